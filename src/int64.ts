@@ -1,0 +1,42 @@
+/** The bounds of `int64`, both included (contract section 1). */
+export const int64Min = -(2n ** 63n);
+export const int64Max = 2n ** 63n - 1n;
+
+const digitsMax = 19;
+const plainInteger = /^-?\d{1,19}$/;
+const canonicalInteger = /^(?:0|-?[1-9]\d{0,18})$/;
+const jsonNumber = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
+
+export function isInt64(value: unknown): value is bigint {
+  return typeof value === 'bigint' && value >= int64Min && value <= int64Max;
+}
+
+/** The int64 that `text` is the one canonical decimal of, or null: `007`, `+1`, `-0`, `1.0` and 2^63 are none. */
+export function parseCanonicalInt64(text: string): bigint | null {
+  if (!canonicalInteger.test(text)) return null;
+  const value = BigInt(text);
+  return isInt64(value) ? value : null;
+}
+
+/**
+ * The exact int64 that a JSON number literal stands for, or null where it stands for none: `1.0` and `1e2` are
+ * integers, `1.5` and `1e400` are not (JSON Schema's sense of integer). Linear in the literal's length.
+ */
+export function parseInt64Literal(literal: string): bigint | null {
+  if (plainInteger.test(literal)) {
+    const value = BigInt(literal);
+    return isInt64(value) ? value : null;
+  }
+  const [, sign, whole, fraction = '', exponent = '0'] = jsonNumber.exec(literal) ?? [];
+  if (sign === undefined || whole === undefined) return null;
+  const digits = whole + fraction;
+  let start = 0;
+  while (digits[start] === '0') start += 1;
+  if (start === digits.length) return 0n;
+  let end = digits.length;
+  while (digits[end - 1] === '0') end -= 1;
+  const zeros = Number(exponent) - fraction.length + (digits.length - end);
+  if (zeros < 0 || end - start + zeros > digitsMax) return null;
+  const value = BigInt(sign + digits.slice(start, end) + '0'.repeat(zeros));
+  return isInt64(value) ? value : null;
+}

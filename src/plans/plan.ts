@@ -1,0 +1,51 @@
+/** Interface section 8. Enterprise has no numbers of its own: an account on it names both (contract section 6). */
+export const planNames = ['free', 'pro', 'business', 'enterprise'] as const;
+
+export type PlanName = (typeof planNames)[number];
+
+/** How many requests pass in a minute window and in a day window; whole numbers, at least 1. */
+export interface Limits {
+  readonly perMinute: number;
+  readonly perDay: number;
+}
+
+/** A plan with the numbers that hold for one account on it. */
+export interface Plan {
+  readonly name: PlanName;
+  readonly limits: Limits;
+}
+
+/** The most that an enterprise account may name: far above any traffic, far below where numbers lose digits. */
+export const limitMax = 1_000_000_000_000;
+
+const listedLimits: Record<Exclude<PlanName, 'enterprise'>, Limits> = {
+  free: { perMinute: 60, perDay: 1_000 },
+  pro: { perMinute: 300, perDay: 10_000 },
+  business: { perMinute: 1_000, perDay: 100_000 },
+};
+
+export const freeLimits = listedLimits.free;
+
+/**
+ * The plan of that name with its numbers, or the reason why there is none: enterprise needs both numbers, the others
+ * take none.
+ */
+export function resolvePlan(name: string, custom: Partial<Limits>): Plan | { problem: string } {
+  const known = planNames.find((candidate) => candidate === name);
+  if (known === undefined) return { problem: `plan must be one of ${planNames.join(', ')}, not "${name}"` };
+  if (known !== 'enterprise') {
+    if (custom.perMinute !== undefined || custom.perDay !== undefined)
+      return { problem: `plan ${known} has its own numbers: per-minute and per-day belong to enterprise` };
+    return { name: known, limits: listedLimits[known] };
+  }
+  const { perMinute, perDay } = custom;
+  if (perMinute === undefined || perDay === undefined)
+    return { problem: 'plan enterprise needs both per-minute and per-day' };
+  if (!isLimit(perMinute) || !isLimit(perDay))
+    return { problem: `per-minute and per-day must be whole numbers from 1 to ${limitMax}` };
+  return { name: known, limits: { perMinute, perDay } };
+}
+
+function isLimit(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 1 && value <= limitMax;
+}

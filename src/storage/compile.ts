@@ -1,0 +1,70 @@
+import {
+  DummyDriver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely';
+import type { Database, Parameters, Statement, Value } from './database.ts';
+import type { Tables } from './tables.ts';
+
+/** A statement as one engine takes it: its text, and which named parameter stands at each of its places. */
+export interface CompiledStatement {
+  readonly sql: string;
+  readonly names: readonly string[];
+}
+
+class Placeholder {
+  readonly name: string;
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+const builders = {
+  sqlite: new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => new SqliteAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (db) => new SqliteIntrospector(db),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+    },
+  }),
+  postgres: new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (db) => new PostgresIntrospector(db),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+  }),
+};
+
+const placeholders = new Proxy({}, { get: (_, name) => new Placeholder(String(name)) });
+
+/** Builds a statement's text for an engine. Every value in it must be one of its named parameters. */
+export function compileStatement<P extends Parameters, R>(
+  statement: Statement<P, R>,
+  engine: Database['engine'],
+): CompiledStatement {
+  const { sql, parameters } = statement.build(builders[engine], placeholders as P).compile();
+  const names = parameters.map((parameter) => {
+    if (parameter instanceof Placeholder) return parameter.name;
+    throw new TypeError(`a statement holds a value that is no named parameter: ${sql}`);
+  });
+  return { sql, names };
+}
+
+/** The values of the parameters in the order of their places; every one must be given. */
+export function placeParameters(names: readonly string[], parameters: Parameters): Value[] {
+  const values: Value[] = [];
+  for (const name of names) {
+    const value = parameters[name];
+    if (value === undefined) throw new TypeError(`the parameter ${name} is not given`);
+    values.push(value);
+  }
+  return values;
+}

@@ -1,0 +1,72 @@
+import type { Compilable, QueryCreator } from 'kysely';
+import type { Tables } from './tables.ts';
+
+/** What a column may hold on every engine. Integers of the store are bigints, so that none loses a digit. */
+export type Value = string | bigint | Uint8Array | null;
+
+export type Parameters = Readonly<Record<string, Value>>;
+
+/** One statement of SQL: built for each engine once, prepared once, run with named parameters. */
+export interface Statement<P extends Parameters, R> {
+  readonly build: (query: QueryCreator<Tables>, parameters: P) => Compilable<R>;
+}
+
+/** One step of a transaction: a statement with the values it is to run with. */
+export interface Step {
+  readonly statement: Statement<Parameters, unknown>;
+  readonly parameters: Parameters;
+}
+
+/**
+ * The body of a transaction: it yields steps and is handed their rows. SQLite runs it to its end without leaving the
+ * turn of the event loop, PostgreSQL waits between the steps; the body reads the same.
+ */
+export type Work<T> = Generator<Step, T, readonly unknown[]>;
+
+/**
+ * The seam to the databases. Every method fails with AppError `unavailable` where the database cannot do its part
+ * just now, with nothing of it done.
+ */
+export interface Database {
+  readonly engine: 'sqlite' | 'postgres';
+
+  /** The rows of one statement, outside any transaction; sees all that was committed before the call. */
+  read<P extends Parameters, R>(statement: Statement<P, R>, parameters: P): Promise<readonly R[]>;
+
+  /** Runs one writing statement by itself; settles when it is durable. */
+  run<P extends Parameters, R>(statement: Statement<P, R>, parameters: P): Promise<readonly R[]>;
+
+  /**
+   * Runs all of a work or nothing of it, isolated from every other; settles when it is durable. The work may be begun
+   * again from its start, so it must not act on anything but the database.
+   */
+  transact<T>(work: () => Work<T>): Promise<T>;
+
+  /**
+   * Adds rows to a table, all or none, in the order in which they come, and gives their number. The source is read to
+   * its end before the table is touched; an error that it throws leaves the table as it was. `onWrite` is told when
+   * the reading has ended and the writing begins.
+   */
+  load(
+    table: keyof Tables,
+    columns: readonly string[],
+    batches: AsyncIterable<readonly (readonly Value[])[]>,
+    onWrite?: () => void,
+  ): Promise<number>;
+
+  close(): Promise<void>;
+}
+
+/** Declares a statement; `P` names its parameters, the row type follows from the query. */
+export function statement<P extends Parameters>() {
+  return <R>(build: Statement<P, R>['build']): Statement<P, R> => ({ build });
+}
+
+/** Runs one statement inside a work. */
+export function* step<P extends Parameters, R>(
+  target: Statement<P, R>,
+  parameters: P,
+): Generator<Step, readonly R[], readonly unknown[]> {
+  const rows = yield { statement: target as unknown as Step['statement'], parameters };
+  return rows as readonly R[];
+}

@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto';
+import { type Kysely, sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
+import type { Database } from '../database.ts';
+import type { Tables } from '../tables.ts';
+
+/** The first schema: animals, accounts, keys, idempotency records, counts and bans, the secret of the cursors. */
+export function firstMigration(engine: Database['engine']): Migration {
+  const types =
+    engine === 'sqlite'
+      ? {
+          id: sql`integer primary key autoincrement`,
+          integer: sql`integer`,
+          bytes: sql`blob`,
+          end: sql`strict`,
+        }
+      : {
+          id: sql`bigint generated always as identity primary key`,
+          integer: sql`bigint`,
+          bytes: sql`bytea`,
+          end: sql``,
+        };
+
+  async function up(db: Kysely<Tables>): Promise<void> {
+    const tables = [
+      sql`create table pets (
+        id ${types.id},
+        name text not null,
+        category_id ${types.integer} not null,
+        status text not null check (status in ('available', 'pending', 'sold'))
+      ) ${types.end}`,
+      sql`create index pets_by_status on pets (status, id)`,
+
+      sql`create table accounts (
+        id ${types.id},
+        name text not null unique,
+        plan text not null check (plan in ('free', 'pro', 'business', 'enterprise')),
+        per_minute ${types.integer} check (per_minute >= 1),
+        per_day ${types.integer} check (per_day >= 1),
+        created_at_ms ${types.integer} not null,
+        check ((plan = 'enterprise') = (per_minute is not null and per_day is not null))
+      ) ${types.end}`,
+
+      sql`create table api_keys (
+        id text primary key,
+        account_id ${types.integer} not null references accounts (id),
+        secret_hash ${types.bytes} not null unique,
+        visible_start text not null,
+        scopes text not null,
+        created_at_ms ${types.integer} not null,
+        expires_at_ms ${types.integer},
+        revoked_at_ms ${types.integer},
+        last_used_at_ms ${types.integer}
+      ) ${types.end}`,
+      sql`create index api_keys_by_account on api_keys (account_id)`,
+
+      sql`create table idempotency_records (
+        account_id ${types.integer} not null references accounts (id),
+        key text not null,
+        body_hash ${types.bytes} not null,
+        pet_id ${types.integer} not null references pets (id),
+        created_at_ms ${types.integer} not null,
+        primary key (account_id, key)
+      ) ${types.end}`,
+      sql`create index idempotency_records_by_age on idempotency_records (created_at_ms)`,
+
+      sql`create table usage_windows (
+        subject text primary key,
+        minute_used ${types.integer} not null,
+        minute_ends_at_ms ${types.integer} not null,
+        day_used ${types.integer} not null,
+        day_ends_at_ms ${types.integer} not null
+      ) ${types.end}`,
+      sql`create index usage_windows_by_end on usage_windows (day_ends_at_ms)`,
+
+      sql`create table key_bans (
+        key_id text primary key,
+        banned_until_ms ${types.integer} not null,
+        last_ban_at_ms ${types.integer} not null,
+        last_ban_ms ${types.integer} not null,
+        refused_at_ms text not null,
+        forget_at_ms ${types.integer} not null
+      ) ${types.end}`,
+      sql`create index key_bans_by_end on key_bans (forget_at_ms)`,
+
+      sql`create table secrets (name text primary key, value ${types.bytes} not null) ${types.end}`,
+    ];
+    for (const table of tables) await table.execute(db);
+    await db
+      .insertInto('secrets')
+      .values({ name: 'cursor', value: randomBytes(32) })
+      .execute();
+  }
+
+  return { up };
+}

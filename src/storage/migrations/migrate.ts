@@ -1,0 +1,46 @@
+import type { Kysely } from 'kysely';
+import { type Migration, Migrator } from 'kysely/migration';
+import { OperatorError } from '../../errors.ts';
+import type { Database } from '../database.ts';
+import type { Tables } from '../tables.ts';
+import { firstMigration } from './0001-first.ts';
+
+/** In the order in which they run; a name is never changed once it has been released. */
+const migrations: Record<string, (engine: Database['engine']) => Migration> = {
+  '0001-first': firstMigration,
+};
+
+/**
+ * Brings a database to the newest schema, all or nothing; any number of processes may do so at once. Gives the names
+ * of the migrations that it ran. Throws OperatorError on a schema that is newer than this program.
+ */
+export async function migrate(db: Kysely<Tables>, engine: Database['engine']): Promise<string[]> {
+  const known = Object.fromEntries(Object.entries(migrations).map(([name, build]) => [name, build(engine)]));
+  const migrator = new Migrator({
+    db,
+    provider: { getMigrations: async () => known },
+    migrationTableName: 'schema_migrations',
+    migrationLockTableName: 'schema_migrations_lock',
+  });
+  const { error, results = [] } = await migrator.migrateToLatest();
+  if (error !== undefined) {
+    const newer = await findUnknownMigration(db, known);
+    if (newer === undefined) throw error;
+    throw new OperatorError(
+      `the database's schema is newer than this program: it has "${newer}"; run the release that made it, or a later one`,
+      { cause: error },
+    );
+  }
+  return results.map(({ migrationName }) => migrationName);
+}
+
+async function findUnknownMigration(db: Kysely<Tables>, known: object): Promise<string | undefined> {
+  const run = await db
+    .withTables<{ schema_migrations: { name: string } }>()
+    .selectFrom('schema_migrations')
+    .select('name')
+    .orderBy('name')
+    .execute()
+    .catch(() => []);
+  return run.find(({ name }) => !Object.hasOwn(known, name))?.name;
+}

@@ -1,0 +1,67 @@
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { AppError } from '../errors.ts';
+import { compileStatement, placeParameters } from './compile.ts';
+import type { Parameters, Statement } from './database.ts';
+
+/** One connection with the statements that it has prepared. */
+export interface SqliteConnection {
+  readonly raw: DatabaseSync;
+  /** The rows of a statement; throws what SQLite throws. */
+  query<P extends Parameters, R>(statement: Statement<P, R>, parameters: P): readonly R[];
+  close(): void;
+}
+
+interface Prepared {
+  readonly names: readonly string[];
+  readonly statement: StatementSync;
+}
+
+/**
+ * Opens a file with the settings that keep its promises: a commit is on disk before it returns (WAL with
+ * `synchronous=FULL`) and references hold. A connection waits `busyTimeoutMs` for a lock of another process, and its
+ * whole thread waits with it.
+ */
+export function openConnection(path: string, busyTimeoutMs: number): SqliteConnection {
+  const raw = new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true });
+  raw.exec('pragma journal_mode = wal; pragma synchronous = full;');
+  const prepared = new Map<unknown, Prepared>();
+
+  function prepare<P extends Parameters, R>(target: Statement<P, R>): Prepared {
+    const { sql, names } = compileStatement(target, 'sqlite');
+    const statement = raw.prepare(sql);
+    statement.setReadBigInts(true);
+    const entry = { names, statement };
+    prepared.set(target, entry);
+    return entry;
+  }
+
+  return {
+    raw,
+    query<P extends Parameters, R>(target: Statement<P, R>, parameters: P) {
+      const { names, statement } = prepared.get(target) ?? prepare(target);
+      return statement.all(...(placeParameters(names, parameters) as SQLInputValue[])) as R[];
+    },
+    close: () => raw.close(),
+  };
+}
+
+const busyCode = 5;
+/** Permission, busy, locked, no memory, read-only, I/O, corrupt, full, cannot open, not a database. */
+const faultCodes = new Set([3, busyCode, 6, 7, 8, 10, 11, 13, 14, 26]);
+
+function primaryCode(error: unknown): number | undefined {
+  const code = error instanceof Error && 'errcode' in error ? error.errcode : undefined;
+  return typeof code === 'number' ? code & 0xff : undefined;
+}
+
+/** Whether another process holds the lock that a statement wanted. */
+export function isBusy(error: unknown): boolean {
+  return primaryCode(error) === busyCode;
+}
+
+/** What a caller may know of a fault of the store: AppError `unavailable`. Any other error is passed on as it is. */
+export function toStorageError(error: unknown): unknown {
+  const code = primaryCode(error);
+  if (code === undefined || !faultCodes.has(code)) return error;
+  return new AppError('unavailable', 'the store cannot do this at the moment; try again', { cause: error });
+}
