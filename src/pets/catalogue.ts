@@ -11,6 +11,7 @@ import {
   selectNewestOfStatus,
   selectOldest,
   selectPet,
+  selectStamp,
   upsertIdempotencyRecord,
 } from './pet-rows.ts';
 
@@ -49,11 +50,25 @@ export interface Added {
   readonly replayed: boolean;
 }
 
+/**
+ * While both numbers stay the same, so does every answer about animals. While `edits` does, so does each page that
+ * begins at a given id, and each animal: ids grow, so a new animal stands before them all.
+ */
+export interface Stamp {
+  readonly newestId: bigint;
+  readonly edits: bigint;
+}
+
 export interface Catalogue {
   /** A page of animals, newest first (contract section 3). Costs the same at any depth. */
   list(query: ListQuery): Promise<Page>;
   /** The animal, or null if there is none of that id. */
   get(id: bigint): Promise<Pet | null>;
+  /**
+   * What the store holds at this turn of the event loop, all that was committed before it included, in two numbers.
+   * Null where that cannot be told within the call (PostgreSQL): then nothing may be kept ready.
+   */
+  stamp(): Stamp | null;
   /**
    * Adds an animal and gives it with its id once it is on disk. Under an Idempotency-Key it is added once, however
    * often it is sent: throws `idempotency_key_reused` for another body, `idempotency_key_in_use` while the first
@@ -100,7 +115,23 @@ export function createCatalogue(database: Database, clock: Clock): Catalogue {
     }
   }
 
+  let stamp: Stamp | null = null;
+
+  /** Read once a turn: what another process commits comes to be known when the next requests do. */
+  function readStamp(): Stamp | null {
+    if (stamp !== null || database.readNow === null) return stamp;
+    const [row] = database.readNow(selectStamp, {});
+    if (row === undefined) return null;
+    stamp = { newestId: row.newest_id ?? 0n, edits: row.edits };
+    setImmediate(() => {
+      stamp = null;
+    });
+    return stamp;
+  }
+
   return {
+    stamp: readStamp,
+
     async list({ limit, status, newestId }) {
       const range = { newestId: newestId ?? int64Max, count: BigInt(limit) + 1n };
       const rows =

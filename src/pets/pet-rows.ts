@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { statement } from '../storage/database.ts';
 
 /** A page of all animals: the `count` newest of those whose id is at most `newestId`. */
@@ -93,4 +94,14 @@ export const deleteOldIdempotencyRecords = statement<{ beforeMs: bigint; count: 
           .$asTuple('account_id', 'key'),
       ),
     ),
+);
+
+/** What there is, in two numbers: the newest id, null for an empty catalogue, and how often animals were edited. */
+export const selectStamp = statement<Record<never, never>>()((query) =>
+  query
+    .selectFrom('pet_edits')
+    .select(({ selectFrom }) => [
+      'count as edits',
+      selectFrom('pets').select('id').orderBy('id', 'desc').limit(sql.lit(1)).as('newest_id'),
+    ]),
 );

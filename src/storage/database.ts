@@ -19,13 +19,15 @@ export interface Step {
 
 /**
  * The body of a transaction: it yields steps and is handed their rows. SQLite runs it to its end without leaving the
- * turn of the event loop, PostgreSQL waits between the steps; the body reads the same.
+ * turn of the event loop, PostgreSQL waits between the steps; the body reads the same. A step that fails ends it.
  */
 export type Work<T> = Generator<Step, T, readonly unknown[]>;
 
 /**
  * The seam to the databases. Every method fails with AppError `unavailable` where the database cannot do its part
- * just now, with nothing of it done.
+ * just now, or has been closed, with nothing of it done; only where a connection is lost in the midst of a commit is
+ * it all or nothing, and not known which. A constraint that is broken (see constraint.ts), or a mistake in a
+ * statement, fails with the engine's own error.
  */
 export interface Database {
   readonly engine: 'sqlite' | 'postgres';
@@ -33,12 +35,17 @@ export interface Database {
   /** The rows of one statement, outside any transaction; sees all that was committed before the call. */
   read<P extends Parameters, R>(statement: Statement<P, R>, parameters: P): Promise<readonly R[]>;
 
+  /** The same within the call, where the engine lives in this process; null where a read is a round trip. */
+  readonly readNow:
+    | (<P extends Parameters, R>(statement: Statement<P, R>, parameters: P) => readonly R[])
+    | null;
+
   /** Runs one writing statement by itself; settles when it is durable. */
   run<P extends Parameters, R>(statement: Statement<P, R>, parameters: P): Promise<readonly R[]>;
 
   /**
-   * Runs all of a work or nothing of it, isolated from every other; settles when it is durable. The work may be begun
-   * again from its start, so it must not act on anything but the database.
+   * Runs all of a work or nothing of it, as if works came one after the other; settles when it is durable. The work
+   * may be begun again from its start, so it must not act on anything but the database. What it throws is passed on.
    */
   transact<T>(work: () => Work<T>): Promise<T>;
 
@@ -54,6 +61,7 @@ export interface Database {
     onWrite?: () => void,
   ): Promise<number>;
 
+  /** Waits for what was handed over, loads excepted, then lets go of the database. Closing it again does nothing. */
   close(): Promise<void>;
 }
 

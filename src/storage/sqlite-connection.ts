@@ -1,7 +1,8 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import { AppError } from '../errors.ts';
+import { setTimeout } from 'node:timers/promises';
 import { compileStatement, placeParameters } from './compile.ts';
 import type { Parameters, Statement } from './database.ts';
+import { storeUnavailable } from './store-unavailable.ts';
 
 /** One connection with the statements that it has prepared. */
 export interface SqliteConnection {
@@ -23,7 +24,12 @@ interface Prepared {
  */
 export function openConnection(path: string, busyTimeoutMs: number): SqliteConnection {
   const raw = new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true });
-  raw.exec('pragma journal_mode = wal; pragma synchronous = full;');
+  try {
+    raw.exec('pragma journal_mode = wal; pragma synchronous = full;');
+  } catch (error) {
+    raw.close();
+    throw error;
+  }
   const prepared = new Map<unknown, Prepared>();
 
   function prepare<P extends Parameters, R>(target: Statement<P, R>): Prepared {
@@ -41,7 +47,9 @@ export function openConnection(path: string, busyTimeoutMs: number): SqliteConne
       const { names, statement } = prepared.get(target) ?? prepare(target);
       return statement.all(...(placeParameters(names, parameters) as SQLInputValue[])) as R[];
     },
-    close: () => raw.close(),
+    close: () => {
+      if (raw.isOpen) raw.close();
+    },
   };
 }
 
@@ -54,14 +62,39 @@ function primaryCode(error: unknown): number | undefined {
   return typeof code === 'number' ? code & 0xff : undefined;
 }
 
-/** Whether another process holds the lock that a statement wanted. */
+/** Whether another connection, of this process or another, holds the lock that a statement wanted. */
 export function isBusy(error: unknown): boolean {
   return primaryCode(error) === busyCode;
 }
 
-/** What a caller may know of a fault of the store: AppError `unavailable`. Any other error is passed on as it is. */
+const pauseMs = 5;
+
+/**
+ * Makes an attempt again while another connection holds the lock that it wants, for up to `waitMsMax`. The thread is
+ * free between the attempts: the connection that it waits for may be its own.
+ */
+export async function repeatWhileBusy<T>(attempt: () => T | Promise<T>, waitMsMax: number): Promise<T> {
+  const lastAtMs = performance.now() + waitMsMax;
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= lastAtMs) throw error;
+    }
+    await setTimeout(pauseMs);
+  }
+}
+
+/**
+ * What a caller may know of a fault of the store, or of one that has been closed: AppError `unavailable`. Any other
+ * error is passed on as it is.
+ */
 export function toStorageError(error: unknown): unknown {
   const code = primaryCode(error);
-  if (code === undefined || !faultCodes.has(code)) return error;
-  return new AppError('unavailable', 'the store cannot do this at the moment; try again', { cause: error });
+  const isFault = code === undefined ? isClosed(error) : faultCodes.has(code);
+  return isFault ? storeUnavailable(error) : error;
+}
+
+function isClosed(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_STATE';
 }

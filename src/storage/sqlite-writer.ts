@@ -1,6 +1,6 @@
-import { AppError } from '../errors.ts';
 import type { Work } from './database.ts';
 import { isBusy, type SqliteConnection, toStorageError } from './sqlite-connection.ts';
+import { storeOverloaded } from './store-unavailable.ts';
 
 interface Job {
   readonly work: () => Work<unknown>;
@@ -24,86 +24,56 @@ const retryAfterMs = 5;
 
 /**
  * A commit waits for the disk (about 200 us), so works that come in one turn share one: each is answered after the
- * commit that holds it. A work that throws is undone alone: the batch is rolled back and each work is run by itself.
+ * commit that holds it. Where one throws, the batch is undone and each work is begun again in a commit of its own.
  */
 export function createSqliteWriter(connection: SqliteConnection): SqliteWriter {
+  const { raw } = connection;
   let waiting: Job[] = [];
   let scheduled = false;
   let onIdle: (() => void)[] = [];
 
-  function schedule(): void {
-    if (scheduled) return;
-    scheduled = true;
-    setImmediate(commitWaiting);
-  }
-
-  function commitWaiting(): void {
-    scheduled = false;
+  function settleWaiting(): void {
     const batch = waiting;
     waiting = [];
-    try {
-      connection.raw.exec('begin immediate');
-    } catch (error) {
-      postpone(batch, error);
+    settle(batch);
+    scheduled = waiting.length > 0;
+    if (scheduled) {
+      setTimeout(settleWaiting, retryAfterMs);
       return;
     }
-    commit(batch);
-    if (waiting.length > 0) return;
     for (const resolve of onIdle) resolve();
     onIdle = [];
   }
 
-  function postpone(batch: Job[], error: unknown): void {
-    const expired = isBusy(error) ? performance.now() - writeWaitMsMax : Number.POSITIVE_INFINITY;
-    waiting = batch.filter((job) => job.queuedAtMs > expired).concat(waiting);
-    for (const job of batch) if (job.queuedAtMs <= expired) job.reject(toStorageError(error));
-    if (waiting.length === 0) return;
-    scheduled = true;
-    setTimeout(commitWaiting, retryAfterMs);
-  }
-
-  function commit(batch: readonly Job[]): void {
-    const results: unknown[] = [];
+  function settle(batch: readonly Job[]): void {
     try {
-      for (const job of batch) results.push(runWork(connection, job.work()));
-      connection.raw.exec('commit');
+      raw.exec('begin immediate');
+      const results = batch.map(({ work }) => runWork(connection, work()));
+      raw.exec('commit');
+      for (const [index, { resolve }] of batch.entries()) resolve(results[index] as never);
     } catch (error) {
-      rollBack();
-      settleAlone(batch, error);
-      return;
-    }
-    for (const [index, job] of batch.entries()) job.resolve(results[index] as never);
-  }
-
-  function settleAlone(batch: readonly Job[], error: unknown): void {
-    const [first, ...rest] = batch;
-    if (first === undefined) return;
-    if (rest.length === 0) {
-      first.reject(toStorageError(error));
-      return;
-    }
-    for (const job of batch) {
-      try {
-        connection.raw.exec('begin immediate');
-        commit([job]);
-      } catch (failure) {
-        job.reject(toStorageError(failure));
-      }
+      // SQLite ends some failed transactions by itself; rolling back again would be an error of its own.
+      if (raw.isOpen && raw.isTransaction) raw.exec('rollback');
+      if (isBusy(error)) postpone(batch, error);
+      else if (batch.length > 1) for (const job of batch) settle([job]);
+      else for (const { reject } of batch) reject(toStorageError(error));
     }
   }
 
-  /** SQLite ends some failed transactions by itself; rolling back again would be an error of its own. */
-  function rollBack(): void {
-    if (connection.raw.isTransaction) connection.raw.exec('rollback');
+  function postpone(batch: readonly Job[], error: unknown): void {
+    const expired = performance.now() - writeWaitMsMax;
+    for (const job of batch)
+      if (job.queuedAtMs > expired) waiting.push(job);
+      else job.reject(toStorageError(error));
   }
 
   return {
     transact<T>(work: () => Work<T>): Promise<T> {
-      if (waiting.length >= waitingWorksMax)
-        return Promise.reject(new AppError('unavailable', 'too many writes are waiting; try again'));
+      if (waiting.length >= waitingWorksMax) return Promise.reject(storeOverloaded());
       return new Promise<T>((resolve, reject) => {
         waiting.push({ work, queuedAtMs: performance.now(), resolve, reject });
-        schedule();
+        if (!scheduled) setImmediate(settleWaiting);
+        scheduled = true;
       });
     },
     drain: () =>

@@ -1,17 +1,22 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { SQLInputValue } from 'node:sqlite';
 import { Kysely } from 'kysely';
 import { OperatorError } from '../errors.ts';
-import { type Database, step } from './database.ts';
+import { type Database, step, type Value } from './database.ts';
 import { migrate } from './migrations/migrate.ts';
-import { openConnection, type SqliteConnection, toStorageError } from './sqlite-connection.ts';
+import {
+  openConnection,
+  repeatWhileBusy,
+  type SqliteConnection,
+  toStorageError,
+} from './sqlite-connection.ts';
 import { createSqliteDialect } from './sqlite-dialect.ts';
 import { createSqliteWriter } from './sqlite-writer.ts';
 import type { Tables } from './tables.ts';
 
 const readBusyTimeoutMs = 1_000;
-const migrationBusyTimeoutMs = 30_000;
+/** How long an opening or a load waits for others that write; a load of millions keeps the lock for seconds. */
+const lockWaitMsMax = 30_000;
 
 /**
  * Opens the embedded store in the file at `path`, made with its folder where there is none, and brings it to the
@@ -21,8 +26,8 @@ const migrationBusyTimeoutMs = 30_000;
 export async function openSqlite(path: string): Promise<Database> {
   try {
     mkdirSync(dirname(path), { recursive: true });
-    await migrateFile(path);
-    return connect(path);
+    await repeatWhileBusy(() => migrateFile(path), lockWaitMsMax);
+    return await connect(path);
   } catch (error) {
     if (error instanceof OperatorError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
@@ -31,32 +36,42 @@ export async function openSqlite(path: string): Promise<Database> {
 }
 
 async function migrateFile(path: string): Promise<void> {
-  const connection = openConnection(path, migrationBusyTimeoutMs);
+  const connection = openConnection(path, 0);
   try {
-    await migrate(new Kysely<Tables>({ dialect: createSqliteDialect(connection.raw) }), 'sqlite');
+    const db = new Kysely<Tables>({ dialect: createSqliteDialect(connection.raw) });
+    await db.transaction().execute((transaction) => migrate(transaction, 'sqlite'));
   } finally {
     connection.close();
   }
 }
 
-function connect(path: string): Database {
-  const reading = openConnection(path, readBusyTimeoutMs);
+async function connect(path: string): Promise<Database> {
+  const reading = await repeatWhileBusy(() => openConnection(path, readBusyTimeoutMs), lockWaitMsMax);
   // The writer waits for other processes between turns, never inside one: see sqlite-writer.ts.
-  const writing = openConnection(path, 0);
+  const writing = await repeatWhileBusy(() => openConnection(path, 0), lockWaitMsMax);
   const writer = createSqliteWriter(writing);
+
+  const readNow: NonNullable<Database['readNow']> = (statement, parameters) => {
+    try {
+      return reading.query(statement, parameters);
+    } catch (error) {
+      throw toStorageError(error);
+    }
+  };
 
   return {
     engine: 'sqlite',
-    async read(statement, parameters) {
+    read: async (statement, parameters) => readNow(statement, parameters),
+    readNow,
+    run: (statement, parameters) => writer.transact(() => step(statement, parameters)),
+    transact: (work) => writer.transact(work),
+    async load(...rows) {
       try {
-        return reading.query(statement, parameters);
+        return await loadRows(path, ...rows);
       } catch (error) {
         throw toStorageError(error);
       }
     },
-    run: (statement, parameters) => writer.transact(() => step(statement, parameters)),
-    transact: (work) => writer.transact(work),
-    load: (table, columns, batches, onWrite) => loadRows(path, table, columns, batches, onWrite),
     async close() {
       await writer.drain();
       writing.close();
@@ -71,19 +86,16 @@ function connect(path: string): Database {
  */
 async function loadRows(
   path: string,
-  table: keyof Tables,
-  columns: readonly string[],
-  batches: AsyncIterable<readonly (readonly unknown[])[]>,
-  onWrite: () => void = () => undefined,
+  ...[table, columns, batches, onWrite = () => undefined]: Parameters<Database['load']>
 ): Promise<number> {
-  const connection = openConnection(path, migrationBusyTimeoutMs);
+  const connection = await repeatWhileBusy(() => openConnection(path, 0), lockWaitMsMax);
   const { raw } = connection;
   try {
     const names = columns.join(', ');
     raw.exec(`create temp table loaded as select ${names} from ${table} where false`);
     await stageRows(connection, columns, batches);
     onWrite();
-    raw.exec('begin immediate');
+    await repeatWhileBusy(() => raw.exec('begin immediate'), lockWaitMsMax);
     const { changes } = raw
       .prepare(`insert into ${table} (${names}) select ${names} from loaded order by rowid`)
       .run();
@@ -97,12 +109,12 @@ async function loadRows(
 async function stageRows(
   { raw }: SqliteConnection,
   columns: readonly string[],
-  batches: AsyncIterable<readonly (readonly unknown[])[]>,
+  batches: AsyncIterable<readonly (readonly Value[])[]>,
 ): Promise<void> {
   const insert = raw.prepare(`insert into temp.loaded values (${columns.map(() => '?').join(', ')})`);
   for await (const batch of batches) {
     raw.exec('begin');
-    for (const row of batch) insert.run(...(row as SQLInputValue[]));
+    for (const row of batch) insert.run(...row);
     raw.exec('commit');
   }
 }

@@ -8,6 +8,10 @@ export interface Tables {
     category_id: bigint;
     status: string;
   };
+  /** One row: how often an animal was changed or taken away, which no operation does yet. */
+  pet_edits: {
+    count: bigint;
+  };
   accounts: {
     id: Generated<bigint>;
     name: string;

@@ -31,6 +31,10 @@ export function firstMigration(engine: Database['engine']): Migration {
       ) ${types.end}`,
       sql`create index pets_by_status on pets (status, id)`,
 
+      sql`create table pet_edits (count ${types.integer} not null) ${types.end}`,
+      sql`insert into pet_edits values (0)`,
+      ...countEdits(engine),
+
       sql`create table accounts (
         id ${types.id},
         name text not null unique,
@@ -58,7 +62,7 @@ export function firstMigration(engine: Database['engine']): Migration {
         account_id ${types.integer} not null references accounts (id),
         key text not null,
         body_hash ${types.bytes} not null,
-        pet_id ${types.integer} not null references pets (id),
+        pet_id ${types.integer} not null,
         created_at_ms ${types.integer} not null,
         primary key (account_id, key)
       ) ${types.end}`,
@@ -93,4 +97,24 @@ export function firstMigration(engine: Database['engine']): Migration {
   }
 
   return { up };
+}
+
+/**
+ * Counts every change of an animal but the adding of one, whoever makes it, so that what is kept ready of animals
+ * (catalogue.ts, `stamp`) is known to be out of date.
+ */
+function countEdits(engine: Database['engine']) {
+  if (engine === 'sqlite') {
+    const count = sql`begin update pet_edits set count = count + 1; end`;
+    return [
+      sql`create trigger pets_updated after update on pets ${count}`,
+      sql`create trigger pets_deleted after delete on pets ${count}`,
+    ];
+  }
+  return [
+    sql`create function count_pet_edit() returns trigger language plpgsql as
+      'begin update pet_edits set count = count + 1; return null; end'`,
+    sql`create trigger pets_edited after update or delete or truncate on pets
+      for each statement execute function count_pet_edit()`,
+  ];
 }

@@ -1,0 +1,20 @@
+import type { Limits } from '../plans/plan.ts';
+import type { Usage } from './decision.ts';
+
+/**
+ * Counts requests against limits and holds the refused ones against their keys. Each call is one atomic step, under
+ * any concurrency: of requests that come at once exactly as many pass as there is room for.
+ *
+ * A subject is whoever is counted, as text: an account or an address.
+ */
+export interface Counters {
+  /**
+   * Counts one request for a subject in both windows, or in neither if one is full or the key is banned. A refused
+   * request of a key is a strike against it and may begin a ban; one of a banned key changes nothing. `keyId` null: a
+   * subject without a key, which is never banned; only so many have counts of their own, the others share one.
+   */
+  take(subject: string, limits: Limits, keyId: string | null, nowMs: number): Usage | Promise<Usage>;
+
+  /** How a subject without a key stands, with nothing counted; the verdict is `passed`, however full it is. */
+  peek(subject: string, nowMs: number): Usage | Promise<Usage>;
+}

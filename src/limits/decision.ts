@@ -1,0 +1,85 @@
+import { dayMs, minuteMs, secondMs } from '../clock.ts';
+import type { Limits } from '../plans/plan.ts';
+
+/** What is counted for a subject once a request has been dealt with; a window that is not open has 0 used. */
+export interface Usage {
+  /** `refused`: a window had no room; `banned`: the key was under a ban before. Neither has been counted. */
+  readonly verdict: 'passed' | 'refused' | 'banned';
+  readonly minuteUsed: number;
+  readonly minuteEndsAtMs: number;
+  readonly dayUsed: number;
+  readonly dayEndsAtMs: number;
+  /** When the key's ban ends, one that this request has begun included; 0 if there is none. */
+  readonly bannedUntilMs: number;
+}
+
+/** The limits' answer to one request. */
+export interface Decision {
+  /** Null where the request passes; else the code of its 429. */
+  readonly code: 'rate_limit_exceeded' | 'key_banned' | null;
+  /** How long to wait, whole seconds rounded up: sent then, a request passes; a second earlier, not. 0 if it passes. */
+  readonly retryAfterSeconds: number;
+  /** For the response, under lower-case names; `retry-after` only where the request is refused. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/**
+ * The verdict and its headers (interface section 8, contract section 6). They describe the window with the fewest
+ * requests left, on a tie the minute; on a refusal the window that refused, or the longer wait of the two. A ban shows
+ * as a minute window with nothing left until its end.
+ */
+export function decide(usage: Usage, limits: Limits, nowMs: number): Decision {
+  const { verdict } = usage;
+  const dayLeft = Math.max(0, limits.perDay - usage.dayUsed);
+  const dayEndsAtMs = usage.dayUsed === 0 ? nowMs + dayMs : usage.dayEndsAtMs;
+  let minuteLeft = Math.max(0, limits.perMinute - usage.minuteUsed);
+  let minuteEndsAtMs = usage.minuteUsed === 0 ? nowMs + minuteMs : usage.minuteEndsAtMs;
+  if (usage.bannedUntilMs > 0) {
+    // A ban that has just begun lasts at least a minute: no minute window ends after it.
+    minuteLeft = 0;
+    minuteEndsAtMs = usage.bannedUntilMs;
+  }
+  const byDay =
+    dayLeft < minuteLeft || (verdict === 'refused' && dayLeft === 0 && dayEndsAtMs > minuteEndsAtMs);
+
+  const fixed = fixedTexts(limits);
+  const resetAtMs = byDay ? dayEndsAtMs : minuteEndsAtMs;
+  const headers = {
+    'x-ratelimit-limit': byDay ? fixed.perDay : fixed.perMinute,
+    'x-ratelimit-remaining': String(byDay ? dayLeft : minuteLeft),
+    'x-ratelimit-reset': String(Math.ceil(resetAtMs / secondMs)),
+    'ratelimit-policy': fixed.policy,
+    ratelimit: `"minute";r=${minuteLeft};t=${secondsUntil(minuteEndsAtMs, nowMs)}, "day";r=${dayLeft};t=${secondsUntil(dayEndsAtMs, nowMs)}`,
+  };
+  if (verdict === 'passed') return { code: null, retryAfterSeconds: 0, headers };
+  const retryAfterSeconds = secondsUntil(resetAtMs, nowMs);
+  return {
+    code: verdict === 'banned' ? 'key_banned' : 'rate_limit_exceeded',
+    retryAfterSeconds,
+    headers: { ...headers, 'retry-after': String(retryAfterSeconds) },
+  };
+}
+
+/** At least 1, as an end that is told always lies ahead. */
+function secondsUntil(endsAtMs: number, nowMs: number): number {
+  return Math.ceil((endsAtMs - nowMs) / secondMs);
+}
+
+interface FixedTexts {
+  readonly perMinute: string;
+  readonly perDay: string;
+  readonly policy: string;
+}
+
+const textsByLimits = new WeakMap<Limits, FixedTexts>();
+
+/** The texts that depend on the plan alone, made once for each. */
+function fixedTexts(limits: Limits): FixedTexts {
+  const known = textsByLimits.get(limits);
+  if (known !== undefined) return known;
+  const { perMinute, perDay } = limits;
+  const policy = `"minute";q=${perMinute};w=${minuteMs / secondMs}, "day";q=${perDay};w=${dayMs / secondMs}`;
+  const texts = { perMinute: String(perMinute), perDay: String(perDay), policy };
+  textsByLimits.set(limits, texts);
+  return texts;
+}

@@ -1,0 +1,66 @@
+import type { Clock } from '../clock.ts';
+import { freeLimits, type Limits } from '../plans/plan.ts';
+import { addressSubject } from './address.ts';
+import type { Counters } from './counters.ts';
+import { type Decision, decide, type Usage } from './decision.ts';
+
+/** Whose request it is, once its key has proved valid. */
+export interface KeyCaller {
+  readonly accountId: bigint;
+  readonly keyId: string;
+  readonly limits: Limits;
+}
+
+/**
+ * Decides on requests, each exactly once (contract section 6). Whether it passes is a result, never an error. Answers
+ * within the call where the counters do.
+ */
+export interface Limiter {
+  /** Counts a request of a valid key: for the key's account, whose keys share its limits. */
+  takeForKey(caller: KeyCaller): Decision | Promise<Decision>;
+  /** Counts a request without a valid key: for its address, under the Free plan's numbers. */
+  takeForAddress(address: string): Decision | Promise<Decision>;
+  /** How an address stands, with nothing counted; refuses nothing. */
+  peekAddress(address: string): Decision | Promise<Decision>;
+}
+
+export function createLimiter(options: { counters: Counters; clock: Clock }): Limiter {
+  const { counters, clock } = options;
+  const subjects = new WeakMap<KeyCaller, string>();
+
+  /** Writing an id out costs more than all the counting, so a caller that comes again keeps its text. */
+  function accountSubject(caller: KeyCaller): string {
+    const known = subjects.get(caller);
+    if (known !== undefined) return known;
+    const subject = `account:${caller.accountId}`;
+    subjects.set(caller, subject);
+    return subject;
+  }
+
+  return {
+    takeForKey(caller) {
+      const nowMs = clock();
+      const usage = counters.take(accountSubject(caller), caller.limits, caller.keyId, nowMs);
+      return decideOn(usage, caller.limits, nowMs);
+    },
+
+    takeForAddress(address) {
+      const nowMs = clock();
+      return decideOn(counters.take(addressSubject(address), freeLimits, null, nowMs), freeLimits, nowMs);
+    },
+
+    peekAddress(address) {
+      const nowMs = clock();
+      return decideOn(counters.peek(addressSubject(address), nowMs), freeLimits, nowMs);
+    },
+  };
+}
+
+function decideOn(
+  usage: Usage | Promise<Usage>,
+  limits: Limits,
+  nowMs: number,
+): Decision | Promise<Decision> {
+  if (usage instanceof Promise) return usage.then((known) => decide(known, limits, nowMs));
+  return decide(usage, limits, nowMs);
+}

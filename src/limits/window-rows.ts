@@ -1,0 +1,75 @@
+import type { Selectable } from 'kysely';
+import { statement } from '../storage/database.ts';
+import type { Tables } from '../storage/tables.ts';
+import type { Windows } from './windows.ts';
+
+/** A run of the subjects with a window open after `sinceMs`, in the order of their names, from after `afterSubject`. */
+export const selectWindows = statement<{ afterSubject: string; sinceMs: bigint; count: bigint }>()(
+  (query, p) =>
+    query
+      .selectFrom('usage_windows')
+      .selectAll()
+      .where('subject', '>', p.afterSubject)
+      .where('day_ends_at_ms', '>', p.sinceMs)
+      .orderBy('subject')
+      .limit(p.count),
+);
+
+export const upsertWindows = statement<{
+  subject: string;
+  minuteUsed: bigint;
+  minuteEndsAtMs: bigint;
+  dayUsed: bigint;
+  dayEndsAtMs: bigint;
+}>()((query, p) =>
+  query
+    .insertInto('usage_windows')
+    .values({
+      subject: p.subject,
+      minute_used: p.minuteUsed,
+      minute_ends_at_ms: p.minuteEndsAtMs,
+      day_used: p.dayUsed,
+      day_ends_at_ms: p.dayEndsAtMs,
+    })
+    .onConflict((conflict) =>
+      conflict.column('subject').doUpdateSet((excluded) => ({
+        minute_used: excluded.ref('excluded.minute_used'),
+        minute_ends_at_ms: excluded.ref('excluded.minute_ends_at_ms'),
+        day_used: excluded.ref('excluded.day_used'),
+        day_ends_at_ms: excluded.ref('excluded.day_ends_at_ms'),
+      })),
+    ),
+);
+
+/** Drops a bounded number of the subjects whose day ended at `untilMs` or before. */
+export const deleteWindows = statement<{ untilMs: bigint; count: bigint }>()((query, p) =>
+  query
+    .deleteFrom('usage_windows')
+    .where('subject', 'in', (eb) =>
+      eb
+        .selectFrom('usage_windows')
+        .select('subject')
+        .where('day_ends_at_ms', '<=', p.untilMs)
+        .orderBy('day_ends_at_ms')
+        .limit(p.count),
+    ),
+);
+
+export function toWindowsRow(subject: string, windows: Windows) {
+  return {
+    subject,
+    minuteUsed: BigInt(windows.minuteUsed),
+    minuteEndsAtMs: BigInt(windows.minuteEndsAtMs),
+    dayUsed: BigInt(windows.dayUsed),
+    dayEndsAtMs: BigInt(windows.dayEndsAtMs),
+  };
+}
+
+export function fromWindowsRow(row: Selectable<Tables['usage_windows']>): Windows {
+  return {
+    minuteUsed: Number(row.minute_used),
+    minuteEndsAtMs: Number(row.minute_ends_at_ms),
+    dayUsed: Number(row.day_used),
+    dayEndsAtMs: Number(row.day_ends_at_ms),
+  };
+}

@@ -1,0 +1,20 @@
+import { jsonDepthMax, parseExactJson } from '../exact-json.ts';
+import { type Line, readLines } from './import-lines.ts';
+import { notUtf8Rule, type Row } from './import-row.ts';
+
+const notJsonRule = 'must be a JSON object in one line';
+const tooDeepRule = `must be JSON nested ${jsonDepthMax} levels deep at most`;
+
+/** The rows of newline-delimited JSON, one value a line; blank lines are none. */
+export async function* readNdjsonRows(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<readonly Row[]> {
+  for await (const lines of readLines(bytes)) yield lines.filter(({ text }) => text.trim() !== '').map(toRow);
+}
+
+function toRow({ number, text, isUtf8 }: Line): Row {
+  if (!isUtf8) return { line: number, brokenRule: notUtf8Rule };
+  try {
+    return { line: number, candidate: parseExactJson(text) };
+  } catch (error) {
+    return { line: number, brokenRule: error instanceof RangeError ? tooDeepRule : notJsonRule };
+  }
+}

@@ -1,0 +1,30 @@
+import { readCsvRows } from './import-csv.ts';
+import { readNdjsonRows } from './import-ndjson.ts';
+import { findViolations, isNewPet, type NewPet, type Violation } from './pet.ts';
+
+export const petFileFormats = ['csv', 'ndjson'] as const;
+
+export type PetFileFormat = (typeof petFileFormats)[number];
+
+const readers = { csv: readCsvRows, ndjson: readNdjsonRows };
+
+/**
+ * The animals of a file in their order, in batches; holds one batch at a time, whatever the file's size. A bad row is
+ * left out and told to `onBadRow`, with every rule that it breaks and the line in which it begins. Throws OperatorError
+ * where the file cannot be read as rows of its format at all.
+ */
+export async function* readPets(
+  bytes: AsyncIterable<Uint8Array>,
+  format: PetFileFormat,
+  onBadRow: (line: number, violations: readonly Violation[]) => void,
+): AsyncGenerator<readonly NewPet[]> {
+  for await (const rows of readers[format](bytes)) {
+    const pets: NewPet[] = [];
+    for (const row of rows) {
+      if ('brokenRule' in row) onBadRow(row.line, [{ field: null, rule: row.brokenRule }]);
+      else if (isNewPet(row.candidate)) pets.push(row.candidate);
+      else onBadRow(row.line, findViolations(row.candidate));
+    }
+    yield pets;
+  }
+}

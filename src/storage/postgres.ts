@@ -1,0 +1,77 @@
+import { Kysely, PostgresDialect } from 'kysely';
+import { type ClientBase, Pool } from 'pg';
+import { OperatorError } from '../errors.ts';
+import type { Database, Work } from './database.ts';
+import { migrate } from './migrations/migrate.ts';
+import { connectionSettings, describeServer, query, send } from './postgres-client.ts';
+import { loadRows } from './postgres-load.ts';
+import { createPostgresPool } from './postgres-pool.ts';
+import type { Tables } from './tables.ts';
+
+/**
+ * Opens the database at a `postgres://` address and brings it to the newest schema; any number of instances may do so
+ * at once. Throws OperatorError with one clear line, which never shows the password, where it cannot be used.
+ */
+export async function openPostgres(url: string): Promise<Database> {
+  let server = 'at that address';
+  try {
+    server = describeServer(url);
+    await prepareServer(url);
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    throw new OperatorError(`the database ${server} cannot be opened: ${reasonOf(error)}`, { cause: error });
+  }
+  return connect(url);
+}
+
+/** Over a connection without time limits: an instance waits while another migrates. */
+async function prepareServer(url: string): Promise<void> {
+  const pool = new Pool({ ...connectionSettings(url), max: 1 });
+  pool.on('error', () => undefined);
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  try {
+    const { rows } = await pool.query<{ server_encoding: string }>('show server_encoding');
+    const encoding = rows[0]?.server_encoding;
+    if (encoding !== 'UTF8') throw new Error(`its encoding is ${encoding}, not UTF8`);
+    await migrate(db, 'postgres');
+  } finally {
+    await db.destroy();
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(reasonOf).join(', ');
+  return error instanceof Error ? error.message : String(error);
+}
+
+function connect(url: string): Database {
+  const pool = createPostgresPool(url);
+  return {
+    engine: 'postgres',
+    read: (statement, parameters) => pool.lend((client) => query(client, statement, parameters)),
+    readNow: null,
+    run: (statement, parameters) => pool.lend((client) => query(client, statement, parameters)),
+    transact: (work) => pool.lend((client) => transact(client, work)),
+    load: (...rows) => loadRows(url, ...rows),
+    close: () => pool.close(),
+  };
+}
+
+async function transact<T>(client: ClientBase, work: () => Work<T>): Promise<T> {
+  await send(client, { text: 'begin isolation level serializable' });
+  try {
+    const result = await runWork(client, work());
+    await send(client, { text: 'commit' });
+    return result;
+  } catch (error) {
+    // Where this fails the pool drops the connection, and the server undoes the transaction with it.
+    await send(client, { text: 'rollback' }).catch(() => undefined);
+    throw error;
+  }
+}
+
+async function runWork<T>(client: ClientBase, work: Work<T>): Promise<T> {
+  let next = work.next([]);
+  while (!next.done) next = work.next(await query(client, next.value.statement, next.value.parameters));
+  return next.value;
+}

@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { describe, type TestContext, test } from 'node:test';
+import { dayMs } from '../../src/clock.ts';
+import { type Catalogue, createCatalogue, type Idempotency } from '../../src/pets/catalogue.ts';
+import type { NewPet } from '../../src/pets/pet.ts';
+import { type Database, statement } from '../../src/storage/database.ts';
+import type { Engine, Store } from '../support/engines.ts';
+
+const rex: NewPet = { name: 'Rex', categoryId: 7n, status: 'available' };
+
+const insertAccount = statement<{ name: string; plan: string; createdAtMs: bigint }>()((query, p) =>
+  query
+    .insertInto('accounts')
+    .values({ name: p.name, plan: p.plan, created_at_ms: p.createdAtMs })
+    .returning('id'),
+);
+
+const countRows = {
+  pets: statement<Record<never, never>>()((query) => query.selectFrom('pets').select('id')),
+  records: statement<Record<never, never>>()((query) =>
+    query.selectFrom('idempotency_records').select('key'),
+  ),
+};
+
+interface Setting {
+  readonly store: Store;
+  readonly database: Database;
+  readonly catalogue: Catalogue;
+  /** Another instance's catalogue of the same store. */
+  readonly openOther: () => Promise<Catalogue>;
+  readonly addAccount: (name: string) => Promise<bigint>;
+  readonly countPets: () => Promise<number>;
+  readonly countRecords: () => Promise<number>;
+  /** Moves the clock of every instance. */
+  readonly pass: (ms: number) => void;
+}
+
+/** Contract section 2, `Idempotency-Key`, as src/pets/catalogue.ts promises it, on any engine. */
+export function describeIdempotency(engine: Engine): void {
+  async function prepare(t: TestContext): Promise<Setting> {
+    const store = await engine.createStore(t);
+    const database = await store.open();
+    let nowMs = 1_800_000_000_000;
+    const clock = () => nowMs;
+    return {
+      store,
+      database,
+      catalogue: createCatalogue(database, clock),
+      openOther: async () => createCatalogue(await store.open(), clock),
+      async addAccount(name) {
+        const [row] = await database.run(insertAccount, { name, plan: 'free', createdAtMs: BigInt(nowMs) });
+        assert.ok(row !== undefined);
+        return row.id;
+      },
+      countPets: async () => (await database.read(countRows.pets, {})).length,
+      countRecords: async () => (await database.read(countRows.records, {})).length,
+      pass(ms) {
+        nowMs += ms;
+      },
+    };
+  }
+
+  describe(`idempotency keys on ${engine.name}`, { skip: engine.skip }, () => {
+    test('the same key with the same body gives the first animal again and adds nothing', async (t) => {
+      const { catalogue, addAccount, countPets } = await prepare(t);
+      const once = { accountId: await addAccount('a'), key: 'k', bodyHash: hash('body') };
+      const first = await catalogue.add(rex, once);
+      assert.equal(first.replayed, false);
+      assert.deepEqual(await catalogue.add(rex, once), { pet: first.pet, replayed: true });
+      assert.equal(await countPets(), 1);
+    });
+
+    test('the same key with another body is refused and adds nothing', async (t) => {
+      const { catalogue, addAccount, countPets } = await prepare(t);
+      const once = { accountId: await addAccount('a'), key: 'k', bodyHash: hash('body') };
+      await catalogue.add(rex, once);
+      const reused = { name: 'AppError', code: 'idempotency_key_reused' };
+      await assert.rejects(catalogue.add(rex, { ...once, bodyHash: hash('another') }), reused);
+      assert.equal(await countPets(), 1);
+    });
+
+    test('the same key while its first request runs is refused, and replayed when that has ended', async (t) => {
+      const { catalogue, addAccount, countPets } = await prepare(t);
+      const once = { accountId: await addAccount('a'), key: 'k', bodyHash: hash('body') };
+      const first = catalogue.add(rex, once);
+      await assert.rejects(catalogue.add(rex, once), { name: 'AppError', code: 'idempotency_key_in_use' });
+      const { pet } = await first;
+      assert.deepEqual(await catalogue.add(rex, once), { pet, replayed: true });
+      assert.equal(await countPets(), 1);
+    });
+
+    test('a key is replayed by another instance', async (t) => {
+      const { catalogue, openOther, addAccount } = await prepare(t);
+      const once = { accountId: await addAccount('a'), key: 'k', bodyHash: hash('body') };
+      const { pet } = await catalogue.add(rex, once);
+      assert.deepEqual(await (await openOther()).add(rex, once), { pet, replayed: true });
+    });
+
+    test('two accounts may use the same key, and keys differ by every character', async (t) => {
+      const { catalogue, addAccount, countPets } = await prepare(t);
+      const accounts = [await addAccount('a'), await addAccount('b')];
+      for (const accountId of accounts)
+        for (const key of ['k', 'K', 'k%', '!'.repeat(255)]) {
+          const { replayed } = await catalogue.add(rex, { accountId, key, bodyHash: hash('body') });
+          assert.equal(replayed, false);
+        }
+      assert.equal(await countPets(), 8);
+    });
+
+    test('a key is remembered for a day to the millisecond, and stands for a new animal then', async (t) => {
+      const { catalogue, addAccount, pass, countPets } = await prepare(t);
+      const once = { accountId: await addAccount('a'), key: 'k', bodyHash: hash('body') };
+      const first = await catalogue.add(rex, once);
+      pass(dayMs - 1);
+      assert.equal((await catalogue.add(rex, once)).replayed, true);
+      pass(1);
+      const later = { ...once, bodyHash: hash('another') };
+      const second = await catalogue.add({ ...rex, name: 'Tom' }, later);
+      assert.equal(second.replayed, false);
+      assert.notEqual(second.pet.id, first.pet.id);
+      assert.deepEqual(await catalogue.add(rex, later), { pet: second.pet, replayed: true });
+      assert.equal(await countPets(), 2);
+    });
+
+    test('an animal is not added where its record cannot be written', async (t) => {
+      const { catalogue, countPets } = await prepare(t);
+      const nobody = { accountId: 404n, key: 'k', bodyHash: hash('body') };
+      await assert.rejects(catalogue.add(rex, nobody));
+      assert.equal(await countPets(), 0);
+    });
+
+    test('a key whose first request failed may be used again', async (t) => {
+      const { catalogue, store, addAccount } = await prepare(t);
+      const once = { accountId: 1n + (await addAccount('a')), key: 'k', bodyHash: hash('body') };
+      await assert.rejects(catalogue.add(rex, once));
+      await addAccount('b');
+      assert.equal((await catalogue.add(rex, once)).replayed, false);
+      assert.equal((await store.execute('select * from idempotency_records')).length, 1);
+    });
+
+    test('fifty requests with one key at once, by two instances, add one animal', async (t) => {
+      const { catalogue, openOther, addAccount, countPets } = await prepare(t);
+      const instances = [catalogue, await openOther()];
+      const once = { accountId: await addAccount('a'), key: 'k', bodyHash: hash('body') };
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 50 }, (_, index) => addBy(instances, index, once)),
+      );
+      const added = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
+      const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
+      assert.equal(added.filter(({ replayed }) => !replayed).length, 1);
+      assert.equal(new Set(added.map(({ pet }) => pet.id)).size, 1);
+      assert.deepEqual([...new Set(failures.map(({ code }) => code))], ['idempotency_key_in_use']);
+      assert.equal(await countPets(), 1);
+    });
+
+    test('a hundred requests with keys of their own at once, by two instances, add a hundred animals', async (t) => {
+      const { catalogue, openOther, addAccount, countPets } = await prepare(t);
+      const instances = [catalogue, await openOther()];
+      const accountId = await addAccount('a');
+      await Promise.all(
+        Array.from({ length: 100 }, (_, index) =>
+          addBy(instances, index, { accountId, key: `k${index}`, bodyHash: hash('body') }),
+        ),
+      );
+      assert.equal(await countPets(), 100);
+    });
+
+    test('a sweep forgets the records that have outlived their day, and no others', async (t) => {
+      const { catalogue, addAccount, pass, countRecords } = await prepare(t);
+      const accountId = await addAccount('a');
+      await catalogue.add(rex, { accountId, key: 'old', bodyHash: hash('body') });
+      pass(1);
+      const young = { accountId, key: 'young', bodyHash: hash('body') };
+      await catalogue.add(rex, young);
+      await catalogue.sweep();
+      assert.equal(await countRecords(), 2);
+      pass(dayMs);
+      await catalogue.sweep();
+      assert.equal(await countRecords(), 1);
+      pass(-1);
+      assert.equal((await catalogue.add(rex, young)).replayed, true);
+    });
+  });
+}
+
+function hash(body: string): Uint8Array {
+  return createHash('sha256').update(body).digest();
+}
+
+function addBy(instances: readonly Catalogue[], index: number, idempotency: Idempotency) {
+  const instance = instances[index % instances.length];
+  assert.ok(instance !== undefined);
+  return instance.add(rex, idempotency);
+}

@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import fc from 'fast-check';
+import { systemClock } from '../../src/clock.ts';
+import { int64Max, int64Min } from '../../src/int64.ts';
+import { type Catalogue, createCatalogue, type ListQuery } from '../../src/pets/catalogue.ts';
+import { isNewPet, type NewPet, type Pet, petStatuses } from '../../src/pets/pet.ts';
+import type { Engine } from '../support/engines.ts';
+
+const rex: NewPet = { name: 'Rex', categoryId: 7n, status: 'available' };
+const everything: ListQuery = { limit: 100, status: null, newestId: null };
+
+/** Every kind of character that a name may hold (contract section 2). */
+const names = [
+  ' Rex ',
+  `'"\`\\$1 %_ ; --`,
+  'e\u0301 \u00e9 \ufb01',
+  '\u{1f408}\u200d\u2b1b \u{1f1e9}\u{1f1ea}',
+  '\u05e9\u05dc\u05d5\u05dd \u202e',
+  'x\u0080\u009f\u00a0\u2028\u2029\u3000',
+  '\ufeffx\ufffd\uffff\u{10ffff}',
+  '\u{1f408}'.repeat(255),
+];
+
+/** What src/pets/catalogue.ts promises but for idempotency, on any engine. */
+export function describeCatalogue(engine: Engine): void {
+  async function open(t: TestContext): Promise<Catalogue> {
+    const store = await engine.createStore(t);
+    return createCatalogue(await store.open(), systemClock);
+  }
+
+  describe(`one animal of the catalogue on ${engine.name}`, { skip: engine.skip }, () => {
+    test('an animal that was added is given as it was stored', async (t) => {
+      const catalogue = await open(t);
+      const { pet, replayed } = await catalogue.add(rex, null);
+      assert.deepEqual(pet, { id: pet.id, ...rex });
+      assert.equal(replayed, false);
+      assert.deepEqual(await catalogue.get(pet.id), pet);
+    });
+
+    test('an animal without a status is available', async (t) => {
+      const catalogue = await open(t);
+      const { pet } = await catalogue.add({ name: 'Rex', categoryId: 1n }, null);
+      assert.equal(pet.status, 'available');
+      assert.equal((await catalogue.get(pet.id))?.status, 'available');
+    });
+
+    test('an id that no animal has gives none', async (t) => {
+      const catalogue = await open(t);
+      const { pet } = await catalogue.add(rex, null);
+      for (const id of [pet.id + 1n, 0n, -pet.id, int64Min, int64Max])
+        assert.equal(await catalogue.get(id), null);
+    });
+
+    for (const categoryId of [int64Min, -(2n ** 53n) - 1n, 0n, 2n ** 53n + 1n, int64Max])
+      test(`the category ${categoryId} is kept to the digit`, async (t) => {
+        const catalogue = await open(t);
+        const { pet } = await catalogue.add({ ...rex, categoryId }, null);
+        assert.equal((await catalogue.get(pet.id))?.categoryId, categoryId);
+        assert.equal((await catalogue.list(everything)).pets[0]?.categoryId, categoryId);
+      });
+
+    test('names of every kind of character are kept exactly', async (t) => {
+      const catalogue = await open(t);
+      assert.deepEqual(await addAndReadNames(catalogue, names), names);
+    });
+
+    test('any name that the rule allows is kept exactly', async (t) => {
+      const catalogue = await open(t);
+      const legalName = fc
+        .oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }))
+        .filter((name) => isNewPet({ ...rex, name }));
+      const some = fc.sample(legalName, 200);
+      assert.deepEqual(await addAndReadNames(catalogue, some), some);
+    });
+  });
+
+  describe(`listing the catalogue on ${engine.name}`, { skip: engine.skip }, () => {
+    test('an empty catalogue has one empty page', async (t) => {
+      const catalogue = await open(t);
+      assert.deepEqual(await catalogue.list(everything), { pets: [], nextNewestId: null });
+    });
+
+    test('animals come newest first', async (t) => {
+      const catalogue = await open(t);
+      const added = await addMany(catalogue, 5);
+      assert.deepEqual((await catalogue.list(everything)).pets, added.toReversed());
+    });
+
+    test('a page holds as many as its limit, and the next begins after it', async (t) => {
+      const catalogue = await open(t);
+      const [first, second, third, fourth, fifth] = await addMany(catalogue, 5);
+      const page = await catalogue.list({ ...everything, limit: 2 });
+      assert.deepEqual(page, { pets: [fifth, fourth], nextNewestId: third?.id });
+      const next = await catalogue.list({ ...everything, limit: 2, newestId: page.nextNewestId });
+      assert.deepEqual(next, { pets: [third, second], nextNewestId: first?.id });
+      const last = await catalogue.list({ ...everything, limit: 2, newestId: next.nextNewestId });
+      assert.deepEqual(last, { pets: [first], nextNewestId: null });
+    });
+
+    test('a last page that is full has none after it', async (t) => {
+      const catalogue = await open(t);
+      await addMany(catalogue, 4);
+      const page = await catalogue.list({ ...everything, limit: 4 });
+      assert.equal(page.pets.length, 4);
+      assert.equal(page.nextNewestId, null);
+    });
+
+    for (const newestId of [int64Min, 0n])
+      test(`from the id ${newestId} on there is nothing`, async (t) => {
+        const catalogue = await open(t);
+        await addMany(catalogue, 2);
+        assert.deepEqual(await catalogue.list({ ...everything, newestId }), { pets: [], nextNewestId: null });
+      });
+
+    for (const status of petStatuses)
+      test(`the list of ${status} animals, and its pages, hold those and no others`, async (t) => {
+        const catalogue = await open(t);
+        const added = await addMany(catalogue, 15);
+        const expected = added.filter((pet) => pet.status === status).toReversed();
+        const pages = await walk(catalogue, { limit: 2, status, newestId: null });
+        assert.deepEqual(pages.flat(), expected);
+        assert.equal(pages.length, 3);
+      });
+
+    test('a walk meets each animal that was there at its start exactly once, while others add', async (t) => {
+      const store = await engine.createStore(t);
+      const catalogue = createCatalogue(await store.open(), systemClock);
+      const other = createCatalogue(await store.open(), systemClock);
+      const added = await addMany(catalogue, 50);
+      const pages = await walk(catalogue, { limit: 7, status: null, newestId: null }, () =>
+        addMany(other, 5),
+      );
+      const met = pages.flat().map(({ id }) => id);
+      assert.equal(new Set(met).size, met.length);
+      const there = added.map(({ id }) => id);
+      assert.deepEqual(
+        met.filter((id) => there.includes(id)),
+        there.toReversed(),
+      );
+    });
+  });
+
+  describe(`the whole catalogue at once on ${engine.name}`, { skip: engine.skip }, () => {
+    test('animals that are loaded are listed in their order, with their defaults', async (t) => {
+      const catalogue = await open(t);
+      const batches = [
+        [rex, { name: 'Tom', categoryId: int64Max }],
+        [{ name: 'Kit', categoryId: int64Min, status: 'sold' as const }],
+      ];
+      assert.equal(await catalogue.load(inTurn(batches)), 3);
+      const { pets } = await catalogue.list(everything);
+      assert.deepEqual(
+        pets.map(({ id, ...pet }) => pet).toReversed(),
+        batches.flat().map((pet) => ({ status: 'available', ...pet })),
+      );
+    });
+
+    test('a load that breaks off adds nothing', async (t) => {
+      const catalogue = await open(t);
+      const broken = async function* () {
+        yield [rex];
+        throw new Error('line 2 is bad');
+      };
+      await assert.rejects(catalogue.load(broken()), /line 2 is bad/);
+      assert.deepEqual((await catalogue.list(everything)).pets, []);
+    });
+
+    test('a load says when its reading has ended, and nothing is there before', async (t) => {
+      const catalogue = await open(t);
+      const events: string[] = [];
+      const source = async function* () {
+        yield [rex];
+        events.push(`${(await catalogue.list(everything)).pets.length} there`);
+      };
+      await catalogue.load(source(), () => events.push('writing'));
+      assert.deepEqual(events, ['0 there', 'writing']);
+    });
+
+    test('the export holds every animal, oldest first', async (t) => {
+      const catalogue = await open(t);
+      const many = Array.from({ length: 2_500 }, (_, index) => ({ ...rex, name: `Rex ${index}` }));
+      await catalogue.load(inTurn([many]));
+      const exported: Pet[] = [];
+      for await (const batch of catalogue.listAll()) exported.push(...batch);
+      assert.deepEqual(
+        exported.map(({ id, ...pet }) => pet),
+        many,
+      );
+    });
+  });
+}
+
+/** Animals of each status in turn. */
+async function addMany(catalogue: Catalogue, count: number): Promise<Pet[]> {
+  const added: Pet[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const status = petStatuses[index % petStatuses.length] ?? 'sold';
+    added.push((await catalogue.add({ ...rex, status }, null)).pet);
+  }
+  return added;
+}
+
+async function addAndReadNames(catalogue: Catalogue, wanted: readonly string[]): Promise<string[]> {
+  for (const name of wanted) await catalogue.add({ ...rex, name }, null);
+  const pages = await walk(catalogue, everything);
+  return pages
+    .flat()
+    .map(({ name }) => name)
+    .toReversed();
+}
+
+async function walk(
+  catalogue: Catalogue,
+  query: ListQuery,
+  afterPage: () => Promise<unknown> = async () => undefined,
+): Promise<(readonly Pet[])[]> {
+  const pages: (readonly Pet[])[] = [];
+  for (let newestId = query.newestId; ; ) {
+    const page = await catalogue.list({ ...query, newestId });
+    pages.push(page.pets);
+    if (page.nextNewestId === null) return pages;
+    newestId = page.nextNewestId;
+    await afterPage();
+  }
+}
+
+async function* inTurn(batches: readonly NewPet[][]): AsyncGenerator<NewPet[]> {
+  yield* batches;
+}

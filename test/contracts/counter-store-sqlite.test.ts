@@ -1,0 +1,4 @@
+import { sqliteEngine } from '../support/engines.ts';
+import { describeCounterStore } from './counter-store.ts';
+
+describeCounterStore(sqliteEngine);

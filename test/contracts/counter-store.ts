@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import { dayMs, minuteMs } from '../../src/clock.ts';
+import { AppError } from '../../src/errors.ts';
+import { createCounterStore } from '../../src/limits/counter-store.ts';
+import { createMemoryCounters } from '../../src/limits/counters-memory.ts';
+import { freeLimits } from '../../src/plans/plan.ts';
+import type { Database } from '../../src/storage/database.ts';
+import type { Engine } from '../support/engines.ts';
+
+const startMs = Date.UTC(2027, 0, 2, 12);
+
+/** What src/limits/counter-store.ts promises, on any engine. */
+export function describeCounterStore(engine: Engine): void {
+  /** A store whose process can be started anew; the last one is then as if killed. */
+  async function open(t: Pick<TestContext, 'after'>) {
+    const store = await engine.createStore(t);
+    const database = await store.open();
+    const time = { nowMs: startMs };
+
+    async function start(over: Database = database) {
+      const counters = createMemoryCounters();
+      const counterStore = createCounterStore({ counters, database: over, clock: () => time.nowMs });
+      await counterStore.load();
+      const take = (accountId: number, keyId = 'key') =>
+        counters.take(`account:${accountId}`, freeLimits, keyId, time.nowMs);
+      const takeFromAddress = () => counters.take('address:192.0.2.7', freeLimits, null, time.nowMs);
+      return { ...counterStore, ledgers: counters.ledgers, take, takeFromAddress };
+    }
+    const countRows = async (table: string) => (await store.execute(`select * from ${table}`)).length;
+    return { database, time, start, countRows };
+  }
+
+  describe(`keeping counts in ${engine.name}`, { skip: engine.skip }, () => {
+    test('both windows go on where they were after a restart', async (t) => {
+      const { start, time } = await open(t);
+      const before = await start();
+      for (let sent = 0; sent < 40; sent += 1) before.take(1);
+      before.takeFromAddress();
+      await before.flush();
+      time.nowMs += 30_000;
+      const after = await start();
+      assert.deepEqual(after.take(1), {
+        verdict: 'passed',
+        minuteUsed: 41,
+        minuteEndsAtMs: startMs + minuteMs,
+        dayUsed: 41,
+        dayEndsAtMs: startMs + dayMs,
+        bannedUntilMs: 0,
+      });
+      assert.equal(after.takeFromAddress().minuteUsed, 2);
+    });
+
+    test('strikes and bans go on where they were after a restart', async (t) => {
+      const { start, time } = await open(t);
+      let process = await start();
+      for (let sent = 0; sent < 119; sent += 1) process.take(1);
+      await process.flush();
+      time.nowMs += 100;
+      process = await start();
+      assert.equal(process.take(1).bannedUntilMs, time.nowMs + minuteMs);
+      await process.flush();
+      process = await start();
+      assert.equal(process.take(1).verdict, 'banned');
+      await process.flush();
+      time.nowMs += minuteMs;
+      process = await start();
+      for (let sent = 0; sent < 119; sent += 1) process.take(1);
+      assert.equal(process.take(1).bannedUntilMs, time.nowMs + 2 * minuteMs);
+    });
+
+    test('a kill loses what came after the last flush, and nothing else', async (t) => {
+      const { start } = await open(t);
+      const killed = await start();
+      for (let sent = 0; sent < 10; sent += 1) killed.take(1);
+      await killed.flush();
+      for (let sent = 0; sent < 5; sent += 1) killed.take(1);
+      assert.equal((await start()).take(1).dayUsed, 11);
+    });
+
+    test('a restart brings back nothing that is over', async (t) => {
+      const { start, time } = await open(t);
+      const before = await start();
+      for (let sent = 0; sent < 61; sent += 1) before.take(1);
+      await before.flush();
+      time.nowMs += dayMs;
+      const { ledgers } = await start();
+      assert.deepEqual([ledgers.accounts.size, ledgers.keys.size], [0, 0]);
+    });
+
+    test('a minute window that outlives its day comes back', async (t) => {
+      const { start, time } = await open(t);
+      const before = await start();
+      before.take(1);
+      time.nowMs += dayMs - 1;
+      before.take(1);
+      await before.flush();
+      time.nowMs += 1;
+      const { minuteUsed, dayUsed } = (await start()).take(1);
+      assert.deepEqual([minuteUsed, dayUsed], [2, 1]);
+    });
+
+    test('more subjects than one run reads come back, each with its own count', async (t) => {
+      const { start } = await open(t);
+      const before = await start();
+      const subjects = 20_500;
+      for (let id = 0; id < subjects; id += 1) for (let sent = 0; sent <= id % 3; sent += 1) before.take(id);
+      await before.flush();
+      const after = await start();
+      assert.equal(after.ledgers.accounts.size, subjects);
+      for (let id = 0; id < subjects; id += 1) assert.equal(after.take(id).minuteUsed, (id % 3) + 2);
+    });
+
+    test('a flush writes what has changed and nothing else', async (t) => {
+      const { start, database } = await open(t);
+      let writes = 0;
+      const counting: Database = {
+        ...database,
+        transact: (work) => {
+          writes += 1;
+          return database.transact(work);
+        },
+      };
+      const process = await start(counting);
+      process.take(1);
+      await process.flush();
+      assert.equal(writes, 1);
+      await process.flush();
+      assert.equal(writes, 1);
+    });
+
+    test('a flush that is asked for while one is running writes what came meanwhile', async (t) => {
+      const { start } = await open(t);
+      const process = await start();
+      process.take(1);
+      const first = process.flush();
+      await Promise.resolve();
+      process.take(1);
+      process.take(2);
+      await Promise.all([first, process.flush(), process.flush()]);
+      const after = await start();
+      assert.deepEqual([after.take(1).dayUsed, after.take(2).dayUsed], [3, 2]);
+    });
+
+    test('a flush that fails says so and leaves all for the next', async (t) => {
+      const { start, database } = await open(t);
+      let failures = 2;
+      const failing: Database = {
+        ...database,
+        transact: (work) => {
+          failures -= 1;
+          if (failures === 0) return Promise.reject(new AppError('unavailable', 'the store is away'));
+          return database.transact(work);
+        },
+      };
+      const process = await start(failing);
+      for (let id = 0; id < 600; id += 1)
+        for (let sent = 0; sent < 61; sent += 1) process.take(id, `key-${id}`);
+      await assert.rejects(process.flush(), { code: 'unavailable' });
+      await process.flush();
+      const after = await start();
+      assert.deepEqual([after.ledgers.accounts.size, after.ledgers.keys.size], [600, 600]);
+      for (let id = 0; id < 600; id += 1) assert.equal(after.take(id, `key-${id}`).dayUsed, 60);
+    });
+
+    test('rows that are over are dropped, a bounded number a flush', async (t) => {
+      const { start, time, countRows } = await open(t);
+      const process = await start();
+      for (let id = 0; id < 1_500; id += 1) process.take(id);
+      for (let sent = 0; sent < 60; sent += 1) process.take(0);
+      await process.flush();
+      assert.deepEqual([await countRows('usage_windows'), await countRows('key_bans')], [1_500, 1]);
+      time.nowMs += dayMs + minuteMs;
+      await process.flush();
+      assert.deepEqual([await countRows('usage_windows'), await countRows('key_bans')], [500, 0]);
+      await process.flush();
+      assert.equal(await countRows('usage_windows'), 0);
+      assert.equal(process.ledgers.accounts.size, 0);
+    });
+
+    test('rows that a clock ahead of time has left keep nobody out for longer than a window', async (t) => {
+      const { start, time } = await open(t);
+      time.nowMs = startMs + 1_000 * dayMs;
+      const ahead = await start();
+      for (let sent = 0; sent < 120; sent += 1) ahead.take(1);
+      await ahead.flush();
+      time.nowMs = startMs;
+      const after = await start();
+      assert.equal(after.take(1).verdict, 'banned');
+      time.nowMs += minuteMs;
+      assert.equal(after.take(1).verdict, 'passed');
+    });
+  });
+}

@@ -1,0 +1,8 @@
+import { createMemoryCounters } from '../../src/limits/counters-memory.ts';
+import { describeCounters } from './counters.ts';
+
+describeCounters({
+  name: 'the counters in the process',
+  skip: false,
+  createCounters: async () => createMemoryCounters(),
+});

@@ -1,0 +1,84 @@
+import { dayMs, hourMs, minuteMs } from '../../src/clock.ts';
+import type { Usage } from '../../src/limits/decision.ts';
+import type { Limits } from '../../src/plans/plan.ts';
+
+/**
+ * The rules of contract section 6 written the slow way: it keeps every request and works all out anew from them. Plain
+ * data, so that a copy is a structured clone.
+ */
+export interface Model {
+  /** When requests of a subject were counted. */
+  readonly countedAtMs: Map<string, number[]>;
+  /** When requests of a key were refused, and its bans, oldest first. */
+  readonly refusedAtMs: Map<string, number[]>;
+  readonly bans: Map<string, { beganAtMs: number; lengthMs: number }[]>;
+}
+
+export interface ModelRequest {
+  readonly subject: string;
+  readonly limits: Limits;
+  readonly keyId: string | null;
+}
+
+export function createModel(): Model {
+  return { countedAtMs: new Map(), refusedAtMs: new Map(), bans: new Map() };
+}
+
+/** What a request would be answered, were it sent then and nothing before it. */
+export function foresee(model: Model, { subject, limits, keyId }: ModelRequest, atMs: number) {
+  const ban = model.bans.get(keyId ?? '')?.at(-1);
+  if (ban !== undefined && atMs < ban.beganAtMs + ban.lengthMs) return 'banned';
+  const minute = findWindow(model, subject, minuteMs, atMs);
+  const day = findWindow(model, subject, dayMs, atMs);
+  return minute.used < limits.perMinute && day.used < limits.perDay ? 'passed' : 'refused';
+}
+
+export function takeFromModel(model: Model, request: ModelRequest, nowMs: number): Usage {
+  const { subject, limits, keyId } = request;
+  const verdict = foresee(model, request, nowMs);
+  if (verdict === 'passed') listOf(model.countedAtMs, subject).push(nowMs);
+  if (verdict === 'refused' && keyId !== null) strike(model, keyId, limits, nowMs);
+  const ban = model.bans.get(keyId ?? '')?.at(-1);
+  const banEndsAtMs = ban === undefined ? 0 : ban.beganAtMs + ban.lengthMs;
+  const minute = findWindow(model, subject, minuteMs, nowMs);
+  const day = findWindow(model, subject, dayMs, nowMs);
+  return {
+    verdict,
+    minuteUsed: minute.used,
+    minuteEndsAtMs: minute.endsAtMs,
+    dayUsed: day.used,
+    dayEndsAtMs: day.endsAtMs,
+    bannedUntilMs: banEndsAtMs > nowMs ? banEndsAtMs : 0,
+  };
+}
+
+function strike(model: Model, keyId: string, limits: Limits, nowMs: number): void {
+  const refusedAtMs = listOf(model.refusedAtMs, keyId);
+  refusedAtMs.push(nowMs);
+  if (refusedAtMs.filter((atMs) => nowMs - atMs < minuteMs).length < Math.max(60, limits.perMinute)) return;
+  refusedAtMs.length = 0;
+  const bans = listOf(model.bans, keyId);
+  const last = bans.at(-1);
+  const isRepeated = last !== undefined && nowMs - last.beganAtMs < dayMs;
+  bans.push({ beganAtMs: nowMs, lengthMs: isRepeated ? Math.min(2 * last.lengthMs, hourMs) : minuteMs });
+}
+
+function findWindow(model: Model, subject: string, lengthMs: number, nowMs: number) {
+  let openedAtMs = Number.NEGATIVE_INFINITY;
+  let used = 0;
+  for (const atMs of model.countedAtMs.get(subject) ?? []) {
+    if (atMs - openedAtMs >= lengthMs) {
+      openedAtMs = atMs;
+      used = 0;
+    }
+    used += 1;
+  }
+  const endsAtMs = openedAtMs + lengthMs;
+  return nowMs < endsAtMs ? { used, endsAtMs } : { used: 0, endsAtMs: 0 };
+}
+
+function listOf<T>(lists: Map<string, T[]>, name: string): T[] {
+  const list = lists.get(name) ?? [];
+  lists.set(name, list);
+  return list;
+}

@@ -1,0 +1,288 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { describe, type TestContext, test } from 'node:test';
+import fc from 'fast-check';
+import { dayMs, hourMs, minuteMs, secondMs } from '../../src/clock.ts';
+import type { Counters } from '../../src/limits/counters.ts';
+import type { Usage } from '../../src/limits/decision.ts';
+import type { Limits } from '../../src/plans/plan.ts';
+import { createModel, takeFromModel } from './counters-model.ts';
+
+/** A kind of counters that the contract is run on. */
+export interface CountersEngine {
+  readonly name: string;
+  /** Why its tests cannot be run here; false where they can. */
+  readonly skip: string | false;
+  createCounters(test: Pick<TestContext, 'after'>): Promise<Counters>;
+}
+
+const free: Limits = { perMinute: 60, perDay: 1_000 };
+
+/** What src/limits/counters.ts promises of any counters. */
+export function describeCounters(engine: CountersEngine): void {
+  /** One account with two keys, on a clock of its own. */
+  async function open(t: Pick<TestContext, 'after'>) {
+    const counters = await engine.createCounters(t);
+    const subject = `account:${randomUUID()}`;
+    const keyId = randomUUID();
+    const startMs = Date.now();
+
+    const take = async (atMs: number, limits = free, key: string | null = keyId) =>
+      counters.take(subject, limits, key, startMs + atMs);
+
+    /** Sends requests one after another at one moment; gives the last answer. */
+    async function send(count: number, atMs: number, limits = free, key = keyId): Promise<Usage> {
+      for (let sent = 1; sent < count; sent += 1) await take(atMs, limits, key);
+      return take(atMs, limits, key);
+    }
+
+    /** Fills the day of a plan of one request, then has requests refused until the key is banned. */
+    async function provokeBan(atMs: number): Promise<Usage> {
+      return send((await take(atMs, once)).verdict === 'passed' ? 60 : 59, atMs, once);
+    }
+    return { counters, subject, startMs, take, send, provokeBan, otherKey: randomUUID() };
+  }
+
+  const once: Limits = { perMinute: 1, perDay: 1 };
+
+  describe(`counting windows with ${engine.name}`, { skip: engine.skip }, () => {
+    for (const limits of [free, { perMinute: 300, perDay: 10_000 }, { perMinute: 7, perDay: 10 }])
+      test(`of 10,000 requests at once exactly ${limits.perMinute} pass`, async (t) => {
+        const { take } = await open(t);
+        const usages = await Promise.all(Array.from({ length: 10_000 }, () => take(0, limits)));
+        const passed = usages.filter(({ verdict }) => verdict === 'passed');
+        const counts = passed.map(({ minuteUsed }) => minuteUsed);
+        assert.deepEqual(
+          counts,
+          Array.from({ length: limits.perMinute }, (_, index) => index + 1),
+        );
+      });
+
+    test('a request counts in both windows, which open with it', async (t) => {
+      const { take, startMs } = await open(t);
+      assert.deepEqual(await take(0), {
+        verdict: 'passed',
+        minuteUsed: 1,
+        minuteEndsAtMs: startMs + minuteMs,
+        dayUsed: 1,
+        dayEndsAtMs: startMs + dayMs,
+        bannedUntilMs: 0,
+      });
+    });
+
+    test('a minute window ends 60 s after its first request, to the millisecond', async (t) => {
+      const { take, send } = await open(t);
+      await take(0);
+      await send(59, 30 * secondMs);
+      assert.equal((await take(minuteMs - 1)).verdict, 'refused');
+      const { verdict, minuteUsed, dayUsed } = await take(minuteMs);
+      assert.deepEqual([verdict, minuteUsed, dayUsed], ['passed', 1, 61]);
+    });
+
+    test('a day window ends 86,400 s after its first request, to the millisecond', async (t) => {
+      const { take } = await open(t);
+      const limits = { perMinute: 5, perDay: 1 };
+      await take(0, limits);
+      assert.equal((await take(dayMs - 1, limits)).verdict, 'refused');
+      assert.equal((await take(dayMs, limits)).verdict, 'passed');
+    });
+
+    test('a request that the minute refuses spends nothing of the day', async (t) => {
+      const { send } = await open(t);
+      await send(60, 0);
+      const { verdict, minuteUsed, dayUsed } = await send(20, 1);
+      assert.deepEqual([verdict, minuteUsed, dayUsed], ['refused', 60, 60]);
+    });
+
+    test('a request that the day refuses opens no minute', async (t) => {
+      const { take } = await open(t);
+      await take(0, once);
+      const { verdict, minuteUsed, minuteEndsAtMs } = await take(minuteMs, once);
+      assert.deepEqual([verdict, minuteUsed, minuteEndsAtMs], ['refused', 0, 0]);
+    });
+
+    test('a minute window may outlive the day window that it was counted with', async (t) => {
+      const { take } = await open(t);
+      await take(0);
+      await take(dayMs - 1);
+      const { minuteUsed, dayUsed } = await take(dayMs);
+      assert.deepEqual([minuteUsed, dayUsed], [2, 1]);
+    });
+
+    test('the keys of an account share its windows', async (t) => {
+      const { take, send, otherKey } = await open(t);
+      await send(60, 0);
+      assert.equal((await take(0, free, otherKey)).verdict, 'refused');
+    });
+
+    test('subjects have windows of their own', async (t) => {
+      const { counters, send, startMs } = await open(t);
+      await send(60, 0);
+      const usage = await counters.take(`account:${randomUUID()}`, free, 'another', startMs);
+      assert.deepEqual([usage.verdict, usage.minuteUsed], ['passed', 1]);
+    });
+
+    test('what was used stays used when a plan changes', async (t) => {
+      const { take, send } = await open(t);
+      await send(60, 0);
+      const lowered = await take(0, { perMinute: 10, perDay: 20 });
+      assert.deepEqual([lowered.verdict, lowered.minuteUsed], ['refused', 60]);
+      const raised = await take(0, { perMinute: 300, perDay: 10_000 });
+      assert.deepEqual([raised.verdict, raised.minuteUsed], ['passed', 61]);
+    });
+
+    test('a clock that is set back keeps nobody out for longer than a window', async (t) => {
+      const { take, send } = await open(t);
+      await send(60, dayMs);
+      assert.equal((await take(0)).verdict, 'refused');
+      assert.equal((await take(minuteMs)).verdict, 'passed');
+    });
+
+    test('looking at an address counts nothing', async (t) => {
+      const { counters, subject, take, startMs } = await open(t);
+      assert.equal((await counters.peek(subject, startMs)).minuteUsed, 0);
+      await take(0, free, null);
+      await counters.peek(subject, startMs);
+      const { verdict, minuteUsed, dayUsed } = await counters.peek(subject, startMs);
+      assert.deepEqual([verdict, minuteUsed, dayUsed], ['passed', 1, 1]);
+      assert.equal((await counters.peek(subject, startMs + minuteMs)).minuteUsed, 0);
+    });
+  });
+
+  describe(`banning keys with ${engine.name}`, { skip: engine.skip }, () => {
+    test('60 refused requests within 60 s ban a key for 60 s from the last', async (t) => {
+      const { take, send, startMs } = await open(t);
+      await send(60, 0);
+      assert.equal((await send(59, 0)).bannedUntilMs, 0);
+      const { verdict, bannedUntilMs } = await take(10);
+      assert.deepEqual([verdict, bannedUntilMs], ['refused', startMs + 10 + minuteMs]);
+      assert.equal((await take(9 + minuteMs)).verdict, 'banned');
+      assert.equal((await take(10 + minuteMs)).verdict, 'passed');
+    });
+
+    test('a plan of more than 60 a minute has as many refused first', async (t) => {
+      const { take, send } = await open(t);
+      const pro = { perMinute: 300, perDay: 10_000 };
+      await send(300, 0, pro);
+      assert.equal((await send(299, 0, pro)).bannedUntilMs, 0);
+      assert.notEqual((await take(0, pro)).bannedUntilMs, 0);
+    });
+
+    test('a refused request is held against its key for 60 s', async (t) => {
+      const { take, send } = await open(t);
+      await take(0, once);
+      await send(59, 0, once);
+      assert.equal((await take(minuteMs, once)).bannedUntilMs, 0);
+      assert.equal((await send(58, minuteMs, once)).bannedUntilMs, 0);
+      assert.notEqual((await take(2 * minuteMs - 1, once)).bannedUntilMs, 0);
+    });
+
+    test('a request during a ban counts nowhere and does not lengthen it', async (t) => {
+      const { take, send, provokeBan, startMs } = await open(t);
+      await provokeBan(0);
+      const { verdict, dayUsed, bannedUntilMs } = await send(500, 30 * secondMs);
+      assert.deepEqual([verdict, dayUsed, bannedUntilMs], ['banned', 1, startMs + minuteMs]);
+      assert.equal((await take(minuteMs)).verdict, 'passed');
+    });
+
+    test('a request during a ban is no strike', async (t) => {
+      const { send, provokeBan } = await open(t);
+      await provokeBan(0);
+      await send(500, minuteMs - 1, once);
+      assert.equal((await send(59, minuteMs, once)).bannedUntilMs, 0);
+    });
+
+    test('the other keys of a banned account go on', async (t) => {
+      const { take, send, otherKey } = await open(t);
+      await send(60 + 60, 0);
+      assert.equal((await take(minuteMs - 1, free)).verdict, 'banned');
+      assert.equal((await take(minuteMs - 1, free, otherKey)).verdict, 'refused');
+      assert.equal((await take(minuteMs, free, otherKey)).verdict, 'passed');
+    });
+
+    test('each ban within a day of the last is twice as long, up to an hour', async (t) => {
+      const { provokeBan, startMs } = await open(t);
+      const seconds: number[] = [];
+      for (let atMs = 0; seconds.length < 8; ) {
+        const { bannedUntilMs } = await provokeBan(atMs);
+        seconds.push((bannedUntilMs - startMs - atMs) / secondMs);
+        atMs = bannedUntilMs - startMs;
+      }
+      assert.deepEqual(seconds, [60, 120, 240, 480, 960, 1_920, 3_600, 3_600]);
+    });
+
+    test('a ban that begins a day after the start of the last is 60 s again', async (t) => {
+      const { provokeBan, startMs } = await open(t);
+      await provokeBan(0);
+      const earlier = await provokeBan(dayMs - 1);
+      assert.equal(earlier.bannedUntilMs - startMs, dayMs - 1 + 2 * minuteMs);
+      const later = await provokeBan(2 * dayMs - 1);
+      assert.equal(later.bannedUntilMs - startMs, 2 * dayMs - 1 + minuteMs);
+    });
+
+    test('a ban outlasts the windows that led to it', async (t) => {
+      const { provokeBan, take, startMs } = await open(t);
+      for (const atMs of [0, hourMs, 2 * hourMs, 3 * hourMs]) await provokeBan(atMs);
+      const { verdict, minuteUsed, bannedUntilMs } = await take(3 * hourMs + 2 * minuteMs);
+      assert.deepEqual([verdict, minuteUsed], ['banned', 0]);
+      assert.equal(bannedUntilMs, startMs + 3 * hourMs + 8 * minuteMs);
+    });
+
+    test('an address is never banned', async (t) => {
+      const { counters, subject, startMs } = await open(t);
+      for (let sent = 0; sent < 500; sent += 1) await counters.take(subject, free, null, startMs);
+      const { verdict, bannedUntilMs } = await counters.take(subject, free, null, startMs);
+      assert.deepEqual([verdict, bannedUntilMs], ['refused', 0]);
+    });
+
+    test('a clock that is set back begins a ban anew at most', async (t) => {
+      const { provokeBan, take } = await open(t);
+      await provokeBan(dayMs);
+      assert.equal((await take(0)).verdict, 'banned');
+      assert.notEqual((await take(minuteMs)).verdict, 'banned');
+    });
+  });
+
+  test(`whatever comes when, ${engine.name} counts as the rules say`, { skip: engine.skip }, async (t) => {
+    const counters = await engine.createCounters(t);
+    await fc.assert(
+      fc.asyncProperty(fc.array(burst, { minLength: 1, maxLength: 12 }), async (bursts) => {
+        const model = createModel();
+        const run = randomUUID();
+        let nowMs = Date.now();
+        for (const { pauseMs, caller, limits, count, gapMs } of bursts) {
+          nowMs += pauseMs;
+          const subject = `${caller.subject}:${run}`;
+          const keyId = caller.keyId === null ? null : `${caller.keyId}:${run}`;
+          for (let sent = 0; sent < count; sent += 1) {
+            nowMs += gapMs;
+            const usage = await counters.take(subject, limits, keyId, nowMs);
+            assert.deepEqual(usage, takeFromModel(model, { subject, limits, keyId }, nowMs));
+          }
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+}
+
+const burst = fc.record({
+  pauseMs: fc.oneof(
+    fc.nat(2 * secondMs),
+    fc.integer({ min: minuteMs - 2, max: minuteMs + 2 }),
+    fc.nat(2 * hourMs),
+    fc.integer({ min: dayMs - hourMs, max: dayMs + 2 }),
+  ),
+  caller: fc.constantFrom(
+    { subject: 'account:a', keyId: 'a1' },
+    { subject: 'account:a', keyId: 'a2' },
+    { subject: 'account:b', keyId: 'b1' },
+    { subject: 'address:c', keyId: null },
+  ),
+  limits: fc.constantFrom<Limits>({ perMinute: 7, perDay: 10 }, { perMinute: 10, perDay: 7 }, free, {
+    perMinute: 70,
+    perDay: 90,
+  }),
+  count: fc.integer({ min: 1, max: 150 }),
+  gapMs: fc.constantFrom(0, 0, 1, 390, 1_100),
+});

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { int64Max, int64Min } from '../../src/int64.ts';
+import { type Database, statement, type Value } from '../../src/storage/database.ts';
+import type { Engine } from '../support/engines.ts';
+import { insertWindow, selectSecret, selectSubjects } from './window-rows.ts';
+
+const columns = ['name', 'category_id', 'status'];
+
+const selectPets = statement<Record<never, never>>()((query) =>
+  query.selectFrom('pets').select(['id', 'name', 'category_id']).orderBy('id'),
+);
+
+const selectAccounts = statement<Record<never, never>>()((query) =>
+  query.selectFrom('accounts').select(['name', 'per_minute', 'per_day']),
+);
+
+/** What src/storage/database.ts promises of `load`, on any engine. */
+export function describeLoad(engine: Engine): void {
+  describe(`loading rows into ${engine.name}`, { skip: engine.skip }, () => {
+    test('rows are added in the order in which they come, and counted', async (t) => {
+      const database = await (await engine.createStore(t)).open();
+      const batches = Array.from({ length: 5 }, (_, batch) => pets(batch * 1_000, 1_000));
+      assert.equal(await database.load('pets', columns, inTurn(batches)), 5_000);
+      const rows = await database.read(selectPets, {});
+      assert.deepEqual(
+        rows.map(({ name }) => name),
+        batches.flat().map(([name]) => name),
+      );
+    });
+
+    test('no rows are none', async (t) => {
+      const database = await (await engine.createStore(t)).open();
+      assert.equal(await database.load('pets', columns, inTurn([])), 0);
+      assert.equal(await database.load('pets', columns, inTurn([[], []])), 0);
+    });
+
+    test('integers, texts and nulls are kept exactly', async (t) => {
+      const database = await (await engine.createStore(t)).open();
+      const name = `'"\\N\\t{},\u00e9\u{1f408}\uffff`;
+      await database.load(
+        'pets',
+        columns,
+        inTurn([
+          [
+            [name, int64Min, 'sold'],
+            ['b', int64Max, 'sold'],
+          ],
+        ]),
+      );
+      const [first, second] = await database.read(selectPets, {});
+      assert.equal(first?.name, name);
+      assert.equal(first?.category_id, int64Min);
+      assert.equal(second?.category_id, int64Max);
+
+      const account = ['name', 'plan', 'per_minute', 'per_day', 'created_at_ms'];
+      await database.load('accounts', account, inTurn([[['a', 'free', null, null, 1n]]]));
+      const [stored] = await database.read(selectAccounts, {});
+      assert.equal(stored?.per_minute, null);
+      assert.equal(stored?.per_day, null);
+    });
+
+    test('bytes are kept exactly', async (t) => {
+      const database = await (await engine.createStore(t)).open();
+      const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
+      await database.load('secrets', ['name', 'value'], inTurn([[['bytes', bytes]]]));
+      const [row] = await database.read(selectSecret, { name: 'bytes' });
+      assert.deepEqual(Array.from(row?.value ?? []), Array.from(bytes));
+    });
+
+    test('an error of the source adds nothing and is passed on as it is', async (t) => {
+      const database = await (await engine.createStore(t)).open();
+      const error = new Error('line 3 is bad');
+      const failing = async function* () {
+        yield pets(0, 10);
+        throw error;
+      };
+      await assert.rejects(database.load('pets', columns, failing()), (thrown) => thrown === error);
+      assert.equal(await countPets(database), 0);
+    });
+
+    test('a row that the table refuses leaves it as it was', async (t) => {
+      const database = await (await engine.createStore(t)).open();
+      const batches = [pets(0, 10), [...pets(10, 10), ['Rex', 1n, 'lost']]];
+      await assert.rejects(database.load('pets', columns, inTurn(batches)), /constraint/);
+      assert.equal(await countPets(database), 0);
+    });
+
+    test('the table is touched when the source has been read to its end, and not before', async (t) => {
+      const database = await (await engine.createStore(t)).open();
+      const events: string[] = [];
+      const source = async function* () {
+        for (const batch of [pets(0, 10), pets(10, 10)]) {
+          yield batch;
+          events.push(`${await countPets(database)} there`);
+        }
+      };
+      await database.load('pets', columns, source(), () => events.push('writing'));
+      assert.deepEqual(events, ['0 there', '0 there', 'writing']);
+      assert.equal(await countPets(database), 20);
+    });
+
+    test('others write while the source is being read', async (t) => {
+      const database = await (await engine.createStore(t)).open();
+      const source = async function* () {
+        yield pets(0, 10);
+        await database.run(insertWindow, { subject: 'meanwhile', used: 1n });
+      };
+      await database.load('pets', columns, source());
+      assert.equal((await database.read(selectSubjects, {})).length, 1);
+    });
+  });
+}
+
+function pets(first: number, count: number): Value[][] {
+  return Array.from({ length: count }, (_, index) => [`Rex ${first + index}`, BigInt(index), 'available']);
+}
+
+async function* inTurn(batches: readonly Value[][][]): AsyncGenerator<Value[][]> {
+  yield* batches;
+}
+
+async function countPets(database: Database): Promise<number> {
+  return (await database.read(selectPets, {})).length;
+}

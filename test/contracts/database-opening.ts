@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { OperatorError } from '../../src/errors.ts';
+import { insertPet } from '../../src/pets/pet-rows.ts';
+import type { Database } from '../../src/storage/database.ts';
+import type { Engine } from '../support/engines.ts';
+import { insertWindow, selectSubjects } from './window-rows.ts';
+
+/** What opening a store promises, and the ids that it assigns, on any engine. */
+export function describeOpening(engine: Engine): void {
+  describe(`opening ${engine.name}`, { skip: engine.skip }, () => {
+    test('ten instances that start at once on an empty store all come up', async (t) => {
+      const store = await engine.createStore(t);
+      const instances = await Promise.all(Array.from({ length: 10 }, () => store.open()));
+      await Promise.all(
+        instances.map((database, index) => database.run(insertWindow, { subject: `${index}`, used: 1n })),
+      );
+      for (const database of instances) assert.equal((await database.read(selectSubjects, {})).length, 10);
+    });
+
+    test('what was written is there when the store is opened again', async (t) => {
+      const store = await engine.createStore(t);
+      const first = await store.open();
+      await first.run(insertWindow, { subject: 'a', used: 1n });
+      await first.close();
+      const second = await store.open();
+      assert.equal((await second.read(selectSubjects, {})).length, 1);
+    });
+
+    test('a schema that is newer than the program stops the start with one line', async (t) => {
+      const store = await engine.createStore(t);
+      await (await store.open()).close();
+      await store.execute(`insert into schema_migrations values ('9999-later', '2030-01-01T00:00:00.000Z')`);
+      await assert.rejects(store.open(), (error) => {
+        assert.ok(error instanceof OperatorError);
+        assert.match(error.message, /^[^\n]*newer than this program[^\n]*9999-later[^\n]*$/);
+        return true;
+      });
+    });
+
+    test('instances that run already go on when the schema becomes newer', async (t) => {
+      const store = await engine.createStore(t);
+      const database = await store.open();
+      await store.execute(`insert into schema_migrations values ('9999-later', '2030-01-01T00:00:00.000Z')`);
+      await database.run(insertWindow, { subject: 'a', used: 1n });
+      assert.equal((await database.read(selectSubjects, {})).length, 1);
+    });
+  });
+
+  describe(`ids on ${engine.name}`, { skip: engine.skip }, () => {
+    test('ids are positive and grow', async (t) => {
+      const database = await (await engine.createStore(t)).open();
+      const ids = [await addPet(database), await addPet(database), await addPet(database)];
+      assert.ok(ids.every((id, index) => id > (ids[index - 1] ?? 0n)));
+    });
+
+    test('an id is not used again when the newest animal has been deleted in the database', async (t) => {
+      const store = await engine.createStore(t);
+      const first = await store.open();
+      const deleted = await addPet(first);
+      await store.execute('delete from pets');
+      assert.ok((await addPet(first)) > deleted);
+      await first.close();
+      await store.execute('delete from pets');
+      assert.ok((await addPet(await store.open())) > deleted + 1n);
+    });
+  });
+}
+
+async function addPet(database: Database): Promise<bigint> {
+  const [row] = await database.run(insertPet, { name: 'Rex', categoryId: 1n, status: 'sold' });
+  assert.ok(row !== undefined);
+  return row.id;
+}

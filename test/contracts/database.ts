@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import { AppError } from '../../src/errors.ts';
+import { int64Max, int64Min } from '../../src/int64.ts';
+import { isUniqueViolation } from '../../src/storage/constraint.ts';
+import { type Database, step, type Work } from '../../src/storage/database.ts';
+import type { Engine } from '../support/engines.ts';
+import {
+  insertSecret,
+  insertWindow,
+  selectFromNowhere,
+  selectSecret,
+  selectSubjects,
+  selectUsed,
+  updateUsed,
+} from './window-rows.ts';
+
+/** What src/storage/database.ts promises of `read`, `run`, `transact` and `close`, on any engine. */
+export function describeDatabase(engine: Engine): void {
+  const open = async (t: TestContext) => (await engine.createStore(t)).open();
+
+  describe(`reading and running one statement on ${engine.name}`, { skip: engine.skip }, () => {
+    test('a read gives the rows of its statement, and none where there are none', async (t) => {
+      const database = await open(t);
+      assert.equal((await database.read(selectUsed, { subject: 'a' })).length, 0);
+      await database.run(insertWindow, { subject: 'a', used: 1n });
+      await database.run(insertWindow, { subject: 'b', used: 2n });
+      assert.equal(await readUsed(database, 'b'), 2n);
+      assert.deepEqual(await readSubjects(database), ['a', 'b']);
+    });
+
+    test('a read sees what another instance has just written', async (t) => {
+      const store = await engine.createStore(t);
+      const [one, other] = await Promise.all([store.open(), store.open()]);
+      assert.equal((await other.read(selectUsed, { subject: 'a' })).length, 0);
+      await one.run(insertWindow, { subject: 'a', used: 1n });
+      assert.equal(await readUsed(other, 'a'), 1n);
+    });
+
+    test('what an engine in this process reads within the call is what a read gives', async (t) => {
+      const database = await open(t);
+      await database.run(insertWindow, { subject: 'a', used: 1n });
+      const rows = await database.read(selectUsed, { subject: 'a' });
+      assert.deepEqual(database.readNow?.(selectUsed, { subject: 'a' }) ?? rows, rows);
+    });
+
+    test('run gives the rows that its statement returns', async (t) => {
+      const database = await open(t);
+      const [row] = await database.run(insertWindow, { subject: 'a', used: 1n });
+      assert.equal(row?.subject, 'a');
+    });
+
+    for (const value of [int64Min, -1n, 0n, 2n ** 53n + 1n, int64Max])
+      test(`the integer ${value} is kept to the digit`, async (t) => {
+        const database = await open(t);
+        await database.run(insertWindow, { subject: 'a', used: value });
+        assert.equal(await readUsed(database, 'a'), value);
+      });
+
+    for (const text of [
+      '',
+      ' ',
+      `'"\\$1?:x--`,
+      '\u00e9 e\u0301',
+      '\u{1f408}\u200d\u2b1b',
+      '\uffff\u{10ffff}',
+      '\t\r\n',
+    ])
+      test(`the text ${JSON.stringify(text)} is kept as it is`, async (t) => {
+        const database = await open(t);
+        const [row] = await database.run(insertWindow, { subject: text, used: 0n });
+        assert.equal(row?.subject, text);
+        assert.equal((await database.read(selectUsed, { subject: text })).length, 1);
+      });
+
+    for (const length of [0, 256])
+      test(`${length} bytes of every kind are kept as they are`, async (t) => {
+        const database = await open(t);
+        const value = Uint8Array.from({ length }, (_, index) => index);
+        await database.run(insertSecret, { name: 'bytes', value });
+        const [row] = await database.read(selectSecret, { name: 'bytes' });
+        assert.ok(row?.value instanceof Uint8Array);
+        assert.deepEqual(Array.from(row.value), Array.from(value));
+      });
+
+    test('a broken unique key is told as such, and adds nothing', async (t) => {
+      const database = await open(t);
+      await database.run(insertWindow, { subject: 'a', used: 1n });
+      await assert.rejects(database.run(insertWindow, { subject: 'a', used: 2n }), isUniqueViolation);
+      assert.equal(await readUsed(database, 'a'), 1n);
+    });
+
+    test('a mistake in a statement is passed on as the fault of the program that it is', async (t) => {
+      const database = await open(t);
+      const isMistake = (error: unknown) =>
+        error instanceof Error && !(error instanceof AppError) && !isUniqueViolation(error);
+      await assert.rejects(database.read(selectFromNowhere, {}), isMistake);
+      await assert.rejects(database.run(selectFromNowhere, {}), isMistake);
+    });
+  });
+
+  describe(`transactions on ${engine.name}`, { skip: engine.skip }, () => {
+    test('a work sees its own writes, and its result is given when they are there for all', async (t) => {
+      const database = await open(t);
+      const used = await database.transact(function* () {
+        yield* step(insertWindow, { subject: 'a', used: 1n });
+        const [row] = yield* step(selectUsed, { subject: 'a' });
+        return row?.used;
+      });
+      assert.equal(used, 1n);
+      assert.equal(await readUsed(database, 'a'), 1n);
+    });
+
+    test('a work that throws leaves nothing of it, and its error is passed on as it is', async (t) => {
+      const database = await open(t);
+      const error = new Error('no further');
+      const failing = database.transact(function* () {
+        yield* step(insertWindow, { subject: 'a', used: 1n });
+        throw error;
+      });
+      await assert.rejects(failing, (thrown) => thrown === error);
+      assert.deepEqual(await readSubjects(database), []);
+    });
+
+    test('a work with a step that fails leaves nothing of it', async (t) => {
+      const database = await open(t);
+      const failing = database.transact(function* () {
+        yield* step(insertWindow, { subject: 'a', used: 1n });
+        yield* step(insertWindow, { subject: 'a', used: 2n });
+      });
+      await assert.rejects(failing, isUniqueViolation);
+      assert.deepEqual(await readSubjects(database), []);
+    });
+
+    test('works that fail do no harm to those beside them', async (t) => {
+      const database = await open(t);
+      const add = (index: number) =>
+        database.transact(function* () {
+          yield* step(insertWindow, { subject: `window ${index}`, used: BigInt(index) });
+          if (index % 3 === 0) throw new Error(`${index}`);
+          return index;
+        });
+      const outcomes = await Promise.allSettled(Array.from({ length: 30 }, (_, index) => add(index)));
+      for (const [index, outcome] of outcomes.entries())
+        if (index % 3 === 0)
+          assert.equal(outcome.status === 'rejected' && outcome.reason.message, `${index}`);
+        else assert.equal(outcome.status === 'fulfilled' && outcome.value, index);
+      assert.equal((await readSubjects(database)).length, 20);
+    });
+
+    test('works that read what others write are as if they came one after the other', async (t) => {
+      const store = await engine.createStore(t);
+      const instances = await Promise.all([store.open(), store.open()]);
+      await instances[0].run(insertWindow, { subject: 'a', used: 0n });
+      await Promise.all(
+        Array.from({ length: 30 }, (_, index) =>
+          instances[index % 2 === 0 ? 0 : 1].transact(function* () {
+            const [row] = yield* step(selectUsed, { subject: 'a' });
+            yield* step(updateUsed, { subject: 'a', used: (row?.used ?? 0n) + 1n });
+          }),
+        ),
+      );
+      assert.equal(await readUsed(instances[0], 'a'), 30n);
+    });
+
+    test('of two works that each write what the other reads, one sees what the other wrote', async (t) => {
+      const store = await engine.createStore(t);
+      const instances = await Promise.all([store.open(), store.open()]);
+      const addIfAlone = function* (subject: string): Work<void> {
+        const others = yield* step(selectSubjects, {});
+        if (others.length === 0) yield* step(insertWindow, { subject, used: 1n });
+      };
+      await Promise.all([
+        instances[0].transact(() => addIfAlone('a')),
+        instances[1].transact(() => addIfAlone('b')),
+      ]);
+      assert.equal((await readSubjects(instances[0])).length, 1);
+    });
+
+    test('a read beside works sees all of each or nothing of it', async (t) => {
+      const database = await open(t);
+      const addPair = (index: number) =>
+        database.transact(function* () {
+          yield* step(insertWindow, { subject: `${index} left`, used: 1n });
+          yield* step(insertWindow, { subject: `${index} right`, used: 1n });
+        });
+      const works = Array.from({ length: 20 }, (_, index) => addPair(index));
+      const reads = await Promise.all(Array.from({ length: 20 }, () => readSubjects(database)));
+      await Promise.all(works);
+      assert.deepEqual(
+        reads.map((subjects) => subjects.length % 2),
+        reads.map(() => 0),
+      );
+    });
+  });
+
+  describe(`closing ${engine.name}`, { skip: engine.skip }, () => {
+    test('what was handed over before is done', async (t) => {
+      const store = await engine.createStore(t);
+      const database = await store.open();
+      const adds = Array.from({ length: 50 }, (_, index) =>
+        database.run(insertWindow, { subject: `window ${index}`, used: 1n }),
+      );
+      await database.close();
+      await Promise.all(adds);
+      assert.equal((await readSubjects(await store.open())).length, 50);
+    });
+
+    test('what comes afterwards is refused as unavailable, and closing again does nothing', async (t) => {
+      const database = await open(t);
+      await database.close();
+      await database.close();
+      const unavailable = { name: 'AppError', code: 'unavailable' };
+      await assert.rejects(database.read(selectSubjects, {}), unavailable);
+      await assert.rejects(database.run(insertWindow, { subject: 'a', used: 1n }), unavailable);
+    });
+  });
+}
+
+async function readUsed(database: Database, subject: string): Promise<bigint | undefined> {
+  const [row] = await database.read(selectUsed, { subject });
+  return row?.used;
+}
+
+async function readSubjects(database: Database): Promise<string[]> {
+  const rows = await database.read(selectSubjects, {});
+  return rows.map(({ subject }) => subject);
+}

@@ -1,0 +1,40 @@
+import { statement } from '../../src/storage/database.ts';
+
+/** Statements on a table of text and integers that nothing refers to: what the contracts write and read. */
+export const insertWindow = statement<{ subject: string; used: bigint }>()((query, p) =>
+  query
+    .insertInto('usage_windows')
+    .values({
+      subject: p.subject,
+      minute_used: p.used,
+      minute_ends_at_ms: p.used,
+      day_used: p.used,
+      day_ends_at_ms: p.used,
+    })
+    .returning('subject'),
+);
+
+export const selectUsed = statement<{ subject: string }>()((query, p) =>
+  query.selectFrom('usage_windows').select('minute_used as used').where('subject', '=', p.subject),
+);
+
+export const updateUsed = statement<{ subject: string; used: bigint }>()((query, p) =>
+  query.updateTable('usage_windows').set({ minute_used: p.used }).where('subject', '=', p.subject),
+);
+
+export const selectSubjects = statement<Record<never, never>>()((query) =>
+  query.selectFrom('usage_windows').select('subject').orderBy('subject'),
+);
+
+export const insertSecret = statement<{ name: string; value: Uint8Array }>()((query, p) =>
+  query.insertInto('secrets').values({ name: p.name, value: p.value }),
+);
+
+export const selectSecret = statement<{ name: string }>()((query, p) =>
+  query.selectFrom('secrets').select(['name', 'value']).where('name', '=', p.name),
+);
+
+/** A mistake of the program's: there is no such table. */
+export const selectFromNowhere = statement<Record<never, never>>()((query) =>
+  query.selectFrom('nowhere' as 'pets').select('id'),
+);

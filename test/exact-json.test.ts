@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { jsonDepthMax, parseExactJson, stringifyExactJson } from '../src/exact-json.ts';
+import { int64Max, int64Min } from '../src/int64.ts';
+
+test('reads every int64 to the digit, as a bigint', () => {
+  assert.deepEqual(parseExactJson('[-9223372036854775808, 9223372036854775807, 0, -0]'), [
+    int64Min,
+    int64Max,
+    0n,
+    0n,
+  ]);
+});
+
+test('reads 1.0 and 1e2 as the integers that they are', () => {
+  assert.deepEqual(parseExactJson('[1.0, 1e2, 10e-1]'), [1n, 100n, 1n]);
+});
+
+test('leaves what is no int64 a number', () => {
+  assert.deepEqual(parseExactJson('[1.5, 9223372036854775808, 1.00000000000000000001]'), [1.5, 2 ** 63, 1]);
+});
+
+test('leaves numbers in strings alone', () => {
+  assert.deepEqual(parseExactJson('{"1": "1"}'), { 1: '1' });
+});
+
+test('takes __proto__ for a name like any other', () => {
+  const value = parseExactJson('{"__proto__": {"name": "Rex"}}') as { name?: unknown };
+  assert.equal(value.name, undefined);
+  assert.deepEqual(Object.keys(value), ['__proto__']);
+});
+
+test('reads nesting up to its bound and throws RangeError past it', () => {
+  const nest = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
+  assert.ok(Array.isArray(parseExactJson(nest(jsonDepthMax))));
+  assert.throws(() => parseExactJson(nest(jsonDepthMax + 1)), RangeError);
+  assert.throws(() => parseExactJson(nest(20_000)), RangeError);
+});
+
+test('does not take brackets in strings for nesting', () => {
+  const text = `\\" ${'[{'.repeat(200)}`;
+  assert.equal(parseExactJson(JSON.stringify(text)), text);
+});
+
+test('throws SyntaxError for what is no JSON, long or short', () => {
+  for (const text of ['', '{', '"', '"\\', '01', 'nul', `{"name": "${'x'.repeat(200)}`])
+    assert.throws(() => parseExactJson(text), SyntaxError, text);
+});
+
+test('throws rather than write a bigint that is no int64', () => {
+  assert.throws(() => stringifyExactJson({ id: int64Max + 1n }), TypeError);
+});
+
+test('reads back whatever it wrote', () => {
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 5 },
+      fc.bigInt(int64Min, int64Max),
+      fc.string({ unit: 'binary' }),
+      fc.boolean(),
+      fc.constant(null),
+      fc.array(tie('value')),
+      fc.dictionary(fc.string(), tie('value'), { noNullPrototype: true }),
+    ),
+  }));
+  fc.assert(fc.property(value, (json) => assert.deepEqual(parseExactJson(stringifyExactJson(json)), json)));
+});

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { addressSubject, unreadableAddress } from '../../src/limits/address.ts';
+
+test('each IPv4 address is counted by itself', () => {
+  assert.equal(addressSubject('192.0.2.7'), 'address:192.0.2.7');
+  assert.notEqual(addressSubject('192.0.2.7'), addressSubject('192.0.2.8'));
+});
+
+test('an IPv4-mapped IPv6 address is counted as the IPv4 address that it holds', () => {
+  assert.equal(addressSubject('::ffff:192.0.2.7'), addressSubject('192.0.2.7'));
+  assert.equal(addressSubject('::FFFF:c000:207'), addressSubject('192.0.2.7'));
+});
+
+test('IPv6 addresses are counted by /64', () => {
+  assert.equal(addressSubject('2001:db8:0:1::1'), 'address:2001:db8:0:1::/64');
+  assert.equal(addressSubject('2001:db8:0:1:ffff:ffff:ffff:ffff'), 'address:2001:db8:0:1::/64');
+  assert.notEqual(addressSubject('2001:db8:0:1::1'), addressSubject('2001:db8:0:2::1'));
+});
+
+test('an IPv6 address is the same in every spelling', () => {
+  assert.equal(addressSubject('2001:0DB8:0000:0001::1'), addressSubject('2001:db8:0:1::1'));
+  assert.equal(addressSubject('::1'), 'address:0:0:0:0::/64');
+});
+
+test('the zone of a link-local address does not count', () => {
+  assert.equal(addressSubject('fe80::1%eth0'), addressSubject('fe80::1'));
+  assert.equal(addressSubject('fe80::1%eth1'), addressSubject('fe80::1%eth0'));
+  assert.equal(addressSubject('::ffff:192.0.2.7%eth0'), addressSubject('192.0.2.7'));
+});
+
+test('all that is no address is counted as one', () => {
+  for (const text of ['', 'unknown', '192.0.2.7:8080', '[::1]', '1.2.3.4.5', '::ffff:1.2.3.400', '%', '\0'])
+    assert.equal(addressSubject(text), unreadableAddress, text);
+});

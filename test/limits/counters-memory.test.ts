@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { dayMs, minuteMs } from '../../src/clock.ts';
+import { addressesMax, createMemoryCounters, overflowAddress } from '../../src/limits/counters-memory.ts';
+import { sweptEntriesMax } from '../../src/limits/ledger.ts';
+import { freeLimits } from '../../src/plans/plan.ts';
+
+const nowMs = Date.UTC(2027, 0, 2);
+
+describe('addresses beyond those that are counted each by itself', () => {
+  const strangers = 1_000_000;
+  const counters = createMemoryCounters();
+  const { addresses } = counters.ledgers;
+  const first = 'address:192.0.2.1';
+  const takeFrom = (address: string, atMs = nowMs) => counters.take(address, freeLimits, null, atMs);
+
+  for (let sent = 0; sent < 40; sent += 1) takeFrom(first);
+  let passed = 0;
+  for (let stranger = 0; stranger < strangers; stranger += 1)
+    if (takeFrom(`address:stranger-${stranger}`).verdict === 'passed') passed += 1;
+
+  test('a million of them take no more than their bound in memory', () => {
+    assert.equal(addresses.size, addressesMax + 1);
+  });
+
+  test('together they are let through as one address is', () => {
+    assert.equal(passed, addressesMax - 1 + freeLimits.perMinute);
+    assert.equal(addresses.get(overflowAddress)?.minuteUsed, freeLimits.perMinute);
+  });
+
+  test('they push out no address that has requests counted', () => {
+    assert.equal(takeFrom(first).minuteUsed, 41);
+    assert.equal(takeFrom('address:stranger-0').minuteUsed, 2);
+  });
+
+  test('they are told how the count stands that they share', () => {
+    assert.equal(counters.peek('address:stranger-999999', nowMs).minuteUsed, freeLimits.perMinute);
+  });
+
+  test('a key is not touched by them', () => {
+    assert.equal(counters.take('account:1', freeLimits, 'key', nowMs).verdict, 'passed');
+  });
+
+  test('they are counted each by itself again when windows have ended', () => {
+    const laterMs = nowMs + dayMs + minuteMs;
+    addresses.sweep(laterMs);
+    assert.equal(takeFrom('address:newcomer', laterMs).minuteUsed, 1);
+    assert.equal(addresses.get('address:newcomer')?.dayUsed, 1);
+  });
+});
+
+describe('sweeping', () => {
+  test('drops what is over, a bounded number a call', () => {
+    const counters = createMemoryCounters();
+    const { accounts } = counters.ledgers;
+    for (let id = 0; id < 25_000; id += 1) counters.take(`account:${id}`, freeLimits, 'key', nowMs);
+    const sizes = [1, 2, 3].map(() => {
+      accounts.sweep(nowMs + dayMs);
+      return accounts.size;
+    });
+    assert.deepEqual(sizes, [25_000 - sweptEntriesMax, 25_000 - 2 * sweptEntriesMax, 0]);
+  });
+
+  test('keeps what has a window open', () => {
+    const counters = createMemoryCounters();
+    const { accounts } = counters.ledgers;
+    counters.take('account:1', freeLimits, 'key', nowMs);
+    counters.take('account:1', freeLimits, 'key', nowMs + dayMs - 1);
+    accounts.sweep(nowMs + dayMs);
+    assert.equal(counters.take('account:1', freeLimits, 'key', nowMs + dayMs).minuteUsed, 2);
+  });
+
+  test('comes to every entry, those included that come while it is under way', () => {
+    const counters = createMemoryCounters();
+    const { accounts } = counters.ledgers;
+    for (let id = 0; id < 15_000; id += 1) counters.take(`account:${id}`, freeLimits, 'key', nowMs);
+    accounts.sweep(nowMs);
+    for (let id = 15_000; id < 30_000; id += 1) counters.take(`account:${id}`, freeLimits, 'key', nowMs);
+    for (let call = 0; call < 5; call += 1) accounts.sweep(nowMs + dayMs);
+    assert.equal(accounts.size, 0);
+  });
+
+  test('forgets a key when its strikes are a minute old, a banned one when its ban began a day ago', () => {
+    const counters = createMemoryCounters();
+    const { keys } = counters.ledgers;
+    const once = { perMinute: 1, perDay: 1 };
+    for (let sent = 0; sent < 61; sent += 1) counters.take('account:1', once, 'banned', nowMs);
+    counters.take('account:1', once, 'refused', nowMs);
+    const sizes = [minuteMs - 1, minuteMs, dayMs - 1, dayMs].map((atMs) => {
+      keys.sweep(nowMs + atMs);
+      keys.sweep(nowMs + atMs);
+      return keys.size;
+    });
+    assert.deepEqual(sizes, [2, 1, 1, 0]);
+  });
+});
+
+test('a key of any plan holds no more than an entry a millisecond of a minute', () => {
+  const counters = createMemoryCounters();
+  const limits = { perMinute: 1_000_000, perDay: 1 };
+  counters.take('account:1', limits, 'key', nowMs);
+  for (let sent = 0; sent < 200_000; sent += 1)
+    counters.take('account:1', limits, 'key', nowMs + Math.floor(sent / 100));
+  assert.equal(counters.ledgers.keys.get('key')?.strikes.size, 2_000);
+});

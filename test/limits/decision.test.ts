@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { dayMs, hourMs, minuteMs, secondMs } from '../../src/clock.ts';
+import { decide, type Usage } from '../../src/limits/decision.ts';
+import { freeLimits } from '../../src/plans/plan.ts';
+
+const nowMs = 1_800_000_000_500;
+
+/** A subject whose windows have opened now. */
+function usage(changes: Partial<Usage>): Usage {
+  return {
+    verdict: 'passed',
+    minuteUsed: 1,
+    minuteEndsAtMs: nowMs + minuteMs,
+    dayUsed: 1,
+    dayEndsAtMs: nowMs + dayMs,
+    bannedUntilMs: 0,
+    ...changes,
+  };
+}
+
+const unopenedMinute = { minuteUsed: 0, minuteEndsAtMs: 0 };
+
+function decideOn(changes: Partial<Usage>, limits = freeLimits) {
+  return decide(usage(changes), limits, nowMs);
+}
+
+describe('a request that passes', () => {
+  test('is told how both windows stand', () => {
+    assert.deepEqual(decideOn({}), {
+      code: null,
+      retryAfterSeconds: 0,
+      headers: {
+        'x-ratelimit-limit': '60',
+        'x-ratelimit-remaining': '59',
+        'x-ratelimit-reset': '1800000061',
+        'ratelimit-policy': '"minute";q=60;w=60, "day";q=1000;w=86400',
+        ratelimit: '"minute";r=59;t=60, "day";r=999;t=86400',
+      },
+    });
+  });
+
+  test('is told of the day where the day has fewer requests left', () => {
+    const { headers } = decideOn({ dayUsed: 950 });
+    assert.equal(headers['x-ratelimit-limit'], '1000');
+    assert.equal(headers['x-ratelimit-remaining'], '50');
+    assert.equal(headers['x-ratelimit-reset'], String(Math.ceil((nowMs + dayMs) / secondMs)));
+  });
+
+  test('is told of the minute on a tie', () => {
+    const { headers } = decideOn({ dayUsed: 941 });
+    assert.equal(headers['x-ratelimit-limit'], '60');
+    assert.equal(headers['x-ratelimit-remaining'], '59');
+  });
+
+  test('is told the rest of a window in whole seconds, rounded up', () => {
+    const { headers } = decideOn({ minuteEndsAtMs: nowMs + 1, dayEndsAtMs: nowMs + 1_001 });
+    assert.equal(headers['ratelimit'], '"minute";r=59;t=1, "day";r=999;t=2');
+    assert.equal(headers['x-ratelimit-reset'], '1800000001');
+  });
+
+  test('is told the reset exactly where a window ends on a whole second', () => {
+    const { headers } = decideOn({ minuteEndsAtMs: 1_800_000_002_000 });
+    assert.equal(headers['x-ratelimit-reset'], '1800000002');
+  });
+
+  test('is told a window that is not open as a full one of its whole length', () => {
+    const { headers } = decideOn({ ...unopenedMinute, dayUsed: 0, dayEndsAtMs: 0 });
+    assert.equal(headers['ratelimit'], '"minute";r=60;t=60, "day";r=1000;t=86400');
+    assert.equal(headers['x-ratelimit-remaining'], '60');
+    assert.equal(headers['x-ratelimit-reset'], '1800000061');
+  });
+
+  test('has nothing left, not less, where the plan was lowered below what is used', () => {
+    const { headers } = decideOn({ minuteUsed: 70 });
+    assert.equal(headers['x-ratelimit-remaining'], '0');
+    assert.match(headers['ratelimit'] ?? '', /^"minute";r=0;/);
+  });
+
+  test('is told large numbers in full', () => {
+    const { headers } = decideOn({}, { perMinute: 1_000_000_000_000, perDay: 1_000_000_000_000 });
+    assert.equal(headers['ratelimit-policy'], '"minute";q=1000000000000;w=60, "day";q=1000000000000;w=86400');
+    assert.equal(headers['x-ratelimit-remaining'], '999999999999');
+  });
+});
+
+describe('a refused request', () => {
+  test('is told of the minute that refused it', () => {
+    const { code, retryAfterSeconds, headers } = decideOn({ verdict: 'refused', minuteUsed: 60 });
+    assert.equal(code, 'rate_limit_exceeded');
+    assert.equal(retryAfterSeconds, 60);
+    assert.equal(headers['retry-after'], '60');
+    assert.equal(headers['x-ratelimit-limit'], '60');
+    assert.equal(headers['x-ratelimit-remaining'], '0');
+    assert.equal(headers['x-ratelimit-reset'], '1800000061');
+  });
+
+  test('waits a second at least', () => {
+    const { retryAfterSeconds } = decideOn({
+      verdict: 'refused',
+      minuteUsed: 60,
+      minuteEndsAtMs: nowMs + 1,
+    });
+    assert.equal(retryAfterSeconds, 1);
+  });
+
+  test('is told of the day that refused it, with a minute that is not open as a full one', () => {
+    const { retryAfterSeconds, headers } = decideOn({
+      verdict: 'refused',
+      ...unopenedMinute,
+      dayUsed: 1_000,
+      dayEndsAtMs: nowMs + hourMs,
+    });
+    assert.equal(retryAfterSeconds, 3_600);
+    assert.equal(headers['x-ratelimit-limit'], '1000');
+    assert.equal(headers['ratelimit'], '"minute";r=60;t=60, "day";r=0;t=3600');
+  });
+
+  test('is told the longer wait where both windows refused it', () => {
+    const full = { verdict: 'refused', minuteUsed: 60, dayUsed: 1_000 } as const;
+    const byDay = decideOn({ ...full, dayEndsAtMs: nowMs + hourMs });
+    assert.equal(byDay.headers['x-ratelimit-limit'], '1000');
+    assert.equal(byDay.retryAfterSeconds, 3_600);
+    const byMinute = decideOn({ ...full, dayEndsAtMs: nowMs + secondMs });
+    assert.equal(byMinute.headers['x-ratelimit-limit'], '60');
+    assert.equal(byMinute.retryAfterSeconds, 60);
+  });
+});
+
+describe('the request that begins a ban', () => {
+  const bannedUntilMs = nowMs + 2 * minuteMs;
+
+  test('is told the end of the ban where that comes later', () => {
+    const { code, retryAfterSeconds, headers } = decideOn({
+      verdict: 'refused',
+      minuteUsed: 60,
+      bannedUntilMs,
+    });
+    assert.equal(code, 'rate_limit_exceeded');
+    assert.equal(retryAfterSeconds, 120);
+    assert.equal(headers['x-ratelimit-reset'], '1800000121');
+    assert.equal(headers['ratelimit'], '"minute";r=0;t=120, "day";r=999;t=86400');
+  });
+
+  test('is told the end of the day that refused it where that comes later', () => {
+    const { retryAfterSeconds, headers } = decideOn({
+      verdict: 'refused',
+      ...unopenedMinute,
+      dayUsed: 1_000,
+      bannedUntilMs,
+    });
+    assert.equal(retryAfterSeconds, 86_400);
+    assert.equal(headers['x-ratelimit-limit'], '1000');
+    assert.equal(headers['ratelimit'], '"minute";r=0;t=120, "day";r=0;t=86400');
+  });
+
+  test('is told the end of the ban where the day that refused it ends before', () => {
+    const { retryAfterSeconds, headers } = decideOn({
+      verdict: 'refused',
+      ...unopenedMinute,
+      dayUsed: 1_000,
+      dayEndsAtMs: nowMs + secondMs,
+      bannedUntilMs,
+    });
+    assert.equal(retryAfterSeconds, 120);
+    assert.equal(headers['x-ratelimit-limit'], '60');
+  });
+});
+
+describe('a request of a banned key', () => {
+  test('is told the end of the ban as a minute with nothing left, and the true day', () => {
+    assert.deepEqual(
+      decideOn({ verdict: 'banned', ...unopenedMinute, dayUsed: 300, bannedUntilMs: nowMs + minuteMs }),
+      {
+        code: 'key_banned',
+        retryAfterSeconds: 60,
+        headers: {
+          'x-ratelimit-limit': '60',
+          'x-ratelimit-remaining': '0',
+          'x-ratelimit-reset': '1800000061',
+          'ratelimit-policy': '"minute";q=60;w=60, "day";q=1000;w=86400',
+          ratelimit: '"minute";r=0;t=60, "day";r=700;t=86400',
+          'retry-after': '60',
+        },
+      },
+    );
+  });
+
+  test('is told the end of the ban even where the day is used up for longer', () => {
+    const { retryAfterSeconds } = decideOn({
+      verdict: 'banned',
+      dayUsed: 1_000,
+      bannedUntilMs: nowMs + minuteMs,
+    });
+    assert.equal(retryAfterSeconds, 60);
+  });
+});

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { formatStrikes, parseStrikes } from '../../src/limits/strikes-text.ts';
+
+test('strikes are written as distances, with a number where several fell in one millisecond', () => {
+  const strikes = new Map([
+    [1_760_000_000_000, 3],
+    [1_760_000_000_012, 1],
+    [1_760_000_000_017, 2],
+  ]);
+  assert.equal(formatStrikes(strikes), '1760000000000x3 12 5x2');
+});
+
+test('no strikes are an empty text', () => {
+  assert.equal(formatStrikes(new Map()), '');
+  assert.deepEqual(parseStrikes(''), new Map());
+});
+
+test('strikes are read as they were written, in their order', () => {
+  const entry = fc.tuple(fc.integer({ min: 0, max: 4_102_444_800_000 }), fc.integer({ min: 1, max: 5_000 }));
+  fc.assert(
+    fc.property(fc.array(entry), (entries) => {
+      const strikes = new Map(entries);
+      assert.deepEqual([...parseStrikes(formatStrikes(strikes))], [...strikes]);
+    }),
+  );
+});
+
+test('a key that hits a plan of a thousand a minute takes a few kilobytes', () => {
+  const strikes = new Map(Array.from({ length: 999 }, (_, index) => [1_760_000_000_000 + index * 60, 1]));
+  assert.ok(formatStrikes(strikes).length < 4_000);
+});

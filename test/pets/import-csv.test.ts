@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { OperatorError } from '../../src/errors.ts';
+import { recordBytesMax } from '../../src/pets/import-lines.ts';
+import { readPets } from '../../src/pets/pet-import.ts';
+import { createEndlessBytes, readFile } from './read-file.ts';
+
+const header = 'name,categoryId,status\n';
+const rex = { name: 'Rex', categoryId: 1n };
+
+function refuses(content: string | Uint8Array, message: RegExp) {
+  return assert.rejects(
+    () => readFile(content, 'csv'),
+    (error) => error instanceof OperatorError && message.test(error.message),
+  );
+}
+
+describe('the rows of a CSV file', () => {
+  test('are animals with the columns in any order', async () => {
+    const { pets } = await readFile('status,name,categoryId\nsold,Rex,1\n', 'csv');
+    assert.deepEqual(pets, [{ ...rex, status: 'sold' }]);
+  });
+
+  test('keep quoted commas, quotes and spaces as they are', async () => {
+    const { pets } = await readFile(`${header}" ""Rex"", the first ",1,\n`, 'csv');
+    assert.deepEqual(pets, [{ name: ' "Rex", the first ', categoryId: 1n }]);
+  });
+
+  test('may have columns that no animal has', async () => {
+    const { pets } = await readFile('id,name,note,categoryId\n7,Rex,,1\n', 'csv');
+    assert.deepEqual(pets, [rex]);
+  });
+
+  test('omit the status where its column is missing or empty', async () => {
+    assert.deepEqual((await readFile('name,categoryId\nRex,1\n', 'csv')).pets, [rex]);
+    assert.deepEqual((await readFile(`${header}Rex,1,\n`, 'csv')).pets, [rex]);
+  });
+
+  test('may end in CRLF, the last one in nothing, with blank lines between', async () => {
+    const { pets } = await readFile('name,categoryId\r\n\r\nRex,1\r\n\n"Tom",2', 'csv');
+    assert.deepEqual(pets, [rex, { name: 'Tom', categoryId: 2n }]);
+  });
+
+  test('may follow a byte order mark', async () => {
+    assert.deepEqual((await readFile('\ufeffname,categoryId\nRex,1\n', 'csv')).pets, [rex]);
+  });
+
+  test('hold any int64 to the digit', async () => {
+    const { pets } = await readFile(
+      `${header}a,-9223372036854775808,\nb,9223372036854775807,\nc,9007199254740993,\n`,
+      'csv',
+    );
+    assert.deepEqual(
+      pets.map(({ categoryId }) => categoryId),
+      [-(2n ** 63n), 2n ** 63n - 1n, 9007199254740993n],
+    );
+  });
+
+  test('are refused where categoryId is no plain decimal int64', async () => {
+    const texts = ['', ' 1', '1.0', '1e2', '007', '+1', '0x1', '9223372036854775808', 'abc'];
+    const { badRows } = await readFile(header + texts.map((text) => `Rex,${text},\n`).join(''), 'csv');
+    assert.deepEqual(
+      badRows.map(({ line, violations: [violation] }) => [line, violation?.field]),
+      texts.map((_, index) => [index + 2, 'categoryId']),
+    );
+  });
+
+  test('are told with every rule that they break', async () => {
+    const { badRows } = await readFile(`${header},x,gone\n`, 'csv');
+    assert.deepEqual(
+      badRows[0]?.violations.map(({ field }) => field),
+      ['name', 'categoryId', 'status'],
+    );
+  });
+
+  test('are refused where they have more or fewer fields than the header', async () => {
+    const { badRows } = await readFile(`${header}Rex,1\nRex,1,sold,x\n`, 'csv');
+    assert.deepEqual(badRows, [
+      { line: 2, violations: [{ field: null, rule: 'must have 3 fields as the header has, not 2' }] },
+      { line: 3, violations: [{ field: null, rule: 'must have 3 fields as the header has, not 4' }] },
+    ]);
+  });
+
+  test('are known by the line in which they begin', async () => {
+    const note = '"one\r\ntwo\n\nthree"';
+    const { pets, badRows } = await readFile(
+      `name,note,categoryId\nRex,${note},1\n\nTom,${note},x\nRex,,y\n`,
+      'csv',
+    );
+    assert.deepEqual(pets, [rex]);
+    assert.deepEqual(
+      badRows.map(({ line }) => line),
+      [7, 11],
+    );
+  });
+
+  test('are refused one by one where they are no UTF-8', async () => {
+    const content = Buffer.from(`${header}Rex,1,\nR\xe9x,1,\nRex,1,\n`, 'latin1');
+    const { pets, badRows } = await readFile(content, 'csv');
+    assert.deepEqual(pets, [rex, rex]);
+    assert.deepEqual(badRows, [{ line: 3, violations: [{ field: null, rule: 'must be UTF-8' }] }]);
+  });
+
+  test('are refused one by one where their quotes are broken', async () => {
+    const { pets, badRows } = await readFile(
+      `${header}5" dog,1,\n"Bo"b,1,\nRex,1,\nBo"b","1",\nRex,1,\n"Tom,2,`,
+      'csv',
+    );
+    assert.deepEqual(pets, [rex, rex]);
+    assert.deepEqual(
+      badRows.map(({ line }) => line),
+      [2, 3, 5, 7],
+    );
+    assert.match(badRows[0]?.violations[0]?.rule ?? '', /RFC 4180/);
+  });
+
+  test('come out the same however the bytes are cut', async () => {
+    const content = `\ufeff${header}"Žofka, ""the\r\n"" cat",1,\n猫,2,sold\r\n5" dog,3,\n\n`;
+    const whole = await readFile(content, 'csv');
+    assert.equal(whole.pets.length + whole.badRows.length, 3);
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 80 }), async (chunkBytes) => {
+        assert.deepEqual(await readFile(content, 'csv', chunkBytes), whole);
+      }),
+    );
+  });
+});
+
+describe('a CSV file is refused whole', () => {
+  test('without a header', () => refuses('\n', /empty/));
+
+  test('without a column that every animal needs', () =>
+    refuses('name;categoryId\nRex;1\n', /^line 1: the header must have a column name/));
+
+  test('with a column twice', () =>
+    refuses('\nname,categoryId,name\n', /^line 2: the header has the column name 2 times/));
+
+  test('with a header that is no UTF-8', () =>
+    refuses(Buffer.from('name,categoryId,\xe9\n', 'latin1'), /^line 1: the header must be UTF-8/));
+
+  test('where a broken quote runs over the rows after it', () =>
+    refuses(`${header}Rex,1,\n"Tom,2,\n"Bo",3,\n`, /^line 3: .* where the next row begins is unknown/));
+
+  test('where a quote stays open to its end', () => refuses(`${header}"Tom,2,\nRex,1,\n`, /^line 2: /));
+
+  test('with a line of more bytes than a record may have', () =>
+    refuses(`${header}Rex,1,\n${'x'.repeat(recordBytesMax + 1)}\nRex,1,\n`, /^line 3: .* more than 65536/));
+
+  test('with an endless line or an endless quote, of which little is read', async () => {
+    for (const chunk of [Buffer.alloc(1024), Buffer.from(`${header}"${'x\n'.repeat(500)}`)]) {
+      const { bytes, readBytes } = createEndlessBytes(chunk);
+      await assert.rejects(() => Array.fromAsync(readPets(bytes, 'csv', () => undefined)), OperatorError);
+      assert.ok(readBytes() < 3 * recordBytesMax);
+    }
+  });
+});

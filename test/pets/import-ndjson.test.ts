@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { OperatorError } from '../../src/errors.ts';
+import { recordBytesMax } from '../../src/pets/import-lines.ts';
+import { readPets } from '../../src/pets/pet-import.ts';
+import { createEndlessBytes, readFile } from './read-file.ts';
+
+const rex = { name: 'Rex', categoryId: 1n };
+const rexLine = '{"name":"Rex","categoryId":1}\n';
+
+async function findRules(content: string | Uint8Array) {
+  const { badRows } = await readFile(content, 'ndjson');
+  return badRows.map(({ line, violations: [violation] }) => [line, violation?.field, violation?.rule]);
+}
+
+describe('the rows of an NDJSON file', () => {
+  test('are animals, also after a byte order mark, with CRLF, blank lines and no last newline', async () => {
+    const { pets } = await readFile(
+      `\ufeff${rexLine}\r\n  \n${rexLine.trim()}\r\n${rexLine.trim()}`,
+      'ndjson',
+    );
+    assert.deepEqual(pets, [rex, rex, rex]);
+  });
+
+  test('hold any int64 to the digit, in any form that JSON has for it', async () => {
+    const literals = ['-9223372036854775808', '9223372036854775807', '9007199254740993', '1.0', '1e2'];
+    const content = literals.map((literal) => `{"name":"Rex","categoryId":${literal}}\n`).join('');
+    const { pets } = await readFile(content, 'ndjson');
+    assert.deepEqual(
+      pets.map(({ categoryId }) => categoryId),
+      [-(2n ** 63n), 2n ** 63n - 1n, 9007199254740993n, 1n, 100n],
+    );
+  });
+
+  test('are refused one by one with their line where they are no JSON', async () => {
+    assert.deepEqual(await findRules(`${rexLine}\n{"name":\n${rexLine}`), [
+      [3, null, 'must be a JSON object in one line'],
+    ]);
+  });
+
+  test('are refused where they are JSON but no object', async () => {
+    assert.deepEqual(await findRules('[1]\nnull\n"Rex"\n'), [
+      [1, null, 'must be a JSON object'],
+      [2, null, 'must be a JSON object'],
+      [3, null, 'must be a JSON object'],
+    ]);
+  });
+
+  test('are refused where they are nested too deep', async () => {
+    assert.deepEqual(await findRules(`${'['.repeat(20_000)}\n`), [
+      [1, null, 'must be JSON nested 128 levels deep at most'],
+    ]);
+  });
+
+  test('are refused one by one where they are no UTF-8', async () => {
+    const content = Buffer.from(`${rexLine}{"name":"R\xe9x","categoryId":1}\n`, 'latin1');
+    assert.deepEqual(await findRules(content), [[2, null, 'must be UTF-8']]);
+  });
+
+  test('are refused where the name has half of a surrogate pair', async () => {
+    const [found] = await findRules('{"name":"\\ud800","categoryId":1}\n');
+    assert.deepEqual(found?.slice(0, 2), [1, 'name']);
+  });
+
+  test('are refused where the status is null', async () => {
+    assert.deepEqual(await findRules('{"name":"Rex","categoryId":1,"status":null}\n'), [
+      [1, 'status', 'must be one of available, pending, sold'],
+    ]);
+  });
+
+  test('come out the same however the bytes are cut', async () => {
+    const content = `${rexLine}{"name":"Žofka 猫 🐈","categoryId":2}\r\n{}\n`;
+    const whole = await readFile(content, 'ndjson');
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 90 }), async (chunkBytes) => {
+        assert.deepEqual(await readFile(content, 'ndjson', chunkBytes), whole);
+      }),
+    );
+  });
+});
+
+test('an NDJSON file with an endless line is refused, and little of it is read', async () => {
+  const { bytes, readBytes } = createEndlessBytes(Buffer.alloc(1024, '['));
+  await assert.rejects(() => Array.fromAsync(readPets(bytes, 'ndjson', () => undefined)), OperatorError);
+  assert.ok(readBytes() < 2 * recordBytesMax);
+});
+
+test('an NDJSON file without a row has no animals', async () => {
+  assert.deepEqual(await readFile('', 'ndjson'), { pets: [], badRows: [] });
+});

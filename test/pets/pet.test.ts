@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  completeNewPet,
+  findViolations,
+  isNewPet,
+  nameLengthMax,
+  type PetStatus,
+  petStatuses,
+} from '../../src/pets/pet.ts';
+
+const rex = { name: 'Rex', categoryId: 1n };
+
+const names: Readonly<Record<string, string>> = {
+  'one character': 'R',
+  '255 characters': 'R'.repeat(nameLengthMax),
+  '255 characters of two UTF-16 units each': '😀'.repeat(nameLengthMax),
+  'a letter between blanks': '  R\u00a0',
+  'a zero-width space, which is no white space': '\u200b',
+  'a combining mark alone': '\u0301',
+  'a C1 control character, which is allowed': 'a\u0080',
+  'right-to-left letters': 'כלב',
+};
+for (const [what, name] of Object.entries(names))
+  test(`takes a name of ${what}`, () => assert.deepEqual(findViolations({ ...rex, name }), []));
+
+const badNames: Readonly<Record<string, unknown>> = {
+  'no character': '',
+  '256 characters': 'R'.repeat(nameLengthMax + 1),
+  '256 characters of two UTF-16 units each': '😀'.repeat(nameLengthMax + 1),
+  '128 flags, which are 256 characters': '🇩🇪'.repeat(128),
+  'blanks alone': '   ',
+  'no-break spaces alone (U+00A0)': '\u00a0\u00a0',
+  'ideographic spaces alone (U+3000)': '\u3000',
+  'next lines alone (U+0085)': '\u0085',
+  'a byte order mark alone (U+FEFF)': '\ufeff',
+  'a line separator alone (U+2028)': '\u2028',
+  'every kind of white space and nothing else':
+    ' \u00a0\u1680\u2000\u200a\u2028\u2029\u202f\u205f\u3000\ufeff',
+  'a lone high surrogate': 'a\ud83d',
+  'a lone low surrogate': '\ude00a',
+  'surrogates in the wrong order': '\ude00\ud83d',
+  'a number': 1n,
+  null: null,
+  'an array': ['Rex'],
+  'an object': { name: 'Rex' },
+  'a boolean': true,
+};
+for (const [what, name] of Object.entries(badNames))
+  test(`refuses a name of ${what}`, () =>
+    assert.deepEqual(
+      findViolations({ ...rex, name }).map(({ field }) => field),
+      ['name'],
+    ));
+
+test('refuses a name with any control character, wherever it stands', () => {
+  const controls = [...Array(0x20).keys(), 0x7f].map((code) => String.fromCharCode(code));
+  for (const control of controls)
+    for (const name of [`${control}Rex`, `R${control}ex`, `Rex${control}`])
+      assert.equal(isNewPet({ ...rex, name }), false, JSON.stringify(name));
+});
+
+test('takes every status and none at all, and no other', () => {
+  for (const status of petStatuses) assert.equal(isNewPet({ ...rex, status }), true);
+  assert.equal(isNewPet(rex), true);
+  for (const status of ['Available', '', 'lost', null, 1n, ['sold'], undefined])
+    assert.equal(isNewPet({ ...rex, status }), status === undefined, String(status));
+});
+
+test('takes every int64 for a category and nothing that is not exact', () => {
+  for (const categoryId of [0n, -1n, 2n ** 63n - 1n, -(2n ** 63n)])
+    assert.equal(isNewPet({ ...rex, categoryId }), true);
+  for (const categoryId of [1, 1.5, '1', null, true, 2n ** 63n, -(2n ** 63n) - 1n])
+    assert.equal(isNewPet({ ...rex, categoryId }), false);
+});
+
+test('lets fields by that it does not name', () => {
+  assert.equal(isNewPet({ ...rex, id: 'mine', tag: [1n] }), true);
+});
+
+test('names every field that breaks a rule, with the rule', () => {
+  const violations = findViolations({ name: '', status: 'lost' });
+  assert.deepEqual(
+    violations.map(({ field }) => field),
+    ['name', 'categoryId', 'status'],
+  );
+  assert.match(violations[0]?.rule ?? '', /255 characters/);
+  assert.equal(violations[1]?.rule, 'is required');
+  assert.match(violations[2]?.rule ?? '', /available, pending, sold/);
+});
+
+test('what is no object breaks one rule as a whole', () => {
+  for (const value of [undefined, null, [], [rex], 'Rex', 1n, true])
+    assert.deepEqual(findViolations(value), [{ field: null, rule: 'must be a JSON object' }]);
+});
+
+test('an omitted status becomes available, and fields that are not named are dropped', () => {
+  const sent: { name: string; categoryId: bigint; status?: PetStatus } = { ...rex, ...{ id: 7n, tag: 'x' } };
+  assert.deepEqual(completeNewPet(sent), { name: 'Rex', categoryId: 1n, status: 'available' });
+  assert.equal(completeNewPet({ ...rex, status: 'sold' }).status, 'sold');
+});

@@ -1,0 +1,38 @@
+import type { NewPet, Violation } from '../../src/pets/pet.ts';
+import { type PetFileFormat, readPets } from '../../src/pets/pet-import.ts';
+
+export interface ReadFile {
+  readonly pets: readonly NewPet[];
+  readonly badRows: readonly { readonly line: number; readonly violations: readonly Violation[] }[];
+}
+
+/** Reads the bytes of a file that come in chunks of a size. */
+export async function readFile(
+  content: string | Uint8Array,
+  format: PetFileFormat,
+  chunkBytes = 65_536,
+): Promise<ReadFile> {
+  const pets: NewPet[] = [];
+  const badRows: ReadFile['badRows'][number][] = [];
+  const chunks = splitIntoChunks(Buffer.from(content), chunkBytes);
+  const batches = readPets(chunks, format, (line, violations) => badRows.push({ line, violations }));
+  for await (const batch of batches) pets.push(...batch);
+  return { pets, badRows };
+}
+
+async function* splitIntoChunks(bytes: Buffer, chunkBytes: number) {
+  for (let start = 0; start < bytes.length; start += chunkBytes)
+    yield bytes.subarray(start, start + chunkBytes);
+}
+
+/** Bytes that never end; `readBytes` tells how many were taken. */
+export function createEndlessBytes(chunk: Uint8Array) {
+  let readBytes = 0;
+  async function* repeat() {
+    for (;;) {
+      readBytes += chunk.length;
+      yield chunk;
+    }
+  }
+  return { bytes: repeat(), readBytes: () => readBytes };
+}

@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import { Client, DatabaseError } from 'pg';
+import { AppError, OperatorError } from '../../src/errors.ts';
+import { type Database, statement, step } from '../../src/storage/database.ts';
+import { repeatOnConflict, throwStorageError } from '../../src/storage/postgres-faults.ts';
+import { connectionsMax, waitingTasksMax } from '../../src/storage/postgres-pool.ts';
+import { insertWindow, selectSubjects, selectUsed } from '../contracts/window-rows.ts';
+import { findPostgres, type Store } from '../support/engines.ts';
+import { startRelay } from '../support/relay.ts';
+
+const postgres = await findPostgres();
+const unavailable = { name: 'AppError', code: 'unavailable' };
+
+/** The statements that the connection holds ready, this one included. */
+const selectPrepared = statement<Record<never, never>>()((query) =>
+  query.selectFrom('pg_prepared_statements' as 'pets').select('name'),
+);
+
+describe('PostgreSQL in trouble', { skip: postgres.skip }, () => {
+  test('a way to the server that breaks is unavailable, and well again when it is mended', async (t) => {
+    const store = await postgres.createStore(t);
+    const relay = await startRelay(t, store.url);
+    const database = await store.open(relay.url);
+    await database.run(insertWindow, { subject: 'a', used: 1n });
+    await relay.cut();
+    await assert.rejects(database.read(selectSubjects, {}), unavailable);
+    await assert.rejects(database.run(insertWindow, { subject: 'b', used: 1n }), unavailable);
+    await assert.rejects(
+      database.transact(() => step(selectSubjects, {})),
+      unavailable,
+    );
+    await assert.rejects(database.load('pets', ['name'], noRows()), unavailable);
+    await relay.mend();
+    assert.equal((await database.read(selectSubjects, {})).length, 1);
+  });
+
+  test('a server that falls silent is unavailable after a bounded time, and well again afterwards', async (t) => {
+    const store = await postgres.createStore(t);
+    const relay = await startRelay(t, store.url);
+    const database = await store.open(`${relay.url}?query_timeout=500`);
+    await database.run(insertWindow, { subject: 'a', used: 1n });
+    relay.silence();
+    await assert.rejects(database.read(selectSubjects, {}), unavailable);
+    await assert.rejects(database.read(selectSubjects, {}), unavailable);
+    await relay.mend();
+    assert.equal((await database.read(selectSubjects, {})).length, 1);
+  });
+
+  test('a work whose connection the server ends is unavailable, with nothing of it done', async (t) => {
+    const store = await postgres.createStore(t);
+    const database = await store.open();
+    const unlock = await lockWindows(t, store);
+    const work = database.transact(function* () {
+      yield* step(insertWindow, { subject: 'a', used: 1n });
+    });
+    const failing = assert.rejects(work, unavailable);
+    await eventually(async () => (await terminateWaiting(store)) === 1);
+    await failing;
+    await unlock();
+    assert.equal((await database.read(selectSubjects, {})).length, 0);
+  });
+
+  test('connections that the server ends while they are idle are made anew', async (t) => {
+    const store = await postgres.createStore(t);
+    const database = await store.open();
+    await Promise.all(Array.from({ length: 20 }, () => database.read(selectSubjects, {})));
+    await store.execute(`
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid()`);
+    await eventually(() => isServed(database));
+  });
+
+  test('a lock that is not had in time is unavailable', async (t) => {
+    const store = await postgres.createStore(t);
+    const database = await store.open(`${store.url}?lock_timeout=20`);
+    const unlock = await lockWindows(t, store);
+    await assert.rejects(database.run(insertWindow, { subject: 'a', used: 1n }), unavailable);
+    await unlock();
+    await database.run(insertWindow, { subject: 'a', used: 1n });
+  });
+
+  test('a statement that takes too long is unavailable', async (t) => {
+    const store = await postgres.createStore(t);
+    const database = await store.open(`${store.url}?statement_timeout=200`);
+    const unlock = await lockWindows(t, store);
+    await assert.rejects(database.read(selectSubjects, {}), unavailable);
+    await unlock();
+    await database.read(selectSubjects, {});
+  });
+
+  test('a server that has become read-only is unavailable for writing, and left for a new connection', async (t) => {
+    const store = await postgres.createStore(t);
+    const database = await store.open();
+    await setReadOnly(store, true);
+    await assert.rejects(database.run(insertWindow, { subject: 'a', used: 1n }), unavailable);
+    await setReadOnly(store, false);
+    await database.run(insertWindow, { subject: 'a', used: 1n });
+  });
+
+  test('no more connections are made than are allowed, and what is too much to wait is refused at once', async (t) => {
+    const store = await postgres.createStore(t);
+    const database = await store.open();
+    const unlock = await lockWindows(t, store);
+    const reads = Array.from({ length: connectionsMax + waitingTasksMax }, () =>
+      database.read(selectSubjects, {}),
+    );
+    await assert.rejects(database.read(selectSubjects, {}), unavailable);
+    await eventually(async () => (await countWaiting(store)) === connectionsMax);
+    await unlock();
+    await Promise.all(reads);
+  });
+
+  test('a conflict that does not end is unavailable in the end', async (t) => {
+    const store = await postgres.createStore(t);
+    let attempts = 0;
+    const attempt = () => {
+      attempts += 1;
+      return store
+        .execute(`do $$ begin raise exception using errcode = 'serialization_failure'; end $$`)
+        .catch(throwStorageError);
+    };
+    await assert.rejects(repeatOnConflict(attempt, 50), (error) => {
+      assert.ok(error instanceof AppError && error.cause instanceof DatabaseError);
+      return error.code === 'unavailable';
+    });
+    assert.ok(attempts > 1);
+  });
+});
+
+describe('PostgreSQL as the service uses it', { skip: postgres.skip }, () => {
+  test('a statement is parsed once a connection', async (t) => {
+    const database = await (await postgres.createStore(t)).open();
+    for (const subject of ['a', 'b', 'c']) await database.read(selectUsed, { subject });
+    assert.equal((await database.read(selectPrepared, {})).length, 2);
+  });
+
+  test('the driver reads the values of others as it did', async (t) => {
+    const store = await postgres.createStore(t);
+    await (await store.open()).read(selectSubjects, {});
+    assert.deepEqual(await store.execute('select 1::bigint as one'), [{ one: '1' }]);
+  });
+
+  test('a database whose encoding cannot keep every name stops the start with one line', async (t) => {
+    const store = await postgres.createStore(t);
+    const address = new URL(store.url);
+    const name = `${address.pathname.slice(1)}_ascii`;
+    address.pathname = name;
+    await store.execute(`create database ${name} template template0 encoding 'SQL_ASCII' locale 'C'`);
+    await assert.rejects(store.open(address.href), (error) => {
+      assert.ok(error instanceof OperatorError);
+      return /its encoding is SQL_ASCII, not UTF8$/.test(error.message);
+    });
+    await store.execute(`drop database ${name} with (force)`);
+  });
+});
+
+/** Holds back everything that reads or writes the windows, until the lock is given back. */
+async function lockWindows(t: TestContext, store: Store): Promise<() => Promise<void>> {
+  const client = new Client({ connectionString: store.url });
+  client.on('error', () => undefined);
+  await client.connect();
+  t.after(() => client.end());
+  await client.query('begin; lock table usage_windows in access exclusive mode');
+  return async () => {
+    await client.query('rollback');
+  };
+}
+
+const waitingForLock = `from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+
+async function countWaiting(store: Store): Promise<number> {
+  return (await store.execute(`select pid ${waitingForLock}`)).length;
+}
+
+async function terminateWaiting(store: Store): Promise<number> {
+  return (await store.execute(`select pg_terminate_backend(pid) ${waitingForLock}`)).length;
+}
+
+async function setReadOnly(store: Store, readOnly: boolean): Promise<void> {
+  const name = new URL(store.url).pathname.slice(1);
+  await store.execute(`
+    begin read write;
+    alter database ${name} set default_transaction_read_only = ${readOnly};
+    commit`);
+}
+
+/** Whether a read succeeds; that it fails as unavailable is all that may happen else. */
+async function isServed(database: Database): Promise<boolean> {
+  try {
+    await database.read(selectSubjects, {});
+    return true;
+  } catch (error) {
+    assert.ok(error instanceof AppError && error.code === 'unavailable');
+    return false;
+  }
+}
+
+async function eventually(isSo: () => Promise<boolean>): Promise<void> {
+  for (let attempts = 1; !(await isSo()); attempts += 1)
+    assert.ok(attempts < 1_000, 'it does not come to be so');
+}
+
+async function* noRows(): AsyncGenerator<never> {}

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import { type Database, step } from '../../src/storage/database.ts';
+import { openSqlite } from '../../src/storage/sqlite.ts';
+import { openConnection, type SqliteConnection } from '../../src/storage/sqlite-connection.ts';
+import { createSqliteWriter, waitingWorksMax } from '../../src/storage/sqlite-writer.ts';
+import { insertSecret, insertWindow, selectSubjects } from '../contracts/window-rows.ts';
+
+const unavailable = { name: 'AppError', code: 'unavailable' };
+
+interface OpenFile {
+  readonly path: string;
+  readonly database: Database;
+  /** The connection that `database` does not know of, as a writer of its own would have. */
+  readonly connection: SqliteConnection;
+}
+
+async function openFile(t: TestContext): Promise<OpenFile> {
+  const folder = await mkdtemp(join(tmpdir(), 'animal-store-'));
+  const path = join(folder, 'store.db');
+  const database = await openSqlite(path);
+  const connection = openConnection(path, 0);
+  t.after(async () => {
+    await database.close();
+    connection.close();
+    await rm(folder, { recursive: true });
+  });
+  return { path, database, connection };
+}
+
+test('what is written while another process writes waits for it, and is done then', async (t) => {
+  const { database, path } = await openFile(t);
+  const other = new DatabaseSync(path);
+  other.exec('begin immediate');
+  const added = database.run(insertWindow, { subject: 'a', used: 1n });
+  setImmediate(() => setImmediate(() => other.close()));
+  await added;
+  assert.equal((await database.read(selectSubjects, {})).length, 1);
+});
+
+test('a work beyond those that may wait is refused at once', async (t) => {
+  const { connection } = await openFile(t);
+  const writer = createSqliteWriter(connection);
+  const nothing = function* () {};
+  const waiting = Array.from({ length: waitingWorksMax }, () => writer.transact(nothing));
+  await assert.rejects(writer.transact(nothing), unavailable);
+  await Promise.all(waiting);
+});
+
+test('waiting for the works to settle ends also where they fail', async (t) => {
+  const { connection } = await openFile(t);
+  const writer = createSqliteWriter(connection);
+  const failing = assert.rejects(
+    writer.transact(() => step(insertWindow, { subject: 'a', used: 1n })),
+    unavailable,
+  );
+  const drained = writer.drain();
+  connection.close();
+  await drained;
+  await failing;
+});
+
+test('a full disk refuses what does not fit and nothing else, and is well again when there is room', async (t) => {
+  const { database, connection } = await openFile(t);
+  const writer = createSqliteWriter(connection);
+  const addLarge = () =>
+    writer.transact(() => step(insertSecret, { name: 'large', value: new Uint8Array(1e6) }));
+  const addSmall = (subject: string) => writer.transact(() => step(insertWindow, { subject, used: 1n }));
+  const [pages] = connection.raw.prepare('pragma page_count').all();
+  connection.raw.exec(`pragma max_page_count = ${pages?.['page_count']}`);
+
+  const [small, large] = await Promise.allSettled([addSmall('a'), addLarge()]);
+  assert.equal(small.status, 'fulfilled');
+  assert.equal(large.status === 'rejected' && large.reason.code, 'unavailable');
+  assert.equal((await database.read(selectSubjects, {})).length, 1);
+
+  connection.raw.exec('pragma max_page_count = 100000');
+  await addLarge();
+});

@@ -1,0 +1,67 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import type { TestContext } from 'node:test';
+
+/** A way to a real server that a test can cut, silence and mend. */
+export interface Relay {
+  /** The server's address by way of the relay. */
+  readonly url: string;
+  /** Breaks every connection and refuses new ones. */
+  cut(): Promise<void>;
+  /** Keeps every connection, and takes new ones, but lets nothing through. */
+  silence(): void;
+  /** Lets new connections through again; the old ones stay as they are. */
+  mend(): Promise<void>;
+}
+
+export async function startRelay(test: Pick<TestContext, 'after'>, url: string): Promise<Relay> {
+  const target = new URL(url);
+  const sockets = new Set<Socket>();
+  let silent = false;
+
+  function keep(socket: Socket): void {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.on('close', () => sockets.delete(socket));
+  }
+
+  const server = createServer((incoming) => {
+    keep(incoming);
+    if (silent) return;
+    const outgoing = connect(Number(target.port), target.hostname);
+    keep(outgoing);
+    incoming.pipe(outgoing).pipe(incoming);
+    incoming.on('close', () => outgoing.destroy());
+    outgoing.on('close', () => incoming.destroy());
+  });
+
+  async function listen(port: number): Promise<number> {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    return (server.address() as AddressInfo).port;
+  }
+
+  async function cut(): Promise<void> {
+    for (const socket of sockets) socket.resetAndDestroy();
+    if (!server.listening) return;
+    server.close();
+    await once(server, 'close');
+  }
+
+  const port = await listen(0);
+  const address = new URL(url);
+  address.host = `127.0.0.1:${port}`;
+  test.after(cut);
+  return {
+    url: address.href,
+    cut,
+    silence() {
+      silent = true;
+      for (const socket of sockets) socket.unpipe();
+    },
+    async mend() {
+      silent = false;
+      if (!server.listening) await listen(port);
+    },
+  };
+}
