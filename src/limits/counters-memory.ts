@@ -31,9 +31,9 @@ export function createMemoryCounters(options: { addressesMax?: number } = {}): M
   function takeForAddress(subject: string, limits: Limits, nowMs: number): Usage {
     const name = placeAddress(subject);
     const windows = addresses.open(name);
-    if (!takeFromBoth(windows, limits, nowMs)) return toUsage('refused', windows, 0);
+    if (!takeFromBoth(windows, limits, nowMs)) return toUsage('refused', windows, 0, nowMs);
     addresses.markChanged(name);
-    return toUsage('passed', windows, 0);
+    return toUsage('passed', windows, 0, nowMs);
   }
 
   function placeAddress(subject: string): string {
@@ -46,16 +46,16 @@ export function createMemoryCounters(options: { addressesMax?: number } = {}): M
     const untilMs = findBan(keyId, nowMs);
     if (untilMs > 0) {
       closeEnded(windows, nowMs);
-      return toUsage('banned', windows, untilMs);
+      return toUsage('banned', windows, untilMs, nowMs);
     }
     if (takeFromBoth(windows, limits, nowMs)) {
       accounts.markChanged(subject);
-      return toUsage('passed', windows, 0);
+      return toUsage('passed', windows, 0, nowMs);
     }
     const conduct = keys.open(keyId);
     strike(conduct, limits.perMinute, nowMs);
     keys.markChanged(keyId);
-    return toUsage('refused', windows, bannedUntilMs(conduct, nowMs));
+    return toUsage('refused', windows, bannedUntilMs(conduct, nowMs), nowMs);
   }
 
   function findBan(keyId: string, nowMs: number): number {
@@ -71,12 +71,12 @@ export function createMemoryCounters(options: { addressesMax?: number } = {}): M
     peek(subject, nowMs) {
       const windows = addresses.get(placeAddress(subject)) ?? newWindows();
       closeEnded(windows, nowMs);
-      return toUsage('passed', windows, 0);
+      return toUsage('passed', windows, 0, nowMs);
     },
   };
 }
 
-function toUsage(verdict: Usage['verdict'], windows: Windows, untilMs: number): Usage {
+function toUsage(verdict: Usage['verdict'], windows: Windows, untilMs: number, atMs: number): Usage {
   const { minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs } = windows;
-  return { verdict, minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs, bannedUntilMs: untilMs };
+  return { verdict, atMs, minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs, bannedUntilMs: untilMs };
 }

@@ -5,6 +5,8 @@ import type { Limits } from '../plans/plan.ts';
 export interface Usage {
   /** `refused`: a window had no room; `banned`: the key was under a ban before. Neither has been counted. */
   readonly verdict: 'passed' | 'refused' | 'banned';
+  /** When that was, by the clock that the ends are told by: the counters' own where they have one. */
+  readonly atMs: number;
   readonly minuteUsed: number;
   readonly minuteEndsAtMs: number;
   readonly dayUsed: number;
@@ -28,8 +30,8 @@ export interface Decision {
  * requests left, on a tie the minute; on a refusal the window that refused, or the longer wait of the two. A ban shows
  * as a minute window with nothing left until its end.
  */
-export function decide(usage: Usage, limits: Limits, nowMs: number): Decision {
-  const { verdict } = usage;
+export function decide(usage: Usage, limits: Limits): Decision {
+  const { verdict, atMs: nowMs } = usage;
   const dayLeft = Math.max(0, limits.perDay - usage.dayUsed);
   const dayEndsAtMs = usage.dayUsed === 0 ? nowMs + dayMs : usage.dayEndsAtMs;
   let minuteLeft = Math.max(0, limits.perMinute - usage.minuteUsed);

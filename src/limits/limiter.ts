@@ -39,28 +39,21 @@ export function createLimiter(options: { counters: Counters; clock: Clock }): Li
 
   return {
     takeForKey(caller) {
-      const nowMs = clock();
-      const usage = counters.take(accountSubject(caller), caller.limits, caller.keyId, nowMs);
-      return decideOn(usage, caller.limits, nowMs);
+      const usage = counters.take(accountSubject(caller), caller.limits, caller.keyId, clock());
+      return decideOn(usage, caller.limits);
     },
 
     takeForAddress(address) {
-      const nowMs = clock();
-      return decideOn(counters.take(addressSubject(address), freeLimits, null, nowMs), freeLimits, nowMs);
+      return decideOn(counters.take(addressSubject(address), freeLimits, null, clock()), freeLimits);
     },
 
     peekAddress(address) {
-      const nowMs = clock();
-      return decideOn(counters.peek(addressSubject(address), nowMs), freeLimits, nowMs);
+      return decideOn(counters.peek(addressSubject(address), clock()), freeLimits);
     },
   };
 }
 
-function decideOn(
-  usage: Usage | Promise<Usage>,
-  limits: Limits,
-  nowMs: number,
-): Decision | Promise<Decision> {
-  if (usage instanceof Promise) return usage.then((known) => decide(known, limits, nowMs));
-  return decide(usage, limits, nowMs);
+function decideOn(usage: Usage | Promise<Usage>, limits: Limits): Decision | Promise<Decision> {
+  if (usage instanceof Promise) return usage.then((known) => decide(known, limits));
+  return decide(usage, limits);
 }

@@ -26,10 +26,21 @@ export function connectionSettings(url: string): ClientConfig {
   };
 }
 
-/** Where a connection of that address would lead, as `host:port/database`: fit to be shown, it holds no password. */
+/** Where an address leads, as `host:port/database`: fit to be shown, it holds no password. */
 export function describeServer(url: string): string {
-  const { host, port, database } = new Client(connectionSettings(url));
-  return `${host}:${port}/${database}`;
+  try {
+    const { host, port, database } = new Client(connectionSettings(url));
+    return `${host}:${port}/${database}`;
+  } catch {
+    return 'at that address';
+  }
+}
+
+/** A connection of its own, not open yet; its loss is told to the statement that uses it, or to the next. */
+export function createClient(url: string): Client {
+  const client = new Client(connectionSettings(url));
+  client.on('error', () => undefined);
+  return client;
 }
 
 interface Prepared {

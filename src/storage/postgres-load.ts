@@ -1,6 +1,6 @@
-import { Client, type ClientBase } from 'pg';
+import type { ClientBase } from 'pg';
 import type { Database, Value } from './database.ts';
-import { connectionSettings, send } from './postgres-client.ts';
+import { createClient, send } from './postgres-client.ts';
 import { throwStorageError } from './postgres-faults.ts';
 
 /**
@@ -11,9 +11,7 @@ export async function loadRows(
   url: string,
   ...[table, columns, batches, onWrite = () => undefined]: Parameters<Database['load']>
 ): Promise<number> {
-  const client = new Client(connectionSettings(url));
-  // The loss of the connection is told to the statement that uses it, or to the next.
-  client.on('error', () => undefined);
+  const client = createClient(url);
   try {
     await client.connect().catch(throwStorageError);
     const names = columns.join(', ');
@@ -29,7 +27,6 @@ export async function loadRows(
   }
 }
 
-/** JSON carries every kind of value as text, which the columns' own types read: int64 to the digit. */
 async function stageRows(
   client: ClientBase,
   columns: readonly string[],
@@ -37,12 +34,19 @@ async function stageRows(
 ): Promise<void> {
   const names = columns.join(', ');
   const text = `insert into loaded (${names}) select ${names} from json_populate_recordset(null::loaded, $1)`;
-  for await (const batch of batches) {
-    const records = batch.map((row) =>
-      Object.fromEntries(columns.map((name, index) => [name, toText(row[index])])),
-    );
-    await send(client, { name: 'stage', text, values: [JSON.stringify(records)] });
-  }
+  for await (const batch of batches)
+    await send(client, { name: 'stage', text, values: [toRecordset(columns, batch)] });
+}
+
+/**
+ * Rows as `json_populate_recordset` takes them. JSON carries every kind of value as text, which the columns' own types
+ * read: int64 to the digit.
+ */
+export function toRecordset(columns: readonly string[], rows: readonly (readonly Value[])[]): string {
+  const records = rows.map((row) =>
+    Object.fromEntries(columns.map((name, index) => [name, toText(row[index])])),
+  );
+  return JSON.stringify(records);
 }
 
 function toText(value: Value | undefined): string | null {

@@ -1,8 +1,8 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import { type ClientBase, Pool } from 'pg';
-import { OperatorError } from '../errors.ts';
 import type { Database, Work } from './database.ts';
 import { migrate } from './migrations/migrate.ts';
+import { toOpeningError } from './opening-error.ts';
 import { connectionSettings, describeServer, query, send } from './postgres-client.ts';
 import { loadRows } from './postgres-load.ts';
 import { createPostgresPool } from './postgres-pool.ts';
@@ -13,13 +13,10 @@ import type { Tables } from './tables.ts';
  * at once. Throws OperatorError with one clear line, which never shows the password, where it cannot be used.
  */
 export async function openPostgres(url: string): Promise<Database> {
-  let server = 'at that address';
   try {
-    server = describeServer(url);
     await prepareServer(url);
   } catch (error) {
-    if (error instanceof OperatorError) throw error;
-    throw new OperatorError(`the database ${server} cannot be opened: ${reasonOf(error)}`, { cause: error });
+    throw toOpeningError(describeServer(url), error);
   }
   return connect(url);
 }
@@ -37,11 +34,6 @@ async function prepareServer(url: string): Promise<void> {
   } finally {
     await db.destroy();
   }
-}
-
-function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(reasonOf).join(', ');
-  return error instanceof Error ? error.message : String(error);
 }
 
 function connect(url: string): Database {

@@ -1,9 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Kysely } from 'kysely';
-import { OperatorError } from '../errors.ts';
 import { type Database, step, type Value } from './database.ts';
 import { migrate } from './migrations/migrate.ts';
+import { toOpeningError } from './opening-error.ts';
 import {
   openConnection,
   repeatWhileBusy,
@@ -16,7 +16,7 @@ import type { Tables } from './tables.ts';
 
 const readBusyTimeoutMs = 1_000;
 /** How long an opening or a load waits for others that write; a load of millions keeps the lock for seconds. */
-const lockWaitMsMax = 30_000;
+export const lockWaitMsMax = 30_000;
 
 /**
  * Opens the embedded store in the file at `path`, made with its folder where there is none, and brings it to the
@@ -29,9 +29,7 @@ export async function openSqlite(path: string): Promise<Database> {
     await repeatWhileBusy(() => migrateFile(path), lockWaitMsMax);
     return await connect(path);
   } catch (error) {
-    if (error instanceof OperatorError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new OperatorError(`the database ${path} cannot be opened: ${reason}`, { cause: error });
+    throw toOpeningError(path, error);
   }
 }
 
@@ -96,9 +94,10 @@ async function loadRows(
     await stageRows(connection, columns, batches);
     onWrite();
     await repeatWhileBusy(() => raw.exec('begin immediate'), lockWaitMsMax);
-    const { changes } = raw
-      .prepare(`insert into ${table} (${names}) select ${names} from loaded order by rowid`)
-      .run();
+    const insert = raw.prepare(`insert into ${table} (${names}) select ${names} from loaded order by rowid`);
+    // It gives the last row's id as well, and throws where that is past 2^53 and no bigint.
+    insert.setReadBigInts(true);
+    const { changes } = insert.run();
     raw.exec('commit');
     return Number(changes);
   } finally {

@@ -42,6 +42,7 @@ export function describeCounterStore(engine: Engine): void {
       const after = await start();
       assert.deepEqual(after.take(1), {
         verdict: 'passed',
+        atMs: time.nowMs,
         minuteUsed: 41,
         minuteEndsAtMs: startMs + minuteMs,
         dayUsed: 41,

@@ -44,6 +44,7 @@ export function takeFromModel(model: Model, request: ModelRequest, nowMs: number
   const day = findWindow(model, subject, dayMs, nowMs);
   return {
     verdict,
+    atMs: nowMs,
     minuteUsed: minute.used,
     minuteEndsAtMs: minute.endsAtMs,
     dayUsed: day.used,

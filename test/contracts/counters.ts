@@ -62,6 +62,7 @@ export function describeCounters(engine: CountersEngine): void {
       const { take, startMs } = await open(t);
       assert.deepEqual(await take(0), {
         verdict: 'passed',
+        atMs: startMs,
         minuteUsed: 1,
         minuteEndsAtMs: startMs + minuteMs,
         dayUsed: 1,

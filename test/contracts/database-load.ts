@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { int64Max, int64Min } from '../../src/int64.ts';
 import { type Database, statement, type Value } from '../../src/storage/database.ts';
 import type { Engine } from '../support/engines.ts';
+import { setLastPetId } from './store-contents.ts';
 import { insertWindow, selectSecret, selectSubjects } from './window-rows.ts';
 
 const columns = ['name', 'category_id', 'status'];
@@ -26,6 +27,18 @@ export function describeLoad(engine: Engine): void {
       assert.deepEqual(
         rows.map(({ name }) => name),
         batches.flat().map(([name]) => name),
+      );
+    });
+
+    test('ids past 2^53 are given to the digit', async (t) => {
+      const store = await engine.createStore(t);
+      const database = await store.open();
+      await setLastPetId(store.url, 2n ** 62n);
+      assert.equal(await database.load('pets', columns, inTurn([pets(0, 2)])), 2);
+      const rows = await database.read(selectPets, {});
+      assert.deepEqual(
+        rows.map(({ id }) => id),
+        [2n ** 62n + 1n, 2n ** 62n + 2n],
       );
     });
 

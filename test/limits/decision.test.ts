@@ -10,6 +10,7 @@ const nowMs = 1_800_000_000_500;
 function usage(changes: Partial<Usage>): Usage {
   return {
     verdict: 'passed',
+    atMs: nowMs,
     minuteUsed: 1,
     minuteEndsAtMs: nowMs + minuteMs,
     dayUsed: 1,
@@ -22,7 +23,7 @@ function usage(changes: Partial<Usage>): Usage {
 const unopenedMinute = { minuteUsed: 0, minuteEndsAtMs: 0 };
 
 function decideOn(changes: Partial<Usage>, limits = freeLimits) {
-  return decide(usage(changes), limits, nowMs);
+  return decide(usage(changes), limits);
 }
 
 describe('a request that passes', () => {

@@ -10,6 +10,9 @@ const migrations: Record<string, (engine: Database['engine']) => Migration> = {
   '0001-first': firstMigration,
 };
 
+/** The names of the migrations that the newest schema has behind it, in their order. */
+export const newestSchema: readonly string[] = Object.keys(migrations);
+
 /**
  * Brings a database to the newest schema, all or nothing; any number of processes may do so at once. Gives the names
  * of the migrations that it ran. Throws OperatorError on a schema that is newer than this program.

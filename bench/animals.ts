@@ -1,0 +1,31 @@
+/** One animal as the import takes it. */
+interface Animal {
+  readonly name: string;
+  readonly categoryId: number;
+  readonly status: 'available' | 'pending' | 'sold';
+}
+
+const names = ['Juno', 'Pixel', 'Rollo', 'Miso', 'Nala', 'Otto', 'Luna', 'Bruno', 'Zoë', 'Sir Barksalot'];
+const statuses = ['available', 'available', 'pending', 'sold'] as const;
+
+/** The same animals every time: names of 6 to 21 characters, 50 categories, half of them available. */
+export function* makeAnimals(count: number): Generator<Animal> {
+  for (let index = 1; index <= count; index += 1) {
+    const name = `${names[index % names.length]} ${index}`;
+    yield { name, categoryId: 1 + (index % 50), status: statuses[index % statuses.length] ?? 'available' };
+  }
+}
+
+const linesPerChunk = 2_000;
+
+/** The animals as NDJSON, in chunks of many lines. */
+export function* makeAnimalLines(count: number): Generator<string> {
+  let lines: string[] = [];
+  for (const animal of makeAnimals(count)) {
+    lines.push(JSON.stringify(animal));
+    if (lines.length < linesPerChunk) continue;
+    yield `${lines.join('\n')}\n`;
+    lines = [];
+  }
+  if (lines.length > 0) yield `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,77 @@
+import { enter, type Plan, runOnce } from './entrant.ts';
+import { formatTable } from './report.ts';
+import { creation, type Scenario, scenarios } from './scenarios.ts';
+import { spreadOf } from './statistics.ts';
+import { service } from './subjects.ts';
+
+const sampleSeconds = 10;
+const rowsMax = 15;
+
+/** Nine reads, of pages and of single animals, to one create. */
+const everything: Scenario = {
+  name: 'everything',
+  title: 'pages, animals and creates',
+  connections: 64,
+  peerOperation: null,
+  requests(walk) {
+    const reads = scenarios
+      .filter(({ name }) => name === 'list-pages' || name === 'get')
+      .map((scenario) => scenario.requests(walk));
+    const length = Math.max(...reads.map((requests) => requests.length));
+    return Array.from({ length }, (_, index) => {
+      if (index % 10 === 9) return creation;
+      const requests = reads[index % reads.length] ?? [];
+      return requests[index % requests.length] ?? creation;
+    });
+  },
+};
+
+interface Sample {
+  readonly minutes: number;
+  readonly requests: number;
+  readonly requestsPerSecond: number;
+  readonly p99Ms: number;
+  readonly memoryMib: number;
+}
+
+/** Loads the service for so many minutes and tells how its memory went. */
+export async function measureMemory(plan: Plan, minutes: number): Promise<string> {
+  const entrant = await enter(service, everything, '', plan);
+  const samples: Sample[] = [];
+  try {
+    const startedMs = performance.now();
+    let requests = 0;
+    while (performance.now() - startedMs < minutes * 60_000) {
+      const run = await runOnce(entrant, Math.min(sampleSeconds, minutes * 60));
+      requests += run.requests;
+      const memoryMib = entrant.server.readMemoryMib() ?? Number.NaN;
+      samples.push({ ...run, requests, memoryMib, minutes: (performance.now() - startedMs) / 60_000 });
+    }
+  } finally {
+    await entrant.server.stop();
+  }
+  return `${formatSamples(samples)}\n${summarise(samples)}\n`;
+}
+
+function formatSamples(samples: readonly Sample[]): string {
+  const every = Math.ceil(samples.length / rowsMax);
+  const shown = samples.filter((_, index) => index % every === 0 || index === samples.length - 1);
+  return formatTable(
+    ['minute', 'million requests so far', 'req/s', 'p99 ms', 'RSS MiB'],
+    shown.map(({ minutes, requests, requestsPerSecond, p99Ms, memoryMib }) => [
+      minutes.toFixed(1),
+      (requests / 1e6).toFixed(2),
+      Math.round(requestsPerSecond).toLocaleString('en'),
+      p99Ms.toFixed(2),
+      memoryMib.toFixed(0),
+    ]),
+  );
+}
+
+function summarise(samples: readonly Sample[]): string {
+  const medianMib = (part: readonly Sample[]) => spreadOf(part.map(({ memoryMib }) => memoryMib)).median;
+  const third = Math.ceil(samples.length / 3);
+  const middle = medianMib(samples.slice(third, 2 * third)).toFixed(0);
+  const last = medianMib(samples.slice(-third)).toFixed(0);
+  return `Median RSS in the second third of the run: ${middle} MiB; in the last third: ${last} MiB.`;
+}

@@ -1,0 +1,85 @@
+import { parseArgs } from 'node:util';
+import { scenarios } from './scenarios.ts';
+
+/** How the command line is used. */
+export const usage = `usage: npm run bench -- [options]
+
+  without any      the service against a bare server and the peers, in every scenario
+  --layers         instead: where the time of a request goes
+  --long MINUTES   instead: memory over a long run
+  --sizes LIST     instead: catalogues of several sizes, as in 1000,100000,1000000,10000000
+
+  --only LIST      of the scenarios only these: ${scenarios.map(({ name }) => name).join(', ')}
+  --peers          with the peers (the default without --only)
+  --no-peers       without them
+  --rounds N       rounds of each scenario (5)
+  --seconds N      seconds of each round (2)
+  --animals N      animals in the store (100000)
+  --write          put the result into docs/performance.md
+  --help           print this
+`;
+
+export interface Options {
+  readonly withLayers: boolean;
+  /** Zero where no long run is wanted. */
+  readonly longMinutes: number;
+  /** Empty where no sizes are to be compared. */
+  readonly sizes: readonly number[];
+  readonly only: readonly string[];
+  readonly withPeers: boolean;
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly animals: number;
+  readonly isWritten: boolean;
+}
+
+/** Reads the command line. Throws an Error that says what is wrong with it and how it is used. */
+export function readOptions(args: readonly string[]): Options {
+  try {
+    return parseOptions(args);
+  } catch (error) {
+    throw new Error(`${error instanceof Error ? error.message : error}\n\n${usage}`);
+  }
+}
+
+function parseOptions(args: readonly string[]): Options {
+  const { values } = parseArgs({
+    args: [...args],
+    allowNegative: true,
+    options: {
+      layers: { type: 'boolean', default: false },
+      long: { type: 'string' },
+      sizes: { type: 'string' },
+      only: { type: 'string' },
+      peers: { type: 'boolean' },
+      rounds: { type: 'string', default: '5' },
+      seconds: { type: 'string', default: '2' },
+      animals: { type: 'string', default: '100000' },
+      write: { type: 'boolean', default: false },
+    },
+  });
+  return {
+    withLayers: values.layers,
+    longMinutes: values.long === undefined ? 0 : parseCount(values.long),
+    sizes: values.sizes?.split(',').map(parseCount) ?? [],
+    only: parseScenarios(values.only),
+    withPeers: values.peers ?? values.only === undefined,
+    rounds: parseCount(values.rounds),
+    seconds: parseCount(values.seconds),
+    animals: parseCount(values.animals),
+    isWritten: values.write,
+  };
+}
+
+function parseScenarios(list: string | undefined): readonly string[] {
+  const known = scenarios.map(({ name }) => name);
+  const chosen = list?.split(',') ?? known;
+  const unknown = chosen.find((name) => !known.includes(name));
+  if (unknown !== undefined) throw new Error(`there is no scenario ${unknown}`);
+  return chosen;
+}
+
+function parseCount(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new Error(`${text} is no whole number from 1 to 999999999`);
+}

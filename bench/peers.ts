@@ -1,0 +1,101 @@
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Request } from './exchange.ts';
+import type { PeerData } from './peer-data.ts';
+import type { Command } from './processes.ts';
+import { newAnimal, type Operation, randomIds, type Walk } from './scenarios.ts';
+import type { Ground, Subject } from './subjects.ts';
+
+/** What a user might run instead. */
+export interface Peer {
+  readonly name: string;
+  /** Its folder under `peers/`, with a package.json of its own. */
+  readonly folder: string;
+  readonly build: (port: number, ground: Ground, data: PeerData) => Omit<Command, 'folder'>;
+  /** Its way of asking for what an operation does. */
+  readonly requests: Readonly<Record<Operation, (walk: Walk) => readonly Request[]>>;
+}
+
+export function peerFolder({ folder }: Pick<Peer, 'folder'>): string {
+  return join(import.meta.dirname, 'peers', folder);
+}
+
+/** The peers; README.md says what each leaves out of what the service promises. */
+export const peers: readonly Peer[] = [
+  {
+    name: 'Fastify + better-sqlite3, an afternoon',
+    folder: 'afternoon',
+    build: (port, ground, { database }) => ({
+      file: process.execPath,
+      args: ['server.js'],
+      environment: {
+        PORT: String(port),
+        DATABASE: copyFor(ground, 'afternoon.db', database),
+        API_KEY: ground.store.key,
+      },
+    }),
+    requests: askAt('/v1/pets', '/v1/pets'),
+  },
+  {
+    name: 'Platformatic DB',
+    folder: 'platformatic',
+    build: (port, ground, { database }) => ({
+      file: process.execPath,
+      args: ['node_modules/wattpm/bin/cli.js', 'start', '.'],
+      environment: {
+        PORT: String(port),
+        DATABASE_URL: `sqlite://${copyFor(ground, 'platformatic.db', database)}`,
+      },
+    }),
+    requests: askAt('/pets', '/pets/?limit=20&orderby.id=desc'),
+  },
+  {
+    name: 'Prism mock',
+    folder: 'prism',
+    build: (port, _ground, { description }) => ({
+      file: process.execPath,
+      args: [
+        ...['node_modules/@stoplight/prism-cli/dist/index.js', 'mock', description],
+        ...['--host', '127.0.0.1', '--port', String(port), '--verboseLevel', 'error'],
+      ],
+    }),
+    requests: askAt('/pets', '/pets'),
+  },
+  {
+    name: 'json-server',
+    folder: 'json-server',
+    build: (port, ground, { json }) => ({
+      file: process.execPath,
+      args: [
+        ...['node_modules/json-server/lib/bin.js', copyFor(ground, 'json-server.json', json)],
+        ...['--host', '127.0.0.1', '--port', String(port)],
+      ],
+    }),
+    requests: askAt('/pets', '/pets?_page=1&_per_page=20'),
+  },
+];
+
+/** A peer that is installed, as something to measure in the scenarios whose operation it has. */
+export function toSubject(peer: Peer, data: PeerData): Subject {
+  return {
+    name: peer.name,
+    isPeer: true,
+    isFor: ({ peerOperation }) => peerOperation !== null,
+    build: (port, ground) => ({ ...peer.build(port, ground, data), folder: peerFolder(peer) }),
+    requests: ({ peerOperation }, walk) => (peerOperation === null ? [] : peer.requests[peerOperation](walk)),
+  };
+}
+
+function askAt(path: string, listPath: string): Peer['requests'] {
+  return {
+    list: () => [{ method: 'GET', path: listPath }],
+    get: ({ animals }) => randomIds(animals).map((id) => ({ method: 'GET', path: `${path}/${id}` })),
+    create: () => [{ method: 'POST', path, body: newAnimal }],
+  };
+}
+
+function copyFor({ folder }: Ground, name: string, file: string): string {
+  const copy = join(folder, name);
+  copyFileSync(file, copy);
+  return copy;
+}

@@ -1,0 +1,156 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { atExit } from './cleanup.ts';
+import { exchange, type Request, type RequestHeaders } from './exchange.ts';
+import { inheritedEnvironment, onCore, serverCore } from './machine.ts';
+
+/** How a server is started; it must listen on the port that it is given. */
+export interface Command {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly folder?: string;
+}
+
+/** A server in a process group of its own, pinned to the servers' core. */
+export interface RunningServer {
+  readonly origin: string;
+  /** From the start of the process to its first 2xx, in milliseconds. */
+  readonly coldStartMs: number;
+  /** CPU time of the group so far, in milliseconds; null where the system does not tell. */
+  readCpuMs(): number | null;
+  /** Resident memory of the group in MiB; null where the system does not tell. */
+  readMemoryMib(): number | null;
+  stop(): Promise<void>;
+}
+
+const startMsMax = 60_000;
+const stopMsMax = 5_000;
+const pollMs = 2;
+
+/** Starts a server and waits for its first 2xx to a request. Throws, with its output, where none comes. */
+export async function startServer(
+  build: (port: number) => Command,
+  ready: Request,
+  headers: RequestHeaders,
+  logFile: string,
+): Promise<RunningServer> {
+  const port = await findFreePort();
+  const { file, args, environment, folder } = build(port);
+  const [pinnedFile = file, ...pinnedArgs] = onCore(serverCore, [file, ...args]);
+  const log = openSync(logFile, 'w');
+  const startedMs = performance.now();
+  const child = spawn(pinnedFile, pinnedArgs, {
+    cwd: folder,
+    env: { ...inheritedEnvironment, ...environment },
+    stdio: ['ignore', log, log],
+    detached: true,
+  });
+  closeSync(log);
+  const forget = atExit(() => killGroup(child, 'SIGKILL'));
+  const origin = `http://127.0.0.1:${port}`;
+  const stop = async () => {
+    await stopGroup(child);
+    forget();
+  };
+  try {
+    await untilReady(child, origin, ready, headers);
+  } catch (error) {
+    await stop();
+    throw new Error(
+      `${args.join(' ')} does not start: ${error}\n${readFileSync(logFile, 'utf8').slice(-2_000)}`,
+    );
+  }
+  const coldStartMs = performance.now() - startedMs;
+  const group = child.pid ?? 0;
+  return {
+    origin,
+    coldStartMs,
+    readCpuMs: () => sumGroup(group, ({ cpuMs }) => cpuMs),
+    readMemoryMib: () => sumGroup(group, ({ memoryMib }) => memoryMib),
+    stop,
+  };
+}
+
+async function untilReady(
+  child: ChildProcess,
+  origin: string,
+  ready: Request,
+  headers: RequestHeaders,
+): Promise<void> {
+  const deadlineMs = performance.now() + startMsMax;
+  let last = 'no answer';
+  while (performance.now() < deadlineMs) {
+    if (child.exitCode !== null || child.signalCode !== null) throw new Error('it ended');
+    try {
+      await exchange(origin, ready, headers);
+      return;
+    } catch (error) {
+      last = String(error);
+    }
+    await pause(pollMs);
+  }
+  throw new Error(last);
+}
+
+async function findFreePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const address = probe.address();
+  probe.close();
+  await once(probe, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no free port');
+  return address.port;
+}
+
+function killGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // The group has ended by itself.
+  }
+}
+
+async function stopGroup(child: ChildProcess): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) {
+    const ended = once(child, 'exit');
+    killGroup(child, 'SIGTERM');
+    const impatience = setTimeout(() => killGroup(child, 'SIGKILL'), stopMsMax);
+    await ended;
+    clearTimeout(impatience);
+  }
+  killGroup(child, 'SIGKILL');
+}
+
+interface Usage {
+  readonly cpuMs: number;
+  readonly memoryMib: number;
+}
+
+/** Linux counts CPU time in ticks of 10 ms for programs, whatever the kernel's own tick is. */
+const tickMs = 10;
+
+function sumGroup(group: number, measure: (usage: Usage) => number): number | null {
+  if (process.platform !== 'linux') return null;
+  const usages = readdirSync('/proc').map((entry) => (/^\d+$/.test(entry) ? readUsage(entry, group) : null));
+  return usages.reduce((sum, usage) => sum + (usage === null ? 0 : measure(usage)), 0);
+}
+
+/** Null for a process of another group, or one that has just ended. */
+function readUsage(pid: string, group: number): Usage | null {
+  try {
+    // The name in parentheses may hold blanks; after it stand state, parent, group, …, utime (12th), stime (13th).
+    const [, , ownGroup, ...fields] = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ');
+    if (Number(ownGroup) !== group) return null;
+    const [, kib = '0'] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+    return { cpuMs: (Number(fields[8]) + Number(fields[9])) * tickMs, memoryMib: Number(kib) / 1024 };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,92 @@
+import { type Entrant, enter, type Plan, type Run, recordService, runOnce } from './entrant.ts';
+import type { Scenario } from './scenarios.ts';
+import { compareRates, medianOf, type Spread, spreadOf } from './statistics.ts';
+import { bare, type Subject } from './subjects.ts';
+
+/** What one subject did in one scenario: medians over the rounds. */
+export interface Measured {
+  readonly scenario: Scenario;
+  readonly subject: string;
+  /** Its requests per second divided by the bare server's of the same round. */
+  readonly ratio: Spread;
+  readonly requestsPerSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** Server CPU per request, in microseconds. */
+  readonly cpuUs: number | null;
+  /** Which share of one core the server used. */
+  readonly coreShare: number | null;
+  readonly memoryMib: number | null;
+  readonly coldStartMs: number;
+  /** Requests per second of each round, in the order of the rounds. */
+  readonly rates: readonly number[];
+}
+
+/**
+ * Measures the subjects in one scenario, each on a fresh copy of the store: all are started and warmed up, then they
+ * are loaded in turn, round after round, every other round in the reverse order; the idle ones only hold memory. A peer
+ * that fails is left out and named; if anything else fails, so does the measurement.
+ */
+export async function measureScenario(
+  scenario: Scenario,
+  subjects: readonly Subject[],
+  plan: Plan,
+): Promise<Measured[]> {
+  const entrants = new Set<Entrant>();
+  try {
+    const recordedFile = await recordService(scenario, plan);
+    for (const subject of subjects)
+      await attempt(subject, async () => entrants.add(await enter(subject, scenario, recordedFile, plan)));
+    for (const entrant of [...entrants]) await runRound(entrants, entrant, plan.seconds);
+    for (const entrant of entrants) entrant.runs.length = 0;
+    for (let round = 0; round < plan.rounds; round += 1) {
+      const order = round % 2 === 0 ? [...entrants] : [...entrants].reverse();
+      for (const entrant of order) await runRound(entrants, entrant, plan.seconds);
+    }
+    return summarise(scenario, [...entrants]);
+  } finally {
+    for (const { server } of entrants) await server.stop();
+  }
+}
+
+async function runRound(entrants: Set<Entrant>, entrant: Entrant, seconds: number): Promise<void> {
+  const isDone = await attempt(entrant.subject, async () =>
+    entrant.runs.push(await runOnce(entrant, seconds)),
+  );
+  if (isDone || !entrants.delete(entrant)) return;
+  await entrant.server.stop();
+}
+
+/** Whether it went well; throws only where something else than a peer fails. */
+async function attempt({ name, isPeer }: Subject, task: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await task();
+    return true;
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    if (!isPeer) throw new Error(`${name}: ${problem}`, { cause: error });
+    process.stderr.write(`\n*** ${name} IS LEFT OUT: ${problem}\n\n`);
+    return false;
+  }
+}
+
+function summarise(scenario: Scenario, entrants: readonly Entrant[]): Measured[] {
+  const limits = ratesOf(entrants.find(({ subject }) => subject === bare)?.runs ?? []);
+  return entrants.map(({ subject, server, runs }) => ({
+    scenario,
+    subject: subject.name,
+    ratio: compareRates(ratesOf(runs), limits),
+    requestsPerSecond: spreadOf(ratesOf(runs)).median,
+    p50Ms: spreadOf(runs.map(({ p50Ms }) => p50Ms)).median,
+    p99Ms: spreadOf(runs.map(({ p99Ms }) => p99Ms)).median,
+    cpuUs: medianOf(runs.map(({ cpuUs }) => cpuUs)),
+    coreShare: medianOf(runs.map(({ coreShare }) => coreShare)),
+    memoryMib: server.readMemoryMib(),
+    coldStartMs: server.coldStartMs,
+    rates: ratesOf(runs),
+  }));
+}
+
+function ratesOf(runs: readonly Run[]): number[] {
+  return runs.map(({ requestsPerSecond }) => requestsPerSecond);
+}

@@ -1,0 +1,59 @@
+/** The benchmark: README.md says what it measures and how. */
+import { makeTemporaryFolder } from './cleanup.ts';
+import { compare } from './comparison.ts';
+import type { Plan } from './entrant.ts';
+import { measureLayers } from './layers.ts';
+import { describeMachine, moveToLoadCore } from './machine.ts';
+import { measureMemory } from './memory.ts';
+import { type Options, readOptions, usage } from './options.ts';
+import { type Block, writeBlock, writePlot } from './performance-page.ts';
+import { measureSizes } from './sizes.ts';
+import { buildStore } from './store.ts';
+import { walkPages } from './walk.ts';
+import { requireWrk } from './wrk.ts';
+
+async function preparePlan(options: Options, folder: string): Promise<Plan> {
+  process.stderr.write(`building a store of ${options.animals} animals\n`);
+  const store = await buildStore(folder, options.animals);
+  return { ...options, folder, store, walk: await walkPages(folder, store) };
+}
+
+/** Prints what was found, and puts it into the documentation if that is wanted. */
+function tell(block: Block, found: string, { animals, rounds, seconds, isWritten }: Options): void {
+  const day = new Date().toISOString().slice(0, 10);
+  const effort = `${animals.toLocaleString('en')} animals unless said, ${rounds} rounds of ${seconds} s`;
+  const text = `Measured on ${day}: ${describeMachine()}; ${effort}.\n\n${found}`;
+  process.stdout.write(`\n${text}`);
+  if (isWritten) writeBlock(block, text);
+}
+
+async function measure(options: Options): Promise<void> {
+  const folder = makeTemporaryFolder();
+  if (options.sizes.length > 0) {
+    tell('sizes', await measureSizes({ ...options, folder }, options.sizes), options);
+    return;
+  }
+  const plan = await preparePlan(options, folder);
+  if (options.withLayers) tell('layers', await measureLayers(plan), options);
+  else if (options.longMinutes > 0) tell('memory', await measureMemory(plan, options.longMinutes), options);
+  else {
+    const { report, plot } = await compare(plan, options);
+    tell('comparison', report, options);
+    if (options.isWritten) writePlot(plot);
+  }
+}
+
+if (process.argv.includes('--help')) {
+  process.stdout.write(usage);
+  process.exit();
+}
+try {
+  const options = readOptions(process.argv.slice(2));
+  requireWrk();
+  moveToLoadCore();
+  await measure(options);
+  process.exit();
+} catch (error) {
+  process.stderr.write(`\nbench: ${error instanceof Error ? error.message : error}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,96 @@
+import { execFile } from 'node:child_process';
+import { rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Plan } from './entrant.ts';
+import { onCore, serverCore } from './machine.ts';
+import { formatSpread, formatTable } from './report.ts';
+import { type Measured, measureScenario } from './rounds.ts';
+import { scenarios } from './scenarios.ts';
+import { buildStore, copyStore, type SeededStore } from './store.ts';
+import { bare, service } from './subjects.ts';
+import { walkPages } from './walk.ts';
+
+const run = promisify(execFile);
+const callsScript = join(import.meta.dirname, 'servers', 'calls.ts');
+const callsMsMax = 120_000;
+const scenarioNames = ['list-hot', 'list-pages', 'get', 'create'];
+
+/** Microseconds of each call, by its name. */
+type CallTimes = Readonly<Record<'first' | 'deep' | 'deepOfStatus' | 'get' | 'add', number>>;
+
+interface Size {
+  readonly animals: number;
+  readonly importSeconds: number;
+  readonly fileMib: number;
+  readonly calls: CallTimes;
+  readonly measured: readonly Measured[];
+}
+
+/** What the same things cost in catalogues of several sizes: calls in the process, ratios over HTTP, start-up. */
+export async function measureSizes(
+  plan: Omit<Plan, 'store' | 'walk'>,
+  sizes: readonly number[],
+): Promise<string> {
+  const rows: Size[] = [];
+  for (const animals of sizes) {
+    process.stderr.write(`${animals.toLocaleString('en')} animals\n`);
+    rows.push(await measureSize(plan, animals));
+  }
+  return `${formatCalls(rows)}\n${formatRatios(rows)}`;
+}
+
+async function measureSize(plan: Omit<Plan, 'store' | 'walk'>, animals: number): Promise<Size> {
+  const startedMs = performance.now();
+  const store = await buildStore(plan.folder, animals);
+  const importSeconds = (performance.now() - startedMs) / 1_000;
+  try {
+    const walk = await walkPages(plan.folder, store);
+    const calls = await timeCalls(plan.folder, store);
+    const measured: Measured[] = [];
+    for (const scenario of scenarios.filter(({ name }) => scenarioNames.includes(name)))
+      measured.push(...(await measureScenario(scenario, [bare, service], { ...plan, store, walk })));
+    return { animals, importSeconds, fileMib: statSync(store.file).size / 1024 ** 2, calls, measured };
+  } finally {
+    rmSync(store.file);
+  }
+}
+
+async function timeCalls(folder: string, store: SeededStore): Promise<CallTimes> {
+  const copy = copyStore(store, folder, 'calls');
+  const [file = '', ...args] = onCore(serverCore, [
+    process.execPath,
+    callsScript,
+    copy,
+    String(store.animals),
+  ]);
+  const { stdout } = await run(file, args, { timeout: callsMsMax });
+  return JSON.parse(stdout) as CallTimes;
+}
+
+function formatCalls(sizes: readonly Size[]): string {
+  return formatTable(
+    ['animals', 'list first, µs', 'list deep', 'list deep of a status', 'get', 'add, 64 at once'],
+    sizes.map(({ animals, calls: { first, deep, deepOfStatus, get, add } }) => [
+      animals.toLocaleString('en'),
+      ...[first, deep, deepOfStatus, get, add].map((us) => us.toFixed(1)),
+    ]),
+  );
+}
+
+function formatRatios(sizes: readonly Size[]): string {
+  return formatTable(
+    ['animals', ...scenarioNames.map((name) => `${name}, ratio`), 'start-up ms', 'import s', 'file MiB'],
+    sizes.map(({ animals, importSeconds, fileMib, measured }) => {
+      const own = measured.filter(({ subject }) => subject === service.name);
+      const coldStartsMs = own.map(({ coldStartMs }) => coldStartMs);
+      return [
+        animals.toLocaleString('en'),
+        ...own.map(({ ratio }) => formatSpread(ratio)),
+        Math.max(...coldStartsMs).toFixed(0),
+        importSeconds.toFixed(1),
+        fileMib.toFixed(0),
+      ];
+    }),
+  );
+}

@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { constants, copyFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import { makeAnimalLines } from './animals.ts';
+import { inheritedEnvironment } from './machine.ts';
+
+/** The service's own command line. */
+export const serviceEntry = join(import.meta.dirname, '..', 'src', 'main.ts');
+
+/** A store of the service that holds the animals and one key. */
+export interface SeededStore {
+  readonly file: string;
+  readonly animals: number;
+  /** An API key whose limits no run reaches. */
+  readonly key: string;
+}
+
+/** Enough for a day at 10 million requests a second: every request is counted, none is refused. */
+const ample = '1000000000000';
+
+/** Builds a store as an operator would: `import`, then `keys create`. */
+export async function buildStore(folder: string, animals: number): Promise<SeededStore> {
+  const file = join(folder, `seed-${animals}.db`);
+  await runService(file, ['import', '-', '--format', 'ndjson', '--json'], makeAnimalLines(animals));
+  const issued = await runService(
+    file,
+    ['keys', 'create', '--plan', 'enterprise', '--per-minute', ample, '--per-day', ample, '--json'],
+    [],
+  );
+  const { key } = JSON.parse(issued) as { key: string };
+  return { file, animals, key };
+}
+
+/** A copy of the store's file, which a server may change. */
+export function copyStore({ file }: SeededStore, folder: string, name: string): string {
+  const copy = join(folder, `${name}.db`);
+  copyFileSync(file, copy, constants.COPYFILE_FICLONE);
+  // A copy under a name that was used before must not meet the log of the old one.
+  for (const ending of ['-wal', '-shm']) rmSync(copy + ending, { force: true });
+  return copy;
+}
+
+/** What the service runs with: everything as shipped, but for its addresses and its file. */
+export function serviceEnvironment(file: string): Record<string, string> {
+  return { ENVIRONMENT: 'production', DATABASE_URL: `sqlite:${file}` };
+}
+
+async function runService(file: string, args: readonly string[], input: Iterable<string>): Promise<string> {
+  const child = spawn(process.execPath, [serviceEntry, ...args], {
+    env: { ...inheritedEnvironment, ...serviceEnvironment(file) },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  const output = text(child.stdout);
+  await pipeline(Readable.from(input), child.stdin);
+  const [code] = await ended;
+  if (code !== 0) throw new Error(`animal-store ${args.join(' ')} ended with ${code}`);
+  return await output;
+}

@@ -1,0 +1,80 @@
+import { join } from 'node:path';
+import type { Request, RequestHeaders } from './exchange.ts';
+import type { Command } from './processes.ts';
+import type { Scenario, Walk } from './scenarios.ts';
+import { type SeededStore, serviceEntry, serviceEnvironment } from './store.ts';
+
+/** What a subject is started with, new for each scenario. */
+export interface Ground {
+  readonly folder: string;
+  readonly store: SeededStore;
+  /** A copy of the store for this subject and scenario alone. */
+  readonly storeFile: string;
+  /** The recorded answers of the service. */
+  readonly recordedFile: string;
+}
+
+/** Something that is measured. */
+export interface Subject {
+  readonly name: string;
+  readonly isFor: (scenario: Scenario) => boolean;
+  /** Whether the benchmark goes on without it where it fails. */
+  readonly isPeer: boolean;
+  readonly build: (port: number, ground: Ground) => Command;
+  readonly requests: (scenario: Scenario, walk: Walk) => readonly Request[];
+}
+
+/** The headers of every request, to the peers too. */
+export function withKey({ key }: SeededStore): RequestHeaders {
+  return { authorization: `Bearer ${key}` };
+}
+
+const serverFile = (name: string) => join(import.meta.dirname, 'servers', name);
+const ownRequests: Subject['requests'] = (scenario, walk) => scenario.requests(walk);
+
+export const service: Subject = {
+  name: 'service',
+  isFor: () => true,
+  isPeer: false,
+  build: (port, { storeFile }) => ({
+    file: process.execPath,
+    args: [serviceEntry, 'serve'],
+    environment: { ...serviceEnvironment(storeFile), PORT: String(port), OPS_PORT: '0' },
+  }),
+  requests: ownRequests,
+};
+
+/** The service with a log line for each request, as Fastify's own default is and the peers' mostly. */
+export const loggingService: Subject = {
+  ...service,
+  name: 'service, logging every request',
+  isFor: ({ peerOperation }) => peerOperation !== null,
+  build: (port, ground) => {
+    const command = service.build(port, ground);
+    return { ...command, environment: { ...command.environment, LOG_REQUESTS: 'all' } };
+  },
+};
+
+/** node:http that sends the service's bytes from memory: what every ratio is a ratio to. */
+export const bare: Subject = {
+  name: 'bare node:http',
+  isFor: () => true,
+  isPeer: false,
+  build: (port, { recordedFile }) => ({
+    file: process.execPath,
+    args: [serverFile('bare.ts'), String(port), recordedFile],
+  }),
+  requests: ownRequests,
+};
+
+/** What a create costs where every request commits by itself. */
+export const commitEach: Subject = {
+  name: 'one commit each',
+  isFor: ({ name }) => name === 'create' || name === 'create-1',
+  isPeer: false,
+  build: (port, { storeFile, recordedFile }) => ({
+    file: process.execPath,
+    args: [serverFile('commit-each.ts'), String(port), storeFile, recordedFile],
+  }),
+  requests: ownRequests,
+};

@@ -1,0 +1,9 @@
+#!/usr/bin/env node
+// JavaScript that an old Node can read, too: it is here to tell one that it is too old for the rest.
+const majorMin = 24;
+
+if (Number.parseInt(process.versions.node, 10) >= majorMin) import('../src/main.ts');
+else {
+  process.stderr.write(`error: this needs Node ${majorMin} or newer, and runs on ${process.version}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,57 @@
+import { statement } from '../storage/database.ts';
+
+export const insertAccount = statement<{
+  name: string;
+  plan: string;
+  perMinute: bigint | null;
+  perDay: bigint | null;
+  createdAtMs: bigint;
+}>()((query, p) =>
+  query
+    .insertInto('accounts')
+    .values({
+      name: p.name,
+      plan: p.plan,
+      per_minute: p.perMinute,
+      per_day: p.perDay,
+      created_at_ms: p.createdAtMs,
+    })
+    .returning('id'),
+);
+
+const accountColumns = ['id', 'name', 'plan', 'per_minute', 'per_day', 'created_at_ms'] as const;
+
+export const selectAccount = statement<{ name: string }>()((query, p) =>
+  query.selectFrom('accounts').select(accountColumns).where('name', '=', p.name),
+);
+
+/** Every account with the number of its keys, in the order in which they were made. */
+export const selectAccounts = statement<Record<never, never>>()((query) =>
+  query
+    .selectFrom('accounts')
+    .select(accountColumns)
+    .select(({ selectFrom, fn }) =>
+      selectFrom('api_keys')
+        .select(fn.countAll<bigint>().as('count'))
+        .whereRef('api_keys.account_id', '=', 'accounts.id')
+        .as('keys'),
+    )
+    .orderBy('id'),
+);
+
+export const selectAnyAccount = statement<{ count: bigint }>()((query, p) =>
+  query.selectFrom('accounts').select('id').limit(p.count),
+);
+
+export const updateAccountPlan = statement<{
+  name: string;
+  plan: string;
+  perMinute: bigint | null;
+  perDay: bigint | null;
+}>()((query, p) =>
+  query
+    .updateTable('accounts')
+    .set({ plan: p.plan, per_minute: p.perMinute, per_day: p.perDay })
+    .where('name', '=', p.name)
+    .returning(accountColumns),
+);

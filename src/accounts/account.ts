@@ -1,0 +1,36 @@
+import type { Limits, PlanName } from '../plans/plan.ts';
+
+/** What a key may be limited to (contract section 5). */
+export const scopes = ['pets:read', 'pets:write'] as const;
+
+export type Scope = (typeof scopes)[number];
+
+/** Who sends a request: a key that is valid now, and its account, whose keys share its limits. */
+export interface Caller {
+  readonly accountId: bigint;
+  readonly accountName: string;
+  readonly keyId: string;
+  readonly plan: PlanName;
+  readonly limits: Limits;
+  readonly scopes: readonly Scope[];
+}
+
+export const accountNameLengthMax = 100;
+
+/** What `isAccountName` asks for, in words. */
+export const accountNameRule = `an account name must have 1 to ${accountNameLengthMax} characters, no control characters, and no blank at its ends`;
+
+/** Whether a text can name an account: 1 to 100 code points, not blank at either end, no control characters. */
+export function isAccountName(text: string): boolean {
+  const isShort = text.length <= 2 * accountNameLengthMax && [...text].length <= accountNameLengthMax;
+  return text !== '' && isShort && text.trim() === text && !/[\p{Cc}\p{Cs}]/u.test(text);
+}
+
+/** The scopes of a comma-separated list, in the order of `scopes`, or the reason why it is none. */
+export function parseScopes(text: string): readonly Scope[] | { problem: string } {
+  const named = text.split(',').map((name) => name.trim());
+  const unknown = named.find((name) => !scopes.some((scope) => scope === name));
+  if (unknown !== undefined)
+    return { problem: `scopes must be among ${scopes.join(', ')}, not "${unknown}"` };
+  return scopes.filter((scope) => named.includes(scope));
+}

@@ -1,0 +1,49 @@
+import { minuteMs } from '../clock.ts';
+import { type Database, step, type Work } from '../storage/database.ts';
+import { updateKeyLastUse } from './api-key-rows.ts';
+
+/** How many rows one transaction writes: about a millisecond of the event loop on SQLite. */
+const writtenRowsMax = 250;
+
+/** When keys were last used, to the minute: noted in memory, and written behind once a minute for each key. */
+export interface KeyUses {
+  note(keyId: string, nowMs: number): void;
+  /** Writes what was noted. Throws AppError `unavailable` where not all could be written: the rest is kept. */
+  flush(): Promise<void>;
+}
+
+export function createKeyUses(database: Database): KeyUses {
+  const unwritten = new Map<string, number>();
+  const noted = new Set<string>();
+  let notedMinuteMs = 0;
+
+  /** Uses that are noted meanwhile are later ones, so they take the place of those that are put back. */
+  async function write(batch: [keyId: string, usedAtMs: number][]): Promise<void> {
+    for (const [keyId] of batch) unwritten.delete(keyId);
+    try {
+      await database.transact(() => writeUses(batch));
+    } catch (error) {
+      for (const [keyId, usedAtMs] of batch) if (!unwritten.has(keyId)) unwritten.set(keyId, usedAtMs);
+      throw error;
+    }
+  }
+
+  return {
+    note(keyId, nowMs) {
+      const minute = nowMs - (nowMs % minuteMs);
+      if (minute !== notedMinuteMs) noted.clear();
+      notedMinuteMs = minute;
+      if (noted.has(keyId)) return;
+      noted.add(keyId);
+      unwritten.set(keyId, minute);
+    },
+
+    async flush() {
+      while (unwritten.size > 0) await write(unwritten.entries().take(writtenRowsMax).toArray());
+    },
+  };
+}
+
+function* writeUses(uses: readonly [keyId: string, usedAtMs: number][]): Work<void> {
+  for (const [id, usedAtMs] of uses) yield* step(updateKeyLastUse, { id, lastUsedAtMs: BigInt(usedAtMs) });
+}

@@ -1,0 +1,105 @@
+import { type Clock, minuteMs, secondMs } from '../clock.ts';
+import type { Database } from '../storage/database.ts';
+import type { Caller } from './account.ts';
+import { readPlan } from './account-plan.ts';
+import { hashKey, isKeyText } from './api-key.ts';
+import { selectKeyBySecret } from './api-key-rows.ts';
+import { readScopes, readState } from './key-state.ts';
+import { createKeyUses } from './key-uses.ts';
+
+export type KeyRefusal = 'api_key_invalid' | 'api_key_expired' | 'api_key_revoked';
+
+export type Verification = { readonly caller: Caller } | { readonly refusal: KeyRefusal };
+
+/**
+ * How long a key that was read may be answered from memory: a revoke, a rotation or a change of plan takes effect
+ * within this time (contract section 5: 2 s on one machine, 5 s across instances).
+ */
+export const rememberedMs = secondMs;
+/** How many keys are remembered at most, each in about 500 bytes; the one read first is forgotten first. */
+export const rememberedKeysMax = 20_000;
+
+export interface KeyVerifier {
+  /**
+   * Who a key's text stands for, or why for nobody; a plain value where the key is remembered, a promise where it has
+   * to be read. A text without a key's form or checksum is refused without a query. Unknown keys are not remembered,
+   * so a new key works at once. Fails with AppError `unavailable` where a key cannot be read.
+   */
+  verify(text: string): Verification | Promise<Verification>;
+  /** Writes when keys were last used, to the minute. Throws AppError `unavailable`; what was not written is kept. */
+  flush(): Promise<void>;
+}
+
+interface Remembered {
+  readonly verification: Verification;
+  readonly readAtMs: number;
+  /** From then on the key must be read again. */
+  readonly staleAtMs: number;
+}
+
+const invalid: Verification = { refusal: 'api_key_invalid' };
+
+export function createKeyVerifier(
+  database: Database,
+  clock: Clock,
+  keysMax = rememberedKeysMax,
+): KeyVerifier {
+  const remembered = new Map<string, Remembered>();
+  const uses = createKeyUses(database);
+
+  async function read(text: string): Promise<Verification> {
+    const readAtMs = clock();
+    const [row] = await database.read(selectKeyBySecret, { secretHash: hashKey(text) });
+    if (row === undefined) return invalid;
+    const verification = judge(row, readAtMs);
+    if ('caller' in verification) uses.note(row.key_id, readAtMs);
+    remember(text, { verification, readAtMs, staleAtMs: findStaleness(row, readAtMs) });
+    return verification;
+  }
+
+  function remember(text: string, entry: Remembered): void {
+    remembered.delete(text);
+    remembered.set(text, entry);
+    if (remembered.size <= keysMax) return;
+    const [oldest] = remembered.keys();
+    if (oldest !== undefined) remembered.delete(oldest);
+  }
+
+  return {
+    verify(text) {
+      const nowMs = clock();
+      const entry = remembered.get(text);
+      if (entry !== undefined && nowMs < entry.staleAtMs && nowMs >= entry.readAtMs)
+        return entry.verification;
+      return isKeyText(text) ? read(text) : invalid;
+    },
+    flush: () => uses.flush(),
+  };
+}
+
+interface KeyRow {
+  readonly key_id: string;
+  readonly account_id: bigint;
+  readonly account_name: string;
+  readonly plan: string;
+  readonly per_minute: bigint | null;
+  readonly per_day: bigint | null;
+  readonly scopes: string;
+  readonly expires_at_ms: bigint | null;
+  readonly revoked_at_ms: bigint | null;
+}
+
+function judge(row: KeyRow, nowMs: number): Verification {
+  const state = readState(row, nowMs);
+  if (state === 'expired' || state === 'revoked') return { refusal: `api_key_${state}` };
+  const { name: plan, limits } = readPlan(row);
+  const { account_id: accountId, account_name: accountName, key_id: keyId } = row;
+  return { caller: { accountId, accountName, keyId, plan, limits, scopes: readScopes(row.scopes) } };
+}
+
+/** Once the time is up, or the key; and at the turn of each minute, for the note of its last use. */
+function findStaleness({ expires_at_ms }: KeyRow, nowMs: number): number {
+  const staleAtMs = Math.min(nowMs + rememberedMs, nowMs - (nowMs % minuteMs) + minuteMs);
+  const endsLater = expires_at_ms === null || expires_at_ms <= nowMs || expires_at_ms > staleAtMs;
+  return endsLater ? staleAtMs : Number(expires_at_ms);
+}

@@ -1,0 +1,159 @@
+import { type Clock, dayMs } from '../clock.ts';
+import { OperatorError } from '../errors.ts';
+import type { Plan, PlanName } from '../plans/plan.ts';
+import { type Database, step, type Work } from '../storage/database.ts';
+import { type Scope, scopes } from './account.ts';
+import { selectAnyAccount } from './account-rows.ts';
+import { type AccountRow, addAccount, findOrAddAccount } from './add-account.ts';
+import { generateKey, hashKey, type KeyEnvironment, randomText, visibleStart } from './api-key.ts';
+import { insertApiKey, selectKey, selectKeys, updateKeyRevoked, updateKeyRotated } from './api-key-rows.ts';
+import { type KeyState, readRevocation, readScopes, readState } from './key-state.ts';
+
+/** What a key is to be made with. */
+export interface KeyOrder {
+  /** The account's name, of one that is there or of a new one; null makes a new one with a name of its own. */
+  readonly account: string | null;
+  /** The plan of a new account. For an account that is there null, or the plan that it is on. */
+  readonly plan: Plan | null;
+  /** What the key may do; null means all. */
+  readonly scopes: readonly Scope[] | null;
+  /** How long the key is valid from now; null means until it is revoked. */
+  readonly lifetimeMs: number | null;
+}
+
+/** A key that has just been made: the only time that its text is to be had. */
+export interface IssuedKey {
+  readonly id: string;
+  readonly key: string;
+  readonly account: string;
+  readonly plan: PlanName;
+  readonly scopes: readonly Scope[];
+  /** Unix milliseconds; null means never. */
+  readonly expiresAtMs: number | null;
+}
+
+/** A key as an operator sees it; times are Unix milliseconds, null means never. */
+export interface ListedKey {
+  readonly id: string;
+  readonly visibleStart: string;
+  readonly account: string;
+  readonly plan: PlanName;
+  readonly state: KeyState;
+  readonly scopes: readonly Scope[];
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number | null;
+  readonly revokedAtMs: number | null;
+  /** To the minute. */
+  readonly lastUsedAtMs: number | null;
+}
+
+/** The overlap of a rotation for which none is named: long enough to roll the new key out (docs/decisions/keys.md). */
+export const defaultOverlapMs = dayMs;
+
+/**
+ * The life of keys, for operators. Each method is one transaction, so that orders which come at once are carried out
+ * one after the other, and throws OperatorError where its order cannot be.
+ */
+export interface Keyring {
+  /** Makes a key, and its account where it is new. Works at once on every running instance. */
+  issue(order: KeyOrder): Promise<IssuedKey>;
+  /** Makes a key for a store without any account; null where there is one already. */
+  issueFirst(account: string, plan: Plan): Promise<IssuedKey | null>;
+  /**
+   * Makes a key with the account, the scopes and the lifetime of an active one, which stays valid for `overlapMs` more,
+   * never past its own expiry.
+   */
+  rotate(id: string, overlapMs: number): Promise<IssuedKey>;
+  /** Ends a key for good, within the time that a running service may remember it (key-verifier.ts). */
+  revoke(id: string): Promise<void>;
+  /** All keys, in the order in which they were made. */
+  list(): Promise<ListedKey[]>;
+}
+
+export function createKeyring(database: Database, clock: Clock, environment: KeyEnvironment): Keyring {
+  function* addKey(
+    account: AccountRow,
+    granted: readonly Scope[],
+    lifetimeMs: number | null,
+    nowMs: number,
+  ): Work<IssuedKey> {
+    const key = generateKey(environment);
+    const id = `key_${randomText(16)}`;
+    const expiresAtMs = lifetimeMs === null ? null : nowMs + lifetimeMs;
+    yield* step(insertApiKey, {
+      id,
+      accountId: account.id,
+      secretHash: hashKey(key),
+      visibleStart: visibleStart(key),
+      scopes: granted.join(' '),
+      createdAtMs: BigInt(nowMs),
+      expiresAtMs: expiresAtMs === null ? null : BigInt(expiresAtMs),
+    });
+    return { id, key, account: account.name, plan: account.plan as PlanName, scopes: granted, expiresAtMs };
+  }
+
+  return {
+    async issue({ account, plan, scopes: granted, lifetimeMs }) {
+      const nowMs = clock();
+      return await database.transact(function* () {
+        const owner = yield* findOrAddAccount(account, plan, nowMs);
+        return yield* addKey(owner, granted ?? scopes, lifetimeMs, nowMs);
+      });
+    },
+
+    async issueFirst(account, plan) {
+      const nowMs = clock();
+      return await database.transact(function* () {
+        const existing = yield* step(selectAnyAccount, { count: 1n });
+        if (existing.length > 0) return null;
+        return yield* addKey(yield* addAccount(account, plan, nowMs), scopes, null, nowMs);
+      });
+    },
+
+    async rotate(id, overlapMs) {
+      const nowMs = clock();
+      return await database.transact(function* () {
+        const old = yield* findKey(id);
+        const state = readState(old, nowMs);
+        if (state !== 'active')
+          throw new OperatorError(`the key "${id}" is ${state} already: "keys create" makes another`);
+        const expiresAtMs = old.expires_at_ms === null ? null : Number(old.expires_at_ms);
+        const endsAtMs = Math.min(nowMs + overlapMs, expiresAtMs ?? Number.POSITIVE_INFINITY);
+        yield* step(updateKeyRotated, { id, endsAtMs: BigInt(endsAtMs) });
+        const lifetimeMs = expiresAtMs === null ? null : expiresAtMs - Number(old.created_at_ms);
+        return yield* addKey(old, readScopes(old.scopes), lifetimeMs, nowMs);
+      });
+    },
+
+    async revoke(id) {
+      const revokedAtMs = BigInt(clock());
+      await database.transact(function* () {
+        yield* findKey(id);
+        yield* step(updateKeyRevoked, { id, revokedAtMs });
+      });
+    },
+
+    async list() {
+      const nowMs = clock();
+      const rows = await database.read(selectKeys, {});
+      return rows.map((row) => ({
+        id: row.id,
+        visibleStart: row.visible_start,
+        account: row.account_name,
+        plan: row.plan as PlanName,
+        state: readState(row, nowMs),
+        scopes: readScopes(row.scopes),
+        createdAtMs: Number(row.created_at_ms),
+        expiresAtMs: row.expires_at_ms === null ? null : Number(row.expires_at_ms),
+        revokedAtMs: readRevocation(row),
+        lastUsedAtMs: row.last_used_at_ms === null ? null : Number(row.last_used_at_ms),
+      }));
+    },
+  };
+}
+
+function* findKey(id: string) {
+  const [row] = yield* step(selectKey, { id });
+  if (row === undefined) throw new OperatorError(`there is no key "${id}": "keys list" shows them all`);
+  return row;
+}

@@ -1,0 +1,176 @@
+import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import type { Registry } from 'prom-client';
+import { selectAnyAccount } from './accounts/account-rows.ts';
+import { type Accounts, createAccounts } from './accounts/accounts.ts';
+import type { KeyEnvironment } from './accounts/api-key.ts';
+import { createKeyVerifier } from './accounts/key-verifier.ts';
+import { createKeyring, type IssuedKey, type Keyring } from './accounts/keyring.ts';
+import { type Clock, minuteMs, secondMs } from './clock.ts';
+import type { Config, Environment } from './config.ts';
+import { OperatorError } from './errors.ts';
+import { createCursors } from './http/cursor.ts';
+import { buildOpsServer } from './http/ops-server.ts';
+import { buildServer } from './http/server.ts';
+import { createCounterStore } from './limits/counter-store.ts';
+import { createMemoryCounters } from './limits/counters-memory.ts';
+import { createLimiter } from './limits/limiter.ts';
+import { countVerdicts } from './observability/limit-metrics.ts';
+import type { Log } from './observability/log.ts';
+import { createRegistry } from './observability/metrics.ts';
+import { timeDatabase } from './observability/store-metrics.ts';
+import { type Catalogue, createCatalogue } from './pets/catalogue.ts';
+import { resolvePlan } from './plans/plan.ts';
+import type { Database } from './storage/database.ts';
+import { openDatabase } from './storage/open-database.ts';
+import { readSecret } from './storage/secret-rows.ts';
+
+const keyEnvironments: Record<Environment, KeyEnvironment> = {
+  development: 'dev',
+  staging: 'stg',
+  production: 'live',
+};
+
+/** What works on the store without serving: for the command line. */
+export interface Store {
+  readonly database: Database;
+  readonly catalogue: Catalogue;
+  readonly keyring: Keyring;
+  readonly accounts: Accounts;
+  close(): Promise<void>;
+}
+
+/** Opens the store of a configuration, brought to the newest schema. Throws OperatorError where it cannot be opened. */
+export async function openStore(
+  config: Pick<Config, 'databaseUrl' | 'environment'>,
+  clock: Clock,
+  wrap: (database: Database) => Database = (database) => database,
+): Promise<Store> {
+  const database = wrap(await openDatabase(config.databaseUrl));
+  return {
+    database,
+    catalogue: createCatalogue(database, clock),
+    keyring: createKeyring(database, clock, keyEnvironments[config.environment]),
+    accounts: createAccounts(database),
+    close: () => database.close(),
+  };
+}
+
+/** A service that is running. */
+export interface App {
+  /** Where the public surface listens, without `/v1`. */
+  readonly url: string;
+  readonly opsUrl: string;
+  /** The key of a store that was empty, in development; it is to be shown once. */
+  readonly firstKey: IssuedKey | null;
+  /** Takes no more connections, finishes what is running, writes what waits in memory; within 10 s. */
+  close(): Promise<void>;
+}
+
+/** How long requests that are running may take to finish once the service is told to stop. */
+const drainMsMax = 8 * secondMs;
+
+/** Starts the service of a configuration. Throws OperatorError where it cannot start, with nothing left open. */
+export async function startApp(config: Config, clock: Clock, log: Log): Promise<App> {
+  const opened: (() => Promise<unknown>)[] = [];
+  const close = async () => {
+    for (const end of opened.splice(0).reverse()) await end();
+  };
+  try {
+    const registry = createRegistry();
+    const store = await openStore(config, clock, (database) => timeDatabase(database, registry));
+    opened.push(store.close);
+    const service = await startService(store, config, clock, log, registry);
+    opened.push(service.stop);
+    const firstKey = config.environment === 'development' ? await issueFirstKey(store.keyring) : null;
+    const opsUrl = await listen(service.opsServer, config.opsHost, config.opsPort);
+    opened.push(() => service.opsServer.close());
+    const url = await listen(service.server, config.host, config.port);
+    opened.push(() => drain(service.server));
+    return { url, opsUrl, firstKey, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function startService(
+  { database, catalogue }: Store,
+  config: Config,
+  clock: Clock,
+  log: Log,
+  registry: Registry,
+) {
+  const verifier = createKeyVerifier(database, clock);
+  const counters = createMemoryCounters();
+  const counterStore = createCounterStore({ counters, database, clock });
+  await counterStore.load();
+  const limiter = createLimiter({ counters: countVerdicts(counters, registry), clock });
+  const cursors = createCursors(await readSecret(database, 'cursor'));
+  const server = await buildServer({
+    ...config,
+    catalogue,
+    verifier,
+    limiter,
+    cursors,
+    clock,
+    log,
+    registry,
+  });
+  const checks = [{ name: 'the store', findProblem: () => findUnreadiness(database) }];
+  const opsServer = await buildOpsServer({ checks, registry, log });
+
+  const flush = async () => {
+    await Promise.all([counterStore.flush(), verifier.flush()]);
+  };
+  const stopFlushing = repeat(secondMs, flush, log);
+  const stopSweeping = repeat(minuteMs, () => catalogue.sweep(), log);
+  const stop = async () => {
+    stopFlushing();
+    stopSweeping();
+    await flush();
+  };
+  return { server, opsServer, stop };
+}
+
+/** Does something time after time, one run after the other; what fails is logged and tried again the next time. */
+function repeat(intervalMs: number, action: () => Promise<unknown>, log: Log): () => void {
+  const timer = setInterval(async () => {
+    try {
+      await action();
+    } catch (error) {
+      log.error({ err: error }, 'work in the background failed; it is tried again');
+    }
+  }, intervalMs);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+async function issueFirstKey(keyring: Keyring): Promise<IssuedKey | null> {
+  const plan = resolvePlan('business', {});
+  return 'problem' in plan ? null : await keyring.issueFirst('development', plan);
+}
+
+/** What does not answer throws, and the readiness check tells so. */
+async function findUnreadiness(database: Database): Promise<string | null> {
+  await database.read(selectAnyAccount, { count: 1n });
+  return null;
+}
+
+async function listen(server: FastifyInstance, host: string, port: number): Promise<string> {
+  try {
+    await server.listen({ host, port });
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : String(error);
+    const reason = code === 'EADDRINUSE' ? 'the port is taken' : String(code);
+    throw new OperatorError(`cannot listen on ${host}:${port}: ${reason}`, { cause: error });
+  }
+  const { address, family, port: actual } = server.server.address() as AddressInfo;
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${actual}`;
+}
+
+async function drain(server: FastifyInstance): Promise<void> {
+  const impatience = setTimeout(() => server.server.closeAllConnections(), drainMsMax);
+  await server.close();
+  clearTimeout(impatience);
+}

@@ -1,0 +1,70 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { accountNameRule, isAccountName, parseScopes, type Scope } from '../accounts/account.ts';
+import { dayMs, hourMs, minuteMs, secondMs } from '../clock.ts';
+import { limitMax, type Plan, planNames, resolvePlan } from '../plans/plan.ts';
+
+const unitMs = { s: secondMs, m: minuteMs, h: hourMs, d: dayMs, w: 7 * dayMs };
+const durationMsMax = 100 * 365 * dayMs;
+
+/** Milliseconds of a duration such as `90s`, `15m`, `24h`, `30d`, `2w`; at most 100 years. Throws commander's error. */
+export function parseDuration(text: string): number {
+  const [, count = '', unit = ''] = /^(\d{1,10})([smhdw])$/.exec(text) ?? [];
+  const durationMs = Number(count) * (unitMs[unit as keyof typeof unitMs] ?? Number.NaN);
+  if (durationMs <= durationMsMax) return durationMs;
+  throw new InvalidArgumentError(
+    'It must be a whole number with s, m, h, d or w, as in 30d, at most 100 years.',
+  );
+}
+
+/** A duration of at least one second. */
+export function parseLifetime(text: string): number {
+  const durationMs = parseDuration(text);
+  if (durationMs === 0) throw new InvalidArgumentError('It must be longer than nothing.');
+  return durationMs;
+}
+
+export function parseScopeList(text: string): readonly Scope[] {
+  const parsed = parseScopes(text);
+  if ('problem' in parsed) throw new InvalidArgumentError(`The ${parsed.problem}.`);
+  return parsed;
+}
+
+export function parseAccountName(text: string): string {
+  if (isAccountName(text)) return text;
+  throw new InvalidArgumentError(`${accountNameRule.replace(/^a/, 'A')}.`);
+}
+
+function parseLimit(text: string): number {
+  if (/^[1-9]\d{0,12}$/.test(text) && Number(text) <= limitMax) return Number(text);
+  throw new InvalidArgumentError(`It must be a whole number from 1 to ${limitMax}.`);
+}
+
+export const jsonOption = new Option('--json', 'print one JSON value');
+
+export interface JsonOption {
+  readonly json?: true;
+}
+
+/** The options that name a plan; a command adds them all. */
+export const planOptions = [
+  new Option('--plan <plan>', 'the plan of the account').choices(planNames),
+  new Option('--per-minute <count>', 'requests per minute, for enterprise').argParser(parseLimit),
+  new Option('--per-day <count>', 'requests per day, for enterprise').argParser(parseLimit),
+] as const;
+
+export interface PlanOptions {
+  readonly plan?: string;
+  readonly perMinute?: number;
+  readonly perDay?: number;
+}
+
+/** The plan that the options name, null where they name none. Ends a command with an error where they do not agree. */
+export function readPlanOptions({ plan, perMinute, perDay }: PlanOptions, command: Command): Plan | null {
+  const custom = { ...(perMinute !== undefined && { perMinute }), ...(perDay !== undefined && { perDay }) };
+  if (plan === undefined) {
+    if (Object.keys(custom).length === 0) return null;
+    return command.error('error: --per-minute and --per-day need --plan enterprise');
+  }
+  const resolved = resolvePlan(plan, custom);
+  return 'problem' in resolved ? command.error(`error: ${resolved.problem}`) : resolved;
+}

@@ -1,0 +1,25 @@
+import { Command } from 'commander';
+import { jsonOption } from './arguments.ts';
+import type { CommandContext } from './context.ts';
+import { type ExportOptions, exportFile } from './export.ts';
+import { formatOption } from './import-command.ts';
+
+/** `export`: writes all animals. */
+export function exportCommand({ withStore, terminal }: CommandContext): Command {
+  return new Command('export')
+    .description('write all animals as CSV or NDJSON, oldest first')
+    .addOption(formatOption('the format').default('ndjson'))
+    .option('--output <file>', 'write to a file instead of standard output')
+    .option('--force', 'replace a file that is there', false)
+    .addOption(jsonOption)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  animal-store export > animals.ndjson
+  animal-store export --format csv --output animals.csv`,
+    )
+    .action(async ({ json = false, ...options }: ExportOptions) => {
+      await withStore(({ catalogue }) => exportFile(catalogue, { json, ...options }, terminal));
+    });
+}

@@ -1,0 +1,29 @@
+import { Command, Option } from 'commander';
+import { jsonOption } from './arguments.ts';
+import type { CommandContext } from './context.ts';
+import { type ImportOptions, importFile } from './import.ts';
+
+/** `import`: adds the animals of a file. */
+export function importCommand({ withStore, terminal }: CommandContext): Command {
+  return new Command('import')
+    .description('add the animals of a CSV or NDJSON file, all or none')
+    .argument('<file>', 'a path, or - for standard input')
+    .addOption(formatOption("the format (default: by the file's ending)"))
+    .option('--skip-invalid', 'add the good rows although there are bad ones', false)
+    .addOption(jsonOption)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  animal-store import animals.csv
+  animal-store import - --format ndjson < animals.ndjson
+  animal-store import animals.csv --skip-invalid --json`,
+    )
+    .action(async (file: string, { json = false, ...options }: Omit<ImportOptions, 'file'>) => {
+      await withStore(({ catalogue }) => importFile(catalogue, { file, json, ...options }, terminal));
+    });
+}
+
+export function formatOption(description: string): Option {
+  return new Option('--format <format>', description).choices(['csv', 'ndjson']);
+}

@@ -1,0 +1,33 @@
+import { copyStore } from '../storage/copy-store.ts';
+import { countThings } from './count-things.ts';
+import { writeJson, writeLine } from './output.ts';
+import { startRowProgress } from './row-progress.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface MoveOptions {
+  /** The address of the store to move, as `DATABASE_URL` has it; it stays as it is. */
+  readonly from: string;
+  /** The address of an empty one. */
+  readonly to: string;
+  readonly json: boolean;
+}
+
+/** Moves a whole store to another database and tells what was moved. Throws as copyStore does. */
+export async function moveStore({ from, to, json }: MoveOptions, terminal: Terminal): Promise<void> {
+  const startedMs = performance.now();
+  const progress = startRowProgress(terminal);
+  const moved = await copyStore(from, to, progress.show).finally(progress.stop);
+  if (json)
+    return writeJson(terminal, {
+      animals: moved.pets,
+      accounts: moved.accounts,
+      keys: moved.api_keys,
+      idempotencyRecords: moved.idempotency_records,
+      usageWindows: moved.usage_windows,
+      bans: moved.key_bans,
+    });
+  const animals = countThings(moved.pets, 'animal');
+  const owners = `${countThings(moved.accounts, 'account')} and ${countThings(moved.api_keys, 'key')}`;
+  const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1);
+  writeLine(terminal, `moved ${animals}, ${owners} in ${seconds} s, and compared every row`);
+}

@@ -1,0 +1,43 @@
+import type { Terminal } from './terminal.ts';
+
+/** What a terminal would obey or hide instead of showing it: controls, formats, surrogates, line separators. */
+const unprintable = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/gu;
+
+/** A text in one line that does nothing to a terminal: what is unprintable is written out, as in `\u{1b}`. */
+export function toPrintable(text: string): string {
+  return text.replace(unprintable, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+}
+
+/** Writes a line for people. */
+export function writeLine({ stdout }: Terminal, text: string): void {
+  stdout.write(`${toPrintable(text)}\n`);
+}
+
+/** Writes one JSON value and nothing else. */
+export function writeJson({ stdout }: Terminal, value: unknown): void {
+  stdout.write(`${JSON.stringify(value)}\n`);
+}
+
+/** Writes rows under their headings in aligned columns. */
+export function writeTable(
+  terminal: Terminal,
+  headings: readonly string[],
+  rows: readonly (readonly string[])[],
+): void {
+  const lines = [headings, ...rows.map((row) => row.map(toPrintable))];
+  const widths = headings.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  for (const line of lines) {
+    const cells = line.map((cell, column) => cell.padEnd(widths[column] ?? 0));
+    writeLine(terminal, cells.join('  ').trimEnd());
+  }
+}
+
+/** A time as people read it, in UTC and to the minute; null as a dash. */
+export function formatTime(ms: number | null): string {
+  return ms === null ? '-' : `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')}Z`;
+}
+
+/** A time for programs, RFC 3339; null stays null. */
+export function toIsoTime(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}

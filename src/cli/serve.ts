@@ -1,0 +1,59 @@
+import { Command } from 'commander';
+import { type App, startApp } from '../app.ts';
+import { createLog } from '../observability/log.ts';
+import { type JsonOption, jsonOption } from './arguments.ts';
+import type { CommandContext } from './context.ts';
+import { writeJson } from './output.ts';
+import type { Terminal } from './terminal.ts';
+
+/** `serve`: runs the service until it is told to stop. */
+export function serveCommand({ readConfig, clock, terminal, lifetime }: CommandContext): Command {
+  return new Command('serve')
+    .description('run the service')
+    .addOption(jsonOption)
+    .addHelpText(
+      'after',
+      `
+With --json, standard output says where the service listens, and the log goes to standard error.
+
+Examples:
+  animal-store serve
+  PORT=80 ENVIRONMENT=production DATABASE_URL=sqlite:/var/lib/animal-store/store.db animal-store serve`,
+    )
+    .action(async ({ json }: JsonOption) => {
+      const config = readConfig();
+      const log = createLog(config.logLevel, json ? terminal.stderr : terminal.stdout);
+      const stopped = lifetime.untilStopped();
+      const app = await startApp(config, clock, log);
+      lifetime.onCrash((error) => log.fatal({ err: error }, 'the service failed and ends'));
+      const baseUrl = config.publicUrl ?? `${app.url}/v1`;
+      if (json) writeJson(terminal, { url: baseUrl, opsUrl: app.opsUrl, key: app.firstKey?.key ?? null });
+      else writeWelcome(terminal, app, `${app.url}/v1`);
+      log.info({ url: baseUrl, opsUrl: app.opsUrl, environment: config.environment }, `serving ${baseUrl}`);
+      await stopped;
+      log.info('stopping: no more connections are taken');
+      await app.close();
+      log.info('stopped');
+    });
+}
+
+/** Shows the first key, once, with a line to paste that adds an animal and lists it. */
+function writeWelcome({ stdout }: Terminal, { firstKey }: App, localUrl: string): void {
+  if (firstKey === null) return;
+  const authorization = `-H 'Authorization: Bearer ${firstKey.key}'`;
+  const add = `-H 'Content-Type: application/json' -d '{"name":"Rex","categoryId":1}' ${localUrl}/pets`;
+  stdout.write(
+    [
+      '',
+      `The store is empty. Here is a key for it on the plan ${firstKey.plan}, shown this once:`,
+      '',
+      `  ${firstKey.key}`,
+      '',
+      'Paste this line to add an animal and list it:',
+      '',
+      `  curl -sS ${authorization} ${add} --next -sS ${authorization} ${localUrl}/pets`,
+      '',
+      '',
+    ].join('\n'),
+  );
+}

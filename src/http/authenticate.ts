@@ -1,0 +1,55 @@
+import type { FastifyRequest } from 'fastify';
+import type { Caller } from '../accounts/account.ts';
+import type { KeyRefusal, KeyVerifier, Verification } from '../accounts/key-verifier.ts';
+import { AppError } from '../errors.ts';
+import { readPath } from './path.ts';
+
+export type Refusal = KeyRefusal | 'api_key_missing';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whose valid key the request bears; null without one. */
+    caller: Caller | null;
+  }
+  interface FastifyContextConfig {
+    /** Answered without a key. */
+    isPublic?: boolean;
+  }
+}
+
+const missing = { refusal: 'api_key_missing' } as const;
+const bearer = /^bearer +(\S+)$/i;
+
+/** Who sends a request: only the `Authorization` header counts (contract section 5). */
+export function identify(
+  verifier: KeyVerifier,
+  authorization: string | undefined,
+): Verification | typeof missing | Promise<Verification> {
+  if (authorization === undefined) return missing;
+  const token = bearer.exec(authorization)?.[1];
+  return token === undefined ? missing : verifier.verify(token);
+}
+
+const messages: Record<Refusal, string> = {
+  api_key_missing: 'Authorization: an API key is required, as in "Authorization: Bearer <API_KEY>"',
+  api_key_invalid: 'Authorization: this is no valid API key',
+  api_key_expired: 'Authorization: this API key has expired',
+  api_key_revoked: 'Authorization: this API key has been revoked',
+};
+
+export function keyError(refusal: Refusal): AppError {
+  return new AppError(refusal, messages[refusal]);
+}
+
+const underVersion = /^\/v1(?:\/|%2f|$)/i;
+
+/**
+ * Whether a request is answered only to a key: every route that does not say otherwise, every unknown address under
+ * `/v1`, and whatever cannot be read. It asks the route first, since a path may be written in more than one way.
+ */
+export function needsKey(request: FastifyRequest): boolean {
+  const hasRoute = request.routeOptions.url !== undefined;
+  if (hasRoute) return request.routeOptions.config.isPublic !== true;
+  const path = readPath(request.url);
+  return path === null || underVersion.test(path);
+}

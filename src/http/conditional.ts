@@ -1,0 +1,51 @@
+import { hash } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+const etagLength = 22;
+
+/** A strong validator of a body (RFC 9110, section 8.8.3): 132 bits of its SHA-256. */
+function computeEtag(body: Uint8Array): string {
+  return `"${hash('sha256', body, 'base64url').slice(0, etagLength)}"`;
+}
+
+/** Whether an `If-None-Match` names a validator, by weak comparison (RFC 9110, section 13.1.2). */
+export function matchesEtag(ifNoneMatch: string, etag: string): boolean {
+  if (ifNoneMatch.trim() === '*') return true;
+  return ifNoneMatch.split(',').some((candidate) => candidate.trim().replace(/^W\//, '') === etag);
+}
+
+/** What a 200 says: its JSON body, and all headers that do not change from one request to the next. */
+export interface Answer {
+  readonly body: string;
+  readonly etag: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/**
+ * Makes an answer of a JSON text, with headers of its own. A serialiser's text is a tree of its pieces, which would be
+ * walked anew each time that it is sent: read back from its bytes it is one piece.
+ */
+export function makeAnswer(text: string, extraHeaders: Readonly<Record<string, string>> = {}): Answer {
+  const bytes = Buffer.from(text);
+  const etag = computeEtag(bytes);
+  const headers = {
+    ...extraHeaders,
+    etag,
+    'cache-control': 'private, no-cache',
+    'content-type': jsonType,
+    'content-length': String(bytes.length),
+  };
+  return { body: bytes.toString(), etag, headers };
+}
+
+/** Sends an answer with its validator, or 304 where the client has it already. */
+export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answer): FastifyReply {
+  reply.headers(answer.headers);
+  const ifNoneMatch = request.headers['if-none-match'];
+  const isKnown = ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, answer.etag);
+  if (!isKnown) return reply.send(answer.body);
+  reply.removeHeader('content-type').removeHeader('content-length');
+  return reply.code(304).send();
+}
+
+export const jsonType = 'application/json; charset=utf-8';

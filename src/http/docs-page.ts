@@ -1,0 +1,97 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { AppError } from '../errors.ts';
+import { type Answer, makeAnswer, sendAnswer } from './conditional.ts';
+import { type Assets, readAssets } from './docs-assets.ts';
+import { guides, renderGuide } from './docs-guides.ts';
+import { reference, renderPage } from './docs-layout.ts';
+
+/**
+ * What a page may do: run our scripts, use our styles, call this service. Nothing inline, nothing from elsewhere, no
+ * frame around it. Images from `data:` are the icons inside the style sheets.
+ */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const pageHeaders = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': contentSecurityPolicy,
+  'referrer-policy': 'no-referrer',
+};
+
+interface Site {
+  /** The pages by their addresses below `/docs/`; the reference is the empty one. */
+  readonly pages: ReadonlyMap<string, Answer>;
+  readonly assets: Assets;
+}
+
+/**
+ * Serves the reference at `/docs` and the guides below it, without a key. They are made at the first visit, so that
+ * they cost the start nothing.
+ */
+export function serveDocs(server: FastifyInstance, publicUrl: string | null): void {
+  const options = { schema: { hide: true }, config: { isPublic: true } };
+  let site: Promise<Site> | null = null;
+
+  function openSite(): Promise<Site> {
+    site ??= makeSite(publicUrl).catch((error: unknown) => {
+      site = null;
+      throw error;
+    });
+    return site;
+  }
+
+  server.get('/docs', options, async (request, reply) => {
+    const { pages } = await openSite();
+    return sendPage(request, reply, pages.get(reference.name));
+  });
+
+  server.get<{ Params: { guide: string } }>('/docs/:guide', options, async (request, reply) => {
+    const { pages } = await openSite();
+    return sendPage(request, reply, pages.get(request.params.guide));
+  });
+
+  server.get<{ Params: { file: string } }>('/docs/assets/:file', options, async (request, reply) => {
+    const { assets } = await openSite();
+    return sendAsset(request, reply, assets, request.params.file);
+  });
+}
+
+async function makeSite(publicUrl: string | null): Promise<Site> {
+  const assets = await readAssets();
+  const contents = guides.map(async (guide) => ({ ...guide, guide: await renderGuide(guide, publicUrl) }));
+  const pages = [reference, ...(await Promise.all(contents))].map(
+    (content) => [content.name, makePage(renderPage(content, assets))] as const,
+  );
+  return { pages: new Map(pages), assets };
+}
+
+function makePage(html: string): Answer {
+  const answer = makeAnswer(html);
+  return { ...answer, headers: { ...answer.headers, ...pageHeaders } };
+}
+
+function sendPage(request: FastifyRequest, reply: FastifyReply, page: Answer | undefined): FastifyReply {
+  if (page === undefined) throw new AppError('not_found', 'there is no such page');
+  return sendAnswer(request, reply, page);
+}
+
+/** An asset never changes under its name, so it is kept for ever where it has come once. */
+function sendAsset(request: FastifyRequest, reply: FastifyReply, assets: Assets, name: string): FastifyReply {
+  const asset = assets.find(name);
+  if (asset === undefined) throw new AppError('not_found', 'there is no such file');
+  reply
+    .header('content-type', asset.type)
+    .header('cache-control', 'public, max-age=31536000, immutable')
+    .header('vary', 'accept-encoding');
+  const takesGzip = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '');
+  if (!takesGzip) return reply.send(asset.plain);
+  return reply.header('content-encoding', 'gzip').send(asset.gzipped);
+}

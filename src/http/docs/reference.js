@@ -1,0 +1,111 @@
+/* The reference: Swagger UI with exact numbers, one field for the key, and the colours of the system. */
+(() => {
+  const place = document.getElementById('reference');
+  const guides = place.dataset.guides;
+  const isDark = matchMedia('(prefers-color-scheme: dark)');
+
+  /** Numbers keep their digits: JavaScript's own would round an int64 beyond 2^53. */
+  function formatExactly(text) {
+    if (JSON.rawJSON === undefined) return text;
+    const keepDigits = (_name, value, context) =>
+      typeof value === 'number' ? JSON.rawJSON(context.source) : value;
+    return JSON.stringify(JSON.parse(text, keepDigits), null, 2);
+  }
+
+  /** Shows a JSON answer to the digit, in place of Swagger UI's own view, which rounds. */
+  function ExactAnswers({ React: { createElement }, getComponent }) {
+    const wrap = (Original) => (props) => {
+      const { content, contentType } = props;
+      if (typeof content !== 'string' || !/json/i.test(contentType)) return createElement(Original, props);
+      const options = { language: 'json', canCopy: true, downloadable: true, fileName: 'answer.json' };
+      return createElement(
+        'div',
+        null,
+        createElement('h5', null, 'Response body'),
+        createElement(getComponent('HighlightCode', true), options, formatExactly(content)),
+      );
+    };
+    return { wrapComponents: { responseBody: wrap } };
+  }
+
+  /** Of all but a success only when it comes and its codes, each with a link: their bodies and headers are alike. */
+  function ShortFailures({ React: { createElement }, getComponent }) {
+    const linkCode = (code) => [
+      createElement('a', { href: `${guides}errors#${code}` }, createElement('code', null, code)),
+      ' ',
+    ];
+    const wrap = (Original) => (props) => {
+      const { code, response } = props;
+      if (/^2/.test(code)) return createElement(Original, props);
+      const codes = response.getIn(['content', 'application/json', 'examples'])?.keySeq().toArray() ?? [];
+      return createElement(
+        'tr',
+        { className: 'response', 'data-code': code },
+        createElement('td', { className: 'response-col_status' }, code),
+        createElement(
+          'td',
+          { className: 'response-col_description', colSpan: 2 },
+          createElement(getComponent('Markdown', true), { source: response.get('description') }),
+          createElement('p', null, ...codes.flatMap(linkCode)),
+        ),
+      );
+    };
+    return { wrapComponents: { response: wrap } };
+  }
+
+  /** One field for the key, which stays in the page and is gone with it. */
+  function KeyField({ React: { createElement }, getSystem }) {
+    const field = {
+      name: 'api-key',
+      placeholder: 'paste your key here',
+      autoComplete: 'off',
+      autoCapitalize: 'off',
+      spellCheck: false,
+      onChange: ({ target }) => getSystem().preauthorizeApiKey('apiKey', target.value.trim()),
+    };
+    const keyField = () =>
+      createElement('label', { className: 'key-field' }, 'API key', createElement('input', field));
+    return { components: { AuthorizeBtnContainer: keyField, authorizeOperationBtn: () => null } };
+  }
+
+  /**
+   * The description as Swagger UI is to have it: without bounds that it would round, and without the examples of
+   * optional parameters, which its try-it would send.
+   */
+  function readDescription(text) {
+    const isRounded = (value, source) => Number.isInteger(value) && !Number.isSafeInteger(value) && source;
+    const description = JSON.parse(text, (_name, value, context) =>
+      isRounded(value, context?.source) ? undefined : value,
+    );
+    const operations = Object.values(description.paths).flatMap((path) => Object.values(path));
+    const shared = Object.values(description.components.parameters ?? {});
+    for (const parameter of [...operations.flatMap(({ parameters = [] }) => parameters), ...shared])
+      if (parameter.required !== true) delete parameter.example;
+    return description;
+  }
+
+  function followColours() {
+    document.documentElement.classList.toggle('dark-mode', isDark.matches);
+  }
+
+  async function show() {
+    const response = await fetch(place.dataset.description);
+    if (!response.ok) throw new Error(`the description cannot be read: ${(await response.json()).message}`);
+    SwaggerUIBundle({
+      domNode: place,
+      spec: readDescription(await response.text()),
+      plugins: [ExactAnswers, ShortFailures, KeyField],
+      deepLinking: true,
+      defaultModelsExpandDepth: 0,
+      displayRequestDuration: true,
+      tryItOutEnabled: true,
+      validatorUrl: null,
+    });
+  }
+
+  followColours();
+  isDark.addEventListener('change', followColours);
+  show().catch(({ message }) => {
+    place.textContent = message;
+  });
+})();

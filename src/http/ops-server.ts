@@ -1,0 +1,61 @@
+import Fastify, { type FastifyInstance } from 'fastify';
+import type { Registry } from 'prom-client';
+import { secondMs } from '../clock.ts';
+import type { Log } from '../observability/log.ts';
+import { createErrorHandler } from './error-handler.ts';
+import { refuseUnroutable } from './routing-errors.ts';
+
+/** One thing that must hold for the service to be sent requests. */
+export interface ReadinessCheck {
+  /** What is checked, as the reason names it: "the store". */
+  readonly name: string;
+  /** Null while it holds, else what is wrong, in a few words. What it throws or never answers is wrong, too. */
+  findProblem(): Promise<string | null>;
+}
+
+export interface OpsServerOptions {
+  readonly checks: readonly ReadinessCheck[];
+  readonly registry: Registry;
+  readonly log: Log;
+}
+
+/** How long a check may take before it counts as failed. */
+export const checkMsMax = secondMs;
+
+/**
+ * Builds the operator's surface; it does not listen. `/healthz` tells that the process answers, `/readyz` whether it
+ * should be sent requests, `/metrics` what it has done. It needs no key, so its port must not be open to clients.
+ */
+export async function buildOpsServer({ checks, registry, log }: OpsServerOptions): Promise<FastifyInstance> {
+  const server: FastifyInstance = Fastify({ forceCloseConnections: true });
+  server.setErrorHandler(createErrorHandler(log));
+  refuseUnroutable(server);
+
+  server.get('/healthz', async () => ({ status: 'ok' }));
+
+  server.get('/readyz', async (_request, reply) => {
+    const problems = (await Promise.all(checks.map(findProblem))).filter((problem) => problem !== null);
+    if (problems.length === 0) return { status: 'ready' };
+    return reply.code(503).send({ status: 'not ready', reason: problems.join('; ') });
+  });
+
+  server.get('/metrics', async (_request, reply) => {
+    return reply.header('content-type', registry.contentType).send(await registry.metrics());
+  });
+
+  await server.ready();
+  return server;
+}
+
+async function findProblem({ name, findProblem }: ReadinessCheck): Promise<string | null> {
+  const { promise: timedOut, resolve } = Promise.withResolvers<string>();
+  const timer = setTimeout(() => resolve(`does not answer within ${checkMsMax} ms`), checkMsMax);
+  try {
+    const problem = await Promise.race([findProblem(), timedOut]);
+    return problem === null ? null : `${name} ${problem}`;
+  } catch {
+    return `${name} does not answer`;
+  } finally {
+    clearTimeout(timer);
+  }
+}

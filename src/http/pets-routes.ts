@@ -1,0 +1,156 @@
+import { hash } from 'node:crypto';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Scope } from '../accounts/account.ts';
+import type { Clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import { parseCanonicalInt64 } from '../int64.ts';
+import type { Catalogue, Idempotency } from '../pets/catalogue.ts';
+import { findViolations, type NewPet, type Pet } from '../pets/pet.ts';
+import type { Done } from './arrival.ts';
+import { jsonType, makeAnswer, sendAnswer } from './conditional.ts';
+import type { Cursors } from './cursor.ts';
+import { announceDeprecation, deprecationHeaders, getPetDates } from './deprecation.ts';
+import { compileQuery } from './query.ts';
+import type { ReadyAnswers } from './ready-answers.ts';
+import {
+  defaultPageLimit,
+  EmptyQuerySchema,
+  type ListQuery,
+  ListQuerySchema,
+  NewPetSchema,
+  PetListSchema,
+  PetParamsSchema,
+  PetSchema,
+} from './schemas.ts';
+import { refuseUnknown } from './strict.ts';
+import { type Check, validateWith } from './validation.ts';
+
+export interface PetsRoutesOptions {
+  readonly catalogue: Catalogue;
+  readonly cursors: Cursors;
+  readonly clock: Clock;
+  readonly ready: ReadyAnswers;
+  /** What the links of responses begin with: the public base address, or `/v1`. */
+  readonly baseUrl: string;
+}
+
+/** The three operations of interface section 4. To be registered under `/v1`. */
+export async function petsRoutes(server: FastifyInstance, options: PetsRoutesOptions): Promise<void> {
+  const { catalogue, cursors, clock, ready, baseUrl } = options;
+  const petsUrl = `${baseUrl}/pets`;
+  const getPetDeprecation = { ...getPetDates, successor: petsUrl };
+  server.addHook('preValidation', refuseUnknown);
+
+  function readCursor({ cursor, status }: ListQuery): bigint | null {
+    if (cursor === undefined) return null;
+    const newestId = cursors.read(cursor, status ?? null);
+    if (newestId === null)
+      throw new AppError('invalid_parameter', 'cursor must be one that a page of the same status gave');
+    return newestId;
+  }
+
+  function nextLink({ limit = defaultPageLimit, status }: ListQuery, newestId: bigint): string {
+    const query = new URLSearchParams({
+      limit: String(limit),
+      ...(status && { status }),
+      cursor: cursors.write(status ?? null, newestId),
+    });
+    return `<${petsUrl}?${query}>; rel="next"`;
+  }
+
+  server.get<{ Querystring: ListQuery }>(
+    '/pets',
+    {
+      schema: { operationId: 'listPets', querystring: ListQuerySchema, response: { 200: PetListSchema } },
+      validatorCompiler: validateWith({ querystring: compileQuery(ListQuerySchema) }),
+      onRequest: requireScope('pets:read'),
+    },
+    async (request, reply) => {
+      const { limit = defaultPageLimit, status = null, cursor } = request.query;
+      const stamp = catalogue.stamp();
+      const page = await catalogue.list({ limit, status, newestId: readCursor(request.query) });
+      const link = page.nextNewestId === null ? {} : { link: nextLink(request.query, page.nextNewestId) };
+      const answer = makeAnswer(serialise(reply, page.pets, 200), link);
+      ready.keep(request.url, answer, { until: cursor === undefined ? 'added' : 'edited' }, stamp);
+      return sendAnswer(request, reply, answer);
+    },
+  );
+
+  server.post<{ Body: NewPet; Querystring: object }>(
+    '/pets',
+    {
+      schema: {
+        operationId: 'createPet',
+        querystring: EmptyQuerySchema,
+        body: NewPetSchema,
+        response: { 201: PetSchema },
+      },
+      validatorCompiler: validateWith({ body: checkNewPet }),
+      onRequest: requireScope('pets:write'),
+    },
+    async (request, reply) => {
+      const { pet, replayed } = await catalogue.add(request.body, readIdempotency(request));
+      if (replayed) reply.header('idempotent-replayed', 'true');
+      reply.code(201).header('location', `${petsUrl}/${pet.id}`).header('content-type', jsonType);
+      return reply.send(serialise(reply, pet, 201));
+    },
+  );
+
+  server.get<{ Params: { petId: string } }>(
+    '/pets/:petId',
+    {
+      schema: {
+        operationId: 'getPet',
+        deprecated: true,
+        params: PetParamsSchema,
+        querystring: EmptyQuerySchema,
+        response: { 200: PetSchema },
+      },
+      // Whatever names no animal is 404, not 400, so the path is checked where the animal is looked for.
+      validatorCompiler: validateWith({}),
+      onRequest: [announceDeprecation(getPetDeprecation, clock), requireScope('pets:read')],
+    },
+    async (request, reply) => {
+      const id = parseCanonicalInt64(request.params.petId);
+      const stamp = catalogue.stamp();
+      const pet = id === null ? null : await catalogue.get(id);
+      if (pet === null) throw new AppError('not_found', 'petId: there is no animal with this identifier');
+      const answer = makeAnswer(serialise(reply, pet, 200), deprecationHeaders(getPetDeprecation));
+      ready.keep(request.url, answer, { until: 'edited', endsAtMs: getPetDeprecation.removedAtMs }, stamp);
+      return sendAnswer(request, reply, answer);
+    },
+  );
+}
+
+/** A body by the schema of its route, which prints int64 exactly. */
+function serialise(reply: FastifyReply, value: Pet | readonly Pet[], status: number): string {
+  return String(reply.serializeInput(value as unknown as Record<string, unknown>, String(status)));
+}
+
+function requireScope(scope: Scope) {
+  return (request: FastifyRequest, _reply: FastifyReply, done: Done): void => {
+    const isGranted = request.caller?.scopes.includes(scope) === true;
+    done(isGranted ? undefined : new AppError('scope_missing', `this API key lacks the scope ${scope}`));
+  };
+}
+
+/** Checks a body by the rules of an animal, and names every field that breaks one. */
+const checkNewPet: Check = (body) => {
+  const violations = findViolations(body);
+  if (violations.length === 0) return true;
+  const problems = violations.map(({ field, rule }) => `${field ?? 'the body'} ${rule}`);
+  return { error: new AppError('invalid_body', problems.join('; ')) };
+};
+
+const idempotencyKeyText = /^[!-~]{1,255}$/;
+
+/** The `Idempotency-Key` of a request, which stands for the account and the very bytes of the body. */
+function readIdempotency(request: FastifyRequest): Idempotency | null {
+  const key = request.headers['idempotency-key'];
+  if (key === undefined) return null;
+  if (typeof key !== 'string' || !idempotencyKeyText.test(key))
+    throw new AppError('invalid_parameter', 'Idempotency-Key must have 1 to 255 visible ASCII characters');
+  const { caller, bodyBytes } = request;
+  if (caller === null || bodyBytes === null) return null;
+  return { accountId: caller.accountId, key, bodyHash: hash('sha256', bodyBytes, 'buffer') };
+}

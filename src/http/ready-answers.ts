@@ -1,0 +1,97 @@
+import type { Clock } from '../clock.ts';
+import type { Stamp } from '../pets/catalogue.ts';
+import type { Answer } from './conditional.ts';
+
+/** How long an answer stays right. */
+export interface Lifetime {
+  /** What makes it wrong: that an animal is edited, or that one is added, too. */
+  readonly until: 'edited' | 'added';
+  /** Unix milliseconds from which on it is wrong in any case. */
+  readonly endsAtMs?: number;
+}
+
+/** Answers kept ready by the request's target, so that most reads cost neither a query nor a serialisation. */
+export interface ReadyAnswers {
+  /** The answer to a target as it would be made now, or null where it has to be made. */
+  find(target: string): Answer | null;
+  /** Keeps an answer that was made of what the store held at `stamp`; null keeps nothing. */
+  keep(target: string, answer: Answer, lifetime: Lifetime, stamp: Stamp | null): void;
+}
+
+/** What the answers that are kept may hold together, in bytes. */
+export const readyBytesMax = 64 * 2 ** 20;
+/** What an answer holds besides its texts: the entry, the objects, the headers of the strings. */
+const entryBytes = 400;
+
+interface Kept {
+  readonly answer: Answer;
+  readonly lifetime: Lifetime;
+  readonly stamp: Stamp;
+}
+
+/**
+ * A find costs a look into one or two maps. The answers are in two generations: what is found in the old one moves to
+ * the young one, and when that has grown to half of the bound, the old one is dropped and the young one becomes old.
+ */
+export function createReadyAnswers(
+  readStamp: () => Stamp | null,
+  clock: Clock,
+  bytesMax = readyBytesMax,
+): ReadyAnswers {
+  let young = new Map<string, Kept>();
+  let old = new Map<string, Kept>();
+  let youngBytes = 0;
+
+  function put(target: string, kept: Kept): void {
+    const former = young.get(target);
+    if (former !== undefined) youngBytes -= countBytes(target, former.answer);
+    young.set(target, kept);
+    youngBytes += countBytes(target, kept.answer);
+    if (youngBytes <= bytesMax / 2) return;
+    old = young;
+    young = new Map();
+    youngBytes = 0;
+  }
+
+  function recall(target: string): Kept | undefined {
+    const kept = young.get(target);
+    if (kept !== undefined) return kept;
+    const aged = old.get(target);
+    if (aged !== undefined) put(target, aged);
+    return aged;
+  }
+
+  /** A store that fails fails again where the answer has to be made: there it is told. */
+  function tryToReadStamp(): Stamp | null {
+    try {
+      return readStamp();
+    } catch {
+      return null;
+    }
+  }
+
+  function isRight({ lifetime: { until, endsAtMs }, stamp }: Kept, now: Stamp): boolean {
+    if (stamp.edits !== now.edits || (until === 'added' && stamp.newestId !== now.newestId)) return false;
+    return endsAtMs === undefined || clock() < endsAtMs;
+  }
+
+  return {
+    find(target) {
+      const kept = recall(target);
+      if (kept === undefined) return null;
+      const stamp = tryToReadStamp();
+      return stamp !== null && isRight(kept, stamp) ? kept.answer : null;
+    },
+
+    keep(target, answer, lifetime, stamp) {
+      if (stamp !== null) put(target, { answer, lifetime, stamp });
+    },
+  };
+}
+
+/** At most: two bytes a character. */
+function countBytes(target: string, { body, headers }: Answer): number {
+  let characters = target.length + body.length;
+  for (const name in headers) characters += headers[name]?.length ?? 0;
+  return entryBytes + 2 * characters;
+}

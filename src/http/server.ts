@@ -1,0 +1,135 @@
+import { randomBytes } from 'node:crypto';
+import type { RequestListener } from 'node:http';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { Registry } from 'prom-client';
+import type { KeyVerifier } from '../accounts/key-verifier.ts';
+import type { Clock } from '../clock.ts';
+import type { TrustProxy } from '../config.ts';
+import type { Limiter } from '../limits/limiter.ts';
+import type { Log } from '../observability/log.ts';
+import type { Catalogue } from '../pets/catalogue.ts';
+import { createArrival, type Done } from './arrival.ts';
+import { closeGently } from './closing.ts';
+import { createCors } from './cors.ts';
+import type { Cursors } from './cursor.ts';
+import { serveDocs } from './docs-page.ts';
+import { createErrorHandler, sendError } from './error-handler.ts';
+import { createFastLane } from './fast-lane.ts';
+import { createHttpServer, defaultTimeouts, headerBytesMax, type Timeouts } from './http-server.ts';
+import { acceptJson } from './json-body.ts';
+import { describeApi } from './openapi.ts';
+import { petsRoutes } from './pets-routes.ts';
+import { createReadyAnswers } from './ready-answers.ts';
+import { countReadyAnswers } from './ready-metrics.ts';
+import { createRequestLog } from './request-log.ts';
+import { countRequests } from './request-metrics.ts';
+import { refuseUnroutable } from './routing-errors.ts';
+import { createUnreadableHandler } from './unreadable.ts';
+
+export interface ServerOptions {
+  readonly catalogue: Catalogue;
+  readonly verifier: KeyVerifier;
+  readonly limiter: Limiter;
+  readonly cursors: Cursors;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Where the requests are shown; nowhere without one. */
+  readonly registry?: Registry;
+  readonly publicUrl: string | null;
+  readonly trustProxy: TrustProxy;
+  readonly corsOrigins: readonly string[];
+  readonly logRequests: 'errors' | 'all';
+  readonly timeouts?: Timeouts;
+}
+
+/** Builds the public surface (`/v1`, `/openapi.json`, `/docs`); it does not listen. */
+export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
+  const { catalogue, verifier, limiter, cursors, clock, log, publicUrl, registry = new Registry() } = options;
+  const createRequestId = createRequestIds();
+  const requestLog = countRequests(createRequestLog(log, options.logRequests), registry);
+  const unreadable = createUnreadableHandler({ limiter, createRequestId, log: requestLog });
+  const ready = countReadyAnswers(
+    createReadyAnswers(() => catalogue.stamp(), clock),
+    registry,
+  );
+  const lane = createFastLane({
+    verifier,
+    limiter,
+    ready,
+    createRequestId,
+    onAnswered: requestLog.noteReady,
+  });
+  const arrive = createArrival(verifier, limiter, lane.recallDecision);
+  const allowOrigin = createCors(options.corsOrigins, limiter);
+
+  function receive(request: FastifyRequest, reply: FastifyReply, done: Done): void {
+    unreadable.note(request, reply);
+    if (!allowOrigin(request, reply)) arrive(request, reply, done);
+  }
+
+  // Where each request is logged, its page's origin may matter, or clients are to let go, all go the long way.
+  let isLaneOpen = options.logRequests === 'errors' && options.corsOrigins.length === 0;
+
+  const server = Fastify({
+    serverFactory: (handler) => {
+      const listener: RequestListener = (request, response) => {
+        if (!isLaneOpen || !lane.answer(request, response)) handler(request, response);
+      };
+      return createHttpServer(listener, options.timeouts ?? defaultTimeouts);
+    },
+    genReqId: createRequestId,
+    trustProxy: toTrust(options.trustProxy),
+    routerOptions: { maxParamLength: headerBytesMax },
+    return503OnClosing: false,
+    clientErrorHandler: unreadable.onError,
+    frameworkErrors: (error, request, reply) => {
+      reply.raw.once('finish', () => requestLog.note(request, reply));
+      receive(request, reply, (refusal) => sendError(log, refusal ?? error, request, reply));
+    },
+  });
+  server.server.on('connect', unreadable.onConnect);
+  server.addHook('preClose', async () => {
+    isLaneOpen = false;
+  });
+  closeGently(server);
+
+  server.decorateRequest('caller', null);
+  server.decorateRequest('brokenBy', null);
+  server.setErrorHandler(createErrorHandler(log));
+  server.addHook('onRequest', receive);
+  server.addHook('onResponse', (request, reply, done) => {
+    requestLog.note(request, reply);
+    unreadable.forget(request, reply);
+    done();
+  });
+  refuseUnroutable(server);
+  acceptJson(server);
+  await describeApi(server, publicUrl);
+  serveDocs(server, publicUrl);
+  await server.register(petsRoutes, {
+    prefix: '/v1',
+    catalogue,
+    cursors,
+    clock,
+    ready,
+    baseUrl: publicUrl ?? '/v1',
+  });
+  await server.ready();
+  return server;
+}
+
+/** As Fastify takes it: whether the peer so many hops away is a proxy of ours. */
+function toTrust(trust: TrustProxy) {
+  if (typeof trust === 'number') return (_address: string, hop: number) => hop < trust;
+  return trust === false ? false : [...trust];
+}
+
+/** Ids that differ within a process and, by their random start, between processes. */
+function createRequestIds(): () => string {
+  const start = `req_${randomBytes(6).toString('hex')}_`;
+  let count = 0;
+  return () => {
+    count += 1;
+    return start + count.toString(36);
+  };
+}

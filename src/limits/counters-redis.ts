@@ -1,0 +1,94 @@
+import { crc32 } from 'node:zlib';
+import type { Limits } from '../plans/plan.ts';
+import type { Counters } from './counters.ts';
+import { addressesMax } from './counters-memory.ts';
+import { createRedisLink } from './counters-redis-link.ts';
+import { peekAddressScript, takeForAddressScript, takeForKeyScript } from './counters-redis-scripts.ts';
+import type { Usage } from './decision.ts';
+
+/**
+ * Counters that all instances share, in Redis or Valkey, a single one or a cluster. A call is one round trip. It fails
+ * where Redis cannot be reached, at once or within the bounds of RedisLink; whether its request has been counted is
+ * then not known.
+ */
+export interface RedisCounters extends Counters {
+  take(subject: string, limits: Limits, keyId: string | null, nowMs: number): Promise<Usage>;
+  peek(subject: string, nowMs: number): Promise<Usage>;
+  /** Connects, if need be, and fails unless requests of a subject can be counted; counts none. */
+  probe(subject: string, keyId: string | null): Promise<void>;
+  /** Lets what is running fail. */
+  close(): void;
+}
+
+/** How many parts the addresses are counted in, so that a cluster can spread them over its nodes. */
+const addressParts = 16;
+
+const unlimited = String(Number.MAX_SAFE_INTEGER);
+
+/**
+ * `prefix` begins every key; installations that share a Redis differ in it. `time` is whose clock counts: the server's,
+ * one for all instances whatever their own clocks say, or the caller's, for tests that move it. Of `addressesMax`
+ * addresses each has counts of its own, all instances taken together.
+ *
+ * What belongs to an account lies under one hash tag, and so in one node of a cluster. All keys expire by themselves.
+ */
+export function createRedisCounters(options: {
+  url: string;
+  prefix?: string;
+  time?: 'server' | 'caller';
+  addressesMax?: number;
+}): RedisCounters {
+  const { url, prefix = 'animal-store:', time = 'server' } = options;
+  const partMax = String(Math.ceil((options.addressesMax ?? addressesMax) / addressParts));
+  const link = createRedisLink(url);
+
+  function timeParameter(nowMs: number): string {
+    return time === 'caller' ? String(nowMs) : '';
+  }
+
+  function tagOf(subject: string, keyId: string | null): string {
+    return keyId === null ? `${prefix}{addresses:${crc32(subject) % addressParts}}` : `${prefix}{${subject}}`;
+  }
+
+  function keysOfAddress(subject: string): string[] {
+    const part = tagOf(subject, null);
+    return [`${part}:${subject}`, part, `${part}:overflow`];
+  }
+
+  function keysOfKey(subject: string, keyId: string): string[] {
+    const account = tagOf(subject, keyId);
+    const key = `${account}:key:${keyId}`;
+    return [account, key, `${key}:strikes`];
+  }
+
+  return {
+    async take(subject, { perMinute, perDay }, keyId, nowMs) {
+      const parameters = [timeParameter(nowMs), String(perMinute), String(perDay)];
+      if (keyId !== null)
+        return toUsage(await link.run(takeForKeyScript, keysOfKey(subject, keyId), parameters));
+      parameters.push(partMax);
+      return toUsage(await link.run(takeForAddressScript, keysOfAddress(subject), parameters));
+    },
+
+    async peek(subject, nowMs) {
+      const parameters = [timeParameter(nowMs), '', '', partMax];
+      return toUsage(await link.run(peekAddressScript, keysOfAddress(subject), parameters));
+    },
+
+    async probe(subject, keyId) {
+      await link.connect();
+      const place = `${tagOf(subject, keyId)}:probe`;
+      const keys = [place, `${place}:key`, `${place}:key:strikes`];
+      await link.run(takeForKeyScript, keys, ['', unlimited, unlimited]);
+    },
+
+    close: link.close,
+  };
+}
+
+type Reply = [verdict: Usage['verdict'], ...times: [number, number, number, number, number, number]];
+
+function toUsage(reply: unknown): Usage {
+  const [verdict, atMs, minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs, bannedUntilMs] = reply as Reply;
+  return { verdict, atMs, minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs, bannedUntilMs };
+}

@@ -1,0 +1,44 @@
+#!/usr/bin/env node
+import { runCommandLine } from './cli/command-line.ts';
+
+/** Within this time a second SIGINT is the same Ctrl-C: the terminal sends one, and npm passes its own on. */
+const sameInterruptMs = 500;
+
+/** Settles at the first SIGTERM or SIGINT. A SIGINT after it ends the process as if nobody listened. */
+function untilStopped(): Promise<void> {
+  return new Promise((resolve) => {
+    process.on('SIGTERM', () => resolve());
+    process.on('SIGINT', () => {
+      resolve();
+      setTimeout(() => process.removeAllListeners('SIGINT'), sameInterruptMs).unref();
+    });
+  });
+}
+
+let tellCrash: (error: unknown) => void = () => undefined;
+
+/** A promise that was rejected and nobody caught comes here, too. */
+process.on('uncaughtException', (error) => {
+  tellCrash(error);
+  process.exit(1);
+});
+
+/** A reader that has seen enough is no failure; what else keeps the output from being written is told once. */
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') return;
+  process.stderr.write(`error: standard output cannot be written: ${error.message}\n`);
+  process.exitCode = 1;
+});
+process.stderr.on('error', () => undefined);
+
+const exitCode = await runCommandLine(process.argv.slice(2), {
+  environment: process.env,
+  terminal: process,
+  lifetime: {
+    untilStopped,
+    onCrash(tell) {
+      tellCrash = tell;
+    },
+  },
+});
+process.exitCode ||= exitCode;

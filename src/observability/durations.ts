@@ -1,0 +1,55 @@
+import type { Registry } from 'prom-client';
+import { secondMs } from '../clock.ts';
+import { type Exposition, expose, type Sample } from './metrics.ts';
+
+/** The upper bounds of the buckets, in milliseconds; one more holds what took longer. */
+export const durationBoundsMs = [0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000] as const;
+
+/** How long things of one kind took. */
+export interface Durations {
+  /** Counts one that took so many milliseconds; costs a few nanoseconds. */
+  note(ms: number): void;
+  /** How many there were. */
+  count(): number;
+  /** As a Prometheus histogram has them, in seconds: a count up to each bound, the sum and the count of all. */
+  listSamples(labels: Sample['labels']): Iterable<Sample>;
+}
+
+export function createDurations(): Durations {
+  const counts = new Float64Array(durationBoundsMs.length + 1);
+  let sumMs = 0;
+
+  return {
+    note(ms) {
+      let bucket = 0;
+      while (ms > (durationBoundsMs[bucket] ?? Number.POSITIVE_INFINITY)) bucket += 1;
+      counts[bucket] = (counts[bucket] ?? 0) + 1;
+      sumMs += ms;
+    },
+
+    count: () => counts.reduce((sum, count) => sum + count),
+
+    *listSamples(labels) {
+      let value = 0;
+      for (const [bucket, count] of counts.entries()) {
+        value += count;
+        const boundMs = durationBoundsMs[bucket];
+        const le = boundMs === undefined ? '+Inf' : String(boundMs / secondMs);
+        yield { suffix: '_bucket', labels: { ...labels, le }, value };
+      }
+      yield { suffix: '_sum', labels, value: sumMs / secondMs };
+      yield { suffix: '_count', labels, value };
+    },
+  };
+}
+
+/** Shows durations as one histogram, told apart by their labels. */
+export function exposeDurations(
+  registry: Registry,
+  { name, help }: Omit<Exposition, 'type'>,
+  list: () => Iterable<readonly [labels: Sample['labels'], durations: Durations]>,
+): void {
+  expose(registry, { name, type: 'histogram', help }, function* collect() {
+    for (const [labels, durations] of list()) yield* durations.listSamples(labels);
+  });
+}

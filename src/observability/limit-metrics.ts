@@ -1,0 +1,63 @@
+import type { Registry } from 'prom-client';
+import type { Counters } from '../limits/counters.ts';
+import type { Usage } from '../limits/decision.ts';
+import { type Limits, type PlanName, planNames, resolvePlan } from '../plans/plan.ts';
+import { expose } from './metrics.ts';
+
+interface Tally {
+  readonly plan: PlanName | 'none';
+  readonly verdicts: Record<Usage['verdict'], number>;
+  bans: number;
+}
+
+/**
+ * Counters that also show what they decide: the verdicts by plan (`none`: a request without a valid key, counted by
+ * its address) and the bans that begin.
+ */
+export function countVerdicts(counters: Counters, registry: Registry): Counters {
+  const none = newTally('none');
+  const enterprise = newTally('enterprise');
+  const byLimits = new Map<Limits, Tally>();
+  for (const name of planNames) {
+    const plan = resolvePlan(name, {});
+    if ('limits' in plan) byLimits.set(plan.limits, newTally(name));
+  }
+  const tallies = [none, ...byLimits.values(), enterprise];
+
+  expose(
+    registry,
+    { name: 'limit_verdicts_total', type: 'counter', help: 'Requests decided on by the limits.' },
+    () =>
+      tallies.flatMap(({ plan, verdicts }) =>
+        Object.entries(verdicts).map(([verdict, value]) => ({ labels: { plan, verdict }, value })),
+      ),
+  );
+  expose(registry, { name: 'bans_begun_total', type: 'counter', help: 'Bans of keys that have begun.' }, () =>
+    tallies.filter((tally) => tally !== none).map(({ plan, bans }) => ({ labels: { plan }, value: bans })),
+  );
+
+  /** A listed plan's limits are one object for all its accounts; those of enterprise are each account's own. */
+  function findTally(limits: Limits, keyId: string | null): Tally {
+    return keyId === null ? none : (byLimits.get(limits) ?? enterprise);
+  }
+
+  return {
+    take(subject, limits, keyId, nowMs) {
+      const usage = counters.take(subject, limits, keyId, nowMs);
+      const tally = findTally(limits, keyId);
+      return usage instanceof Promise ? usage.then((known) => count(tally, known)) : count(tally, usage);
+    },
+    peek: (subject, nowMs) => counters.peek(subject, nowMs),
+  };
+}
+
+function newTally(plan: Tally['plan']): Tally {
+  return { plan, verdicts: { passed: 0, refused: 0, banned: 0 }, bans: 0 };
+}
+
+function count(tally: Tally, usage: Usage): Usage {
+  const { verdict, bannedUntilMs } = usage;
+  tally.verdicts[verdict] += 1;
+  if (verdict === 'refused' && bannedUntilMs > 0) tally.bans += 1;
+  return usage;
+}

@@ -1,0 +1,59 @@
+import type { Registry } from 'prom-client';
+import { AppError } from '../errors.ts';
+import type { Database } from '../storage/database.ts';
+import { createDurations, exposeDurations } from './durations.ts';
+import { expose } from './metrics.ts';
+
+/**
+ * A database that also shows how long its reads and writes took, waiting included, and how many it could not do. A
+ * write ends when it is durable. What is read within the call (`readNow`) is not timed: it takes less than to ask the
+ * clock how long.
+ */
+export function timeDatabase(database: Database, registry: Registry): Database {
+  const calls = {
+    read: { durations: createDurations(), failures: 0 },
+    write: { durations: createDurations(), failures: 0 },
+  };
+  const listed = Object.entries(calls);
+
+  exposeDurations(
+    registry,
+    {
+      name: 'store_duration_seconds',
+      help: 'How long calls of the store took; a write until it is durable.',
+    },
+    () => listed.map(([call, { durations }]) => [{ call }, durations]),
+  );
+  expose(
+    registry,
+    {
+      name: 'store_failures_total',
+      type: 'counter',
+      help: 'Calls that the store could not do at the time.',
+    },
+    () => listed.map(([call, { failures }]) => ({ labels: { call }, value: failures })),
+  );
+
+  function noteFailure(call: keyof typeof calls, error: unknown): void {
+    if (error instanceof AppError && error.code === 'unavailable') calls[call].failures += 1;
+  }
+
+  async function time<T>(call: keyof typeof calls, action: () => Promise<T>): Promise<T> {
+    const startedAtMs = performance.now();
+    try {
+      return await action();
+    } catch (error) {
+      noteFailure(call, error);
+      throw error;
+    } finally {
+      calls[call].durations.note(performance.now() - startedAtMs);
+    }
+  }
+
+  return {
+    ...database,
+    read: (statement, parameters) => time('read', () => database.read(statement, parameters)),
+    run: (statement, parameters) => time('write', () => database.run(statement, parameters)),
+    transact: (work) => time('write', () => database.transact(work)),
+  };
+}

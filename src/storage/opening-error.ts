@@ -1,0 +1,12 @@
+import { OperatorError } from '../errors.ts';
+
+/** What an operator is told, in one line, of a store that cannot be opened; an OperatorError stays as it is. */
+export function toOpeningError(store: string, error: unknown): OperatorError {
+  if (error instanceof OperatorError) return error;
+  return new OperatorError(`the database ${store} cannot be opened: ${reasonOf(error)}`, { cause: error });
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(reasonOf).join(', ');
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,88 @@
+import type { ClientBase } from 'pg';
+import { type CopiedTable, copiedTables } from './copied-tables.ts';
+import { toOpeningError } from './opening-error.ts';
+import { createClient, describeServer, send } from './postgres-client.ts';
+import { toRecordset } from './postgres-load.ts';
+import { batchRowsMax, type Row, type WholeStore, type WholeStoreTask } from './whole-store.ts';
+
+/** How long the writing of a store waits for others that write to it. */
+const lockWaitMsMax = 30_000;
+
+/** `readStore` of the PostgreSQL engine. */
+export function readPostgresStore<T>(url: string, task: WholeStoreTask<T>): Promise<T> {
+  return inTransaction(url, ['begin isolation level repeatable read, read only'], task);
+}
+
+/** `writeStore` of the PostgreSQL engine. */
+export function writePostgresStore<T>(url: string, task: WholeStoreTask<T>): Promise<T> {
+  const names = copiedTables.map(({ name }) => name).join(', ');
+  const begin = [
+    'begin',
+    `set local lock_timeout = ${lockWaitMsMax}`,
+    `lock table ${names} in exclusive mode`,
+  ];
+  return inTransaction(url, begin, task);
+}
+
+async function inTransaction<T>(url: string, begin: readonly string[], task: WholeStoreTask<T>): Promise<T> {
+  const client = createClient(url);
+  try {
+    await client.connect().catch((error) => {
+      throw toOpeningError(describeServer(url), error);
+    });
+    for (const text of begin) await send(client, { text });
+    const result = await task(createWholeStore(client));
+    await send(client, { text: 'commit' });
+    return result;
+  } finally {
+    await client.end();
+  }
+}
+
+function createWholeStore(client: ClientBase): WholeStore {
+  async function query(sql: string): Promise<readonly Row[]> {
+    const { rows } = await send(client, { text: sql });
+    return rows.map((row) => Object.values(row));
+  }
+
+  return {
+    query,
+
+    async *readRows({ name, columns, key }) {
+      const order = key.map(({ column, isText }) => (isText ? `${column} collate "C"` : column)).join(', ');
+      await query(
+        `declare copied no scroll cursor for select ${columns.join(', ')} from ${name} order by ${order}`,
+      );
+      for (;;) {
+        const rows = await query(`fetch ${batchRowsMax} from copied`);
+        if (rows.length === 0) break;
+        yield rows;
+      }
+      await query('close copied');
+    },
+
+    async replaceRows({ name, columns }, batches) {
+      await query(`delete from ${name}`);
+      const names = columns.join(', ');
+      const text = `insert into ${name} (${names}) overriding system value
+        select ${names} from json_populate_recordset(null::${name}, $1)`;
+      for await (const batch of batches)
+        await send(client, { name: `copy ${name}`, text, values: [toRecordset(columns, batch)] });
+    },
+
+    async lastId({ name }) {
+      const [row] = await query(
+        `select greatest(coalesce(pg_sequence_last_value(${sequenceOf(name)}), 0), (select max(id) from ${name}))`,
+      );
+      return row?.[0] as bigint;
+    },
+
+    async setLastId({ name }, id) {
+      await query(`select setval(${sequenceOf(name)}, ${id || 1n}, ${id > 0n})`);
+    },
+  };
+}
+
+function sequenceOf(table: CopiedTable['name']): string {
+  return `pg_get_serial_sequence('${table}', 'id')::regclass`;
+}

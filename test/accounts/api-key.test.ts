@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { describe, test } from 'node:test';
+import {
+  generateKey,
+  hashKey,
+  isKeyText,
+  keyEnvironments,
+  randomText,
+  visibleStart,
+} from '../../src/accounts/api-key.ts';
+
+const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+function makeKeys(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => generateKey(keyEnvironments[index % 3] ?? 'dev'));
+}
+
+function exchange(text: string, index: number, replacement: string): string {
+  return text.slice(0, index) + replacement + text.slice(index + replacement.length);
+}
+
+describe('the text of a key', () => {
+  for (const environment of keyEnvironments)
+    test(`begins with as_${environment}_ and goes on in base62`, () => {
+      const key = generateKey(environment);
+      assert.match(key, new RegExp(`^as_${environment}_[0-9A-Za-z]{28}$`));
+      assert.ok(isKeyText(key));
+    });
+
+  test('bears at least 128 random bits beside its checksum of 6 characters', () => {
+    const randomLength = generateKey('dev').length - 'as_dev_'.length - 6;
+    assert.ok(randomLength * Math.log2(base62.length) >= 128);
+  });
+
+  test('is never made twice', () => {
+    assert.equal(new Set(makeKeys(10_000)).size, 10_000);
+  });
+
+  test('holds each character of base62 equally often', () => {
+    const counts = new Map([...base62].map((character) => [character, 0]));
+    const text = randomText(200_000);
+    for (const character of text) counts.set(character, (counts.get(character) ?? Number.NaN) + 1);
+    const expected = text.length / base62.length;
+    const chiSquare = [...counts.values()].reduce(
+      (sum, count) => sum + (count - expected) ** 2 / expected,
+      0,
+    );
+    // 61 degrees of freedom: chance goes beyond 160 once in 10^10 runs; a byte modulo 62 gives about 1,600.
+    assert.ok(chiSquare < 160, `chi-square ${chiSquare}`);
+  });
+
+  test('ends in the CRC-32 of what stands before it, in every release', () => {
+    assert.ok(isKeyText('as_live_00000000000000000000000uHY3N'));
+  });
+});
+
+describe('a mistyped key', () => {
+  test('is told from a real one whichever character was changed, and to which', () => {
+    for (const key of makeKeys(12))
+      for (let index = 0; index < key.length; index += 1)
+        for (const character of `${base62}_- é\0`)
+          if (character !== key[index])
+            assert.ok(!isKeyText(exchange(key, index, character)), exchange(key, index, character));
+  });
+
+  test('is told from a real one whichever neighbours were swapped', () => {
+    for (const key of makeKeys(3_000))
+      for (let index = 0; index + 1 < key.length; index += 1) {
+        const [first = '', second = ''] = key.slice(index, index + 2);
+        if (first !== second)
+          assert.ok(!isKeyText(exchange(key, index, second + first)), `${key} at ${index}`);
+      }
+  });
+
+  test('is told from a real one where a part is missing, added or of another environment', () => {
+    const key = generateKey('dev');
+    const spoilt = [
+      '',
+      'as_dev_',
+      key.slice(0, -1),
+      key.slice(1),
+      `${key}0`,
+      `${key}\n`,
+      ` ${key}`,
+      `${key}${key}`,
+    ];
+    for (const text of [...spoilt, key.replace('dev', 'live'), key.toUpperCase()])
+      assert.ok(!isKeyText(text), JSON.stringify(text));
+  });
+});
+
+test('the hash of a key is its SHA-256', () => {
+  const key = generateKey('stg');
+  assert.deepEqual(Buffer.from(hashKey(key)), createHash('sha256').update(key).digest());
+});
+
+test('the visible start shows 4 random characters of a key', () => {
+  for (const environment of keyEnvironments) {
+    const key = generateKey(environment);
+    assert.equal(visibleStart(key), key.slice(0, `as_${environment}_`.length + 4));
+  }
+});

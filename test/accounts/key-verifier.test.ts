@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import { generateKey } from '../../src/accounts/api-key.ts';
+import { createKeyVerifier, rememberedMs, type Verification } from '../../src/accounts/key-verifier.ts';
+import { hourMs, minuteMs, secondMs } from '../../src/clock.ts';
+import { AppError } from '../../src/errors.ts';
+import type { Engine } from '../support/engines.ts';
+import { createWorld, engines, findListed, makePlan, order } from './world.ts';
+import { countCalls, failFirst } from './wrapped-database.ts';
+
+const invalid = { refusal: 'api_key_invalid' };
+
+/** A verifier over a database that counts its calls, beside the operators' side of the same store. */
+async function createService(t: TestContext, engine: Engine, keysMax?: number) {
+  const world = await createWorld(t, engine);
+  const database = countCalls(world.database);
+  return { ...world, calls: database.calls, verifier: createKeyVerifier(database, world.clock.now, keysMax) };
+}
+
+function callerOf(verification: Verification) {
+  assert.ok('caller' in verification);
+  return verification.caller;
+}
+
+function spoil(key: string): string {
+  return key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
+}
+
+for (const engine of engines)
+  describe(`verifying keys on ${engine.name}`, { skip: engine.skip }, () => {
+    test('tells whose key it is, with the plan, its numbers and the scopes', async (t) => {
+      const { keyring, verifier } = await createService(t, engine);
+      const plan = makePlan('enterprise', 7, 10);
+      const { key, id } = await keyring.issue(order({ account: 'Zoo', plan, scopes: ['pets:read'] }));
+      const { accountId, ...caller } = callerOf(await verifier.verify(key));
+      assert.equal(typeof accountId, 'bigint');
+      assert.deepEqual(caller, {
+        accountName: 'Zoo',
+        keyId: id,
+        plan: 'enterprise',
+        limits: { perMinute: 7, perDay: 10 },
+        scopes: ['pets:read'],
+      });
+    });
+
+    test('refuses a mistyped key within the call and without a query', async (t) => {
+      const { keyring, verifier, calls } = await createService(t, engine);
+      const { key } = await keyring.issue(order());
+      for (const text of [spoil(key), key.slice(1), `${key}0`, 'secret', '', key.replace('stg', 'live')])
+        assert.deepEqual(verifier.verify(text), invalid);
+      assert.equal(calls(), 0);
+    });
+
+    test('asks for a key once and then answers within the call', async (t) => {
+      const { keyring, verifier, calls, clock } = await createService(t, engine);
+      const { key } = await keyring.issue(order());
+      const read = await verifier.verify(key);
+      clock.advance(rememberedMs - 1);
+      assert.equal(verifier.verify(key), read);
+      assert.equal(calls(), 1);
+    });
+
+    test('knows a key as soon as it is made, although it was asked for before', async (t) => {
+      const { keyring, verifier } = await createService(t, engine);
+      const other = await keyring.issue(order());
+      assert.deepEqual(await verifier.verify(generateKey('stg')), invalid);
+      const { key } = await keyring.issue(order({ account: other.account, plan: null }));
+      callerOf(await verifier.verify(key));
+    });
+
+    test('does not remember unknown keys', async (t) => {
+      const { verifier, calls } = await createService(t, engine);
+      const unknown = generateKey('stg');
+      for (let count = 0; count < 3; count += 1) assert.deepEqual(await verifier.verify(unknown), invalid);
+      assert.equal(calls(), 3);
+    });
+
+    test('refuses a key from the millisecond of its end on, also while it is remembered', async (t) => {
+      const { keyring, verifier, clock } = await createService(t, engine);
+      const { key } = await keyring.issue(order({ lifetimeMs: hourMs }));
+      clock.advance(hourMs - 300);
+      callerOf(await verifier.verify(key));
+      clock.advance(299);
+      callerOf(await verifier.verify(key));
+      clock.advance(1);
+      assert.deepEqual(await verifier.verify(key), { refusal: 'api_key_expired' });
+    });
+
+    test('remembers a refusal, too', async (t) => {
+      const { keyring, verifier, calls } = await createService(t, engine);
+      const { key, id } = await keyring.issue(order());
+      await keyring.revoke(id);
+      assert.deepEqual(await verifier.verify(key), { refusal: 'api_key_revoked' });
+      assert.deepEqual(verifier.verify(key), { refusal: 'api_key_revoked' });
+      assert.equal(calls(), 1);
+    });
+
+    test('follows a revoke by another instance within the time that it remembers', async (t) => {
+      const { keyring, openOther, verifier, clock } = await createService(t, engine);
+      const { key, id } = await keyring.issue(order());
+      callerOf(await verifier.verify(key));
+      await (await openOther()).revoke(id);
+      clock.advance(rememberedMs);
+      assert.deepEqual(await verifier.verify(key), { refusal: 'api_key_revoked' });
+    });
+
+    test('follows a rotation within the time that it remembers, and accepts the new key at once', async (t) => {
+      const { keyring, openOther, verifier, clock } = await createService(t, engine);
+      const old = await keyring.issue(order());
+      callerOf(await verifier.verify(old.key));
+      const { key } = await (await openOther()).rotate(old.id, 10 * secondMs);
+      callerOf(await verifier.verify(key));
+      clock.advance(10 * secondMs - 1);
+      callerOf(await verifier.verify(old.key));
+      clock.advance(1);
+      assert.deepEqual(await verifier.verify(old.key), { refusal: 'api_key_expired' });
+      callerOf(await verifier.verify(key));
+    });
+
+    test('follows a change of plan within the time that it remembers', async (t) => {
+      const { keyring, accounts, verifier, clock } = await createService(t, engine);
+      const { key, account } = await keyring.issue(order());
+      callerOf(await verifier.verify(key));
+      await accounts.setPlan(account, makePlan('enterprise', 5, 6));
+      clock.advance(rememberedMs);
+      const { plan, limits } = callerOf(await verifier.verify(key));
+      assert.deepEqual([plan, limits], ['enterprise', { perMinute: 5, perDay: 6 }]);
+    });
+
+    test('reads again where the clock was set back', async (t) => {
+      const { keyring, verifier, clock } = await createService(t, engine);
+      const { key, id } = await keyring.issue(order());
+      callerOf(await verifier.verify(key));
+      await keyring.revoke(id);
+      clock.advance(-hourMs);
+      assert.deepEqual(await verifier.verify(key), { refusal: 'api_key_revoked' });
+    });
+
+    test('accepts a remembered key no longer than its time when the database is gone', async (t) => {
+      const { keyring, verifier, database, clock } = await createService(t, engine);
+      const { key } = await keyring.issue(order());
+      callerOf(await verifier.verify(key));
+      await database.close();
+      clock.advance(rememberedMs - 1);
+      callerOf(await verifier.verify(key));
+      clock.advance(1);
+      for (const text of [key, generateKey('stg')])
+        await assert.rejects(async () => verifier.verify(text), { name: 'AppError', code: 'unavailable' });
+    });
+
+    test('refuses a mistyped key also when the database is gone', async (t) => {
+      const { database, verifier } = await createService(t, engine);
+      await database.close();
+      assert.deepEqual(verifier.verify(spoil(generateKey('stg'))), invalid);
+    });
+
+    test('remembers a bounded number of keys: the one read first is forgotten first', async (t) => {
+      const { keyring, verifier, calls } = await createService(t, engine, 3);
+      const [a = '', b = '', c = '', d = ''] = await Promise.all(
+        ['a', 'b', 'c', 'd'].map(async (account) => (await keyring.issue(order({ account }))).key),
+      );
+      for (const key of [a, b, c, d]) await verifier.verify(key);
+      assert.equal(calls(), 4);
+      for (const key of [b, c, d]) verifier.verify(key);
+      assert.equal(calls(), 4);
+      await verifier.verify(a);
+      assert.equal(calls(), 5);
+    });
+  });
+
+for (const engine of engines)
+  describe(`the last use of keys on ${engine.name}`, { skip: engine.skip }, () => {
+    test('is listed to the minute once it is written, and never without a use', async (t) => {
+      const { keyring, verifier, clock } = await createService(t, engine);
+      const used = await keyring.issue(order());
+      const unused = await keyring.issue(order());
+      clock.advance(59_999);
+      await verifier.verify(used.key);
+      await verifier.flush();
+      assert.equal((await findListed(keyring, used.id)).lastUsedAtMs, clock.now() - 59_999);
+      assert.equal((await findListed(keyring, unused.id)).lastUsedAtMs, null);
+    });
+
+    test('is noted in the minute of the use, although the key was remembered from the one before', async (t) => {
+      const { keyring, verifier, clock } = await createService(t, engine);
+      const { key, id } = await keyring.issue(order());
+      clock.advance(minuteMs - 1);
+      await verifier.verify(key);
+      clock.advance(1);
+      await verifier.verify(key);
+      await verifier.flush();
+      assert.equal((await findListed(keyring, id)).lastUsedAtMs, clock.now());
+    });
+
+    test('costs one write a minute, however often the key is used and flushed', async (t) => {
+      const { keyring, verifier, calls, clock } = await createService(t, engine);
+      const { key } = await keyring.issue(order());
+      let reads = 0;
+      for (let second = 0; second < 60; second += 1) {
+        await verifier.verify(key);
+        reads += 1;
+        await verifier.flush();
+        clock.advance(secondMs);
+      }
+      assert.equal(calls() - reads, 1);
+    });
+
+    test('is not noted for a key that is refused', async (t) => {
+      const { keyring, verifier } = await createService(t, engine);
+      const { key, id } = await keyring.issue(order());
+      await keyring.revoke(id);
+      await verifier.verify(key);
+      await verifier.flush();
+      assert.equal((await findListed(keyring, id)).lastUsedAtMs, null);
+    });
+
+    test('does not go back where an instance writes late', async (t) => {
+      const { keyring, verifier, store, clock } = await createService(t, engine);
+      const { key, id } = await keyring.issue(order());
+      await verifier.verify(key);
+      clock.advance(minuteMs);
+      const prompt = createKeyVerifier(await store.open(), clock.now);
+      await prompt.verify(key);
+      await prompt.flush();
+      await verifier.flush();
+      assert.equal((await findListed(keyring, id)).lastUsedAtMs, clock.now());
+    });
+
+    test('is kept for the next flush where it cannot be written', async (t) => {
+      const { keyring, database, clock } = await createWorld(t, engine);
+      const { key, id } = await keyring.issue(order());
+      const faults = [new AppError('unavailable', 'the store cannot do this at the moment')];
+      const verifier = createKeyVerifier(failFirst(database, faults), clock.now);
+      await verifier.verify(key);
+      await assert.rejects(verifier.flush(), { code: 'unavailable' });
+      await verifier.flush();
+      assert.equal((await findListed(keyring, id)).lastUsedAtMs, clock.now());
+    });
+
+    test('of more keys than one transaction writes is written for each', async (t) => {
+      const { keyring, verifier } = await createService(t, engine);
+      const keys = await Promise.all(
+        Array.from({ length: 300 }, () => keyring.issue(order({ account: 'Zoo' }))),
+      );
+      for (const { key } of keys) await verifier.verify(key);
+      await verifier.flush();
+      assert.ok((await keyring.list()).every(({ lastUsedAtMs }) => lastUsedAtMs !== null));
+    });
+  });

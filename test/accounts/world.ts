@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { createAccounts } from '../../src/accounts/accounts.ts';
+import { createKeyring, type KeyOrder, type Keyring } from '../../src/accounts/keyring.ts';
+import { type Plan, type PlanName, resolvePlan } from '../../src/plans/plan.ts';
+import type { Database } from '../../src/storage/database.ts';
+import { type Engine, findPostgres, sqliteEngine } from '../support/engines.ts';
+import { createMovableClock } from '../support/service.ts';
+
+export const engines = [sqliteEngine, await findPostgres()];
+
+/** A keyring and accounts over a store of their own, on a clock that stands still until it is moved. */
+export async function createWorld(t: TestContext, engine: Engine) {
+  const store = await engine.createStore(t);
+  const database = await store.open();
+  const clock = createMovableClock();
+  const openKeyring = (opened: Database) => createKeyring(opened, clock.now, 'stg');
+  return {
+    store,
+    database,
+    clock,
+    keyring: openKeyring(database),
+    accounts: createAccounts(database),
+    /** The keyring of another instance over the same store. */
+    openOther: async () => openKeyring(await store.open()),
+  };
+}
+
+export function makePlan(name: PlanName, perMinute?: number, perDay?: number): Plan {
+  const plan = resolvePlan(name, { ...(perMinute && { perMinute }), ...(perDay && { perDay }) });
+  assert.ok(!('problem' in plan));
+  return plan;
+}
+
+/** An order for a key with all scopes and no end, on a new account of the plan free unless it says otherwise. */
+export function order(changes: Partial<KeyOrder> = {}): KeyOrder {
+  return { account: null, plan: makePlan('free'), scopes: null, lifetimeMs: null, ...changes };
+}
+
+export async function findListed(keyring: Keyring, id: string) {
+  const listed = (await keyring.list()).find((key) => key.id === id);
+  assert.ok(listed);
+  return listed;
+}

@@ -1,0 +1,40 @@
+import type { Database } from '../../src/storage/database.ts';
+
+/** The same database, whose reads and transactions are counted. */
+export function countCalls(database: Database): Database & { readonly calls: () => number } {
+  let calls = 0;
+  return {
+    ...database,
+    calls: () => calls,
+    read(statement, parameters) {
+      calls += 1;
+      return database.read(statement, parameters);
+    },
+    readNow:
+      database.readNow &&
+      ((statement, parameters) => {
+        calls += 1;
+        return database.readNow?.(statement, parameters) ?? [];
+      }),
+    run(statement, parameters) {
+      calls += 1;
+      return database.run(statement, parameters);
+    },
+    transact(work) {
+      calls += 1;
+      return database.transact(work);
+    },
+  };
+}
+
+/** The same database, whose first transactions fail with the errors that are given, nothing of them done. */
+export function failFirst(database: Database, errors: Error[]): Database {
+  return {
+    ...database,
+    async transact(work) {
+      const error = errors.shift();
+      if (error !== undefined) throw error;
+      return await database.transact(work);
+    },
+  };
+}

@@ -1,0 +1,87 @@
+import { accessSync, constants } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+
+const knownPaths = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+];
+
+const path = [process.env['CHROMIUM_PATH'], ...knownPaths].find(isExecutable);
+
+/** Why tests in a browser cannot be run here; false where they can. With CI=true having none is a failure. */
+export const skip = path === undefined ? complain() : false;
+
+/** Where pictures of the pages are left to be looked at. */
+const picturesFolder = join(tmpdir(), 'animal-store-pictures');
+
+/** A page, and what happened on it. */
+export interface Visit {
+  readonly page: Page;
+  /** The addresses of all requests, in their order. */
+  readonly requests: readonly string[];
+  /** What the browser complained of: errors of scripts, broken policies, requests that failed. */
+  readonly complaints: readonly string[];
+  /** Takes a picture of what is in sight. */
+  takePicture(name: string): Promise<void>;
+}
+
+export function launchBrowser(): Promise<Browser> {
+  const args = [
+    '--headless',
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-quic',
+    '--no-first-run',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+  ];
+  return chromium.launch({ executablePath: path ?? '', args });
+}
+
+/** Opens a page that knows nothing of others; it is closed when the test ends. */
+export async function openVisit(
+  test: Pick<TestContext, 'after'>,
+  browser: Browser,
+  options: BrowserContextOptions = {},
+): Promise<Visit> {
+  const page = await browser.newPage(options);
+  test.after(() => page.close());
+  const requests: string[] = [];
+  const complaints: string[] = [];
+  page.on('request', (request) => requests.push(request.url()));
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+  });
+  return {
+    page,
+    requests,
+    complaints,
+    async takePicture(name) {
+      await mkdir(picturesFolder, { recursive: true });
+      await page.screenshot({ path: join(picturesFolder, `${name}.png`) });
+    },
+  };
+}
+
+function isExecutable(candidate: string | undefined): candidate is string {
+  try {
+    accessSync(candidate ?? '', constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function complain(): string {
+  const complaint = 'SKIPPED: no Chromium for the tests; install one or name it in CHROMIUM_PATH';
+  if (process.env['CI'] === 'true') throw new Error(complaint);
+  return complaint;
+}

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { guides } from '../../src/http/docs-guides.ts';
+import { startService } from '../support/service.ts';
+import { launchBrowser, openVisit, skip } from './chromium.ts';
+
+const phone = { width: 390, height: 844 };
+
+/** Opens the reference and waits until it is shown. */
+async function openReference(page: Page, url: string): Promise<void> {
+  await page.goto(`${url}/docs`);
+  await page.locator('.opblock').first().waitFor();
+}
+
+/** Opens an operation, fills its fields in, sends the request and gives what is shown of the answer. */
+async function tryOperation(page: Page, operationId: string, fill: (operation: Locator) => Promise<void>) {
+  const operation = page.locator(`[id$="-${operationId}"]`);
+  await operation.locator('.opblock-summary-control').click();
+  await fill(operation);
+  await operation.locator('.execute').click();
+  const answer = operation.locator('.live-responses-table tbody');
+  return {
+    status: await answer.locator('.response-col_status').textContent(),
+    body: await answer.locator('.highlight-code').first().textContent(),
+  };
+}
+
+const asItIs = async () => {};
+
+describe('the documentation in a browser', { skip }, () => {
+  let browser: Browser;
+  before(async () => {
+    browser = await launchBrowser();
+  });
+  after(() => browser.close());
+
+  test('an animal that is added and got in the try-it shows every digit of an int64', async (t) => {
+    const { app, createKey } = await startService(t);
+    const { page } = await openVisit(t, browser);
+    await openReference(page, app.url);
+    await page.getByLabel('API key').fill(await createKey());
+
+    const added = await tryOperation(page, 'createPet', (operation) =>
+      operation.locator('textarea').fill('{"name":"Rex","categoryId":9223372036854775807}'),
+    );
+    assert.equal(added.status, '201');
+    assert.match(added.body ?? '', /"categoryId": 9223372036854775807,/);
+
+    const got = await tryOperation(page, 'getPet', (operation) =>
+      operation.getByPlaceholder('petId').fill('1'),
+    );
+    assert.equal(got.status, '200');
+    assert.match(got.body ?? '', /"categoryId": 9223372036854775807,/);
+  });
+
+  test('a list is got at the first try, with nothing sent that was not typed in', async (t) => {
+    const { app, createKey, post } = await startService(t);
+    const key = await createKey();
+    await post(key, `{"name":"Rex","categoryId":-9223372036854775808}`);
+    const { page, requests } = await openVisit(t, browser);
+    await openReference(page, app.url);
+    await page.getByLabel('API key').fill(key);
+
+    const listed = await tryOperation(page, 'listPets', asItIs);
+    assert.equal(listed.status, '200');
+    assert.match(listed.body ?? '', /"categoryId": -9223372036854775808,/);
+    assert.equal(requests.at(-1), `${app.url}/v1/pets?limit=20`);
+  });
+
+  test('a wrong key in the try-it is told in the words of the service', async (t) => {
+    const { app } = await startService(t);
+    const { page } = await openVisit(t, browser);
+    await openReference(page, app.url);
+    await page.getByLabel('API key').fill('as_dev_wrong');
+    const answer = await tryOperation(page, 'listPets', asItIs);
+    assert.equal(answer.status, '401');
+    assert.match(answer.body ?? '', /"code": "api_key_invalid"/);
+  });
+
+  test('a visit takes four requests, all of them to the service, and breaks no rule of the page', async (t) => {
+    const { app } = await startService(t);
+    const { page, requests, complaints } = await openVisit(t, browser);
+    await openReference(page, app.url);
+    await page.locator('.models-control').click();
+    await page.waitForLoadState('networkidle');
+    assert.equal(requests.length, 4, requests.join('\n'));
+    assert.deepEqual(
+      requests.filter((address) => !address.startsWith(`${app.url}/`)),
+      [],
+    );
+    assert.deepEqual(complaints, []);
+  });
+
+  test('a bound of int64 is nowhere shown rounded', async (t) => {
+    const { app } = await startService(t);
+    const { page } = await openVisit(t, browser);
+    await openReference(page, app.url);
+    for (const operation of await page.locator('.opblock-summary-control').all()) await operation.click();
+    for (const tab of await page.getByRole('tab', { name: 'Schema' }).all()) await tab.click();
+    assert.doesNotMatch((await page.locator('#reference').textContent()) ?? '', /9223372036854776000/);
+  });
+
+  test('the code of a failure leads to its place in the guide', async (t) => {
+    const { app } = await startService(t);
+    const { page } = await openVisit(t, browser);
+    await openReference(page, app.url);
+    const operation = page.locator('[id$="-createPet"]');
+    await operation.locator('.opblock-summary-control').click();
+    await operation.getByRole('link', { name: 'idempotency_key_reused' }).click();
+    await page.waitForURL('**/docs/errors#idempotency_key_reused');
+    assert.equal(await page.locator(':target').textContent(), 'idempotency_key_reused');
+  });
+
+  for (const [name, viewport] of [
+    ['screen', { width: 1280, height: 900 }],
+    ['phone', phone],
+  ] as const)
+    for (const colorScheme of ['light', 'dark'] as const)
+      test(`every page fits a ${name} and is ${colorScheme} where the system is`, async (t) => {
+        const { app } = await startService(t);
+        const { page, complaints, takePicture } = await openVisit(t, browser, { viewport, colorScheme });
+
+        async function checkPage(picture: string): Promise<void> {
+          await takePicture(`${picture}-${name}-${colorScheme}`);
+          const width = await page.evaluate('document.documentElement.scrollWidth');
+          assert.equal(width, viewport.width, `${picture} is wider than the window`);
+          const ground = await page.evaluate('getComputedStyle(document.body).backgroundColor');
+          assert.equal(ground, colorScheme === 'light' ? 'rgb(255, 255, 255)' : 'rgb(17, 19, 22)');
+        }
+
+        await openReference(page, app.url);
+        await checkPage('reference');
+        for (const operation of await page.locator('.opblock-summary-control').all()) await operation.click();
+        await checkPage('operations');
+        for (const guide of guides) {
+          await page.goto(`${app.url}/docs/${guide.name}`);
+          await checkPage(guide.name);
+        }
+        assert.deepEqual(complaints, []);
+      });
+});

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, type TestContext, test } from 'node:test';
+import { openDatabase } from '../../src/storage/open-database.ts';
+import { addPet, readContents } from '../contracts/store-contents.ts';
+import { makeFolder } from '../support/service.ts';
+import { runInProcess } from './run-command-line.ts';
+
+/** A store of two animals that is open, in a folder with nothing else but what SQLite puts beside it. */
+async function createWorld(t: TestContext) {
+  const folder = await makeFolder(t);
+  const url = `sqlite:${join(folder, 'store.db')}`;
+  const store = await openDatabase(url);
+  t.after(() => store.close());
+  await addPet(store);
+  await addPet(store);
+  const file = join(await makeFolder(t), 'backup.db');
+  return { url, store, path: join(folder, 'store.db'), file, folder: join(file, '..') };
+}
+
+/** Runs a backup that is to be refused: one line, exit code 1, and no other file in its folder than before. */
+async function expectRefusal(url: string, args: readonly string[], line: RegExp): Promise<void> {
+  const folder = join(args[0] ?? '', '..');
+  const before = await readdir(folder);
+  const { code, stdout, stderr } = await runInProcess(['backup', ...args], url);
+  assert.deepEqual([code, stdout], [1, '']);
+  assert.match(stderr, /^error: [^\n]+\n$/);
+  assert.match(stderr, line);
+  assert.deepEqual(await readdir(folder), before);
+}
+
+describe('backup', () => {
+  test('copies an open store whole into one file, and tells so', async (t) => {
+    const { url, store, file, folder } = await createWorld(t);
+    const { code, stdout, stderr } = await runInProcess(['backup', file], url);
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(stdout, /^copied the store to .*backup\.db \(0\.\d MiB\) and checked it\n$/);
+    assert.deepEqual(await readdir(folder), ['backup.db']);
+    const copy = await openDatabase(`sqlite:${file}`);
+    t.after(() => copy.close());
+    assert.deepEqual(await readContents(copy), await readContents(store));
+    assert.equal(await addPet(copy), 3n);
+  });
+
+  test('gives one value with --json', async (t) => {
+    const { url, file } = await createWorld(t);
+    const { stdout } = await runInProcess(['backup', file, '--json'], url);
+    assert.deepEqual(JSON.parse(stdout), { file, bytes: (await stat(file)).size });
+  });
+
+  test('does not replace a file', async (t) => {
+    const { url, file } = await createWorld(t);
+    await writeFile(file, 'mine');
+    await expectRefusal(url, [file], /is there already: --force replaces it/);
+    assert.equal(await readFile(file, 'utf8'), 'mine');
+  });
+
+  test('replaces a file with --force', async (t) => {
+    const { url, file, folder } = await createWorld(t);
+    await writeFile(file, 'mine');
+    assert.equal((await runInProcess(['backup', file, '--force'], url)).code, 0);
+    assert.match(await readFile(file, 'latin1'), /^SQLite format 3/);
+    assert.deepEqual(await readdir(folder), ['backup.db']);
+  });
+
+  test('replaces no database that is open, even with --force', async (t) => {
+    const { url, path } = await createWorld(t);
+    await expectRefusal(url, [path, '--force'], /is a database in use/);
+  });
+
+  test('refuses a folder that is not there', async (t) => {
+    const { url, folder } = await createWorld(t);
+    const { code, stderr } = await runInProcess(['backup', join(folder, 'nowhere', 'backup.db')], url);
+    assert.equal(code, 1);
+    assert.match(stderr, /^error: .*cannot be written: ENOENT[^\n]*\n$/);
+  });
+
+  test('refuses a store that is not there, and makes none', async (t) => {
+    const { file } = await createWorld(t);
+    const folder = await makeFolder(t);
+    await expectRefusal(`sqlite:${join(folder, 'none.db')}`, [file], /none\.db cannot be opened/);
+    assert.deepEqual(await readdir(folder), []);
+  });
+
+  test('refuses what is no database', async (t) => {
+    const { file } = await createWorld(t);
+    const other = join(await makeFolder(t), 'other.db');
+    await writeFile(other, 'This is no database.'.repeat(100));
+    await expectRefusal(`sqlite:${other}`, [file], /cannot be copied: file is not a database/);
+  });
+
+  test('tells that a store is damaged, and leaves no copy of it', async (t) => {
+    const { url, store, path, file } = await createWorld(t);
+    await store.close();
+    const bytes = await readFile(path);
+    await writeFile(path, bytes.fill(0xff, 4_096));
+    await expectRefusal(url, [file], /cannot be copied: database disk image is malformed/);
+  });
+
+  test('leaves no copy in which a row breaks a rule of its table', async (t) => {
+    const { url, path, file } = await createWorld(t);
+    const database = new DatabaseSync(path);
+    database.exec(`pragma ignore_check_constraints = on; update pets set status = 'lost' where id = 1`);
+    database.close();
+    await expectRefusal(url, [file], /the copy is not whole: CHECK constraint failed in pets/);
+  });
+
+  test('names the tool for a store in PostgreSQL', async (t) => {
+    const { file } = await createWorld(t);
+    await expectRefusal('postgres://127.0.0.1:1/animals', [file], /use pg_dump/);
+  });
+
+  test('needs a file', async (t) => {
+    const { url } = await createWorld(t);
+    assert.equal((await runInProcess(['backup'], url)).code, 2);
+  });
+});

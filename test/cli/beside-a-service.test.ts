@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { openStore } from '../../src/app.ts';
+import { systemClock } from '../../src/clock.ts';
+import { makePlan, order } from '../accounts/world.ts';
+import { runProgram, serveInProcess, until } from '../support/processes.ts';
+import { makeFolder } from '../support/service.ts';
+
+/** Contract section 5: on one machine. */
+const effectMsMax = 2_000;
+const ample = makePlan('enterprise', 1_000_000, 1_000_000);
+
+test('beside a running service', async (t) => {
+  const folder = await makeFolder(t);
+  const databaseUrl = `sqlite:${join(folder, 'store.db')}`;
+  const settings = { DATABASE_URL: databaseUrl, ENVIRONMENT: 'staging' };
+  const service = await serveInProcess(t, { settings });
+  const store = await openStore({ databaseUrl, environment: 'staging' }, systemClock);
+  t.after(() => store.close());
+
+  /** Runs a command in a process of its own, without a mistake. */
+  async function run(args: string): Promise<string> {
+    const { code, stdout, stderr } = await runProgram(args.split(' '), { settings });
+    assert.deepEqual([code, stderr], [0, ''], args);
+    return stdout;
+  }
+
+  async function ask(key: string) {
+    const answer = await fetch(`${service.url}/pets`, { headers: { authorization: `Bearer ${key}` } });
+    const { code } = (await answer.json()) as { code?: string };
+    return { status: answer.status, code, limit: answer.headers.get('x-ratelimit-limit') };
+  }
+
+  function untilRefused(key: string, withinMs: number) {
+    return until(
+      () => ask(key),
+      ({ status }) => status === 401,
+      withinMs,
+    );
+  }
+
+  await t.test('keys create: the key works at once', async () => {
+    const { key } = JSON.parse(await run('keys create --plan free --json'));
+    assert.equal((await ask(key)).status, 200);
+  });
+
+  await t.test('keys revoke takes effect within 2 seconds', async () => {
+    const { id, key } = await store.keyring.issue(order({ plan: ample }));
+    assert.equal((await ask(key)).status, 200);
+    assert.equal(await run(`keys revoke ${id}`), `${id} is revoked\n`);
+    assert.equal((await untilRefused(key, effectMsMax)).code, 'api_key_revoked');
+  });
+
+  await t.test('keys rotate: the new key works at once, the old one ends with its overlap', async () => {
+    const old = await store.keyring.issue(order({ plan: ample }));
+    assert.equal((await ask(old.key)).status, 200);
+    const { key } = JSON.parse(await run(`keys rotate ${old.id} --overlap 1s --json`));
+    assert.equal((await ask(key)).status, 200);
+    assert.equal((await untilRefused(old.key, 1_000 + effectMsMax)).code, 'api_key_expired');
+    assert.equal((await ask(key)).status, 200);
+  });
+
+  await t.test('keys create --expires-in: the key ends by itself', async () => {
+    const { key } = JSON.parse(
+      await run(
+        'keys create --plan enterprise --per-minute 1000000 --per-day 1000000 --expires-in 1s --json',
+      ),
+    );
+    assert.equal((await untilRefused(key, 1_000 + effectMsMax)).code, 'api_key_expired');
+  });
+
+  await t.test('accounts set-plan takes effect within 2 seconds', async () => {
+    const { key, account } = await store.keyring.issue(order());
+    assert.equal((await ask(key)).limit, '60');
+    await run(`accounts set-plan ${account} --plan enterprise --per-minute 1000000 --per-day 2000000`);
+    await until(
+      () => ask(key),
+      ({ limit }) => limit === '1000000',
+      effectMsMax,
+    );
+  });
+
+  await t.test('keys list tells of a use within seconds, to the minute', async () => {
+    const { key, id } = await store.keyring.issue(order());
+    await ask(key);
+    const listed = await until(
+      async () =>
+        (JSON.parse(await run('keys list --json')) as Record<string, string>[]).find(
+          (row) => row['id'] === id,
+        ),
+      (row) => row?.['lastUsedAt'] !== null,
+      5_000,
+    );
+    assert.match(listed?.['lastUsedAt'] ?? '', /:00\.000Z$/);
+  });
+
+  await t.test('import, export and migrate work, and the service sees what was imported', async () => {
+    const { key } = await store.keyring.issue(order());
+    const examples = join(import.meta.dirname, '../../examples/animals.ndjson');
+    const { imported } = JSON.parse(await run(`import ${examples} --json`));
+    assert.ok(imported > 0);
+    const listed = await fetch(`${service.url}/pets`, { headers: { authorization: `Bearer ${key}` } });
+    assert.equal(((await listed.json()) as unknown[]).length, Math.min(imported, 20));
+    const { exported } = JSON.parse(await run(`export --output ${join(folder, 'all.ndjson')} --json`));
+    assert.equal(exported, imported);
+    assert.deepEqual(JSON.parse(await run('migrate --json')), { engine: 'sqlite', schema: 'newest' });
+  });
+});

@@ -1,0 +1,44 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import type { TestContext } from 'node:test';
+import type { Terminal } from '../../src/cli/terminal.ts';
+import { systemClock } from '../../src/clock.ts';
+import { type Catalogue, createCatalogue } from '../../src/pets/catalogue.ts';
+import type { Pet } from '../../src/pets/pet.ts';
+import { openSqlite } from '../../src/storage/sqlite.ts';
+
+/** A folder with an empty catalogue in a real store; both go when the test ends. */
+export async function createWorld(test: TestContext) {
+  const folder = await mkdtemp(join(tmpdir(), 'animal-store-'));
+  const database = await openSqlite(join(folder, 'store.db'));
+  test.after(async () => {
+    await database.close();
+    await rm(folder, { recursive: true });
+  });
+  return { folder, catalogue: createCatalogue(database, systemClock) };
+}
+
+/** Runs a command before a terminal that keeps what is written to it; the error that it ends with is a result. */
+export async function run(
+  command: (terminal: Terminal) => Promise<void>,
+  { stdin = '', isTTY = false }: { readonly stdin?: string | Uint8Array; readonly isTTY?: boolean } = {},
+) {
+  const stdout = new PassThrough({ highWaterMark: 2 ** 24 });
+  const stderr = Object.assign(new PassThrough({ highWaterMark: 2 ** 24 }), { isTTY });
+  let error: unknown = null;
+  try {
+    await command({ stdin: Readable.from([Buffer.from(stdin)]), stdout, stderr });
+  } catch (thrown) {
+    error = thrown;
+  }
+  stdout.end();
+  stderr.end();
+  return { stdout: await text(stdout), stderr: await text(stderr), error };
+}
+
+export async function listPets(catalogue: Catalogue): Promise<readonly Pet[]> {
+  return (await Array.fromAsync(catalogue.listAll())).flat();
+}

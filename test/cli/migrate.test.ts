@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { moveStore } from '../../src/cli/move-store.ts';
+import { openDatabase } from '../../src/storage/open-database.ts';
+import { fillStore, readContents } from '../contracts/store-contents.ts';
+import { findPostgres, sqliteEngine } from '../support/engines.ts';
+import { makeFolder, startService, type TestService } from '../support/service.ts';
+import { run } from './import-world.ts';
+import { runInProcess } from './run-command-line.ts';
+
+const postgres = await findPostgres();
+
+/** A store with rows in every table, and the address of one that is not there yet. */
+async function createWorld(t: TestContext) {
+  const source = await sqliteEngine.createStore(t);
+  const original = await source.open();
+  await fillStore(original);
+  const folder = await makeFolder(t);
+  return { from: source.url, to: `sqlite:${join(folder, 'moved.db')}`, original, folder };
+}
+
+/** Runs a command that is to be refused, with one line. */
+async function expectRefusal(args: readonly string[], code: number, line: RegExp): Promise<void> {
+  const ended = await runInProcess(['migrate', ...args], 'sqlite:/nowhere/store.db');
+  assert.deepEqual([ended.code, ended.stdout], [code, '']);
+  assert.match(ended.stderr, /^error: [^\n]+\n$/);
+  assert.match(ended.stderr, line);
+}
+
+describe('migrate', () => {
+  test('without addresses brings the store of DATABASE_URL to the newest schema', async (t) => {
+    const folder = await makeFolder(t);
+    const { code, stdout } = await runInProcess(['migrate'], `sqlite:${join(folder, 'store.db')}`);
+    assert.deepEqual([code, stdout], [0, 'the sqlite store has the newest schema\n']);
+  });
+
+  test('--from --to moves a store whole and tells what was moved', async (t) => {
+    const { from, to, original } = await createWorld(t);
+    const { code, stdout, stderr } = await runInProcess(['migrate', '--from', from, '--to', to], from);
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(
+      stdout,
+      /^moved 12,000 animals, 2 accounts and 11 keys in \d+\.\d s, and compared every row\n$/,
+    );
+    const copy = await openDatabase(to);
+    t.after(() => copy.close());
+    assert.deepEqual(await readContents(copy), await readContents(original));
+  });
+
+  test('--from --to gives one value with --json', async (t) => {
+    const { from, to } = await createWorld(t);
+    const { stdout } = await runInProcess(['migrate', '--from', from, '--to', to, '--json'], from);
+    assert.deepEqual(JSON.parse(stdout), {
+      animals: 12_000,
+      accounts: 2,
+      keys: 11,
+      idempotencyRecords: 11,
+      usageWindows: 13,
+      bans: 11,
+    });
+  });
+
+  test('--from --to shows on a terminal how far the moving and then the checking are', async (t) => {
+    const { from, to } = await createWorld(t);
+    const { stderr } = await run((terminal) => moveStore({ from, to, json: false }, terminal), {
+      isTTY: true,
+    });
+    assert.match(stderr, /moving \[.* % of 12,050 rows.*checking \[.* 100 % of 12,050 rows/s);
+  });
+
+  test('refuses one address without the other', async () => {
+    await expectRefusal(['--from', 'sqlite:a.db'], 2, /--from and --to go together/);
+    await expectRefusal(['--to', 'sqlite:a.db'], 2, /--from and --to go together/);
+  });
+
+  test('refuses to move a store to itself, however its path is written', async (t) => {
+    const { from } = await createWorld(t);
+    const other = from.replace(/store\.db$/, './store.db');
+    await expectRefusal(['--from', from, '--to', other], 1, /cannot be moved to itself/);
+  });
+
+  test('refuses a target that is not empty', async (t) => {
+    const { from, to } = await createWorld(t);
+    await runInProcess(['migrate', '--from', from, '--to', to], from);
+    await expectRefusal(['--from', from, '--to', to], 1, /moved\.db is not empty: nothing was moved/);
+  });
+
+  test('refuses a source that is not there, and makes neither it nor the target', async (t) => {
+    const folder = await makeFolder(t);
+    const [from, to] = [`sqlite:${join(folder, 'none.db')}`, `sqlite:${join(folder, 'moved.db')}`];
+    await expectRefusal(['--from', from, '--to', to], 1, /none\.db cannot be opened/);
+    assert.deepEqual(await readdir(folder), []);
+  });
+
+  test('never shows a password', async (t) => {
+    const { from } = await createWorld(t);
+    const secret = 'postgres://root:hunter2@127.0.0.1:1/animals';
+    for (const args of [
+      ['--from', secret, '--to', from],
+      ['--from', from, '--to', secret],
+    ])
+      await expectRefusal(args, 1, /^(?!.*hunter2).*127\.0\.0\.1:1\/animals cannot be opened/);
+  });
+});
+
+describe('a service on a store that was moved to PostgreSQL', { skip: postgres.skip }, () => {
+  const idempotent = { 'idempotency-key': 'once' };
+
+  async function readNextPage(service: TestService, key: string, page: string) {
+    const answer = await service.request(key, page);
+    const pets = (await answer.json()) as { id: number }[];
+    const [, next = ''] = /<\/v1([^>]+)>; rel="next"/.exec(answer.headers.get('link') ?? '') ?? [];
+    return { ids: pets.map(({ id }) => id), next, remaining: answer.headers.get('x-ratelimit-remaining') };
+  }
+
+  test('goes on where the other was: keys, counts, pages, retries and ids', async (t) => {
+    const before = await startService(t);
+    const key = await before.createKey('free');
+    await before.importPets(10);
+    const added = await before.post(key, { name: 'Rex', categoryId: 1 }, idempotent);
+    const rex = await added.json();
+    const first = await readNextPage(before, key, '/pets?limit=4');
+    await before.stop();
+
+    const target = await postgres.createStore(t);
+    const { databaseUrl } = before.config;
+    const { code } = await runInProcess(['migrate', '--from', databaseUrl, '--to', target.url], databaseUrl);
+    assert.equal(code, 0);
+
+    const after = await startService(t, { DATABASE_URL: target.url }, before.clock);
+    const second = await readNextPage(after, key, first.next);
+    assert.deepEqual(
+      [first.ids, second.ids],
+      [
+        [11, 10, 9, 8],
+        [7, 6, 5, 4],
+      ],
+    );
+    assert.equal(Number(second.remaining), Number(first.remaining) - 1);
+    const replayed = await after.post(key, { name: 'Rex', categoryId: 1 }, idempotent);
+    assert.equal(replayed.headers.get('idempotent-replayed'), 'true');
+    assert.deepEqual(await replayed.json(), rex);
+    const next = (await (await after.post(key, { name: 'Ida', categoryId: 1 })).json()) as { id: number };
+    assert.equal(next.id, 12);
+    await after.stop();
+  });
+});

@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { isKeyText } from '../../src/accounts/api-key.ts';
+import { readToEnd, runProgram, serveInProcess, spawnProgram, until } from '../support/processes.ts';
+import { makeFolder } from '../support/service.ts';
+import { beginPost } from './slow-post.ts';
+
+const freePorts = { PORT: '0', OPS_PORT: '0' };
+
+describe('serve', () => {
+  test('with --json prints where it listens, in one JSON value, and logs to standard error', async (t) => {
+    const folder = await makeFolder(t);
+    const service = await serveInProcess(t, { settings: { DATABASE_URL: `sqlite:${folder}/store.db` } });
+    const { code, stdout } = await service.end('SIGTERM');
+    assert.equal(code, 0);
+    assert.deepEqual(JSON.parse(stdout), { url: service.url, opsUrl: service.opsUrl, key: null });
+    for (const line of service.readLog().trimEnd().split('\n'))
+      assert.equal(typeof JSON.parse(line).level, 'number');
+  });
+
+  test('in development shows a key for an empty store once, with a line that adds and lists an animal', async (t) => {
+    const settings = { ...freePorts, DATABASE_URL: `sqlite:${await makeFolder(t)}/store.db` };
+    const child = spawnProgram(['serve'], { settings });
+    t.after(() => child.kill('SIGKILL'));
+    const ended = readToEnd(child);
+    let output = '';
+    child.stdout?.on('data', (chunk) => {
+      output += chunk;
+    });
+    while (!output.includes('serving')) await (child.stdout && once(child.stdout, 'data'));
+    const [line = ''] = /^ {2}curl .*$/m.exec(output) ?? [];
+    const { stdout } = await promisify(execFile)('sh', ['-c', line]);
+    assert.match(stdout, /^\{"id":1,"name":"Rex","categoryId":1,"status":"available"\}\[\{"id":1,.*\}\]$/);
+    child.kill('SIGTERM');
+    assert.equal((await ended).code, 0);
+
+    const second = await serveInProcess(t, { settings: { ...settings, ENVIRONMENT: 'development' } });
+    assert.equal(second.key, null);
+  });
+
+  test('in development makes one first key however many services start at once on an empty store', async (t) => {
+    const settings = { DATABASE_URL: `sqlite:${await makeFolder(t)}/store.db`, ENVIRONMENT: 'development' };
+    const services = await Promise.all(Array.from({ length: 4 }, () => serveInProcess(t, { settings })));
+    const keys = services.map(({ key }) => key).filter((key) => key !== null);
+    assert.equal(keys.length, 1);
+    assert.ok(isKeyText(keys[0] ?? ''));
+  });
+
+  test('tells in one line which port is taken, and exits with code 1', async (t) => {
+    const holder = createServer().listen(0, '127.0.0.1');
+    t.after(() => holder.close());
+    await once(holder, 'listening');
+    const taken = String((holder.address() as AddressInfo).port);
+    for (const port of ['PORT', 'OPS_PORT']) {
+      const DATABASE_URL = `sqlite:${join(await makeFolder(t), 'store.db')}`;
+      const settings = { ...freePorts, [port]: taken, DATABASE_URL, LOG_LEVEL: 'silent' };
+      const { code, stderr } = await runProgram(['serve'], { settings });
+      assert.equal(code, 1);
+      assert.equal(stderr, `error: cannot listen on 127.0.0.1:${taken}: the port is taken\n`);
+    }
+  });
+});
+
+describe('a service that is told to stop', () => {
+  async function startWithKey(t: Parameters<typeof serveInProcess>[0]) {
+    const DATABASE_URL = `sqlite:${await makeFolder(t)}/store.db`;
+    const settings = { DATABASE_URL, ENVIRONMENT: 'development' };
+    const service = await serveInProcess(t, { settings });
+    assert.ok(service.key);
+    return { ...service, key: service.key, settings };
+  }
+
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    test(`by ${signal} takes no more connections, finishes what is running, and exits with code 0`, async (t) => {
+      const service = await startWithKey(t);
+      const post = await beginPost(service.url, service.key);
+      service.child.kill(signal);
+      await service.untilLogged('stopping');
+      await assert.rejects(fetch(service.url));
+      const answer = await post.finish();
+      assert.equal(answer.status, 201);
+      const { code, signal: endedBy } = await service.end();
+      assert.deepEqual([code, endedBy], [0, null]);
+    });
+
+  test('by SIGTERM twice is not disturbed by the second', async (t) => {
+    const service = await startWithKey(t);
+    const post = await beginPost(service.url, service.key);
+    service.child.kill('SIGTERM');
+    await service.untilLogged('stopping');
+    service.child.kill('SIGTERM');
+    assert.equal((await post.finish()).status, 201);
+    assert.equal((await service.end()).code, 0);
+  });
+
+  test('by SIGINT ends at once at another one, although a request is running', async (t) => {
+    const service = await startWithKey(t);
+    await beginPost(service.url, service.key);
+    service.child.kill('SIGINT');
+    await service.untilLogged('stopping');
+    const { signal } = await until(
+      async () => {
+        service.child.kill('SIGINT');
+        await new Promise(setImmediate);
+        return { signal: service.child.signalCode };
+      },
+      ({ signal }) => signal !== null,
+      5_000,
+    );
+    assert.equal(signal, 'SIGINT');
+  });
+
+  test('has written when its keys were last used', async (t) => {
+    const service = await startWithKey(t);
+    await fetch(`${service.url}/pets`, { headers: { authorization: `Bearer ${service.key}` } });
+    await service.end('SIGTERM');
+    const { stdout } = await runProgram(['keys', 'list', '--json'], service);
+    assert.match(stdout, /"lastUsedAt":"\d{4}-\d\d-\d\dT\d\d:\d\d:00\.000Z"/);
+  });
+});
+
+test('kill -9 loses no animal that was answered with 201', async (t) => {
+  const settings = { DATABASE_URL: `sqlite:${await makeFolder(t)}/store.db`, ENVIRONMENT: 'development' };
+  const service = await serveInProcess(t, { settings });
+  const headers = { authorization: `Bearer ${service.key}`, 'content-type': 'application/json' };
+  const answered = new Set<number>();
+  async function addUntilKilled(): Promise<void> {
+    for (;;) {
+      const body = '{"name":"Rex","categoryId":1}';
+      const answer = await fetch(`${service.url}/pets`, { method: 'POST', headers, body }).catch(() => null);
+      const text = await answer?.text().catch(() => null);
+      if (answer?.status !== 201 || !text) return;
+      answered.add(JSON.parse(text).id);
+      if (answered.size >= 100) service.child.kill('SIGKILL');
+    }
+  }
+  await Promise.all(Array.from({ length: 8 }, addUntilKilled));
+  assert.equal((await service.end()).signal, 'SIGKILL');
+  assert.ok(answered.size >= 100);
+
+  const { stdout } = await runProgram(['export'], { settings });
+  const kept = new Set(
+    stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).id),
+  );
+  assert.deepEqual(
+    [...answered].filter((id) => !kept.has(id)),
+    [],
+  );
+});
+
+describe('a failure that nobody caught', () => {
+  for (const [kind, failure] of [
+    ['an exception', `throw new Error('out of the blue')`],
+    ['a rejected promise', `Promise.reject(new Error('out of the blue'))`],
+  ] as const)
+    test(`ends the service with one fatal line in its log and exit code 1: ${kind}`, async (t) => {
+      const service = await serveInProcess(t, {
+        settings: { DATABASE_URL: `sqlite:${await makeFolder(t)}/store.db` },
+        preload: `process.on('SIGUSR2', () => { ${failure}; })`,
+      });
+      await service.untilLogged('serving');
+      const { code } = await service.end('SIGUSR2');
+      assert.equal(code, 1);
+      const lines = service.readLog().trimEnd().split('\n');
+      const fatal = lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 60);
+      assert.equal(fatal.length, 1);
+      assert.equal(fatal[0].err.message, 'out of the blue');
+    });
+});

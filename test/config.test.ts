@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { type Config, parseConfig, settings } from '../src/config.ts';
+import { OperatorError } from '../src/errors.ts';
+
+function messageOf(environment: Record<string, string>): string {
+  try {
+    parseConfig(environment);
+  } catch (error) {
+    assert.ok(error instanceof OperatorError);
+    return error.message;
+  }
+  return assert.fail(`nothing is wrong with ${JSON.stringify(environment)}`);
+}
+
+describe('the settings of contract section 8', () => {
+  test('are these, and no others', () => {
+    assert.deepEqual(Object.keys(settings), [
+      'HOST',
+      'PORT',
+      'OPS_HOST',
+      'OPS_PORT',
+      'ENVIRONMENT',
+      'PUBLIC_URL',
+      'DATABASE_URL',
+      'REDIS_URL',
+      'TRUST_PROXY',
+      'LOG_LEVEL',
+      'LOG_REQUESTS',
+      'CORS_ORIGINS',
+    ]);
+  });
+
+  const defaults: Config = {
+    host: '127.0.0.1',
+    port: 8080,
+    opsHost: '127.0.0.1',
+    opsPort: 8081,
+    environment: 'development',
+    publicUrl: null,
+    databaseUrl: 'sqlite:./data/animal-store.db',
+    trustProxy: false,
+    logLevel: 'info',
+    logRequests: 'all',
+    corsOrigins: [],
+  };
+
+  test('have these defaults', () => {
+    assert.deepEqual(parseConfig({}), defaults);
+  });
+
+  test('count as unset where they are empty', () => {
+    const empty = Object.fromEntries(Object.keys(settings).map((name) => [name, '']));
+    assert.deepEqual(parseConfig(empty), defaults);
+  });
+
+  const readings: readonly [setting: string, text: string, field: keyof Config, value: unknown][] = [
+    ['HOST', '0.0.0.0', 'host', '0.0.0.0'],
+    ['HOST', '::1', 'host', '::1'],
+    ['HOST', 'localhost', 'host', 'localhost'],
+    ['PORT', '0', 'port', 0],
+    ['PORT', '65535', 'port', 65_535],
+    ['OPS_HOST', '::', 'opsHost', '::'],
+    ['OPS_PORT', '1', 'opsPort', 1],
+    ['ENVIRONMENT', 'staging', 'environment', 'staging'],
+    ['ENVIRONMENT', 'production', 'environment', 'production'],
+    ['PUBLIC_URL', 'https://api.example.com/v1', 'publicUrl', 'https://api.example.com/v1'],
+    ['PUBLIC_URL', 'http://localhost:9000/shop/v1', 'publicUrl', 'http://localhost:9000/shop/v1'],
+    ['DATABASE_URL', 'sqlite:/var/lib/store.db', 'databaseUrl', 'sqlite:/var/lib/store.db'],
+    ['DATABASE_URL', 'postgres://u:p@h:1/d', 'databaseUrl', 'postgres://u:p@h:1/d'],
+    ['DATABASE_URL', 'postgresql://h/d', 'databaseUrl', 'postgresql://h/d'],
+    ['TRUST_PROXY', 'false', 'trustProxy', false],
+    ['TRUST_PROXY', '0', 'trustProxy', false],
+    ['TRUST_PROXY', '2', 'trustProxy', 2],
+    ['TRUST_PROXY', '10.0.0.0/8, ::1', 'trustProxy', ['10.0.0.0/8', '::1']],
+    ['LOG_LEVEL', 'trace', 'logLevel', 'trace'],
+    ['LOG_LEVEL', 'silent', 'logLevel', 'silent'],
+    ['LOG_REQUESTS', 'errors', 'logRequests', 'errors'],
+    ['LOG_REQUESTS', 'all', 'logRequests', 'all'],
+    ['CORS_ORIGINS', 'https://a.example', 'corsOrigins', ['https://a.example']],
+    [
+      'CORS_ORIGINS',
+      'https://a.example, http://b:8000',
+      'corsOrigins',
+      ['https://a.example', 'http://b:8000'],
+    ],
+  ];
+  for (const [setting, text, field, value] of readings)
+    test(`${setting}=${text} is read`, () => {
+      assert.deepEqual(parseConfig({ [setting]: text })[field], value);
+    });
+
+  for (const environment of ['staging', 'production'])
+    test(`in ${environment} only failed and slow requests are logged unless all are asked for`, () => {
+      assert.equal(parseConfig({ ENVIRONMENT: environment }).logRequests, 'errors');
+      assert.equal(parseConfig({ ENVIRONMENT: environment, LOG_REQUESTS: 'all' }).logRequests, 'all');
+    });
+});
+
+describe('a wrong setting', () => {
+  const wrongs: Record<keyof typeof settings, readonly string[]> = {
+    HOST: ['a b', '-x', 'http://localhost', '127.0.0.1:80', '[::1]'],
+    PORT: ['-1', '65536', '1.5', '0x50', '8080 ', 'http', '1e3', '000080'],
+    OPS_HOST: ['*', 'a/b'],
+    OPS_PORT: ['x', '99999'],
+    ENVIRONMENT: ['prod', 'Development', 'test'],
+    PUBLIC_URL: [
+      'example.com/v1',
+      'https://example.com',
+      'https://example.com/v1/',
+      'https://example.com/v2',
+      'https://example.com/notv1',
+      'https://example.com/v1?x=1',
+      'https://example.com/v1#x',
+      'https://user:secret@example.com/v1',
+      'ftp://example.com/v1',
+    ],
+    DATABASE_URL: [
+      'mysql://u:secret@h/d',
+      'sqlite:',
+      './store.db',
+      'postgres:',
+      'postgres:d',
+      'sqlite::memory:',
+    ],
+    REDIS_URL: ['redis://:secret@127.0.0.1:6379', 'x'],
+    TRUST_PROXY: ['true', '-1', '100', '10.0.0.0/33', '::/129', '10.0.0', '10.0.0.1,', '10.0.0.1/8/8', 'a'],
+    LOG_LEVEL: ['verbose', 'INFO', '30'],
+    LOG_REQUESTS: ['none', 'true', '5xx'],
+    CORS_ORIGINS: ['*', 'null', 'example.com', 'https://a.example/', 'https://a.example,x', 'file:///x'],
+  };
+  for (const [setting, texts] of Object.entries(wrongs))
+    for (const text of texts)
+      test(`${setting}=${text} is named with its rule`, () => {
+        const message = messageOf({ [setting]: text });
+        assert.match(message, new RegExp(`^wrong settings: ${setting} must be [^;\n]+$`));
+      });
+
+  test('is named with all others that are wrong, in one line', () => {
+    const message = messageOf(
+      Object.fromEntries(Object.entries(wrongs).map(([name, [text]]) => [name, text ?? ''])),
+    );
+    assert.ok(!message.includes('\n'));
+    const named = [...message.matchAll(/([A-Z_]+) must be /g)].map(([, name]) => name);
+    assert.deepEqual(named, Object.keys(settings));
+  });
+
+  test('is never shown, as it may hold a secret', () => {
+    for (const name of Object.keys(settings))
+      for (const value of ['S3cret!/', 'mysql://user:S3cret!/@host/d', 'redis://:S3cret!/@host', '-S3cret!/'])
+        assert.doesNotMatch(messageOf({ [name]: value }), /S3cret/);
+  });
+
+  test('REDIS_URL says that counts are not shared yet', () => {
+    assert.equal(
+      messageOf({ REDIS_URL: 'redis://127.0.0.1' }),
+      'wrong settings: REDIS_URL must be unset: this release cannot share counts over Redis',
+    );
+  });
+});
+
+describe('the two surfaces', () => {
+  const rule = 'wrong settings: OPS_PORT must be another port than PORT';
+  for (const [host, opsHost] of [
+    ['127.0.0.1', '127.0.0.1'],
+    ['0.0.0.0', '127.0.0.1'],
+    ['127.0.0.1', '::'],
+  ] as const)
+    test(`cannot share a port of ${host} and ${opsHost}`, () => {
+      assert.equal(messageOf({ HOST: host, OPS_HOST: opsHost, PORT: '9000', OPS_PORT: '9000' }), rule);
+    });
+
+  test('cannot share a port although only one of the two is set', () => {
+    assert.equal(messageOf({ PORT: '8081' }), rule);
+    assert.equal(messageOf({ OPS_PORT: '8080' }), rule);
+  });
+
+  test('may have one port on two addresses, and both any free one', () => {
+    assert.equal(parseConfig({ HOST: '10.0.0.1', PORT: '80', OPS_PORT: '80' }).opsPort, 80);
+    assert.equal(parseConfig({ PORT: '0', OPS_PORT: '0' }).opsPort, 0);
+  });
+});

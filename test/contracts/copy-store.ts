@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { insertAccount } from '../../src/accounts/account-rows.ts';
+import { OperatorError } from '../../src/errors.ts';
+import { copyStore } from '../../src/storage/copy-store.ts';
+import type { Engine } from '../support/engines.ts';
+import { addPet, fillStore, readContents, setLastPetId } from './store-contents.ts';
+import { insertWindow, selectSubjects } from './window-rows.ts';
+
+const account = { name: 'Žofka', plan: 'free', perMinute: null, perDay: null, createdAtMs: 1n };
+
+/** What src/storage/copy-store.ts promises, from any engine to any. */
+export function describeCopy(from: Engine, to: Engine): void {
+  describe(`moving a store from ${from.name} to ${to.name}`, { skip: from.skip || to.skip }, () => {
+    test('takes every row of every table, to the digit and to the byte', async (t) => {
+      const [source, target] = [await from.createStore(t), await to.createStore(t)];
+      const original = await source.open();
+      await fillStore(original);
+      const rows = await copyStore(source.url, target.url);
+      const contents = await readContents(original);
+      assert.deepEqual(await readContents(await target.open()), contents);
+      for (const [table, count] of Object.entries(rows)) assert.equal(contents[table]?.length, count, table);
+      assert.equal(rows.pets, 12_000);
+    });
+
+    test('takes ids past 2^53 to the digit', async (t) => {
+      const [source, target] = [await from.createStore(t), await to.createStore(t)];
+      const original = await source.open();
+      const last = 2n ** 62n;
+      await setLastPetId(source.url, last);
+      await addPet(original);
+      await copyStore(source.url, target.url);
+      const copy = await target.open();
+      assert.deepEqual(await readContents(copy), await readContents(original));
+      assert.equal(await addPet(copy), last + 2n);
+    });
+
+    test('has no id given again, not even that of an animal that is gone', async (t) => {
+      const [source, target] = [await from.createStore(t), await to.createStore(t)];
+      const original = await source.open();
+      await addPet(original);
+      const gone = await addPet(original);
+      await source.execute(`delete from pets where id = ${gone}`);
+      const [first] = await original.run(insertAccount, account);
+      await copyStore(source.url, target.url);
+      const copy = await target.open();
+      assert.equal(await addPet(copy), gone + 1n);
+      const [second] = await copy.run(insertAccount, { ...account, name: 'other' });
+      assert.equal(second?.id, (first?.id ?? 0n) + 1n);
+    });
+
+    test('gives no id again that the target gave before it was emptied', async (t) => {
+      const [source, target] = [await from.createStore(t), await to.createStore(t)];
+      await addPet(await source.open());
+      const before = await target.open();
+      for (let count = 0; count < 5; count += 1) await addPet(before);
+      await target.execute('delete from pets');
+      await copyStore(source.url, target.url);
+      assert.equal(await addPet(before), 6n);
+    });
+
+    test('puts secrets and counts in the place of those of a new store', async (t) => {
+      const [source, target] = [await from.createStore(t), await to.createStore(t)];
+      const original = await source.open();
+      const copy = await target.open();
+      await copy.run(insertWindow, { subject: 'address:192.0.2.1', used: 1n });
+      await copyStore(source.url, target.url);
+      assert.deepEqual((await readContents(copy))['secrets'], (await readContents(original))['secrets']);
+      assert.deepEqual(await copy.read(selectSubjects, {}), []);
+    });
+
+    test('is refused where the target has an animal, and leaves it as it was', async (t) => {
+      const [source, target] = [await from.createStore(t), await to.createStore(t)];
+      await fillStore(await source.open());
+      const copy = await target.open();
+      await addPet(copy);
+      const before = await readContents(copy);
+      await assert.rejects(copyStore(source.url, target.url), isLine(/is not empty: nothing was moved$/));
+      assert.deepEqual(await readContents(copy), before);
+    });
+
+    test('is refused where the target has an account', async (t) => {
+      const [source, target] = [await from.createStore(t), await to.createStore(t)];
+      await source.open();
+      await (await target.open()).run(insertAccount, account);
+      await assert.rejects(copyStore(source.url, target.url), isLine(/is not empty/));
+    });
+
+    test('is refused where the source has not the schema of this program', async (t) => {
+      const [source, target] = [await from.createStore(t), await to.createStore(t)];
+      await source.open();
+      await source.execute(`insert into schema_migrations values ('9999-later', '2030-01-01T00:00:00.000Z')`);
+      await assert.rejects(copyStore(source.url, target.url), isLine(/has not the schema of this release/));
+    });
+
+    test('changes nothing in the source', async (t) => {
+      const [source, target] = [await from.createStore(t), await to.createStore(t)];
+      const original = await source.open();
+      await fillStore(original);
+      const before = await readContents(original);
+      await copyStore(source.url, target.url);
+      assert.deepEqual(await readContents(original), before);
+      assert.equal(await addPet(original), 12_001n);
+    });
+
+    test('tells how many rows of all have been moved, and then checked', async (t) => {
+      const [source, target] = [await from.createStore(t), await to.createStore(t)];
+      await fillStore(await source.open());
+      const told: string[] = [];
+      const rows = await copyStore(source.url, target.url, (phase, done, total) =>
+        told.push(`${phase} ${done} of ${total}`),
+      );
+      const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
+      assert.equal(told.at(told.length / 2 - 1), `moving ${total} of ${total}`);
+      assert.equal(told.at(-1), `checking ${total} of ${total}`);
+    });
+  });
+}
+
+function isLine(pattern: RegExp) {
+  return (error: unknown) => {
+    assert.ok(error instanceof OperatorError);
+    assert.match(error.message, pattern);
+    assert.doesNotMatch(error.message, /\n/);
+    return true;
+  };
+}

@@ -1,0 +1,95 @@
+import { insertAccount } from '../../src/accounts/account-rows.ts';
+import { insertApiKey } from '../../src/accounts/api-key-rows.ts';
+import { int64Max, int64Min } from '../../src/int64.ts';
+import { upsertConduct } from '../../src/limits/conduct-rows.ts';
+import { insertPet, upsertIdempotencyRecord } from '../../src/pets/pet-rows.ts';
+import { type CopiedTable, copiedTables } from '../../src/storage/copied-tables.ts';
+import { type Database, statement, type Value } from '../../src/storage/database.ts';
+import { writeStore } from '../../src/storage/open-whole-store.ts';
+import type { Tables } from '../../src/storage/tables.ts';
+import { insertWindow } from './window-rows.ts';
+
+/** Texts whose order by bytes is not that of any language, nor that of JavaScript. */
+export const unorderedTexts = ['b', 'a', 'B', '_', 'é', 'z', '\uffff', '\u{1f408}', "it's \\N", 'a b', 'ab'];
+
+/** Puts rows with the extremes of every column into every table, and more animals than a batch holds. */
+export async function fillStore(database: Database): Promise<void> {
+  await database.load('pets', ['name', 'category_id', 'status'], manyPets());
+  await addAccount(database, 'Žofka', 'free');
+  await addAccount(database, '猫', 'enterprise');
+  for (const text of unorderedTexts) await addAllOf(database, text);
+  await database.run(insertWindow, { subject: 'least', used: int64Min });
+  await database.run(insertWindow, { subject: 'most', used: int64Max });
+}
+
+async function* manyPets() {
+  const row = (index: number) => [`n${index} 🐈`, index % 2 === 0 ? int64Min : int64Max, 'sold'];
+  for (let first = 0; first < 12_000; first += 3_000)
+    yield Array.from({ length: 3_000 }, (_, index) => row(first + index));
+}
+
+async function addAccount(database: Database, name: string, plan: string): Promise<void> {
+  const limit = plan === 'enterprise' ? 7n : null;
+  await database.run(insertAccount, { name, plan, perMinute: limit, perDay: limit, createdAtMs: 1n });
+}
+
+/** A key, a ban, an idempotency record and a window that are all called by a text. */
+async function addAllOf(database: Database, text: string): Promise<void> {
+  const bytes = new Uint8Array(Buffer.from(text));
+  await database.run(insertApiKey, {
+    id: text,
+    accountId: 1n,
+    secretHash: bytes,
+    visibleStart: text,
+    scopes: '',
+    createdAtMs: 2n,
+    expiresAtMs: null,
+  });
+  await database.run(upsertConduct, {
+    keyId: text,
+    bannedUntilMs: 3n,
+    lastBanAtMs: 4n,
+    lastBanMs: 5n,
+    refusedAtMs: text,
+    forgetAtMs: 6n,
+  });
+  const record = { accountId: 2n, key: text, bodyHash: bytes, petId: int64Max, createdAtMs: 7n };
+  await database.run(upsertIdempotencyRecord, record);
+  await database.run(insertWindow, { subject: text, used: 8n });
+}
+
+/** Everything that a store holds, table by table, in an order of its own. */
+export async function readContents(database: Database): Promise<Record<string, readonly string[]>> {
+  const contents: Record<string, readonly string[]> = {};
+  for (const { name, columns } of copiedTables) {
+    const select = statement<Record<never, never>>()((query) => query.selectFrom(name).selectAll());
+    const rows = await database.read(select, {});
+    contents[name] = rows.map((row) => describeRow(row as Record<string, Value>, columns)).sort();
+  }
+  return contents;
+}
+
+function describeRow(row: Record<string, Value>, columns: readonly string[]): string {
+  const values = columns.map((column) => row[column]);
+  return values
+    .map((value) => (value instanceof Uint8Array ? Buffer.from(value).toString('hex') : String(value)))
+    .join('|');
+}
+
+/** Adds an animal and gives its id. */
+export async function addPet(database: Database): Promise<bigint> {
+  const [row] = await database.run(insertPet, { name: 'Rex', categoryId: 1n, status: 'sold' });
+  if (row === undefined) throw new Error('no id was given');
+  return row.id;
+}
+
+/** Has a store go on with the animals' ids after this one. */
+export function setLastPetId(address: string, id: bigint): Promise<void> {
+  return writeStore(address, (whole) => whole.setLastId(findTable('pets'), id));
+}
+
+export function findTable(name: keyof Tables): CopiedTable {
+  const table = copiedTables.find((candidate) => candidate.name === name);
+  if (table === undefined) throw new Error(`no table ${name} is copied`);
+  return table;
+}

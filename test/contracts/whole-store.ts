@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { AppError } from '../../src/errors.ts';
+import { readStore, writeStore } from '../../src/storage/open-whole-store.ts';
+import type { Tables } from '../../src/storage/tables.ts';
+import type { Row, WholeStore } from '../../src/storage/whole-store.ts';
+import type { Engine } from '../support/engines.ts';
+import {
+  addPet,
+  fillStore,
+  findTable,
+  readContents,
+  setLastPetId,
+  unorderedTexts,
+} from './store-contents.ts';
+
+/** What src/storage/open-whole-store.ts promises, on any engine. */
+export function describeWholeStore(engine: Engine): void {
+  describe(`a whole ${engine.name} store`, { skip: engine.skip }, () => {
+    test('is read as it was at the first read, whatever is written meanwhile', async (t) => {
+      const store = await engine.createStore(t);
+      const database = await store.open();
+      await addPet(database);
+      const rows = await readStore(store.url, async (whole) => {
+        await whole.query('select count(*) from accounts');
+        await addPet(database);
+        return readTable(whole, 'pets');
+      });
+      assert.equal(rows.length, 1);
+    });
+
+    test('cannot be changed by who reads it', async (t) => {
+      const store = await engine.createStore(t);
+      await addPet(await store.open());
+      await assert.rejects(
+        readStore(store.url, (whole) => whole.replaceRows(findTable('pets'), inTurn([]))),
+        (error) => error instanceof AppError && /read-?only/.test(String(error.cause)),
+      );
+    });
+
+    test('gives the rows of a table in the order of the bytes of its key', async (t) => {
+      const store = await engine.createStore(t);
+      await fillStore(await store.open());
+      const subjects = await readStore(store.url, async (whole) =>
+        (await readTable(whole, 'api_keys')).map(([id]) => String(id)),
+      );
+      assert.deepEqual(
+        subjects,
+        unorderedTexts.toSorted((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other))),
+      );
+    });
+
+    test('gives every row of a table that is larger than a batch once, in the order of its ids', async (t) => {
+      const store = await engine.createStore(t);
+      await fillStore(await store.open());
+      const rows = await readStore(store.url, (whole) => readTable(whole, 'pets'));
+      assert.deepEqual(
+        rows.map(([id]) => id),
+        Array.from({ length: 12_000 }, (_, index) => BigInt(index + 1)),
+      );
+    });
+
+    test('is as it was where who writes it fails', async (t) => {
+      const store = await engine.createStore(t);
+      const database = await store.open();
+      await fillStore(database);
+      const before = await readContents(database);
+      const error = new Error('no further');
+      const failing = writeStore(store.url, async (whole) => {
+        for (const name of ['api_keys', 'usage_windows', 'secrets'] as const)
+          await whole.replaceRows(findTable(name), inTurn([]));
+        throw error;
+      });
+      await assert.rejects(failing, (thrown) => thrown === error);
+      assert.deepEqual(await readContents(database), before);
+    });
+
+    test('is written by nobody else meanwhile', async (t) => {
+      const store = await engine.createStore(t);
+      const database = await store.open();
+      const events: string[] = [];
+      const adding = await writeStore(store.url, async (whole) => {
+        const added = addPet(database).then(() => events.push('added'));
+        await readTable(whole, 'pets');
+        events.push('over');
+        return { added };
+      });
+      await adding.added;
+      assert.deepEqual(events, ['over', 'added']);
+    });
+
+    test('goes on with the id after the last that it was given', async (t) => {
+      const store = await engine.createStore(t);
+      const database = await store.open();
+      const last = 2n ** 53n;
+      await setLastPetId(store.url, last);
+      assert.equal(await addPet(database), last + 1n);
+      assert.equal(await readLastId(store.url), last + 1n);
+    });
+
+    test('knows the last id that was given although its animal is gone', async (t) => {
+      const store = await engine.createStore(t);
+      const database = await store.open();
+      assert.equal(await readLastId(store.url), 0n);
+      const last = await addPet(database);
+      await store.execute('delete from pets');
+      assert.equal(await readLastId(store.url), last);
+    });
+
+    test('begins with the first id where none was given', async (t) => {
+      const store = await engine.createStore(t);
+      const database = await store.open();
+      await setLastPetId(store.url, 0n);
+      assert.equal(await addPet(database), 1n);
+    });
+  });
+}
+
+async function readTable(whole: WholeStore, name: keyof Tables): Promise<readonly Row[]> {
+  return (await Array.fromAsync(whole.readRows(findTable(name)))).flat();
+}
+
+function readLastId(url: string): Promise<bigint> {
+  return readStore(url, (whole) => whole.lastId(findTable('pets')));
+}
+
+async function* inTurn(batches: readonly (readonly Row[])[]): AsyncGenerator<readonly Row[]> {
+  yield* batches;
+}

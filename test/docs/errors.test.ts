@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { errorCodes } from '../../src/errors.ts';
+import { errorStatus } from '../../src/http/error-handler.ts';
+import { findAnchors, readDocument, readTable } from './markdown.ts';
+
+const document = await readDocument('docs/errors.md');
+
+test('docs/errors.md lists every code, and no other, with its status', () => {
+  const listed = readTable(document, 'All codes').map(([code, status]) => [code, Number(status)]);
+  const actual = errorCodes.map((code) => [`[\`${code}\`](#${code})`, errorStatus[code]]);
+  assert.deepEqual(listed, actual);
+});
+
+test('every code has a heading of its own, with its cause and its cure', () => {
+  const anchors = findAnchors(document);
+  for (const code of errorCodes) {
+    assert.ok(anchors.has(code), code);
+    const [, section = ''] = document.split(`### ${code}\n`);
+    const [text = ''] = section.split(/^#/m);
+    assert.match(text, /^Cause: \S/m, code);
+    assert.match(text, /^Cure: \S/m, code);
+  }
+});

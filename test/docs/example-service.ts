@@ -1,0 +1,115 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { text as readAll } from 'node:stream/consumers';
+import type { TestContext } from 'node:test';
+import { root } from './markdown.ts';
+
+/** A service as a newcomer has it: started in a fresh copy of the project, with nothing set but free ports. */
+export interface ExampleService {
+  /** The copy, where commands are run. */
+  readonly folder: string;
+  /** Everything that the first start printed before it served. */
+  readonly welcome: string;
+  /** The key that it printed. */
+  readonly key: string;
+  /** Puts this service's addresses, key and command where a document has the usual ones. */
+  adapt(code: string): string;
+  /**
+   * Runs commands in one shell, so that a later one may stand on an earlier, and gives what each printed. Throws at
+   * the first that fails, with its name and its complaints.
+   */
+  run(commands: readonly Command[]): Promise<string[]>;
+}
+
+export interface Command {
+  readonly name: string;
+  readonly code: string;
+}
+
+const copied = ['package.json', 'bin', 'src', 'examples', 'docs'];
+
+/** What a newcomer's shell has, with the project's own Node before any other, and no setting of the service. */
+const shellEnvironment = {
+  PATH: `${join(root, 'node_modules/.bin')}:${process.env['PATH']}`,
+  HOME: process.env['HOME'],
+};
+
+export async function startExampleService(test: Pick<TestContext, 'after'>): Promise<ExampleService> {
+  const folder = await mkdtemp(join(tmpdir(), 'animal-store-'));
+  test.after(() => rm(folder, { recursive: true, force: true }));
+  for (const name of copied) await cp(join(root, name), join(folder, name), { recursive: true });
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+
+  const child = spawn(process.execPath, ['src/main.ts', 'serve'], {
+    cwd: folder,
+    env: { ...shellEnvironment, PORT: '0', OPS_PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  test.after(() => stop(child));
+  const { welcome, url, opsUrl } = await readStart(child);
+  const key = /as_dev_\w+/.exec(welcome)?.[0] ?? '';
+  const stand: readonly (readonly [RegExp, string])[] = [
+    [/http:\/\/127\.0\.0\.1:8080/g, new URL(url).origin],
+    [/http:\/\/127\.0\.0\.1:8081/g, opsUrl],
+    [/as_dev_[\w.…]+/g, key],
+    // What npx finds, without the second that it takes to look.
+    [/npx animal-store/g, 'node src/main.ts'],
+  ];
+  return {
+    folder,
+    welcome,
+    key,
+    adapt: (code) => stand.reduce((text, [usual, actual]) => text.replaceAll(usual, actual), code),
+    run: (commands) => runInShell(commands, folder, { ANIMAL_STORE_URL: url, ANIMAL_STORE_KEY: key }),
+  };
+}
+
+async function runInShell(
+  commands: readonly Command[],
+  folder: string,
+  variables: Readonly<Record<string, string>>,
+): Promise<string[]> {
+  const outputs = commands.map((_, index) => join(folder, `output-${index}`));
+  const script = [
+    'set -euo pipefail',
+    'trap \'echo "$example failed" >&2\' ERR',
+    ...commands.map(({ name, code }, index) => `example='${name}'\n{\n${code}\n} >'${outputs[index]}'`),
+  ];
+  const child = spawn('bash', ['-c', script.join('\n')], {
+    cwd: folder,
+    env: { ...shellEnvironment, ...variables },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const exited = once(child, 'exit');
+  const complaints = await readAll(child.stderr);
+  const [code] = await exited;
+  if (code !== 0) throw new Error(complaints);
+  return await Promise.all(outputs.map((output) => readFile(output, 'utf8')));
+}
+
+/** The lines up to the one that says where it serves; later ones are passed over. */
+async function readStart({ stdout }: ChildProcess) {
+  if (stdout === null) throw new Error('the service has no standard output');
+  let welcome = '';
+  for await (const line of createInterface({ input: stdout })) {
+    const { url, opsUrl } = line.startsWith('{') ? JSON.parse(line) : {};
+    if (opsUrl === undefined) {
+      welcome += `${line}\n`;
+      continue;
+    }
+    stdout.resume();
+    return { welcome, url: String(url), opsUrl: String(opsUrl) };
+  }
+  throw new Error(`the service ended before it served: ${welcome}`);
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return;
+  const exited = once(child, 'exit');
+  child.kill('SIGTERM');
+  await exited;
+}

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { type Command, type ExampleService, startExampleService } from './example-service.ts';
+import { type Block, findBlocks, listDocuments, readDocument } from './markdown.ts';
+
+/** What is shown and not run, as it would install, serve for ever or need another machine. */
+const unrun: Readonly<Record<string, readonly string[]>> = {
+  'CONTRIBUTING.md': ['npm ci', 'npm test', 'npm run types', 'npm run lint'],
+  'README.md': ['npm ci && npm start'],
+  'docs/operations.md': [
+    'npm ci',
+    'npm start',
+    'export ENVIRONMENT=production HOST=0.0.0.0 PUBLIC_URL=https://api.example.com/v1',
+    'export DATABASE_URL=sqlite:/var/lib/animal-store/animal-store.db',
+    'cp -a /var/lib/animal-store "/var/backups/animal-store-$(date +%F)"',
+  ],
+};
+
+/** A `text` is no command and no program: the shape of a header, say. */
+const knownInfo = /^(?:sh|ts|json|sh no-run|text)$/;
+
+interface Example extends Block {
+  readonly path: string;
+}
+
+/** The examples of the pages at the root and in `docs/`; other folders have READMEs and tests of their own. */
+async function listExamples(): Promise<Example[]> {
+  const paths = await listDocuments();
+  const own = paths.filter((path) => /^(?:docs\/.+|[^/]+)$/.test(path));
+  const examples = own.map(async (path) =>
+    findBlocks(await readDocument(path)).map((block) => ({ path, ...block })),
+  );
+  return (await Promise.all(examples)).flat();
+}
+
+const isRun = ({ info }: Example) => info === 'sh' || info === 'ts';
+
+async function toCommand({ path, line, info, code }: Example, service: ExampleService): Promise<Command> {
+  const name = `${path}:${line}`;
+  if (info === 'sh') return { name, code: service.adapt(code) };
+  const file = `example-${line}.ts`;
+  await writeFile(join(service.folder, file), service.adapt(code));
+  return { name, code: `node ${file}` };
+}
+
+for (const [path, examples = []] of Map.groupBy(await listExamples(), ({ path }) => path)) {
+  const run = examples.filter(isRun);
+  if (run.length === 0) continue;
+  test(`the examples of ${path} do what they show`, async (t) => {
+    const service = await startExampleService(t);
+    const commands = await Promise.all(run.map((example) => toCommand(example, service)));
+    const printed = await service.run(commands);
+    for (const [index, example] of run.entries()) {
+      const next = examples[examples.indexOf(example) + 1];
+      if (next?.info !== 'json') continue;
+      assert.deepEqual(JSON.parse(printed[index] ?? ''), JSON.parse(next.code), `${path}:${next.line}`);
+    }
+  });
+}
+
+test('every JSON example is JSON, and no example is of a kind that is not known here', async () => {
+  for (const { path, info, code, line } of await listExamples()) {
+    assert.match(info, knownInfo, `${path}:${line}`);
+    if (info === 'json') assert.doesNotThrow(() => JSON.parse(code), `${path}:${line}`);
+  }
+});
+
+test('no command is shown without being run, but those that are listed here', async () => {
+  const found: Record<string, string[]> = {};
+  for (const { path, info, code } of await listExamples())
+    if (info === 'sh no-run') found[path] = [...(found[path] ?? []), ...code.trim().split('\n')];
+  assert.deepEqual(found, unrun);
+});
+
+test('the line that the first start prints adds an animal and lists it', async (t) => {
+  const service = await startExampleService(t);
+  const [line = ''] = /^ *curl .*$/m.exec(service.welcome) ?? [];
+  const printed = await service.run([{ name: 'the line', code: line }]);
+  const rex = '{"id":1,"name":"Rex","categoryId":1,"status":"available"}';
+  assert.deepEqual(printed, [`${rex}[${rex}]`]);
+});
+
+test('npx animal-store is the command line of the project', async (t) => {
+  const service = await startExampleService(t);
+  const [printed = ''] = await service.run([{ name: 'npx', code: 'npx animal-store keys list --json' }]);
+  const [key] = JSON.parse(printed);
+  assert.ok(service.key.startsWith(key.start));
+});

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { access } from 'node:fs/promises';
+import { dirname, join, normalize } from 'node:path';
+import { test } from 'node:test';
+import { findAnchors, findLinks, listDocuments, readDocument, root } from './markdown.ts';
+
+const isElsewhere = (link: string) => /^[a-z]+:/.test(link);
+
+test('every link inside the project leads to a file and, where it names one, to a heading', async () => {
+  for (const path of await listDocuments()) {
+    const links = findLinks(await readDocument(path)).filter((link) => !isElsewhere(link));
+    for (const link of links) {
+      const [file = '', anchor] = link.split('#');
+      const target = file === '' ? path : normalize(join(dirname(path), file));
+      await assert.doesNotReject(access(join(root, target)), `${path}: ${link}`);
+      if (anchor === undefined) continue;
+      const anchors = findAnchors(await readDocument(target));
+      assert.ok(anchors.has(anchor), `${path}: ${link}: there is no such heading`);
+    }
+  }
+});
+
+test('the README leads to every document', async () => {
+  const documents = await listDocuments();
+  const reached = new Set<string>();
+  const follow = async (path: string): Promise<void> => {
+    if (reached.has(path)) return;
+    reached.add(path);
+    for (const link of findLinks(await readDocument(path))) {
+      const target = normalize(join(dirname(path), link.split('#', 1)[0] ?? ''));
+      if (documents.includes(target)) await follow(target);
+    }
+  };
+  await follow('README.md');
+  const unreached = documents.filter((path) => !reached.has(path));
+  assert.deepEqual(unreached, []);
+});

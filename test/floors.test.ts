@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, join, normalize, relative } from 'node:path';
+import { test } from 'node:test';
+
+const source = join(import.meta.dirname, '../src');
+
+/** The floors of the house, lowest first. A file stands on the first that names it, so edges come before operations. */
+const floors: readonly (readonly [height: number, name: string, files: RegExp])[] = [
+  [0, 'words', /^(?:clock|config|errors|exact-json|int64)\.ts$/],
+  [1, 'plans', /^plans\/plan\.ts$/],
+  [2, 'rules', /^(?:pets\/pet|accounts\/(?:account|api-key)|limits\/(?:address|bans|decision|windows))\.ts$/],
+  [3, 'ports', /^(?:storage\/(?:database|tables|constraint)|limits\/counters)\.ts$/],
+  [6, 'storage engines', /^storage\/(?!secret-rows)/],
+  [6, 'counters', /^limits\/(?:counters-|ledger)/],
+  [5, 'observability', /^observability\//],
+  [6, 'http', /^http\//],
+  [4, 'operations', /^(?:pets|accounts|limits|storage)\//],
+  [7, 'wiring', /^app\.ts$/],
+  [8, 'commands', /^cli\//],
+  [9, 'entry', /^main\.ts$/],
+];
+const operations = 4;
+
+function findFloor(file: string): number {
+  return floors.find(([, , files]) => files.test(file))?.[0] ?? -1;
+}
+
+function topFolder(file: string): string {
+  return file.split('/', 1)[0] ?? '';
+}
+
+async function listImports(): Promise<{ from: string; to: string }[]> {
+  const entries = await readdir(source, { recursive: true });
+  const files = entries.filter((file) => file.endsWith('.ts'));
+  const imports = files.map(async (from) => {
+    const text = await readFile(join(source, from), 'utf8');
+    const targets = [...text.matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)].map(([, target = '']) => target);
+    return targets.map((target) => ({
+      from,
+      to: relative(source, normalize(join(source, dirname(from), target))),
+    }));
+  });
+  return (await Promise.all(imports)).flat();
+}
+
+test('every file stands on a floor', async () => {
+  const entries = await readdir(source, { recursive: true });
+  const homeless = entries.filter((file) => file.endsWith('.ts') && findFloor(file) < 0);
+  assert.deepEqual(homeless, []);
+});
+
+test('a file imports only from its own folder or from floors below', async () => {
+  const imports = await listImports();
+  assert.ok(imports.length > 100);
+  const breaches = imports.filter(({ from, to }) => {
+    const isOwnFolder = topFolder(from) === topFolder(to);
+    const areWords = findFloor(from) === 0 && findFloor(to) === 0;
+    return !isOwnFolder && !areWords && findFloor(to) >= findFloor(from);
+  });
+  assert.deepEqual(breaches, []);
+});
+
+test('the domain knows neither the web framework nor a database driver', async () => {
+  const entries = await readdir(source, { recursive: true });
+  const inner = entries.filter((file) => file.endsWith('.ts') && findFloor(file) <= operations);
+  for (const file of inner) {
+    const text = await readFile(join(source, file), 'utf8');
+    assert.doesNotMatch(text, /from '(?:fastify|@fastify\/|pg|node:sqlite|node:http|redis|ioredis)/, file);
+  }
+});
+
+test('only the entry reads the environment', async () => {
+  const entries = await readdir(source, { recursive: true });
+  for (const file of entries.filter((name) => name.endsWith('.ts') && name !== 'main.ts')) {
+    const text = await readFile(join(source, file), 'utf8');
+    assert.doesNotMatch(text, /process\.env/, file);
+  }
+});

@@ -1,0 +1,48 @@
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { createKeyVerifier } from '../../src/accounts/key-verifier.ts';
+import { openStore } from '../../src/app.ts';
+import { createCursors } from '../../src/http/cursor.ts';
+import { buildServer } from '../../src/http/server.ts';
+import { createMemoryCounters } from '../../src/limits/counters-memory.ts';
+import { createLimiter } from '../../src/limits/limiter.ts';
+import { createLog } from '../../src/observability/log.ts';
+import { type Ending, makeFolder } from '../support/service.ts';
+
+/** A service whose store has gone, and that is impatient with its clients. */
+export interface FaultyService {
+  readonly baseUrl: string;
+  /** Valid, and remembered. */
+  readonly key: string;
+}
+
+export async function startFaultyService(test: Ending): Promise<FaultyService> {
+  const clock = () => Date.UTC(2027, 0, 2, 12);
+  const databaseUrl = `sqlite:${join(await makeFolder(test), 'animal-store.db')}`;
+  const store = await openStore({ databaseUrl, environment: 'staging' }, clock);
+  const { key } = await store.keyring.issue({
+    account: null,
+    plan: { name: 'business', limits: { perMinute: 1_000, perDay: 100_000 } },
+    scopes: null,
+    lifetimeMs: null,
+  });
+  const verifier = createKeyVerifier(store.database, clock);
+  await verifier.verify(key);
+  await store.close();
+
+  const server = await buildServer({
+    catalogue: store.catalogue,
+    verifier,
+    limiter: createLimiter({ counters: createMemoryCounters(), clock }),
+    cursors: createCursors(Buffer.alloc(32)),
+    clock,
+    log: createLog('silent', new PassThrough()),
+    publicUrl: null,
+    trustProxy: false,
+    corsOrigins: [],
+    logRequests: 'errors',
+    timeouts: { headersMs: 100, requestMs: 200, keepAliveMs: 1_000 },
+  });
+  test.after(() => server.close());
+  return { baseUrl: `${await server.listen({ port: 0 })}/v1`, key };
+}

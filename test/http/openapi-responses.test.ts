@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { exchangeRaw, formatRequest, type RawResponse } from '../support/raw-http.ts';
+import { createMovableClock, startService } from '../support/service.ts';
+import { type Description, expectDescribed, listOperations } from './description.ts';
+import { startFaultyService } from './faulty-service.ts';
+
+const service = await startService({ after });
+const key = await service.createKey();
+const response = await fetch(`${new URL(service.baseUrl).origin}/openapi.json`);
+const description = (await response.json()) as Description;
+
+/** How each operation is called as it should be. */
+const calls = {
+  listPets: { method: 'GET', path: '/pets', lacking: 'pets:write', body: null },
+  createPet: { method: 'POST', path: '/pets', lacking: 'pets:read', body: '{"name":"Rex","categoryId":1}' },
+  getPet: { method: 'GET', path: '/pets/1', lacking: 'pets:write', body: null },
+} as const;
+
+type OperationId = keyof typeof calls;
+
+/** What a call has that is not as it should be. */
+interface Change {
+  readonly baseUrl?: string;
+  readonly key?: string | null;
+  readonly method?: string;
+  readonly path?: string;
+  readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+async function call(operationId: OperationId, change: Change = {}): Promise<RawResponse> {
+  const usual = { baseUrl: service.baseUrl, key, headers: {}, ...calls[operationId] };
+  const { baseUrl, path, method, key: sent, body, headers } = { ...usual, ...change };
+  const answer = await fetch(baseUrl + path, {
+    method,
+    body,
+    headers: {
+      ...(sent !== null && { authorization: `Bearer ${sent}` }),
+      ...(body !== null && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+  });
+  return { status: answer.status, headers: answer.headers, body: await answer.text() };
+}
+
+/** The head of a call as it goes over the wire. */
+function formatHead(operationId: OperationId, sent: string, headers: Readonly<Record<string, string>> = {}) {
+  const { method, path } = calls[operationId];
+  return formatRequest(`${method} /v1${path}`, { authorization: `Bearer ${sent}`, ...headers });
+}
+
+async function callRaw(baseUrl: string, ...parts: string[]): Promise<RawResponse> {
+  const [answer] = await exchangeRaw({ after }, baseUrl, ...parts);
+  assert.ok(answer);
+  return answer;
+}
+
+type Drives = Readonly<Record<number, () => Promise<RawResponse>>>;
+
+/** What every operation answers alike. */
+function commonDrives(operationId: OperationId): Drives {
+  const { lacking } = calls[operationId];
+  return {
+    401: () => call(operationId, { key: null }),
+    403: async () => {
+      const limited = await service.createKey('pro', undefined, { scopes: [lacking] });
+      return call(operationId, { key: limited });
+    },
+    405: () => call(operationId, { method: 'DELETE' }),
+    408: async () => {
+      const { baseUrl, key: valid } = await startFaultyService({ after });
+      return callRaw(baseUrl, formatHead(operationId, valid).slice(0, -2));
+    },
+    413: async () => {
+      // A key that has to be read keeps the answer back until the body has proved unreadable.
+      const head = formatHead(operationId, await service.createKey(), chunked);
+      return callRaw(service.baseUrl, head, `1;${'a'.repeat(20_000)}`);
+    },
+    429: async () => {
+      const exhausted = await service.createKey('enterprise', { perMinute: 1, perDay: 1 });
+      await call(operationId, { key: exhausted });
+      return call(operationId, { key: exhausted });
+    },
+    431: () => call(operationId, { headers: { 'x-filler': 'a'.repeat(20_000) } }),
+    500: async () => {
+      const broken = await startService({ after });
+      const valid = await broken.createKey();
+      broken.openFile().exec('alter table pets rename to hidden');
+      return call(operationId, { baseUrl: broken.baseUrl, key: valid });
+    },
+    503: async () => call(operationId, await startFaultyService({ after })),
+  };
+}
+
+const chunked = { 'transfer-encoding': 'chunked', 'content-type': 'application/json' };
+
+async function callAgain(operationId: OperationId): Promise<RawResponse> {
+  const { headers } = await call(operationId);
+  return call(operationId, { headers: { 'if-none-match': headers.get('etag') ?? '' } });
+}
+
+/** Of two calls under one Idempotency-Key, one is refused while the other waits for the store. */
+async function callTwice(): Promise<RawResponse> {
+  const file = service.openFile();
+  file.exec('begin immediate');
+  const both = [1, 2].map(() => call('createPet', { headers: { 'idempotency-key': 'twice' } }));
+  const refused = await Promise.race(both);
+  file.exec('rollback');
+  await Promise.all(both);
+  return refused;
+}
+
+const drives: Readonly<Record<OperationId, Drives>> = {
+  listPets: {
+    ...commonDrives('listPets'),
+    200: () => call('listPets', { path: '/pets?limit=1' }),
+    304: () => callAgain('listPets'),
+    400: () => call('listPets', { path: '/pets?limit=0' }),
+  },
+  createPet: {
+    ...commonDrives('createPet'),
+    201: () => call('createPet'),
+    400: () => call('createPet', { body: '{}' }),
+    409: callTwice,
+    415: () => call('createPet', { headers: { 'content-type': 'text/plain' } }),
+    422: async () => {
+      const headers = { 'idempotency-key': 'once' };
+      await call('createPet', { headers });
+      return call('createPet', { headers, body: '{"name":"Max","categoryId":1}' });
+    },
+  },
+  getPet: {
+    ...commonDrives('getPet'),
+    200: () => call('getPet'),
+    304: () => callAgain('getPet'),
+    400: () => call('getPet', { path: '/pets/1?a=1', headers: { prefer: 'handling=strict' } }),
+    404: () => call('getPet', { path: '/pets/0' }),
+    410: async () => {
+      const late = await startService({ after }, {}, createMovableClock(Date.UTC(2030, 11, 5)));
+      return call('getPet', { baseUrl: late.baseUrl, key: await late.createKey() });
+    },
+  },
+};
+
+await call('createPet');
+await call('createPet');
+
+test('every status that is described is driven out of the service here', () => {
+  const described = [...listOperations(description)].map(([name, { responses }]) => [
+    name,
+    Object.keys(responses),
+  ]);
+  const driven = Object.entries(drives).map(([name, all]) => [name, Object.keys(all)]);
+  assert.deepEqual(described, driven);
+});
+
+for (const operationId of Object.keys(drives) as OperationId[])
+  for (const [status, drive] of Object.entries(drives[operationId]))
+    test(`${operationId} answers ${status} as it is described`, async () => {
+      const answer = await drive();
+      assert.equal(answer.status, Number(status), answer.body);
+      expectDescribed(description, operationId, answer);
+    });
+
+test('a retry under an Idempotency-Key is answered as it is described', async () => {
+  const headers = { 'idempotency-key': 'retried' };
+  await call('createPet', { headers });
+  const answer = await call('createPet', { headers });
+  assert.equal(answer.headers.get('idempotent-replayed'), 'true');
+  expectDescribed(description, 'createPet', answer);
+});
+
+for (const operationId of ['listPets', 'getPet'] as const)
+  test(`${operationId} answers the same request again as it is described`, async () => {
+    await call(operationId);
+    expectDescribed(description, operationId, await call(operationId));
+  });

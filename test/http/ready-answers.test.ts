@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { makeAnswer } from '../../src/http/conditional.ts';
+import { createReadyAnswers } from '../../src/http/ready-answers.ts';
+import type { Stamp } from '../../src/pets/catalogue.ts';
+
+const answer = makeAnswer('[]');
+
+/** Ready answers over a store of which a test says what it holds, and a clock that it moves. */
+function createWorld({ bytesMax = 1_000_000 } = {}) {
+  const world = { stamp: { newestId: 5n, edits: 0n } as Stamp | null, nowMs: 1_000 };
+  const ready = createReadyAnswers(
+    () => world.stamp,
+    () => world.nowMs,
+    bytesMax,
+  );
+  return { world, ready };
+}
+
+test('finds what was kept', () => {
+  const { world, ready } = createWorld();
+  ready.keep('/a', answer, { until: 'added' }, world.stamp);
+  assert.equal(ready.find('/a'), answer);
+  assert.equal(ready.find('/b'), null);
+});
+
+test('finds nothing that was kept before an edit', () => {
+  const { world, ready } = createWorld();
+  ready.keep('/added', answer, { until: 'added' }, world.stamp);
+  ready.keep('/edited', answer, { until: 'edited' }, world.stamp);
+  world.stamp = { newestId: 5n, edits: 1n };
+  assert.deepEqual([ready.find('/added'), ready.find('/edited')], [null, null]);
+});
+
+test('finds only what begins at an id once an animal was added', () => {
+  const { world, ready } = createWorld();
+  ready.keep('/added', answer, { until: 'added' }, world.stamp);
+  ready.keep('/edited', answer, { until: 'edited' }, world.stamp);
+  world.stamp = { newestId: 6n, edits: 0n };
+  assert.deepEqual([ready.find('/added'), ready.find('/edited')], [null, answer]);
+});
+
+test('finds nothing from its end on', () => {
+  const { world, ready } = createWorld();
+  ready.keep('/a', answer, { until: 'edited', endsAtMs: 1_500 }, world.stamp);
+  world.nowMs = 1_499;
+  assert.equal(ready.find('/a'), answer);
+  world.nowMs = 1_500;
+  assert.equal(ready.find('/a'), null);
+});
+
+test('keeps and finds nothing where the store cannot tell what it holds', () => {
+  const { world, ready } = createWorld();
+  ready.keep('/a', answer, { until: 'edited' }, null);
+  assert.equal(ready.find('/a'), null);
+  ready.keep('/b', answer, { until: 'edited' }, world.stamp);
+  world.stamp = null;
+  assert.equal(ready.find('/b'), null);
+});
+
+test('holds no more than its bound, and keeps what is asked for again', () => {
+  const { world, ready } = createWorld({ bytesMax: 100_000 });
+  ready.keep('/wanted', answer, { until: 'edited' }, world.stamp);
+  for (let number = 0; number < 10_000; number += 1) {
+    ready.keep(`/${number}`, answer, { until: 'edited' }, world.stamp);
+    assert.equal(ready.find('/wanted'), answer);
+  }
+  const kept = Array.from({ length: 10_000 }, (_, number) => ready.find(`/${number}`)).filter(Boolean);
+  assert.ok(kept.length > 10 && kept.length < 100_000 / (2 * answer.body.length + 400), `${kept.length}`);
+});
+
+test('an answer that is kept again and again takes the room of one', () => {
+  const { world, ready } = createWorld({ bytesMax: 100_000 });
+  ready.keep('/first', answer, { until: 'edited' }, world.stamp);
+  for (let number = 0; number < 10_000; number += 1)
+    ready.keep('/again', answer, { until: 'edited' }, world.stamp);
+  assert.equal(ready.find('/first'), answer);
+});

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { int64Max, int64Min, isInt64, parseCanonicalInt64, parseInt64Literal } from '../src/int64.ts';
+
+const int64 = fc.bigInt(int64Min, int64Max);
+
+test('int64 is all of -2^63 to 2^63-1 and no more', () => {
+  assert.equal(int64Min, -9223372036854775808n);
+  assert.equal(int64Max, 9223372036854775807n);
+  assert.ok(isInt64(int64Min) && isInt64(int64Max) && isInt64(0n));
+  assert.ok(!isInt64(int64Min - 1n) && !isInt64(int64Max + 1n));
+});
+
+test('a number of the language is no int64, as it may have lost digits', () => {
+  for (const value of [1, 0, 1.5, '1', null, undefined, Number.NaN]) assert.equal(isInt64(value), false);
+});
+
+test('reads every int64 from the decimal that it writes', () => {
+  fc.assert(fc.property(int64, (value) => assert.equal(parseCanonicalInt64(`${value}`), value)));
+});
+
+for (const text of [
+  '',
+  '-',
+  '-0',
+  '+1',
+  '007',
+  '-01',
+  '1.0',
+  '1e2',
+  ' 1',
+  '1 ',
+  '1\n',
+  'abc',
+  '0x1',
+  '1n',
+  '١',
+  '9223372036854775808',
+  '-9223372036854775809',
+  '1'.repeat(10_000),
+])
+  test(`${JSON.stringify(text.slice(0, 30))} is no canonical int64`, () =>
+    assert.equal(parseCanonicalInt64(text), null));
+
+const integers: Readonly<Record<string, bigint>> = {
+  '0': 0n,
+  '-0': 0n,
+  '0.0': 0n,
+  '-0.0e5': 0n,
+  '0e400': 0n,
+  '1.0': 1n,
+  '1e2': 100n,
+  '1E+2': 100n,
+  '10e-1': 1n,
+  '100e-2': 1n,
+  '-1.50e1': -15n,
+  '0.0001e4': 1n,
+  '9007199254740993': 9007199254740993n,
+  '9007199254740993.000': 9007199254740993n,
+  '9223372036854775807': int64Max,
+  '-9223372036854775808': int64Min,
+  '9.223372036854775807e18': int64Max,
+  '92233720368547758070e-1': int64Max,
+};
+for (const [literal, value] of Object.entries(integers))
+  test(`the JSON number ${literal} is the integer ${value}`, () =>
+    assert.equal(parseInt64Literal(literal), value));
+
+for (const literal of [
+  '1.5',
+  '1e-1',
+  '0.1',
+  '15e-1',
+  '1.00000000000000000001',
+  '1e19',
+  '1e400',
+  '-1e400',
+  '1e99999999999999999999',
+  '1e-99999999999999999999',
+  '9223372036854775808',
+  '9223372036854775807.5',
+  '9.223372036854775808e18',
+  '-9223372036854775809',
+  '12345678901234567890123456789',
+])
+  test(`the JSON number ${literal} is no int64`, () => assert.equal(parseInt64Literal(literal), null));
+
+test('reads an int64 from any literal of the same value', () => {
+  fc.assert(
+    fc.property(int64, fc.nat(30), (value, zeros) => {
+      assert.equal(parseInt64Literal(`${value}.${'0'.repeat(zeros + 1)}`), value);
+      assert.equal(parseInt64Literal(`${value}${'0'.repeat(zeros)}e-${zeros}`), value);
+      assert.equal(parseInt64Literal(`${value}e0`), value);
+    }),
+  );
+});
+
+test('reads a literal as long as a body may be at once', () => {
+  const zeros = '0'.repeat(60_000);
+  assert.equal(parseInt64Literal(`1${zeros}e-60000`), 1n);
+  assert.equal(parseInt64Literal(`1.${zeros}1`), null);
+  assert.equal(parseInt64Literal('1'.repeat(60_000)), null);
+});

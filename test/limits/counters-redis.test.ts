@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { describe, type TestContext, test } from 'node:test';
+import fc from 'fast-check';
+import { dayMs, hourMs, minuteMs, secondMs } from '../../src/clock.ts';
+import { createMemoryCounters } from '../../src/limits/counters-memory.ts';
+import { createRedisCounters } from '../../src/limits/counters-redis.ts';
+import { decide } from '../../src/limits/decision.ts';
+import { freeLimits, limitMax } from '../../src/plans/plan.ts';
+import { findRedis, type RedisSpace } from '../support/redis.ts';
+import { startRedisCluster, startRedisServer, whyNoRedisServer } from '../support/redis-server.ts';
+
+const redis = await findRedis();
+const noServer = await whyNoRedisServer();
+
+const pro = { perMinute: 300, perDay: 10_000 };
+const once = { perMinute: 1, perDay: 1 };
+const nowMs = Date.UTC(2027, 0, 2);
+
+type Options = Omit<Parameters<typeof createRedisCounters>[0], 'url' | 'prefix'>;
+
+/** An instance's counters, with connections of their own. */
+async function connect(t: TestContext, space: Pick<RedisSpace, 'url' | 'prefix'>, options: Options = {}) {
+  const counters = createRedisCounters({ url: space.url, prefix: space.prefix, ...options });
+  t.after(counters.close);
+  await counters.probe('account', 'key');
+  return counters;
+}
+
+async function connectThree(t: TestContext, space: Pick<RedisSpace, 'url' | 'prefix'>) {
+  return Promise.all([connect(t, space), connect(t, space), connect(t, space)]);
+}
+
+describe('several instances on one Redis', { skip: redis.skip }, () => {
+  test('let exactly 300 of 3,000 requests of a Pro account pass that come at once', async (t) => {
+    const instances = await connectThree(t, await redis.createSpace(t));
+    const usages = await Promise.all(
+      Array.from({ length: 1_000 }, () =>
+        instances.map((counters, index) => counters.take('account:1', pro, `key ${index}`, nowMs)),
+      ).flat(),
+    );
+    const counts = usages.filter(({ verdict }) => verdict === 'passed').map(({ minuteUsed }) => minuteUsed);
+    assert.deepEqual(
+      counts.toSorted((a, b) => a - b),
+      Array.from({ length: 300 }, (_, index) => index + 1),
+    );
+  });
+
+  test('go by one clock, however far their own are apart', async (t) => {
+    const instances = await connectThree(t, await redis.createSpace(t));
+    const clocks = [Date.now() - dayMs, Date.now(), Date.now() + hourMs];
+    let passed = 0;
+    const resets = new Set<string | undefined>();
+    for (let round = 0; round < 200; round += 1)
+      for (const [index, counters] of instances.entries()) {
+        const usage = await counters.take('account:1', pro, `key ${index}`, clocks[index] ?? 0);
+        if (usage.verdict === 'passed') passed += 1;
+        else if (usage.bannedUntilMs === 0) resets.add(decide(usage, pro).headers['x-ratelimit-reset']);
+        assert.ok(decide(usage, pro).retryAfterSeconds <= 60);
+      }
+    assert.equal(passed, 300);
+    assert.equal(resets.size, 1);
+  });
+
+  test('ban a key together', async (t) => {
+    const instances = await connectThree(t, await redis.createSpace(t));
+    const takes = [];
+    for (let sent = 0; sent < 61; sent += 1)
+      takes.push(await instances[sent % 3]?.take('account:1', once, 'key', nowMs));
+    const endsAtMs = takes.at(-1)?.bannedUntilMs;
+    assert.deepEqual(
+      takes.slice(1).map((usage) => usage?.bannedUntilMs),
+      [...Array(59).fill(0), endsAtMs],
+    );
+    for (const counters of instances) {
+      const { verdict, bannedUntilMs } = await counters.take('account:1', once, 'key', nowMs);
+      assert.deepEqual([verdict, bannedUntilMs], ['banned', endsAtMs]);
+    }
+  });
+
+  test('count an address together, and can be told how it stands', async (t) => {
+    const [first, second] = await connectThree(t, await redis.createSpace(t));
+    for (let sent = 0; sent < 60; sent += 1) await first.take('address:192.0.2.1', freeLimits, null, nowMs);
+    assert.equal((await second.peek('address:192.0.2.1', nowMs)).minuteUsed, 60);
+    assert.equal((await second.take('address:192.0.2.1', freeLimits, null, nowMs)).verdict, 'refused');
+  });
+});
+
+describe('what is kept in Redis', { skip: redis.skip }, () => {
+  test('expires when it is over', async (t) => {
+    const space = await redis.createSpace(t);
+    const counters = await connect(t, space);
+    for (let sent = 0; sent < 61; sent += 1) await counters.take('account:1', once, 'banned', nowMs);
+    await counters.take('account:1', once, 'refused', nowMs);
+    await counters.take('address:192.0.2.1', freeLimits, null, nowMs);
+    const keys = await space.listKeys();
+    assert.equal(keys.length, 7);
+    for (const key of keys) {
+      const lifeMs = Number(await space.command('pttl', key));
+      assert.ok(lifeMs > 0 && lifeMs <= (key.includes(':refused') ? minuteMs : dayMs), `${key}: ${lifeMs}`);
+    }
+  });
+
+  test('is counted exactly up to the highest limit there is', async (t) => {
+    const space = await redis.createSpace(t);
+    const counters = await connect(t, space, { time: 'caller' });
+    const limits = { perMinute: limitMax, perDay: limitMax };
+    await counters.take('account:1', limits, 'key', nowMs);
+    const text = `${limitMax - 1} ${nowMs + minuteMs} ${limitMax - 1} ${nowMs + dayMs}`;
+    await space.command('set', `${space.prefix}{account:1}`, text);
+    const last = await counters.take('account:1', limits, 'key', nowMs);
+    assert.deepEqual([last.verdict, last.minuteUsed, last.dayEndsAtMs], ['passed', limitMax, nowMs + dayMs]);
+    assert.equal((await counters.take('account:1', limits, 'key', nowMs)).verdict, 'refused');
+  });
+
+  test('is no more than an entry a millisecond of the strikes of a key', async (t) => {
+    const space = await redis.createSpace(t);
+    const counters = await connect(t, space, { time: 'caller' });
+    const limits = { perMinute: 1_000_000, perDay: 1 };
+    await counters.take('account:1', limits, 'key', nowMs);
+    const takeAt = (sent: number) => counters.take('account:1', limits, 'key', nowMs + Math.floor(sent / 50));
+    for (let sent = 0; sent < 10_000; sent += 1_000)
+      await Promise.all(Array.from({ length: 1_000 }, (_, index) => takeAt(sent + index)));
+    const strikes = `${space.prefix}{account:1}:key:key:strikes`;
+    assert.equal(await space.command('llen', strikes), 2 * 200);
+    await counters.take('account:1', limits, 'key', nowMs + minuteMs + 150);
+    assert.equal(await space.command('llen', strikes), 2 * 50);
+  });
+
+  test('is no more than a bounded number of addresses; the others share counts', async (t) => {
+    const space = await redis.createSpace(t);
+    const counters = await connect(t, space, { addressesMax: 160 });
+    const take = (address: string) => counters.take(address, freeLimits, null, nowMs);
+    for (let sent = 0; sent < 40; sent += 1) await take('address:192.0.2.1');
+    const strangers = Array.from({ length: 5_000 }, (_, index) => `address:stranger-${index}`);
+    const usages = await Promise.all(strangers.map(take));
+    const alone = usages.filter(({ verdict, minuteUsed }) => verdict === 'passed' && minuteUsed === 1);
+    assert.equal(alone.length, 160 - 1 + 16);
+    assert.equal((await space.listKeys()).length, 1 + 160 + 16 + 16);
+    assert.equal((await take('address:192.0.2.1')).minuteUsed, 41);
+    assert.equal((await take('address:stranger-0')).minuteUsed, 2);
+    assert.equal((await counters.peek('address:stranger-4999', nowMs)).minuteUsed, freeLimits.perMinute);
+  });
+});
+
+test('Redis and the process count the same', { skip: redis.skip }, async (t) => {
+  const shared = await connect(t, await redis.createSpace(t), { time: 'caller' });
+  const request = fc.record({
+    pauseMs: fc.oneof(fc.nat(3), fc.nat(2 * secondMs), fc.nat(hourMs), fc.constant(minuteMs), fc.nat(dayMs)),
+    subject: fc.constantFrom('account:1', 'account:2'),
+    keyId: fc.constantFrom('first', 'second', null),
+    limits: fc.constantFrom({ perMinute: 2, perDay: 90 }, { perMinute: 70, perDay: 5 }, freeLimits),
+    count: fc.integer({ min: 1, max: 80 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(request, { minLength: 1, maxLength: 15 }), async (requests) => {
+      const local = createMemoryCounters();
+      const run = randomUUID();
+      let atMs = nowMs;
+      for (const { pauseMs, subject, keyId, limits, count } of requests) {
+        atMs += pauseMs;
+        const name = `${subject}:${run}`;
+        const key = keyId === null ? null : `${keyId} of ${name}`;
+        const usages = Array.from({ length: count }, () => shared.take(name, limits, key, atMs));
+        const expected = usages.map(() => local.take(name, limits, key, atMs));
+        assert.deepEqual(await Promise.all(usages), expected);
+        assert.deepEqual(await shared.peek(name, atMs), local.peek(name, atMs));
+      }
+    }),
+    { numRuns: 100 },
+  );
+});
+
+describe('a Redis of its own kind', { skip: noServer }, () => {
+  test('may have forgotten the scripts', async (t) => {
+    const server = await startRedisServer(t);
+    const counters = await connect(t, { url: server.url, prefix: '' });
+    await counters.take('account:1', pro, 'key', nowMs);
+    await server.command('script', 'flush');
+    const usages = await Promise.all([1, 2, 3].map(() => counters.take('account:1', pro, 'key', nowMs)));
+    assert.deepEqual(
+      usages.map(({ minuteUsed }) => minuteUsed),
+      [2, 3, 4],
+    );
+  });
+
+  test('may want a user, a password and a database', async (t) => {
+    const server = await startRedisServer(t);
+    await server.command('acl', 'setuser', 'counter', 'on', '>s%cret', '~*', '+@all');
+    const url = new URL(server.url);
+    url.username = 'counter';
+    url.password = 's%25cret';
+    url.pathname = '/3';
+    const counters = await connect(t, { url: url.href, prefix: '' });
+    assert.equal((await counters.take('account:1', pro, 'key', nowMs)).verdict, 'passed');
+    assert.match(String(await server.command('info', 'keyspace')), /db3:keys=2/);
+  });
+
+  test('may be a cluster, whose nodes share the accounts and the addresses', async (t) => {
+    const nodes = await startRedisCluster(t);
+    const instances = await connectThree(t, { url: nodes[0]?.url ?? '', prefix: 'test:' });
+    const counted = async (subject: string, keyId: string | null) => {
+      const takes = Array.from({ length: 60 }, () =>
+        instances.map((counters) => counters.take(subject, freeLimits, keyId, nowMs)),
+      ).flat();
+      return (await Promise.all(takes)).filter(({ verdict }) => verdict === 'passed').length;
+    };
+    for (let id = 1; id <= 20; id += 1) {
+      assert.equal(await counted(`account:${id}`, `key ${id}`), 60);
+      assert.equal(await counted(`address:192.0.2.${id}`, null), 60);
+    }
+    for (const { command } of nodes) assert.ok(Number(await command('dbsize')) > 20);
+  });
+});

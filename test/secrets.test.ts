@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { type TestContext, test } from 'node:test';
+import { visibleStart } from '../src/accounts/api-key.ts';
+import { hourMs, minuteMs } from '../src/clock.ts';
+import { redactKeys } from '../src/observability/log.ts';
+import { makePlan, order } from './accounts/world.ts';
+import { runInProcess } from './cli/run-command-line.ts';
+import { startService, type TestService } from './support/service.ts';
+
+const fragmentLength = 8;
+
+/** Asserts that nothing of a key beyond its visible start stands in a text, whole or in part. */
+function assertAbsent(key: string, place: string, told: string): void {
+  const secret = key.slice(visibleStart(key).length);
+  for (let index = 0; index + fragmentLength <= secret.length; index += 1)
+    assert.ok(
+      !told.includes(secret.slice(index, index + fragmentLength)),
+      `a part of a key stands in ${place}`,
+    );
+}
+
+function spoil(key: string): string {
+  return key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
+}
+
+/** Sends a key wherever a client might put it, by right or by mistake, and gives all that was answered. */
+async function sendEverywhere({ app, request }: TestService, key: string): Promise<string> {
+  const encoded = key.replaceAll('_', '%5F');
+  const requests = [
+    request(key, '/pets'),
+    request(key, '/pets/1'),
+    request(key, '/nowhere'),
+    request(key, `/pets/${key}`),
+    request(key, `/${key}?${key}`),
+    request(null, `/pets/${encoded}?key=${encoded}`),
+    ...['api_key', 'limit', 'status', 'cursor'].flatMap((name) => [
+      request(key, `/pets?${name}=${key}`, { headers: { prefer: 'handling=strict' } }),
+      request(null, `/pets?${name}=${key}`),
+    ]),
+    ...['Basic', 'Token', 'Bearer:', 'Bearer x', ''].map((scheme) =>
+      request(null, '/pets', { headers: { authorization: `${scheme} ${key}` } }),
+    ),
+    request(null, '/pets', { headers: { 'x-api-key': key, cookie: `key=${key}`, 'if-none-match': key } }),
+    request(key, '/pets', { method: 'POST', body: key, headers: { 'content-type': 'application/json' } }),
+    request(key, '/pets', {
+      method: 'POST',
+      body: key,
+      headers: { 'content-type': key.replaceAll('_', '/') },
+    }),
+    request(key, '/pets', { method: 'DELETE' }),
+    sendRaw(app.url, `GET /v1/pets/${key} HTTP/1.1\r\nAuthorization: Bearer ${key}\r\n${key}\r\n\r\n`),
+    sendRaw(
+      app.url,
+      `GET /v1/%zz${key} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n\r\n`,
+    ),
+  ];
+  const answers = await Promise.all(requests);
+  const texts = answers.map(async (answer) =>
+    typeof answer === 'string' ? answer : JSON.stringify([...answer.headers]) + (await answer.text()),
+  );
+  return (await Promise.all(texts)).join('\n');
+}
+
+async function sendRaw(url: string, message: string): Promise<string> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.write(message);
+  return await text(socket);
+}
+
+/** Runs commands on the store of a service; what they print is kept, but for the keys that they issue. */
+function createOperator(service: TestService) {
+  const printed: string[] = [];
+
+  async function run(...args: readonly string[]): Promise<string> {
+    const { stdout, stderr } = await runInProcess(args, service.config.databaseUrl, service.clock.now);
+    printed.push(stderr);
+    return stdout;
+  }
+
+  return {
+    readPrinted: () => printed.join('\n'),
+    async issue(...args: readonly string[]): Promise<{ id: string; key: string }> {
+      return JSON.parse(await run(...args, '--json'));
+    },
+    async print(...args: readonly string[]): Promise<void> {
+      printed.push(await run(...args), await run(...args, '--json'));
+    },
+  };
+}
+
+async function readFiles(folder: string): Promise<[name: string, content: string][]> {
+  const names = await readdir(folder);
+  return await Promise.all(
+    names.map(
+      async (name): Promise<[string, string]> => [name, await readFile(join(folder, name), 'latin1')],
+    ),
+  );
+}
+
+/** The whole life of keys: issued by command and in process, used, listed, rotated, revoked, expired. */
+async function liveThrough(t: TestContext) {
+  const service = await startService(t, { LOG_REQUESTS: 'all', CORS_ORIGINS: 'https://app.example.com' });
+  const operator = createOperator(service);
+  const folder = dirname(service.config.databaseUrl.slice('sqlite:'.length));
+  const answers: string[] = [];
+  const send = async (keys: readonly { key: string }[]) => {
+    for (const key of keys.flatMap(({ key }) => [key, spoil(key)])) {
+      // What has no valid key is counted by address, 60 a minute.
+      service.clock.advance(minuteMs);
+      answers.push(await sendEverywhere(service, key));
+    }
+  };
+
+  const plan = makePlan('enterprise', 1_000_000, 1_000_000);
+  const numbers = ['--per-minute', '1000000', '--per-day', '1000000'];
+  const lasting = await operator.issue('keys', 'create', '--plan', 'enterprise', ...numbers);
+  const passing = await service.store.keyring.issue(order({ plan, account: 'Zoo', lifetimeMs: hourMs }));
+  const narrow = await operator.issue('keys', 'create', '--account', 'Zoo', '--scopes', 'pets:read');
+  const poor = await service.store.keyring.issue(order());
+  await send([lasting, passing, narrow, poor]);
+
+  const successor = await operator.issue('keys', 'rotate', lasting.id, '--overlap', '0s');
+  const other = await service.store.keyring.rotate(passing.id, 60_000);
+  await operator.print('keys', 'rotate', lasting.id);
+  await operator.print('keys', 'revoke', narrow.id);
+  await operator.print('keys', 'revoke', poor.key);
+  await operator.print('accounts', 'set-plan', 'Zoo', '--plan', 'business');
+  await writeFile(join(folder, 'animals.csv'), 'name,categoryId\nRex,1\nbad,row\n');
+  await operator.print('import', join(folder, 'animals.csv'));
+  await operator.print('import', join(folder, 'animals.csv'), '--skip-invalid');
+  await operator.print('export');
+  await operator.print('export', '--output', join(folder, 'all.ndjson'), '--force');
+  service.clock.advance(hourMs);
+  const keys = [lasting, passing, narrow, poor, successor, other];
+  await send(keys);
+  await operator.print('keys', 'list');
+  await operator.print('accounts', 'list');
+  return { service, folder, keys, answers: answers.join('\n'), printed: operator.readPrinted() };
+}
+
+test('no key, and no part of one, stands in an answer, a log, an output or a file', async (t) => {
+  const { service, folder, keys, answers, printed } = await liveThrough(t);
+  const running = await readFiles(folder);
+  await service.stop();
+  const stopped = await readFiles(folder);
+
+  const names = running.map(([name]) => name);
+  for (const name of ['animal-store.db', 'animal-store.db-wal', 'animal-store.db-shm', 'all.ndjson'])
+    assert.ok(names.includes(name), name);
+  for (const code of [
+    'api_key_missing',
+    'api_key_invalid',
+    'api_key_expired',
+    'api_key_revoked',
+    'not_found',
+  ])
+    assert.ok(answers.includes(code), code);
+  assert.match(service.readLog(), /as_stg_\[redacted\]/);
+  for (const { key } of keys) assert.ok(printed.includes(visibleStart(key)));
+
+  const places = [
+    ['an answer', answers],
+    ['the log', service.readLog()],
+    ['an output', printed],
+  ] as const;
+  for (const { key } of keys)
+    for (const [place, told] of [...places, ...running, ...stopped]) assertAbsent(key, place, told);
+});
+
+test('a redacted text still tells of which environment its keys were', () => {
+  for (const environment of ['dev', 'stg', 'live']) {
+    const key = `as_${environment}_${'a1B2'.repeat(7)}`;
+    for (const spelling of [key, `x${key}`, key.toUpperCase(), key.replaceAll('_', '%5f'), `${key}${key}`])
+      assert.doesNotMatch(redactKeys(spelling), /a1B2/i);
+    assert.equal(redactKeys(`<${key}>`), `<as_${environment}_[redacted]>`);
+  }
+});
+
+test('a visible start is not redacted', () => {
+  assert.equal(redactKeys('as_live_a1B2'), 'as_live_a1B2');
+});

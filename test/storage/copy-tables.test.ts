@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { OperatorError } from '../../src/errors.ts';
+import { copiedTables } from '../../src/storage/copied-tables.ts';
+import { copyTables } from '../../src/storage/copy-tables.ts';
+import { readStore, writeStore } from '../../src/storage/open-whole-store.ts';
+import type { Row } from '../../src/storage/whole-store.ts';
+import { addPet, readContents } from '../contracts/store-contents.ts';
+import { sqliteEngine } from '../support/engines.ts';
+
+for (const [what, spoil] of [
+  ['is missing', (rows: readonly Row[]) => rows.slice(1)],
+  ['is there twice', (rows: readonly Row[]) => rows.flatMap((row) => [row, row])],
+  ['has another value', (rows: readonly Row[]) => rows.map(([, ...values]) => [9n, ...values])],
+  ['stands elsewhere', (rows: readonly Row[]) => rows.toReversed()],
+] as const)
+  test(`a copy in which a row ${what} is told and leaves the target empty`, async (t) => {
+    const [source, target] = [await sqliteEngine.createStore(t), await sqliteEngine.createStore(t)];
+    const original = await source.open();
+    await addPet(original);
+    await addPet(original);
+    const copy = await target.open();
+    const before = await readContents(copy);
+    const copying = readStore(source.url, (whole) =>
+      writeStore(target.url, (emptied) => {
+        const spoilt = {
+          ...emptied,
+          async *readRows(table: (typeof copiedTables)[number]) {
+            for await (const rows of emptied.readRows(table))
+              yield table.name === 'pets' ? spoil(rows) : rows;
+          },
+        };
+        return copyTables(whole, spoilt, () => undefined);
+      }),
+    );
+    await assert.rejects(copying, (error) => {
+      assert.ok(error instanceof OperatorError);
+      assert.match(error.message, /a row of pets did not arrive/);
+      return true;
+    });
+    assert.deepEqual(await readContents(copy), before);
+  });
+
+test('a copy takes every column of every table that a store has', async (t) => {
+  const store = await sqliteEngine.createStore(t);
+  await store.open();
+  const rows = (await store.execute(
+    `select m.name as "table", c.name as "column" from sqlite_master m, pragma_table_info(m.name) c
+     where m.type = 'table' and m.name not like 'sqlite_%' and m.name not like 'schema_migrations%'`,
+  )) as readonly { readonly table: string; readonly column: string }[];
+  const found = rows.map(({ table, column }) => `${table}.${column}`).sort();
+  const copied = copiedTables.flatMap(({ name, columns }) => columns.map((column) => `${name}.${column}`));
+  assert.deepEqual(copied.sort(), found);
+});

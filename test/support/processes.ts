@@ -1,0 +1,118 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { TestContext } from 'node:test';
+
+const main = join(import.meta.dirname, '../../src/main.ts');
+
+export interface Ended {
+  /** Null where a signal ended it. */
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface ProcessOptions {
+  /** The settings; nothing is taken over from the environment of the tests. */
+  readonly settings?: Record<string, string>;
+  /** A module that the process loads before the program, as source text. */
+  readonly preload?: string;
+  /** An open file in place of a pipe. */
+  readonly stdout?: number;
+}
+
+/** Starts `animal-store` as a process of its own, as an operator does. */
+export function spawnProgram(args: readonly string[], options: ProcessOptions): ChildProcess {
+  const { settings, preload, stdout = 'pipe' } = options;
+  const preloads =
+    preload === undefined ? [] : ['--import', `data:text/javascript,${encodeURIComponent(preload)}`];
+  const { PATH = '' } = process.env;
+  return spawn(process.execPath, [...preloads, main, ...args], {
+    env: { PATH, ...settings },
+    stdio: ['pipe', stdout, 'pipe'],
+  });
+}
+
+/** Runs a command line to its end. */
+export async function runProgram(args: readonly string[], options: ProcessOptions = {}): Promise<Ended> {
+  const child = spawnProgram(args, options);
+  child.stdin?.end();
+  return await readToEnd(child);
+}
+
+/** What a process has written, and how it ended, once it has. */
+export async function readToEnd(child: ChildProcess): Promise<Ended> {
+  const [[code, signal], stdout, stderr] = await Promise.all([
+    once(child, 'close'),
+    child.stdout === null ? '' : text(child.stdout),
+    child.stderr === null ? '' : text(child.stderr),
+  ]);
+  return { code, signal, stdout, stderr };
+}
+
+/** A service in a process of its own, on free ports. */
+export interface ServiceProcess {
+  /** The base address, ending in `/v1`. */
+  readonly url: string;
+  readonly opsUrl: string;
+  /** The key of an empty store in development. */
+  readonly key: string | null;
+  readonly child: ChildProcess;
+  /** What it has logged so far. */
+  readLog(): string;
+  /** Settles when a line that it logs contains a text. */
+  untilLogged(part: string): Promise<void>;
+  /** Settles when it has ended; with a signal, sends that first. */
+  end(signal?: NodeJS.Signals): Promise<Ended>;
+}
+
+/** Runs `serve --json` and settles when it listens; it is killed when the test ends. */
+export async function serveInProcess(
+  test: Pick<TestContext, 'after'>,
+  { settings, ...options }: ProcessOptions,
+): Promise<ServiceProcess> {
+  const child = spawnProgram(['serve', '--json'], {
+    settings: { PORT: '0', OPS_PORT: '0', ENVIRONMENT: 'staging', ...settings },
+    ...options,
+  });
+  test.after(() => child.kill('SIGKILL'));
+  let log = '';
+  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+    log += chunk;
+  });
+  const ended = readToEnd(child);
+  const stdout = child.stdout;
+  const [line] =
+    stdout === null ? [] : await Promise.race([once(stdout, 'data'), ended.then(() => ['null'])]);
+  const told = JSON.parse(String(line)) as { url: string; opsUrl: string; key: string | null } | null;
+  if (told === null) throw new Error(`the service did not start: ${log}`);
+  return {
+    ...told,
+    child,
+    readLog: () => log,
+    async untilLogged(part) {
+      while (!log.includes(part)) await (child.stderr && once(child.stderr, 'data'));
+    },
+    end(signal) {
+      if (signal !== undefined) child.kill(signal);
+      return ended;
+    },
+  };
+}
+
+/** Asks again and again until the answer is as it should be; fails once the time is up. */
+export async function until<T>(
+  ask: () => Promise<T>,
+  isRight: (answer: T) => boolean,
+  withinMs: number,
+): Promise<T> {
+  const deadlineMs = performance.now() + withinMs;
+  for (;;) {
+    const isLate = performance.now() > deadlineMs;
+    const answer = await ask();
+    if (isRight(answer)) return answer;
+    if (isLate) throw new Error(`not within ${withinMs} ms; the last answer was ${JSON.stringify(answer)}`);
+  }
+}

@@ -1,0 +1,119 @@
+import { connect, type Socket } from 'node:net';
+import type { Ending } from './service.ts';
+
+/** A response as it came over the wire; header names are in lower case, of repeated ones all are kept. */
+export interface RawResponse {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: string;
+}
+
+/** A connection that sends what no HTTP client would. */
+export interface RawConnection {
+  /** Sends text as it stands, one byte a character. */
+  send(text: string): void;
+  /** The next response; `bodiless` for the answer to a HEAD. Throws if the connection ends before it. */
+  read(shape?: 'bodiless'): Promise<RawResponse>;
+  /** The responses until the service closes the connection, which is closed from here too. */
+  readAll(): Promise<RawResponse[]>;
+  /** Says that nothing more will be sent; the answers can still be read. */
+  end(): void;
+  /** Cuts the connection with a reset. */
+  reset(): void;
+}
+
+/** Opens a connection to a service, which is cut when the test ends. */
+export async function openRaw(test: Ending, baseUrl: string): Promise<RawConnection> {
+  const { hostname, port } = new URL(baseUrl);
+  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true, noDelay: true });
+  test.after(() => socket.destroy());
+  await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));
+  const received = receive(socket);
+
+  async function read(shape?: 'bodiless'): Promise<RawResponse> {
+    const head = await received.until('\r\n\r\n');
+    const [statusLine = '', ...lines] = head.split('\r\n');
+    const headers = new Headers(lines.map((line) => splitOnce(line, ':')));
+    const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1]);
+    const hasBody = shape !== 'bodiless' && status >= 200 && status !== 204 && status !== 304;
+    const length = hasBody ? Number(headers.get('content-length')) : 0;
+    return { status, headers, body: await received.exactly(length) };
+  }
+
+  return {
+    send: (text) => socket.write(text, 'latin1'),
+    read,
+    async readAll() {
+      const responses: RawResponse[] = [];
+      while (!(await received.isOver())) responses.push(await read());
+      socket.end();
+      return responses;
+    },
+    end: () => socket.end(),
+    reset: () => socket.resetAndDestroy(),
+  };
+}
+
+/** The bytes that come in, taken from the front as they are asked for. */
+function receive(socket: Socket) {
+  let unread = Buffer.alloc(0);
+  let ended = false;
+  let wake = () => {};
+  socket.on('data', (chunk: Buffer) => {
+    unread = Buffer.concat([unread, chunk]);
+    wake();
+  });
+  for (const event of ['end', 'close', 'error'])
+    socket.on(event, () => {
+      ended = true;
+      wake();
+    });
+
+  async function more(): Promise<void> {
+    if (ended) throw new Error(`the connection ended after ${JSON.stringify(unread.toString())}`);
+    await new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+  }
+
+  async function exactly(length: number): Promise<string> {
+    while (unread.length < length) await more();
+    const taken = unread.subarray(0, length).toString();
+    unread = unread.subarray(length);
+    return taken;
+  }
+
+  return {
+    exactly,
+
+    async until(mark: string): Promise<string> {
+      while (!unread.includes(mark)) await more();
+      const text = await exactly(unread.indexOf(mark));
+      await exactly(mark.length);
+      return text;
+    },
+
+    async isOver(): Promise<boolean> {
+      while (unread.length === 0 && !ended) await more();
+      return unread.length === 0;
+    },
+  };
+}
+
+function splitOnce(text: string, mark: string): [string, string] {
+  const place = text.indexOf(mark);
+  return [text.slice(0, place), text.slice(place + mark.length)];
+}
+
+/** Sends parts on a connection of their own, and gives the responses until the service closes it. */
+export async function exchangeRaw(test: Ending, baseUrl: string, ...parts: string[]): Promise<RawResponse[]> {
+  const connection = await openRaw(test, baseUrl);
+  for (const part of parts) connection.send(part);
+  return connection.readAll();
+}
+
+/** The text of a request, which asks for nothing after it: `line` as in `GET /v1/pets`. */
+export function formatRequest(line: string, headers: Readonly<Record<string, string>>, body = ''): string {
+  const lines = Object.entries({ host: 'localhost', connection: 'close', ...headers });
+  return `${line} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`;
+}

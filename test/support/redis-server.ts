@@ -1,0 +1,130 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { createInterface } from 'node:readline';
+import type { TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { connectRedis } from './redis.ts';
+import { makeFolder } from './service.ts';
+
+/** A Redis of one test's own, to be harmed; it ends with the test. */
+export interface RedisServer {
+  readonly url: string;
+  readonly port: number;
+  /** Runs a command on a connection of its own. */
+  command(...parts: string[]): Promise<unknown>;
+  /** Lets the process stand still, its connections open. */
+  pause(): void;
+  resume(): void;
+  kill(): Promise<void>;
+  /** Starts it again where it was, with what it has saved; waits until it takes connections. */
+  start(...settings: string[]): Promise<void>;
+}
+
+/** Why no Redis can be started here; false where one can. With CI=true that is a failure. */
+export async function whyNoRedisServer(): Promise<string | false> {
+  const child = spawn('redis-server', ['--version'], { stdio: 'ignore' });
+  const [code] = await once(child, 'exit').catch(() => [null]);
+  if (code === 0) return false;
+  const reason = 'SKIPPED: there is no redis-server to start for the tests; install one';
+  if (process.env['CI'] === 'true') throw new Error(reason);
+  return reason;
+}
+
+export async function startRedisServer(
+  test: Pick<TestContext, 'after'>,
+  ...settings: string[]
+): Promise<RedisServer> {
+  const folder = await makeFolder(test);
+  const port = await findFreePort();
+  const url = `redis://127.0.0.1:${port}`;
+  const place = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', ''];
+  let child: ChildProcess | null = null;
+
+  async function kill(): Promise<void> {
+    if (child === null || child.exitCode !== null) return;
+    const gone = once(child, 'exit');
+    child.kill('SIGKILL');
+    await gone;
+    child = null;
+  }
+  test.after(kill);
+
+  async function start(...more: string[]): Promise<void> {
+    const started = spawn('redis-server', [...place, ...settings, ...more], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    child = started;
+    for await (const line of createInterface(started.stdout)) {
+      if (!line.includes('Server initialized')) continue;
+      started.stdout.resume();
+      return;
+    }
+    throw new Error('redis-server does not start');
+  }
+  await start();
+
+  return {
+    url,
+    port,
+    async command(...parts) {
+      const client = await connectRedis(url);
+      try {
+        return await client.sendCommand(parts);
+      } finally {
+        client.destroy();
+      }
+    },
+    pause: () => child?.kill('SIGSTOP'),
+    resume: () => child?.kill('SIGCONT'),
+    kill,
+    start,
+  };
+}
+
+const slotsOfNodes = [
+  ['0', '5460'],
+  ['5461', '10922'],
+  ['10923', '16383'],
+] as const;
+
+/** A cluster of three nodes that share all slots; nothing is replicated. */
+export async function startRedisCluster(test: Pick<TestContext, 'after'>): Promise<RedisServer[]> {
+  const nodes: RedisServer[] = [];
+  for (const [first, last] of slotsOfNodes) {
+    const busPort = String(await findFreePort());
+    const settings = [
+      '--cluster-enabled',
+      'yes',
+      '--cluster-port',
+      busPort,
+      '--cluster-node-timeout',
+      '1000',
+    ];
+    const node = await startRedisServer(test, ...settings);
+    await node.command('cluster', 'addslotsrange', first, last);
+    for (const { command } of nodes)
+      await command('cluster', 'meet', '127.0.0.1', String(node.port), busPort);
+    nodes.push(node);
+  }
+  for (const { command } of nodes)
+    await eventually(async () => /cluster_state:ok/.test(String(await command('cluster', 'info'))));
+  return nodes;
+}
+
+/** Asks again and again until something that lies outside this process has come to be so. */
+export async function eventually(isSo: () => Promise<boolean>): Promise<void> {
+  for (let attempts = 1; !(await isSo()); attempts += 1) {
+    if (attempts === 1_000) throw new Error('it does not come to be so');
+    await setTimeout(10);
+  }
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

@@ -1,0 +1,167 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { PassThrough } from 'node:stream';
+import type { KeyOrder } from '../../src/accounts/keyring.ts';
+import { type App, openStore, type Store, startApp } from '../../src/app.ts';
+import { type Config, parseConfig } from '../../src/config.ts';
+import { createLog } from '../../src/observability/log.ts';
+import { petStatuses } from '../../src/pets/pet.ts';
+import { type Limits, type PlanName, resolvePlan } from '../../src/plans/plan.ts';
+
+/** What does something when it ends: a test, or a file of tests by `after` of node:test. */
+export interface Ending {
+  after(end: () => unknown): void;
+}
+
+/** A service on free ports over a store of its own, on a clock that stands still until it is moved. */
+export interface TestService {
+  readonly app: App;
+  readonly config: Config;
+  /** The base address, ending in `/v1`. */
+  readonly baseUrl: string;
+  /** The store through a connection of its own, as another process would have it. */
+  readonly store: Store;
+  readonly clock: MovableClock;
+  /** Everything that the service has logged. */
+  readLog(): string;
+  /** Makes a key on a new account; enterprise with 1,000,000 requests a minute unless a plan is named. */
+  createKey(plan?: PlanName, limits?: Limits, order?: Partial<KeyOrder>): Promise<string>;
+  /** A request with a key; `path` begins with a slash and is relative to `/v1`. */
+  request(key: string | null, path: string, init?: RequestInit): Promise<Response>;
+  /** Posts a body to the animals, as it stands where it is text, and gives the answer. */
+  post(key: string | null, body: unknown, headers?: Record<string, string>): Promise<Response>;
+  /** Waits until so many requests of a key have been counted in its open window, besides those that it asks with. */
+  untilCounted(key: string, count: number): Promise<void>;
+  /** Imports so many animals past the service: `n1` of category 1 and so on, available, pending and sold in turn. */
+  importPets(count: number): Promise<void>;
+  /** Opens the store's file past the service, as another program does; it is closed when the service stops. */
+  openFile(): DatabaseSync;
+  /** How many animals the store holds. */
+  countPets(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+export interface MovableClock {
+  now(): number;
+  /** Moves the clock on (or, below zero, back). */
+  advance(ms: number): void;
+}
+
+/** A clock that stands at noon of a day until it is moved. */
+export function createMovableClock(startMs = Date.UTC(2027, 0, 2, 12)): MovableClock {
+  let nowMs = startMs;
+  return {
+    now: () => nowMs,
+    advance(ms) {
+      nowMs += ms;
+    },
+  };
+}
+
+/** A folder that is removed when the test ends. */
+export async function makeFolder(test: Ending): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'animal-store-'));
+  test.after(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Starts a service that is stopped when the test ends. */
+export async function startService(
+  test: Ending,
+  settings: Record<string, string> = {},
+  clock = createMovableClock(),
+): Promise<TestService> {
+  const folder = await makeFolder(test);
+  const config = parseConfig({
+    PORT: '0',
+    OPS_PORT: '0',
+    ENVIRONMENT: 'staging',
+    LOG_LEVEL: 'trace',
+    DATABASE_URL: `sqlite:${join(folder, 'animal-store.db')}`,
+    ...settings,
+  });
+  const output = new PassThrough();
+  let logged = '';
+  output.on('data', (chunk) => {
+    logged += chunk;
+  });
+  const app = await startApp(config, clock.now, createLog(config.logLevel, output));
+  const store = await openStore(config, clock.now);
+  const baseUrl = `${app.url}/v1`;
+  const files: DatabaseSync[] = [];
+  let isRunning = true;
+
+  async function stop(): Promise<void> {
+    if (!isRunning) return;
+    isRunning = false;
+    for (const file of files) file.close();
+    await store.close();
+    await app.close();
+  }
+  test.after(stop);
+
+  const request: TestService['request'] = (key, path, init = {}) => {
+    const headers = new Headers(init.headers);
+    if (key !== null) headers.set('authorization', `Bearer ${key}`);
+    return fetch(baseUrl + path, { ...init, headers });
+  };
+
+  return {
+    app,
+    config,
+    baseUrl,
+    store,
+    clock,
+    readLog: () => logged,
+    request,
+    stop,
+    async createKey(plan = 'enterprise', limits, order = {}) {
+      const ample = { perMinute: 1_000_000, perDay: 10_000_000 };
+      const resolved = resolvePlan(plan, plan === 'enterprise' ? (limits ?? ample) : {});
+      if ('problem' in resolved) throw new Error(resolved.problem);
+      const issued = await store.keyring.issue({
+        account: null,
+        plan: resolved,
+        scopes: null,
+        lifetimeMs: null,
+        ...order,
+      });
+      return issued.key;
+    },
+    post: (key, body, headers = {}) =>
+      request(key, '/pets', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+    async untilCounted(key, count) {
+      for (let asked = 0, used = -1; used < count + asked; ) {
+        const { headers } = await request(key, '/nothing');
+        asked += 1;
+        used = Number(headers.get('x-ratelimit-limit')) - Number(headers.get('x-ratelimit-remaining'));
+      }
+    },
+    async importPets(count) {
+      async function* batches() {
+        yield Array.from({ length: count }, (_, n) => ({
+          name: `n${n + 1}`,
+          categoryId: BigInt(n + 1),
+          status: petStatuses[n % petStatuses.length] ?? 'available',
+        }));
+      }
+      await store.catalogue.load(batches());
+    },
+    openFile() {
+      const file = new DatabaseSync(config.databaseUrl.replace('sqlite:', ''), { timeout: 5_000 });
+      files.push(file);
+      return file;
+    },
+    async countPets() {
+      let count = 0;
+      for await (const pets of store.catalogue.listAll()) count += pets.length;
+      return count;
+    },
+  };
+}
