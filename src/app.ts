@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
@@ -12,8 +13,11 @@ import { OperatorError } from './errors.ts';
 import { createCursors } from './http/cursor.ts';
 import { buildOpsServer } from './http/ops-server.ts';
 import { buildServer } from './http/server.ts';
-import { createCounterStore } from './limits/counter-store.ts';
+import { type CounterStore, createCounterStore } from './limits/counter-store.ts';
+import type { Counters } from './limits/counters.ts';
 import { createMemoryCounters } from './limits/counters-memory.ts';
+import { createRedisCounters } from './limits/counters-redis.ts';
+import { createSharedCounters, type SharedCounters } from './limits/counters-shared.ts';
 import { createLimiter } from './limits/limiter.ts';
 import { countVerdicts } from './observability/limit-metrics.ts';
 import type { Log } from './observability/log.ts';
@@ -102,11 +106,10 @@ async function startService(
   registry: Registry,
 ) {
   const verifier = createKeyVerifier(database, clock);
-  const counters = createMemoryCounters();
-  const counterStore = createCounterStore({ counters, database, clock });
-  await counterStore.load();
-  const limiter = createLimiter({ counters: countVerdicts(counters, registry), clock });
-  const cursors = createCursors(await readSecret(database, 'cursor'));
+  const secret = await readSecret(database, 'cursor');
+  const counting = await openCounters(config, database, secret, clock, log);
+  const limiter = createLimiter({ counters: countVerdicts(counting.counters, registry), clock });
+  const cursors = createCursors(secret);
   const server = await buildServer({
     ...config,
     catalogue,
@@ -121,16 +124,44 @@ async function startService(
   const opsServer = await buildOpsServer({ checks, registry, log });
 
   const flush = async () => {
-    await Promise.all([counterStore.flush(), verifier.flush()]);
+    await Promise.all([counting.store.flush(), verifier.flush()]);
   };
   const stopFlushing = repeat(secondMs, flush, log);
   const stopSweeping = repeat(minuteMs, () => catalogue.sweep(), log);
   const stop = async () => {
     stopFlushing();
     stopSweeping();
+    counting.shared?.close();
     await flush();
   };
   return { server, opsServer, stop };
+}
+
+/**
+ * Counters in this process, kept in the database; where a Redis is named, counters that all instances share, with
+ * those of the process for as long as it is out of reach.
+ */
+async function openCounters(
+  { redisUrl }: Config,
+  database: Database,
+  secret: Uint8Array,
+  clock: Clock,
+  log: Log,
+): Promise<{ counters: Counters; store: CounterStore; shared: SharedCounters | null }> {
+  const local = createMemoryCounters();
+  const store = createCounterStore({ counters: local, database, clock });
+  await store.load();
+  if (redisUrl === null) return { counters: local, store, shared: null };
+  // Instances over one store have one secret in common, and so one prefix: stores may share a Redis.
+  const prefix = `animal-store:${hash('sha256', secret, 'hex').slice(0, 12)}:`;
+  const shared = createSharedCounters({
+    local,
+    clock,
+    shared: createRedisCounters({ url: redisUrl, prefix }),
+    onChange: (sharing) => log.warn(sharing, `requests are now counted ${sharing.mode}`),
+  });
+  await shared.probe();
+  return { counters: shared, store, shared };
 }
 
 /** Does something time after time, one run after the other; what fails is logged and tried again the next time. */

@@ -20,6 +20,8 @@ export interface Config {
   /** The base address that clients see, ending in `/v1`; null makes links path-absolute. */
   readonly publicUrl: string | null;
   readonly databaseUrl: string;
+  /** Null: counts are those of this process, kept in the database. */
+  readonly redisUrl: string | null;
   readonly trustProxy: TrustProxy;
   readonly logLevel: LogLevel;
   readonly logRequests: 'errors' | 'all';
@@ -73,8 +75,8 @@ export const settings = {
   REDIS_URL: setting(
     'URL',
     null,
-    'Where instances are to share their counts. Not built yet: each counts for itself, so it must be unset.',
-    refuseRedisUrl,
+    'The Redis or Valkey where instances share their counts; unset, one process counts for itself and keeps its counts in the store.',
+    parseRedisUrl,
   ),
   TRUST_PROXY: setting(
     'false | count | addresses',
@@ -151,6 +153,7 @@ function toConfig(values: Values): Config {
     environment: values.ENVIRONMENT,
     publicUrl: values.PUBLIC_URL,
     databaseUrl: values.DATABASE_URL,
+    redisUrl: values.REDIS_URL,
     trustProxy: values.TRUST_PROXY,
     logLevel: values.LOG_LEVEL,
     logRequests: values.LOG_REQUESTS ?? (values.ENVIRONMENT === 'development' ? 'all' : 'errors'),
@@ -191,8 +194,10 @@ function parseDatabaseUrl(text: string): string {
 }
 
 /** Until counts can be shared, nobody is to believe that they are. */
-function refuseRedisUrl(): never {
-  throw new RangeError('unset: this release cannot share counts over Redis');
+function parseRedisUrl(text: string): string {
+  const url = URL.parse(text);
+  if (url !== null && /^rediss?:$/.test(url.protocol) && url.hostname !== '') return text;
+  throw new RangeError('a redis:// or rediss:// address');
 }
 
 function parseTrustProxy(text: string): TrustProxy {

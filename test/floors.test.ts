@@ -66,7 +66,7 @@ test('the domain knows neither the web framework nor a database driver', async (
   const inner = entries.filter((file) => file.endsWith('.ts') && findFloor(file) <= operations);
   for (const file of inner) {
     const text = await readFile(join(source, file), 'utf8');
-    assert.doesNotMatch(text, /from '(?:fastify|@fastify\/|pg|node:sqlite|node:http|redis|ioredis)/, file);
+    assert.doesNotMatch(text, /from '(?:fastify|@fastify\/|pg|node:sqlite|node:http|@redis|redis)/, file);
   }
 });
 

@@ -10,14 +10,11 @@ export interface Asset {
   readonly gzipped: Buffer;
 }
 
-const packaged = (name: string) => new URL(import.meta.resolve(`swagger-ui-dist/${name}`));
-const own = (name: string) => new URL(`docs/${name}`, import.meta.url);
-
 /** What each is made of; a page needs one style sheet and at most one script, as each request is counted. */
 const sources = {
-  'guide.css': [own('page.css')],
-  'reference.css': [packaged('swagger-ui.css'), own('page.css'), own('reference.css')],
-  'reference.js': [packaged('swagger-ui-bundle.js'), own('reference.js')],
+  'guide.css': ['docs/page.css'],
+  'reference.css': ['swagger-ui-dist/swagger-ui.css', 'docs/page.css', 'docs/reference.css'],
+  'reference.js': ['swagger-ui-dist/swagger-ui-bundle.js', 'docs/reference.js'],
 };
 
 export type AssetName = keyof typeof sources;
@@ -48,7 +45,12 @@ export async function readAssets(): Promise<Assets> {
 }
 
 /** Without the addresses of source maps, which are not served. */
-async function readJoined(files: readonly URL[]): Promise<string> {
-  const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')));
+async function readJoined(files: readonly string[]): Promise<string> {
+  const texts = await Promise.all(files.map((file) => readFile(locate(file), 'utf8')));
   return texts.map((text) => text.replace(/^(?:\/\/|\/\*)# sourceMappingURL=.*$/m, '')).join('\n');
+}
+
+/** Ours stand beside this file, the others in their package. */
+function locate(file: string): URL {
+  return file.startsWith('docs/') ? new URL(file, import.meta.url) : new URL(import.meta.resolve(file));
 }

@@ -17,16 +17,20 @@ export interface OpsServerOptions {
   readonly checks: readonly ReadinessCheck[];
   readonly registry: Registry;
   readonly log: Log;
+  /** How long a check may take before it counts as failed. */
+  readonly checkMsMax?: number;
 }
-
-/** How long a check may take before it counts as failed. */
-export const checkMsMax = secondMs;
 
 /**
  * Builds the operator's surface; it does not listen. `/healthz` tells that the process answers, `/readyz` whether it
  * should be sent requests, `/metrics` what it has done. It needs no key, so its port must not be open to clients.
  */
-export async function buildOpsServer({ checks, registry, log }: OpsServerOptions): Promise<FastifyInstance> {
+export async function buildOpsServer({
+  checks,
+  registry,
+  log,
+  checkMsMax = secondMs,
+}: OpsServerOptions): Promise<FastifyInstance> {
   const server: FastifyInstance = Fastify({ forceCloseConnections: true });
   server.setErrorHandler(createErrorHandler(log));
   refuseUnroutable(server);
@@ -34,7 +38,8 @@ export async function buildOpsServer({ checks, registry, log }: OpsServerOptions
   server.get('/healthz', async () => ({ status: 'ok' }));
 
   server.get('/readyz', async (_request, reply) => {
-    const problems = (await Promise.all(checks.map(findProblem))).filter((problem) => problem !== null);
+    const found = await Promise.all(checks.map((check) => findProblem(check, checkMsMax)));
+    const problems = found.filter((problem) => problem !== null);
     if (problems.length === 0) return { status: 'ready' };
     return reply.code(503).send({ status: 'not ready', reason: problems.join('; ') });
   });
@@ -47,7 +52,10 @@ export async function buildOpsServer({ checks, registry, log }: OpsServerOptions
   return server;
 }
 
-async function findProblem({ name, findProblem }: ReadinessCheck): Promise<string | null> {
+async function findProblem(
+  { name, findProblem }: ReadinessCheck,
+  checkMsMax: number,
+): Promise<string | null> {
   const { promise: timedOut, resolve } = Promise.withResolvers<string>();
   const timer = setTimeout(() => resolve(`does not answer within ${checkMsMax} ms`), checkMsMax);
   try {

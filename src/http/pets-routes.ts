@@ -66,6 +66,8 @@ export async function petsRoutes(server: FastifyInstance, options: PetsRoutesOpt
       onRequest: requireScope('pets:read'),
     },
     async (request, reply) => {
+      const kept = ready.find(request.url);
+      if (kept !== null) return sendAnswer(request, reply, kept);
       const { limit = defaultPageLimit, status = null, cursor } = request.query;
       const stamp = catalogue.stamp();
       const page = await catalogue.list({ limit, status, newestId: readCursor(request.query) });
@@ -111,6 +113,8 @@ export async function petsRoutes(server: FastifyInstance, options: PetsRoutesOpt
       onRequest: [announceDeprecation(getPetDeprecation, clock), requireScope('pets:read')],
     },
     async (request, reply) => {
+      const kept = ready.find(request.url);
+      if (kept !== null) return sendAnswer(request, reply, kept);
       const id = parseCanonicalInt64(request.params.petId);
       const stamp = catalogue.stamp();
       const pet = id === null ? null : await catalogue.get(id);

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { Registry } from 'prom-client';
@@ -21,6 +20,7 @@ import { describeApi } from './openapi.ts';
 import { petsRoutes } from './pets-routes.ts';
 import { createReadyAnswers } from './ready-answers.ts';
 import { countReadyAnswers } from './ready-metrics.ts';
+import { createRequestIds } from './request-id.ts';
 import { createRequestLog } from './request-log.ts';
 import { countRequests } from './request-metrics.ts';
 import { refuseUnroutable } from './routing-errors.ts';
@@ -44,47 +44,57 @@ export interface ServerOptions {
 
 /** Builds the public surface (`/v1`, `/openapi.json`, `/docs`); it does not listen. */
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
-  const { catalogue, verifier, limiter, cursors, clock, log, publicUrl, registry = new Registry() } = options;
+  const parts = createParts(options);
+  const server = createFramework(options, parts);
+  addHooks(server, options, parts);
+  await addRoutes(server, options, parts);
+  await server.ready();
+  return server;
+}
+
+type Parts = ReturnType<typeof createParts>;
+
+/** What meets a request before it comes to its route. */
+function createParts({ catalogue, verifier, limiter, clock, log, ...options }: ServerOptions) {
+  const { registry = new Registry(), corsOrigins } = options;
   const createRequestId = createRequestIds();
   const requestLog = countRequests(createRequestLog(log, options.logRequests), registry);
   const unreadable = createUnreadableHandler({ limiter, createRequestId, log: requestLog });
-  const ready = countReadyAnswers(
-    createReadyAnswers(() => catalogue.stamp(), clock),
-    registry,
-  );
-  const lane = createFastLane({
-    verifier,
-    limiter,
-    ready,
-    createRequestId,
-    onAnswered: requestLog.noteReady,
-  });
+  const kept = createReadyAnswers(() => catalogue.stamp(), clock);
+  const ready = countReadyAnswers(kept, registry);
+  const onAnswered = requestLog.noteReady;
+  const lane = createFastLane({ verifier, limiter, ready, createRequestId, onAnswered });
   const arrive = createArrival(verifier, limiter, lane.recallDecision);
-  const allowOrigin = createCors(options.corsOrigins, limiter);
+  const allowOrigin = createCors(corsOrigins, limiter);
 
   function receive(request: FastifyRequest, reply: FastifyReply, done: Done): void {
     unreadable.note(request, reply);
     if (!allowOrigin(request, reply)) arrive(request, reply, done);
   }
 
+  return { createRequestId, requestLog, unreadable, ready, lane, receive };
+}
+
+function createFramework(options: ServerOptions, parts: Parts): FastifyInstance {
+  const { requestLog, unreadable, lane, receive } = parts;
   // Where each request is logged, its page's origin may matter, or clients are to let go, all go the long way.
   let isLaneOpen = options.logRequests === 'errors' && options.corsOrigins.length === 0;
 
-  const server = Fastify({
+  const server: FastifyInstance = Fastify({
     serverFactory: (handler) => {
       const listener: RequestListener = (request, response) => {
         if (!isLaneOpen || !lane.answer(request, response)) handler(request, response);
       };
       return createHttpServer(listener, options.timeouts ?? defaultTimeouts);
     },
-    genReqId: createRequestId,
+    genReqId: parts.createRequestId,
     trustProxy: toTrust(options.trustProxy),
     routerOptions: { maxParamLength: headerBytesMax },
     return503OnClosing: false,
     clientErrorHandler: unreadable.onError,
     frameworkErrors: (error, request, reply) => {
       reply.raw.once('finish', () => requestLog.note(request, reply));
-      receive(request, reply, (refusal) => sendError(log, refusal ?? error, request, reply));
+      receive(request, reply, (refusal) => sendError(options.log, refusal ?? error, request, reply));
     },
   });
   server.server.on('connect', unreadable.onConnect);
@@ -92,7 +102,11 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     isLaneOpen = false;
   });
   closeGently(server);
+  return server;
+}
 
+function addHooks(server: FastifyInstance, { log }: ServerOptions, parts: Parts): void {
+  const { requestLog, unreadable, receive } = parts;
   server.decorateRequest('caller', null);
   server.decorateRequest('brokenBy', null);
   server.setErrorHandler(createErrorHandler(log));
@@ -104,32 +118,18 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   });
   refuseUnroutable(server);
   acceptJson(server);
+}
+
+async function addRoutes(server: FastifyInstance, options: ServerOptions, { ready }: Parts): Promise<void> {
+  const { catalogue, cursors, clock, publicUrl } = options;
+  const baseUrl = publicUrl ?? '/v1';
   await describeApi(server, publicUrl);
   serveDocs(server, publicUrl);
-  await server.register(petsRoutes, {
-    prefix: '/v1',
-    catalogue,
-    cursors,
-    clock,
-    ready,
-    baseUrl: publicUrl ?? '/v1',
-  });
-  await server.ready();
-  return server;
+  await server.register(petsRoutes, { prefix: '/v1', catalogue, cursors, clock, ready, baseUrl });
 }
 
 /** As Fastify takes it: whether the peer so many hops away is a proxy of ours. */
 function toTrust(trust: TrustProxy) {
   if (typeof trust === 'number') return (_address: string, hop: number) => hop < trust;
   return trust === false ? false : [...trust];
-}
-
-/** Ids that differ within a process and, by their random start, between processes. */
-function createRequestIds(): () => string {
-  const start = `req_${randomBytes(6).toString('hex')}_`;
-  let count = 0;
-  return () => {
-    count += 1;
-    return start + count.toString(36);
-  };
 }

@@ -37,8 +37,8 @@ export async function openRedisConnection(urls: readonly string[]): Promise<Redi
 
 async function openByUrl(url: string): Promise<RedisConnection> {
   const client = createClient({ ...settings, url, socket: socketSettings });
-  const isInCluster = await connect(client, async () => tellsOfCluster(await client.sendCommand(['HELLO'])));
-  if (!isInCluster)
+  const inCluster = await connect(client, () => isInCluster(client));
+  if (!inCluster)
     return {
       send: (_key, command) => client.sendCommand(command),
       otherUrls: [],
@@ -79,7 +79,9 @@ async function connect<T>(client: Client, begin: () => Promise<T>): Promise<T> {
   }
 }
 
-function tellsOfCluster(hello: unknown): boolean {
+/** A server that does not know the question is none of a cluster. */
+async function isInCluster(client: { sendCommand(command: string[]): Promise<unknown> }): Promise<boolean> {
+  const hello = await client.sendCommand(['HELLO']).catch(() => null);
   return Array.isArray(hello) && hello[hello.indexOf('mode') + 1] === 'cluster';
 }
 

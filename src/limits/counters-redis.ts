@@ -26,7 +26,7 @@ const addressParts = 16;
 const unlimited = String(Number.MAX_SAFE_INTEGER);
 
 /**
- * `prefix` begins every key; installations that share a Redis differ in it. `time` is whose clock counts: the server's,
+ * `prefix` begins every key and has no braces; installations that share a Redis differ in it. `time` is whose clock counts: the server's,
  * one for all instances whatever their own clocks say, or the caller's, for tests that move it. Of `addressesMax`
  * addresses each has counts of its own, all instances taken together.
  *

@@ -42,8 +42,8 @@ export function createSharedCounters(options: {
 }): SharedCounters {
   const { shared, local, clock, onChange = () => undefined } = options;
   let sharing: Sharing = { mode: 'alone', sinceMs: clock(), reason: 'not tried yet' };
-  /** Whose request failed last: the fault may lie with one node of a cluster alone. */
-  let failed: { subject: string; keyId: string | null } = { subject: 'probe', keyId: 'probe' };
+  /** Whose request ended the sharing: the fault may lie with one node of a cluster. */
+  let culprit: { subject: string; keyId: string | null } = { subject: 'probe', keyId: 'probe' };
   let probing: Promise<void> | null = null;
   let closed = false;
 
@@ -56,14 +56,15 @@ export function createSharedCounters(options: {
     if (isChange && !closed) onChange(next);
   }
 
-  function leave(error: unknown): void {
+  function leave(error: unknown, whose = culprit): void {
+    if (sharing.mode === 'shared') culprit = whose;
     const sinceMs = sharing.mode === 'alone' ? sharing.sinceMs : clock();
     change({ mode: 'alone', sinceMs, reason: describe(error) });
   }
 
   async function tryToShare(): Promise<void> {
     try {
-      await shared.probe(failed.subject, failed.keyId);
+      await shared.probe(culprit.subject, culprit.keyId);
       if (sharing.mode === 'alone' && !closed) change({ mode: 'shared', sinceMs: clock() });
     } catch (error) {
       leave(error);
@@ -89,8 +90,7 @@ export function createSharedCounters(options: {
           return usage;
         },
         (error) => {
-          failed = { subject, keyId };
-          leave(error);
+          leave(error, { subject, keyId });
           return local.take(subject, limits, keyId, nowMs);
         },
       );
@@ -99,8 +99,7 @@ export function createSharedCounters(options: {
     peek(subject, nowMs) {
       if (sharing.mode === 'alone') return local.peek(subject, nowMs);
       return shared.peek(subject, nowMs).catch((error) => {
-        failed = { subject, keyId: null };
-        leave(error);
+        leave(error, { subject, keyId: null });
         return local.peek(subject, nowMs);
       });
     },

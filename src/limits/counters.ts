@@ -5,7 +5,8 @@ import type { Usage } from './decision.ts';
  * Counts requests against limits and holds the refused ones against their keys. Each call is one atomic step, under
  * any concurrency: of requests that come at once exactly as many pass as there is room for.
  *
- * A subject is whoever is counted, as text: an account or an address.
+ * A subject is whoever is counted, as text: an account or an address. `nowMs` is the caller's time; counters that are
+ * shared go by a clock of their own, and tell it in the answer.
  */
 export interface Counters {
   /**

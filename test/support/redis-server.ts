@@ -1,11 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { connectRedis } from './redis.ts';
-import { makeFolder } from './service.ts';
 
 /** A Redis of one test's own, to be harmed; it ends with the test. */
 export interface RedisServer {
@@ -35,7 +37,7 @@ export async function startRedisServer(
   test: Pick<TestContext, 'after'>,
   ...settings: string[]
 ): Promise<RedisServer> {
-  const folder = await makeFolder(test);
+  const folder = await mkdtemp(join(tmpdir(), 'animal-store-redis-'));
   const port = await findFreePort();
   const url = `redis://127.0.0.1:${port}`;
   const place = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', ''];
@@ -48,7 +50,10 @@ export async function startRedisServer(
     await gone;
     child = null;
   }
-  test.after(kill);
+  test.after(async () => {
+    await kill();
+    await rm(folder, { recursive: true });
+  });
 
   async function start(...more: string[]): Promise<void> {
     const started = spawn('redis-server', [...place, ...settings, ...more], {

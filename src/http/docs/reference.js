@@ -4,12 +4,15 @@
   const guides = place.dataset.guides;
   const isDark = matchMedia('(prefers-color-scheme: dark)');
 
-  /** Numbers keep their digits: JavaScript's own would round an int64 beyond 2^53. */
+  /** JSON with all digits of its numbers, as JavaScript's own would round an int64; what is no JSON as it is. */
   function formatExactly(text) {
-    if (JSON.rawJSON === undefined) return text;
     const keepDigits = (_name, value, context) =>
       typeof value === 'number' ? JSON.rawJSON(context.source) : value;
-    return JSON.stringify(JSON.parse(text, keepDigits), null, 2);
+    try {
+      return JSON.stringify(JSON.parse(text, keepDigits), null, 2);
+    } catch {
+      return text;
+    }
   }
 
   /** Shows a JSON answer to the digit, in place of Swagger UI's own view, which rounds. */

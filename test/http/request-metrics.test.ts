@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openRaw } from '../support/raw-http.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+async function readMetrics({ app }: TestService): Promise<string> {
+  const response = await fetch(`${app.opsUrl}/metrics`);
+  assert.equal(response.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
+  return response.text();
+}
+
+/** The value of a series, named as Prometheus does but for the prefix of ours; 0 where it is not shown. */
+function readValue(metrics: string, series: string): number {
+  const line = metrics.split('\n').find((candidate) => candidate.startsWith(`animal_store_${series} `));
+  return Number(line?.split(' ').at(-1) ?? 0);
+}
+
+test('requests are counted by the pattern of their route and by their status', async (t) => {
+  const service = await startService(t);
+  const { createKey, post, request } = service;
+  const key = await createKey();
+  await post(key, { name: 'Rex', categoryId: 1 });
+  await post(key, { name: 'Rex' });
+  for (const path of ['/pets/1', '/pets/1?a=b', '/pets/2', '/pets/abc']) await request(key, path);
+  await request(null, '/pets');
+  await request(key, '/pets', { method: 'HEAD' });
+
+  const metrics = await readMetrics(service);
+  const count = (route: string, status: number) =>
+    readValue(metrics, `requests_total{route="${route}",status="${status}"}`);
+  assert.equal(count('POST /v1/pets', 201), 1);
+  assert.equal(count('POST /v1/pets', 400), 1);
+  assert.equal(count('GET /v1/pets/:petId', 200), 2);
+  assert.equal(count('GET /v1/pets/:petId', 404), 2);
+  assert.equal(count('GET /v1/pets', 401), 1);
+  assert.equal(count('HEAD /v1/pets', 200), 1);
+});
+
+test('requests are timed as often as they are counted', async (t) => {
+  const service = await startService(t);
+  const key = await service.createKey();
+  for (let request = 1; request <= 3; request += 1) await service.request(key, '/pets');
+
+  const metrics = await readMetrics(service);
+  const labels = 'route="GET /v1/pets",status="200"';
+  assert.equal(readValue(metrics, `request_duration_seconds_count{${labels}}`), 3);
+  assert.equal(readValue(metrics, `request_duration_seconds_bucket{${labels},le="+Inf"}`), 3);
+  assert.ok(readValue(metrics, `request_duration_seconds_sum{${labels}}`) > 0);
+});
+
+test('what is answered from memory counts like the rest', async (t) => {
+  const service = await startService(t, { LOG_REQUESTS: 'errors' });
+  const key = await service.createKey();
+  await service.post(key, { name: 'Rex', categoryId: 1 });
+  for (const path of ['/pets', '/pets/1'])
+    for (let request = 1; request <= 5; request += 1) await service.request(key, path);
+
+  const metrics = await readMetrics(service);
+  assert.equal(readValue(metrics, 'requests_total{route="GET /v1/pets",status="200"}'), 5);
+  assert.equal(readValue(metrics, 'requests_total{route="GET /v1/pets/:petId",status="200"}'), 5);
+  assert.equal(readValue(metrics, 'ready_answers_total{source="memory"}'), 8);
+  assert.equal(readValue(metrics, 'ready_answers_total{source="store"}'), 2);
+});
+
+test('no client adds a label, whatever it sends', async (t) => {
+  const service = await startService(t);
+  const { app, baseUrl, createKey, request } = service;
+  const key = await createKey();
+  for (const path of ['/dogs', '/pets/1/2', '/%00', '/pets/"}\\', '/%zz', '/Pets', `/${'a'.repeat(5_000)}`])
+    await request(key, path);
+  for (const method of ['PUT', 'OPTIONS', 'PROPFIND', 'PATCH']) await request(key, '/pets', { method });
+  await fetch(`${app.url}/.env`);
+  const connection = await openRaw(t, baseUrl);
+  connection.send('BREW /pets"} HTCPCP/1.0\r\n\r\n');
+  await connection.readAll();
+
+  const metrics = await readMetrics(service);
+  const routes = new Set(Array.from(metrics.matchAll(/ ?route="([^"]*)"/g), ([, route]) => route));
+  assert.deepEqual([...routes].sort(), ['none', 'unreadable']);
+  assert.equal(readValue(metrics, 'requests_total{route="none",status="405"}'), 4);
+  assert.equal(readValue(metrics, 'requests_total{route="unreadable",status="400"}'), 1);
+});
+
+test('the verdicts of the limits are shown by plan', async (t) => {
+  const service = await startService(t);
+  const free = await service.createKey('free');
+  const business = await service.createKey('business');
+  for (let request = 1; request <= 61; request += 1) await service.request(free, '/pets');
+  await service.request(business, '/pets');
+  await service.request(null, '/pets');
+
+  const metrics = await readMetrics(service);
+  const count = (plan: string, verdict: string) =>
+    readValue(metrics, `limit_verdicts_total{plan="${plan}",verdict="${verdict}"}`);
+  assert.equal(count('free', 'passed'), 60);
+  assert.equal(count('free', 'refused'), 1);
+  assert.equal(count('business', 'passed'), 1);
+  assert.equal(count('none', 'passed'), 1);
+});
+
+test('the process, its memory, its collector and its loop are shown', async (t) => {
+  const metrics = await readMetrics(await startService(t));
+  for (const name of [
+    'process_cpu_seconds_total',
+    'process_resident_memory_bytes',
+    'nodejs_heap_size_used_bytes',
+    'nodejs_eventloop_lag_p99_seconds',
+    'nodejs_gc_duration_seconds',
+  ])
+    assert.match(metrics, new RegExp(`^# TYPE ${name} `, 'm'));
+});

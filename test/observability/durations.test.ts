@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { Histogram, Registry } from 'prom-client';
+import { createDurations, durationBoundsMs, exposeDurations } from '../../src/observability/durations.ts';
+
+const help = 'How long things took.';
+
+/** What prom-client's own histogram, which is slower, shows of the same durations. */
+async function showByPromClient(durationsMs: readonly number[]): Promise<string> {
+  const registry = new Registry();
+  const buckets = durationBoundsMs.map((ms) => ms / 1000);
+  const histogram = new Histogram({
+    name: 'animal_store_things_seconds',
+    help,
+    buckets,
+    labelNames: ['kind'],
+    registers: [registry],
+  });
+  for (const ms of durationsMs) histogram.observe({ kind: 'a' }, ms / 1000);
+  return registry.metrics();
+}
+
+async function show(durationsMs: readonly number[]): Promise<string> {
+  const registry = new Registry();
+  const durations = createDurations();
+  exposeDurations(registry, { name: 'things_seconds', help }, () => [[{ kind: 'a' }, durations]]);
+  for (const ms of durationsMs) durations.note(ms);
+  return registry.metrics();
+}
+
+/** The lines in an order of their own, without the sum, which is added up in another unit. */
+function toLines(text: string): string[] {
+  const lines = text
+    .split('\n')
+    .map((line) => line.replace(/\{(.*)\}/, (_, labels) => `{${labels.split(',').sort()}}`));
+  return lines.filter((line) => !line.includes('_sum')).sort();
+}
+
+test('durations are shown as a histogram of prom-client shows them', async () => {
+  const aDuration = fc.oneof(
+    fc.constantFrom(...durationBoundsMs),
+    fc.double({ min: 0, max: 10_000, noNaN: true }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(aDuration, { minLength: 1 }), async (durationsMs) => {
+      assert.deepEqual(toLines(await show(durationsMs)), toLines(await showByPromClient(durationsMs)));
+    }),
+  );
+});
+
+test('the sum of durations is in seconds', async () => {
+  assert.match(await show([250, 1_250]), /^animal_store_things_seconds_sum\{kind="a"\} 1\.5$/m);
+});

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { Registry } from 'prom-client';
+import { selectAnyAccount } from '../../src/accounts/account-rows.ts';
+import { timeDatabase } from '../../src/observability/store-metrics.ts';
+import { insertPet } from '../../src/pets/pet-rows.ts';
+import { step } from '../../src/storage/database.ts';
+import { openDatabase } from '../../src/storage/open-database.ts';
+import { makeFolder } from '../support/service.ts';
+
+async function openTimed(test: TestContext) {
+  const registry = new Registry();
+  const opened = await openDatabase(`sqlite:${join(await makeFolder(test), 'store.db')}`);
+  test.after(() => opened.close());
+  return { database: timeDatabase(opened, registry), show: () => registry.metrics() };
+}
+
+test('reads and writes of the store are timed apart', async (t) => {
+  const { database, show } = await openTimed(t);
+  await database.read(selectAnyAccount, { count: 1n });
+  await database.read(selectAnyAccount, { count: 1n });
+  await database.run(insertPet, { name: 'Rex', categoryId: 1n, status: 'available' });
+  await database.transact(() => step(selectAnyAccount, { count: 1n }));
+
+  const shown = await show();
+  assert.match(shown, /store_duration_seconds_count\{call="read"\} 2$/m);
+  assert.match(shown, /store_duration_seconds_count\{call="write"\} 2$/m);
+  assert.match(shown, /store_failures_total\{call="read"\} 0$/m);
+});
+
+test('what the store cannot do at the time is counted, and fails as before', async (t) => {
+  const { database, show } = await openTimed(t);
+  await database.close();
+  await assert.rejects(database.read(selectAnyAccount, { count: 1n }), { code: 'unavailable' });
+  const add = database.run(insertPet, { name: 'Rex', categoryId: 1n, status: 'available' });
+  await assert.rejects(add, { code: 'unavailable' });
+
+  const shown = await show();
+  assert.match(shown, /store_failures_total\{call="read"\} 1$/m);
+  assert.match(shown, /store_failures_total\{call="write"\} 1$/m);
+});
+
+test('a work that gives up is no failure of the store', async (t) => {
+  const { database, show } = await openTimed(t);
+  const givesUp = database.transact(function* () {
+    yield* step(selectAnyAccount, { count: 1n });
+    throw new Error('no');
+  });
+  await assert.rejects(givesUp, /no/);
+  assert.match(await show(), /store_failures_total\{call="write"\} 0$/m);
+});
