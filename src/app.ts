@@ -19,12 +19,13 @@ import { createMemoryCounters } from './limits/counters-memory.ts';
 import { createRedisCounters } from './limits/counters-redis.ts';
 import { createSharedCounters, type SharedCounters } from './limits/counters-shared.ts';
 import { createLimiter } from './limits/limiter.ts';
-import { countVerdicts } from './observability/limit-metrics.ts';
+import { countVerdicts, exposeSharing } from './observability/limit-metrics.ts';
 import type { Log } from './observability/log.ts';
 import { createRegistry } from './observability/metrics.ts';
 import { timeDatabase } from './observability/store-metrics.ts';
 import { type Catalogue, createCatalogue } from './pets/catalogue.ts';
 import { resolvePlan } from './plans/plan.ts';
+import { claimServing } from './storage/claim-serving.ts';
 import type { Database } from './storage/database.ts';
 import { openDatabase } from './storage/open-database.ts';
 import { readSecret } from './storage/secret-rows.ts';
@@ -77,20 +78,26 @@ const drainMsMax = 8 * secondMs;
 /** Starts the service of a configuration. Throws OperatorError where it cannot start, with nothing left open. */
 export async function startApp(config: Config, clock: Clock, log: Log): Promise<App> {
   const opened: (() => Promise<unknown>)[] = [];
+  /** What one step fails with keeps none of the others from their end. */
   const close = async () => {
-    for (const end of opened.splice(0).reverse()) await end();
+    const failures: unknown[] = [];
+    for (const end of opened.splice(0).reverse()) await end().catch((error) => failures.push(error));
+    if (failures.length > 0) throw failures[0];
   };
   try {
     const registry = createRegistry();
     const store = await openStore(config, clock, (database) => timeDatabase(database, registry));
     opened.push(store.close);
+    const release = claimServing(config.databaseUrl);
+    opened.push(async () => release());
     const service = await startService(store, config, clock, log, registry);
     opened.push(service.stop);
-    const firstKey = config.environment === 'development' ? await issueFirstKey(store.keyring) : null;
     const opsUrl = await listen(service.opsServer, config.opsHost, config.opsPort);
     opened.push(() => service.opsServer.close());
     const url = await listen(service.server, config.host, config.port);
     opened.push(() => drain(service.server));
+    // A key is shown once, so it is made when nothing more can fail.
+    const firstKey = config.environment === 'development' ? await issueFirstKey(store.keyring) : null;
     return { url, opsUrl, firstKey, close };
   } catch (error) {
     await close();
@@ -121,7 +128,10 @@ async function startService(
     registry,
   });
   const checks = [{ name: 'the store', findProblem: () => findUnreadiness(database) }];
-  const opsServer = await buildOpsServer({ checks, registry, log });
+  const { shared } = counting;
+  if (shared !== null) exposeSharing(registry, () => shared.sharing().mode === 'shared');
+  const listNotes = () => describeSharing(shared);
+  const opsServer = await buildOpsServer({ checks, listNotes, registry, log });
 
   const flush = async () => {
     await Promise.all([counting.store.flush(), verifier.flush()]);
@@ -131,7 +141,7 @@ async function startService(
   const stop = async () => {
     stopFlushing();
     stopSweeping();
-    counting.shared?.close();
+    shared?.close();
     await flush();
   };
   return { server, opsServer, stop };
@@ -166,11 +176,16 @@ async function openCounters(
 
 /** Does something time after time, one run after the other; what fails is logged and tried again the next time. */
 function repeat(intervalMs: number, action: () => Promise<unknown>, log: Log): () => void {
+  let isRunning = false;
   const timer = setInterval(async () => {
+    if (isRunning) return;
+    isRunning = true;
     try {
       await action();
     } catch (error) {
       log.error({ err: error }, 'work in the background failed; it is tried again');
+    } finally {
+      isRunning = false;
     }
   }, intervalMs);
   timer.unref();
@@ -186,6 +201,13 @@ async function issueFirstKey(keyring: Keyring): Promise<IssuedKey | null> {
 async function findUnreadiness(database: Database): Promise<string | null> {
   await database.read(selectAnyAccount, { count: 1n });
   return null;
+}
+
+/** Nothing, unless this instance should count together with others and does not. */
+function describeSharing(shared: SharedCounters | null): string[] {
+  const sharing = shared?.sharing();
+  if (sharing?.mode !== 'alone') return [];
+  return [`the counters: alone since ${new Date(sharing.sinceMs).toISOString()}: ${sharing.reason}`];
 }
 
 async function listen(server: FastifyInstance, host: string, port: number): Promise<string> {

@@ -193,7 +193,6 @@ function parseDatabaseUrl(text: string): string {
   throw new RangeError('sqlite: with a file, or a postgres:// address');
 }
 
-/** Until counts can be shared, nobody is to believe that they are. */
 function parseRedisUrl(text: string): string {
   const url = URL.parse(text);
   if (url !== null && /^rediss?:$/.test(url.protocol) && url.hostname !== '') return text;

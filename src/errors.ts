@@ -40,5 +40,10 @@ export class AppError extends Error {
 
 /** A mistake of the operator's, told in one line on standard error; never a client's business. */
 export class OperatorError extends Error {
-  override readonly name = 'OperatorError';
+  override readonly name: string = 'OperatorError';
+}
+
+/** A mistake in how a command was called. */
+export class UsageError extends OperatorError {
+  override readonly name = 'UsageError';
 }

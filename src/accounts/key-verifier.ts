@@ -45,10 +45,26 @@ export function createKeyVerifier(
   keysMax = rememberedKeysMax,
 ): KeyVerifier {
   const remembered = new Map<string, Remembered>();
+  const underWay = new Map<string, Promise<Verification>>();
   const uses = createKeyUses(database);
 
-  async function read(text: string): Promise<Verification> {
-    const readAtMs = clock();
+  function recall(text: string, nowMs: number): Verification | null {
+    const entry = remembered.get(text);
+    const isFresh = entry !== undefined && nowMs < entry.staleAtMs && nowMs >= entry.readAtMs;
+    return isFresh ? entry.verification : null;
+  }
+
+  /** Requests that come at once cost one read: without this each second would begin with as many as there are. */
+  function readOnce(text: string, nowMs: number): Promise<Verification> {
+    const reading = underWay.get(text);
+    // What it finds holds for this request only if it would be remembered: the key may have been made since.
+    if (reading !== undefined) return reading.then(() => recall(text, nowMs) ?? read(text, nowMs));
+    const verification = read(text, nowMs).finally(() => underWay.delete(text));
+    underWay.set(text, verification);
+    return verification;
+  }
+
+  async function read(text: string, readAtMs: number): Promise<Verification> {
     const [row] = await database.read(selectKeyBySecret, { secretHash: hashKey(text) });
     if (row === undefined) return invalid;
     const verification = judge(row, readAtMs);
@@ -68,10 +84,7 @@ export function createKeyVerifier(
   return {
     verify(text) {
       const nowMs = clock();
-      const entry = remembered.get(text);
-      if (entry !== undefined && nowMs < entry.staleAtMs && nowMs >= entry.readAtMs)
-        return entry.verification;
-      return isKeyText(text) ? read(text) : invalid;
+      return recall(text, nowMs) ?? (isKeyText(text) ? readOnce(text, nowMs) : invalid);
     },
     flush: () => uses.flush(),
   };

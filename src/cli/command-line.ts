@@ -3,7 +3,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import { openStore } from '../app.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { parseConfig } from '../config.ts';
-import { AppError, OperatorError } from '../errors.ts';
+import { AppError, OperatorError, UsageError } from '../errors.ts';
 import { redactKeys } from '../observability/log.ts';
 import { accountsCommand } from './accounts.ts';
 import { backupCommand } from './backup.ts';
@@ -38,7 +38,7 @@ export async function runCommandLine(argv: readonly string[], options: CommandLi
     // Commander has told its errors already; asking for help is one of them.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     tell(error);
-    return 1;
+    return error instanceof UsageError ? 2 : 1;
   }
 }
 

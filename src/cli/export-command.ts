@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { UsageError } from '../errors.ts';
 import { jsonOption } from './arguments.ts';
 import type { CommandContext } from './context.ts';
 import { type ExportOptions, exportFile } from './export.ts';
@@ -20,6 +21,8 @@ Examples:
   animal-store export --format csv --output animals.csv`,
     )
     .action(async ({ json = false, ...options }: ExportOptions) => {
+      if (json && options.output === undefined)
+        throw new UsageError('--json needs --output FILE: standard output bears the animals');
       await withStore(({ catalogue }) => exportFile(catalogue, { json, ...options }, terminal));
     });
 }

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { extname } from 'node:path';
-import { OperatorError } from '../errors.ts';
+import { OperatorError, UsageError } from '../errors.ts';
 import type { Catalogue } from '../pets/catalogue.ts';
 import type { NewPet } from '../pets/pet.ts';
 import { type PetFileFormat, readPets } from '../pets/pet-import.ts';
@@ -67,9 +67,7 @@ export async function importFile(
 function guessFormat(file: string): PetFileFormat {
   const format = formatsOfEndings[extname(file).toLowerCase()];
   if (format !== undefined) return format;
-  throw new OperatorError(
-    `the format of ${nameSource(file)} is not known: add --format csv or --format ndjson`,
-  );
+  throw new UsageError(`the format of ${nameSource(file)} is not known: add --format csv or --format ndjson`);
 }
 
 /** Passes batches on until a row was bad; reads on to the end, for the other verdicts, and then throws. */

@@ -54,8 +54,11 @@ export function serveDocs(server: FastifyInstance, publicUrl: string | null): vo
   });
 
   server.get<{ Params: { guide: string } }>('/docs/:guide', options, async (request, reply) => {
+    const { guide } = request.params;
+    // The addresses on a page are relative to where it belongs.
+    if (guide === '') return reply.redirect('../docs', 301);
     const { pages } = await openSite();
-    return sendPage(request, reply, pages.get(request.params.guide));
+    return sendPage(request, reply, pages.get(guide));
   });
 
   server.get<{ Params: { file: string } }>('/docs/assets/:file', options, async (request, reply) => {

@@ -15,6 +15,8 @@ export interface ReadinessCheck {
 
 export interface OpsServerOptions {
   readonly checks: readonly ReadinessCheck[];
+  /** What an operator should know although it does not keep the service from answering, a few words each. */
+  readonly listNotes?: () => readonly string[];
   readonly registry: Registry;
   readonly log: Log;
   /** How long a check may take before it counts as failed. */
@@ -27,6 +29,7 @@ export interface OpsServerOptions {
  */
 export async function buildOpsServer({
   checks,
+  listNotes = () => [],
   registry,
   log,
   checkMsMax = secondMs,
@@ -40,8 +43,10 @@ export async function buildOpsServer({
   server.get('/readyz', async (_request, reply) => {
     const found = await Promise.all(checks.map((check) => findProblem(check, checkMsMax)));
     const problems = found.filter((problem) => problem !== null);
-    if (problems.length === 0) return { status: 'ready' };
-    return reply.code(503).send({ status: 'not ready', reason: problems.join('; ') });
+    const notes = listNotes();
+    const noted = notes.length === 0 ? {} : { notes };
+    if (problems.length === 0) return { status: 'ready', ...noted };
+    return reply.code(503).send({ status: 'not ready', reason: problems.join('; '), ...noted });
   });
 
   server.get('/metrics', async (_request, reply) => {

@@ -51,6 +51,19 @@ export function countVerdicts(counters: Counters, registry: Registry): Counters 
   };
 }
 
+/** Shows whether this instance counts together with the others; only for one that is to do so. */
+export function exposeSharing(registry: Registry, isShared: () => boolean): void {
+  expose(
+    registry,
+    {
+      name: 'counters_shared',
+      type: 'gauge',
+      help: '1 while requests are counted together with the other instances, 0 while each counts alone.',
+    },
+    () => [{ labels: {}, value: Number(isShared()) }],
+  );
+}
+
 function newTally(plan: Tally['plan']): Tally {
   return { plan, verdicts: { passed: 0, refused: 0, banned: 0 }, bans: 0 };
 }

@@ -1,8 +1,7 @@
 import { rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { OperatorError } from '../errors.ts';
-import { toOpeningError } from './opening-error.ts';
-import { lockWaitMsMax } from './sqlite.ts';
+import { openReadOnly } from './sqlite-connection.ts';
 
 /**
  * Copies the store in the file at `path`, as it is at one moment, into an empty file, and checks that the copy is
@@ -11,7 +10,7 @@ import { lockWaitMsMax } from './sqlite.ts';
  * cannot be written.
  */
 export function backupSqlite(path: string, file: string): void {
-  const store = openStore(path);
+  const store = openReadOnly(path);
   try {
     store.prepare('vacuum into ?').run(file);
   } catch (error) {
@@ -31,14 +30,6 @@ function checkWhole(file: string): void {
     if (verdict !== 'ok') throw new OperatorError(`the copy is not whole: ${verdict}`);
   } finally {
     copy.close();
-  }
-}
-
-function openStore(path: string): DatabaseSync {
-  try {
-    return new DatabaseSync(path, { readOnly: true, timeout: lockWaitMsMax });
-  } catch (error) {
-    throw toOpeningError(path, error);
   }
 }
 

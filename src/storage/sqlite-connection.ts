@@ -2,6 +2,7 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import { setTimeout } from 'node:timers/promises';
 import { compileStatement, placeParameters } from './compile.ts';
 import type { Parameters, Statement } from './database.ts';
+import { toOpeningError } from './opening-error.ts';
 import { storeUnavailable } from './store-unavailable.ts';
 
 /** One connection with the statements that it has prepared. */
@@ -16,6 +17,9 @@ interface Prepared {
   readonly names: readonly string[];
   readonly statement: StatementSync;
 }
+
+/** How long an opening, a load or a copy waits for others that write; a load of millions keeps the lock for seconds. */
+export const lockWaitMsMax = 30_000;
 
 /**
  * Opens a file with the settings that keep its promises: a commit is on disk before it returns (WAL with
@@ -51,6 +55,15 @@ export function openConnection(path: string, busyTimeoutMs: number): SqliteConne
       if (raw.isOpen) raw.close();
     },
   };
+}
+
+/** Opens a file that is there to be read and not changed. Throws OperatorError where it cannot be opened. */
+export function openReadOnly(path: string): DatabaseSync {
+  try {
+    return new DatabaseSync(path, { readOnly: true, timeout: lockWaitMsMax });
+  } catch (error) {
+    throw toOpeningError(path, error);
+  }
 }
 
 const busyCode = 5;

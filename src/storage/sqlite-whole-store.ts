@@ -1,27 +1,21 @@
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
-import { toOpeningError } from './opening-error.ts';
-import { lockWaitMsMax } from './sqlite.ts';
-import { openConnection, repeatWhileBusy, toStorageError } from './sqlite-connection.ts';
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import {
+  lockWaitMsMax,
+  openConnection,
+  openReadOnly,
+  repeatWhileBusy,
+  toStorageError,
+} from './sqlite-connection.ts';
 import { batchRowsMax, type Row, type WholeStore, type WholeStoreTask } from './whole-store.ts';
 
 /** `readStore` of the SQLite engine; where there is no file, none is made. */
 export async function readSqliteStore<T>(path: string, task: WholeStoreTask<T>): Promise<T> {
-  const raw = openAs(path, () => new DatabaseSync(path, { readOnly: true, timeout: lockWaitMsMax }));
-  return inTransaction(raw, 'begin', task);
+  return inTransaction(openReadOnly(path), 'begin', task);
 }
 
 /** `writeStore` of the SQLite engine. */
 export async function writeSqliteStore<T>(path: string, task: WholeStoreTask<T>): Promise<T> {
-  const { raw } = openAs(path, () => openConnection(path, 0));
-  return inTransaction(raw, 'begin immediate', task);
-}
-
-function openAs<T>(path: string, open: () => T): T {
-  try {
-    return open();
-  } catch (error) {
-    throw toOpeningError(path, error);
-  }
+  return inTransaction(openConnection(path, 0).raw, 'begin immediate', task);
 }
 
 async function inTransaction<T>(raw: DatabaseSync, begin: string, task: WholeStoreTask<T>): Promise<T> {

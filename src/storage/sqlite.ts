@@ -2,9 +2,10 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Kysely } from 'kysely';
 import { type Database, step, type Value } from './database.ts';
-import { migrate } from './migrations/migrate.ts';
+import { isNewest, migrate } from './migrations/migrate.ts';
 import { toOpeningError } from './opening-error.ts';
 import {
+  lockWaitMsMax,
   openConnection,
   repeatWhileBusy,
   type SqliteConnection,
@@ -15,8 +16,6 @@ import { createSqliteWriter } from './sqlite-writer.ts';
 import type { Tables } from './tables.ts';
 
 const readBusyTimeoutMs = 1_000;
-/** How long an opening or a load waits for others that write; a load of millions keeps the lock for seconds. */
-export const lockWaitMsMax = 30_000;
 
 /**
  * Opens the embedded store in the file at `path`, made with its folder where there is none, and brings it to the
@@ -37,6 +36,8 @@ async function migrateFile(path: string): Promise<void> {
   const connection = openConnection(path, 0);
   try {
     const db = new Kysely<Tables>({ dialect: createSqliteDialect(connection.raw) });
+    // A command beside a service that writes must not wait for the lock only to find nothing to do.
+    if (await isNewest(db)) return;
     await db.transaction().execute((transaction) => migrate(transaction, 'sqlite'));
   } finally {
     connection.close();

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import { generateKey } from '../../src/accounts/api-key.ts';
+import { generateKey, hashKey } from '../../src/accounts/api-key.ts';
+import { insertApiKey } from '../../src/accounts/api-key-rows.ts';
 import { createKeyVerifier, rememberedMs, type Verification } from '../../src/accounts/key-verifier.ts';
 import { hourMs, minuteMs, secondMs } from '../../src/clock.ts';
 import { AppError } from '../../src/errors.ts';
 import type { Engine } from '../support/engines.ts';
 import { createWorld, engines, findListed, makePlan, order } from './world.ts';
-import { countCalls, failFirst } from './wrapped-database.ts';
+import { countCalls, failFirst, holdAnswers } from './wrapped-database.ts';
 
 const invalid = { refusal: 'api_key_invalid' };
 
@@ -165,6 +166,72 @@ for (const engine of engines)
       assert.equal(calls(), 4);
       await verifier.verify(a);
       assert.equal(calls(), 5);
+    });
+  });
+
+for (const engine of engines)
+  describe(`requests of one key that come at once on ${engine.name}`, { skip: engine.skip }, () => {
+    /** A verifier whose first reads are answered when the test says so. */
+    async function createHeld(t: TestContext) {
+      const world = await createWorld(t, engine);
+      const counted = countCalls(world.database);
+      const held = holdAnswers(counted);
+      const verifier = createKeyVerifier(held, world.clock.now);
+      return { ...world, calls: counted.calls, release: held.release, verifier };
+    }
+
+    test('cost one read', async (t) => {
+      const { keyring, verifier, calls, release } = await createHeld(t);
+      const { key } = await keyring.issue(order());
+      const verifications = Array.from({ length: 100 }, async () => verifier.verify(key));
+      release();
+      for (const verification of await Promise.all(verifications)) callerOf(verification);
+      assert.equal(calls(), 1);
+    });
+
+    test('are each accepted that came after the key was made, though an earlier read is under way', async (t) => {
+      const { keyring, store, database, verifier, release } = await createHeld(t);
+      await keyring.issue(order());
+      const key = generateKey('stg');
+      const early = verifier.verify(key);
+      const [row] = (await store.execute('select id from accounts')) as { id: number | string }[];
+      await database.run(insertApiKey, {
+        id: 'key_late',
+        accountId: BigInt(row?.id ?? 0),
+        secretHash: hashKey(key),
+        visibleStart: '',
+        scopes: 'pets:read',
+        createdAtMs: 0n,
+        expiresAtMs: null,
+      });
+      const late = verifier.verify(key);
+      release();
+      assert.deepEqual(await early, invalid);
+      assert.equal(callerOf(await late).keyId, 'key_late');
+    });
+
+    test('are each refused that came after the end of the key, though an earlier read is under way', async (t) => {
+      const { keyring, verifier, clock, release } = await createHeld(t);
+      const { key } = await keyring.issue(order({ lifetimeMs: hourMs }));
+      clock.advance(hourMs - 1);
+      const early = verifier.verify(key);
+      clock.advance(1);
+      const late = verifier.verify(key);
+      release();
+      callerOf(await early);
+      assert.deepEqual(await late, { refusal: 'api_key_expired' });
+    });
+
+    test('follow a revoke in time, though a slow read from before it is under way', async (t) => {
+      const { keyring, verifier, clock, release } = await createHeld(t);
+      const { key, id } = await keyring.issue(order());
+      const early = verifier.verify(key);
+      await keyring.revoke(id);
+      clock.advance(rememberedMs);
+      const late = verifier.verify(key);
+      release();
+      callerOf(await early);
+      assert.deepEqual(await late, { refusal: 'api_key_revoked' });
     });
   });
 

@@ -36,7 +36,7 @@ for (const engine of engines)
     });
 
     for (const overlapMs of [hourMs, hourMs - 1, 0])
-      test(`an overlap of ${overlapMs} ms never moves the old key past its own end in an hour`, async (t) => {
+      test(`an overlap of ${overlapMs} ms, up to its own end in an hour, is the time that the old key has left`, async (t) => {
         const { keyring, clock } = await createWorld(t, engine);
         const { id } = await keyring.issue(order({ lifetimeMs: dayMs }));
         clock.advance(dayMs - hourMs);

@@ -38,3 +38,17 @@ export function failFirst(database: Database, errors: Error[]): Database {
     },
   };
 }
+
+/** The same database, whose reads are done at once and answered from the release on. */
+export function holdAnswers(database: Database): Database & { readonly release: () => void } {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  return {
+    ...database,
+    release,
+    async read(statement, parameters) {
+      const rows = await database.read(statement, parameters);
+      await released;
+      return rows;
+    },
+  };
+}

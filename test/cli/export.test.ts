@@ -81,15 +81,6 @@ describe('export', () => {
     });
     await exportFile(catalogue, plain, { stdin: Readable.from([]), stdout, stderr: new PassThrough() });
   });
-
-  test('refuses --json where standard output bears the animals', async (t) => {
-    const { catalogue } = await createFilledWorld(t);
-    const { error, stdout } = await run((terminal) =>
-      exportFile(catalogue, { ...plain, json: true }, terminal),
-    );
-    assert.ok(error instanceof OperatorError);
-    assert.equal(stdout, '');
-  });
 });
 
 describe('export to a file', () => {

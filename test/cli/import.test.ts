@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { type ImportOptions, importFile } from '../../src/cli/import.ts';
-import { OperatorError } from '../../src/errors.ts';
+import { OperatorError, UsageError } from '../../src/errors.ts';
 import { createWorld, listPets, run } from './import-world.ts';
 
 const header = 'name,categoryId,status\n';
@@ -65,11 +65,11 @@ describe('import', () => {
   });
 
   test('asks for the format where the ending does not tell it', async (t) => {
-    for (const name of ['animals.txt', '-'])
-      assertRefused(
-        (await runImport(t, name, header)).error,
-        /is not known: add --format csv or --format ndjson/,
-      );
+    for (const name of ['animals.txt', '-']) {
+      const { error } = await runImport(t, name, header);
+      assert.ok(error instanceof UsageError);
+      assert.match(error.message, /is not known: add --format csv or --format ndjson/);
+    }
   });
 
   test('reads standard input for -', async (t) => {

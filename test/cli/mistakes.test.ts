@@ -51,6 +51,8 @@ describe('a mistake of usage gives one line and exit code 2:', () => {
     ['accounts set-plan Zoo --plan free --per-day 5', /plan free has its own numbers/],
     ['import', /missing required argument 'file'/],
     ['import animals.csv --format xml', /'xml' is invalid/],
+    ['import animals.txt', /is not known: add --format csv or --format ndjson/],
+    ['export --json', /--json needs --output FILE/],
     ['serve 8080', /too many arguments/],
   ];
   for (const [args, line] of mistakes)

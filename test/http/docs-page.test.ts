@@ -80,6 +80,13 @@ test('what is for operators is not in the guides', async (t) => {
   assert.doesNotMatch(html, /REDIS_URL|benchmark|event loop/);
 });
 
+test('a slash at the end of /docs leads to the page', async (t) => {
+  const { app } = await startService(t);
+  const response = await fetch(`${app.url}/docs/`);
+  assert.equal(response.status, 200);
+  assert.equal(response.url, `${app.url}/docs`);
+});
+
 test('a page that is there already is answered 304', async (t) => {
   const { app } = await startService(t);
   const first = await fetch(`${app.url}/docs/errors`);

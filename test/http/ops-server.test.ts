@@ -8,9 +8,13 @@ import { startService } from '../support/service.ts';
 
 const holds: ReadinessCheck = { name: 'the store', findProblem: async () => null };
 
-async function readReadiness(test: TestContext, checks: readonly ReadinessCheck[]) {
+async function readReadiness(
+  test: TestContext,
+  checks: readonly ReadinessCheck[],
+  listNotes: () => readonly string[] = () => [],
+) {
   const log = createLog('silent', new PassThrough());
-  const server = await buildOpsServer({ checks, log, registry: new Registry(), checkMsMax: 10 });
+  const server = await buildOpsServer({ checks, listNotes, log, registry: new Registry(), checkMsMax: 10 });
   test.after(() => server.close());
   const { statusCode, body } = await server.inject('/readyz');
   return { statusCode, body: JSON.parse(body) };
@@ -35,6 +39,13 @@ test('what does not hold is told as the reason', async (t) => {
   assert.deepEqual(await readReadiness(t, checks), {
     statusCode: 503,
     body: { status: 'not ready', reason: 'the counters are not shared' },
+  });
+});
+
+test('what does not keep a service from answering is noted, and leaves it ready', async (t) => {
+  assert.deepEqual(await readReadiness(t, [holds], () => ['the counters: alone']), {
+    statusCode: 200,
+    body: { status: 'ready', notes: ['the counters: alone'] },
   });
 });
 

@@ -76,10 +76,8 @@
    * optional parameters, which its try-it would send.
    */
   function readDescription(text) {
-    const isRounded = (value, source) => Number.isInteger(value) && !Number.isSafeInteger(value) && source;
-    const description = JSON.parse(text, (_name, value, context) =>
-      isRounded(value, context?.source) ? undefined : value,
-    );
+    const isRounded = (value) => Number.isInteger(value) && !Number.isSafeInteger(value);
+    const description = JSON.parse(text, (_name, value) => (isRounded(value) ? undefined : value));
     const operations = Object.values(description.paths).flatMap((path) => Object.values(path));
     const shared = Object.values(description.components.parameters ?? {});
     for (const parameter of [...operations.flatMap(({ parameters = [] }) => parameters), ...shared])

@@ -37,13 +37,24 @@ export async function migrate(db: Kysely<Tables>, engine: Database['engine']): P
   return results.map(({ migrationName }) => migrationName);
 }
 
+/** Whether a database has just the migrations that this program knows; asks without taking a lock. */
+export async function isNewest(db: Kysely<Tables>): Promise<boolean> {
+  const run = await listRunMigrations(db);
+  return run.join() === Object.keys(migrations).join();
+}
+
 async function findUnknownMigration(db: Kysely<Tables>, known: object): Promise<string | undefined> {
-  const run = await db
+  const run = await listRunMigrations(db);
+  return run.find((name) => !Object.hasOwn(known, name));
+}
+
+async function listRunMigrations(db: Kysely<Tables>): Promise<string[]> {
+  const rows = await db
     .withTables<{ schema_migrations: { name: string } }>()
     .selectFrom('schema_migrations')
     .select('name')
     .orderBy('name')
     .execute()
     .catch(() => []);
-  return run.find(({ name }) => !Object.hasOwn(known, name))?.name;
+  return rows.map(({ name }) => name);
 }

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdir, readdir, readFile, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { type TestContext, test } from 'node:test';
+import { runInProcess } from '../cli/run-command-line.ts';
+import { makeFolder } from '../support/service.ts';
+
+const root = join(import.meta.dirname, '../..');
+const [dockerfile, unit] = await Promise.all([
+  readFile(join(root, 'deploy/Dockerfile'), 'utf8'),
+  readFile(join(root, 'deploy/animal-store.service'), 'utf8'),
+]);
+
+/** The command line of each, without the path of Node itself. */
+const containerArgs: readonly string[] = JSON.parse(/^CMD (\[.*\])$/m.exec(dockerfile)?.[1] ?? '[]').slice(1);
+const unitArgs = /^ExecStart=\S+ (.*)$/m.exec(unit)?.[1]?.split(' ') ?? [];
+
+/** What the image holds, and nothing else, in folders of the test's own. */
+async function installAsShipped(t: TestContext) {
+  const folder = await makeFolder(t);
+  const app = join(folder, 'app');
+  const data = join(folder, 'data');
+  await mkdir(data);
+  for (const [, name = ''] of dockerfile.matchAll(/^COPY (\w\S*) /gm))
+    if (name !== 'package.json') await cp(join(root, name), join(app, name), { recursive: true });
+  await cp(join(root, 'package.json'), join(app, 'package.json'));
+  await symlink(join(root, 'node_modules'), join(app, 'node_modules'));
+  return { folder, app, data };
+}
+
+type Installation = Awaited<ReturnType<typeof installAsShipped>>;
+
+/** Starts the service by the shipped command, with the folders of an installation in the place of the usual ones. */
+function start(t: TestContext, { app, data }: Installation, databaseUrl: string): ChildProcess {
+  const args = containerArgs.map((arg) =>
+    arg.replace('/opt/animal-store', app).replace('/var/lib/animal-store', data),
+  );
+  // The packages are linked, not copied, so they are read where they are.
+  const child = spawn(
+    process.execPath,
+    [`--allow-fs-read=${join(root, 'node_modules')}`, ...args, '--json'],
+    {
+      cwd: app,
+      env: { ENVIRONMENT: 'staging', PORT: '0', OPS_PORT: '0', DATABASE_URL: databaseUrl },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
+  t.after(() => child.kill('SIGKILL'));
+  return child;
+}
+
+test('the container and the systemd unit start the service by the same command', () => {
+  assert.deepEqual(unitArgs, containerArgs);
+  assert.ok(containerArgs.includes('--permission'));
+});
+
+test('the service as shipped, under the permission model, serves all that it serves', async (t) => {
+  const installation = await installAsShipped(t);
+  const databaseUrl = `sqlite:${join(installation.data, 'animal-store.db')}`;
+  const child = start(t, installation, databaseUrl);
+  const complaints = child.stderr === null ? '' : text(child.stderr);
+  const { value: line } = await createInterface({ input: child.stdout ?? assert.fail() })
+    [Symbol.asyncIterator]()
+    .next();
+  const { url, opsUrl } = JSON.parse(line ?? assert.fail(await complaints));
+  const { key } = JSON.parse(
+    (await runInProcess(['keys', 'create', '--plan', 'free', '--json'], databaseUrl)).stdout,
+  );
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+
+  const added = await fetch(`${url}/pets`, {
+    method: 'POST',
+    headers,
+    body: '{"name":"Rex","categoryId":1}',
+  });
+  assert.equal(added.status, 201);
+  const origin = new URL(url).origin;
+  for (const address of [`${url}/pets`, `${url}/pets/1`, `${origin}/docs`, `${origin}/openapi.json`])
+    assert.equal((await fetch(address, { headers })).status, 200, address);
+  for (const path of ['healthz', 'readyz', 'metrics'])
+    assert.equal((await fetch(`${opsUrl}/${path}`)).status, 200, path);
+
+  child.kill('SIGTERM');
+  const [code] = await once(child, 'exit');
+  assert.equal(code, 0, await complaints);
+});
+
+test('the service as shipped cannot write outside its data folder', async (t) => {
+  const installation = await installAsShipped(t);
+  const child = start(t, installation, `sqlite:${join(installation.folder, 'elsewhere.db')}`);
+  const [complaints, [code]] = await Promise.all([text(child.stderr ?? assert.fail()), once(child, 'exit')]);
+  assert.equal(code, 1);
+  assert.match(complaints, /^error: the database .*elsewhere\.db cannot be opened: .*restricted[^\n]*\n$/);
+  assert.deepEqual((await readdir(installation.folder)).sort(), ['app', 'data']);
+});

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { Client } from 'pg';
+import { findPostgres, type Store } from '../support/engines.ts';
+import { expectError } from '../support/expect-error.ts';
+import {
+  add,
+  amplePlan,
+  ask,
+  elementAt,
+  type Instances,
+  readJson,
+  readMetric,
+  startInstances,
+  untilAnswered,
+} from '../support/instances.ts';
+import { startRedisServer, whyNoRedisServer } from '../support/redis-server.ts';
+import { type Relay, startRelay } from '../support/relay.ts';
+
+const postgres = await findPostgres();
+const skip = postgres.skip || (await whyNoRedisServer());
+
+const backMsMax = 5_000;
+/** A connection is waited for 2 s, an answer 6 s (docs/operations.md). */
+const waitMsMax = 8_000;
+const mebibyte = 2 ** 20;
+
+type Lifetime = Parameters<typeof startInstances>[0];
+
+/** Three instances whose way to the database can be cut, silenced and mended. */
+async function startBehindRelay(t: Lifetime) {
+  let relay: Relay | undefined;
+  const reach = async ({ url }: Store) => {
+    relay = await startRelay(t, url);
+    return relay.url;
+  };
+  const { url: redisUrl } = await startRedisServer(t);
+  const instances = await startInstances(t, { postgres, redisUrl, reach });
+  const { key } = await instances.createKey(...amplePlan);
+  for (const service of instances.services) assert.equal((await add(service, key, 'Rex')).status, 201);
+  assert.ok(relay);
+  return { relay, instances, key };
+}
+
+async function expectUnavailable({ services }: Instances, key: string): Promise<void> {
+  const signal = AbortSignal.timeout(waitMsMax);
+  const asking = services.flatMap((service) =>
+    Array.from({ length: 20 }, async () => {
+      const response = await ask(service, key, '/pets', { signal });
+      await expectError(response, 503, 'unavailable');
+      assert.equal(response.headers.get('retry-after'), '1');
+    }),
+  );
+  await Promise.all(asking);
+  for (const { opsUrl } of services) assert.equal((await fetch(`${opsUrl}/readyz`)).status, 503);
+}
+
+async function expectWell({ services }: Instances, key: string): Promise<void> {
+  for (const service of services) {
+    await untilAnswered(service, key, ({ status }) => status === 200, backMsMax);
+    assert.equal((await add(service, key, 'Bella')).status, 201);
+    assert.equal((await fetch(`${service.opsUrl}/readyz`)).status, 200);
+  }
+  const pets = await readJson<unknown[]>(ask(elementAt(services, 0), key));
+  assert.equal(pets.length, 2 * services.length);
+}
+
+describe('the database in trouble', { skip }, () => {
+  test('gone, all answer 503 with the headers of the limits, and are well again without a restart', async (t) => {
+    const { relay, instances, key } = await startBehindRelay(t);
+    await relay.cut();
+    await expectUnavailable(instances, key);
+    await relay.mend();
+    await expectWell(instances, key);
+  });
+
+  test('silent, all answer 503 within 8 s, and are well again without a restart', async (t) => {
+    const { relay, instances, key } = await startBehindRelay(t);
+    relay.silence();
+    await expectUnavailable(instances, key);
+    await relay.mend();
+    await expectWell(instances, key);
+  });
+
+  test('slow, an instance sheds what is too much, and its memory does not grow', async (t) => {
+    const { url: redisUrl } = await startRedisServer(t);
+    const instances = await startInstances(t, { postgres, redisUrl, count: 1, preload: collectOnSignal });
+    const service = elementAt(instances.services, 0);
+    const { key } = await instances.createKey(...amplePlan);
+    const unlock = await lockPets(t, instances.store);
+    const heapBytes = async () => {
+      service.child.kill('SIGUSR2');
+      await service.untilLogged('collected');
+      return readMetric(service, 'nodejs_heap_size_used_bytes');
+    };
+    await floodWithReads(instances, key);
+    const before = await heapBytes();
+    for (let wave = 0; wave < 2; wave += 1) await floodWithReads(instances, key);
+    const grown = (await heapBytes()) - before;
+    assert.ok(grown < 8 * mebibyte, `${grown} bytes more`);
+    await unlock();
+    await untilAnswered(service, key, ({ status }) => status === 200, backMsMax);
+  });
+});
+
+/** Collects what is no longer used, so that what is measured is what is held. */
+const collectOnSignal = `
+  import { setFlagsFromString } from 'node:v8';
+  import { runInNewContext } from 'node:vm';
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc');
+  process.on('SIGUSR2', () => { collect(); process.stderr.write('collected\\n'); });`;
+
+/** More reads at once than may wait: all are refused, the most of them at once. */
+async function floodWithReads({ services }: Instances, key: string): Promise<void> {
+  const service = elementAt(services, 0);
+  const reads = Array.from({ length: 2_000 }, async () => {
+    const response = await ask(service, key);
+    return expectError(response, 503, 'unavailable');
+  });
+  const messages = await Promise.all(reads);
+  assert.ok(messages.includes('too much is waiting for the store; try again'));
+}
+
+/** Holds back everything that reads or writes animals, until the lock is given back. */
+async function lockPets(t: Lifetime, { url }: Store): Promise<() => Promise<void>> {
+  const client = new Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  t.after(() => client.end());
+  await client.query('begin; lock table pets in access exclusive mode');
+  return async () => {
+    await client.query('rollback');
+  };
+}

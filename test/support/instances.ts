@@ -1,0 +1,120 @@
+import type { TestContext } from 'node:test';
+import type { Engine, Store } from './engines.ts';
+import { runProgram, type ServiceProcess, serveInProcess, until } from './processes.ts';
+
+type Lifetime = Pick<TestContext, 'after'>;
+
+/** A key as `keys create --json` tells it. */
+export interface MadeKey {
+  readonly id: string;
+  readonly key: string;
+  readonly account: string;
+}
+
+/** Services in processes of their own over one PostgreSQL and one Redis, as behind a load balancer. */
+export interface Instances {
+  readonly services: readonly ServiceProcess[];
+  readonly store: Store;
+  /** The instance whose turn it is, as a balancer would choose. */
+  next(): ServiceProcess;
+  /** Runs a command as an operator does, and gives what it prints as JSON. */
+  command<T>(...args: string[]): Promise<T>;
+  createKey(...args: string[]): Promise<MadeKey>;
+}
+
+export interface InstancesOptions {
+  readonly postgres: Engine;
+  readonly redisUrl: string;
+  readonly count?: number;
+  /** Gives each instance a way of its own to the database. */
+  readonly reach?: (store: Store) => Promise<string>;
+  readonly preload?: string;
+}
+
+/** The services are killed, and the database dropped, when the test ends. */
+export async function startInstances(test: Lifetime, options: InstancesOptions): Promise<Instances> {
+  const { postgres, redisUrl, count = 3, reach = async ({ url }) => url, preload } = options;
+  const store = await postgres.createStore(test);
+  const base = { ENVIRONMENT: 'production', REDIS_URL: redisUrl };
+  const settings = { ...base, DATABASE_URL: await reach(store) };
+  const start = () => serveInProcess(test, { settings, ...(preload !== undefined && { preload }) });
+  const services = await Promise.all(Array.from({ length: count }, start));
+  let turn = 0;
+
+  async function command<T>(...args: string[]): Promise<T> {
+    const { code, stdout, stderr } = await runProgram([...args, '--json'], {
+      settings: { ...base, DATABASE_URL: store.url },
+    });
+    if (code !== 0) throw new Error(stderr);
+    return JSON.parse(stdout) as T;
+  }
+
+  return {
+    services,
+    store,
+    next: () => elementAt(services, turn++ % count),
+    command,
+    createKey: (...args) => command('keys', 'create', ...args),
+  };
+}
+
+/** Enough for any test, so that only the tests of limits meet them. */
+export const amplePlan = ['--plan', 'enterprise', '--per-minute', '1000000', '--per-day', '10000000'];
+
+/** How long a request of a test may hang before it fails. */
+const requestMsMax = 15_000;
+
+/** A request to one instance; `path` begins with a slash and is relative to `/v1`. */
+export function ask({ url }: ServiceProcess, key: string, path = '/pets', init: RequestInit = {}) {
+  const headers = new Headers(init.headers);
+  headers.set('authorization', `Bearer ${key}`);
+  return fetch(url + path, { signal: AbortSignal.timeout(requestMsMax), ...init, headers });
+}
+
+/** Adds an animal at one instance. */
+export function add(service: ServiceProcess, key: string, name: string, idempotencyKey?: string) {
+  const headers = {
+    'content-type': 'application/json',
+    ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+  };
+  return ask(service, key, '/pets', {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ name, categoryId: 1 }),
+  });
+}
+
+/** Settles once an instance answers as it should; fails when it does not in time. */
+export async function untilAnswered(
+  service: ServiceProcess,
+  key: string,
+  isRight: (response: Response) => boolean,
+  withinMs: number,
+): Promise<void> {
+  const askFor = async () => {
+    const response = await ask(service, key);
+    await response.text();
+    return response;
+  };
+  await until(askFor, isRight, withinMs);
+}
+
+/** The body of a JSON response. */
+export async function readJson<T>(response: Response | Promise<Response>): Promise<T> {
+  return (await (await response).json()) as T;
+}
+
+/** The value of a metric of one instance. */
+export async function readMetric({ opsUrl }: ServiceProcess, name: string): Promise<number> {
+  const shown = await (await fetch(`${opsUrl}/metrics`)).text();
+  const [, value] = new RegExp(`^${name} (\\S+)$`, 'm').exec(shown) ?? [];
+  if (value === undefined) throw new Error(`there is no metric ${name}`);
+  return Number(value);
+}
+
+/** Of as many as there are, the one at a place. */
+export function elementAt<T>(list: readonly T[], place: number): T {
+  const element = list[place];
+  if (element === undefined) throw new Error(`there is none at ${place}`);
+  return element;
+}
