@@ -14,7 +14,7 @@ const unrun: Readonly<Record<string, readonly string[]>> = {
     'npm start',
     'export ENVIRONMENT=production HOST=0.0.0.0 PUBLIC_URL=https://api.example.com/v1',
     'export DATABASE_URL=sqlite:/var/lib/animal-store/animal-store.db',
-    'cp -a /var/lib/animal-store "/var/backups/animal-store-$(date +%F)"',
+    'npx animal-store migrate --from sqlite:./data/animal-store.db --to postgres://user@db.example.com/animals',
   ],
 };
 
