@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
 import { selectAnyAccount } from './accounts/account-rows.ts';
@@ -73,7 +74,9 @@ export interface App {
 }
 
 /** How long requests that are running may take to finish once the service is told to stop. */
-const drainMsMax = 8 * secondMs;
+const drainMsMax = 7 * secondMs;
+/** How long what waits in memory may take to be written then. */
+const lastFlushMsMax = secondMs;
 
 /** Starts the service of a configuration. Throws OperatorError where it cannot start, with nothing left open. */
 export async function startApp(config: Config, clock: Clock, log: Log): Promise<App> {
@@ -142,7 +145,7 @@ async function startService(
     stopFlushing();
     stopSweeping();
     shared?.close();
-    await flush();
+    await Promise.race([flush(), rejectAfter(lastFlushMsMax)]);
   };
   return { server, opsServer, stop };
 }
@@ -168,7 +171,8 @@ async function openCounters(
     local,
     clock,
     shared: createRedisCounters({ url: redisUrl, prefix }),
-    onChange: (sharing) => log.warn(sharing, `requests are now counted ${sharing.mode}`),
+    onChange: (sharing) =>
+      log[sharing.mode === 'alone' ? 'warn' : 'info'](sharing, `requests are now counted ${sharing.mode}`),
   });
   await shared.probe();
   return { counters: shared, store, shared };
@@ -226,4 +230,10 @@ async function drain(server: FastifyInstance): Promise<void> {
   const impatience = setTimeout(() => server.server.closeAllConnections(), drainMsMax);
   await server.close();
   clearTimeout(impatience);
+}
+
+/** For a store that another program keeps locked: the service must end in time, and say what it could not write. */
+async function rejectAfter(ms: number): Promise<never> {
+  await sleep(ms, undefined, { ref: false });
+  throw new OperatorError('the last second of counts could not be written: the store is in use elsewhere');
 }

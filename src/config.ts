@@ -129,7 +129,7 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
 
   const names = Object.keys(settings) as SettingName[];
   const values = Object.fromEntries(names.map((name) => [name, read(name)])) as Values;
-  if (problems.length === 0 && shareAPort(values)) problems.push('OPS_PORT must be another port than PORT');
+  if (shareAPort(values)) problems.push('OPS_PORT must be another port than PORT');
   if (problems.length > 0) throw new OperatorError(`wrong settings: ${problems.join('; ')}`);
   return toConfig(values);
 }
@@ -138,9 +138,7 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
 function shareAPort({ HOST, PORT, OPS_HOST, OPS_PORT }: Values): boolean {
   const hosts = [HOST, OPS_HOST];
   return (
-    PORT === OPS_PORT &&
-    PORT !== 0 &&
-    (HOST === OPS_HOST || hosts.includes('0.0.0.0') || hosts.includes('::'))
+    PORT === OPS_PORT && PORT > 0 && (HOST === OPS_HOST || hosts.includes('0.0.0.0') || hosts.includes('::'))
   );
 }
 
@@ -182,7 +180,7 @@ function oneOf<const Choice extends string>(choices: readonly Choice[]) {
 function parsePublicUrl(text: string): string | null {
   const url = URL.parse(text);
   const isBase = url !== null && /^https?:$/.test(url.protocol) && url.pathname.endsWith('/v1');
-  if (!isBase || url.search !== '' || url.hash !== '' || url.username !== '' || url.password !== '')
+  if (!isBase || /[?#]/.test(text) || url.username !== '' || url.password !== '')
     throw new RangeError('an http or https address that ends in /v1, without query, fragment or password');
   return url.href;
 }

@@ -126,6 +126,8 @@ describe('a wrong setting', () => {
       'https://example.com/notv1',
       'https://example.com/v1?x=1',
       'https://example.com/v1#x',
+      'https://example.com/v1?',
+      'https://example.com/v1#',
       'https://user:secret@example.com/v1',
       'ftp://example.com/v1',
     ],

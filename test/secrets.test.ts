@@ -30,6 +30,7 @@ function spoil(key: string): string {
 /** Sends a key wherever a client might put it, by right or by mistake, and gives all that was answered. */
 async function sendEverywhere({ app, request }: TestService, key: string): Promise<string> {
   const encoded = key.replaceAll('_', '%5F');
+  const whollyEncoded = Buffer.from(key).toString('hex').replaceAll(/../g, '%$&');
   const requests = [
     request(key, '/pets'),
     request(key, '/pets/1'),
@@ -37,6 +38,8 @@ async function sendEverywhere({ app, request }: TestService, key: string): Promi
     request(key, `/pets/${key}`),
     request(key, `/${key}?${key}`),
     request(null, `/pets/${encoded}?key=${encoded}`),
+    request(null, `/pets/${whollyEncoded}`),
+    request(null, `/pets/%61${key.slice(1)}`),
     ...['api_key', 'limit', 'status', 'cursor'].flatMap((name) => [
       request(key, `/pets?${name}=${key}`, { headers: { prefer: 'handling=strict' } }),
       request(null, `/pets?${name}=${key}`),

@@ -18,7 +18,8 @@ declare module 'fastify' {
 }
 
 const missing = { refusal: 'api_key_missing' } as const;
-const bearer = /^bearer +(\S+)$/i;
+/** What stands after the scheme; a tab there is part of it, as only spaces part the two (RFC 9110, section 11.4). */
+const bearer = /^bearer(?: +|(?=\t))(.+)$/i;
 
 /** Who sends a request: only the `Authorization` header counts (contract section 5). */
 export function identify(

@@ -44,8 +44,9 @@ export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer:
   const ifNoneMatch = request.headers['if-none-match'];
   const isKnown = ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, answer.etag);
   if (!isKnown) return reply.send(answer.body);
-  reply.removeHeader('content-type').removeHeader('content-length');
-  return reply.code(304).send();
+  reply.code(304).removeHeader('content-type');
+  // The length of a 304 may only be that of the 200 (RFC 9110, section 8.6): of HEAD the framework measures the body.
+  return request.method === 'HEAD' ? reply.send(answer.body) : reply.removeHeader('content-length').send();
 }
 
 export const jsonType = 'application/json; charset=utf-8';

@@ -93,7 +93,7 @@ function sendAsset(request: FastifyRequest, reply: FastifyReply, assets: Assets,
   reply
     .header('content-type', asset.type)
     .header('cache-control', 'public, max-age=31536000, immutable')
-    .header('vary', 'accept-encoding');
+    .header('vary', reply.hasHeader('vary') ? 'Origin, Accept-Encoding' : 'Accept-Encoding');
   const takesGzip = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '');
   if (!takesGzip) return reply.send(asset.plain);
   return reply.header('content-encoding', 'gzip').send(asset.gzipped);

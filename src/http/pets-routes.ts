@@ -36,11 +36,17 @@ export interface PetsRoutesOptions {
 
 /** The three operations of interface section 4. To be registered under `/v1`. */
 export async function petsRoutes(server: FastifyInstance, options: PetsRoutesOptions): Promise<void> {
-  const { catalogue, cursors, clock, ready, baseUrl } = options;
-  const petsUrl = `${baseUrl}/pets`;
-  const getPetDeprecation = { ...getPetDates, successor: petsUrl };
   server.addHook('preValidation', refuseUnknown);
+  addListPets(server, options);
+  addCreatePet(server, options);
+  addGetPet(server, options);
+}
 
+/** Interface section 4.1, contract section 3. */
+function addListPets(
+  server: FastifyInstance,
+  { catalogue, cursors, ready, baseUrl }: PetsRoutesOptions,
+): void {
   function readCursor({ cursor, status }: ListQuery): bigint | null {
     if (cursor === undefined) return null;
     const newestId = cursors.read(cursor, status ?? null);
@@ -55,7 +61,7 @@ export async function petsRoutes(server: FastifyInstance, options: PetsRoutesOpt
       ...(status && { status }),
       cursor: cursors.write(status ?? null, newestId),
     });
-    return `<${petsUrl}?${query}>; rel="next"`;
+    return `<${baseUrl}/pets?${query}>; rel="next"`;
   }
 
   server.get<{ Querystring: ListQuery }>(
@@ -77,7 +83,10 @@ export async function petsRoutes(server: FastifyInstance, options: PetsRoutesOpt
       return sendAnswer(request, reply, answer);
     },
   );
+}
 
+/** Interface section 4.2, contract section 2. */
+function addCreatePet(server: FastifyInstance, { catalogue, baseUrl }: PetsRoutesOptions): void {
   server.post<{ Body: NewPet; Querystring: object }>(
     '/pets',
     {
@@ -93,10 +102,16 @@ export async function petsRoutes(server: FastifyInstance, options: PetsRoutesOpt
     async (request, reply) => {
       const { pet, replayed } = await catalogue.add(request.body, readIdempotency(request));
       if (replayed) reply.header('idempotent-replayed', 'true');
-      reply.code(201).header('location', `${petsUrl}/${pet.id}`).header('content-type', jsonType);
+      reply.code(201).header('location', `${baseUrl}/pets/${pet.id}`).header('content-type', jsonType);
       return reply.send(serialise(reply, pet, 201));
     },
   );
+}
+
+/** Interface section 4.3, contract section 4. */
+function addGetPet(server: FastifyInstance, { catalogue, clock, ready, baseUrl }: PetsRoutesOptions): void {
+  const deprecation = { ...getPetDates, successor: `${baseUrl}/pets` };
+  const headers = deprecationHeaders(deprecation);
 
   server.get<{ Params: { petId: string } }>(
     '/pets/:petId',
@@ -110,7 +125,7 @@ export async function petsRoutes(server: FastifyInstance, options: PetsRoutesOpt
       },
       // Whatever names no animal is 404, not 400, so the path is checked where the animal is looked for.
       validatorCompiler: validateWith({}),
-      onRequest: [announceDeprecation(getPetDeprecation, clock), requireScope('pets:read')],
+      onRequest: [announceDeprecation(deprecation, clock), requireScope('pets:read')],
     },
     async (request, reply) => {
       const kept = ready.find(request.url);
@@ -119,8 +134,8 @@ export async function petsRoutes(server: FastifyInstance, options: PetsRoutesOpt
       const stamp = catalogue.stamp();
       const pet = id === null ? null : await catalogue.get(id);
       if (pet === null) throw new AppError('not_found', 'petId: there is no animal with this identifier');
-      const answer = makeAnswer(serialise(reply, pet, 200), deprecationHeaders(getPetDeprecation));
-      ready.keep(request.url, answer, { until: 'edited', endsAtMs: getPetDeprecation.removedAtMs }, stamp);
+      const answer = makeAnswer(serialise(reply, pet, 200), headers);
+      ready.keep(request.url, answer, { until: 'edited', endsAtMs: deprecation.removedAtMs }, stamp);
       return sendAnswer(request, reply, answer);
     },
   );

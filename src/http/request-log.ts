@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Log } from '../observability/log.ts';
+import { readPath } from './path.ts';
 
 /** From when on a request is slow enough to be logged by itself. */
 export const slowRequestMs = 1_000;
@@ -17,7 +18,8 @@ export function createRequestLog(log: Log, which: 'errors' | 'all'): RequestLog 
       const { statusCode, elapsedTime } = reply;
       const isSlow = elapsedTime >= slowRequestMs;
       if (which !== 'all' && statusCode < 500 && !isSlow) return;
-      const [path] = request.url.split('?', 1);
+      // Decoded, so that the log sees a key in it as the key that it is.
+      const path = readPath(request.url) ?? '[unreadable]';
       log[statusCode >= 500 ? 'error' : isSlow ? 'warn' : 'info'](
         {
           requestId: request.id,

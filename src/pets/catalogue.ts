@@ -79,7 +79,7 @@ export interface Catalogue {
   load(batches: AsyncIterable<readonly NewPet[]>, onWrite?: () => void): Promise<number>;
   /** Every animal in batches, oldest first. */
   listAll(): AsyncGenerator<readonly Pet[]>;
-  /** Forgets idempotency records that have outlived their day, a bounded number a call. */
+  /** Forgets the idempotency records that have outlived their day, a bounded number in each transaction. */
   sweep(): Promise<void>;
 }
 
@@ -169,8 +169,10 @@ export function createCatalogue(database: Database, clock: Clock): Catalogue {
     },
 
     async sweep() {
-      const beforeMs = BigInt(clock() - idempotencyMs);
-      await database.run(deleteOldIdempotencyRecords, { beforeMs, count: sweepRowsMax });
+      const old = { beforeMs: BigInt(clock() - idempotencyMs), count: sweepRowsMax };
+      let deleted: readonly unknown[];
+      do deleted = await database.run(deleteOldIdempotencyRecords, old);
+      while (deleted.length >= sweepRowsMax);
     },
   };
 }

@@ -4,6 +4,7 @@ import type { Database, Work } from './database.ts';
 import { migrate } from './migrations/migrate.ts';
 import { toOpeningError } from './opening-error.ts';
 import { connectionSettings, describeServer, query, send } from './postgres-client.ts';
+import { isConnectionSpoilt } from './postgres-faults.ts';
 import { loadRows } from './postgres-load.ts';
 import { createPostgresPool } from './postgres-pool.ts';
 import type { Tables } from './tables.ts';
@@ -56,8 +57,8 @@ async function transact<T>(client: ClientBase, work: () => Work<T>): Promise<T> 
     await send(client, { text: 'commit' });
     return result;
   } catch (error) {
-    // Where this fails the pool drops the connection, and the server undoes the transaction with it.
-    await send(client, { text: 'rollback' }).catch(() => undefined);
+    // A connection that is lost or stuck is dropped by the pool, and the server undoes the transaction with it.
+    if (!isConnectionSpoilt(error)) await send(client, { text: 'rollback' }).catch(() => undefined);
     throw error;
   }
 }

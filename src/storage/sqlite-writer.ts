@@ -12,12 +12,14 @@ interface Job {
 /** Runs works in transactions that the requests of one turn of the event loop share. */
 export interface SqliteWriter {
   transact<T>(work: () => Work<T>): Promise<T>;
-  /** Waits until everything that was handed over is settled. */
+  /** Waits until everything that was handed over is settled; what is not by then waits `drainWaitMsMax` at most. */
   drain(): Promise<void>;
 }
 
 /** How long a work waits for another process that is writing before it fails with `unavailable`. */
 export const writeWaitMsMax = 10_000;
+/** The same once the store is to be closed. */
+export const drainWaitMsMax = 500;
 /** How many works wait at once; beyond it a new one fails at once with `unavailable`. */
 export const waitingWorksMax = 10_000;
 const retryAfterMs = 5;
@@ -31,6 +33,7 @@ export function createSqliteWriter(connection: SqliteConnection): SqliteWriter {
   let waiting: Job[] = [];
   let scheduled = false;
   let onIdle: (() => void)[] = [];
+  let waitMsMax = writeWaitMsMax;
 
   function settleWaiting(): void {
     const batch = waiting;
@@ -61,7 +64,7 @@ export function createSqliteWriter(connection: SqliteConnection): SqliteWriter {
   }
 
   function postpone(batch: readonly Job[], error: unknown): void {
-    const expired = performance.now() - writeWaitMsMax;
+    const expired = performance.now() - waitMsMax;
     for (const job of batch)
       if (job.queuedAtMs > expired) waiting.push(job);
       else job.reject(toStorageError(error));
@@ -76,8 +79,11 @@ export function createSqliteWriter(connection: SqliteConnection): SqliteWriter {
         scheduled = true;
       });
     },
-    drain: () =>
-      waiting.length === 0 ? Promise.resolve() : new Promise<void>((resolve) => onIdle.push(resolve)),
+    drain() {
+      waitMsMax = drainWaitMsMax;
+      if (waiting.length === 0) return Promise.resolve();
+      return new Promise<void>((resolve) => onIdle.push(resolve));
+    },
   };
 }
 

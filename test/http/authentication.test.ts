@@ -138,7 +138,7 @@ test('two Authorization headers are 401, whichever of them is valid', async (t) 
       Authorization: `Bearer ${second}`,
     });
     const [response] = await exchangeRaw(t, service.baseUrl, text);
-    await expect401(response ?? assert.fail(), 'api_key_missing');
+    await expect401(response ?? assert.fail(), 'api_key_invalid');
   }
 });
 

@@ -53,6 +53,7 @@ test('HEAD answers 304 where GET does', async () => {
     headers: { 'if-none-match': headers.get('etag') ?? '' },
   });
   assert.equal(response.status, 304);
+  assert.equal(response.headers.get('content-length'), headers.get('content-length'));
 });
 
 test('HEAD and 304 count like any request', async () => {

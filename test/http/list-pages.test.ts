@@ -148,10 +148,19 @@ test('the Host header never shows in a response', async (t) => {
   }
 });
 
-test('a cursor works on another instance over the same store', async (t) => {
-  const other = await startService(t, { DATABASE_URL: service.config.databaseUrl });
-  const { next } = await getPage('/pets?limit=5');
-  assert.deepEqual((await getPage(next ?? '', other)).ids, [55, 54, 53, 52, 51]);
+test('a cursor works on another service over the same store', async (t) => {
+  const first = await startService(t);
+  const reader = await first.createKey();
+  await first.importPets(10);
+  const page = await first.request(reader, '/pets?limit=5');
+  const next = /<\/v1(.*)>/.exec(page.headers.get('link') ?? '')?.[1] ?? '';
+  await first.stop();
+  const second = await startService(t, { DATABASE_URL: first.config.databaseUrl });
+  const rest = (await (await second.request(reader, next)).json()) as { id: number }[];
+  assert.deepEqual(
+    rest.map(({ id }) => id),
+    [5, 4, 3, 2, 1],
+  );
 });
 
 async function expectBadCursor(query: string): Promise<void> {
