@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
@@ -68,28 +68,6 @@ describe('serve', () => {
       assert.equal(stderr, `error: cannot listen on 127.0.0.1:${taken}: the port is taken\n`);
     }
   });
-});
-
-test('npm start hands SIGTERM on to the service and ends with it', async (t) => {
-  const settings = { ...freePorts, DATABASE_URL: `sqlite:${await makeFolder(t)}/store.db` };
-  const { PATH = '', HOME = '' } = process.env;
-  const npm = spawn('npm', ['start'], {
-    cwd: join(import.meta.dirname, '../..'),
-    env: { PATH, HOME, ENVIRONMENT: 'production', ...settings },
-  });
-  t.after(() => npm.kill('SIGKILL'));
-  let printed = '';
-  npm.stdout.on('data', (chunk) => {
-    printed += chunk;
-  });
-  await until(
-    async () => printed,
-    (text) => /"msg":"serving /.test(text),
-    20_000,
-  );
-  npm.kill('SIGTERM');
-  await once(npm, 'close');
-  assert.match(printed, /"msg":"stopped"/);
 });
 
 test('a start that fails leaves the first key to the next', async (t) => {
