@@ -18,7 +18,7 @@ export interface FastLaneOptions {
 /**
  * The short way of the commonest request: a plain GET, by a remembered key that may read, of what is kept ready. It
  * keeps the order of every request (key, limit, answer) and all headers, without the framework's 3 us around them,
- * which would be a fifth of its cost (bench/README.md). Whatever is not so plain goes the long way, where the
+ * which would be a fifth of its cost (docs/performance.md). Whatever is not so plain goes the long way, where the
  * limit's decision, if it was taken here, is not taken again.
  */
 export interface FastLane {
