@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../errors.ts';
+import { redactKeys } from '../observability/log.ts';
 import type { Done } from './arrival.ts';
 
 /** Whether a client asks for strict handling: `Prefer: handling=strict` (RFC 7240), the first `handling` counts. */
@@ -24,9 +25,14 @@ function nameUnknown({ query, body, routeOptions }: FastifyRequest): AppError | 
   const schema = routeOptions.schema ?? {};
   const parameter = findUnknown(query, schema.querystring);
   if (parameter !== undefined)
-    return new AppError('invalid_parameter', `${parameter} is no query parameter of this operation`);
+    return new AppError(
+      'invalid_parameter',
+      `${redactKeys(parameter)} is no query parameter of this operation`,
+    );
   const field = findUnknown(body, schema.body);
-  return field === undefined ? undefined : new AppError('invalid_body', `${field} is no field of this body`);
+  return field === undefined
+    ? undefined
+    : new AppError('invalid_body', `${redactKeys(field)} is no field of this body`);
 }
 
 function findUnknown(value: unknown, schema: unknown): string | undefined {

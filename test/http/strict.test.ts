@@ -105,3 +105,11 @@ test('strict handling is asked for again with every request', async () => {
   await expectError(await get('/pets?unknown=2', 'handling=strict'), 400, 'invalid_parameter');
   assert.equal((await service.request(key, '/pets?unknown=2')).status, 200);
 });
+
+test('a key that is sent in the place of a name is not told back', async () => {
+  for (const path of [`/pets?${key}=1`, `/pets/1?${key}`]) {
+    const response = await service.request(key, path, { headers: { prefer: 'handling=strict' } });
+    assert.equal(response.status, 400);
+    assert.ok(!(await response.text()).includes(key));
+  }
+});
