@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 
 /** How long clients that keep a connection open may send one more request before it is taken for idle. */
-export const lastCallMs = 100;
+export const lastCallMs = 500;
 const lookMs = 20;
 
 /**
