@@ -103,7 +103,7 @@ export async function startApp(config: Config, clock: Clock, log: Log): Promise<
     const firstKey = config.environment === 'development' ? await issueFirstKey(store.keyring) : null;
     return { url, opsUrl, firstKey, close };
   } catch (error) {
-    await close();
+    await close().catch((failure) => log.error({ err: failure }, 'not all that was opened could be closed'));
     throw error;
   }
 }

@@ -46,7 +46,8 @@ const markdown = new Marked({
   },
 });
 
-function toAnchor(heading: string): string {
+/** The anchor of a heading, as GitHub names it. */
+export function toAnchor(heading: string): string {
   return heading
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { isKeyText } from '../../src/accounts/api-key.ts';
@@ -68,6 +69,20 @@ describe('serve', () => {
       assert.equal(stderr, `error: cannot listen on 127.0.0.1:${taken}: the port is taken\n`);
     }
   });
+});
+
+test('a store that another program keeps locked does not keep the service from ending', async (t) => {
+  const path = `${await makeFolder(t)}/store.db`;
+  const settings = { DATABASE_URL: `sqlite:${path}`, ENVIRONMENT: 'development' };
+  const service = await serveInProcess(t, { settings });
+  const locker = new DatabaseSync(path, { timeout: 10_000 });
+  t.after(() => locker.close());
+  locker.exec('begin immediate');
+  const headers = { authorization: `Bearer ${service.key}`, connection: 'close' };
+  assert.equal((await fetch(`${service.url}/pets`, { headers })).status, 200);
+  const { code, signal } = await service.end('SIGTERM');
+  assert.deepEqual({ code, signal }, { code: 1, signal: null });
+  assert.match(service.readLog(), /error: the last second of counts could not be written/);
 });
 
 test('a start that fails leaves the first key to the next', async (t) => {

@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { toAnchor } from '../../src/http/docs-guides.ts';
 
 export const root = join(import.meta.dirname, '../..');
 
@@ -44,14 +45,6 @@ export function stripBlocks(text: string): string {
 export function findAnchors(text: string): Set<string> {
   const headings = [...stripBlocks(text).matchAll(/^#{1,6} +(.+)$/gm)].map((match) => match[1] ?? '');
   return new Set(headings.map(toAnchor));
-}
-
-function toAnchor(heading: string): string {
-  return heading
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
-    .trim()
-    .replaceAll(' ', '-');
 }
 
 export function findLinks(text: string): string[] {
