@@ -13,6 +13,8 @@ export interface Command {
   readonly args: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly folder?: string;
+  /** False where it may run on any core; unnamed, it is pinned to the servers' core. */
+  readonly isPinned?: false;
 }
 
 /** A server in a process group of its own, pinned to the servers' core. */
@@ -39,8 +41,9 @@ export async function startServer(
   logFile: string,
 ): Promise<RunningServer> {
   const port = await findFreePort();
-  const { file, args, environment, folder } = build(port);
-  const [pinnedFile = file, ...pinnedArgs] = onCore(serverCore, [file, ...args]);
+  const { file, args, environment, folder, isPinned } = build(port);
+  const command = [file, ...args];
+  const [pinnedFile = file, ...pinnedArgs] = isPinned === false ? command : onCore(serverCore, command);
   const log = openSync(logFile, 'w');
   const startedMs = performance.now();
   const child = spawn(pinnedFile, pinnedArgs, {

@@ -25,14 +25,20 @@ const ample = '1000000000000';
 /** Builds a store as an operator would: `import`, then `keys create`. */
 export async function buildStore(folder: string, animals: number): Promise<SeededStore> {
   const file = join(folder, `seed-${animals}.db`);
-  await runService(file, ['import', '-', '--format', 'ndjson', '--json'], makeAnimalLines(animals));
+  return { file, animals, key: await seedStore(serviceEnvironment(file), animals) };
+}
+
+/** Fills the store that an environment names, and gives its key. */
+export async function seedStore(environment: Record<string, string>, animals: number): Promise<string> {
+  const importing = ['import', '-', '--format', 'ndjson', '--json'];
+  await runService(environment, importing, makeAnimalLines(animals));
+  const limits = ['--per-minute', ample, '--per-day', ample];
   const issued = await runService(
-    file,
-    ['keys', 'create', '--plan', 'enterprise', '--per-minute', ample, '--per-day', ample, '--json'],
+    environment,
+    ['keys', 'create', '--plan', 'enterprise', ...limits, '--json'],
     [],
   );
-  const { key } = JSON.parse(issued) as { key: string };
-  return { file, animals, key };
+  return (JSON.parse(issued) as { key: string }).key;
 }
 
 /** A copy of the store's file, which a server may change. */
@@ -49,9 +55,13 @@ export function serviceEnvironment(file: string): Record<string, string> {
   return { ENVIRONMENT: 'production', DATABASE_URL: `sqlite:${file}` };
 }
 
-async function runService(file: string, args: readonly string[], input: Iterable<string>): Promise<string> {
+async function runService(
+  environment: Record<string, string>,
+  args: readonly string[],
+  input: Iterable<string>,
+): Promise<string> {
   const child = spawn(process.execPath, [serviceEntry, ...args], {
-    env: { ...inheritedEnvironment, ...serviceEnvironment(file) },
+    env: { ...inheritedEnvironment, ...environment },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const ended = once(child, 'exit');

@@ -1,25 +1,35 @@
 -- Sends the requests of a file in turn, one a line: method, path and body with tabs between.
+-- With a second argument each request has an Idempotency-Key of its own, which begins with it.
 -- At the end it prints what was counted as one line of JSON.
 
 local requests = {}
+local lines = {}
 local sent = 0
+local keyed = nil
 
-local function format(method, path, body)
+local function format(method, path, body, key)
   local headers = {}
   for name, value in pairs(wrk.headers) do headers[name] = value end
+  if key then headers["Idempotency-Key"] = key end
   if body ~= "" then headers["Content-Type"] = "application/json" end
   return wrk.format(method, path, headers, body ~= "" and body or nil)
 end
 
 function init(arguments)
+  keyed = arguments[2]
   for line in io.lines(arguments[1]) do
-    requests[#requests + 1] = format(line:match("^(%S+)\t(%S+)\t(.*)$"))
+    local method, path, body = line:match("^(%S+)\t(%S+)\t(.*)$")
+    lines[#lines + 1] = { method, path, body }
+    requests[#requests + 1] = format(method, path, body)
   end
 end
 
 function request()
-  sent = sent % #requests + 1
-  return requests[sent]
+  sent = sent + 1
+  local place = (sent - 1) % #requests + 1
+  if not keyed then return requests[place] end
+  local method, path, body = unpack(lines[place])
+  return format(method, path, body, keyed .. sent)
 end
 
 function done(summary, latency)

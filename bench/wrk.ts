@@ -9,6 +9,8 @@ export interface Load {
   readonly requests: readonly Request[];
   readonly headers: Readonly<Record<string, string>>;
   readonly connections: number;
+  /** Where each request is to have an Idempotency-Key of its own, how those of this load begin. */
+  readonly keysBegin?: string;
 }
 
 /** What the load generator saw; every answer was a 2xx. */
@@ -59,6 +61,7 @@ export async function sendLoad(
       ...['-t', '1', '-c', String(load.connections), '-d', `${seconds}s`, '--timeout', `${patienceSeconds}s`],
       ...Object.entries(load.headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]),
       ...['-s', script, origin, '--', requestsFile],
+      ...(load.keysBegin === undefined ? [] : [load.keysBegin]),
     ],
     { timeout: (seconds + patienceSeconds) * 1_000 },
   );

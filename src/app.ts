@@ -4,63 +4,29 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
 import { selectAnyAccount } from './accounts/account-rows.ts';
-import { type Accounts, createAccounts } from './accounts/accounts.ts';
-import type { KeyEnvironment } from './accounts/api-key.ts';
 import { createKeyVerifier } from './accounts/key-verifier.ts';
-import { createKeyring, type IssuedKey, type Keyring } from './accounts/keyring.ts';
+import type { IssuedKey, Keyring } from './accounts/keyring.ts';
 import { type Clock, minuteMs, secondMs } from './clock.ts';
-import type { Config, Environment } from './config.ts';
-import { OperatorError } from './errors.ts';
+import type { Config } from './config.ts';
+import { AppError, OperatorError } from './errors.ts';
 import { createCursors } from './http/cursor.ts';
 import { buildOpsServer } from './http/ops-server.ts';
 import { buildServer } from './http/server.ts';
 import { type CounterStore, createCounterStore } from './limits/counter-store.ts';
 import type { Counters } from './limits/counters.ts';
 import { createMemoryCounters } from './limits/counters-memory.ts';
-import { createRedisCounters } from './limits/counters-redis.ts';
 import { createSharedCounters, type SharedCounters } from './limits/counters-shared.ts';
 import { createLimiter } from './limits/limiter.ts';
 import { countVerdicts, exposeSharing } from './observability/limit-metrics.ts';
 import type { Log } from './observability/log.ts';
 import { createRegistry } from './observability/metrics.ts';
+import { createStoreFaults, type StoreFaults } from './observability/store-faults.ts';
 import { timeDatabase } from './observability/store-metrics.ts';
-import { type Catalogue, createCatalogue } from './pets/catalogue.ts';
 import { resolvePlan } from './plans/plan.ts';
 import { claimServing } from './storage/claim-serving.ts';
 import type { Database } from './storage/database.ts';
-import { openDatabase } from './storage/open-database.ts';
 import { readSecret } from './storage/secret-rows.ts';
-
-const keyEnvironments: Record<Environment, KeyEnvironment> = {
-  development: 'dev',
-  staging: 'stg',
-  production: 'live',
-};
-
-/** What works on the store without serving: for the command line. */
-export interface Store {
-  readonly database: Database;
-  readonly catalogue: Catalogue;
-  readonly keyring: Keyring;
-  readonly accounts: Accounts;
-  close(): Promise<void>;
-}
-
-/** Opens the store of a configuration, brought to the newest schema. Throws OperatorError where it cannot be opened. */
-export async function openStore(
-  config: Pick<Config, 'databaseUrl' | 'environment'>,
-  clock: Clock,
-  wrap: (database: Database) => Database = (database) => database,
-): Promise<Store> {
-  const database = wrap(await openDatabase(config.databaseUrl));
-  return {
-    database,
-    catalogue: createCatalogue(database, clock),
-    keyring: createKeyring(database, clock, keyEnvironments[config.environment]),
-    accounts: createAccounts(database),
-    close: () => database.close(),
-  };
-}
+import { openStore, type Store } from './store.ts';
 
 /** A service that is running. */
 export interface App {
@@ -73,6 +39,8 @@ export interface App {
   close(): Promise<void>;
 }
 
+/** A kill may lose the last second of counts, and under full load a flush may be late. */
+const flushMs = secondMs / 2;
 /** How long requests that are running may take to finish once the service is told to stop. */
 const drainMsMax = 7 * secondMs;
 /** How long what waits in memory may take to be written then. */
@@ -89,11 +57,13 @@ export async function startApp(config: Config, clock: Clock, log: Log): Promise<
   };
   try {
     const registry = createRegistry();
-    const store = await openStore(config, clock, (database) => timeDatabase(database, registry));
+    const faults = createStoreFaults(log, clock);
+    const watch = (database: Database) => faults.watch(timeDatabase(database, registry));
+    const store = await openStore(config, clock, watch);
     opened.push(store.close);
     const release = claimServing(config.databaseUrl);
     opened.push(async () => release());
-    const service = await startService(store, config, clock, log, registry);
+    const service = await startService(store, config, clock, log, registry, faults);
     opened.push(service.stop);
     const opsUrl = await listen(service.opsServer, config.opsHost, config.opsPort);
     opened.push(() => service.opsServer.close());
@@ -114,8 +84,10 @@ async function startService(
   clock: Clock,
   log: Log,
   registry: Registry,
+  faults: StoreFaults,
 ) {
   const verifier = createKeyVerifier(database, clock);
+  database.watchAccounts?.(verifier.forget);
   const secret = await readSecret(database, 'cursor');
   const counting = await openCounters(config, database, secret, clock, log);
   const limiter = createLimiter({ counters: countVerdicts(counting.counters, registry), clock });
@@ -133,19 +105,22 @@ async function startService(
   const checks = [{ name: 'the store', findProblem: () => findUnreadiness(database) }];
   const { shared } = counting;
   if (shared !== null) exposeSharing(registry, () => shared.sharing().mode === 'shared');
-  const listNotes = () => describeSharing(shared);
+  const listNotes = () => [...describeSharing(shared), ...faults.listNotes()];
   const opsServer = await buildOpsServer({ checks, listNotes, registry, log });
 
   const flush = async () => {
     await Promise.all([counting.store.flush(), verifier.flush()]);
   };
-  const stopFlushing = repeat(secondMs, flush, log);
+  const stopFlushing = repeat(flushMs, flush, log);
   const stopSweeping = repeat(minuteMs, () => catalogue.sweep(), log);
   const stop = async () => {
     stopFlushing();
     stopSweeping();
+    const countsAreElsewhere = shared?.sharing().mode === 'shared';
     shared?.close();
-    await Promise.race([flush(), rejectAfter(lastFlushMsMax)]);
+    const lastFlush = Promise.race([flush(), rejectAfter(lastFlushMsMax)]);
+    if (!countsAreElsewhere) return lastFlush;
+    await lastFlush.catch((err) => log.warn({ err }, 'when keys were last used could not be written'));
   };
   return { server, opsServer, stop };
 }
@@ -167,6 +142,8 @@ async function openCounters(
   if (redisUrl === null) return { counters: local, store, shared: null };
   // Instances over one store have one secret in common, and so one prefix: stores may share a Redis.
   const prefix = `animal-store:${hash('sha256', secret, 'hex').slice(0, 12)}:`;
+  // Its driver is a third of all that a start loads.
+  const { createRedisCounters } = await import('./limits/counters-redis.ts');
   const shared = createSharedCounters({
     local,
     clock,
@@ -178,7 +155,10 @@ async function openCounters(
   return { counters: shared, store, shared };
 }
 
-/** Does something time after time, one run after the other; what fails is logged and tried again the next time. */
+/**
+ * Does something time after time, one run after the other; what fails is logged and tried again the next time. A store
+ * that cannot do it is told of already.
+ */
 function repeat(intervalMs: number, action: () => Promise<unknown>, log: Log): () => void {
   let isRunning = false;
   const timer = setInterval(async () => {
@@ -187,7 +167,8 @@ function repeat(intervalMs: number, action: () => Promise<unknown>, log: Log): (
     try {
       await action();
     } catch (error) {
-      log.error({ err: error }, 'work in the background failed; it is tried again');
+      if (!(error instanceof AppError && error.code === 'unavailable'))
+        log.error({ err: error }, 'work in the background failed; it is tried again');
     } finally {
       isRunning = false;
     }

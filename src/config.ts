@@ -1,10 +1,14 @@
 import { isIP } from 'node:net';
 import { OperatorError } from './errors.ts';
 
+/** What an installation can be for (contract section 8). */
 export const environments = ['development', 'staging', 'production'] as const;
+/** One of `environments`. */
 export type Environment = (typeof environments)[number];
 
+/** How severe a line of the log can be, the least first; `silent` logs nothing. */
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+/** One of `logLevels`. */
 export type LogLevel = (typeof logLevels)[number];
 
 /** Which peers may name a client in `X-Forwarded-For`: none, the nearest so many, or those of a list of addresses. */

@@ -22,6 +22,7 @@ export const errorCodes = [
   'unavailable',
 ] as const;
 
+/** One of `errorCodes`. */
 export type ErrorCode = (typeof errorCodes)[number];
 
 /**

@@ -1,5 +1,6 @@
-/** The bounds of `int64`, both included (contract section 1). */
+/** The lower bound of `int64`, itself one (contract section 1). */
 export const int64Min = -(2n ** 63n);
+/** The upper bound of `int64`, itself one (contract section 1). */
 export const int64Max = 2n ** 63n - 1n;
 
 const digitsMax = 19;
@@ -7,6 +8,7 @@ const plainInteger = /^-?\d{1,19}$/;
 const canonicalInteger = /^(?:0|-?[1-9]\d{0,18})$/;
 const jsonNumber = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
+/** Whether a value is a bigint within the bounds of `int64`; a number never is. */
 export function isInt64(value: unknown): value is bigint {
   return typeof value === 'bigint' && value >= int64Min && value <= int64Max;
 }

@@ -16,9 +16,10 @@ const floors: readonly (readonly [height: number, name: string, files: RegExp])[
   [5, 'observability', /^observability\//],
   [6, 'http', /^http\//],
   [4, 'operations', /^(?:pets|accounts|limits|storage)\//],
-  [7, 'wiring', /^app\.ts$/],
-  [8, 'commands', /^cli\//],
-  [9, 'entry', /^main\.ts$/],
+  [7, 'wiring of the store', /^store\.ts$/],
+  [8, 'wiring', /^(?:app\.ts$|doctor\/)/],
+  [9, 'commands', /^cli\//],
+  [10, 'entry', /^main\.ts$/],
 ];
 const operations = 4;
 

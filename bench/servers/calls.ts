@@ -2,7 +2,7 @@
  * What the catalogue's operations cost without HTTP, in microseconds a call: a JSON object on standard output.
  * Arguments: the store, and how many animals it holds.
  */
-import { openStore } from '../../src/app.ts';
+import { openStore } from '../../src/store.ts';
 import { randomIds } from '../scenarios.ts';
 import { spreadOf } from '../statistics.ts';
 

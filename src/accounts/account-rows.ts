@@ -1,6 +1,10 @@
-import { statement } from '../storage/database.ts';
+import { insertion, statement } from '../storage/database.ts';
 
-export const insertAccount = statement<{
+/**
+ * Adds an account and gives its id; both numbers are null unless the plan is enterprise. A name that is taken breaks
+ * a constraint.
+ */
+export const insertAccount = insertion<{
   name: string;
   plan: string;
   perMinute: bigint | null;
@@ -21,6 +25,7 @@ export const insertAccount = statement<{
 
 const accountColumns = ['id', 'name', 'plan', 'per_minute', 'per_day', 'created_at_ms'] as const;
 
+/** The account of a name, in one row or none. */
 export const selectAccount = statement<{ name: string }>()((query, p) =>
   query.selectFrom('accounts').select(accountColumns).where('name', '=', p.name),
 );
@@ -39,10 +44,12 @@ export const selectAccounts = statement<Record<never, never>>()((query) =>
     .orderBy('id'),
 );
 
+/** The ids of at most `count` accounts: whether there is one, and whether the store answers. */
 export const selectAnyAccount = statement<{ count: bigint }>()((query, p) =>
   query.selectFrom('accounts').select('id').limit(p.count),
 );
 
+/** Moves the account of a name to a plan; gives a row where there is such an account. */
 export const updateAccountPlan = statement<{
   name: string;
   plan: string;

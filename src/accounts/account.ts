@@ -3,6 +3,7 @@ import type { Limits, PlanName } from '../plans/plan.ts';
 /** What a key may be limited to (contract section 5). */
 export const scopes = ['pets:read', 'pets:write'] as const;
 
+/** One of `scopes`. */
 export type Scope = (typeof scopes)[number];
 
 /** Who sends a request: a key that is valid now, and its account, whose keys share its limits. */
@@ -15,6 +16,7 @@ export interface Caller {
   readonly scopes: readonly Scope[];
 }
 
+/** The most code points that the name of an account has. */
 export const accountNameLengthMax = 100;
 
 /** What `isAccountName` asks for, in words. */

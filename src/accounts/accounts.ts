@@ -26,6 +26,7 @@ export interface Accounts {
   setPlan(account: string, plan: Plan): Promise<void>;
 }
 
+/** The accounts of a store, for any number of callers at once; each method is one statement. */
 export function createAccounts(database: Database): Accounts {
   return {
     async list() {

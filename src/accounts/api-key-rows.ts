@@ -1,5 +1,6 @@
 import { statement } from '../storage/database.ts';
 
+/** Adds a key: its hash and its visible start, never its text; null times mean never. */
 export const insertApiKey = statement<{
   id: string;
   accountId: bigint;
@@ -39,6 +40,7 @@ export const selectKeyBySecret = statement<{ secretHash: Uint8Array }>()((query,
     .where('api_keys.secret_hash', '=', p.secretHash),
 );
 
+/** The key of an id with its account, in one row or none. */
 export const selectKey = statement<{ id: string }>()((query, p) =>
   query
     .selectFrom('api_keys')

@@ -4,6 +4,7 @@ import { crc32 } from 'node:zlib';
 /** Where a key was issued; stands in its text so that a live key found in a test file is seen as one. */
 export const keyEnvironments = ['dev', 'stg', 'live'] as const;
 
+/** One of `keyEnvironments`. */
 export type KeyEnvironment = (typeof keyEnvironments)[number];
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

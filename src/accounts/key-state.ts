@@ -25,6 +25,10 @@ export function readRevocation({ expires_at_ms, revoked_at_ms }: KeyEnd): number
   return revoked_at_ms === null || revoked_at_ms === expires_at_ms ? null : Number(revoked_at_ms);
 }
 
+/**
+ * The scopes in the text of a stored key, which blanks part, in the order of `scopes`; a name that is none is passed
+ * over.
+ */
 export function readScopes(stored: string): readonly Scope[] {
   const names = stored.split(' ');
   return scopes.filter((scope) => names.includes(scope));

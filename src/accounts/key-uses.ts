@@ -12,6 +12,7 @@ export interface KeyUses {
   flush(): Promise<void>;
 }
 
+/** Notes uses in memory, one time a key; nothing is written before `flush`. */
 export function createKeyUses(database: Database): KeyUses {
   const unwritten = new Map<string, number>();
   const noted = new Set<string>();

@@ -7,18 +7,21 @@ import { selectKeyBySecret } from './api-key-rows.ts';
 import { readScopes, readState } from './key-state.ts';
 import { createKeyUses } from './key-uses.ts';
 
+/** Why a key stands for nobody: it was never issued or is mistyped, has expired, or was revoked. */
 export type KeyRefusal = 'api_key_invalid' | 'api_key_expired' | 'api_key_revoked';
 
+/** Who a key stands for, or why for nobody: a refusal is a result, not an error. */
 export type Verification = { readonly caller: Caller } | { readonly refusal: KeyRefusal };
 
 /**
  * How long a key that was read may be answered from memory: a revoke, a rotation or a change of plan takes effect
- * within this time (contract section 5: 2 s on one machine, 5 s across instances).
+ * within this time (contract section 5: 2 s on one machine, 5 s across instances), and sooner where it is told (`forget`).
  */
 export const rememberedMs = secondMs;
 /** How many keys are remembered at most, each in about 500 bytes; the one read first is forgotten first. */
 export const rememberedKeysMax = 20_000;
 
+/** Tells who a key stands for, from memory where it was read within `rememberedMs`. */
 export interface KeyVerifier {
   /**
    * Who a key's text stands for, or why for nobody; a plain value where the key is remembered, a promise where it has
@@ -26,12 +29,18 @@ export interface KeyVerifier {
    * so a new key works at once. Fails with AppError `unavailable` where a key cannot be read.
    */
   verify(text: string): Verification | Promise<Verification>;
+  /**
+   * Lets the keys of an account, or of all where it is null, be read again: by those reads, too, that have begun already
+   * and may not have seen what has changed.
+   */
+  forget(accountId: bigint | null): void;
   /** Writes when keys were last used, to the minute. Throws AppError `unavailable`; what was not written is kept. */
   flush(): Promise<void>;
 }
 
 interface Remembered {
   readonly verification: Verification;
+  readonly accountId: bigint;
   readonly readAtMs: number;
   /** From then on the key must be read again. */
   readonly staleAtMs: number;
@@ -39,6 +48,9 @@ interface Remembered {
 
 const invalid: Verification = { refusal: 'api_key_invalid' };
 
+/**
+ * A verifier over a store, for any number of requests at once: one read serves all that wait for the same key.
+ */
 export function createKeyVerifier(
   database: Database,
   clock: Clock,
@@ -47,6 +59,7 @@ export function createKeyVerifier(
   const remembered = new Map<string, Remembered>();
   const underWay = new Map<string, Promise<Verification>>();
   const uses = createKeyUses(database);
+  let forgotten = 0;
 
   function recall(text: string, nowMs: number): Verification | null {
     const entry = remembered.get(text);
@@ -65,11 +78,14 @@ export function createKeyVerifier(
   }
 
   async function read(text: string, readAtMs: number): Promise<Verification> {
+    const forgottenBefore = forgotten;
     const [row] = await database.read(selectKeyBySecret, { secretHash: hashKey(text) });
     if (row === undefined) return invalid;
     const verification = judge(row, readAtMs);
     if ('caller' in verification) uses.note(row.key_id, readAtMs);
-    remember(text, { verification, readAtMs, staleAtMs: findStaleness(row, readAtMs) });
+    const staleAtMs = findStaleness(row, readAtMs);
+    if (forgotten === forgottenBefore)
+      remember(text, { verification, accountId: row.account_id, readAtMs, staleAtMs });
     return verification;
   }
 
@@ -85,6 +101,11 @@ export function createKeyVerifier(
     verify(text) {
       const nowMs = clock();
       return recall(text, nowMs) ?? (isKeyText(text) ? readOnce(text, nowMs) : invalid);
+    },
+    forget(accountId) {
+      forgotten += 1;
+      for (const [text, entry] of remembered)
+        if (accountId === null || entry.accountId === accountId) remembered.delete(text);
     },
     flush: () => uses.flush(),
   };

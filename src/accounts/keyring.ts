@@ -70,6 +70,7 @@ export interface Keyring {
   list(): Promise<ListedKey[]>;
 }
 
+/** The keyring of a store; its new keys bear `environment` in their text. */
 export function createKeyring(database: Database, clock: Clock, environment: KeyEnvironment): Keyring {
   function* addKey(
     account: AccountRow,

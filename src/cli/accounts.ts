@@ -10,13 +10,18 @@ export function accountsCommand(context: CommandContext): Command {
   return new Command('accounts')
     .description('list accounts and change their plans')
     .addCommand(listCommand(context))
-    .addCommand(setPlanCommand(context));
+    .addCommand(setPlanCommand(context))
+    .addHelpText(
+      'after',
+      '\nExamples:\n  animal-store accounts list\n  animal-store accounts set-plan "Acme Zoo" --plan pro',
+    );
 }
 
 function listCommand({ withStore, terminal }: CommandContext): Command {
   return new Command('list')
     .description('list all accounts')
     .addOption(jsonOption)
+    .addHelpText('after', '\nExamples:\n  animal-store accounts list\n  animal-store accounts list --json')
     .action(async ({ json }: JsonOption) => {
       await withStore(async ({ accounts }) => writeAccounts(terminal, await accounts.list(), json));
     });

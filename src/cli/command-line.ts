@@ -1,13 +1,15 @@
 import { Command, CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
-import { openStore } from '../app.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { parseConfig } from '../config.ts';
 import { AppError, OperatorError, UsageError } from '../errors.ts';
 import { redactKeys } from '../observability/log.ts';
+import { openStore } from '../store.ts';
 import { accountsCommand } from './accounts.ts';
 import { backupCommand } from './backup.ts';
+import { completionCommand } from './completion.ts';
 import type { CommandContext, Lifetime } from './context.ts';
+import { doctorCommand } from './doctor.ts';
 import { exportCommand } from './export-command.ts';
 import { importCommand } from './import-command.ts';
 import { keysCommand } from './keys.ts';
@@ -85,6 +87,8 @@ function buildProgram(context: CommandContext): Command {
     .addCommand(exportCommand(context))
     .addCommand(backupCommand(context))
     .addCommand(migrateCommand(context))
+    .addCommand(doctorCommand(context))
+    .addCommand(completionCommand(context))
     .addHelpText(
       'after',
       `
@@ -93,7 +97,9 @@ Examples:
   animal-store keys create --plan free
   animal-store import animals.csv
 
-The settings are environment variables: docs/settings.md lists them.`,
+The exit code is 0 where all went well, 1 where something did not, 2 for a mistake in the command line; one line on
+standard error says what it was. Colours are for a terminal alone, and not where NO_COLOR is set. The settings are environment
+variables: docs/settings.md lists them.`,
     );
   configure(program, context.terminal);
   return program;

@@ -1,6 +1,6 @@
-import type { Store } from '../app.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
+import type { Store } from '../store.ts';
 import type { Terminal } from './terminal.ts';
 
 /** What happens to the process from outside, or against its will. */

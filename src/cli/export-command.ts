@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { UsageError } from '../errors.ts';
 import { jsonOption } from './arguments.ts';
 import type { CommandContext } from './context.ts';
-import { type ExportOptions, exportFile } from './export.ts';
+import type { ExportOptions } from './export.ts';
 import { formatOption } from './import-command.ts';
 
 /** `export`: writes all animals. */
@@ -23,6 +23,7 @@ Examples:
     .action(async ({ json = false, ...options }: ExportOptions) => {
       if (json && options.output === undefined)
         throw new UsageError('--json needs --output FILE: standard output bears the animals');
+      const { exportFile } = await import('./export.ts');
       await withStore(({ catalogue }) => exportFile(catalogue, { json, ...options }, terminal));
     });
 }

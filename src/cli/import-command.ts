@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import { jsonOption } from './arguments.ts';
 import type { CommandContext } from './context.ts';
-import { type ImportOptions, importFile } from './import.ts';
+import type { ImportOptions } from './import.ts';
 
 /** `import`: adds the animals of a file. */
 export function importCommand({ withStore, terminal }: CommandContext): Command {
@@ -14,12 +14,16 @@ export function importCommand({ withStore, terminal }: CommandContext): Command 
     .addHelpText(
       'after',
       `
+CSV has the columns name, categoryId and status; a categoryId is written in decimal digits, as 100. NDJSON has these
+fields; a categoryId is any JSON number that is a whole one, 1e2 too. A status that is left out is available.
+
 Examples:
   animal-store import animals.csv
   animal-store import - --format ndjson < animals.ndjson
   animal-store import animals.csv --skip-invalid --json`,
     )
     .action(async (file: string, { json = false, ...options }: Omit<ImportOptions, 'file'>) => {
+      const { importFile } = await import('./import.ts');
       await withStore(({ catalogue }) => importFile(catalogue, { file, json, ...options }, terminal));
     });
 }

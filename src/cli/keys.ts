@@ -23,7 +23,8 @@ export function keysCommand(context: CommandContext): Command {
     .addCommand(createCommand(context))
     .addCommand(listCommand(context))
     .addCommand(rotateCommand(context))
-    .addCommand(revokeCommand(context));
+    .addCommand(revokeCommand(context))
+    .addHelpText('after', '\nExamples:\n  animal-store keys create --plan free\n  animal-store keys list');
 }
 
 interface CreateOptions extends PlanOptions, JsonOption {
@@ -62,6 +63,7 @@ function listCommand({ withStore, terminal }: CommandContext): Command {
   return new Command('list')
     .description('list all keys, ended ones too')
     .addOption(jsonOption)
+    .addHelpText('after', '\nExamples:\n  animal-store keys list\n  animal-store keys list --json')
     .action(async ({ json }: JsonOption) => {
       await withStore(async ({ keyring }) => writeKeys(terminal, await keyring.list(), json));
     });
@@ -93,6 +95,7 @@ function revokeCommand({ withStore, terminal }: CommandContext): Command {
     .description('end a key for good; a running service follows within 2 seconds')
     .argument('<id>', 'the id of the key, as in keys list')
     .addOption(jsonOption)
+    .addHelpText('after', '\nExample:\n  animal-store keys revoke key_3kTMd8fZq1LxW0aB')
     .action(async (id: string, { json }: JsonOption) => {
       await withStore(({ keyring }) => keyring.revoke(id));
       if (json) writeJson(terminal, { id, state: 'revoked' });

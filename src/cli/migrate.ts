@@ -1,7 +1,6 @@
 import { Command } from 'commander';
 import { type JsonOption, jsonOption } from './arguments.ts';
 import type { CommandContext } from './context.ts';
-import { moveStore } from './move-store.ts';
 import { writeJson, writeLine } from './output.ts';
 
 interface MigrateOptions extends JsonOption {
@@ -12,7 +11,7 @@ interface MigrateOptions extends JsonOption {
 /** `migrate`: brings the store to the newest schema, as every start does too, or moves a store to another database. */
 export function migrateCommand(context: CommandContext): Command {
   return new Command('migrate')
-    .description('bring the store to the newest schema, as every other command does too, or move one')
+    .description('bring the store to the newest schema, as every start does too, or move one')
     .option('--from <address>', 'move the store at this address')
     .option('--to <address>', 'to this one, where there must be none yet, or an empty one')
     .addOption(jsonOption)
@@ -27,8 +26,10 @@ Examples:
   animal-store migrate --from sqlite:./data/animal-store.db --to postgres://user@db.example.com/animals`,
     )
     .action(async ({ from, to, json }: MigrateOptions, command: Command) => {
-      if (from !== undefined && to !== undefined)
+      if (from !== undefined && to !== undefined) {
+        const { moveStore } = await import('./move-store.ts');
         return moveStore({ from, to, json: json ?? false }, context.terminal);
+      }
       if (from !== to) command.error('error: --from and --to go together');
       return bringUpToDate(context, json);
     });

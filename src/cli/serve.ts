@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { type App, startApp } from '../app.ts';
+import type { App } from '../app.ts';
 import { createLog } from '../observability/log.ts';
 import { type JsonOption, jsonOption } from './arguments.ts';
 import type { CommandContext } from './context.ts';
@@ -24,6 +24,7 @@ Examples:
       const config = readConfig();
       const log = createLog(config.logLevel, json ? terminal.stderr : terminal.stdout);
       const stopped = lifetime.untilStopped();
+      const { startApp } = await import('../app.ts');
       const app = await startApp(config, clock, log);
       lifetime.onCrash((error) => log.fatal({ err: error }, 'the service failed and ends'));
       const baseUrl = config.publicUrl ?? `${app.url}/v1`;

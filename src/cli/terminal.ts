@@ -1,8 +1,16 @@
 import type { Readable, Writable } from 'node:stream';
 
-/** Where a command reads and writes; `isTTY` is true where a person looks on. */
+/** Where a command writes. */
+export type Output = Writable & {
+  /** True where a person looks on. */
+  readonly isTTY?: boolean;
+  /** Whether colours are shown there, and wanted: NO_COLOR says that they are not. Only a terminal has it. */
+  hasColors?(): boolean;
+};
+
+/** Where a command reads and writes. */
 export interface Terminal {
   readonly stdin: Readable;
-  readonly stdout: Writable & { readonly isTTY?: boolean };
-  readonly stderr: Writable & { readonly isTTY?: boolean };
+  readonly stdout: Output;
+  readonly stderr: Output;
 }

@@ -1,9 +1,9 @@
-import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { KeyVerifier, Verification } from '../accounts/key-verifier.ts';
 import { AppError, type ErrorCode } from '../errors.ts';
 import type { Decision } from '../limits/decision.ts';
 import type { Limiter } from '../limits/limiter.ts';
+import type { Admission } from './admission.ts';
 import { identify, keyError, needsKey, type Refusal } from './authenticate.ts';
 import { settle } from './settle.ts';
 
@@ -14,14 +14,8 @@ export type Done = (error?: Error) => void;
  * follows, the headers of the limit are on the response. It stays in one turn of the event loop where the key is
  * remembered and the counters are in the process, which is nearly always: hence callbacks and not `await`.
  */
-export function createArrival(
-  verifier: KeyVerifier,
-  limiter: Limiter,
-  recallDecision: (request: IncomingMessage) => Decision | Promise<Decision> | null,
-) {
+export function createArrival(verifier: KeyVerifier, limiter: Limiter, admission: Pick<Admission, 'recall'>) {
   function count(verification: Verification | { refusal: Refusal }, request: FastifyRequest) {
-    const taken = recallDecision(request.raw);
-    if (taken !== null) return taken;
     return 'caller' in verification
       ? limiter.takeForKey(verification.caller)
       : limiter.takeForAddress(request.ip);
@@ -38,18 +32,24 @@ export function createArrival(
       settle(limiter.peekAddress(request.ip), refuse, done);
     }
 
+    const early = admission.recall(request.raw);
+
     function judge(verification: Verification | { refusal: Refusal }, decision: Decision): void {
       reply.headers(decision.headers);
       if ('caller' in verification) request.caller = verification.caller;
       if (decision.code !== null) done(limitError(decision.code, decision.retryAfterSeconds));
       else if ('refusal' in verification && needsKey(request)) done(keyError(verification.refusal));
-      else done(request.brokenBy ?? undefined);
+      else done(request.brokenBy ?? early?.failure ?? undefined);
     }
 
     settle(
       identify(verifier, request.headers.authorization),
       (verification) =>
-        settle(count(verification, request), (decision) => judge(verification, decision), fail),
+        settle(
+          early?.decision ?? count(verification, request),
+          (decision) => judge(verification, decision),
+          fail,
+        ),
       fail,
     );
   };

@@ -23,11 +23,11 @@ const folder = new URL('../../docs/', import.meta.url);
 /** The base address that the documents name, as a first start has it. */
 const usualBaseUrl = 'http://127.0.0.1:8080/v1';
 
-/** A guide as HTML, with the base address that clients see and an anchor at each heading, named as GitHub does. */
-export async function renderGuide({ name, endsBefore }: Guide, publicUrl: string | null): Promise<string> {
+/** A guide as HTML, with the base address that is given and an anchor at each heading, named as GitHub does. */
+export async function renderGuide({ name, endsBefore }: Guide, baseUrl: string): Promise<string> {
   const document = await readFile(new URL(`${name}.md`, folder), 'utf8');
   const [text = ''] = endsBefore === undefined ? [document] : document.split(`\n${endsBefore}`, 1);
-  return markdown.parse(text.replaceAll(usualBaseUrl, publicUrl ?? usualBaseUrl), { async: false });
+  return markdown.parse(text.replaceAll(usualBaseUrl, baseUrl), { async: false });
 }
 
 const markdown = new Marked({

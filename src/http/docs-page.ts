@@ -1,3 +1,4 @@
+import type { AddressInfo } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../errors.ts';
 import { type Answer, makeAnswer, sendAnswer } from './conditional.ts';
@@ -6,25 +7,28 @@ import { guides, renderGuide } from './docs-guides.ts';
 import { reference, renderPage } from './docs-layout.ts';
 
 /**
- * What a page may do: run our scripts, use our styles, call this service. Nothing inline, nothing from elsewhere, no
- * frame around it. Images from `data:` are the icons inside the style sheets.
+ * What a page may do: run our scripts, use our styles, call this service, also where clients see it under another
+ * origin. Nothing inline, nothing from elsewhere, no frame around it. Images from `data:` are the icons inside the
+ * style sheets.
  */
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
-
-const pageHeaders = {
-  'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': contentSecurityPolicy,
-  'referrer-policy': 'no-referrer',
-};
+function listPageHeaders(publicUrl: string | null) {
+  const origins = publicUrl === null ? [] : [new URL(publicUrl).origin];
+  const contentSecurityPolicy = [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    ["connect-src 'self'", ...origins].join(' '),
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+  return {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': contentSecurityPolicy,
+    'referrer-policy': 'no-referrer',
+  };
+}
 
 interface Site {
   /** The pages by their addresses below `/docs/`; the reference is the empty one. */
@@ -41,7 +45,7 @@ export function serveDocs(server: FastifyInstance, publicUrl: string | null): vo
   let site: Promise<Site> | null = null;
 
   function openSite(): Promise<Site> {
-    site ??= makeSite(publicUrl).catch((error: unknown) => {
+    site ??= makeSite(publicUrl, findBaseUrl(server)).catch((error: unknown) => {
       site = null;
       throw error;
     });
@@ -67,18 +71,27 @@ export function serveDocs(server: FastifyInstance, publicUrl: string | null): vo
   });
 }
 
-async function makeSite(publicUrl: string | null): Promise<Site> {
+/** Where the service listens, as the machine that it runs on reaches it. */
+function findBaseUrl({ server }: FastifyInstance): string {
+  const { address, family, port } = server.address() as AddressInfo;
+  const host = address === '0.0.0.0' || address === '::' ? '127.0.0.1' : address;
+  return `http://${family === 'IPv6' && host === address ? `[${host}]` : host}:${port}/v1`;
+}
+
+async function makeSite(publicUrl: string | null, ownUrl: string): Promise<Site> {
   const assets = await readAssets();
-  const contents = guides.map(async (guide) => ({ ...guide, guide: await renderGuide(guide, publicUrl) }));
+  const headers = listPageHeaders(publicUrl);
+  const baseUrl = publicUrl ?? ownUrl;
+  const contents = guides.map(async (guide) => ({ ...guide, guide: await renderGuide(guide, baseUrl) }));
   const pages = [reference, ...(await Promise.all(contents))].map(
-    (content) => [content.name, makePage(renderPage(content, assets))] as const,
+    (content) => [content.name, makePage(renderPage(content, assets), headers)] as const,
   );
   return { pages: new Map(pages), assets };
 }
 
-function makePage(html: string): Answer {
+function makePage(html: string, headers: Readonly<Record<string, string>>): Answer {
   const answer = makeAnswer(html);
-  return { ...answer, headers: { ...answer.headers, ...pageHeaders } };
+  return { ...answer, headers: { ...answer.headers, ...headers } };
 }
 
 function sendPage(request: FastifyRequest, reply: FastifyReply, page: Answer | undefined): FastifyReply {

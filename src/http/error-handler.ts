@@ -73,7 +73,9 @@ export function errorBody({ code, message }: AppError): string {
 export function sendError(log: Log, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const failure = toAppError(error);
   const status = errorStatus[failure.code];
-  if (status >= 500) log.error({ requestId: request.id, err: failure.cause ?? failure }, failure.message);
+  // Of a store that fails its own lines tell the cause, and not each request again: see store-faults.ts.
+  if (status >= 500 && failure.code !== 'unavailable')
+    log.error({ requestId: request.id, err: failure.cause ?? failure }, failure.message);
   if (reply.hasHeader('connection')) keepOpen(reply);
   reply.code(status).headers(errorHeaders(failure.code)).send(errorBody(failure));
 }

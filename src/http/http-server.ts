@@ -6,18 +6,41 @@ export interface Timeouts {
   readonly requestMs: number;
   /** How long a connection is kept open for a next request. */
   readonly keepAliveMs: number;
+  /**
+   * How long a client may take nothing of what it is sent: it is looked at then, and cut off if nothing has gone since
+   * the last look. More than `requestMs`, whose end is answered.
+   */
+  readonly untakenMs: number;
 }
 
-export const defaultTimeouts: Timeouts = { headersMs: 10_000, requestMs: 30_000, keepAliveMs: 72_000 };
+export const defaultTimeouts: Timeouts = {
+  headersMs: 10_000,
+  requestMs: 30_000,
+  keepAliveMs: 72_000,
+  untakenMs: 40_000,
+};
 
-/** The most that the head of a request may hold (docs/settings.md). */
+/** The most that the target, the names and the values in the head of a request may hold (docs/settings.md). */
 export const headerBytesMax = 16 * 1024;
+
+/** How many headers a request may have; their names and values may be empty, so their bytes do not bound them. */
+export const headersMax = 2_000;
+
+/** What the extensions of a chunked body may hold together: Node's own bound, which cannot be set. */
+export const chunkExtensionBytesMax = 16 * 1024;
+
+/** How many connections may be open at once; one that waits takes about 15 KB (docs/settings.md). */
+export const connectionsMax = 20_000;
 
 const timeoutCheckMsMax = 1_000;
 
 /** Node's HTTP server with our bounds. What it cannot read is for listeners of `clientError` and `connect`. */
-export function createHttpServer(handler: RequestListener, timeouts: Timeouts): Server {
-  const { headersMs, requestMs, keepAliveMs } = timeouts;
+export function createHttpServer(
+  handler: RequestListener,
+  timeouts: Timeouts,
+  openMax = connectionsMax,
+): Server {
+  const { headersMs, requestMs, keepAliveMs, untakenMs } = timeouts;
   const server = createServer(
     {
       requireHostHeader: false,
@@ -31,6 +54,9 @@ export function createHttpServer(handler: RequestListener, timeouts: Timeouts): 
     },
     handler,
   );
+  server.timeout = untakenMs;
+  server.maxHeadersCount = headersMax;
+  server.maxConnections = openMax;
   // An expectation that is not known here may be passed over (RFC 9110, section 10.1.1).
   server.on('checkExpectation', handler);
   return server;

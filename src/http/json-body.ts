@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../errors.ts';
 import { parseExactJson } from '../exact-json.ts';
@@ -31,7 +32,8 @@ export function acceptJson(server: FastifyInstance): void {
   );
 }
 
-function parseBody(headers: FastifyRequest['headers'], bytes: Buffer): unknown {
+/** Reads a body by what its headers say of it; throws `unsupported_media_type` or `invalid_body`. */
+export function parseBody(headers: IncomingHttpHeaders, bytes: Buffer): unknown {
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
     throw new AppError('unsupported_media_type', 'Content-Encoding: the body must not be compressed');

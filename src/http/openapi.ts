@@ -22,7 +22,8 @@ export async function describeApi(server: FastifyInstance, publicUrl: string | n
         title: 'Animal Store',
         version: '1.0.0',
         description: introduction,
-        license: { name: 'MIT', identifier: 'MIT' },
+        contact: describeContact(publicUrl),
+        license: { name: 'MIT', url: 'https://spdx.org/licenses/MIT.html' },
       },
       servers: [{ url: publicUrl ?? '/v1' }],
       tags: [{ name: 'pets', description: 'The animals of the catalogue.' }],
@@ -48,4 +49,10 @@ export async function describeApi(server: FastifyInstance, publicUrl: string | n
     { schema: { hide: true }, config: { isPublic: true } },
     async (request, reply) => sendAnswer(request, reply, answer),
   );
+}
+
+/** Keys and help come from the operator; the page stands beside the base address, where that is known. */
+function describeContact(publicUrl: string | null) {
+  const name = 'The operator of this store';
+  return publicUrl === null ? { name } : { name, url: new URL('docs', publicUrl).href };
 }

@@ -1,15 +1,15 @@
-import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Scope } from '../accounts/account.ts';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { parseCanonicalInt64 } from '../int64.ts';
-import type { Catalogue, Idempotency } from '../pets/catalogue.ts';
+import type { Catalogue } from '../pets/catalogue.ts';
 import { findViolations, type NewPet, type Pet } from '../pets/pet.ts';
 import type { Done } from './arrival.ts';
-import { jsonType, makeAnswer, sendAnswer } from './conditional.ts';
+import { makeAnswer, sendAnswer } from './conditional.ts';
 import type { Cursors } from './cursor.ts';
 import { announceDeprecation, deprecationHeaders, getPetDates } from './deprecation.ts';
+import { addedHeaders, readIdempotency } from './new-pet.ts';
 import { compileQuery } from './query.ts';
 import type { ReadyAnswers } from './ready-answers.ts';
 import {
@@ -100,10 +100,11 @@ function addCreatePet(server: FastifyInstance, { catalogue, baseUrl }: PetsRoute
       onRequest: requireScope('pets:write'),
     },
     async (request, reply) => {
-      const { pet, replayed } = await catalogue.add(request.body, readIdempotency(request));
-      if (replayed) reply.header('idempotent-replayed', 'true');
-      reply.code(201).header('location', `${baseUrl}/pets/${pet.id}`).header('content-type', jsonType);
-      return reply.send(serialise(reply, pet, 201));
+      const { headers, caller, bodyBytes } = request;
+      const idempotency = caller && bodyBytes && readIdempotency(headers, caller, bodyBytes);
+      const added = await catalogue.add(request.body, idempotency);
+      reply.code(201).headers(addedHeaders(added, baseUrl));
+      return reply.send(serialise(reply, added.pet, 201));
     },
   );
 }
@@ -160,16 +161,3 @@ const checkNewPet: Check = (body) => {
   const problems = violations.map(({ field, rule }) => `${field ?? 'the body'} ${rule}`);
   return { error: new AppError('invalid_body', problems.join('; ')) };
 };
-
-const idempotencyKeyText = /^[!-~]{1,255}$/;
-
-/** The `Idempotency-Key` of a request, which stands for the account and the very bytes of the body. */
-function readIdempotency(request: FastifyRequest): Idempotency | null {
-  const key = request.headers['idempotency-key'];
-  if (key === undefined) return null;
-  if (typeof key !== 'string' || !idempotencyKeyText.test(key))
-    throw new AppError('invalid_parameter', 'Idempotency-Key must have 1 to 255 visible ASCII characters');
-  const { caller, bodyBytes } = request;
-  if (caller === null || bodyBytes === null) return null;
-  return { accountId: caller.accountId, key, bodyHash: hash('sha256', bodyBytes, 'buffer') };
-}

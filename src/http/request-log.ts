@@ -1,37 +1,75 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Caller } from '../accounts/account.ts';
 import type { Log } from '../observability/log.ts';
+import { createLineBudget } from './line-budget.ts';
 import { readPath } from './path.ts';
 
 /** From when on a request is slow enough to be logged by itself. */
 export const slowRequestMs = 1_000;
 
+/**
+ * How many requests that were refused with 503 have a line, a second: a store that fails refuses thousands, and the
+ * log may go to the very disk that is full. Where each request is logged, all have.
+ */
+export const unavailableLinesMax = 10;
+
+/** A request that the fast lane has answered with 201. */
+export interface FastAdd {
+  readonly requestId: string;
+  readonly caller: Caller;
+  readonly ms: number;
+}
+
 /** A line for each answered request, or for those alone that failed with 5xx or were slow. Never a query string. */
 export interface RequestLog {
   note(request: FastifyRequest, reply: FastifyReply): void;
+  /** The lane is closed where each request is logged. Whose key is known is told without an address. */
+  noteAdded(add: FastAdd): void;
   /** For a request of which no more is known, as it could not be read. */
   noteUnreadable(answer: { requestId: string; status: number; address: string }): void;
 }
 
+interface Line {
+  readonly requestId: string;
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly ms: number;
+  readonly caller: Caller | null;
+  readonly address?: string;
+}
+
 export function createRequestLog(log: Log, which: 'errors' | 'all'): RequestLog {
+  const budget = createLineBudget(unavailableLinesMax);
+
+  function write({ caller, ms, address, ...line }: Line): void {
+    const { method, path, status } = line;
+    const omitted = status === 503 && which !== 'all' ? budget.spend() : 0;
+    if (omitted === null) return;
+    log[status >= 500 ? 'error' : ms >= slowRequestMs ? 'warn' : 'info'](
+      {
+        ...line,
+        ms: Math.round(ms * 10) / 10,
+        ...(caller && { account: caller.accountName, keyId: caller.keyId }),
+        ...(address !== undefined && { address }),
+        ...(omitted > 0 && { omitted }),
+      },
+      `${method} ${path} ${status}`,
+    );
+  }
+
   return {
     note(request, reply) {
-      const { statusCode, elapsedTime } = reply;
-      const isSlow = elapsedTime >= slowRequestMs;
-      if (which !== 'all' && statusCode < 500 && !isSlow) return;
+      const { statusCode: status, elapsedTime: ms } = reply;
+      if (which !== 'all' && status < 500 && ms < slowRequestMs) return;
       // Decoded, so that the log sees a key in it as the key that it is.
       const path = readPath(request.url) ?? '[unreadable]';
-      log[statusCode >= 500 ? 'error' : isSlow ? 'warn' : 'info'](
-        {
-          requestId: request.id,
-          method: request.method,
-          path,
-          status: statusCode,
-          ms: Math.round(elapsedTime * 10) / 10,
-          ...(request.caller && { account: request.caller.accountName, keyId: request.caller.keyId }),
-          address: request.ip,
-        },
-        `${request.method} ${path} ${statusCode}`,
-      );
+      const { id: requestId, method, caller, ip: address } = request;
+      write({ requestId, method, path, status, ms, caller, address });
+    },
+
+    noteAdded(add) {
+      if (add.ms >= slowRequestMs) write({ ...add, method: 'POST', path: '/v1/pets', status: 201 });
     },
 
     noteUnreadable(answer) {

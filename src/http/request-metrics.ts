@@ -28,6 +28,7 @@ export function countRequests(log: RequestLog, registry: Registry): CountingRequ
   const unreadable = openRoute('unreadable');
   const list = openRoute('GET /v1/pets');
   const get = openRoute('GET /v1/pets/:petId');
+  const add = openRoute('POST /v1/pets');
 
   expose(registry, { name: 'requests_total', type: 'counter', help: 'Requests that were answered.' }, () =>
     listAnswers(routes).map(([labels, durations]) => ({ labels, value: durations.count() })),
@@ -63,6 +64,10 @@ export function countRequests(log: RequestLog, registry: Registry): CountingRequ
       // When it began is not known.
       noteAnswer(unreadable, answer.status, 0);
       log.noteUnreadable(answer);
+    },
+    noteAdded(answer) {
+      noteAnswer(add, 201, answer.ms);
+      log.noteAdded(answer);
     },
     noteReady: (target) => noteAnswer(target.startsWith('/v1/pets/') ? get : list, 200, 0),
   };

@@ -30,11 +30,18 @@ export function refuseUnroutable(server: FastifyInstance): void {
   }
 
   server.addHook('onRequest', (request, reply, done) => {
-    if (!hasOneHost(request)) done(new AppError('invalid_parameter', 'Host: this header is required, once'));
+    if (request.raw.httpVersionMajor !== 1) {
+      reply.raw.shouldKeepAlive = false;
+      done(otherVersion);
+    } else if (!hasOneHost(request))
+      done(new AppError('invalid_parameter', 'Host: this header is required, once'));
     else if (request.is404) done(explain(request, reply));
     else done();
   });
 }
+
+/** Node's parser also takes HTTP/0.9 (a request line that names no version) and HTTP/2.0, written as HTTP/1.1 is. */
+const otherVersion = new AppError('invalid_parameter', 'the request line must name HTTP/1.1 or HTTP/1.0');
 
 /**
  * HTTP/1.1 asks for exactly one Host (RFC 9112, section 3.2). Node's own check would answer without our headers; a

@@ -7,6 +7,7 @@ import type { TrustProxy } from '../config.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Log } from '../observability/log.ts';
 import type { Catalogue } from '../pets/catalogue.ts';
+import { createAdmission } from './admission.ts';
 import { createArrival, type Done } from './arrival.ts';
 import { closeGently } from './closing.ts';
 import { createCors } from './cors.ts';
@@ -15,6 +16,7 @@ import { serveDocs } from './docs-page.ts';
 import { createErrorHandler, sendError } from './error-handler.ts';
 import { createFastLane } from './fast-lane.ts';
 import { createHttpServer, defaultTimeouts, headerBytesMax, type Timeouts } from './http-server.ts';
+import { inTurn } from './in-turn.ts';
 import { acceptJson } from './json-body.ts';
 import { describeApi } from './openapi.ts';
 import { petsRoutes } from './pets-routes.ts';
@@ -24,6 +26,8 @@ import { createRequestIds } from './request-id.ts';
 import { createRequestLog } from './request-log.ts';
 import { countRequests } from './request-metrics.ts';
 import { refuseUnroutable } from './routing-errors.ts';
+import { logTurnedAway } from './turned-away.ts';
+import { createTurns } from './turns.ts';
 import { createUnreadableHandler } from './unreadable.ts';
 
 export interface ServerOptions {
@@ -59,33 +63,37 @@ function createParts({ catalogue, verifier, limiter, clock, log, ...options }: S
   const { registry = new Registry(), corsOrigins } = options;
   const createRequestId = createRequestIds();
   const requestLog = countRequests(createRequestLog(log, options.logRequests), registry);
-  const unreadable = createUnreadableHandler({ limiter, createRequestId, log: requestLog });
+  const turns = createTurns();
+  const unreadable = createUnreadableHandler({ limiter, turns, createRequestId, log: requestLog });
   const kept = createReadyAnswers(() => catalogue.stamp(), clock);
   const ready = countReadyAnswers(kept, registry);
-  const onAnswered = requestLog.noteReady;
-  const lane = createFastLane({ verifier, limiter, ready, createRequestId, onAnswered });
-  const arrive = createArrival(verifier, limiter, lane.recallDecision);
+  const baseUrl = options.publicUrl ?? '/v1';
+  const admission = createAdmission(verifier, limiter);
+  const lane = createFastLane({ admission, catalogue, ready, turns, createRequestId, requestLog, baseUrl });
+  const arrive = createArrival(verifier, limiter, admission);
   const allowOrigin = createCors(corsOrigins, limiter);
 
   function receive(request: FastifyRequest, reply: FastifyReply, done: Done): void {
-    unreadable.note(request, reply);
+    turns.begin(request.raw.socket, { response: reply.raw, reply });
+    request.brokenBy = unreadable.findFailure(reply.raw);
     if (!allowOrigin(request, reply)) arrive(request, reply, done);
   }
 
-  return { createRequestId, requestLog, unreadable, ready, lane, receive };
+  return { createRequestId, requestLog, unreadable, turns, ready, lane, baseUrl, receive };
 }
 
 function createFramework(options: ServerOptions, parts: Parts): FastifyInstance {
-  const { requestLog, unreadable, lane, receive } = parts;
+  const { requestLog, unreadable, turns, lane, receive } = parts;
   // Where each request is logged, its page's origin may matter, or clients are to let go, all go the long way.
   let isLaneOpen = options.logRequests === 'errors' && options.corsOrigins.length === 0;
 
   const server: FastifyInstance = Fastify({
     serverFactory: (handler) => {
       const listener: RequestListener = (request, response) => {
-        if (!isLaneOpen || !lane.answer(request, response)) handler(request, response);
+        if (isLaneOpen && request.httpVersionMajor === 1) lane(request, response, handler);
+        else handler(request, response);
       };
-      return createHttpServer(listener, options.timeouts ?? defaultTimeouts);
+      return createHttpServer(inTurn(listener, turns), options.timeouts ?? defaultTimeouts);
     },
     genReqId: parts.createRequestId,
     trustProxy: toTrust(options.trustProxy),
@@ -98,6 +106,7 @@ function createFramework(options: ServerOptions, parts: Parts): FastifyInstance 
     },
   });
   server.server.on('connect', unreadable.onConnect);
+  logTurnedAway(server.server, options.clock, options.log);
   server.addHook('preClose', async () => {
     isLaneOpen = false;
   });
@@ -106,23 +115,26 @@ function createFramework(options: ServerOptions, parts: Parts): FastifyInstance 
 }
 
 function addHooks(server: FastifyInstance, { log }: ServerOptions, parts: Parts): void {
-  const { requestLog, unreadable, receive } = parts;
+  const { requestLog, turns, receive } = parts;
   server.decorateRequest('caller', null);
   server.decorateRequest('brokenBy', null);
   server.setErrorHandler(createErrorHandler(log));
   server.addHook('onRequest', receive);
   server.addHook('onResponse', (request, reply, done) => {
     requestLog.note(request, reply);
-    unreadable.forget(request, reply);
+    if (request.raw.complete) turns.end(request.raw.socket, reply.raw);
     done();
   });
   refuseUnroutable(server);
   acceptJson(server);
 }
 
-async function addRoutes(server: FastifyInstance, options: ServerOptions, { ready }: Parts): Promise<void> {
+async function addRoutes(
+  server: FastifyInstance,
+  options: ServerOptions,
+  { ready, baseUrl }: Parts,
+): Promise<void> {
   const { catalogue, cursors, clock, publicUrl } = options;
-  const baseUrl = publicUrl ?? '/v1';
   await describeApi(server, publicUrl);
   serveDocs(server, publicUrl);
   await server.register(petsRoutes, { prefix: '/v1', catalogue, cursors, clock, ready, baseUrl });

@@ -1,13 +1,13 @@
-import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../errors.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import { limitError } from './arrival.ts';
 import { errorBody, errorHeaders, errorStatus } from './error-handler.ts';
 import type { RequestLog } from './request-log.ts';
 import { settle } from './settle.ts';
+import type { Turn, Turns } from './turns.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -34,6 +34,7 @@ const noTunnel = new AppError('method_not_allowed', 'CONNECT is not known here')
 
 export interface UnreadableOptions {
   readonly limiter: Limiter;
+  readonly turns: Turns;
   readonly createRequestId: () => string;
   readonly log: RequestLog;
 }
@@ -42,9 +43,9 @@ export interface UnreadableOptions {
  * Answers what is no readable HTTP as every other failure is answered: in the Error body, with the limit's headers,
  * counted by address as it bears no key that could be read.
  */
-export function createUnreadableHandler({ limiter, createRequestId, log }: UnreadableOptions) {
-  const latest = new WeakMap<Socket, FastifyReply>();
+export function createUnreadableHandler({ limiter, turns, createRequestId, log }: UnreadableOptions) {
   const broken = new WeakSet<Socket>();
+  const failures = new WeakMap<ServerResponse, AppError>();
 
   function answerRaw(stream: Duplex, address: string, failure: AppError, extra: Record<string, string> = {}) {
     settle(
@@ -59,10 +60,11 @@ export function createUnreadableHandler({ limiter, createRequestId, log }: Unrea
     );
   }
 
-  /** The body of a request that has been let in breaks off: it is counted already, and its own reply tells it. */
-  function breakOff(reply: FastifyReply, failure: AppError, socket: Socket): void {
-    reply.raw.shouldKeepAlive = false;
-    if (reply.sent) onFinished(reply, () => socket.destroySoon());
+  /** The body of a request breaks off: its own reply tells it, once it has been counted. */
+  function breakOff({ response, reply }: Turn, failure: AppError, socket: Socket): void {
+    response.shouldKeepAlive = false;
+    if (reply === null) failures.set(response, failure);
+    else if (reply.sent) onFinished(reply.raw, () => socket.destroySoon());
     else if (reply.hasHeader('x-ratelimit-limit')) reply.send(failure);
     else reply.request.brokenBy = failure;
   }
@@ -74,34 +76,29 @@ export function createUnreadableHandler({ limiter, createRequestId, log }: Unrea
       broken.add(socket);
       const known = parserErrors[code];
       const isUnreadable = known !== undefined || code.startsWith('HPE_');
-      const reply = latest.get(socket);
+      const turn = turns.find(socket);
       if (!isUnreadable || !socket.writable) socket.destroy();
-      else if (reply?.request.raw.complete === false) breakOff(reply, known ?? badBody, socket);
-      else onFinished(reply, () => answerRaw(socket, socket.remoteAddress ?? '', known ?? badHead));
+      else if (turn?.response.req.complete === false) breakOff(turn, known ?? badBody, socket);
+      else onFinished(turn?.response, () => answerRaw(socket, socket.remoteAddress ?? '', known ?? badHead));
     },
+
+    /** Why the rest of a request's body cannot be read, where that came out before it came to the framework. */
+    findFailure: (response: ServerResponse): AppError | null => failures.get(response) ?? null,
 
     /** For the server's `connect`: CONNECT asks for a tunnel, and there is none. Nobody else listens to its errors. */
     onConnect({ socket }: IncomingMessage, stream: Duplex): void {
       stream.on('error', () => stream.destroy());
-      answerRaw(stream, socket.remoteAddress ?? '', noTunnel, { allow: 'GET, HEAD, POST' });
-    },
-
-    /** Notes whose turn it is on a connection; to run on each request. */
-    note(request: FastifyRequest, reply: FastifyReply): void {
-      latest.set(request.raw.socket, reply);
-    },
-
-    /** To run on each response: an idle connection must not hold its last request, with its body, in memory. */
-    forget({ raw }: FastifyRequest, reply: FastifyReply): void {
-      if (raw.complete && latest.get(raw.socket) === reply) latest.delete(raw.socket);
+      const answer = () =>
+        answerRaw(stream, socket.remoteAddress ?? '', noTunnel, { allow: 'GET, HEAD, POST' });
+      onFinished(turns.find(socket)?.response, answer);
     },
   };
 }
 
-/** Acts once a reply, and with it all before it on its connection, is on its way. */
-function onFinished(reply: FastifyReply | undefined, act: () => void): void {
-  if (reply === undefined || reply.raw.writableFinished) act();
-  else reply.raw.once('finish', act);
+/** Acts once a response, and with it all before it on its connection, is on its way. */
+function onFinished(response: ServerResponse | undefined, act: () => void): void {
+  if (response === undefined || response.writableFinished) act();
+  else response.once('finish', act);
 }
 
 function writeResponse(stream: Duplex, failure: AppError, headers: Readonly<Record<string, string>>): void {

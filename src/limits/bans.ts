@@ -2,8 +2,11 @@ import { dayMs, hourMs, minuteMs } from '../clock.ts';
 
 /** A key is banned for as many refused requests within this time as its plan lets through in a minute. */
 export const strikesMs = minuteMs;
+/** The fewest refused requests that begin a ban, however few a plan lets through in a minute. */
 export const strikesMin = 60;
+/** How long a first ban lasts. */
 export const banMsMin = minuteMs;
+/** The longest that a ban lasts, however often it has doubled. */
 export const banMsMax = hourMs;
 /** A ban that begins within this time of the start of the key's last one lasts twice as long. */
 export const ladderMs = dayMs;
@@ -23,6 +26,7 @@ export interface Conduct {
   strikeCount: number;
 }
 
+/** The conduct of a key that nothing is held against. */
 export function newConduct(): Conduct {
   return { banAtMs: 0, banMs: 0, strikes: new Map(), strikeCount: 0 };
 }

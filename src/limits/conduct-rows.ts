@@ -15,6 +15,7 @@ export const selectConduct = statement<{ afterKeyId: string; sinceMs: bigint; co
     .limit(p.count),
 );
 
+/** Writes the conduct of a key in the place of what was stored of it. */
 export const upsertConduct = statement<{
   keyId: string;
   bannedUntilMs: bigint;
@@ -58,6 +59,7 @@ export const deleteConduct = statement<{ untilMs: bigint; count: bigint }>()((qu
     ),
 );
 
+/** The conduct of a key as it is stored; `forgetAtMs` tells from when on the row may be dropped. */
 export function toConductRow(keyId: string, conduct: Conduct) {
   return {
     keyId,
@@ -69,6 +71,7 @@ export function toConductRow(keyId: string, conduct: Conduct) {
   };
 }
 
+/** The conduct of a key as it was stored, every strike to the millisecond. */
 export function fromConductRow(row: Selectable<Tables['key_bans']>): Conduct {
   const strikes = parseStrikes(row.refused_at_ms);
   const strikeCount = strikes.values().reduce((sum, count) => sum + count, 0);

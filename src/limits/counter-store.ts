@@ -17,13 +17,14 @@ export interface CounterStore {
   load(): Promise<void>;
   /**
    * Writes what has changed since the last flush and drops what is over, from the ledgers and from the database, a
-   * bounded number a call. To be called every second and at shutdown; while one flush is running, further calls share
+   * bounded number a call. To be called twice a second and at shutdown; while one flush is running, further calls share
    * the one that follows it. Throws AppError `unavailable` where not all could be written: what was not is kept for
    * the next.
    */
   flush(): Promise<void>;
 }
 
+/** A store of the counts of one process in a database; to be loaded before the first request. */
 export function createCounterStore(options: {
   counters: MemoryCounters;
   database: Database;

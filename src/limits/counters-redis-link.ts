@@ -25,6 +25,9 @@ interface Call {
   readonly fail: (error: Error) => void;
 }
 
+/**
+ * A way to the Redis of an address, without a connection yet; it looks after what runs until it is closed.
+ */
 export function createRedisLink(url: string): RedisLink {
   const running = new Set<Call>();
   let connection: RedisConnection | null = null;

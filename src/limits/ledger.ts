@@ -28,6 +28,7 @@ export interface Ledgers {
   readonly keys: Ledger<Conduct>;
 }
 
+/** Empty ledgers. */
 export function createLedgers(): Ledgers {
   return {
     accounts: createLedger(newWindows, areEnded),

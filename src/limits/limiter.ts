@@ -24,6 +24,7 @@ export interface Limiter {
   peekAddress(address: string): Decision | Promise<Decision>;
 }
 
+/** A limiter over counters; fails only as they do. */
 export function createLimiter(options: { counters: Counters; clock: Clock }): Limiter {
   const { counters, clock } = options;
   const subjects = new WeakMap<KeyCaller, string>();

@@ -12,6 +12,7 @@ export function formatStrikes(strikes: ReadonlyMap<number, number>): string {
   return words.join(' ');
 }
 
+/** The strikes of a text that `formatStrikes` made, in the order of time. */
 export function parseStrikes(text: string): Map<number, number> {
   const strikes = new Map<number, number>();
   let atMs = 0;

@@ -15,6 +15,7 @@ export const selectWindows = statement<{ afterSubject: string; sinceMs: bigint; 
       .limit(p.count),
 );
 
+/** Writes the windows of a subject in the place of those stored. */
 export const upsertWindows = statement<{
   subject: string;
   minuteUsed: bigint;
@@ -55,6 +56,7 @@ export const deleteWindows = statement<{ untilMs: bigint; count: bigint }>()((qu
     ),
 );
 
+/** The windows of a subject as they are stored. */
 export function toWindowsRow(subject: string, windows: Windows) {
   return {
     subject,
@@ -65,6 +67,7 @@ export function toWindowsRow(subject: string, windows: Windows) {
   };
 }
 
+/** The windows of a subject as they were stored. */
 export function fromWindowsRow(row: Selectable<Tables['usage_windows']>): Windows {
   return {
     minuteUsed: Number(row.minute_used),

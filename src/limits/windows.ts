@@ -12,6 +12,7 @@ export interface Windows {
   dayEndsAtMs: number;
 }
 
+/** Windows of which neither is open. */
 export function newWindows(): Windows {
   return { minuteUsed: 0, minuteEndsAtMs: 0, dayUsed: 0, dayEndsAtMs: 0 };
 }

@@ -14,12 +14,20 @@ export function redactKeys(text: string): string {
 }
 
 /**
- * The service's log: one JSON object a line, for people where the output is a terminal. No line holds an API key,
+ * The service's log: one JSON object a line; for people where the output is a terminal, in colours where it has them. No line holds an API key,
  * wherever in it the key may stand.
  */
-export function createLog(level: LogLevel, output: Writable & { readonly isTTY?: boolean }): Log {
+export function createLog(
+  level: LogLevel,
+  output: Writable & { readonly isTTY?: boolean; hasColors?(): boolean },
+): Log {
   const target: DestinationStream = output.isTTY
-    ? pretty({ destination: output, colorize: true, ignore: 'pid,hostname', sync: true })
+    ? pretty({
+        destination: output,
+        colorize: output.hasColors?.() ?? false,
+        ignore: 'pid,hostname',
+        sync: true,
+      })
     : output;
   return pino(
     { level, base: null, timestamp: stdTimeFunctions.isoTime },

@@ -1,26 +1,26 @@
-import { type Clock, dayMs } from '../clock.ts';
-import { AppError } from '../errors.ts';
+import type { Clock } from '../clock.ts';
 import { int64Max } from '../int64.ts';
-import { type Database, step, type Work } from '../storage/database.ts';
+import type { Database } from '../storage/database.ts';
+import { type Added, createKeyedAdds, type Idempotency, idempotencyMs } from './keyed-adds.ts';
 import { completeNewPet, type NewPet, type Pet, type PetStatus } from './pet.ts';
 import {
   deleteOldIdempotencyRecords,
+  insertedId,
   insertPet,
-  selectIdempotencyRecord,
   selectNewest,
   selectNewestOfStatus,
   selectOldest,
   selectPet,
   selectStamp,
-  upsertIdempotencyRecord,
+  toPet,
 } from './pet-rows.ts';
 
-/** How long an Idempotency-Key is remembered (contract section 2). */
-export const idempotencyMs = dayMs;
+export type { Added, Idempotency } from './keyed-adds.ts';
 
 const exportBatchRows = 1_000n;
 const sweepRowsMax = 1_000n;
 
+/** Which page of the animals is asked for. */
 export interface ListQuery {
   /** The most animals that a page holds, 1 to 100. */
   readonly limit: number;
@@ -30,24 +30,12 @@ export interface ListQuery {
   readonly newestId: bigint | null;
 }
 
+/** A page of animals, and where the next one begins. */
 export interface Page {
   /** Newest first. */
   readonly pets: readonly Pet[];
   /** Where the next page begins; null on the last page. */
   readonly nextNewestId: bigint | null;
-}
-
-/** What a client's retry is known by: the account, its key, and the SHA-256 of the body. */
-export interface Idempotency {
-  readonly accountId: bigint;
-  readonly key: string;
-  readonly bodyHash: Uint8Array;
-}
-
-/** An animal that was added, now or (`replayed`) by an earlier request with the same Idempotency-Key. */
-export interface Added {
-  readonly pet: Pet;
-  readonly replayed: boolean;
 }
 
 /**
@@ -59,6 +47,10 @@ export interface Stamp {
   readonly edits: bigint;
 }
 
+/**
+ * The store's animals; methods may be called by any number of requests at once. They fail with AppError `unavailable`
+ * as the database does.
+ */
 export interface Catalogue {
   /** A page of animals, newest first (contract section 3). Costs the same at any depth. */
   list(query: ListQuery): Promise<Page>;
@@ -83,38 +75,9 @@ export interface Catalogue {
   sweep(): Promise<void>;
 }
 
-interface PetRow {
-  readonly id: bigint;
-  readonly name: string;
-  readonly category_id: bigint;
-  readonly status: string;
-}
-
+/** The catalogue of a store. */
 export function createCatalogue(database: Database, clock: Clock): Catalogue {
-  const running = new Set<string>();
-
-  async function addOnce(newPet: NewPet, idempotency: Idempotency): Promise<Added> {
-    const name = `${idempotency.accountId} ${idempotency.key}`;
-    if (running.has(name))
-      throw new AppError(
-        'idempotency_key_in_use',
-        'Idempotency-Key: the first request with this key is still running',
-      );
-    running.add(name);
-    try {
-      const nowMs = clock();
-      const added = await database.transact(() => addIdempotently(newPet, idempotency, nowMs));
-      if (added === null)
-        throw new AppError(
-          'idempotency_key_reused',
-          'Idempotency-Key: this key was sent before with another body',
-        );
-      return added;
-    } finally {
-      running.delete(name);
-    }
-  }
-
+  const addOnce = createKeyedAdds(database, clock);
   let stamp: Stamp | null = null;
 
   /** Read once a turn: what another process commits comes to be known when the next requests do. */
@@ -175,31 +138,6 @@ export function createCatalogue(database: Database, clock: Clock): Catalogue {
       while (deleted.length >= sweepRowsMax);
     },
   };
-}
-
-/** Gives null where the key stands for another body. */
-function* addIdempotently(newPet: NewPet, idempotency: Idempotency, nowMs: number): Work<Added | null> {
-  const { accountId, key, bodyHash } = idempotency;
-  const [record] = yield* step(selectIdempotencyRecord, { accountId, key });
-  if (record !== undefined && Number(record.created_at_ms) > nowMs - idempotencyMs) {
-    if (Buffer.compare(record.body_hash, bodyHash) !== 0) return null;
-    const [row] = yield* step(selectPet, { id: record.pet_id });
-    if (row !== undefined) return { pet: toPet(row), replayed: true };
-  }
-  const complete = completeNewPet(newPet);
-  const petId = insertedId(yield* step(insertPet, complete));
-  yield* step(upsertIdempotencyRecord, { accountId, key, bodyHash, petId, createdAtMs: BigInt(nowMs) });
-  return { pet: { id: petId, ...complete }, replayed: false };
-}
-
-function insertedId(rows: readonly { id: bigint }[]): bigint {
-  const [row] = rows;
-  if (row === undefined) throw new Error('the store gave no id for a new animal');
-  return row.id;
-}
-
-function toPet({ id, name, category_id, status }: PetRow): Pet {
-  return { id, name, categoryId: category_id, status: status as PetStatus };
 }
 
 async function* toRows(batches: AsyncIterable<readonly NewPet[]>) {

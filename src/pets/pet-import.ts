@@ -2,8 +2,10 @@ import { readCsvRows } from './import-csv.ts';
 import { readNdjsonRows } from './import-ndjson.ts';
 import { findViolations, isNewPet, type NewPet, type Violation } from './pet.ts';
 
+/** The formats of files that animals are read from. */
 export const petFileFormats = ['csv', 'ndjson'] as const;
 
+/** One of `petFileFormats`. */
 export type PetFileFormat = (typeof petFileFormats)[number];
 
 const readers = { csv: readCsvRows, ndjson: readNdjsonRows };

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import { statement } from '../storage/database.ts';
+import { insertion, statement } from '../storage/database.ts';
+import type { Pet, PetStatus } from './pet.ts';
 
 /** A page of all animals: the `count` newest of those whose id is at most `newestId`. */
 export const selectNewest = statement<{ newestId: bigint; count: bigint }>()((query, p) =>
@@ -33,17 +34,20 @@ export const selectOldest = statement<{ afterId: bigint; count: bigint }>()((que
     .limit(p.count),
 );
 
+/** The animal of an id, in one row or none. */
 export const selectPet = statement<{ id: bigint }>()((query, p) =>
   query.selectFrom('pets').select(['id', 'name', 'category_id', 'status']).where('id', '=', p.id),
 );
 
-export const insertPet = statement<{ name: string; categoryId: bigint; status: string }>()((query, p) =>
+/** Adds an animal and gives the id that it was assigned, which grows and is never used again. */
+export const insertPet = insertion<{ name: string; categoryId: bigint; status: string }>()((query, p) =>
   query
     .insertInto('pets')
     .values({ name: p.name, category_id: p.categoryId, status: p.status })
     .returning('id'),
 );
 
+/** What an account's Idempotency-Key stood for, in one row or none; it may have outlived its day. */
 export const selectIdempotencyRecord = statement<{ accountId: bigint; key: string }>()((query, p) =>
   query
     .selectFrom('idempotency_records')
@@ -105,3 +109,23 @@ export const selectStamp = statement<Record<never, never>>()((query) =>
       selectFrom('pets').select('id').orderBy('id', 'desc').limit(sql.lit(1)).as('newest_id'),
     ]),
 );
+
+/** An animal as its row holds it. */
+export interface PetRow {
+  readonly id: bigint;
+  readonly name: string;
+  readonly category_id: bigint;
+  readonly status: string;
+}
+
+/** An animal as its row holds it, its fields in the documented order. */
+export function toPet({ id, name, category_id, status }: PetRow): Pet {
+  return { id, name, categoryId: category_id, status: status as PetStatus };
+}
+
+/** The id that the store has given to a new animal. */
+export function insertedId(rows: readonly { id: bigint }[]): bigint {
+  const [row] = rows;
+  if (row === undefined) throw new Error('the store gave no id for a new animal');
+  return row.id;
+}

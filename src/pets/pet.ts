@@ -5,14 +5,17 @@ import { int64Max, int64Min, isInt64 } from '../int64.ts';
 /** Interface section 2, PetStatus. */
 export const petStatuses = ['available', 'pending', 'sold'] as const;
 
+/** One of `petStatuses`. */
 export type PetStatus = (typeof petStatuses)[number];
 
+/** Interface section 2, PetStatus, as a schema; case counts. */
 export const PetStatusSchema = Type.Unsafe<PetStatus>({
   type: 'string',
   enum: [...petStatuses],
   description: 'Availability.',
 });
 
+/** The most Unicode code points that a name has (contract section 2). */
 export const nameLengthMax = 255;
 
 /** One character at least that is no white space; no control characters; no half of a surrogate pair. */
@@ -42,6 +45,7 @@ export const PetSchema = Type.Object({
   ...NewPetSchema.properties,
 });
 
+/** An animal to be added, as it was sent: `status` may be left out. */
 export type NewPet = Static<typeof NewPetSchema>;
 
 /** An animal as it is stored: an omitted status has become `available`. */

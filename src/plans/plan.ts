@@ -1,6 +1,7 @@
 /** Interface section 8. Enterprise has no numbers of its own: an account on it names both (contract section 6). */
 export const planNames = ['free', 'pro', 'business', 'enterprise'] as const;
 
+/** One of `planNames`. */
 export type PlanName = (typeof planNames)[number];
 
 /** How many requests pass in a minute window and in a day window; whole numbers, at least 1. */
@@ -24,6 +25,7 @@ const listedLimits: Record<Exclude<PlanName, 'enterprise'>, Limits> = {
   business: { perMinute: 1_000, perDay: 100_000 },
 };
 
+/** The numbers of Free, which also hold for an address without a valid key (contract section 6). */
 export const freeLimits = listedLimits.free;
 
 /**

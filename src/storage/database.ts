@@ -4,11 +4,14 @@ import type { Tables } from './tables.ts';
 /** What a column may hold on every engine. Integers of the store are bigints, so that none loses a digit. */
 export type Value = string | bigint | Uint8Array | null;
 
+/** The named values that a statement is run with. */
 export type Parameters = Readonly<Record<string, Value>>;
 
 /** One statement of SQL: built for each engine once, prepared once, run with named parameters. */
 export interface Statement<P extends Parameters, R> {
   readonly build: (query: QueryCreator<Tables>, parameters: P) => Compilable<R>;
+  /** Whether it adds one row, and its one result is that row's `id`. */
+  readonly isInsertion?: true;
 }
 
 /** One step of a transaction: a statement with the values it is to run with. */
@@ -61,6 +64,13 @@ export interface Database {
     onWrite?: () => void,
   ): Promise<number>;
 
+  /**
+   * From now on calls `onChange` for each account whose plan or keys have been changed or taken away, by whomever, soon
+   * after the commit; with null where changes of any may have been missed. While the way to the database is broken
+   * nothing is told: nobody may rely on it alone. Null where the engine has no such notices.
+   */
+  readonly watchAccounts: ((onChange: (accountId: bigint | null) => void) => void) | null;
+
   /** Waits for what was handed over, loads excepted, then lets go of the database. Closing it again does nothing. */
   close(): Promise<void>;
 }
@@ -68,6 +78,14 @@ export interface Database {
 /** Declares a statement; `P` names its parameters, the row type follows from the query. */
 export function statement<P extends Parameters>() {
   return <R>(build: Statement<P, R>['build']): Statement<P, R> => ({ build });
+}
+
+/** Declares the adding of one row to a table that numbers its rows, with the row's `id` as its one result. */
+export function insertion<P extends Parameters>() {
+  return (build: Statement<P, { id: bigint }>['build']): Statement<P, { id: bigint }> => ({
+    build,
+    isInsertion: true,
+  });
 }
 
 /** Runs one statement inside a work. */

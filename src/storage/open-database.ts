@@ -1,9 +1,11 @@
 import type { Database } from './database.ts';
-import { openPostgres } from './postgres.ts';
-import { openSqlite } from './sqlite.ts';
 import { parseStoreAddress } from './store-address.ts';
 
-const openers = { sqlite: openSqlite, postgres: openPostgres };
+/** Only the engine that is asked for is loaded, with its driver. */
+const openers = {
+  sqlite: async (path: string) => (await import('./sqlite.ts')).openSqlite(path),
+  postgres: async (url: string) => (await import('./postgres.ts')).openPostgres(url),
+};
 
 /** Opens the store at an address (store-address.ts), brought to the newest schema; throws as its engine's opener does. */
 export async function openDatabase(address: string): Promise<Database> {

@@ -37,8 +37,8 @@ export function describeServer(url: string): string {
 }
 
 /** A connection of its own, not open yet; its loss is told to the statement that uses it, or to the next. */
-export function createClient(url: string): Client {
-  const client = new Client(connectionSettings(url));
+export function createClient(url: string, settings: ClientConfig = {}): Client {
+  const client = new Client({ ...connectionSettings(url), ...settings });
   client.on('error', () => undefined);
   return client;
 }

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { DatabaseError } from 'pg';
-import { AppError } from '../errors.ts';
+import { AppError, OperatorError } from '../errors.ts';
 import { storeUnavailable } from './store-unavailable.ts';
 
 /**
@@ -11,12 +11,20 @@ import { storeUnavailable } from './store-unavailable.ts';
 const faults = /^(?:08|28|3D|53|57|58)|^(?:25006|25P03|55P03|40001|40P01)$/;
 const conflicts = /^(?:40001|40P01)$/;
 const readOnly = '25006';
+/** A statement that was prepared is not there, or one that was not is: another connection answers. */
+const lostStatements = /^(?:26000|42P05)$/;
 
 /**
  * Throws what a caller may know of an error of the driver: AppError `unavailable` for a fault of the server or of the
- * way to it. A mistake in the statement, or a constraint that it breaks, is passed on as it is.
+ * way to it. A mistake in the statement, or a constraint that it breaks, is passed on as it is. Throws OperatorError
+ * where a pooler loses what was prepared.
  */
 export function throwStorageError(error: unknown): never {
+  if (error instanceof DatabaseError && lostStatements.test(codeOf(error)))
+    throw new OperatorError(
+      'a pooler before the database loses prepared statements: let it lend connections for a session',
+      { cause: error },
+    );
   const passes = error instanceof DatabaseError ? !faults.test(codeOf(error)) : error instanceof TypeError;
   throw passes ? error : storeUnavailable(error);
 }

@@ -1,6 +1,8 @@
+import { setTimeout } from 'node:timers/promises';
 import { Pool, type PoolClient } from 'pg';
 import { connectionSettings } from './postgres-client.ts';
 import { isConnectionSpoilt, repeatOnConflict, throwStorageError } from './postgres-faults.ts';
+import { createPostgresSockets } from './postgres-sockets.ts';
 import { storeOverloaded, storeUnavailable } from './store-unavailable.ts';
 
 /** A bounded set of connections to one server, made when they are wanted and made anew when they are lost. */
@@ -11,7 +13,10 @@ export interface PostgresPool {
    * once where `waitingTasksMax` wait for one already.
    */
   lend<T>(task: (client: PoolClient) => Promise<T>): Promise<T>;
-  /** Waits for the tasks that were handed over, then closes the connections; a task that comes later fails. */
+  /**
+   * Waits for the tasks that were handed over, `closeMsMax` at most: those that run then fail. Then closes the
+   * connections, and does not wait for the server; a task that comes later fails.
+   */
   close(): Promise<void>;
 }
 
@@ -28,13 +33,18 @@ const idleInTransactionMsMax = 5_000;
 /** How long an answer is waited for: past `statementMsMax` the server, or the way to it, is dead. */
 const answerMsMax = 6_000;
 const repeatMsMax = 5_000;
+/** How long tasks may take to end once the pool is to be closed: a server that hangs must not keep a service. */
+const closeMsMax = 1_000;
 /** Unused connections are closed, and used ones in turn, so that they come to follow a server that has moved. */
 const idleMsMax = 60_000;
 const lifetimeSeconds = 1_800;
 
+/** A pool for the server at an address; it connects when the first task comes. */
 export function createPostgresPool(url: string): PostgresPool {
+  const sockets = createPostgresSockets();
   const pool = new Pool({
     ...connectionSettings(url),
+    stream: sockets.stream,
     statement_timeout: statementMsMax,
     lock_timeout: lockMsMax,
     idle_in_transaction_session_timeout: idleInTransactionMsMax,
@@ -80,8 +90,11 @@ export function createPostgresPool(url: string): PostgresPool {
     async close() {
       if (closed) return;
       closed = true;
-      await Promise.allSettled(running);
-      await pool.end();
+      await Promise.race([Promise.allSettled(running), setTimeout(closeMsMax, undefined, { ref: false })]);
+      const ended = pool.end();
+      if (running.size > 0) sockets.destroy();
+      await ended;
+      sockets.unref();
     },
   };
 }

@@ -6,6 +6,7 @@ import { toOpeningError } from './opening-error.ts';
 import { connectionSettings, describeServer, query, send } from './postgres-client.ts';
 import { isConnectionSpoilt } from './postgres-faults.ts';
 import { loadRows } from './postgres-load.ts';
+import { watchAccounts } from './postgres-notices.ts';
 import { createPostgresPool } from './postgres-pool.ts';
 import type { Tables } from './tables.ts';
 
@@ -39,6 +40,7 @@ async function prepareServer(url: string): Promise<void> {
 
 function connect(url: string): Database {
   const pool = createPostgresPool(url);
+  const stops: (() => void)[] = [];
   return {
     engine: 'postgres',
     read: (statement, parameters) => pool.lend((client) => query(client, statement, parameters)),
@@ -46,7 +48,13 @@ function connect(url: string): Database {
     run: (statement, parameters) => pool.lend((client) => query(client, statement, parameters)),
     transact: (work) => pool.lend((client) => transact(client, work)),
     load: (...rows) => loadRows(url, ...rows),
-    close: () => pool.close(),
+    watchAccounts(onChange) {
+      stops.push(watchAccounts(url, onChange));
+    },
+    close() {
+      for (const stop of stops.splice(0)) stop();
+      return pool.close();
+    },
   };
 }
 

@@ -9,7 +9,7 @@ interface Job {
   readonly reject: (error: unknown) => void;
 }
 
-/** Runs works in transactions that the requests of one turn of the event loop share. */
+/** Runs works in transactions that works which come close together share. */
 export interface SqliteWriter {
   transact<T>(work: () => Work<T>): Promise<T>;
   /** Waits until everything that was handed over is settled; what is not by then waits `drainWaitMsMax` at most. */
@@ -23,10 +23,13 @@ export const drainWaitMsMax = 500;
 /** How many works wait at once; beyond it a new one fails at once with `unavailable`. */
 export const waitingWorksMax = 10_000;
 const retryAfterMs = 5;
+/** How long a work waits for others to share its commit, while each turn of the event loop brings more of them. */
+const gatherMsMax = 1;
 
 /**
- * A commit waits for the disk (about 200 us), so works that come in one turn share one: each is answered after the
- * commit that holds it. Where one throws, the batch is undone and each work is begun again in a commit of its own.
+ * A commit waits for the disk (about 200 us), so works that come close together share one: it begins when a turn of the
+ * event loop has brought no further work, which for a lone client is the next one. Each is answered after the commit
+ * that holds it. Where one throws, the batch is undone and each work is begun again in a commit of its own.
  */
 export function createSqliteWriter(connection: SqliteConnection): SqliteWriter {
   const { raw } = connection;
@@ -34,6 +37,12 @@ export function createSqliteWriter(connection: SqliteConnection): SqliteWriter {
   let scheduled = false;
   let onIdle: (() => void)[] = [];
   let waitMsMax = writeWaitMsMax;
+
+  function gather(known: number): void {
+    const waitedMs = performance.now() - (waiting[0]?.queuedAtMs ?? 0);
+    if (waiting.length > known && waitedMs < gatherMsMax) setImmediate(gather, waiting.length);
+    else settleWaiting();
+  }
 
   function settleWaiting(): void {
     const batch = waiting;
@@ -50,6 +59,7 @@ export function createSqliteWriter(connection: SqliteConnection): SqliteWriter {
 
   function settle(batch: readonly Job[]): void {
     try {
+      connection.requireInPlace();
       raw.exec('begin immediate');
       const results = batch.map(({ work }) => runWork(connection, work()));
       raw.exec('commit');
@@ -75,7 +85,7 @@ export function createSqliteWriter(connection: SqliteConnection): SqliteWriter {
       if (waiting.length >= waitingWorksMax) return Promise.reject(storeOverloaded());
       return new Promise<T>((resolve, reject) => {
         waiting.push({ work, queuedAtMs: performance.now(), resolve, reject });
-        if (!scheduled) setImmediate(settleWaiting);
+        if (!scheduled) setImmediate(gather, 0);
         scheduled = true;
       });
     },

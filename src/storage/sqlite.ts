@@ -62,6 +62,7 @@ async function connect(path: string): Promise<Database> {
     engine: 'sqlite',
     read: async (statement, parameters) => readNow(statement, parameters),
     readNow,
+    watchAccounts: null,
     run: (statement, parameters) => writer.transact(() => step(statement, parameters)),
     transact: (work) => writer.transact(work),
     async load(...rows) {

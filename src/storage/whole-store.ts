@@ -21,6 +21,7 @@ export interface WholeStore {
   setLastId(table: CopiedTable, id: bigint): Promise<void>;
 }
 
+/** What is done with a whole store inside its transaction; what it throws undoes all that it wrote. */
 export type WholeStoreTask<T> = (store: WholeStore) => Promise<T>;
 
 /** How many rows are in memory at once, on each side of a copy. */

@@ -189,6 +189,18 @@ for (const engine of engines)
       assert.equal(calls(), 1);
     });
 
+    test('that are under way when a change is told are not remembered', async (t) => {
+      const { keyring, verifier, calls, release } = await createHeld(t);
+      const { id, key } = await keyring.issue(order());
+      const early = verifier.verify(key);
+      await keyring.revoke(id);
+      verifier.forget(null);
+      release();
+      await early;
+      assert.deepEqual(await verifier.verify(key), { refusal: 'api_key_revoked' });
+      assert.equal(calls(), 2);
+    });
+
     test('are each accepted that came after the key was made, though an earlier read is under way', async (t) => {
       const { keyring, store, database, verifier, release } = await createHeld(t);
       await keyring.issue(order());

@@ -1,30 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import type { Browser, Locator, Page } from 'playwright-core';
+import { after, before, describe, type TestContext, test } from 'node:test';
+import type { Browser } from 'playwright-core';
 import { guides } from '../../src/http/docs-guides.ts';
+import { findFreePort } from '../support/redis-server.ts';
 import { startService } from '../support/service.ts';
 import { launchBrowser, openVisit, skip } from './chromium.ts';
+import { openReference, tryOperation } from './reference.ts';
 
 const phone = { width: 390, height: 844 };
-
-/** Opens the reference and waits until it is shown. */
-async function openReference(page: Page, url: string): Promise<void> {
-  await page.goto(`${url}/docs`);
-  await page.locator('.opblock').first().waitFor();
-}
-
-/** Opens an operation, fills its fields in, sends the request and gives what is shown of the answer. */
-async function tryOperation(page: Page, operationId: string, fill: (operation: Locator) => Promise<void>) {
-  const operation = page.locator(`[id$="-${operationId}"]`);
-  await operation.locator('.opblock-summary-control').click();
-  await fill(operation);
-  await operation.locator('.execute').click();
-  const answer = operation.locator('.live-responses-table tbody');
-  return {
-    status: await answer.locator('.response-col_status').textContent(),
-    body: await answer.locator('.highlight-code').first().textContent(),
-  };
-}
 
 const asItIs = async () => {};
 
@@ -76,6 +59,47 @@ describe('the documentation in a browser', { skip }, () => {
     const answer = await tryOperation(page, 'listPets', asItIs);
     assert.equal(answer.status, '401');
     assert.match(answer.body ?? '', /"code": "api_key_invalid"/);
+  });
+
+  /** A service that clients see as `localhost`, so that a page of `127.0.0.1` is of another origin. */
+  async function startElsewhere(t: TestContext, allows: boolean) {
+    const port = await findFreePort();
+    const pageUrl = `http://127.0.0.1:${port}`;
+    const publicUrl = `http://localhost:${port}/v1`;
+    const settings = { PORT: String(port), PUBLIC_URL: publicUrl, CORS_ORIGINS: allows ? pageUrl : '' };
+    return { pageUrl, publicUrl, ...(await startService(t, settings)) };
+  }
+
+  test('the try-it calls PUBLIC_URL where it is of another origin, and shows what it answers', async (t) => {
+    const { pageUrl, publicUrl, createKey } = await startElsewhere(t, true);
+    const { page, requests } = await openVisit(t, browser);
+    await openReference(page, pageUrl);
+    await page.getByLabel('API key').fill(await createKey());
+    const listed = await tryOperation(page, 'listPets', asItIs);
+    assert.equal(listed.status, '200');
+    assert.equal(requests.at(-1), `${publicUrl}/pets?limit=20`);
+  });
+
+  test('a page of another origin than PUBLIC_URL says what the try-it needs', async (t) => {
+    const { pageUrl, publicUrl, createKey } = await startElsewhere(t, false);
+    const { page } = await openVisit(t, browser);
+    await openReference(page, pageUrl);
+    const note = page.locator('.note');
+    assert.match((await note.textContent()) ?? '', new RegExp(`only if CORS_ORIGINS has ${pageUrl} there`));
+    assert.equal(await note.locator('a').getAttribute('href'), publicUrl.replace('/v1', '/docs'));
+
+    await page.getByLabel('API key').fill(await createKey());
+    const operation = page.locator('[id$="-listPets"]');
+    await operation.locator('.opblock-summary-control').click();
+    await operation.locator('.execute').click();
+    await operation.locator('.live-responses-table').getByText('Failed to fetch').waitFor();
+  });
+
+  test('a page of the same origin as PUBLIC_URL has nothing to say of that', async (t) => {
+    const { app } = await startService(t);
+    const { page } = await openVisit(t, browser);
+    await openReference(page, app.url);
+    assert.equal(await page.locator('.note').count(), 0);
   });
 
   test('a visit takes four requests, all of them to the service, and breaks no rule of the page', async (t) => {

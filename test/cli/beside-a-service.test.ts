@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { openStore } from '../../src/app.ts';
 import { systemClock } from '../../src/clock.ts';
+import { openStore } from '../../src/store.ts';
 import { makePlan, order } from '../accounts/world.ts';
 import { runProgram, serveInProcess, until } from '../support/processes.ts';
 import { makeFolder } from '../support/service.ts';

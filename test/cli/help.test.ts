@@ -2,27 +2,13 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { listHelp, unopened } from './list-commands.ts';
 import { runInProcess } from './run-command-line.ts';
 
-const commands = [
-  [],
-  ['serve'],
-  ['keys'],
-  ['keys', 'create'],
-  ['keys', 'list'],
-  ['keys', 'rotate'],
-  ['keys', 'revoke'],
-  ['accounts'],
-  ['accounts', 'list'],
-  ['accounts', 'set-plan'],
-  ['import'],
-  ['export'],
-  ['migrate'],
-];
-const unopened = 'sqlite:/nowhere/store.db';
+const pages = await listHelp();
 
 describe('help', () => {
-  for (const command of commands)
+  for (const { command } of pages)
     test(`of "${['animal-store', ...command].join(' ')}" goes to standard output, without colours, with exit code 0`, async () => {
       const { code, stdout, stderr } = await runInProcess([...command, '--help'], unopened);
       assert.deepEqual([code, stderr], [0, '']);
@@ -37,22 +23,29 @@ describe('help', () => {
       assert.match(stderr, /^Usage: animal-store/);
     });
 
-  test('has examples that are all command lines of this program', async () => {
-    const texts = await Promise.all(
-      commands.map(async (command) => (await runInProcess([...command, '--help'], unopened)).stdout),
-    );
-    const examples = texts.flatMap((text) => [
-      ...text.matchAll(/^ {2}(?:[A-Z_]+=\S+ )*animal-store (.+)$/gm),
-    ]);
-    assert.ok(examples.length > 10);
-    for (const [, args = ''] of examples) {
-      const words = args.replace(/ [<>] .*/, '').match(/"[^"]*"|\S+/g) ?? [];
-      const { stderr } = await runInProcess(
-        [...words.map((word) => word.replaceAll('"', '')), '--help'],
-        unopened,
-      );
-      assert.equal(stderr, '', args);
-    }
+  for (const { command, text } of pages)
+    test(`of "${['animal-store', ...command].join(' ')}" has examples that are command lines of this program`, async () => {
+      const examples = [...text.matchAll(/^ {2}(?:[A-Z_]+=\S+ )*animal-store (.+)$/gm)];
+      assert.ok(examples.length > 0);
+      assert.ok(examples.some(([, args = '']) => args.startsWith(command.join(' '))));
+      for (const [, args = ''] of examples) {
+        const words = args.replace(/ (?:[<>]|>>) .*/, '').match(/"[^"]*"|\S+/g) ?? [];
+        const order = [...words.map((word) => word.replaceAll('"', '')), '--help'];
+        const { code, stderr } = await runInProcess(order, unopened);
+        assert.deepEqual([code, stderr], [0, ''], args);
+      }
+    });
+
+  test('of every command that does something has --json', () => {
+    const inner = new Set(pages.map(({ command }) => command.slice(0, -1).join(' ')));
+    for (const { command, text } of pages)
+      if (!inner.has(command.join(' '))) assert.match(text, /^ {2}--json /m, command.join(' '));
+  });
+
+  test('of the program tells the exit codes and where the settings are', async () => {
+    const { stdout } = await runInProcess(['--help'], unopened);
+    assert.match(stdout, /exit code is 0 .*, 1 .*, 2 /);
+    assert.match(stdout, /docs\/settings\.md/);
   });
 });
 

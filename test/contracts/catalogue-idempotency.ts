@@ -139,6 +139,17 @@ export function describeIdempotency(engine: Engine): void {
       assert.equal((await store.execute('select * from idempotency_records')).length, 1);
     });
 
+    test('a key whose animal an operator has taken away stands for a new animal', async (t) => {
+      const { catalogue, store, addAccount } = await prepare(t);
+      const once = { accountId: await addAccount('a'), key: 'k', bodyHash: hash('body') };
+      const first = await catalogue.add(rex, once);
+      await store.execute('delete from pets');
+      const second = await catalogue.add(rex, once);
+      assert.equal(second.replayed, false);
+      assert.ok(second.pet.id > first.pet.id);
+      assert.deepEqual(await catalogue.add(rex, once), { pet: second.pet, replayed: true });
+    });
+
     test('fifty requests with one key at once, by two instances, add one animal', async (t) => {
       const { catalogue, openOther, addAccount, countPets } = await prepare(t);
       const instances = [catalogue, await openOther()];

@@ -1,8 +1,13 @@
+import { randomUUID } from 'node:crypto';
+import { after } from 'node:test';
 import { createRedisCounters } from '../../src/limits/counters-redis.ts';
 import { findRedis } from '../support/redis.ts';
+import { startRedisCluster, whyNoRedisServer } from '../support/redis-server.ts';
 import { describeCounters } from './counters.ts';
 
 const redis = await findRedis();
+const noServer = await whyNoRedisServer();
+const nodes = noServer === false ? await startRedisCluster({ after }) : [];
 
 describeCounters({
   name: 'the counters in Redis',
@@ -10,6 +15,21 @@ describeCounters({
   async createCounters(test) {
     const { url, prefix } = await redis.createSpace(test);
     const counters = createRedisCounters({ url, prefix, time: 'caller' });
+    test.after(counters.close);
+    await counters.probe('account', 'key');
+    return counters;
+  },
+});
+
+describeCounters({
+  name: 'the counters in a cluster of three',
+  skip: noServer,
+  async createCounters(test) {
+    const counters = createRedisCounters({
+      url: nodes[0]?.url ?? '',
+      prefix: `animal-store-test:${randomUUID()}:`,
+      time: 'caller',
+    });
     test.after(counters.close);
     await counters.probe('account', 'key');
     return counters;

@@ -40,16 +40,20 @@ const shellEnvironment = {
 
 export async function startExampleService(test: Pick<TestContext, 'after'>): Promise<ExampleService> {
   const folder = await mkdtemp(join(tmpdir(), 'animal-store-'));
-  test.after(() => rm(folder, { recursive: true, force: true }));
+  let child: ChildProcess | null = null;
+  test.after(async () => {
+    // The service first: it tells of a store that is taken from under it.
+    if (child !== null) await stop(child);
+    await rm(folder, { recursive: true, force: true });
+  });
   for (const name of copied) await cp(join(root, name), join(folder, name), { recursive: true });
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
 
-  const child = spawn(process.execPath, ['src/main.ts', 'serve'], {
+  child = spawn(process.execPath, ['src/main.ts', 'serve'], {
     cwd: folder,
     env: { ...shellEnvironment, PORT: '0', OPS_PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  test.after(() => stop(child));
   const { welcome, url, opsUrl } = await readStart(child);
   const key = /as_dev_\w+/.exec(welcome)?.[0] ?? '';
   const stand: readonly (readonly [RegExp, string])[] = [

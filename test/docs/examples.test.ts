@@ -7,7 +7,7 @@ import { type Block, findBlocks, listDocuments, readDocument } from './markdown.
 
 /** What is shown and not run, as it would install, serve for ever or need another machine. */
 const unrun: Readonly<Record<string, readonly string[]>> = {
-  'CONTRIBUTING.md': ['npm ci', 'npm test', 'npm run types', 'npm run lint'],
+  'CONTRIBUTING.md': ['npm ci', 'npm test', 'npm run types', 'npm run lint', 'npm run docs:check'],
   'README.md': ['npm ci && npm start'],
   'docs/operations.md': [
     'npm ci',

@@ -1,11 +1,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { rememberedKeysMax } from '../../src/accounts/key-verifier.ts';
 import { secondMs } from '../../src/clock.ts';
 import { settings } from '../../src/config.ts';
 import { jsonDepthMax } from '../../src/exact-json.ts';
-import { defaultTimeouts, headerBytesMax } from '../../src/http/http-server.ts';
+import {
+  chunkExtensionBytesMax,
+  connectionsMax,
+  defaultTimeouts,
+  headerBytesMax,
+  headersMax,
+} from '../../src/http/http-server.ts';
+import { allWaitingRequestsMax, waitingRequestsMax } from '../../src/http/in-turn.ts';
 import { bodyBytesMax } from '../../src/http/json-body.ts';
+import { readyBytesMax } from '../../src/http/ready-answers.ts';
 import { slowRequestMs } from '../../src/http/request-log.ts';
+import { addressesMax } from '../../src/limits/counters-memory.ts';
+import { waitingTasksMax } from '../../src/storage/postgres-pool.ts';
+import { waitingWorksMax, writeWaitMsMax } from '../../src/storage/sqlite-writer.ts';
 import { readDocument, readTable } from './markdown.ts';
 
 const document = await readDocument('docs/settings.md');
@@ -27,11 +39,23 @@ test('docs/settings.md tells the fixed bounds as the program holds them', () => 
   const listed = readTable(document, 'Fixed bounds').map(([, value]) => value);
   assert.deepEqual(listed, [
     bytes(headerBytesMax),
+    headersMax.toLocaleString('en'),
     bytes(bodyBytesMax),
+    bytes(chunkExtensionBytesMax),
     `${jsonDepthMax} levels`,
     seconds(defaultTimeouts.headersMs),
     seconds(defaultTimeouts.requestMs),
     seconds(defaultTimeouts.keepAliveMs),
+    seconds(defaultTimeouts.untakenMs),
+    waitingRequestsMax.toLocaleString('en'),
+    allWaitingRequestsMax.toLocaleString('en'),
+    connectionsMax.toLocaleString('en'),
+    waitingWorksMax.toLocaleString('en'),
+    seconds(writeWaitMsMax),
+    waitingTasksMax.toLocaleString('en'),
+    addressesMax.toLocaleString('en'),
+    rememberedKeysMax.toLocaleString('en'),
+    bytes(readyBytesMax),
     seconds(slowRequestMs),
   ]);
 });

@@ -73,6 +73,20 @@ test('the guides name the base address that clients see', async (t) => {
   assert.doesNotMatch(html, /127\.0\.0\.1/);
 });
 
+test('without PUBLIC_URL the guides name the address on which the service listens', async (t) => {
+  const { app } = await startService(t);
+  const html = await (await fetch(`${app.url}/docs/getting-started`)).text();
+  const named = new Set(findAll(html, /(http:\/\/[\w.:]+)\/v1/g));
+  assert.deepEqual([...named], [app.url]);
+});
+
+test('the policy lets a page call the service under the origin of PUBLIC_URL, and no other', async (t) => {
+  const { app } = await startService(t, { PUBLIC_URL: 'https://api.example.com/store/v1' });
+  const policy = (await fetch(`${app.url}/docs`)).headers.get('content-security-policy') ?? '';
+  assert.match(policy, /(?:^|; )connect-src 'self' https:\/\/api\.example\.com;/);
+  assert.equal(findAll(policy, /(http)/g).length, 1);
+});
+
 test('what is for operators is not in the guides', async (t) => {
   const { app } = await startService(t);
   const html = await (await fetch(`${app.url}/docs/limits`)).text();

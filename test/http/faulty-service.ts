@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { createKeyVerifier } from '../../src/accounts/key-verifier.ts';
-import { openStore } from '../../src/app.ts';
 import { createCursors } from '../../src/http/cursor.ts';
 import { buildServer } from '../../src/http/server.ts';
 import { createMemoryCounters } from '../../src/limits/counters-memory.ts';
 import { createLimiter } from '../../src/limits/limiter.ts';
 import { createLog } from '../../src/observability/log.ts';
+import { openStore } from '../../src/store.ts';
 import { type Ending, makeFolder } from '../support/service.ts';
 
 /** A service whose store has gone, and that is impatient with its clients. */
@@ -41,7 +41,7 @@ export async function startFaultyService(test: Ending): Promise<FaultyService> {
     trustProxy: false,
     corsOrigins: [],
     logRequests: 'errors',
-    timeouts: { headersMs: 100, requestMs: 200, keepAliveMs: 1_000 },
+    timeouts: { headersMs: 100, requestMs: 200, keepAliveMs: 1_000, untakenMs: 1_000 },
   });
   test.after(() => server.close());
   return { baseUrl: `${await server.listen({ port: 0 })}/v1`, key };

@@ -121,6 +121,7 @@ test('a key outlives a restart', async (t) => {
   assert.equal(replay.headers.get('idempotent-replayed'), 'true');
   assert.equal(await replay.text(), body);
   assert.equal(await late.countPets(), 1);
+  await late.stop();
 });
 
 test('a request that is refused uses up no key', async () => {

@@ -161,6 +161,7 @@ test('a cursor works on another service over the same store', async (t) => {
     rest.map(({ id }) => id),
     [5, 4, 3, 2, 1],
   );
+  await second.stop();
 });
 
 async function expectBadCursor(query: string): Promise<void> {

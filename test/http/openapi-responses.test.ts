@@ -15,9 +15,15 @@ const calls = {
   listPets: { method: 'GET', path: '/pets', lacking: 'pets:write', body: null },
   createPet: { method: 'POST', path: '/pets', lacking: 'pets:read', body: '{"name":"Rex","categoryId":1}' },
   getPet: { method: 'GET', path: '/pets/1', lacking: 'pets:write', body: null },
+  headPets: { method: 'HEAD', path: '/pets', lacking: 'pets:write', body: null },
+  headPet: { method: 'HEAD', path: '/pets/1', lacking: 'pets:write', body: null },
 } as const;
 
-type OperationId = keyof typeof calls;
+type CallName = keyof typeof calls;
+type OperationId = Exclude<CallName, keyof typeof heads>;
+
+/** HEAD is described with the GET whose headers it answers. */
+const heads = { headPets: 'listPets', headPet: 'getPet' } as const;
 
 /** What a call has that is not as it should be. */
 interface Change {
@@ -29,7 +35,7 @@ interface Change {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-async function call(operationId: OperationId, change: Change = {}): Promise<RawResponse> {
+async function call(operationId: CallName, change: Change = {}): Promise<RawResponse> {
   const usual = { baseUrl: service.baseUrl, key, headers: {}, ...calls[operationId] };
   const { baseUrl, path, method, key: sent, body, headers } = { ...usual, ...change };
   const answer = await fetch(baseUrl + path, {
@@ -45,7 +51,7 @@ async function call(operationId: OperationId, change: Change = {}): Promise<RawR
 }
 
 /** The head of a call as it goes over the wire. */
-function formatHead(operationId: OperationId, sent: string, headers: Readonly<Record<string, string>> = {}) {
+function formatHead(operationId: CallName, sent: string, headers: Readonly<Record<string, string>> = {}) {
   const { method, path } = calls[operationId];
   return formatRequest(`${method} /v1${path}`, { authorization: `Bearer ${sent}`, ...headers });
 }
@@ -59,7 +65,7 @@ async function callRaw(baseUrl: string, ...parts: string[]): Promise<RawResponse
 type Drives = Readonly<Record<number, () => Promise<RawResponse>>>;
 
 /** What every operation answers alike. */
-function commonDrives(operationId: OperationId): Drives {
+function commonDrives(operationId: CallName): Drives {
   const { lacking } = calls[operationId];
   return {
     401: () => call(operationId, { key: null }),
@@ -95,7 +101,7 @@ function commonDrives(operationId: OperationId): Drives {
 
 const chunked = { 'transfer-encoding': 'chunked', 'content-type': 'application/json' };
 
-async function callAgain(operationId: OperationId): Promise<RawResponse> {
+async function callAgain(operationId: CallName): Promise<RawResponse> {
   const { headers } = await call(operationId);
   return call(operationId, { headers: { 'if-none-match': headers.get('etag') ?? '' } });
 }
@@ -111,7 +117,7 @@ async function callTwice(): Promise<RawResponse> {
   return refused;
 }
 
-const drives: Readonly<Record<OperationId, Drives>> = {
+const inWhole: Readonly<Record<OperationId, Drives>> = {
   listPets: {
     ...commonDrives('listPets'),
     200: () => call('listPets', { path: '/pets?limit=1' }),
@@ -136,12 +142,29 @@ const drives: Readonly<Record<OperationId, Drives>> = {
     304: () => callAgain('getPet'),
     400: () => call('getPet', { path: '/pets/1?a=1', headers: { prefer: 'handling=strict' } }),
     404: () => call('getPet', { path: '/pets/0' }),
-    410: async () => {
-      const late = await startService({ after }, {}, createMovableClock(Date.UTC(2030, 11, 5)));
-      return call('getPet', { baseUrl: late.baseUrl, key: await late.createKey() });
-    },
+    410: () => callRemoved('getPet'),
   },
 };
+
+/** A request that is cut off or cannot be read has no method yet, and an unknown one is no HEAD. */
+function headDrives(name: keyof typeof heads, own: Drives): Drives {
+  const { 405: _unknown, 408: _late, 413: _large, 431: _long, ...common } = commonDrives(name);
+  return { ...common, 200: () => call(name), 304: () => callAgain(name), ...own };
+}
+
+const inHead: Readonly<Record<keyof typeof heads, Drives>> = {
+  headPets: headDrives('headPets', { 400: () => call('headPets', { path: '/pets?limit=0' }) }),
+  headPet: headDrives('headPet', {
+    400: () => call('headPet', { path: '/pets/1?a=1', headers: { prefer: 'handling=strict' } }),
+    404: () => call('headPet', { path: '/pets/0' }),
+    410: () => callRemoved('headPet'),
+  }),
+};
+
+async function callRemoved(operationId: CallName): Promise<RawResponse> {
+  const late = await startService({ after }, {}, createMovableClock(Date.UTC(2030, 11, 5)));
+  return call(operationId, { baseUrl: late.baseUrl, key: await late.createKey() });
+}
 
 await call('createPet');
 await call('createPet');
@@ -151,16 +174,24 @@ test('every status that is described is driven out of the service here', () => {
     name,
     Object.keys(responses),
   ]);
-  const driven = Object.entries(drives).map(([name, all]) => [name, Object.keys(all)]);
+  const driven = Object.entries(inWhole).map(([name, all]) => [name, Object.keys(all)]);
   assert.deepEqual(described, driven);
 });
 
-for (const operationId of Object.keys(drives) as OperationId[])
-  for (const [status, drive] of Object.entries(drives[operationId]))
+for (const operationId of Object.keys(inWhole) as OperationId[])
+  for (const [status, drive] of Object.entries(inWhole[operationId]))
     test(`${operationId} answers ${status} as it is described`, async () => {
       const answer = await drive();
       assert.equal(answer.status, Number(status), answer.body);
       expectDescribed(description, operationId, answer);
+    });
+
+for (const name of ['headPets', 'headPet'] as const)
+  for (const [status, drive] of Object.entries(inHead[name]))
+    test(`HEAD answers ${status} as ${heads[name]} is described, without its body`, async () => {
+      const answer = await drive();
+      assert.equal(answer.status, Number(status));
+      expectDescribed(description, heads[name], answer, 'bodiless');
     });
 
 test('a retry under an Idempotency-Key is answered as it is described', async () => {
@@ -175,4 +206,43 @@ for (const operationId of ['listPets', 'getPet'] as const)
   test(`${operationId} answers the same request again as it is described`, async () => {
     await call(operationId);
     expectDescribed(description, operationId, await call(operationId));
+  });
+
+const oddHeaders: readonly Readonly<Record<string, string>>[] = [
+  {},
+  { prefer: 'handling=strict' },
+  { 'idempotency-key': ' ' },
+  { 'idempotency-key': 'é' },
+  { 'if-none-match': '*' },
+  { 'content-type': 'application/xml' },
+  { 'content-encoding': 'gzip' },
+  { authorization: 'Basic YTpi' },
+  { accept: 'text/html' },
+  { range: 'bytes=0-1' },
+];
+const oddQueries = ['', '?', '?limit=101', '?limit=1&limit=1', '?status=Sold', '?cursor=x', '?a=%', '?a=1'];
+const oddBodies = [
+  '',
+  '{',
+  '[]',
+  '{"name":"","categoryId":1}',
+  '{"name":"a","categoryId":1e400}',
+  ' '.repeat(70_000),
+];
+
+for (const operationId of ['listPets', 'createPet', 'getPet'] as const)
+  test(`${operationId} answers nothing that is not described, however odd the request`, async () => {
+    const { method, path } = calls[operationId];
+    const bodies = method === 'POST' ? oddBodies : [''];
+    let count = 0;
+    for (const headers of oddHeaders)
+      for (const query of oddQueries)
+        for (const body of bodies) {
+          const head = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers };
+          const length = method === 'POST' ? { 'content-length': String(body.length) } : {};
+          const request = formatRequest(`${method} /v1${path}${query}`, { ...head, ...length }, body);
+          expectDescribed(description, operationId, await callRaw(service.baseUrl, request));
+          count += 1;
+        }
+    assert.ok(count >= 80);
   });

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { after, test } from 'node:test';
 import { createKeyVerifier } from '../../src/accounts/key-verifier.ts';
-import { openStore } from '../../src/app.ts';
 import { parseConfig } from '../../src/config.ts';
 import { createCursors } from '../../src/http/cursor.ts';
 import { buildServer } from '../../src/http/server.ts';
@@ -11,6 +10,7 @@ import { createMemoryCounters } from '../../src/limits/counters-memory.ts';
 import { createLimiter } from '../../src/limits/limiter.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { resolvePlan } from '../../src/plans/plan.ts';
+import { openStore } from '../../src/store.ts';
 import { expectError } from '../support/expect-error.ts';
 import { openRaw } from '../support/raw-http.ts';
 import { createMovableClock, makeFolder } from '../support/service.ts';
@@ -27,7 +27,7 @@ const server = await buildServer({
   cursors: createCursors(new Uint8Array(32)),
   clock,
   log: createLog('silent', new PassThrough()),
-  timeouts: { headersMs: 200, requestMs: 400, keepAliveMs: 100 },
+  timeouts: { headersMs: 200, requestMs: 400, keepAliveMs: 100, untakenMs: 600 },
 });
 const url = await server.listen({ host: '127.0.0.1', port: 0 });
 after(async () => {

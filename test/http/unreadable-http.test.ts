@@ -38,6 +38,7 @@ const unreadable: readonly (readonly [what: string, text: string, status: number
   ['lines that end in LF alone', `${get}\r\n`.replaceAll('\r', ''), 400, 'invalid_parameter'],
   ['a header of 20,000 bytes', `${get}X: ${'a'.repeat(20_000)}\r\n\r\n`, 431, 'headers_too_large'],
   ['many headers of 20,000 bytes', `${get}${'X: y\r\n'.repeat(4_000)}\r\n`, 431, 'headers_too_large'],
+  ['2,001 headers', `${get}${'X:\r\n'.repeat(1_999)}\r\n`, 431, 'headers_too_large'],
   ['a head of 2 MB', `${get}X: ${'a'.repeat(2_000_000)}\r\n\r\n`, 431, 'headers_too_large'],
   [
     'a target of 20,000 bytes',
@@ -139,6 +140,21 @@ test('an answer that takes its time comes before that to the garbage behind it',
   file.exec('delete from pets');
 });
 
+test('an answer that takes its time comes before that to a CONNECT behind it', async (t) => {
+  const file = service.openFile();
+  file.exec('begin immediate');
+  const connection = await openRaw(t, service.baseUrl);
+  connection.send(`${post}Content-Length: ${rex.length}\r\n\r\n${rex}CONNECT a:80 HTTP/1.1\r\n${host}\r\n`);
+  await service.untilCounted(key, 1);
+  file.exec('rollback');
+  const responses = await connection.readAll();
+  assert.deepEqual(
+    responses.map(({ status }) => status),
+    [201, 405],
+  );
+  file.exec('delete from pets');
+});
+
 test('HTTP/1.1 without Host is 400 and counted for the account', async (t) => {
   const text = `GET /v1/pets HTTP/1.1\r\n${authorization}Connection: close\r\n\r\n`;
   const [response] = await exchangeRaw(t, service.baseUrl, text);
@@ -163,12 +179,36 @@ test('a key comes before the Host', async (t) => {
   await expectError(response ?? assert.fail(), 401, 'api_key_missing');
 });
 
+test('a key behind 1,990 headers is read as any other', async (t) => {
+  const many = 'x:\r\n'.repeat(1_990);
+  const [response] = await exchangeRaw(
+    t,
+    service.baseUrl,
+    `GET /v1/pets HTTP/1.1\r\n${many}${host}${authorization}Connection: close\r\n\r\n`,
+  );
+  assert.equal(response?.status, 200);
+});
+
 test('HTTP/1.0 is served, without a Host, and the connection ends', async (t) => {
   const responses = await exchangeRaw(t, service.baseUrl, `GET /v1/pets HTTP/1.0\r\n${authorization}\r\n`);
   assert.deepEqual(
     responses.map(({ status }) => status),
     [200],
   );
+});
+
+test('HTTP/0.9, a request line that names no version, and HTTP/2.0 are 400 and end the connection', async (t) => {
+  await (await service.request(key, '/pets')).text();
+  for (const line of ['GET /v1/pets', 'GET /v1/pets HTTP/0.9', 'GET /vHTTP/1.1', 'GET /v1/pets HTTP/2.0']) {
+    const [response, ...others] = await exchangeRaw(
+      t,
+      service.baseUrl,
+      `${line}\r\n${host}${authorization}\r\n`,
+    );
+    await expectError(response ?? assert.fail(line), 400, 'invalid_parameter');
+    assert.equal(response?.headers.get('connection'), 'close');
+    assert.deepEqual(others, []);
+  }
 });
 
 test('an Upgrade is not taken: the request is answered as it stands', async (t) => {

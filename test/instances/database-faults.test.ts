@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { Client } from 'pg';
 import { findPostgres, type Store } from '../support/engines.ts';
 import { expectError } from '../support/expect-error.ts';
@@ -14,6 +15,7 @@ import {
   startInstances,
   untilAnswered,
 } from '../support/instances.ts';
+import type { ServiceProcess } from '../support/processes.ts';
 import { startRedisServer, whyNoRedisServer } from '../support/redis-server.ts';
 import { type Relay, startRelay } from '../support/relay.ts';
 
@@ -23,6 +25,8 @@ const skip = postgres.skip || (await whyNoRedisServer());
 const backMsMax = 5_000;
 /** A connection is waited for 2 s, an answer 6 s (docs/operations.md); the rest is for a machine that is busy. */
 const waitMsMax = 8_000 + 2_000;
+/** What a service may take to stop, and two seconds for a machine that is busy. */
+const stopMsMax = 10_000 + 2_000;
 const mebibyte = 2 ** 20;
 
 type Lifetime = Parameters<typeof startInstances>[0];
@@ -82,6 +86,20 @@ describe('the database in trouble', { skip }, () => {
     await expectWell(instances, key);
   });
 
+  test('silent, an instance that is told to stop answers what is running and ends with 0 within 10 s', async (t) => {
+    const { relay, instances, key } = await startBehindRelay(t);
+    relay.silence();
+    const [service, ...others] = instances.services;
+    assert.ok(service);
+    const running = Array.from({ length: 20 }, async () => (await ask(service, key)).status);
+    await untilTaken(service);
+    const ended = Promise.race([service.end('SIGTERM'), setTimeout(stopMsMax, null, { ref: false })]);
+    assert.deepEqual(await Promise.all(running), Array(20).fill(503));
+    assert.equal((await ended)?.code, 0, 'it has not ended');
+    assert.match(service.readLog(), /"msg":"stopped"/);
+    for (const other of others) other.child.kill('SIGKILL');
+  });
+
   test('slow, an instance sheds what is too much, and its memory does not grow', async (t) => {
     const { url: redisUrl } = await startRedisServer(t);
     const instances = await startInstances(t, { postgres, redisUrl, count: 1, preload: collectOnSignal });
@@ -104,6 +122,12 @@ describe('the database in trouble', { skip }, () => {
     await untilAnswered(service, key, ({ status }) => status === 200, backMsMax);
   });
 });
+
+/** Requests are taken in their order, so what is answered after many others tells that those have been taken. */
+async function untilTaken({ url }: ServiceProcess): Promise<void> {
+  const { origin } = new URL(url);
+  for (let times = 0; times < 5; times += 1) await (await fetch(`${origin}/openapi.json`)).arrayBuffer();
+}
 
 /** Collects what is no longer used, so that what is measured is what is held. */
 const collectOnSignal = `

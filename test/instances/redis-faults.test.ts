@@ -9,6 +9,8 @@ const postgres = await findPostgres();
 const skip = postgres.skip || (await whyNoRedisServer());
 
 const backMsMax = 5_000;
+/** Less than an instance waits for an answer. */
+const slowMs = '100';
 
 interface Readiness {
   readonly status: string;
@@ -28,17 +30,30 @@ async function untilCounted({ services }: Instances, mode: 'shared' | 'alone'): 
   }
 }
 
-/** Sends requests at once to all in turn; gives how many passed at each. Nothing but 200 and 429 may be answered. */
-async function send(instances: Instances, key: string, count: number): Promise<number[]> {
+/** What is answered without the database, and what needs it: so many at once may be too many for that. */
+const withoutStore = { path: '/nothing', statusPassed: 404 };
+const withStore = { path: '/pets', statusPassed: 200 };
+
+/** Sends requests at once to all in turn; gives how many passed at each. Nothing else but 429 may be answered. */
+async function send(
+  instances: Instances,
+  key: string,
+  count: number,
+  { path, statusPassed } = withoutStore,
+): Promise<number[]> {
   const passed = new Map(instances.services.map((service) => [service, 0]));
   const requests = Array.from({ length: count }, async () => {
     const service = instances.next();
-    const { status } = await ask(service, key);
-    assert.ok(status === 200 || status === 429, `${status} while Redis is away`);
-    if (status === 200) passed.set(service, (passed.get(service) ?? 0) + 1);
+    const { status } = await ask(service, key, path);
+    assert.ok(status === statusPassed || status === 429, `${status} while Redis is away`);
+    if (status === statusPassed) passed.set(service, (passed.get(service) ?? 0) + 1);
   });
   await Promise.all(requests);
   return [...passed.values()];
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0);
 }
 
 test('without Redis each instance counts by itself from where it was, and they share again when it is back', {
@@ -53,7 +68,7 @@ test('without Redis each instance counts by itself from where it was, and they s
   assert.deepEqual(await send(instances, alone, 150), [50, 50, 50]);
 
   await redis.kill();
-  const passed = await send(instances, alone, 1_200);
+  const passed = await send(instances, alone, 1_200, withStore);
   // The last count that an instance has seen is 150 less what was still on its way to the others.
   for (const count of passed) assert.ok(count >= 150 && count <= 250, `${count} passed at one`);
   await untilCounted(instances, 'alone');
@@ -62,4 +77,48 @@ test('without Redis each instance counts by itself from where it was, and they s
   await untilCounted(instances, 'shared');
   const [first = 0, second = 0, third = 0] = await send(instances, again, 900);
   assert.equal(first + second + third, 300);
+});
+
+test('a Redis that comes back empty gives an account its limit once more, and they share at once', {
+  skip,
+}, async (t) => {
+  const redis = await startRedisServer(t);
+  const instances = await startInstances(t, { postgres, redisUrl: redis.url });
+  const { key } = await instances.createKey('--plan', 'pro');
+  assert.equal(sum(await send(instances, key, 450)), 300);
+  await redis.kill();
+  await untilCounted(instances, 'alone');
+  await redis.start();
+  await untilCounted(instances, 'shared');
+  assert.equal(sum(await send(instances, key, 450)), 300);
+});
+
+test('a Redis that hangs is left within its patience, and shared again when it goes on', {
+  skip,
+}, async (t) => {
+  const redis = await startRedisServer(t);
+  const instances = await startInstances(t, { postgres, redisUrl: redis.url });
+  const { key } = await instances.createKey('--plan', 'pro');
+  assert.equal(sum(await send(instances, key, 150)), 150);
+  redis.pause();
+  for (const count of await send(instances, key, 1_200)) assert.ok(count >= 150 && count <= 250, `${count}`);
+  await untilCounted(instances, 'alone');
+  redis.resume();
+  await untilCounted(instances, 'shared');
+});
+
+test('a Redis that is slow within its patience is waited for, and the limit stays exact', {
+  skip,
+}, async (t) => {
+  const redis = await startRedisServer(t);
+  const instances = await startInstances(t, { postgres, redisUrl: redis.url });
+  const { key } = await instances.createKey('--plan', 'pro');
+  await untilCounted(instances, 'shared');
+  let passed = 0;
+  for (let turn = 0; turn < 3; turn += 1) {
+    await redis.command('client', 'pause', slowMs);
+    passed += sum(await send(instances, key, 150));
+  }
+  assert.equal(passed, 300);
+  await untilCounted(instances, 'shared');
 });

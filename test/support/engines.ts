@@ -59,6 +59,15 @@ export async function findPostgres(): Promise<Engine> {
   return { name: 'PostgreSQL', skip, createStore: (test) => createPostgresStore(test, address) };
 }
 
+/** A PostgreSQL server that is known to be there, at the address of one of its databases. */
+export function postgresAt(url: string): Engine {
+  return {
+    name: 'PostgreSQL',
+    skip: false,
+    createStore: (test) => createPostgresStore(test, new URL(url)),
+  };
+}
+
 async function whyUnreachable(url: string): Promise<string | false> {
   try {
     await executePostgres(url, 'select 1');

@@ -29,6 +29,7 @@ export interface InstancesOptions {
   /** Gives each instance a way of its own to the database. */
   readonly reach?: (store: Store) => Promise<string>;
   readonly preload?: string;
+  readonly settings?: Record<string, string>;
 }
 
 /** The services are killed, and the database dropped, when the test ends. */
@@ -36,7 +37,7 @@ export async function startInstances(test: Lifetime, options: InstancesOptions):
   const { postgres, redisUrl, count = 3, reach = async ({ url }) => url, preload } = options;
   const store = await postgres.createStore(test);
   const base = { ENVIRONMENT: 'production', REDIS_URL: redisUrl };
-  const settings = { ...base, DATABASE_URL: await reach(store) };
+  const settings = { ...base, ...options.settings, DATABASE_URL: await reach(store) };
   const start = () => serveInProcess(test, { settings, ...(preload !== undefined && { preload }) });
   const services = await Promise.all(Array.from({ length: count }, start));
   let turn = 0;

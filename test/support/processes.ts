@@ -21,17 +21,23 @@ export interface ProcessOptions {
   readonly preload?: string;
   /** An open file in place of a pipe. */
   readonly stdout?: number;
+  /** A command that runs the program, such as one that runs it as another user. */
+  readonly wrapper?: readonly string[];
+  /** Whether it leads a process group of its own; false unless named. */
+  readonly isGroupLeader?: boolean;
 }
 
 /** Starts `animal-store` as a process of its own, as an operator does. */
 export function spawnProgram(args: readonly string[], options: ProcessOptions): ChildProcess {
-  const { settings, preload, stdout = 'pipe' } = options;
+  const { settings, preload, stdout = 'pipe', wrapper = [], isGroupLeader = false } = options;
   const preloads =
     preload === undefined ? [] : ['--import', `data:text/javascript,${encodeURIComponent(preload)}`];
   const { PATH = '' } = process.env;
-  return spawn(process.execPath, [...preloads, main, ...args], {
+  const [file = '', ...rest] = [...wrapper, process.execPath, ...preloads, main, ...args];
+  return spawn(file, rest, {
     env: { PATH, ...settings },
     stdio: ['pipe', stdout, 'pipe'],
+    detached: isGroupLeader,
   });
 }
 

@@ -5,9 +5,9 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { connectRedis } from './redis.ts';
+import type { Ending } from './service.ts';
 
 /** A Redis of one test's own, to be harmed; it ends with the test. */
 export interface RedisServer {
@@ -33,10 +33,7 @@ export async function whyNoRedisServer(): Promise<string | false> {
   return reason;
 }
 
-export async function startRedisServer(
-  test: Pick<TestContext, 'after'>,
-  ...settings: string[]
-): Promise<RedisServer> {
+export async function startRedisServer(test: Ending, ...settings: string[]): Promise<RedisServer> {
   const folder = await mkdtemp(join(tmpdir(), 'animal-store-redis-'));
   const port = await findFreePort();
   const url = `redis://127.0.0.1:${port}`;
@@ -94,7 +91,7 @@ const slotsOfNodes = [
 ] as const;
 
 /** A cluster of three nodes that share all slots; nothing is replicated. */
-export async function startRedisCluster(test: Pick<TestContext, 'after'>): Promise<RedisServer[]> {
+export async function startRedisCluster(test: Ending): Promise<RedisServer[]> {
   const nodes: RedisServer[] = [];
   for (const [first, last] of slotsOfNodes) {
     const busPort = String(await findFreePort());
@@ -125,7 +122,8 @@ export async function eventually(isSo: () => Promise<boolean>): Promise<void> {
   }
 }
 
-async function findFreePort(): Promise<number> {
+/** A port of 127.0.0.1 that nobody holds just now. */
+export async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

@@ -12,10 +12,12 @@ export interface Relay {
   silence(): void;
   /** Lets new connections through again; the old ones stay as they are. */
   mend(): Promise<void>;
+  /** From now on new connections lead to another server. */
+  redirect(url: string): void;
 }
 
 export async function startRelay(test: Pick<TestContext, 'after'>, url: string): Promise<Relay> {
-  const target = new URL(url);
+  let target = new URL(url);
   const sockets = new Set<Socket>();
   let silent = false;
 
@@ -58,6 +60,9 @@ export async function startRelay(test: Pick<TestContext, 'after'>, url: string):
     silence() {
       silent = true;
       for (const socket of sockets) socket.unpipe();
+    },
+    redirect(other) {
+      target = new URL(other);
     },
     async mend() {
       silent = false;

@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { PassThrough } from 'node:stream';
 import type { KeyOrder } from '../../src/accounts/keyring.ts';
-import { type App, openStore, type Store, startApp } from '../../src/app.ts';
+import { type App, startApp } from '../../src/app.ts';
 import { type Config, parseConfig } from '../../src/config.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { petStatuses } from '../../src/pets/pet.ts';
 import { type Limits, type PlanName, resolvePlan } from '../../src/plans/plan.ts';
+import { openStore, type Store } from '../../src/store.ts';
 
 /** What does something when it ends: a test, or a file of tests by `after` of node:test. */
 export interface Ending {
@@ -73,7 +74,7 @@ export async function startService(
   settings: Record<string, string> = {},
   clock = createMovableClock(),
 ): Promise<TestService> {
-  const folder = await makeFolder(test);
+  const folder = await mkdtemp(join(tmpdir(), 'animal-store-'));
   const config = parseConfig({
     PORT: '0',
     OPS_PORT: '0',
@@ -100,7 +101,11 @@ export async function startService(
     await store.close();
     await app.close();
   }
-  test.after(stop);
+  test.after(async () => {
+    // A service whose store has been taken away cannot write its last counts.
+    await stop();
+    await rm(folder, { recursive: true, force: true });
+  });
 
   const request: TestService['request'] = (key, path, init = {}) => {
     const headers = new Headers(init.headers);

@@ -85,6 +85,24 @@
     return description;
   }
 
+  /** Says what a try-it needs where the base address lies elsewhere: only the one who runs the service can allow it. */
+  function warnOfOtherOrigin({ servers: [{ url }] }) {
+    const { origin } = new URL(url, location.href);
+    if (origin === location.origin) return;
+    const note = document.createElement('p');
+    note.className = 'note';
+    const link = document.createElement('a');
+    link.href = new URL('../docs', new URL(`${url}/`, location.href));
+    link.textContent = link.href;
+    note.append(
+      'The try-it calls ',
+      origin,
+      ', and a browser lets this page do so only if CORS_ORIGINS has ',
+    );
+    note.append(location.origin, ' there. Without that open ', link, '.');
+    place.before(note);
+  }
+
   function followColours() {
     document.documentElement.classList.toggle('dark-mode', isDark.matches);
   }
@@ -92,14 +110,17 @@
   async function show() {
     const response = await fetch(place.dataset.description);
     if (!response.ok) throw new Error(`the description cannot be read: ${(await response.json()).message}`);
+    const spec = readDescription(await response.text());
+    warnOfOtherOrigin(spec);
     SwaggerUIBundle({
       domNode: place,
-      spec: readDescription(await response.text()),
+      spec,
       plugins: [ExactAnswers, ShortFailures, KeyField],
       deepLinking: true,
       defaultModelsExpandDepth: 0,
       displayRequestDuration: true,
       tryItOutEnabled: true,
+      syntaxHighlight: { theme: 'nord' },
       validatorUrl: null,
     });
   }

@@ -3,6 +3,7 @@ import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import type { Database } from '../database.ts';
 import type { Tables } from '../tables.ts';
+import { tellAccountChanges } from './account-notices.ts';
 
 /** The first schema: animals, accounts, keys, idempotency records, counts and bans, the secret of the cursors. */
 export function firstMigration(engine: Database['engine']): Migration {
@@ -57,6 +58,7 @@ export function firstMigration(engine: Database['engine']): Migration {
         last_used_at_ms ${types.integer}
       ) ${types.end}`,
       sql`create index api_keys_by_account on api_keys (account_id)`,
+      ...(engine === 'postgres' ? tellAccountChanges() : []),
 
       sql`create table idempotency_records (
         account_id ${types.integer} not null references accounts (id),

@@ -37,6 +37,13 @@ export async function migrate(db: Kysely<Tables>, engine: Database['engine']): P
   return results.map(({ migrationName }) => migrationName);
 }
 
+/** How the migrations that a database has behind it compare with those that this program knows. */
+export function compareSchema(run: readonly string[]): 'none' | 'older' | 'newest' | 'newer' {
+  if (run.some((name) => !newestSchema.includes(name))) return 'newer';
+  if (run.length === newestSchema.length) return 'newest';
+  return run.length === 0 ? 'none' : 'older';
+}
+
 /** Whether a database has just the migrations that this program knows; asks without taking a lock. */
 export async function isNewest(db: Kysely<Tables>): Promise<boolean> {
   const run = await listRunMigrations(db);

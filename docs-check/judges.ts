@@ -1,0 +1,88 @@
+import { execFile } from 'node:child_process';
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const folder = import.meta.dirname;
+
+/** A program that judges a description of an interface, by rules of its own. */
+export interface Judge {
+  readonly name: string;
+  /** What it complains of, errors and warnings alike, a line each; none where the description is right. */
+  judge(file: string): Promise<string[]>;
+}
+
+const judgeMsMax = 60_000;
+const installMsMax = 300_000;
+/** Neither asks anything of anybody. */
+const environment = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
+
+/** Installs the judges into this folder, unless they are there as its lock file has them. Throws where npm cannot. */
+export async function installJudges(): Promise<void> {
+  const installed = join(folder, 'node_modules/.package-lock.json');
+  const lock = join(folder, 'package-lock.json');
+  if (existsSync(installed) && statSync(installed).mtimeMs > statSync(lock).mtimeMs) return;
+  const options = ['--prefix', folder, '--ignore-scripts', '--no-audit', '--no-fund'];
+  await run('npm', ['ci', ...options], { timeout: installMsMax });
+}
+
+interface RedoclyReport {
+  readonly problems: readonly {
+    readonly severity: string;
+    readonly ruleId: string;
+    readonly message: string;
+  }[];
+}
+
+interface SpectralComplaint {
+  readonly code: string;
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+export const judges: readonly Judge[] = [
+  {
+    name: 'Redocly, its recommended rules',
+    async judge(file) {
+      const config = join(folder, 'redocly.yaml');
+      const { problems } = await read<RedoclyReport>(
+        'redocly',
+        'lint',
+        file,
+        '--config',
+        config,
+        '--format',
+        'json',
+      );
+      return problems.map(({ severity, ruleId, message }) => `${severity} ${ruleId}: ${message}`);
+    },
+  },
+  {
+    name: 'Spectral, its OpenAPI rules',
+    async judge(file) {
+      const rules = ['--ruleset', join(folder, 'spectral.yaml'), '--fail-severity', 'hint'];
+      const complaints = await read<SpectralComplaint[]>(
+        'spectral',
+        'lint',
+        file,
+        ...rules,
+        '--format',
+        'json',
+        '--quiet',
+      );
+      return complaints.map(({ code, path, message }) => `${code} at ${path.join('.')}: ${message}`);
+    },
+  },
+];
+
+/** What a judge prints as JSON; it ends with 1 where it complains. Throws where it prints something else. */
+async function read<T>(program: string, ...args: string[]): Promise<T> {
+  const command = join(folder, 'node_modules/.bin', program);
+  const ended = await run(command, args, { env: environment, timeout: judgeMsMax }).catch((error) => error);
+  try {
+    return JSON.parse(ended.stdout);
+  } catch (cause) {
+    throw new Error(`${program} does not judge: ${ended.stdout}${ended.stderr}`, { cause });
+  }
+}

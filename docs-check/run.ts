@@ -1,0 +1,57 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startService } from '../test/support/service.ts';
+import { installJudges, judges } from './judges.ts';
+
+/** The base addresses that the description is judged with: none, as in development, and one behind a proxy. */
+const publicUrls = ['', 'https://pets.test/store/v1'];
+
+const folder = await mkdtemp(join(tmpdir(), 'animal-store-docs-'));
+let isRight = true;
+try {
+  await installJudges();
+  for (const publicUrl of publicUrls) isRight = (await judgeDescription(publicUrl)) && isRight;
+  isRight = (await runTests()) && isRight;
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}
+process.stdout.write(isRight ? 'the documentation holds\n' : 'the documentation does not hold\n');
+process.exitCode = isRight ? 0 : 1;
+
+/** Has the description that a running service serves judged; tells every complaint, and whether there was none. */
+async function judgeDescription(publicUrl: string): Promise<boolean> {
+  const file = join(folder, 'openapi.json');
+  await writeFile(file, await readDescription(publicUrl));
+  let count = 0;
+  for (const { name, judge } of judges) {
+    const complaints = await judge(file);
+    count += complaints.length;
+    const verdict = complaints.length === 0 ? 'no complaint' : `\n  ${complaints.join('\n  ')}`;
+    process.stdout.write(`/openapi.json, PUBLIC_URL "${publicUrl}": ${name}: ${verdict}\n`);
+  }
+  return count === 0;
+}
+
+async function readDescription(publicUrl: string): Promise<string> {
+  const endings: (() => unknown)[] = [];
+  const after = (end: () => unknown) => void endings.push(end);
+  try {
+    const { app } = await startService({ after }, { PUBLIC_URL: publicUrl });
+    const answer = await fetch(`${app.url}/openapi.json`);
+    if (!answer.ok) throw new Error(`/openapi.json answers ${answer.status}`);
+    return await answer.text();
+  } finally {
+    for (const end of endings.reverse()) await end();
+  }
+}
+
+/** Links, anchors, tables and examples of all documents are tests. */
+async function runTests(): Promise<boolean> {
+  const args = ['--test', '--test-timeout=180000', '--test-reporter=spec', 'test/docs/*.test.ts'];
+  const child = spawn(process.execPath, args, { cwd: join(import.meta.dirname, '..'), stdio: 'inherit' });
+  const [code] = await once(child, 'exit');
+  return code === 0;
+}

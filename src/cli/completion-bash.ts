@@ -1,0 +1,47 @@
+import type { CompletionNode, Values } from './completion-tree.ts';
+
+/** The completion of a program for bash, 3.2 and later. */
+export function writeBashCompletion(name: string, nodes: readonly CompletionNode[]): string {
+  const places = nodes.map(({ place }) => `'${place}'`).slice(1);
+  const options = nodes.flatMap(({ place, options: own }) =>
+    own.flatMap(({ word, values }) =>
+      values === null ? [] : [`'${place} ${word}') ${offerValues(values)} ;;`],
+    ),
+  );
+  const rest = nodes.map((node) => `'${node.place}') ${offerAll(node)} ;;`);
+  return `# Completion of ${name} for bash: source it from ~/.bashrc.
+_animal_store() {
+  local word=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]}
+  local place='' words='' files='' index
+  for ((index = 1; index < COMP_CWORD; index++)); do
+    case "$place \${COMP_WORDS[index]}" in
+      ${places.join(' | ')}) place="$place \${COMP_WORDS[index]}" ;;
+    esac
+  done
+  case "$place $before" in
+    ${options.join('\n    ')}
+    *)
+      case "$place" in
+        ${rest.join('\n        ')}
+      esac
+      ;;
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$word"))
+  if [[ -n $files && $word != -* ]]; then
+    compopt -o default 2>/dev/null || COMPREPLY=($(compgen -f -- "$word"))
+  fi
+}
+complete -F _animal_store ${name}
+`;
+}
+
+function offerValues(values: Values): string {
+  if (values === 'file') return 'files=1';
+  return values === 'text' ? ':' : `words='${values.join(' ')}'`;
+}
+
+function offerAll({ commands, options, values }: CompletionNode): string {
+  const choices = Array.isArray(values) ? values : [];
+  const words = [...commands, ...options].map(({ word }) => word);
+  return `words='${[...choices, ...words].join(' ')}'${values === 'file' ? ' files=1' : ''}`;
+}

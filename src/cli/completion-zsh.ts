@@ -1,0 +1,55 @@
+import type { CompletionNode, Offer, Values } from './completion-tree.ts';
+
+/** The completion of a program for zsh. */
+export function writeZshCompletion(name: string, nodes: readonly CompletionNode[]): string {
+  const places = nodes.map(({ place }) => `'${place}'`).slice(1);
+  const options = nodes.flatMap(({ place, options: own }) =>
+    own.flatMap(({ word, values }) =>
+      values === null ? [] : [`'${place} ${word}') ${offerValues(values)} ;;`],
+    ),
+  );
+  const rest = nodes.map((node) => `'${node.place}') ${offerAll(node)} ;;`);
+  return `#compdef ${name}
+# Completion of ${name} for zsh: source it from ~/.zshrc after compinit, or put it as _${name} into a folder of $fpath.
+_animal_store() {
+  local place='' files='' index
+  local -a offers
+  for ((index = 2; index < CURRENT; index++)); do
+    case "$place $words[index]" in
+      ${places.join(' | ')}) place="$place $words[index]" ;;
+    esac
+  done
+  case "$place $words[CURRENT-1]" in
+    ${options.join('\n    ')}
+    *)
+      case "$place" in
+        ${rest.join('\n        ')}
+      esac
+      ;;
+  esac
+  if (( $#offers )); then _describe '${name}' offers; fi
+  if [[ -n $files ]]; then _files; fi
+}
+if [[ $funcstack[1] == _animal_store || $funcstack[1] == _${name} ]]; then _animal_store "$@"; else compdef _animal_store ${name}; fi
+`;
+}
+
+function offerValues(values: Values): string {
+  if (values === 'file') return 'files=1';
+  return values === 'text' ? ':' : `offers=(${values.map(quote).join(' ')})`;
+}
+
+function offerAll({ commands, options, values }: CompletionNode): string {
+  const choices = Array.isArray(values) ? values.map(quote) : [];
+  const offers = [...choices, ...[...commands, ...options].map(describe)];
+  return `offers=(${offers.join(' ')})${values === 'file' ? ' files=1' : ''}`;
+}
+
+/** What stands behind a colon is the description. */
+function describe({ word, description }: Offer): string {
+  return quote(`${word}:${description.replaceAll(':', '\\:')}`);
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

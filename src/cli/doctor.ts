@@ -1,0 +1,59 @@
+import { styleText } from 'node:util';
+import { Command } from 'commander';
+import type { Finding, Verdict } from '../doctor/finding.ts';
+import { OperatorError } from '../errors.ts';
+import { redactKeys } from '../observability/log.ts';
+import { type JsonOption, jsonOption } from './arguments.ts';
+import type { CommandContext } from './context.ts';
+import { countThings } from './count-things.ts';
+import { toPrintable, writeJson } from './output.ts';
+import type { Terminal } from './terminal.ts';
+
+/** `doctor`: looks at all that the service stands on, and says what to do. */
+export function doctorCommand({ readConfig, clock, terminal }: CommandContext): Command {
+  return new Command('doctor')
+    .description('check settings, store, Redis, clock, ports and files, and say what to do; changes nothing')
+    .addOption(jsonOption)
+    .addHelpText(
+      'after',
+      `
+It ends with 0 where there is no problem, with 1 where there is one; warnings alone are no problem. Run it as the user of
+the service, with its settings.
+
+Examples:
+  animal-store doctor
+  animal-store doctor --json`,
+    )
+    .action(async ({ json }: JsonOption) => {
+      const { examine } = await import('../doctor/examine.ts');
+      const findings = (await examine(readConfig, clock)).map(toShown);
+      const problems = count(findings, 'problem');
+      const warnings = count(findings, 'warning');
+      if (json) writeJson(terminal, { problems, warnings, findings });
+      else writeFindings(terminal, findings);
+      if (problems > 0) throw new OperatorError(`the doctor found ${countThings(problems, 'problem')}`);
+      if (!json) terminal.stdout.write(`no problem, ${countThings(warnings, 'warning')}\n`);
+    });
+}
+
+/** What others say, such as a server, may hold anything. */
+function toShown({ is, todo, ...finding }: Finding): Finding {
+  const show = (text: string) => toPrintable(redactKeys(text));
+  return { ...finding, is: show(is), todo: todo === null ? null : show(todo) };
+}
+
+function count(findings: readonly Finding[], verdict: Verdict): number {
+  return findings.filter((finding) => finding.verdict === verdict).length;
+}
+
+const colours = { ok: 'green', warning: 'yellow', problem: 'red' } as const;
+const [verdictWidth, checkWidth] = [9, 13];
+
+function writeFindings({ stdout }: Terminal, findings: readonly Finding[]): void {
+  const paint = (verdict: Verdict, text: string) =>
+    stdout.hasColors?.() ? styleText(colours[verdict], text, { validateStream: false }) : text;
+  for (const { check, verdict, is, todo } of findings) {
+    stdout.write(`${paint(verdict, verdict.padEnd(verdictWidth))}${check.padEnd(checkWidth)}${is}\n`);
+    if (todo !== null) stdout.write(`${' '.repeat(verdictWidth + checkWidth)}-> ${todo}\n`);
+  }
+}

@@ -1,0 +1,58 @@
+import { hourMs, minuteMs, secondMs } from '../clock.ts';
+import { type Finding, ok, problem, warning } from './finding.ts';
+
+/** The years in which this program may be run; another is told by a clock that was never set. */
+const firstYear = 2026;
+const lastYear = 2100;
+
+/** Beyond it expiries and windows are visibly off; beyond the second they are wrong. */
+const differenceMsMax = 2 * secondMs;
+const differenceMsBad = minuteMs;
+
+const howToSet = 'set the clock by NTP: timedatectl set-ntp true';
+
+/** Whether the clock of this machine tells a time that can be. */
+export function checkClock(nowMs: number): Finding {
+  const told = new Date(nowMs);
+  const is = `it is ${told.toISOString().slice(0, 19)}Z here`;
+  const year = told.getUTCFullYear();
+  return year < firstYear || year > lastYear
+    ? problem('clock', `${is}, which cannot be`, howToSet)
+    : ok('clock', is);
+}
+
+/** Whether another clock agrees with this machine's; `whose` names it. */
+export function compareClocks(whose: string, theirMs: number, ourMs: number): Finding {
+  const differenceMs = theirMs - ourMs;
+  const size = Math.abs(differenceMs);
+  const is =
+    size <= differenceMsMax
+      ? `the clock of ${whose} agrees with this one`
+      : `the clock of ${whose} is ${formatSpan(size)} ${differenceMs > 0 ? 'ahead' : 'behind'}`;
+  if (size <= differenceMsMax) return ok('clock', is);
+  return (size > differenceMsBad ? problem : warning)('clock', is, `${howToSet}, on both machines`);
+}
+
+/** Whether all that the store holds was written before now, by the clock of this machine. */
+export function checkNewestRow(newestRowMs: number | null, nowMs: number): Finding[] {
+  if (newestRowMs === null) return [];
+  const aheadMs = newestRowMs - nowMs;
+  if (aheadMs <= differenceMsMax)
+    return [ok('clock', `the newest row of the store was written ${formatSpan(Math.max(0, -aheadMs))} ago`)];
+  const is = `the newest row of the store is of ${formatSpan(aheadMs)} from now: the clock was set back, or was wrong then`;
+  return [
+    (aheadMs > differenceMsBad ? problem : warning)(
+      'clock',
+      is,
+      `${howToSet}; windows and expiries wait until then`,
+    ),
+  ];
+}
+
+/** A span of time in its largest fitting unit: `3 s`, `5 min`, `2 h`, `40 days`. */
+export function formatSpan(ms: number): string {
+  if (ms < 2 * minuteMs) return `${Math.round(ms / secondMs)} s`;
+  if (ms < 2 * hourMs) return `${Math.round(ms / minuteMs)} min`;
+  if (ms < 48 * hourMs) return `${Math.round(ms / hourMs)} h`;
+  return `${Math.round(ms / (24 * hourMs)).toLocaleString('en-US')} days`;
+}

@@ -1,0 +1,53 @@
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { parseStoreAddress } from '../storage/store-address.ts';
+import { checkClock } from './clock.ts';
+import { type Finding, problem, reasonOf } from './finding.ts';
+import { checkNode, checkSecretFiles } from './machine.ts';
+import { checkPort, listSurfaces } from './ports.ts';
+import { checkPostgres } from './postgres.ts';
+import { checkRedis } from './redis.ts';
+import { checkSettings } from './settings.ts';
+import { checkSqlite } from './sqlite.ts';
+
+/** How long the file of a store is read before the check gives up on it. */
+const lookMsMax = 20_000;
+
+/**
+ * Looks at everything that the service stands on and tells what it found, in a fixed order; changes nothing and never
+ * throws. Every wait is bounded: all of it takes half a minute at most. Where the settings are wrong, what they name
+ * is not looked at.
+ */
+export async function examine(readConfig: () => Config, clock: Clock): Promise<Finding[]> {
+  const machine = [checkNode(), checkClock(clock())];
+  let config: Config;
+  try {
+    config = readConfig();
+  } catch (error) {
+    const todo = 'docs/settings.md says what each must be; nothing that they name was looked at';
+    return [problem('settings', reasonOf(error), todo), ...machine];
+  }
+  const { redisUrl } = config;
+  const groups = await Promise.all([
+    checkSettings(config),
+    machine,
+    settle('store', checkStore(config, clock)),
+    redisUrl === null ? [] : settle('redis', checkRedis(redisUrl)),
+    settle('port', Promise.all(listSurfaces(config).map(checkPort))),
+    settle('secrets', checkSecretFiles()),
+  ]);
+  return groups.flat();
+}
+
+/** A check that fails itself is a problem, and keeps none of the others from being told. */
+function settle(check: string, findings: Promise<Finding[]>): Promise<Finding[]> {
+  return findings.catch((error: unknown) => [
+    problem(check, `it cannot be checked: ${reasonOf(error)}`, 'run the doctor as the user of the service'),
+  ]);
+}
+
+function checkStore({ databaseUrl, environment }: Config, clock: Clock): Promise<Finding[]> {
+  const { engine, location } = parseStoreAddress(databaseUrl);
+  if (engine === 'postgres') return checkPostgres(location, clock);
+  return checkSqlite(location, { clock, mayOthersRead: environment === 'development', lookMsMax });
+}

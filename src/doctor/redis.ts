@@ -1,0 +1,45 @@
+import { inspectRedis, type RedisInspection } from '../limits/counters-redis-inspection.ts';
+import { compareClocks } from './clock.ts';
+import { type Finding, ok, problem, reasonOf, warning } from './finding.ts';
+
+/** An instance gives Redis 300 ms for an answer before it counts alone: a tenth of it is slow. */
+const roundTripMsMax = 30;
+const fullAt = 0.9;
+
+/** Checks the Redis or Valkey where instances share their counts. */
+export async function checkRedis(url: string): Promise<Finding[]> {
+  const server = `Redis ${new URL(url).host}`;
+  try {
+    const told = await inspectRedis(url);
+    return [
+      checkAnswer(server, told),
+      checkMemory(told),
+      compareClocks('Redis', told.clockMs, told.askedAtMs),
+    ];
+  } catch (error) {
+    const todo = 'see that it runs and that REDIS_URL names it; until then each instance counts for itself';
+    return [problem('redis', `${server} cannot be used: ${reasonOf(error)}`, todo)];
+  }
+}
+
+function checkAnswer(server: string, { version, isPrimary, roundTripMs }: RedisInspection): Finding {
+  const is = `${server} answers in ${roundTripMs.toFixed(1)} ms, version ${version}`;
+  if (!isPrimary)
+    return problem('redis', `${is}; it is a replica and counts nothing`, 'name the primary in REDIS_URL');
+  if (roundTripMs > roundTripMsMax)
+    return warning('redis', is, 'bring it nearer: every request waits for it');
+  return ok('redis', is);
+}
+
+function checkMemory({ evictionPolicy, usedBytes, bytesMax }: RedisInspection): Finding {
+  const is = `maxmemory-policy is ${evictionPolicy}`;
+  if (evictionPolicy !== 'noeviction') {
+    const todo = 'set it to noeviction: a full memory drops live counts, and limits let more through';
+    return warning('redis', is, todo);
+  }
+  if (bytesMax > 0 && usedBytes > bytesMax * fullAt) {
+    const full = `${is}; ${Math.round((usedBytes / bytesMax) * 100)} % of maxmemory is used`;
+    return warning('redis', full, 'raise maxmemory: when it is full, each instance counts for itself');
+  }
+  return ok('redis', is);
+}

@@ -1,0 +1,68 @@
+import { isIP } from 'node:net';
+import { isAbsolute } from 'node:path';
+import type { Config } from '../config.ts';
+import { parseStoreAddress } from '../storage/store-address.ts';
+import { type Finding, ok, warning } from './finding.ts';
+
+/** Whether it holds, what is then, and what to do. */
+type Rule = readonly [holds: boolean, is: string, todo: string];
+
+/** What the settings say of each other, although each by itself is right and the service starts with them. */
+export function checkSettings(config: Config): Finding[] {
+  const advice = [...listSurfaceRules(config), ...listStoreRules(config)].filter(([holds]) => holds);
+  if (advice.length === 0) return [ok('settings', `all are right, for ${config.environment}`)];
+  return advice.map(([, is, todo]) => warning('settings', is, todo));
+}
+
+function listSurfaceRules({ environment, publicUrl, host, opsHost, trustProxy }: Config): Rule[] {
+  const isProduction = environment === 'production';
+  const url = publicUrl === null ? null : new URL(publicUrl);
+  return [
+    [
+      isProduction && url === null,
+      'PUBLIC_URL is not set, so clients get addresses without a host',
+      'set PUBLIC_URL to the address that clients see',
+    ],
+    [
+      isProduction && url?.protocol === 'http:' && !isLoopback(url.hostname),
+      'PUBLIC_URL is http, so API keys travel in clear',
+      'put a proxy with TLS before the service, and its https address into PUBLIC_URL',
+    ],
+    [
+      url?.protocol === 'https:' && trustProxy === false,
+      'PUBLIC_URL is https, so a proxy stands before the service, and TRUST_PROXY is false: all clients count as one address',
+      "set TRUST_PROXY to the proxy's address, or to the number of proxies",
+    ],
+    [
+      opsHost === host && !isLoopback(host),
+      'the port of the operator is open on the same address as the public one, and needs no key',
+      'set OPS_HOST to an address that clients do not reach, or keep OPS_PORT closed to them',
+    ],
+  ];
+}
+
+function listStoreRules({ environment, databaseUrl, redisUrl }: Config): Rule[] {
+  const { engine, location } = parseStoreAddress(databaseUrl);
+  const isSqlite = engine === 'sqlite';
+  return [
+    [
+      isSqlite && redisUrl !== null,
+      'REDIS_URL is set, and one service alone serves a SQLite file',
+      'unset REDIS_URL, or move the store to PostgreSQL',
+    ],
+    [
+      isSqlite && environment !== 'development' && !isAbsolute(location),
+      'DATABASE_URL is relative, so the store depends on the folder where a command is run',
+      'name the file of the store from the root: sqlite:/var/lib/animal-store/animal-store.db',
+    ],
+  ];
+}
+
+function isLoopback(host: string): boolean {
+  return (
+    host === 'localhost' ||
+    host === '[::1]' ||
+    host === '::1' ||
+    (isIP(host) === 4 && host.startsWith('127.'))
+  );
+}

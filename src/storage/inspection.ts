@@ -1,0 +1,23 @@
+/** What is told of a store by looking at it alone: nothing in it is changed, and its schema stays as it is. */
+export interface Inspection {
+  /** The names of the migrations that it has behind it, in their order; none where there are no tables yet. */
+  readonly migrations: readonly string[];
+  /** The latest time that any of its rows was written, epoch milliseconds; null where no row tells one. */
+  readonly newestRowMs: number | null;
+}
+
+/**
+ * The latest time that the rows of a store with the newest schema tell, on every engine. A window of the limits opens
+ * with a request, a day before its day ends.
+ */
+export const newestRowSql = `
+  select max(at_ms) as newest from (
+    select max(created_at_ms) as at_ms from accounts
+    union all select max(created_at_ms) from api_keys
+    union all select max(last_used_at_ms) from api_keys
+    union all select max(created_at_ms) from idempotency_records
+    union all select max(day_ends_at_ms) - 86400000 from usage_windows
+  ) as times`;
+
+/** The names of the migrations that a store has behind it, in their order, on every engine. */
+export const migrationsSql = 'select name from schema_migrations order by name';

@@ -1,0 +1,39 @@
+import { type Accounts, createAccounts } from './accounts/accounts.ts';
+import type { KeyEnvironment } from './accounts/api-key.ts';
+import { createKeyring, type Keyring } from './accounts/keyring.ts';
+import type { Clock } from './clock.ts';
+import type { Config, Environment } from './config.ts';
+import { type Catalogue, createCatalogue } from './pets/catalogue.ts';
+import type { Database } from './storage/database.ts';
+import { openDatabase } from './storage/open-database.ts';
+
+const keyEnvironments: Record<Environment, KeyEnvironment> = {
+  development: 'dev',
+  staging: 'stg',
+  production: 'live',
+};
+
+/** What works on the store without serving: for the command line. */
+export interface Store {
+  readonly database: Database;
+  readonly catalogue: Catalogue;
+  readonly keyring: Keyring;
+  readonly accounts: Accounts;
+  close(): Promise<void>;
+}
+
+/** Opens the store of a configuration, brought to the newest schema. Throws OperatorError where it cannot be opened. */
+export async function openStore(
+  config: Pick<Config, 'databaseUrl' | 'environment'>,
+  clock: Clock,
+  wrap: (database: Database) => Database = (database) => database,
+): Promise<Store> {
+  const database = wrap(await openDatabase(config.databaseUrl));
+  return {
+    database,
+    catalogue: createCatalogue(database, clock),
+    keyring: createKeyring(database, clock, keyEnvironments[config.environment]),
+    accounts: createAccounts(database),
+    close: () => database.close(),
+  };
+}

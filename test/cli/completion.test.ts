@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { describe, test } from 'node:test';
+import { type Ending, makeFolder } from '../support/service.ts';
+import { listHelp, unopened } from './list-commands.ts';
+import { runInProcess } from './run-command-line.ts';
+
+type Shell = 'bash' | 'zsh' | 'fish';
+
+function isThere(shell: Shell): boolean {
+  return spawnSync(shell, ['-c', 'exit 0']).status === 0;
+}
+
+/** The words that a shell offers for a line, by its own completion, with the script as a user has it. */
+async function complete(test: Ending, shell: Shell, line: string): Promise<string[]> {
+  const folder = await makeFolder(test);
+  await mkdir(join(folder, 'animals'));
+  const { code, stdout: script } = await runInProcess(['completion', shell], unopened);
+  assert.equal(code, 0);
+  await writeFile(join(folder, 'script'), script);
+  const { stdout, stderr, status } = spawnSync(shell, ['-c', askers[shell](line)], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'], HOME: folder, TERM: 'dumb' },
+    encoding: 'utf8',
+  });
+  assert.equal(status, 0, stderr);
+  assert.equal(stderr, '');
+  return stdout
+    .split('\n')
+    .flatMap((word) => word.split('\t')[0] ?? '')
+    .filter((word) => word !== '');
+}
+
+const askers: Readonly<Record<Shell, (line: string) => string>> = {
+  bash: (line) => `source ./script
+    COMP_WORDS=(${line}${line.endsWith(' ') ? " ''" : ''})
+    COMP_CWORD=$((\${#COMP_WORDS[@]} - 1))
+    compopt() { return 1; }
+    $(complete -p animal-store | sed 's/.*-F \\([^ ]*\\) .*/\\1/')
+    printf '%s\\n' "\${COMPREPLY[@]}"`,
+  // What the script hands to zsh's own functions is what zsh would show.
+  zsh: (line) => `compdef() { : }
+    _files() { print -rl -- *(N) }
+    _describe() { local offer; for offer in "\${(@P)2}"; do [[ $offer == $words[CURRENT]* ]] && print -r -- "\${offer%%:*}"; done; return 0 }
+    source ./script
+    words=(${line}${line.endsWith(' ') ? " ''" : ''})
+    CURRENT=$#words
+    _animal_store`,
+  fish: (line) => `source ./script; complete -C '${line}'`,
+};
+
+for (const shell of ['bash', 'zsh', 'fish'] as const)
+  describe(`in ${shell}`, { skip: !isThere(shell) && `there is no ${shell} here` }, () => {
+    const expectWords = (line: string, words: readonly string[]) =>
+      test(`"${line}" is completed by ${words.join(', ') || 'nothing'}`, async (t) => {
+        assert.deepEqual((await complete(t, shell, line)).sort(), [...words].sort());
+      });
+
+    expectWords('animal-store keys cr', ['create']);
+    expectWords('animal-store comp', ['completion']);
+    expectWords('animal-store accounts set-plan --plan ', ['free', 'pro', 'business', 'enterprise']);
+    expectWords('animal-store keys create --plan pro --sc', ['--scopes']);
+    expectWords('animal-store keys create --per-minute ', []);
+    expectWords('animal-store completion f', ['fish']);
+
+    test('"import" and an option that names a file are completed by files', async (t) => {
+      for (const line of ['animal-store import ', 'animal-store export --output ']) {
+        const words = await complete(t, shell, line);
+        assert.ok(
+          words.some((word) => /^animals\/?$/.test(word)),
+          `${line}: ${words.join()}`,
+        );
+      }
+    });
+  });
+
+test('every command and option that help shows is in each script', async () => {
+  const pages = await listHelp();
+  const options = pages.flatMap(({ text }) =>
+    Array.from(text.matchAll(/^ {2}(?:-\w, )?--([\w-]+)/gm), ([, word]) => word),
+  );
+  const words = new Set([...pages.flatMap(({ command }) => command), ...options]);
+  assert.ok(words.size > 25);
+  for (const shell of ['bash', 'zsh', 'fish']) {
+    const { stdout } = await runInProcess(['completion', shell], unopened);
+    for (const word of words) assert.match(stdout, new RegExp(`\\b${word}\\b`), `${shell}: ${word}`);
+  }
+});
+
+const hasTerminal = spawnSync('script', ['--version']).status === 0;
+
+test('the Tab key completes a command on a terminal', {
+  skip: !(hasTerminal && isThere('bash')) && 'there is no script or no bash to make a terminal with',
+}, async (t) => {
+  const folder = await makeFolder(t);
+  const { stdout: written } = await runInProcess(['completion', 'bash'], unopened);
+  await writeFile(join(folder, 'rc'), `${written}\nanimal-store() { echo "called:$*"; exit; }\n`);
+  const child = spawn('script', ['-qefc', `bash --noprofile --rcfile ${folder}/rc -i`, '/dev/null'], {
+    env: { PATH: process.env['PATH'], HOME: folder, TERM: 'dumb' },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  child.stdin.write('animal-store keys cr\t--plan fr\t\n');
+  assert.match(await text(child.stdout), /^called:keys create --plan free\r?$/m);
+});
+
+test('completion for another shell is a mistake of usage that names those there are', async () => {
+  const { code, stderr } = await runInProcess(['completion', 'csh'], unopened);
+  assert.equal(code, 2);
+  assert.match(stderr, /Allowed choices are bash, zsh, fish/);
+});
+
+test('completion with --json is one JSON value', async () => {
+  const { stdout } = await runInProcess(['completion', 'bash', '--json'], unopened);
+  assert.partialDeepStrictEqual(JSON.parse(stdout), { shell: 'bash' });
+});

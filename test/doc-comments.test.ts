@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+const source = join(import.meta.dirname, '../src');
+
+/** The floors below the wiring whose exports others build on: words, rules, ports, operations and storage. */
+const lowerFloors =
+  /^(?:(?:clock|config|errors|exact-json|int64)\.ts|(?:accounts|limits|pets|plans|storage|doctor)\/.*\.ts)$/;
+
+/** The exports of a file that have no doc comment right above them. */
+function findBare(text: string): string[] {
+  const lines = text.split('\n');
+  return lines.flatMap((line, index) => {
+    const [, name] = /^export (?:async )?(?:function\*?|const|class|interface|type) (\w+)/.exec(line) ?? [];
+    return name === undefined || lines[index - 1]?.endsWith('*/') ? [] : [name];
+  });
+}
+
+test('every export of the lower floors has a doc comment', async () => {
+  const entries = await readdir(source, { recursive: true });
+  const files = entries.filter((file) => lowerFloors.test(file));
+  assert.ok(files.length > 50);
+  const found = files.map(async (file) => {
+    const bare = findBare(await readFile(join(source, file), 'utf8'));
+    return bare.map((name) => `${file}: ${name}`);
+  });
+  assert.deepEqual((await Promise.all(found)).flat().sort(), []);
+});
+
+test('an export without a doc comment is found', () => {
+  assert.deepEqual(findBare('/** A. */\nexport const a = 1;\nexport function b() {}\n\nexport type C = 1;'), [
+    'b',
+    'C',
+  ]);
+});

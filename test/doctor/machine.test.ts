@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { chmod, writeFile } from 'node:fs/promises';
+import { createServer as createHttpServer, type Server } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { checkClock, compareClocks } from '../../src/doctor/clock.ts';
+import { checkNode, checkSecretFiles } from '../../src/doctor/machine.ts';
+import { type Ending, makeFolder, startService } from '../support/service.ts';
+import { examineWith, expectFinding } from './examined.ts';
+
+async function listenOn(test: Ending, server: ReturnType<typeof createServer> | Server): Promise<string> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  test.after(() => server.close());
+  return String((server.address() as AddressInfo).port);
+}
+
+async function examinePorts(test: Ending, settings: Record<string, string>) {
+  return examineWith({ DATABASE_URL: `sqlite:${await makeFolder(test)}/a.db`, ...settings });
+}
+
+describe('of a port the doctor says', () => {
+  test('that it is free, and leaves it free', async (t) => {
+    const server = createServer();
+    const PORT = await listenOn(t, server);
+    server.close();
+    await once(server, 'close');
+    for (let time = 0; time < 2; time += 1)
+      expectFinding(
+        await examinePorts(t, { PORT }),
+        'port',
+        'ok',
+        new RegExp(`^PORT 127.0.0.1:${PORT} is free`),
+      );
+  });
+
+  test('that the service holds it', async (t) => {
+    const { app } = await startService(t);
+    const settings = { PORT: new URL(app.url).port, OPS_PORT: new URL(app.opsUrl).port };
+    const findings = await examinePorts(t, settings);
+    expectFinding(findings, 'port', 'ok', /^PORT .* is held by the service/);
+    expectFinding(findings, 'port', 'ok', /^OPS_PORT .* is held by the service/);
+  });
+
+  test('that another program has taken it, which speaks HTTP or something else', async (t) => {
+    const PORT = await listenOn(
+      t,
+      createHttpServer((_request, response) => response.end('{"status":"ok"}')),
+    );
+    const OPS_PORT = await listenOn(
+      t,
+      createServer((socket) => socket.end('220 ready\r\n')),
+    );
+    const findings = await examinePorts(t, { PORT, OPS_PORT });
+    expectFinding(findings, 'port', 'problem', /^PORT .* is taken by another program/);
+    expectFinding(findings, 'port', 'problem', /^OPS_PORT .* is taken by another program/);
+  });
+
+  test('that whoever has taken it is silent, within seconds', async (t) => {
+    const PORT = await listenOn(t, createServer());
+    expectFinding(await examinePorts(t, { PORT }), 'port', 'warning', /does not answer within 2 s/);
+  });
+
+  test('that this machine has no such address', async (t) => {
+    const findings = await examinePorts(t, { HOST: '192.0.2.1', PORT: '8080' });
+    expectFinding(findings, 'port', 'problem', /has no address 192\.0\.2\.1/);
+  });
+});
+
+describe('of the settings the doctor says', () => {
+  const cases: readonly [settings: Record<string, string>, is: RegExp][] = [
+    [{ ENVIRONMENT: 'production' }, /PUBLIC_URL is not set/],
+    [{ ENVIRONMENT: 'production', PUBLIC_URL: 'http://api.test/v1' }, /PUBLIC_URL is http/],
+    [{ PUBLIC_URL: 'https://api.test/v1' }, /TRUST_PROXY is false/],
+    [{ HOST: '0.0.0.0', OPS_HOST: '0.0.0.0' }, /port of the operator is open/],
+    [{ REDIS_URL: 'redis://127.0.0.1:1' }, /one service alone serves a SQLite file/],
+    [{ ENVIRONMENT: 'staging', DATABASE_URL: 'sqlite:nowhere/store.db' }, /DATABASE_URL is relative/],
+  ];
+  for (const [settings, is] of cases)
+    test(`that they do not go together: ${is.source}`, async (t) => {
+      expectFinding(await examinePorts(t, settings), 'settings', 'warning', is);
+    });
+
+  test('which of them are wrong, and nothing of what they name', async (t) => {
+    const findings = await examinePorts(t, { PORT: 'http', DATABASE_URL: 'mysql://user:S3cret@127.0.0.1/a' });
+    expectFinding(findings, 'settings', 'problem', /wrong settings: PORT must .*; DATABASE_URL must /);
+    assert.deepEqual(
+      findings.map(({ check }) => check),
+      ['settings', 'node', 'clock'],
+    );
+    assert.doesNotMatch(JSON.stringify(findings), /S3cret/);
+  });
+
+  test('that they are right', async (t) => {
+    expectFinding(await examinePorts(t, {}), 'settings', 'ok', /for development/);
+  });
+});
+
+describe('of the machine the doctor says', () => {
+  test('that its Node.js is too old', () => {
+    expectFinding([checkNode('22.1.0')], 'node', 'problem', /Node\.js 22\.1\.0/);
+    expectFinding([checkNode('25.1.0')], 'node', 'warning', /Node\.js 25\.1\.0/);
+    expectFinding([checkNode()], 'node', 'ok', new RegExp(process.versions.node));
+  });
+
+  test('that its clock was never set', () => {
+    expectFinding([checkClock(0)], 'clock', 'problem', /it is 1970-01-01T00:00:00Z here, which cannot be/);
+  });
+
+  test('that its clock differs from another', () => {
+    const expect = (theirMs: number, verdict: 'ok' | 'warning' | 'problem', is: RegExp) =>
+      expectFinding([compareClocks('Redis', theirMs, 1_000_000)], 'clock', verdict, is);
+    expect(1_000_900, 'ok', /agrees/);
+    expect(990_000, 'warning', /10 s behind/);
+    expect(1_600_000, 'problem', /10 min ahead/);
+  });
+
+  test('that others can read a file with secrets', async (t) => {
+    const file = join(await makeFolder(t), 'settings.env');
+    await writeFile(file, '');
+    await chmod(file, 0o640);
+    expectFinding(
+      await checkSecretFiles([file, '/nowhere']),
+      'secrets',
+      'warning',
+      /can be read by others \(640\)/,
+    );
+    await chmod(file, 0o600);
+    expectFinding(await checkSecretFiles([file]), 'secrets', 'ok', /owner's alone/);
+  });
+});

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { hourMs } from '../../src/clock.ts';
+import { findPostgres } from '../support/engines.ts';
+import { findRedis } from '../support/redis.ts';
+import { startRedisServer, whyNoRedisServer } from '../support/redis-server.ts';
+import { startRelay } from '../support/relay.ts';
+import { makeFolder } from '../support/service.ts';
+import { examineWith, expectFinding } from './examined.ts';
+
+const postgres = await findPostgres();
+const redis = await findRedis();
+
+describe('of a PostgreSQL store the doctor says', { skip: postgres.skip }, () => {
+  test('that it has no tables yet, and makes none', async (t) => {
+    const store = await postgres.createStore(t);
+    const findings = await examineWith({ DATABASE_URL: store.url });
+    expectFinding(findings, 'store', 'ok', /PostgreSQL \S+ answers, version \d+/);
+    expectFinding(findings, 'schema', 'ok', /there are no tables yet/);
+    expectFinding(findings, 'writing', 'ok', /can be written/);
+    expectFinding(findings, 'connections', 'ok', /of \d+ connections are open/);
+    expectFinding(findings, 'clock', 'ok', /the clock of PostgreSQL agrees/);
+    const tables = await store.execute(`select 1 from pg_tables where schemaname = 'public'`);
+    assert.deepEqual(tables, []);
+  });
+
+  test('that its schema is the newest, or newer, and when its newest row was written', async (t) => {
+    const store = await postgres.createStore(t);
+    await store.open();
+    await store.execute(
+      `insert into accounts (name, plan, created_at_ms) values ('Zoo', 'free', ${Date.now() + hourMs})`,
+    );
+    const findings = await examineWith({ DATABASE_URL: store.url });
+    expectFinding(findings, 'schema', 'ok', /the newest/);
+    expectFinding(findings, 'clock', 'problem', /newest row of the store is of 60 min from now/);
+    await store.execute(`insert into schema_migrations values ('9999-newer', '2030-01-01')`);
+    expectFinding(
+      await examineWith({ DATABASE_URL: store.url }),
+      'schema',
+      'problem',
+      /newer than this program/,
+    );
+  });
+
+  test('that it takes no writes', async (t) => {
+    const store = await postgres.createStore(t);
+    await store.open();
+    const url = new URL(store.url);
+    url.searchParams.set('options', '-c default_transaction_read_only=on');
+    expectFinding(await examineWith({ DATABASE_URL: url.href }), 'writing', 'problem', /takes no writes/);
+  });
+
+  test('that its server is silent, within seconds', async (t) => {
+    const store = await postgres.createStore(t);
+    const relay = await startRelay(t, store.url);
+    relay.silence();
+    expectFinding(
+      await examineWith({ DATABASE_URL: relay.url }),
+      'store',
+      'problem',
+      /cannot be used: .*timeout/,
+    );
+  });
+});
+
+test('of a PostgreSQL server that is not there the doctor says so, without its password', async () => {
+  const findings = await examineWith({ DATABASE_URL: 'postgres://user:S3cret@127.0.0.1:1/animals' });
+  expectFinding(
+    findings,
+    'store',
+    'problem',
+    /PostgreSQL 127\.0\.0\.1:1\/animals cannot be used: .*ECONNREFUSED/,
+  );
+  assert.doesNotMatch(JSON.stringify(findings), /S3cret/);
+});
+
+describe('of Redis the doctor says', { skip: redis.skip }, () => {
+  test('how quickly it answers, and that its clock agrees', async (t) => {
+    const { url } = await redis.createSpace(t);
+    const findings = await examineWith({
+      REDIS_URL: url,
+      DATABASE_URL: `sqlite:${await makeFolder(t)}/a.db`,
+    });
+    expectFinding(findings, 'redis', 'ok', /answers in [\d.]+ ms, version \d/);
+    expectFinding(findings, 'clock', 'ok', /the clock of Redis agrees/);
+  });
+
+  test('that it is silent, within seconds', async (t) => {
+    const { url } = await redis.createSpace(t);
+    const relay = await startRelay(t, url);
+    relay.silence();
+    const findings = await examineWith({
+      REDIS_URL: relay.url,
+      DATABASE_URL: `sqlite:${await makeFolder(t)}/a.db`,
+    });
+    expectFinding(findings, 'redis', 'problem', /cannot be used: Redis does not answer/);
+  });
+});
+
+describe('of a Redis of its own the doctor says', { skip: await whyNoRedisServer() }, () => {
+  test('that it drops keys when its memory is full, or that it is a replica', async (t) => {
+    const server = await startRedisServer(t, '--maxmemory-policy', 'allkeys-lru');
+    const settings = { REDIS_URL: server.url, DATABASE_URL: `sqlite:${await makeFolder(t)}/a.db` };
+    expectFinding(await examineWith(settings), 'redis', 'warning', /maxmemory-policy is allkeys-lru/);
+    await server.command('replicaof', '127.0.0.1', '1');
+    expectFinding(await examineWith(settings), 'redis', 'problem', /it is a replica/);
+  });
+});
+
+test('of a Redis that is not there the doctor says so, without its password', async (t) => {
+  const findings = await examineWith({
+    REDIS_URL: 'redis://user:S3cret@127.0.0.1:1',
+    DATABASE_URL: `sqlite:${await makeFolder(t)}/a.db`,
+  });
+  expectFinding(findings, 'redis', 'problem', /Redis 127\.0\.0\.1:1 cannot be used: .*ECONNREFUSED/);
+  assert.doesNotMatch(JSON.stringify(findings), /S3cret/);
+});

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { chmod, mkdir, open, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, test } from 'node:test';
+import { dayMs, systemClock } from '../../src/clock.ts';
+import { runInProcess } from '../cli/run-command-line.ts';
+import { type Ending, makeFolder, startService } from '../support/service.ts';
+import { examineWith, expectFinding } from './examined.ts';
+
+const main = join(import.meta.dirname, '../../src/main.ts');
+const nobody = 65_534;
+
+/** A store with an account, in a folder of its own. */
+async function makeStore(test: Ending) {
+  const folder = await makeFolder(test);
+  const file = join(folder, 'store.db');
+  const { code } = await runInProcess(['keys', 'create', '--plan', 'free'], `sqlite:${file}`);
+  assert.equal(code, 0);
+  return { folder, file, settings: { DATABASE_URL: `sqlite:${file}` } };
+}
+
+function execute(file: string, sql: string): void {
+  const store = new DatabaseSync(file);
+  store.exec(sql);
+  store.close();
+}
+
+describe('of a SQLite store the doctor says', () => {
+  test('that it is whole and has the newest schema, and leaves its folder as it was', async (t) => {
+    const { folder, file, settings } = await makeStore(t);
+    const look = async () => [await readdir(folder), await readFile(file), (await stat(file)).mtimeMs];
+    const before = await look();
+    const findings = await examineWith(settings);
+    expectFinding(findings, 'store', 'ok', /store\.db is whole, no service serves it now/);
+    expectFinding(findings, 'schema', 'ok', /the newest, "0001-first"/);
+    expectFinding(findings, 'writing', 'ok', /can be written/);
+    expectFinding(findings, 'disk', 'ok', /are free for a store of 0\.\d MiB/);
+    expectFinding(findings, 'clock', 'ok', /newest row of the store was written \d+ s ago/);
+    assert.deepEqual(await look(), before);
+  });
+
+  test('that there is none yet, and makes none', async (t) => {
+    const folder = await makeFolder(t);
+    const findings = await examineWith({ DATABASE_URL: `sqlite:${folder}/new/store.db` });
+    expectFinding(findings, 'store', 'ok', /there is no .*store\.db yet/);
+    expectFinding(findings, 'writing', 'ok', /can be written/);
+    assert.deepEqual(await readdir(folder), []);
+  });
+
+  test('that a service serves it', async (t) => {
+    const { config } = await startService(t, {}, { now: systemClock, advance: () => undefined });
+    const findings = await examineWith({ DATABASE_URL: config.databaseUrl });
+    expectFinding(findings, 'store', 'ok', /a service serves it now/);
+  });
+
+  test('that its schema is newer', async (t) => {
+    const { file, settings } = await makeStore(t);
+    execute(file, `insert into schema_migrations values ('9999-newer', '2030-01-01T00:00:00.000Z')`);
+    expectFinding(
+      await examineWith(settings),
+      'schema',
+      'problem',
+      /newer than this program: it has "9999-newer"/,
+    );
+  });
+
+  test('that its pages are damaged', async (t) => {
+    const { file, settings } = await makeStore(t);
+    const { size } = await stat(file);
+    const handle = await open(file, 'r+');
+    await handle.write(Buffer.alloc(size / 2, 0x5a), 0, size / 2, size / 2);
+    await handle.close();
+    const findings = await examineWith(settings);
+    expectFinding(findings, 'store', 'problem', /is damaged|malformed/);
+  });
+
+  test('that the file is no database', async (t) => {
+    const file = join(await makeFolder(t), 'store.db');
+    await writeFile(file, 'This is a text of more than a hundred bytes. '.repeat(100));
+    const findings = await examineWith({ DATABASE_URL: `sqlite:${file}` });
+    expectFinding(findings, 'store', 'problem', /cannot be opened: file is not a database/);
+  });
+
+  test('that there is a folder in its place', async (t) => {
+    const file = join(await makeFolder(t), 'store.db');
+    await mkdir(file);
+    expectFinding(await examineWith({ DATABASE_URL: `sqlite:${file}` }), 'store', 'problem', /it is no file/);
+  });
+
+  test('that its rows are of a time to come', async (t) => {
+    const { settings } = await makeStore(t);
+    const findings = await examineWith(settings, () => Date.now() - 3 * dayMs);
+    expectFinding(findings, 'clock', 'problem', /newest row of the store is of 3 days from now/);
+  });
+
+  test('that others can write to it, or read it', async (t) => {
+    const { folder, file, settings } = await makeStore(t);
+    await chmod(folder, 0o755);
+    await chmod(file, 0o644);
+    expectFinding(await examineWith(settings), 'permissions', 'ok', /store\.db 644/);
+    const production = { ...settings, ENVIRONMENT: 'production' };
+    expectFinding(await examineWith(production), 'permissions', 'warning', /others can read the store/);
+    await chmod(file, 0o666);
+    expectFinding(await examineWith(settings), 'permissions', 'problem', /others can write to the store/);
+  });
+
+  test('that this user may not write to its folder', async (t) => {
+    const { folder, settings } = await makeStore(t);
+    await chmod(folder, 0o555);
+    const isRoot = process.getuid?.() === 0;
+    const { status, stdout, stderr } = spawnSync(process.execPath, [main, 'doctor', '--json'], {
+      env: { ...settings, PORT: '0', OPS_PORT: '0' },
+      encoding: 'utf8',
+      ...(isRoot && { uid: nobody, gid: nobody }),
+    });
+    await chmod(folder, 0o755);
+    assert.equal(status, 1, stderr);
+    const { findings } = JSON.parse(stdout);
+    expectFinding(findings, 'writing', 'problem', /this user may not write to /);
+    expectFinding(findings, 'store', 'ok', /is whole/);
+  });
+});

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
+import { type TestContext, test } from 'node:test';
+import { minuteMs } from '../../src/clock.ts';
+import { createHttpServer, defaultTimeouts } from '../../src/http/http-server.ts';
+import { logTurnedAway } from '../../src/http/turned-away.ts';
+import { createLog } from '../../src/observability/log.ts';
+import { createMovableClock } from '../support/service.ts';
+
+async function listen(t: TestContext, server: ReturnType<typeof createServer>): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+function open(t: TestContext, port: number): Socket {
+  const socket = connect({ host: '127.0.0.1', port });
+  socket.on('error', () => {});
+  t.after(() => socket.destroy());
+  return socket;
+}
+
+const answerAtOnce: RequestListener = (_request, response) => response.end('answered');
+
+test('a connection beyond the most that may be open is closed at once, the others are served', async (t) => {
+  const server = createHttpServer(answerAtOnce, defaultTimeouts, 2);
+  const port = await listen(t, server);
+  const taken = [open(t, port), open(t, port)];
+  await Promise.all(taken.map((socket) => once(socket, 'connect')));
+  const tooMany = open(t, port);
+  tooMany.resume();
+  await once(tooMany, 'close');
+  for (const socket of taken) {
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    assert.match(String(await once(socket, 'data')), /answered/);
+  }
+});
+
+test('once one of them has gone there is room for another', async (t) => {
+  const server = createHttpServer(answerAtOnce, defaultTimeouts, 1);
+  const port = await listen(t, server);
+  const first = open(t, port);
+  const [accepted] = await once(server, 'connection');
+  first.destroy();
+  await once(accepted, 'close');
+  const second = open(t, port);
+  second.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+  assert.match(String(await once(second, 'data')), /answered/);
+});
+
+test('that connections are turned away is logged at most once a minute, with their number', () => {
+  const clock = createMovableClock();
+  const output = new PassThrough();
+  const lines: string[] = [];
+  output.on('data', (line) => lines.push(String(line)));
+  const server = createServer();
+  logTurnedAway(server, clock.now, createLog('info', output));
+  const drop = (count: number) => {
+    for (let left = count; left > 0; left -= 1) server.emit('drop');
+  };
+  drop(3);
+  clock.advance(minuteMs);
+  drop(1);
+  clock.advance(minuteMs - 1);
+  drop(1);
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line).turnedAway),
+    [1, 3],
+  );
+});
+
+test('a client that takes nothing of its answer is cut off, one that takes it slowly is not', async (t) => {
+  const body = Buffer.alloc(32 * 2 ** 20, 'x');
+  const server = createHttpServer((_request, response) => response.end(body), {
+    ...defaultTimeouts,
+    untakenMs: 500,
+  });
+  const port = await listen(t, server);
+  const idle = open(t, port);
+  idle.pause();
+  idle.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+  const [accepted] = await once(server, 'connection');
+  const cut = once(accepted, 'close');
+  const slow = open(t, port);
+  slow.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+  const takePart = () => slow.read(2 ** 16) ?? slow.read();
+  let taken = 0;
+  const taking = setInterval(() => {
+    taken += takePart()?.length ?? 0;
+  }, 2);
+  t.after(() => clearInterval(taking));
+  await cut;
+  while (taken < body.length) await new Promise((resolve) => setTimeout(resolve, 2));
+});

@@ -1,0 +1,294 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readdir, readFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { bodyBytesMax } from '../../src/http/json-body.ts';
+import { expectError } from '../support/expect-error.ts';
+import { exchangeRaw, formatRequest } from '../support/raw-http.ts';
+import { startService } from '../support/service.ts';
+
+/** The OWASP API Security Top 10 of 2023, item by item; docs/decisions/security.md tells which apply and why. */
+
+const service = await startService({ after });
+const key = await service.createKey();
+const rex = { name: 'Rex', categoryId: 1 };
+const origin = new URL(service.baseUrl).origin;
+
+async function readJson(response: Response): Promise<Record<string, unknown>> {
+  return (await response.json()) as Record<string, unknown>;
+}
+
+describe('API1 Broken Object Level Authorization', () => {
+  test("an Idempotency-Key leads to no other account's request", async () => {
+    const headers = { 'idempotency-key': 'shared' };
+    const own = await readJson(await service.post(key, rex, headers));
+    const other = await service.post(await service.createKey(), rex, headers);
+    assert.equal(other.status, 201);
+    assert.equal(other.headers.get('idempotent-replayed'), null);
+    assert.notEqual((await readJson(other))['id'], own['id']);
+  });
+
+  test('what one account uses up of its limit is not missing from that of another', async () => {
+    const [one, other] = [await service.createKey('free'), await service.createKey('free')];
+    await service.request(one, '/pets');
+    assert.equal((await service.request(other, '/pets')).headers.get('x-ratelimit-remaining'), '59');
+  });
+});
+
+describe('API2 Broken Authentication', () => {
+  test('guessing keys is refused past the limit of the address', async (t) => {
+    const strict = await startService(t);
+    const statuses: number[] = [];
+    for (let guess = 0; guess < 61; guess += 1)
+      statuses.push((await strict.request(`as_stg_${String(guess).padStart(28, '0')}`, '/pets')).status);
+    assert.deepEqual(statuses, [...Array<number>(60).fill(401), 429]);
+  });
+
+  test('a refused key is answered alike, wherever it differs from a valid one', async () => {
+    const wrong = [3, 10, 20, 30].map(
+      (at) => key.slice(0, at) + (key[at] === 'x' ? 'y' : 'x') + key.slice(at + 1),
+    );
+    const bodies = await Promise.all(
+      wrong.map(async (text) => (await service.request(text, '/pets')).text()),
+    );
+    assert.equal(new Set(bodies).size, 1);
+  });
+});
+
+describe('API3 Broken Object Property Level Authorization', () => {
+  test('fields that a client may not set are not taken, and none is told that is not documented', async () => {
+    const sent = {
+      ...rex,
+      id: 1_000_000,
+      createdAt: 0,
+      account: 1,
+      isAdmin: true,
+      ['__proto__']: { status: 'sold' },
+    };
+    const added = await readJson(await service.post(key, sent));
+    assert.deepEqual(Object.keys(added), ['id', 'name', 'categoryId', 'status']);
+    assert.notEqual(added['id'], sent.id);
+    assert.equal(added['status'], 'available');
+    const got = await readJson(await service.request(key, `/pets/${added['id']}`));
+    assert.deepEqual(got, added);
+  });
+
+  test('a __proto__ in a body changes nothing', async () => {
+    const added = await service.post(
+      key,
+      '{"name":"Rex","categoryId":1,"__proto__":{"status":"sold","polluted":1}}',
+    );
+    assert.equal((await readJson(added))['status'], 'available');
+    assert.equal(({} as Record<string, unknown>)['polluted'], undefined);
+  });
+});
+
+describe('API4 Unrestricted Resource Consumption', () => {
+  test('a page holds 100 animals at most', async () => {
+    await expectError(await service.request(key, '/pets?limit=101'), 400, 'invalid_parameter');
+  });
+
+  test('a body holds 64 KiB at most', async () => {
+    await expectError(await service.post(key, ' '.repeat(bodyBytesMax + 1)), 413, 'payload_too_large');
+  });
+
+  test('a compressed body is not unpacked', async () => {
+    const headers = { 'content-encoding': 'gzip' };
+    await expectError(await service.post(key, '\x1f\x8b', headers), 415, 'unsupported_media_type');
+  });
+
+  test('deep JSON and long numbers are refused as any other mistake', async () => {
+    const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`;
+    for (const body of [
+      deep,
+      `{"name":"Rex","categoryId":${'9'.repeat(60_000)}}`,
+      '{"name":"Rex","categoryId":1e999999}',
+    ])
+      await expectError(await service.post(key, body), 400, 'invalid_body');
+  });
+});
+
+describe('API5 Broken Function Level Authorization', () => {
+  test('a key that may only read adds nothing', async () => {
+    const reader = await service.createKey('pro', undefined, { scopes: ['pets:read'] });
+    const before = await service.countPets();
+    await expectError(await service.post(reader, rex), 403, 'scope_missing');
+    assert.equal(await service.countPets(), before);
+  });
+
+  test("nothing of the operator's port is on the public one, and the reverse", async () => {
+    for (const path of ['/metrics', '/healthz', '/readyz', '/v1/metrics', '/v1/healthz'])
+      assert.equal(
+        (await fetch(origin + path, { headers: { authorization: `Bearer ${key}` } })).status,
+        404,
+        path,
+      );
+    for (const path of ['/v1/pets', '/v1/pets/1', '/docs', '/openapi.json'])
+      assert.equal((await fetch(service.app.opsUrl + path)).status, 404, path);
+  });
+
+  test('no method changes or removes an animal', async () => {
+    for (const method of ['PUT', 'PATCH', 'DELETE'])
+      for (const path of ['/pets', '/pets/1'])
+        await expectError(await service.request(key, path, { method }), 405, 'method_not_allowed');
+    const headers = { 'x-http-method-override': 'DELETE' };
+    assert.equal((await service.request(key, '/pets', { headers })).status, 200);
+  });
+});
+
+describe('API6 Unrestricted Access to Sensitive Business Flows', () => {
+  test('a client that floods the catalogue is stopped by its limit, then banned', async (t) => {
+    const strict = await startService(t);
+    const flooder = await strict.createKey('free');
+    const codes: unknown[] = [];
+    for (let count = 0; count < 121; count += 1) {
+      const answer = await strict.post(flooder, rex);
+      if (answer.status !== 201) codes.push((await readJson(answer))['code']);
+    }
+    assert.equal(await strict.countPets(), 60);
+    assert.deepEqual(codes, [...Array(60).fill('rate_limit_exceeded'), 'key_banned']);
+  });
+});
+
+describe('API7 Server Side Request Forgery', () => {
+  test('no address that a client names is called, and none is believed', async (t) => {
+    let calls = 0;
+    const bait = createServer((socket) => {
+      calls += 1;
+      socket.destroy();
+    }).listen(0, '127.0.0.1');
+    t.after(() => bait.close());
+    await once(bait, 'listening');
+    const address = bait.address();
+    assert.ok(address !== null && typeof address === 'object');
+    const url = `http://127.0.0.1:${address.port}/x`;
+    const host = new URL(url).host;
+    const named = {
+      'x-forwarded-host': host,
+      'x-forwarded-for': '127.0.0.1',
+      forwarded: `host=${host}`,
+      referer: url,
+      origin: url,
+      'x-original-url': url,
+    };
+    await service.importPets(3);
+    const added = await service.post(key, { name: url, categoryId: 1, url, callback: url }, named);
+    const listed = await service.request(key, `/pets?limit=1&url=${encodeURIComponent(url)}`, {
+      headers: named,
+    });
+    const text = formatRequest(`GET ${url}`, { ...named, host, authorization: `Bearer ${key}` });
+    const [absolute] = await exchangeRaw(t, service.baseUrl, text);
+    assert.equal(added.headers.get('location')?.startsWith('/v1/pets/'), true);
+    assert.match(listed.headers.get('link') ?? '', /^<\/v1\/pets\?limit=1&cursor=/);
+    assert.equal(absolute?.status, 404);
+    assert.equal(calls, 0);
+  });
+});
+
+describe('API8 Security Misconfiguration', () => {
+  const answers: readonly (readonly [what: string, ask: () => Promise<Response>])[] = [
+    ['200', () => service.request(key, '/pets')],
+    ['201', () => service.post(key, rex)],
+    [
+      '304',
+      async () => {
+        const etag = (await service.request(key, '/pets/1')).headers.get('etag') ?? '';
+        return service.request(key, '/pets/1', { headers: { 'if-none-match': etag } });
+      },
+    ],
+    ['400', () => service.post(key, '{')],
+    ['401', () => service.request(null, '/pets')],
+    ['404', () => service.request(key, '/pets/none')],
+    ['405', () => service.request(key, '/pets', { method: 'DELETE' })],
+    ['the description', () => fetch(`${origin}/openapi.json`)],
+    ['a page', () => fetch(`${origin}/docs`)],
+  ];
+
+  for (const [what, ask] of answers)
+    test(`${what} names no product, is not sniffed, and allows no page of another origin`, async () => {
+      const { headers } = await ask();
+      for (const name of ['server', 'x-powered-by', 'via', 'access-control-allow-origin', 'set-cookie'])
+        assert.equal(headers.get(name), null, name);
+      assert.equal(headers.get('x-content-type-options'), 'nosniff');
+    });
+
+  test('what depends on a key is kept by no shared cache, and no failure by any', async () => {
+    assert.equal((await service.request(key, '/pets')).headers.get('cache-control'), 'private, no-cache');
+    assert.equal((await service.request(key, '/none')).headers.get('cache-control'), 'no-store');
+    assert.equal((await service.request(null, '/pets')).headers.get('cache-control'), 'no-store');
+  });
+
+  test('the pages run under a policy that allows nothing inline, nothing from elsewhere and no frame', async () => {
+    const policy = (await fetch(`${origin}/docs`)).headers.get('content-security-policy') ?? '';
+    for (const rule of [
+      "default-src 'none'",
+      "script-src 'self'",
+      "frame-ancestors 'none'",
+      "base-uri 'none'",
+    ])
+      assert.ok(policy.split('; ').includes(rule), rule);
+    assert.doesNotMatch(policy, /unsafe|\*|https?:/);
+  });
+
+  test('no failure tells what lies inside', async (t) => {
+    const broken = await startService(t);
+    const valid = await broken.createKey();
+    broken.openFile().exec('alter table pets rename to hidden');
+    const message = await expectError(await broken.request(valid, '/pets'), 500, 'internal_error');
+    assert.doesNotMatch(message, /sql|table|pets|\.ts|node/i);
+  });
+
+  test('a method that echoes or tunnels is not known', async (t) => {
+    for (const line of ['TRACE /v1/pets', 'TRACK /v1/pets', 'CONNECT localhost:80']) {
+      const [answer] = await exchangeRaw(
+        t,
+        service.baseUrl,
+        formatRequest(line, { authorization: `Bearer ${key}` }),
+      );
+      assert.ok([400, 405].includes(answer?.status ?? 0), `${line}: ${answer?.status}`);
+      assert.ok(!answer?.body.includes(key));
+    }
+  });
+});
+
+describe('API9 Improper Inventory Management', () => {
+  test('the description names every operation, its version and what is deprecated, with its end', async () => {
+    const description = (await (await fetch(`${origin}/openapi.json`)).json()) as {
+      readonly info: { readonly version: string };
+      readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly deprecated?: boolean }>>>>;
+    };
+    const operations = Object.entries(description.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { deprecated }]) => [method, path, deprecated === true]),
+    );
+    assert.deepEqual(operations, [
+      ['get', '/pets', false],
+      ['post', '/pets', false],
+      ['get', '/pets/{petId}', true],
+    ]);
+    assert.equal(description.info.version, '1.0.0');
+    assert.ok((await service.request(key, '/pets/1')).headers.get('sunset'));
+  });
+
+  test('no other version is served', async () => {
+    const headers = { authorization: `Bearer ${key}` };
+    for (const path of ['/v0/pets', '/v2/pets', '/pets', '/api/v1/pets', '/beta/pets'])
+      assert.equal((await fetch(origin + path, { headers })).status, 404, path);
+  });
+});
+
+describe('API10 Unsafe Consumption of APIs', () => {
+  test('the service calls nobody but its database and its counters', async () => {
+    const source = join(import.meta.dirname, '../../src');
+    const entries = await readdir(source, { recursive: true });
+    for (const file of entries.filter((name) => name.endsWith('.ts'))) {
+      const text = await readFile(join(source, file), 'utf8');
+      assert.doesNotMatch(
+        text,
+        /\bfetch\(|from '(?:undici|node:https|node:http2)'|\b(?:http|https)\.(?:get|request)\(/,
+        file,
+      );
+    }
+  });
+});

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { rename } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { type TestContext, test } from 'node:test';
+import { createLog } from '../../src/observability/log.ts';
+import { calmMs, createStoreFaults, repeatAfterMs } from '../../src/observability/store-faults.ts';
+import { step } from '../../src/storage/database.ts';
+import { openDatabase } from '../../src/storage/open-database.ts';
+import { insertWindow, selectSubjects } from '../contracts/window-rows.ts';
+import { createMovableClock, makeFolder, startService } from '../support/service.ts';
+
+/** A watched store that can be taken away and brought back, and the lines that were logged of it. */
+async function openWatched(t: TestContext) {
+  const folder = join(await makeFolder(t), 'data');
+  const output = new PassThrough();
+  const clock = createMovableClock();
+  const faults = createStoreFaults(createLog('info', output), clock.now, clock.now);
+  const database = faults.watch(await openDatabase(`sqlite:${join(folder, 'store.db')}`));
+  t.after(() => database.close());
+  let subject = 0;
+  let logged = '';
+  output.on('data', (chunk) => {
+    logged += chunk;
+  });
+  return {
+    database,
+    faults,
+    clock,
+    takeAway: () => rename(folder, `${folder}-elsewhere`),
+    bringBack: () => rename(`${folder}-elsewhere`, folder),
+    add: () => database.run(insertWindow, { subject: String(subject++), used: 1n }),
+    readLines: () =>
+      logged
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as { level: number; msg: string; failures: number }),
+  };
+}
+
+type Watched = Awaited<ReturnType<typeof openWatched>>;
+
+async function failToAdd({ add }: Watched, times: number): Promise<void> {
+  for (let time = 0; time < times; time += 1) await assert.rejects(add(), { code: 'unavailable' });
+}
+
+test('a store that begins to fail is told once, with the reason and without a stack', async (t) => {
+  const watched = await openWatched(t);
+  await watched.takeAway();
+  await failToAdd(watched, 100);
+  const [line, ...more] = watched.readLines();
+  assert.match(line?.msg ?? '', /^the store cannot be written: .*is not the file that was opened/);
+  assert.ok(!JSON.stringify(line).includes('stack'));
+  assert.deepEqual(more, []);
+});
+
+test('a fault that goes on is told again after ten seconds, with the number of failures', async (t) => {
+  const watched = await openWatched(t);
+  await watched.takeAway();
+  await failToAdd(watched, 3);
+  watched.clock.advance(repeatAfterMs);
+  await failToAdd(watched, 1);
+  assert.deepEqual(
+    watched.readLines().map(({ failures }) => failures),
+    [1, 4],
+  );
+});
+
+test('a store is told to be well once it does again what it is asked, and nothing has failed for a second', async (t) => {
+  const watched = await openWatched(t);
+  await watched.takeAway();
+  await failToAdd(watched, 2);
+  await watched.bringBack();
+  await watched.add();
+  assert.equal(watched.faults.listNotes().length, 1);
+  watched.clock.advance(calmMs);
+  await watched.add();
+  assert.deepEqual(watched.faults.listNotes(), []);
+  const [, line] = watched.readLines();
+  assert.equal(line?.msg, 'the store can be written again');
+  assert.equal(line?.failures, 2);
+});
+
+test('reads and writes are told apart', async (t) => {
+  const watched = await openWatched(t);
+  await watched.takeAway();
+  await failToAdd(watched, 1);
+  watched.clock.advance(calmMs);
+  await watched.database.read(selectSubjects, {});
+  const [note, ...more] = watched.faults.listNotes();
+  assert.match(note ?? '', /^the store cannot be written since 2027-01-02T12:00:00\.000Z: /);
+  assert.deepEqual(more, []);
+});
+
+test('a work that gives up is no fault', async (t) => {
+  const { database, readLines, faults } = await openWatched(t);
+  const givesUp = database.transact(function* () {
+    yield* step(selectSubjects, {});
+    throw new Error('no');
+  });
+  await assert.rejects(givesUp, /no/);
+  assert.deepEqual([readLines(), faults.listNotes()], [[], []]);
+});
+
+test('a service whose store cannot be written is ready, with a note, and its log has few lines', async (t) => {
+  const service = await startService(t, { LOG_REQUESTS: 'errors' });
+  const folder = dirname(service.config.databaseUrl.replace('sqlite:', ''));
+  const key = await service.createKey();
+  await rename(folder, `${folder}-elsewhere`);
+  try {
+    for (let sent = 0; sent < 3; sent += 1)
+      assert.equal((await service.post(key, { name: 'Rex', categoryId: 1 })).status, 503);
+    const readiness = await fetch(`${service.app.opsUrl}/readyz`);
+    assert.equal(readiness.status, 200);
+    assert.match(await readiness.text(), /"notes":\["the store cannot be written since /);
+    assert.equal(service.readLog().split('"status":503').length - 1, 3);
+    assert.doesNotMatch(service.readLog(), /"stack"/);
+  } finally {
+    await rename(`${folder}-elsewhere`, folder);
+  }
+});

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { describe, type TestContext, test } from 'node:test';
+import { Client } from 'pg';
+import { createCatalogue } from '../../src/pets/catalogue.ts';
+import { findPostgres, type Store } from '../support/engines.ts';
+import { eventually } from '../support/redis-server.ts';
+
+const postgres = await findPostgres();
+const rex = { name: 'Rex', categoryId: 1n, status: 'available' } as const;
+const bodyHash = createHash('sha256').update('body').digest();
+
+describe('an Idempotency-Key at several instances over PostgreSQL', { skip: postgres.skip }, () => {
+  test('is refused while its first request runs at another, and replayed when that has ended', async (t) => {
+    const { store, first, second, accountId } = await prepare(t);
+    const once = { accountId, key: 'k', bodyHash };
+    const unlock = await lockAccounts(t, store);
+    const adding = first.add(rex, once);
+    await eventually(async () => (await countWaiting(store)) === 1);
+    await assert.rejects(second.add(rex, once), { name: 'AppError', code: 'idempotency_key_in_use' });
+    await unlock();
+    const { pet } = await adding;
+    assert.deepEqual(await second.add(rex, once), { pet, replayed: true });
+    assert.deepEqual(await store.execute('select count(*)::int from pets'), [{ count: 1 }]);
+  });
+
+  test('whose first request the server ends may be used again at another', async (t) => {
+    const { store, first, second, accountId } = await prepare(t);
+    const once = { accountId, key: 'k', bodyHash };
+    const unlock = await lockAccounts(t, store);
+    const adding = assert.rejects(first.add(rex, once), { name: 'AppError', code: 'unavailable' });
+    await eventually(async () => (await countWaiting(store)) === 1);
+    await store.execute(`select pg_terminate_backend(pid) ${waiting}`);
+    await adding;
+    await unlock();
+    assert.equal((await second.add(rex, once)).replayed, false);
+    assert.deepEqual(await store.execute('select count(*)::int from pets'), [{ count: 1 }]);
+  });
+});
+
+async function prepare(t: TestContext) {
+  const store = await postgres.createStore(t);
+  const open = async () => createCatalogue(await store.open(), Date.now);
+  const [first, second] = [await open(), await open()];
+  const text = `insert into accounts (name, plan, created_at_ms) values ('a', 'free', 0) returning id::text`;
+  const [account] = (await store.execute(text)) as { id: string }[];
+  return { store, first, second, accountId: BigInt(account?.id ?? assert.fail()) };
+}
+
+/** Holds back whoever writes a record of an account, until the lock is given back. */
+async function lockAccounts(t: TestContext, { url }: Store): Promise<() => Promise<unknown>> {
+  const client = new Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  t.after(() => client.end());
+  await client.query('begin; select from accounts for update');
+  return () => client.query('rollback');
+}
+
+const waiting = `from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+
+async function countWaiting(store: Store): Promise<number> {
+  return (await store.execute(`select pid ${waiting}`)).length;
+}

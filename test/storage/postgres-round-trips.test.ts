@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { describe, type TestContext, test } from 'node:test';
+import { createKeyVerifier, rememberedMs } from '../../src/accounts/key-verifier.ts';
+import { createKeyring } from '../../src/accounts/keyring.ts';
+import { type Catalogue, createCatalogue } from '../../src/pets/catalogue.ts';
+import { resolvePlan } from '../../src/plans/plan.ts';
+import { findPostgres } from '../support/engines.ts';
+import { startCounting } from '../support/postgres-messages.ts';
+import { createMovableClock } from '../support/service.ts';
+
+const postgres = await findPostgres();
+const rex = { name: 'Rex', categoryId: 1n, status: 'available' } as const;
+const bodyHash = createHash('sha256').update('body').digest();
+
+/** A catalogue and keys over a way that is counted, with one account. */
+async function prepare(t: TestContext) {
+  const store = await postgres.createStore(t);
+  const way = await startCounting(t, store.url);
+  const database = await store.open(way.url);
+  const clock = createMovableClock();
+  const keyring = createKeyring(database, clock.now, 'dev');
+  const plan = resolvePlan('free', {});
+  assert.ok(!('problem' in plan));
+  const { key } = await keyring.issue({ account: 'a', plan, scopes: null, lifetimeMs: null });
+  const verifier = createKeyVerifier(database, clock.now);
+  const verification = await verifier.verify(key);
+  assert.ok('caller' in verification);
+  const { accountId } = verification.caller;
+  const catalogue = createCatalogue(database, clock.now);
+
+  /** How many round trips an operation takes. */
+  async function count(operation: () => Promise<unknown>): Promise<number> {
+    const before = way.countRoundTrips();
+    await operation();
+    return way.countRoundTrips() - before;
+  }
+  return { store, clock, catalogue, verifier, key, accountId, count };
+}
+
+describe('round trips to PostgreSQL', { skip: postgres.skip }, () => {
+  const operations: [string, (catalogue: Catalogue) => Promise<unknown>][] = [
+    ['a list', (catalogue) => catalogue.list({ limit: 20, status: null, newestId: null })],
+    ['a list of a status', (catalogue) => catalogue.list({ limit: 20, status: 'sold', newestId: 9n })],
+    ['one animal', (catalogue) => catalogue.get(1n)],
+    ['an add', (catalogue) => catalogue.add(rex, null)],
+  ];
+  for (const [name, operation] of operations)
+    test(`${name} takes one`, async (t) => {
+      const { catalogue, count } = await prepare(t);
+      for (let times = 0; times < 3; times += 1) assert.equal(await count(() => operation(catalogue)), 1);
+    });
+
+  test('a key that is not remembered takes one, one that is remembered none', async (t) => {
+    const { verifier, key, clock, count } = await prepare(t);
+    clock.advance(rememberedMs);
+    const verify = async () => verifier.verify(key);
+    assert.equal(await count(verify), 1);
+    assert.equal(await count(verify), 0);
+  });
+
+  test('an add under a new Idempotency-Key takes one, and its retry one more', async (t) => {
+    const { catalogue, accountId, count } = await prepare(t);
+    const add = (key: string) => count(() => catalogue.add(rex, { accountId, key, bodyHash }));
+    assert.deepEqual([await add('a'), await add('b'), await add('a')], [1, 1, 2]);
+  });
+
+  test('a thousand adds under keys of their own, ten at a time, take a thousand: none is begun again', async (t) => {
+    const { catalogue, accountId, count } = await prepare(t);
+    let next = 0;
+    const work = async () => {
+      for (let place = next++; place < 1_000; place = next++)
+        await catalogue.add(rex, { accountId, key: `k${place}`, bodyHash });
+    };
+    assert.equal(await count(() => Promise.all(Array.from({ length: 10 }, work))), 1_000);
+  });
+});

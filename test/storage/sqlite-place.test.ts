@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { Database } from '../../src/storage/database.ts';
+import { openSqlite } from '../../src/storage/sqlite.ts';
+import { insertWindow, selectSubjects } from '../contracts/window-rows.ts';
+import { makeFolder } from '../support/service.ts';
+
+const unavailable = { name: 'AppError', code: 'unavailable' };
+
+async function openFile(t: TestContext) {
+  const folder = join(await makeFolder(t), 'data');
+  const path = join(folder, 'store.db');
+  const database = await openSqlite(path);
+  t.after(() => database.close());
+  return { folder, path, database };
+}
+
+const add = (database: Database, subject: string) => database.run(insertWindow, { subject, used: 1n });
+
+test('nothing is written to a file that was moved away, and all is again once it is back', async (t) => {
+  const { folder, database } = await openFile(t);
+  await add(database, 'before');
+  await rename(folder, `${folder}-elsewhere`);
+  await assert.rejects(add(database, 'meanwhile'), unavailable);
+  await rename(`${folder}-elsewhere`, folder);
+  await add(database, 'after');
+  const kept = (await database.read(selectSubjects, {})).map(({ subject }) => subject);
+  assert.deepEqual(kept, ['after', 'before']);
+});
+
+test('what was read before is still read from a file that was moved away', async (t) => {
+  const { folder, database } = await openFile(t);
+  await add(database, 'before');
+  await rename(folder, `${folder}-elsewhere`);
+  assert.equal((await database.read(selectSubjects, {})).length, 1);
+});
+
+for (const [what, end] of [
+  ['the store', ''],
+  ['its -wal', '-wal'],
+] as const) {
+  test(`nothing is written where ${what} was deleted`, async (t) => {
+    const { path, database } = await openFile(t);
+    await rm(path + end);
+    await assert.rejects(add(database, 'a'), unavailable);
+  });
+}
+
+test('nothing is written where another file stands in the place of the store', async (t) => {
+  const { path, database } = await openFile(t);
+  await rename(path, `${path}-old`);
+  await writeFile(path, '');
+  await assert.rejects(add(database, 'a'), unavailable);
+});
+
+test('nothing is written any more, a second later at most, where another file stands in the place of its -wal', async (t) => {
+  const { path, database } = await openFile(t);
+  await rename(`${path}-wal`, `${path}-old`);
+  await writeFile(`${path}-wal`, '');
+  const untilMs = performance.now() + 5_000;
+  let failure: unknown = null;
+  for (let number = 1; failure === null && performance.now() < untilMs; number += 1)
+    failure = await add(database, `a${number}`).then(
+      () => null,
+      (error: unknown) => error,
+    );
+  assert.equal((failure as { code?: string } | null)?.code, 'unavailable');
+});

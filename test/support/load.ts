@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { setTimeout } from 'node:timers/promises';
+import { add, elementAt, type Instances } from './instances.ts';
+
+export const addedBefore = 100;
+export const addedAfter = 300;
+const clients = 24;
+/** What a client waits before it asks again where it was refused. */
+const pauseMs = 20;
+
+export interface Outcome {
+  /** What was answered with 201, by the name of the animal. */
+  readonly answered: Map<string, number>;
+  /** What went wrong on the way to an instance, and the status of every refusal. */
+  readonly failures: Set<string>;
+}
+
+/**
+ * Clients that add one animal after the other, each through all instances in turn, and send again elsewhere, with the
+ * same Idempotency-Key, what was not answered or was refused in a way that lets it be sent again. `onLoad` is called
+ * once, in the middle of it. Any other answer is a failure of the test.
+ */
+export async function addUnderLoad(
+  { services }: Instances,
+  key: string,
+  onLoad: () => unknown,
+  refusals: readonly number[] = [409],
+): Promise<Outcome> {
+  const answered = new Map<string, number>();
+  const failures = new Set<string>();
+  let started = 0;
+
+  /** Null where it is to be sent again. */
+  async function trySend(name: string, place: number): Promise<number | null> {
+    const service = elementAt(services, place % services.length);
+    try {
+      const response = await add(service, key, name, name);
+      const { id } = (await response.json()) as { id: number };
+      if (response.status === 201) return id;
+      assert.ok(refusals.includes(response.status), `${response.status}`);
+      failures.add(String(response.status));
+    } catch (error) {
+      if (error instanceof assert.AssertionError) throw error;
+      const { cause } = error as { cause?: NodeJS.ErrnoException };
+      failures.add(cause?.code ?? String(error));
+    }
+    return null;
+  }
+
+  async function send(name: string, place: number): Promise<number> {
+    for (let next = place; ; next += 1) {
+      const id = await trySend(name, next);
+      if (id !== null) return id;
+      await setTimeout(pauseMs);
+    }
+  }
+
+  async function work(): Promise<void> {
+    while (started < addedBefore + addedAfter) {
+      const place = started++;
+      if (place === addedBefore) onLoad();
+      const name = `animal-${place}`;
+      answered.set(name, await send(name, place));
+    }
+  }
+
+  await Promise.all(Array.from({ length: clients }, work));
+  return { answered, failures };
+}

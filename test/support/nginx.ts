@@ -1,0 +1,73 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { TestContext } from 'node:test';
+import { eventually, findFreePort } from './redis-server.ts';
+
+/** Why no nginx can be started here; false where one can. With CI=true that is a failure. */
+export async function whyNoNginx(): Promise<string | false> {
+  const child = spawn('nginx', ['-v'], { stdio: 'ignore' });
+  const [code] = await once(child, 'exit').catch(() => [null]);
+  if (code === 0) return false;
+  const reason = 'SKIPPED: there is no nginx to start for the tests; install one';
+  if (process.env['CI'] === 'true') throw new Error(reason);
+  return reason;
+}
+
+const shipped = join(import.meta.dirname, '../../deploy/nginx.conf');
+
+/**
+ * Starts nginx as `deploy/nginx.conf` has it, but for the addresses and the folders that it writes to, before instances
+ * on this machine; gives where it listens, without `/v1`. It ends with the test.
+ */
+export async function startNginx(
+  test: Pick<TestContext, 'after'>,
+  ports: readonly (string | number)[],
+): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'animal-store-nginx-'));
+  const port = await findFreePort();
+  const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+  const places = kinds.map((kind) => `${kind}_temp_path ${join(folder, kind)};\n`);
+  let config = await readFile(shipped, 'utf8');
+  const replace = (from: string | RegExp, to: string) => {
+    const changed = config.replace(from, to);
+    if (changed === config) throw new Error(`deploy/nginx.conf has no ${from}`);
+    config = changed;
+  };
+  replace('pid /run/nginx.pid;', `pid ${join(folder, 'nginx.pid')};\ndaemon off;`);
+  replace('http {', `http {\n${places.join('')}`);
+  replace('listen 80 ', `listen 127.0.0.1:${port} `);
+  for (const [place, instance] of ports.entries())
+    replace(`server service-${place + 1}:8080`, `server 127.0.0.1:${instance}`);
+  const file = join(folder, 'nginx.conf');
+  await writeFile(file, config);
+  await mkdir(join(folder, 'logs'));
+  const child = spawn('nginx', ['-p', folder, '-c', file], { stdio: ['ignore', 'ignore', 'pipe'] });
+  test.after(async () => {
+    await end(child);
+    await rm(folder, { recursive: true });
+  });
+  await untilListening(child, `http://127.0.0.1:${port}`);
+  return `http://127.0.0.1:${port}`;
+}
+
+async function untilListening(child: ChildProcess, url: string): Promise<void> {
+  const complaints = child.stderr === null ? '' : text(child.stderr);
+  await eventually(async () => {
+    if (child.exitCode !== null) throw new Error(`nginx does not start: ${await complaints}`);
+    return fetch(`${url}/openapi.json`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  });
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, 'exit');
+  child.kill('SIGTERM');
+  await gone;
+}

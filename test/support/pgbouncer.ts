@@ -1,0 +1,81 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { TestContext } from 'node:test';
+import { promisify } from 'node:util';
+import { findFreePort } from './redis-server.ts';
+
+/** The PgBouncer that is installed. */
+export interface PgBouncer {
+  /** Why none can be started here; false where one can. With CI=true that is a failure. */
+  readonly skip: string | false;
+  /** Whether it can bring a prepared statement to whichever connection it lends: from version 1.21 on. */
+  readonly carriesStatements: boolean;
+}
+
+export async function findPgBouncer(): Promise<PgBouncer> {
+  try {
+    const { stdout } = await promisify(execFile)('pgbouncer', ['--version']);
+    const [, major, minor] = /^PgBouncer (\d+)\.(\d+)/.exec(stdout) ?? [];
+    return { skip: false, carriesStatements: Number(major) > 1 || Number(minor) >= 21 };
+  } catch {
+    const skip = 'SKIPPED: there is no pgbouncer to start for the tests; install one';
+    if (process.env['CI'] === 'true') throw new Error(skip);
+    return { skip, carriesStatements: false };
+  }
+}
+
+/** Starts a PgBouncer before the server of an address, and gives the address by way of it; it ends with the test. */
+export async function startPgBouncer(
+  test: Pick<TestContext, 'after'>,
+  url: string,
+  settings: Readonly<Record<string, string>>,
+): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'animal-store-pgbouncer-'));
+  await chmod(folder, 0o755);
+  const port = await findFreePort();
+  const target = new URL(url);
+  const all = {
+    listen_addr: '127.0.0.1',
+    listen_port: String(port),
+    unix_socket_dir: '',
+    auth_type: 'any',
+    ignore_startup_parameters: 'statement_timeout,lock_timeout,idle_in_transaction_session_timeout',
+    ...settings,
+  };
+  const file = join(folder, 'pgbouncer.ini');
+  const lines = Object.entries(all).map(([name, value]) => `${name} = ${value}\n`);
+  const place = `host=${target.hostname} port=${target.port} user=${target.username}`;
+  await writeFile(file, `[databases]\n* = ${place}\n\n[pgbouncer]\n${lines.join('')}`);
+  const asUser = userInfo().uid === 0 ? ['-u', 'postgres'] : [];
+  const child = spawn('pgbouncer', [...asUser, file], { stdio: ['ignore', 'ignore', 'pipe'] });
+  test.after(async () => {
+    await end(child);
+    await rm(folder, { recursive: true });
+  });
+  await untilStarted(child);
+  target.host = `127.0.0.1:${port}`;
+  return target.href;
+}
+
+async function untilStarted({ stderr }: ChildProcess): Promise<void> {
+  if (stderr === null) return;
+  const lines: string[] = [];
+  for await (const line of createInterface(stderr)) {
+    lines.push(line);
+    if (!line.includes('process up')) continue;
+    stderr.resume();
+    return;
+  }
+  throw new Error(`pgbouncer does not start: ${lines.join('\n')}`);
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, 'exit');
+  child.kill('SIGKILL');
+  await gone;
+}

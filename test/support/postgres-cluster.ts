@@ -1,0 +1,151 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { chown, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { promisify } from 'node:util';
+import { Client } from 'pg';
+import { eventually, findFreePort } from './redis-server.ts';
+
+/** One server of a cluster. */
+export interface PostgresServer {
+  /** The address of its database `postgres`. */
+  readonly url: string;
+  execute(sql: string): Promise<readonly Record<string, unknown>[]>;
+  /** Ends every process of it at once, as the loss of its machine does. */
+  kill(): Promise<void>;
+  /** Makes a standby the primary. */
+  promote(): Promise<void>;
+}
+
+/** A primary that answers a commit only when its standby has it on disk, too. */
+export interface PostgresCluster {
+  readonly primary: PostgresServer;
+  readonly standby: PostgresServer;
+}
+
+const run = promisify(execFile);
+const installations = '/usr/lib/postgresql';
+
+/** Why no cluster can be started here; false where one can. With CI=true that is a failure. */
+export function whyNoPostgresCluster(): string | false {
+  if (findPrograms() !== null) return false;
+  const reason = 'SKIPPED: there is no initdb to make PostgreSQL servers for the tests; install postgresql';
+  if (process.env['CI'] === 'true') throw new Error(reason);
+  return reason;
+}
+
+/** Where Debian keeps the newest version's programs. */
+function findPrograms(): string | null {
+  const versions = existsSync(installations) ? readdirSync(installations) : [];
+  const newest = versions.toSorted((a, b) => Number(b) - Number(a))[0];
+  const folder = join(installations, newest ?? '', 'bin');
+  return existsSync(join(folder, 'initdb')) ? folder : null;
+}
+
+/** PostgreSQL refuses to run as root; then it runs as the user that Debian makes for it. */
+async function findOwner(): Promise<{ uid: number; gid: number }> {
+  const { uid, gid } = userInfo();
+  if (uid !== 0) return { uid, gid };
+  const ids = ['-u', '-g'].map(async (option) => Number((await run('id', [option, 'postgres'])).stdout));
+  const [postgresUid = 0, postgresGid = 0] = await Promise.all(ids);
+  return { uid: postgresUid, gid: postgresGid };
+}
+
+/** A primary with one synchronous standby, on free ports; both end with the test. */
+export async function startPostgresCluster(test: Pick<TestContext, 'after'>): Promise<PostgresCluster> {
+  const programs = findPrograms();
+  if (programs === null) throw new Error('there is no initdb');
+  const owner = await findOwner();
+  const folder = await mkdtemp(join(tmpdir(), 'animal-store-postgres-'));
+  await chown(folder, owner.uid, owner.gid);
+  const servers: { end(): Promise<void> }[] = [];
+  test.after(async () => {
+    for (const server of servers) await server.end();
+    await rm(folder, { recursive: true });
+  });
+  const user = userInfo().username;
+  const call = (program: string, ...args: string[]) =>
+    run(join(programs, program), args, { ...owner, cwd: folder });
+
+  async function startServer(name: string): Promise<PostgresServer> {
+    const port = await findFreePort();
+    const data = join(folder, name);
+    const settings = { port, listen_addresses: '127.0.0.1', unix_socket_directories: '', fsync: 'off' };
+    const child = spawn(
+      join(programs ?? '', 'postgres'),
+      ['-D', data, ...Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`])],
+      { ...owner, cwd: folder, stdio: 'ignore' },
+    );
+    servers.push({ end: () => killAll(child) });
+    const url = `postgres://${user}@127.0.0.1:${port}/postgres`;
+    const execute = (sql: string) => executeAt(url, sql);
+    await eventually(async () => {
+      if (child.exitCode !== null) throw new Error('the server does not start');
+      return execute('select 1').then(
+        () => true,
+        () => false,
+      );
+    });
+    return {
+      url,
+      execute,
+      kill: () => killAll(child),
+      promote: async () => {
+        await call('pg_ctl', 'promote', '-D', data, '-w');
+      },
+    };
+  }
+
+  await call('initdb', '-D', join(folder, 'primary'), '-U', user, '-A', 'trust', '-E', 'UTF8', '--no-sync');
+  const primary = await startServer('primary');
+  const copy = ['-D', join(folder, 'standby'), '-R', '-X', 'stream', '-c', 'fast', '--no-sync'];
+  await call('pg_basebackup', '-d', primary.url, ...copy);
+  const standby = await startServer('standby');
+  await primary.execute(`alter system set synchronous_standby_names = '*'`);
+  await primary.execute('select pg_reload_conf()');
+  await eventually(async () => {
+    const [row] = await primary.execute('select sync_state from pg_stat_replication');
+    return row?.['sync_state'] === 'sync';
+  });
+  return { primary, standby };
+}
+
+async function executeAt(url: string, sql: string): Promise<readonly Record<string, unknown>[]> {
+  const client = new Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** The first process starts all others, so it goes first. */
+async function killAll(child: ChildProcess): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, 'exit');
+  const others = listChildren(child.pid);
+  child.kill('SIGKILL');
+  for (const pid of others) process.kill(pid, 'SIGKILL');
+  await gone;
+}
+
+function listChildren(parent: number): number[] {
+  const pids = readdirSync('/proc').filter((entry) => /^\d+$/.test(entry));
+  return pids.filter((pid) => readParent(pid) === parent).map(Number);
+}
+
+function readParent(pid: string): number | null {
+  try {
+    const [, second] = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ');
+    return Number(second);
+  } catch {
+    return null;
+  }
+}
