@@ -1,0 +1,29 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startApp } from '../src/app.ts';
+import { systemClock } from '../src/clock.ts';
+import { parseConfig } from '../src/config.ts';
+import { createLog } from '../src/observability/log.ts';
+import { type Description, writeTypes } from './description-types.ts';
+
+/** Starts the service on an empty store, reads its description and writes `src/generated.ts` from it. */
+async function generate(): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'animal-store-'));
+  const config = parseConfig({
+    PORT: '0',
+    OPS_PORT: '0',
+    ENVIRONMENT: 'staging',
+    DATABASE_URL: `sqlite:${join(folder, 'animal-store.db')}`,
+  });
+  const app = await startApp(config, systemClock, createLog('silent', process.stderr));
+  try {
+    const description = (await (await fetch(`${app.url}/openapi.json`)).json()) as Description;
+    await writeFile(join(import.meta.dirname, 'src/generated.ts'), writeTypes(description));
+  } finally {
+    await app.close();
+    await rm(folder, { recursive: true });
+  }
+}
+
+await generate();

@@ -1,0 +1,13 @@
+import { createPets, type Pets } from './pets.ts';
+import { type AnimalStoreOptions, readOptions } from './settings.ts';
+import { createTransport } from './transport.ts';
+
+/** A client of one Animal Store with one API key, which it holds where nothing prints it. */
+export class AnimalStore {
+  readonly pets: Pets;
+
+  /** Throws `invalid_argument` for an option that breaks its rule; sends nothing. */
+  constructor(options: AnimalStoreOptions) {
+    this.pets = createPets(createTransport(readOptions(options)));
+  }
+}

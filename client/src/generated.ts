@@ -1,0 +1,76 @@
+// Made by client/generate.ts from the /openapi.json of the service; not to be edited.
+
+/** An animal. */
+export interface Pet {
+  /** Unique identifier assigned by the service on creation. */
+  readonly id: bigint;
+  /** The animal's name. */
+  readonly name: string;
+  /** Identifier of the category the animal belongs to. */
+  readonly categoryId: bigint;
+  readonly status?: PetStatus | undefined;
+}
+
+/** An animal to be added. */
+export interface NewPet {
+  /** The animal's name. */
+  readonly name: string;
+  /** Identifier of the category the animal belongs to. */
+  readonly categoryId: bigint | number;
+  readonly status?: PetStatus | undefined;
+}
+
+/** Availability of an animal. */
+export type PetStatus = 'available' | 'pending' | 'sold';
+
+/** Machine-readable error code. */
+export type ErrorCode =
+  | 'api_key_missing'
+  | 'api_key_invalid'
+  | 'api_key_expired'
+  | 'api_key_revoked'
+  | 'scope_missing'
+  | 'rate_limit_exceeded'
+  | 'key_banned'
+  | 'invalid_body'
+  | 'invalid_parameter'
+  | 'idempotency_key_reused'
+  | 'idempotency_key_in_use'
+  | 'not_found'
+  | 'gone'
+  | 'method_not_allowed'
+  | 'payload_too_large'
+  | 'unsupported_media_type'
+  | 'request_timeout'
+  | 'headers_too_large'
+  | 'internal_error'
+  | 'unavailable';
+
+/** What went wrong. */
+export interface ErrorBody {
+  /** Machine-readable error code. */
+  readonly code: ErrorCode;
+  /** Human-readable description. */
+  readonly message: string;
+  /** The HTTP status code. */
+  readonly status: number;
+}
+
+/** List animals: what the query may hold. */
+export interface ListPetsQuery {
+  /** Maximum number of animals returned. */
+  readonly limit?: number | undefined;
+  /** Availability. */
+  readonly status?: PetStatus | undefined;
+  /** Where the page begins, as a `Link` of the page before has it. */
+  readonly cursor?: string | undefined;
+}
+
+export const operations = {
+  /** List animals. */
+  listPets: { method: 'GET', path: '/pets' },
+  /** Add an animal. */
+  createPet: { method: 'POST', path: '/pets' },
+  /** Get an animal. */
+  getPet: { method: 'GET', path: '/pets/{petId}' },
+} as const;

@@ -1,0 +1,43 @@
+import type { Answer } from './answer.ts';
+import { AnimalStoreError } from './errors.ts';
+import { operations, type Pet } from './generated.ts';
+import { findLink } from './links.ts';
+import type { ResponseInfo } from './response-info.ts';
+import type { CallOptions } from './transport.ts';
+
+/** A part of the list of animals, the newest first. */
+export interface PetPage {
+  readonly items: readonly Pet[];
+  /** Where the next page begins, for a `list` at another time; null on the last page. */
+  readonly nextCursor: string | null;
+  readonly response: ResponseInfo;
+  /** The next page; null after the last. It takes the signal of the first page unless it is given one. */
+  next(options?: CallOptions): Promise<PetPage | null>;
+}
+
+/** `follow` asks for the page that a query of a link leads to. */
+export function createPage(
+  { value, response }: Answer<readonly Pet[]>,
+  follow: (query: string, options: CallOptions | undefined) => Promise<PetPage>,
+): PetPage {
+  const next = findNext(response);
+  return {
+    items: value,
+    nextCursor: next?.get('cursor') ?? null,
+    response,
+    next: async (options) => (next === null ? null : await follow(`?${next}`, options)),
+  };
+}
+
+/**
+ * The query of the link to the next page; null without one. Only the query is taken: the request goes to the base
+ * address that the client was given, wherever the link leads, and so does the key.
+ */
+function findNext({ headers, requestId, status }: ResponseInfo): URLSearchParams | null {
+  const target = findLink(headers, 'next');
+  if (target === null) return null;
+  const [, path = '', query = ''] = /^([^?#]*)\??([^#]*)/.exec(target) ?? [];
+  if (path.endsWith(operations.listPets.path)) return new URLSearchParams(query);
+  const message = `the link to the next page leads to no list of animals: ${path}`;
+  throw new AnimalStoreError('unexpected_answer', message, { requestId, status });
+}

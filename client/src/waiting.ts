@@ -1,0 +1,44 @@
+/** Settles after a time; rejects with the signal's reason as soon as that is aborted. */
+export function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    if (signal?.aborted) stop();
+    else signal?.addEventListener('abort', stop, { once: true });
+  });
+}
+
+/** A signal that is aborted when another is or the time is up, whichever is first. */
+export interface Deadline {
+  readonly signal: AbortSignal;
+  /** Whether the time is up. */
+  isOver(): boolean;
+  /** To be called when it no longer matters: lets go of the timer and the other signal. */
+  end(): void;
+}
+
+export function startDeadline(ms: number, other: AbortSignal | undefined): Deadline {
+  const controller = new AbortController();
+  let over = false;
+  const stop = () => controller.abort(other?.reason);
+  const timer = setTimeout(() => {
+    over = true;
+    controller.abort();
+  }, ms);
+  if (other?.aborted) stop();
+  else other?.addEventListener('abort', stop, { once: true });
+  return {
+    signal: controller.signal,
+    isOver: () => over,
+    end() {
+      clearTimeout(timer);
+      other?.removeEventListener('abort', stop);
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { basename, join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import type { Browser } from 'playwright-core';
+import { launchBrowser, openVisit, skip } from '../browser/chromium.ts';
+import { type Ending, startService } from '../support/service.ts';
+import { installPacked } from './packed-client.ts';
+
+/** Serves an empty page and, beside it, what the package holds; gives the origin. */
+async function servePackage(test: Ending): Promise<string> {
+  const { project } = await installPacked(test);
+  const dist = join(project, 'node_modules/@animal-store/client/dist');
+  const server = createServer(async ({ url = '/' }, response) => {
+    if (url === '/') return response.setHeader('content-type', 'text/html').end('<!doctype html>');
+    response.setHeader('content-type', 'text/javascript');
+    return response.end(await readFile(join(dist, basename(url))).catch(() => ''));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  test.after(() => server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const origin = skip === false ? await servePackage({ after }) : '';
+
+describe('the client in a browser', { skip }, () => {
+  let browser: Browser;
+  before(async () => {
+    browser = await launchBrowser();
+  });
+  after(() => browser.close());
+
+  test('a page of a listed origin adds, walks and reads failures, limits and deprecations', async (t) => {
+    const service = await startService(t, { CORS_ORIGINS: origin });
+    await service.importPets(5);
+    const { page, complaints } = await openVisit(t, browser);
+    await page.goto(origin);
+    const seen = await page.evaluate(`(async () => {
+      const { AnimalStore, stringifyExactJson } = await import('/index.js');
+      const told = [];
+      const onDeprecation = ({ operation }) => told.push(operation);
+      const options = { apiKey: '${await service.createKey()}', baseUrl: '${service.baseUrl}' };
+      const { pets } = new AnimalStore({ ...options, onDeprecation, userAgent: 'page/1' });
+      const added = await pets.create({ name: 'Rex', categoryId: -9223372036854775808n });
+      const ids = [];
+      for await (const { id } of pets.listAll({ limit: 2 })) ids.push(String(id));
+      const { code, requestId } = await pets.get(99).catch((error) => error);
+      const remaining = added.response.rateLimit.remaining;
+      return { added: stringifyExactJson(added), ids, code, requestId, remaining, told };
+    })()`);
+    const { requestId, remaining, ...rest } = seen as { requestId: string; remaining: number };
+    assert.deepEqual(rest, {
+      added: '{"id":6,"name":"Rex","categoryId":-9223372036854775808,"status":"available"}',
+      ids: ['6', '5', '4', '3', '2', '1'],
+      code: 'not_found',
+      told: ['getPet'],
+    });
+    assert.match(requestId, /^req_/);
+    assert.ok(remaining > 0);
+    // The browser itself tells of the 404.
+    assert.deepEqual(
+      complaints.filter((line) => !line.includes('404')),
+      [],
+    );
+  });
+
+  test('a page of another origin is told what is to be set', async (t) => {
+    const service = await startService(t);
+    const { page } = await openVisit(t, browser);
+    await page.goto(origin);
+    const message = await page.evaluate(`(async () => {
+      const { AnimalStore } = await import('/index.js');
+      const options = { apiKey: 'as_dev_x', baseUrl: '${service.baseUrl}', maxRetries: 0 };
+      return await new AnimalStore(options).pets.list().catch(({ message }) => message);
+    })()`);
+    assert.match(String(message), /^no answer from .*\(does CORS_ORIGINS of the service name the origin/);
+  });
+});

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { AnimalStore, type Deprecation } from '../../client/src/index.ts';
+import { startService } from '../support/service.ts';
+
+const service = await startService({ after });
+const apiKey = await service.createKey();
+await service.importPets(2);
+
+function createClient(): { client: AnimalStore; told: Deprecation[] } {
+  const told: Deprecation[] = [];
+  const onDeprecation = (deprecation: Deprecation) => told.push(deprecation);
+  return { client: new AnimalStore({ apiKey, baseUrl: service.baseUrl, onDeprecation }), told };
+}
+
+test('the first use of a deprecated operation is told once a client, with its dates and what to use instead', async () => {
+  for (const { client, told } of [createClient(), createClient()]) {
+    await client.pets.get(1);
+    await client.pets.get(2);
+    assert.deepEqual(told, [
+      {
+        operation: 'getPet',
+        since: new Date('2025-12-05'),
+        removedAt: new Date('2030-12-05'),
+        successor: '/v1/pets',
+        message:
+          'Animal Store: GET /pets/{petId} (getPet) is deprecated and is removed on 2030-12-05; use /v1/pets instead',
+      },
+    ]);
+  }
+});
+
+test('it is told of a use that fails, too', async () => {
+  const { client, told } = createClient();
+  await assert.rejects(client.pets.get(3));
+  assert.equal(told.length, 1);
+});
+
+test('other operations are not told of', async () => {
+  const { client, told } = createClient();
+  await client.pets.list();
+  await client.pets.create({ name: 'Rex', categoryId: 1 });
+  assert.deepEqual(told, []);
+});

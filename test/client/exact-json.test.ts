@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { parseExactJson, parseTagged, stringifyExactJson } from '../../client/src/exact-json.ts';
+
+/** With the engine's help and without it. */
+const readers = { parseExactJson, parseTagged };
+
+const scalar = fc.oneof(
+  fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+  fc.string({ unit: 'binary' }),
+  fc.stringMatching(/^[-"\\:,is0-9{}[\]]{0,12}$/),
+  fc.boolean(),
+  fc.constant(null),
+);
+const { value: anyValue } = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small' },
+    scalar,
+    fc.array(tie('value')),
+    fc.dictionary(fc.string(), tie('value'), { noNullPrototype: true }),
+  ),
+}));
+
+for (const [name, parse] of Object.entries(readers)) {
+  test(`${name} gives back whatever stringifyExactJson wrote`, () => {
+    fc.assert(fc.property(anyValue, (value) => assert.deepEqual(parse(stringifyExactJson(value)), value)));
+  });
+
+  test(`${name} keeps every digit and leaves alone what looks like a number in a text`, () => {
+    const text =
+      '{"7": [-9223372036854775808, 9223372036854775807], "a" :"12", "b":"\\"9\\\\", "c":1.5e3, "d":0}';
+    const value = { 7: [-(2n ** 63n), 2n ** 63n - 1n], a: '12', b: '"9\\', c: 1500, d: 0n };
+    assert.deepEqual(parse(text), value);
+  });
+
+  for (const text of ['', '{', '[01]', '{"a":1,}', '+1', '"\n"', 'nul', '"a" 1'])
+    test(`${name} refuses ${JSON.stringify(text)}`, () => {
+      assert.throws(() => parse(text), SyntaxError);
+    });
+}
+
+test('stringifyExactJson leaves out what JSON has no form for', () => {
+  const value = { a: undefined, b: () => 1, c: Number.NaN, d: [undefined, 1n] };
+  assert.equal(stringifyExactJson(value), '{"c":null,"d":[null,1]}');
+});

@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, test } from 'node:test';
+import { AnimalStore, type AnimalStoreOptions } from '../../client/src/index.ts';
+import { type Ending, startService } from '../support/service.ts';
+import { expectFailure } from './expect-failure.ts';
+
+const service = await startService({ after });
+const apiKey = await service.createKey();
+const { baseUrl } = service;
+const { pets } = new AnimalStore({ apiKey, baseUrl, onDeprecation: () => {} });
+
+/** Starts a server that is no Animal Store, and gives a client that was pointed at it. */
+async function pointElsewhere(test: Ending, listener: RequestListener) {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  test.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const elsewhere = `http://127.0.0.1:${port}/v1`;
+  return { elsewhere, pets: new AnimalStore({ apiKey, baseUrl: elsewhere, maxRetries: 0 }).pets };
+}
+
+test('a failure of the service has its code, its words, and what is known of the request', async () => {
+  const error = await expectFailure(pets.list({ limit: 0 }), 'invalid_parameter', apiKey);
+  assert.equal(error.message, 'limit must be a plain decimal integer from 1 to 100');
+  assert.deepEqual([error.status, error.attempts, error.retryAfterSeconds], [400, 1, null]);
+  assert.match(error.requestId ?? '', /^req_/);
+  assert.equal(error.rateLimit?.limit, 1_000_000);
+});
+
+test('failures are told apart by their code', async () => {
+  const readOnly = await service.createKey('enterprise', undefined, { scopes: ['pets:read'] });
+  const reader = new AnimalStore({ apiKey: readOnly, baseUrl });
+  const wrong = new AnimalStore({ apiKey: 'as_dev_wrong', baseUrl });
+  const rex = { name: 'Rex', categoryId: 1 };
+  await pets.create(rex, { idempotencyKey: 'once' });
+  await expectFailure(pets.create({ ...rex, name: '' }), 'invalid_body', apiKey);
+  await expectFailure(
+    pets.create({ ...rex, name: 'Bello' }, { idempotencyKey: 'once' }),
+    'idempotency_key_reused',
+  );
+  await expectFailure(pets.get(10n ** 18n), 'not_found', apiKey);
+  await expectFailure(reader.pets.create(rex), 'scope_missing', readOnly);
+  await expectFailure(wrong.pets.list(), 'api_key_invalid', 'as_dev_wrong');
+});
+
+const wrongOptions: readonly (readonly [object, RegExp])[] = [
+  [{ apiKey: undefined }, /^apiKey must be an API key/],
+  [{ apiKey: `${apiKey}\n` }, /^apiKey must be an API key/],
+  [{ baseUrl: undefined }, /^baseUrl must be an http or https address that ends in \/v1/],
+  [{ baseUrl: 'http://127.0.0.1:8080' }, /^baseUrl must/],
+  [{ baseUrl: 'ftp://127.0.0.1/v1' }, /^baseUrl must/],
+  [{ baseUrl: 'http://me:as_secret@127.0.0.1/v1' }, /^baseUrl must/],
+  [{ baseUrl: 'http://127.0.0.1/v1?key=as_secret' }, /^baseUrl must/],
+  [{ maxRetries: -1 }, /^maxRetries must be a whole number from 0 to 100$/],
+  [{ maxWaitMs: Number.POSITIVE_INFINITY }, /^maxWaitMs must/],
+  [{ timeoutMs: 0 }, /^timeoutMs must be a whole number from 1 to 2147483647$/],
+  [{ userAgent: 'a\nb' }, /^userAgent must/],
+  [{ fetch: 'fetch' }, /^fetch must be a function$/],
+];
+
+for (const [wrong, told] of wrongOptions)
+  test(`${JSON.stringify(Object.keys(wrong))} that breaks its rule is told when the client is made: ${told}`, async () => {
+    const options = { apiKey, baseUrl, ...wrong } as AnimalStoreOptions;
+    const error = await expectFailure(async () => new AnimalStore(options), 'invalid_argument');
+    assert.ok(!error.message.includes(apiKey));
+    assert.match(error.message, told);
+  });
+
+test('a number that has lost digits, or is no int64, is refused before anything is sent', async () => {
+  const silent = new AnimalStore({ apiKey, baseUrl, fetch: () => assert.fail('it was sent') });
+  for (const categoryId of [2 ** 53, 1.5, Number.NaN, 2n ** 63n, -(2n ** 63n) - 1n]) {
+    const error = await expectFailure(silent.pets.create({ name: 'Rex', categoryId }), 'invalid_argument');
+    assert.match(error.message, /^categoryId must be a bigint/);
+    assert.match(
+      (await expectFailure(silent.pets.get(categoryId), 'invalid_argument')).message,
+      /^petId must/,
+    );
+  }
+  const rex = { name: 'Rex', categoryId: 1 };
+  for (const idempotencyKey of ['', 'a b', 'x'.repeat(256)])
+    await expectFailure(silent.pets.create(rex, { idempotencyKey }), 'invalid_argument');
+});
+
+test('nobody at the address is a failed connection, told with the address and the reason', async () => {
+  const closed = await startService({ after });
+  await closed.stop();
+  const lost = new AnimalStore({ apiKey, baseUrl: closed.baseUrl, maxRetries: 1 });
+  const error = await expectFailure(lost.pets.list({ status: 'sold' }), 'connection_failed', apiKey);
+  assert.match(error.message, /^no answer from http:\/\/127\.0\.0\.1:\d+\/v1\/pets: connect ECONNREFUSED/);
+  assert.deepEqual([error.status, error.requestId, error.rateLimit, error.attempts], [null, null, null, 2]);
+});
+
+test('a base address that leads to another place of the service is told', async () => {
+  const beside = new AnimalStore({ apiKey, baseUrl: baseUrl.replace('/v1', '/animals/v1') });
+  const error = await expectFailure(beside.pets.list(), 'not_found', apiKey);
+  assert.match(error.message, /check baseUrl: http:\/\/127\.0\.0\.1:\d+\/animals\/v1\/pets$/);
+});
+
+const json = { 'content-type': 'application/json' };
+const foreign: Readonly<Record<string, readonly [RequestListener, RegExp]>> = {
+  'a page of HTML': [
+    (_request, response) => response.setHeader('content-type', 'text/html').end('<h1>Welcome</h1>'),
+    /answered 200 with text\/html: this is no answer of an Animal Store; check baseUrl$/,
+  ],
+  'a 404 without our body': [
+    (_request, response) => response.writeHead(404).end(),
+    /answered 404 with no content type: this is no answer/,
+  ],
+  'other JSON': [
+    (_request, response) => response.writeHead(200, json).end('{"hello":1}'),
+    /answered 200 with JSON of another shape: this is no answer/,
+  ],
+  'JSON that is cut but for its end': [
+    (_request, response) => response.writeHead(200, json).end('[{"id":1'),
+    /answered 200 with JSON of another shape/,
+  ],
+  'an error of another shape': [
+    (_request, response) => response.writeHead(401, json).end('{"error":"no"}'),
+    /answered 401 with JSON of another shape/,
+  ],
+  'a redirect': [
+    (_request, response) => response.writeHead(308, { location: 'https://pets.test/v1' }).end(),
+    /answered with a redirect to https:\/\/pets\.test\/v1: this is no answer/,
+  ],
+  'an error page of a proxy': [
+    (_request, response) => response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad</h1>'),
+    /answered 502 with text\/html: something in front of the Animal Store failed/,
+  ],
+};
+
+for (const [name, [listener, told]] of Object.entries(foreign))
+  test(`${name} is told as no answer of the service`, async (t) => {
+    const { pets, elsewhere } = await pointElsewhere(t, listener);
+    const add = () => pets.create({ name: 'Rex', categoryId: 1 });
+    for (const call of [() => pets.list(), add, () => pets.get(1)]) {
+      const error = await expectFailure(call, 'unexpected_answer', apiKey);
+      assert.match(error.message, told);
+      assert.ok(error.message.startsWith(`${elsewhere}/pets`));
+    }
+  });
+
+test('a server that sends the key back does not get it into an error', async (t) => {
+  const { pets } = await pointElsewhere(t, ({ headers }, response) => {
+    const message = `who is ${headers.authorization}?`;
+    response.writeHead(403, json).end(JSON.stringify({ code: 'scope_missing', message, status: 403 }));
+  });
+  const error = await expectFailure(pets.list(), 'scope_missing', apiKey);
+  assert.equal(error.message, 'who is Bearer <apiKey>?');
+});
+
+test('a link that leads to no list is not followed', async (t) => {
+  const { pets } = await pointElsewhere(t, (_request, response) => {
+    response.writeHead(200, { ...json, link: '</admin?limit=1>; rel="next"' }).end('[]');
+  });
+  const error = await expectFailure(pets.list(), 'unexpected_answer', apiKey);
+  assert.match(error.message, /leads to no list of animals: \/admin$/);
+});

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { type Description, writeTypes } from '../../client/description-types.ts';
+import manifest from '../../client/package.json' with { type: 'json' };
+import { version } from '../../client/src/settings.ts';
+import { startService } from '../support/service.ts';
+
+const client = join(import.meta.dirname, '../../client');
+
+test('the types of the client are those of the description that the service serves', async (t) => {
+  const { app } = await startService(t);
+  const description = (await (await fetch(`${app.url}/openapi.json`)).json()) as Description;
+  const kept = await readFile(join(client, 'src/generated.ts'), 'utf8');
+  assert.equal(kept, writeTypes(description), 'run "npm run generate" in client/');
+});
+
+test('a description with a type that is not known stops the making of types', () => {
+  const schemas = { Pet: { type: 'object', properties: { tags: { type: 'array' } } } };
+  assert.throws(() => writeTypes({ paths: {}, components: { schemas } }), /no type is known for/);
+});
+
+test('the client tells the service the version of its package', () => {
+  assert.equal(version, manifest.version);
+});

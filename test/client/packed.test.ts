@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { startService } from '../support/service.ts';
+import { installPacked, runIn } from './packed-client.ts';
+
+const { project, packed } = await installPacked({ after });
+const service = await startService({ after });
+const apiKey = await service.createKey();
+
+async function runProgram(name: string, source: string): Promise<string> {
+  await writeFile(join(project, name), source);
+  return await runIn(project, 'node', name);
+}
+
+test('the tarball holds what was built, how to use it and its license, and no source', () => {
+  const others = packed.filter((path) => !/^dist\/[a-z0-9-]+\.(?:js|d\.ts)$/.test(path));
+  assert.deepEqual(others.sort(), ['LICENSE', 'README.md', 'package.json']);
+  assert.ok(packed.includes('dist/index.js') && packed.includes('dist/index.d.ts'));
+});
+
+test('the package brings nothing else along', async () => {
+  const installed = await readdir(join(project, 'node_modules'));
+  assert.deepEqual(
+    installed.filter((name) => !name.startsWith('.')),
+    ['@animal-store'],
+  );
+});
+
+test('what was built names no module of a platform', async () => {
+  const folder = join(project, 'node_modules/@animal-store/client');
+  for (const path of packed.filter((name) => name.endsWith('.js'))) {
+    const text = await readFile(join(folder, path), 'utf8');
+    assert.doesNotMatch(text, /from '(?!\.\/)|import\(|\bprocess\.|\bBuffer\b|\brequire\(/, path);
+  }
+});
+
+test('plain JavaScript adds, lists and walks with the installed package', async () => {
+  const printed = await runProgram(
+    'use.js',
+    `import { AnimalStore, stringifyExactJson } from '@animal-store/client';
+     const client = new AnimalStore({ apiKey: '${apiKey}', baseUrl: '${service.baseUrl}' });
+     for (const name of ['Rex', 'Bello', 'Mimi'])
+       await client.pets.create({ name, categoryId: 9223372036854775807n });
+     for await (const pet of client.pets.listAll({ limit: 2 })) console.log(stringifyExactJson(pet));`,
+  );
+  const pet = (id: number, name: string) =>
+    `{"id":${id},"name":"${name}","categoryId":9223372036854775807,"status":"available"}\n`;
+  assert.equal(printed, pet(3, 'Mimi') + pet(2, 'Bello') + pet(1, 'Rex'));
+});
+
+test('without onDeprecation the warning goes to standard error, and the program ends by itself', async () => {
+  const printed = await runProgram(
+    'warned.js',
+    `import { AnimalStore } from '@animal-store/client';
+     const lines = [];
+     console.warn = (line) => lines.push(line);
+     const { pets } = new AnimalStore({ apiKey: '${apiKey}', baseUrl: '${service.baseUrl}' });
+     for (let n = 0; n < 3; n += 1) await pets.get(1).catch(() => {});
+     console.log(lines.length, lines[0]);`,
+  );
+  assert.match(printed, /^1 Animal Store: GET \/pets\/\{petId\} \(getPet\) is deprecated/);
+});
+
+const typed = `import { AnimalStore, AnimalStoreError, type Pet } from '@animal-store/client';
+
+const client = new AnimalStore({ apiKey: 'as_dev_x', baseUrl: 'http://127.0.0.1/v1' });
+
+export async function use(signal: AbortSignal): Promise<bigint> {
+  try {
+    const pet = await client.pets.create({ name: 'Rex', categoryId: 1n, status: 'sold' }, { signal });
+    const first: Pet | undefined = (await client.pets.list({ limit: 1 })).items[0];
+    return pet.id + (first?.categoryId ?? 0n);
+  } catch (error) {
+    if (error instanceof AnimalStoreError && error.code === 'rate_limit_exceeded') return 0n;
+    throw error;
+  }
+}
+`;
+const compiler = join(import.meta.dirname, '../../node_modules/.bin/tsc');
+const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022', '--types', ''];
+
+test('a strict program that uses the package compiles with nothing but its own types', async () => {
+  await writeFile(join(project, 'typed.ts'), typed);
+  await runIn(project, compiler, ...options, '--lib', 'es2022,dom', 'typed.ts');
+});
+
+for (const [mistake, told] of [
+  [typed.replace("'sold'", "'gone'"), /'"gone"' is not assignable/],
+  [typed.replace("=== 'rate_limit_exceeded'", "=== 'too_fast'"), /no overlap/],
+  [typed.replace('categoryId: 1n', "categoryId: '1'"), /not assignable/],
+] as const)
+  test(`the types refuse a mistake: ${told}`, async () => {
+    await writeFile(join(project, 'mistake.ts'), mistake);
+    await assert.rejects(
+      runIn(project, compiler, ...options, '--lib', 'es2022,dom', 'mistake.ts'),
+      ({ stdout }: { stdout: string }) => told.test(stdout),
+    );
+  });

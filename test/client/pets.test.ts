@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { inspect } from 'node:util';
+import { AnimalStore, type Pet, parseExactJson, stringifyExactJson } from '../../client/src/index.ts';
+import { startService } from '../support/service.ts';
+
+const service = await startService({ after });
+const apiKey = await service.createKey();
+const { baseUrl } = service;
+const client = new AnimalStore({ apiKey, baseUrl, onDeprecation: () => {} });
+const int64Max = 2n ** 63n - 1n;
+const int64Min = -(2n ** 63n);
+
+async function collect(pets: AsyncIterable<Pet>): Promise<Pet[]> {
+  const collected: Pet[] = [];
+  for await (const pet of pets) collected.push(pet);
+  return collected;
+}
+
+for (const categoryId of [int64Max, int64Min, 2n ** 53n + 1n, 0n])
+  test(`the category ${categoryId} is added, listed and got to the digit`, async () => {
+    const added = await client.pets.create({ name: 'Rex "7"', categoryId });
+    const { items } = await client.pets.list({ limit: 1 });
+    const expected = { id: added.id, name: 'Rex "7"', categoryId, status: 'available' };
+    assert.deepEqual([added, ...items, await client.pets.get(added.id)], [expected, expected, expected]);
+  });
+
+test('a number is taken where it is exact', async () => {
+  const { id, categoryId } = await client.pets.create({ name: 'Rex', categoryId: -7, status: 'sold' });
+  assert.equal(categoryId, -7n);
+  assert.equal((await client.pets.get(Number(id))).status, 'sold');
+});
+
+test('an animal is written as JSON as the service wrote it', async () => {
+  const pet = await client.pets.create({ name: 'Rex', categoryId: int64Max });
+  const response = await service.request(apiKey, `/pets/${pet.id}`);
+  assert.equal(stringifyExactJson(pet), await response.text());
+  assert.deepEqual(parseExactJson(stringifyExactJson(pet)), pet);
+});
+
+test('an answer tells its request, and how the limits stand, without being in the way', async () => {
+  const pet = await client.pets.create({ name: 'Rex', categoryId: 1 });
+  const { status, requestId, rateLimit, replayed, attempts, headers } = pet.response;
+  assert.deepEqual([status, replayed, attempts], [201, false, 1]);
+  assert.match(requestId ?? '', /^req_/);
+  assert.equal(rateLimit?.limit, 1_000_000);
+  assert.equal(rateLimit.remaining, Number(headers.get('x-ratelimit-remaining')));
+  assert.equal(rateLimit.resetAtSeconds, Number(headers.get('x-ratelimit-reset')));
+  assert.ok(headers.get('location')?.endsWith(`/${pet.id}`));
+  assert.deepEqual(Object.keys(pet), ['id', 'name', 'categoryId', 'status']);
+});
+
+test('each create adds one animal, and those with one idempotency key together', async () => {
+  const before = await service.countPets();
+  const rex = { name: 'Rex', categoryId: 1 };
+  const [first, second] = [await client.pets.create(rex), await client.pets.create(rex)];
+  assert.notEqual(first.id, second.id);
+  const third = await client.pets.create(rex, { idempotencyKey: 'order-1' });
+  const again = await client.pets.create(rex, { idempotencyKey: 'order-1' });
+  assert.deepEqual([again, again.response.replayed], [third, true]);
+  assert.equal(await service.countPets(), before + 3);
+});
+
+test('a walk meets each animal that was there at its start exactly once, whatever is added meanwhile', async (t) => {
+  const { importPets, createKey, ...other } = await startService(t);
+  await importPets(250);
+  const own = new AnimalStore({ apiKey: await createKey(), baseUrl: other.baseUrl });
+  const ids: bigint[] = [];
+  for await (const { id } of own.pets.listAll({ limit: 20 })) {
+    if (ids.push(id) % 20 === 0) await own.pets.create({ name: 'late', categoryId: 1 });
+  }
+  assert.deepEqual(
+    ids,
+    Array.from({ length: 250 }, (_, n) => BigInt(250 - n)),
+  );
+});
+
+test('a walk keeps the status, and asks for no page before it is needed', async (t) => {
+  const { importPets, createKey, ...other } = await startService(t);
+  await importPets(250);
+  const requests: string[] = [];
+  const own = new AnimalStore({
+    apiKey: await createKey(),
+    baseUrl: other.baseUrl,
+    fetch: (url, init) => {
+      requests.push(url);
+      return fetch(url, init);
+    },
+  });
+  const sold = await collect(own.pets.listAll({ status: 'sold', limit: 50 }));
+  assert.deepEqual([sold.length, new Set(sold.map(({ status }) => status)).size], [83, 1]);
+  assert.equal(requests.splice(0).length, 2);
+  for await (const pet of own.pets.listAll({ limit: 50 })) if (pet.id === 201n) break;
+  assert.equal(requests.length, 1);
+});
+
+test('pages are turned one by one, and taken up again by their cursor', async (t) => {
+  const { importPets, createKey, ...other } = await startService(t);
+  await importPets(5);
+  const { pets } = new AnimalStore({ apiKey: await createKey(), baseUrl: other.baseUrl });
+  const first = await pets.list({ limit: 2 });
+  const second = await first.next();
+  const last = await pets.list({ limit: 2, cursor: second?.nextCursor ?? undefined });
+  const pages = [first, second, last].map((page) => page?.items.map(({ id }) => id));
+  assert.deepEqual(pages, [[5n, 4n], [3n, 2n], [1n]]);
+  assert.deepEqual([last.nextCursor, await last.next()], [null, null]);
+});
+
+test('an empty store is an empty walk', async (t) => {
+  const other = await startService(t);
+  const own = new AnimalStore({ apiKey: await other.createKey(), baseUrl: other.baseUrl });
+  assert.deepEqual(await collect(own.pets.listAll()), []);
+});
+
+for (const publicUrl of ['https://pets.test/store/v1', 'http://other.test/v1'])
+  test(`with links to ${publicUrl} the pages are still asked of the base address`, async (t) => {
+    const { importPets, createKey, ...other } = await startService(t, { PUBLIC_URL: publicUrl });
+    await importPets(5);
+    const asked = new Set<string>();
+    const own = new AnimalStore({
+      apiKey: await createKey(),
+      baseUrl: new URL(`${other.baseUrl}/`),
+      fetch: (url, init) => {
+        asked.add(url.replace(/\?.*/, ''));
+        return fetch(url, init);
+      },
+    });
+    assert.equal((await collect(own.pets.listAll({ limit: 2 }))).length, 5);
+    assert.deepEqual([...asked], [`${other.baseUrl}/pets`]);
+  });
+
+test('the key stands nowhere in what is printed of a client', () => {
+  const printed = inspect(client, { depth: 9, showHidden: true }) + JSON.stringify(client);
+  assert.ok(!printed.includes(apiKey));
+});

@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AnimalStore, type AnimalStoreOptions, type Retry } from '../../client/src/index.ts';
+import { startRelay } from '../support/relay.ts';
+import { createMovableClock, startService, type TestService } from '../support/service.ts';
+import { startCuttingRelay } from './cutting-relay.ts';
+import { expectFailure } from './expect-failure.ts';
+
+const rex = { name: 'Rex', categoryId: 1 };
+
+/** A client, and the waits that it has told of. */
+async function createClient(service: TestService, options: Partial<AnimalStoreOptions> = {}) {
+  const retries: Retry[] = [];
+  const apiKey = options.apiKey ?? (await service.createKey());
+  const client = new AnimalStore({
+    baseUrl: service.baseUrl,
+    onRetry: (retry) => retries.push(retry),
+    onDeprecation: () => {},
+    ...options,
+    apiKey,
+  });
+  return { client, retries, apiKey };
+}
+
+/** A service whose clock runs as the real one does, from where it is moved to. */
+async function startRunningService(t: Parameters<typeof startService>[0]) {
+  const moved = createMovableClock(0);
+  const clock = { ...moved, now: () => Date.now() + moved.now() };
+  const service = await startService(t, {}, clock);
+  const apiKey = await service.createKey('enterprise', { perMinute: 2, perDay: 100 });
+  return { service, clock, apiKey };
+}
+
+test('a request over the limit is sent once more after Retry-After, and passes', async (t) => {
+  const { service, clock, apiKey } = await startRunningService(t);
+  const { client, retries } = await createClient(service, { apiKey });
+  await client.pets.list();
+  await client.pets.list();
+  clock.advance(58_500);
+  const pet = await client.pets.create(rex);
+  assert.equal(pet.response.attempts, 2);
+  const [retry] = retries;
+  assert.equal(retry?.error.code, 'rate_limit_exceeded');
+  assert.equal(retry.waitMs, (retry.error.retryAfterSeconds ?? 0) * 1000);
+  assert.equal(await service.countPets(), 1);
+});
+
+test('a wait that is longer than maxWaitMs fails at once and tells how long it is', async (t) => {
+  const service = await startService(t);
+  const apiKey = await service.createKey('enterprise', { perMinute: 1, perDay: 100 });
+  const { client, retries } = await createClient(service, { apiKey, maxWaitMs: 59_999 });
+  await client.pets.list();
+  const error = await expectFailure(client.pets.list(), 'rate_limit_exceeded', apiKey);
+  assert.deepEqual([error.status, error.retryAfterSeconds, error.attempts], [429, 60, 1]);
+  assert.deepEqual([error.rateLimit?.limit, error.rateLimit?.remaining], [1, 0]);
+  assert.deepEqual(retries, []);
+});
+
+test('a call that waits ends as soon as it is aborted, with the reason', async (t) => {
+  const service = await startService(t);
+  const apiKey = await service.createKey('enterprise', { perMinute: 1, perDay: 100 });
+  const ending = new AbortController();
+  const reason = new Error('the user has left');
+  const { client } = await createClient(service, { apiKey, onRetry: () => ending.abort(reason) });
+  await client.pets.list();
+  const { signal } = ending;
+  const error = await client.pets.create(rex, { signal }).catch((caught) => caught);
+  assert.equal(error, reason);
+  assert.equal(await service.countPets(), 0);
+});
+
+test('a call that is running ends when it is aborted, and one that is aborted before is not sent', async (t) => {
+  const service = await startService(t);
+  const relay = await startRelay(t, service.baseUrl);
+  relay.silence();
+  const ending = new AbortController();
+  const { client } = await createClient(service, {
+    baseUrl: relay.url,
+    fetch: (url, init) => {
+      setImmediate(() => ending.abort());
+      return fetch(url, init);
+    },
+  });
+  const { signal } = ending;
+  await assert.rejects(client.pets.list({ signal }), { name: 'AbortError' });
+  const { client: other } = await createClient(service, { fetch: () => assert.fail('it was sent') });
+  await assert.rejects(other.pets.list({ signal }), { name: 'AbortError' });
+});
+
+test('a walk ends when its signal is aborted between two pages', async (t) => {
+  const service = await startService(t);
+  await service.importPets(5);
+  const { client } = await createClient(service);
+  const ending = new AbortController();
+  const walk = client.pets.listAll({ limit: 2, signal: ending.signal });
+  await walk.next();
+  ending.abort(new Error('enough'));
+  await walk.next();
+  await assert.rejects(walk.next(), { message: 'enough' });
+});
+
+for (const afterBytes of [0, 20, 300])
+  test(`an add whose answer breaks off after ${afterBytes} bytes is sent again and adds once`, async (t) => {
+    const service = await startService(t);
+    const relay = await startCuttingRelay(t, service.baseUrl);
+    const { client, retries, apiKey } = await createClient(service, { baseUrl: relay.url });
+    relay.cut(2, afterBytes);
+    const pet = await client.pets.create(rex);
+    assert.deepEqual([pet.response.replayed, pet.response.attempts], [true, 3]);
+    assert.deepEqual(
+      retries.map(({ error }) => error.code),
+      ['connection_failed', 'connection_failed'],
+    );
+    assert.equal(await service.countPets(), 1);
+    for (const { error } of retries) await expectFailure(Promise.reject(error), 'connection_failed', apiKey);
+  });
+
+test('a walk goes on over answers that break off', async (t) => {
+  const service = await startService(t);
+  await service.importPets(50);
+  const relay = await startCuttingRelay(t, service.baseUrl);
+  const { client, retries } = await createClient(service, { baseUrl: relay.url });
+  const ids = new Set<bigint>();
+  for await (const { id } of client.pets.listAll({ limit: 10 })) {
+    ids.add(id);
+    if (ids.size === 15) relay.cut(1, 600);
+  }
+  assert.deepEqual([ids.size, retries.length], [50, 1]);
+});
+
+test('an attempt without an answer in time is sent again; with no attempt left the call has timed out', async (t) => {
+  const service = await startService(t);
+  const relay = await startRelay(t, service.baseUrl);
+  relay.silence();
+  const options = { baseUrl: relay.url, timeoutMs: 300 };
+  const { client, apiKey } = await createClient(service, { ...options, maxRetries: 0 });
+  const error = await expectFailure(client.pets.list(), 'timed_out', apiKey);
+  assert.match(error.message, /^no whole answer from http:.*\/v1\/pets within 300 ms$/);
+  const patient = await createClient(service, { ...options, timeoutMs: 2_000, onRetry: () => relay.mend() });
+  const pet = await patient.client.pets.create(rex);
+  assert.ok(pet.response.attempts > 1);
+  assert.equal(await service.countPets(), 1);
+});
+
+test('an add whose first attempt is still running is asked for again until it is done', async (t) => {
+  const service = await startService(t);
+  const file = service.openFile();
+  const codes: string[] = [];
+  const { client } = await createClient(service, {
+    onRetry: (retry) => {
+      codes.push(retry.error.code);
+      if (file.isTransaction) file.exec('rollback');
+    },
+  });
+  file.exec('begin immediate');
+  const both = await Promise.all([
+    client.pets.create(rex, { idempotencyKey: 'one' }),
+    client.pets.create(rex, { idempotencyKey: 'one' }),
+  ]);
+  assert.equal(both[0].id, both[1].id);
+  assert.equal(codes[0], 'idempotency_key_in_use');
+  assert.equal(await service.countPets(), 1);
+});
+
+test('what would fail alike is sent once', async (t) => {
+  const service = await startService(t);
+  const { client, retries } = await createClient(service);
+  await assert.rejects(client.pets.create({ ...rex, name: '' }));
+  await assert.rejects(client.pets.get(7));
+  await assert.rejects(client.pets.list({ cursor: 'made up' }));
+  assert.deepEqual(retries, []);
+});
+
+test('the number of attempts is bounded', async (t) => {
+  const service = await startService(t);
+  const relay = await startCuttingRelay(t, service.baseUrl);
+  relay.cut(10, 0);
+  const { client, apiKey } = await createClient(service, { baseUrl: relay.url, maxRetries: 2 });
+  const error = await expectFailure(client.pets.list(), 'connection_failed', apiKey);
+  assert.equal(error.attempts, 3);
+});
