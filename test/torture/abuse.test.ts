@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { connectFlood } from '../../torture/abuse/crowds.ts';
+import { fewDescriptors } from '../../torture/abuse/few-descriptors.ts';
+import { overlongFlood, pipelinedFlood } from '../../torture/abuse/floods.ts';
+import { hugeHeads } from '../../torture/abuse/heads.ts';
+import { heavyInputs } from '../../torture/abuse/heavy-inputs.ts';
+import { slowHeads } from '../../torture/abuse/slow.ts';
+import { manyAddresses, wrongKeys } from '../../torture/abuse/strangers.ts';
+import { runScenario } from '../../torture/run-scenario.ts';
+import { soak } from '../../torture/soak/soak.ts';
+
+/**
+ * A small part of each. What takes its minutes by the service's own times is left to `npm run torture`; those times
+ * themselves are tested, shortened, in test/http/timeouts.test.ts and open-connections.test.ts.
+ */
+const parts = [
+  [slowHeads, 0.02],
+  [fewDescriptors, 0.1],
+  [connectFlood, 0.05],
+  [pipelinedFlood, 0.05],
+  [overlongFlood, 0.05],
+  [hugeHeads, 0.05],
+  [heavyInputs, 0.1],
+  [manyAddresses, 0.002],
+  [wrongKeys, 0.002],
+] as const;
+
+for (const [scenario, scale] of parts)
+  test(`a good client is served beside ${scenario.name}`, async () => {
+    const result = await runScenario(scenario, { seed: 7, scale, log: () => {} });
+    assert.equal(result.kind, 'held');
+  });
+
+test('the counts of a mixed load are exact, and it leaves nothing open', async () => {
+  const result = await runScenario(soak, { seed: 7, scale: 0.005, log: () => {} });
+  assert.equal(result.kind, 'held');
+});

@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fuzzApi } from '../../torture/fuzz/api.ts';
+import { fuzzWire } from '../../torture/fuzz/wire.ts';
+import { runScenario } from '../../torture/run-scenario.ts';
+import type { Scenario } from '../../torture/scenario.ts';
+
+/** A small part of `npm run fuzz`, from the same seed each time. */
+async function runPart(scenario: Scenario, scale: number) {
+  const result = await runScenario(scenario, { seed: 7, scale, log: () => {} });
+  assert.equal(result.kind, 'held');
+  return result.kind === 'held' ? result.outcome.figures : {};
+}
+
+test('3,000 requests made up from the description are answered as it says, without a 5xx', async () => {
+  const figures = await runPart(fuzzApi, 0.03);
+  assert.ok(Number(figures['requests']) > 3_000);
+});
+
+test('1,000 connections with changed bytes get only whole answers, in order, without a 5xx', async () => {
+  const figures = await runPart(fuzzWire, 0.05);
+  assert.ok(Number(figures['connections']) > 1_000);
+});

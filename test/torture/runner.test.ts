@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import { mergeRows, type Row } from '../../torture/fault-table.ts';
+import { readOptions } from '../../torture/options.ts';
+import { createRandom } from '../../torture/random.ts';
+import { runScenario } from '../../torture/run-scenario.ts';
+import { type Outcome, type Scenario, Skipped, type TortureContext } from '../../torture/scenario.ts';
+import { scenarios } from '../../torture/scenarios.ts';
+
+const outcome: Outcome = { done: 'a', seen: 'b', lost: 'nothing', well: 'at once', figures: {} };
+
+function makeScenario(run: Scenario['run'], minutes = 1): Scenario {
+  return { name: 'made-up', title: 'something is done', minutes, run };
+}
+
+const options = { seed: 7, scale: 0.5, log: () => undefined };
+
+describe('a scenario', () => {
+  test('gets a folder of its own, and both the folder and what it named are cleared away', async () => {
+    const ended: string[] = [];
+    let folder = '';
+    const scenario = makeScenario(async (context: TortureContext) => {
+      folder = context.folder;
+      assert.ok(existsSync(folder));
+      context.after(() => ended.push('first'));
+      context.after(async () => ended.push('second'));
+      return outcome;
+    });
+    assert.equal((await runScenario(scenario, options)).kind, 'held');
+    assert.deepEqual(ended, ['second', 'first']);
+    assert.ok(!existsSync(folder));
+  });
+
+  test('that breaks a guarantee tells how it can be repeated', async () => {
+    const scenario = makeScenario(async () => {
+      throw new Error('the animal 1 is lost');
+    });
+    await assert.rejects(runScenario(scenario, options), {
+      message:
+        'made-up did not hold (npm run torture -- --only made-up --seed 7 --scale 0.5): the animal 1 is lost',
+    });
+  });
+
+  test('that this machine does not permit is skipped, with the reason', async () => {
+    const scenario = makeScenario(async () => {
+      throw new Skipped('there is no mount');
+    });
+    const result = await runScenario(scenario, options);
+    assert.equal(result.kind === 'skipped' && result.reason, 'there is no mount');
+  });
+
+  test('that takes longer than it says has not held', async () => {
+    const scenario = makeScenario(() => new Promise(() => undefined), 0.0001);
+    await assert.rejects(runScenario(scenario, options), /it took longer than 0\.0001 min$/);
+  });
+});
+
+test('no two scenarios have one name, and each has a time', () => {
+  assert.equal(new Set(scenarios.map(({ name }) => name)).size, scenarios.length);
+  for (const { minutes } of scenarios) assert.ok(minutes > 0);
+});
+
+describe('random numbers', () => {
+  test('are the same for the same seed, and others for another', () => {
+    const draw = (seed: number) => {
+      const random = createRandom(seed);
+      return Array.from({ length: 20 }, () => random.between(0, 1_000_000));
+    };
+    assert.deepEqual(draw(1), draw(1));
+    assert.notDeepEqual(draw(1), draw(2));
+  });
+
+  test('reach both ends of their bounds and nothing beyond', () => {
+    const random = createRandom(3);
+    const drawn = new Set(Array.from({ length: 1_000 }, () => random.between(-1, 1)));
+    assert.deepEqual([...drawn].toSorted(), [-1, 0, 1]);
+  });
+});
+
+describe('the fault table', () => {
+  const row = (name: string, done: string): Row => ({
+    name,
+    outcome: { ...outcome, done },
+    seed: 1,
+    scale: 1,
+    seconds: 2.4,
+    day: '2027-01-02',
+  });
+  const order = ['one', 'two', 'three'];
+
+  test('keeps the rows of scenarios that were not run, in the order of the scenarios', () => {
+    const first = mergeRows('', [row('three', 'old'), row('one', 'old')], order);
+    const second = mergeRows(first, [row('two', 'new'), row('three', 'new')], order);
+    const told = second.split('\n').slice(2);
+    assert.deepEqual(told, [
+      '| old | b | nothing | at once | `one`, seed 1, 2027-01-02, 2 s |',
+      '| new | b | nothing | at once | `two`, seed 1, 2027-01-02, 2 s |',
+      '| new | b | nothing | at once | `three`, seed 1, 2027-01-02, 2 s |',
+    ]);
+  });
+
+  test('loses no column to what a cell holds', () => {
+    assert.match(mergeRows('', [row('one', 'a | b\nc')], order), /^\| a \\\| b c \| b \|/m);
+  });
+});
+
+describe('the options', () => {
+  const known = ['one', 'two'].map((name) => ({ ...makeScenario(async () => outcome), name }));
+
+  test('choose scenarios by name, and a seed and a scale', () => {
+    const { chosen, seed, scale } = readOptions(['--only', 'two', '--seed', '5', '--scale', '0.1'], known);
+    assert.deepEqual([chosen.map(({ name }) => name), seed, scale], [['two'], 5, 0.1]);
+  });
+
+  for (const wrong of [
+    ['--only', 'three'],
+    ['--seed', '-1'],
+    ['--scale', '0'],
+    ['--scale', 'x'],
+    ['--unknown'],
+  ])
+    test(`are refused where they are wrong: ${wrong.join(' ')}`, () => {
+      assert.throws(() => readOptions(wrong, known));
+    });
+});

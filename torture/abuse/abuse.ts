@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { Outcome, Scenario, TortureContext } from '../scenario.ts';
+import { startTarget, type Target } from '../target.ts';
+import { describeService, serveBeside } from './good-client.ts';
+
+/** What came of the abuse, as the fault table tells it. */
+export interface Abused {
+  readonly done: string;
+  /** What the bad clients saw. */
+  readonly seen: string;
+  readonly well: string;
+  readonly figures?: Outcome['figures'];
+}
+
+export interface AbuseOptions extends Omit<Scenario, 'run'> {
+  readonly settings?: Record<string, string>;
+  /** What the service may hold more than before it, at its height, in MiB at scale 1. */
+  readonly growthMibMax: number;
+  misbehave(context: TortureContext, target: Target): Promise<Abused>;
+}
+
+const lookMs = 200;
+
+/**
+ * A scenario of bad clients beside a good one, whose requests must all be served. The service may not fail, grow beyond
+ * the bound, nor hold another number of animals than it has answered with 201.
+ */
+export function abuse({ misbehave, settings, growthMibMax, ...scenario }: AbuseOptions): Scenario {
+  return {
+    ...scenario,
+    async run(context) {
+      const target = await startTarget(context, settings);
+      await stock(context, target);
+      const beforeMib = target.readMemoryMib();
+      let peakMib = beforeMib;
+      const looking = setInterval(() => {
+        peakMib = Math.max(peakMib, target.readMemoryMib());
+      }, lookMs);
+      context.after(() => clearInterval(looking));
+
+      const { value, service } = await serveBeside(context, target, () => misbehave(context, target));
+      clearInterval(looking);
+      assert.equal(target.child.exitCode, null, target.readLog());
+      assert.doesNotMatch(target.readLog(), /"status":5/);
+      assert.equal(countPets(target), stockCount + service.added);
+      const growthMib = Math.round(peakMib - beforeMib);
+      assert.ok(growthMib < growthMibMax, `the service grew by ${growthMib} MiB`);
+      return {
+        done: value.done,
+        seen: `${value.seen}; ${describeService(service)}`,
+        lost: 'nothing',
+        well: value.well,
+        figures: {
+          ...value.figures,
+          'good client, answers': service.answers,
+          'good client, median ms': service.medianMs,
+          'good client, slowest ms': service.slowestMs,
+          'memory before, MiB': Math.round(beforeMib),
+          'memory at its height, MiB': Math.round(peakMib),
+        },
+      };
+    },
+  };
+}
+
+/** The largest animals that there may be, so that a page of them is as large as any. */
+const stockCount = 100;
+
+async function stock({ folder }: TortureContext, target: Target): Promise<void> {
+  const pet = JSON.stringify({ name: '\u{1f408}'.repeat(255), categoryId: 1 });
+  const file = join(folder, 'stock.ndjson');
+  await writeFile(file, `${pet}\n`.repeat(stockCount));
+  await target.command('import', file);
+}
+
+function countPets({ databaseUrl }: Target): number {
+  const file = new DatabaseSync(databaseUrl.replace('sqlite:', ''), { readOnly: true });
+  try {
+    return Number(file.prepare('select count(*) as count from pets').get()?.['count']);
+  } finally {
+    file.close();
+  }
+}
+
+/** So much of a full run, but at least one. */
+export function share(count: number, scale: number): number {
+  return Math.max(1, Math.round(count * scale));
+}

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { expectCommonHeaders } from '../../test/support/expect-error.ts';
+import { openRaw, type RawConnection } from '../../test/support/raw-http.ts';
+import { type Scenario, Skipped } from '../scenario.ts';
+import { startTarget } from '../target.ts';
+import { share } from './abuse.ts';
+import { openCrowd } from './sockets.ts';
+
+const descriptors = 256;
+const rex = '{"name":"Rex","categoryId":1}';
+
+/** Who is connected is served while the process has no descriptor left; who comes then is turned away. */
+export const fewDescriptors: Scenario = {
+  name: 'few-descriptors',
+  title: 'More connections than the process has descriptors for',
+  minutes: 2,
+  async run(context) {
+    if (spawnSync('prlimit', ['--version']).error) throw new Skipped('prlimit is not installed');
+    const target = await startTarget(context, {}, ['prlimit', `--nofile=${descriptors}:${descriptors}`]);
+    const { key } = await target.createKey();
+    const head = `Host: a\r\nAuthorization: Bearer ${key}\r\n`;
+    const add = `POST /v1/pets HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: ${rex.length}\r\n\r\n${rex}`;
+
+    async function ask(connection: RawConnection, status: number, text: string): Promise<void> {
+      connection.send(text);
+      const answer = await connection.read();
+      assert.equal(answer.status, status, answer.body);
+      expectCommonHeaders(answer);
+    }
+
+    const good = await openRaw(context, target.url);
+    await ask(good, 201, add);
+    const crowd = await openCrowd(context, target, 2 * descriptors);
+    await crowd.untilClosed(descriptors, 20_000);
+    const requests = share(1_000, context.scale);
+    for (let count = 0; count < requests; count += 1) {
+      await ask(good, 200, `GET /v1/pets HTTP/1.1\r\n${head}\r\n`);
+      await ask(good, 201, add);
+    }
+    crowd.destroy();
+    const startedMs = performance.now();
+    await askAnew();
+    assert.equal(target.child.exitCode, null);
+    return {
+      done: `${2 * descriptors} connections to a process that may have ${descriptors} files open`,
+      seen: `who was connected: ${2 * requests} × 200 and 201; who came: ${descriptors} and more were closed`,
+      lost: 'nothing',
+      well: `${Math.round(performance.now() - startedMs)} ms after they had gone`,
+      figures: { closed: crowd.countClosed() },
+    };
+
+    /** Until those that are gone have been noticed a new client is turned away. */
+    async function askAnew(): Promise<void> {
+      const deadlineMs = performance.now() + 20_000;
+      for (;;) {
+        try {
+          return await ask(await openRaw(context, target.url), 201, add);
+        } catch (error) {
+          if (performance.now() > deadlineMs) throw error;
+        }
+      }
+    }
+  },
+};

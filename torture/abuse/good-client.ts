@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
+import { defaultTimeouts } from '../../src/http/http-server.ts';
+import { expectCommonHeaders } from '../../test/support/expect-error.ts';
+import { openRaw, type RawConnection } from '../../test/support/raw-http.ts';
+import type { TortureContext } from '../scenario.ts';
+import type { Target } from '../target.ts';
+
+/** How a client that does nothing wrong was served. */
+export interface Service {
+  readonly answers: number;
+  /** How many of them were 201. */
+  readonly added: number;
+  readonly slowestMs: number;
+  readonly medianMs: number;
+}
+
+/** The longest that an answer may take while others misbehave: what a client has for its request. */
+export const answerMsMax = defaultTimeouts.requestMs;
+
+const pauseMs = 5;
+/** Each so many requests it opens a new connection, as a new client would. */
+const requestsPerConnection = 20;
+const rex = '{"name":"Rex","categoryId":1}';
+
+/**
+ * Lists, gets and adds animals in turn, one after the other, until something is done. Throws where one of its requests
+ * was refused, cut off or not answered within `answerMsMax`.
+ */
+export async function serveBeside<T>(
+  context: TortureContext,
+  target: Target,
+  task: () => Promise<T>,
+): Promise<{ readonly value: T; readonly service: Service }> {
+  const { key } = await target.createKey();
+  const head = `Host: localhost\r\nAuthorization: Bearer ${key}\r\n`;
+  const requests = [
+    [200, `GET /v1/pets?limit=20 HTTP/1.1\r\n${head}\r\n`],
+    [
+      201,
+      `POST /v1/pets HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: ${rex.length}\r\n\r\n${rex}`,
+    ],
+    [200, `GET /v1/pets/1 HTTP/1.1\r\n${head}\r\n`],
+    [404, `GET /v1/pets/none HTTP/1.1\r\n${head}\r\n`],
+  ] as const;
+  const timesMs: number[] = [];
+  let added = 0;
+  let isOver = false;
+
+  async function ask(connection: RawConnection, [status, text]: (typeof requests)[number]): Promise<void> {
+    const impatience = setTimeout(() => connection.reset(), answerMsMax);
+    connection.send(text);
+    const answer = await connection.read();
+    clearTimeout(impatience);
+    assert.equal(answer.status, status, answer.body);
+    expectCommonHeaders(answer);
+    if (status === 201) added += 1;
+  }
+
+  async function behave(): Promise<void> {
+    for (let turn = 0; !isOver; ) {
+      const openedMs = performance.now();
+      const connection = await openRaw(context, target.url);
+      for (let count = 0; count < requestsPerConnection && !isOver; count += 1, turn += 1) {
+        const startedMs = count === 0 ? openedMs : performance.now();
+        await ask(connection, requests[turn % requests.length] ?? requests[0]);
+        timesMs.push(performance.now() - startedMs);
+        await pause(pauseMs);
+      }
+      connection.reset();
+    }
+  }
+
+  const behaving = behave();
+  const stop = () => {
+    isOver = true;
+  };
+  const [value] = await Promise.all([Promise.race([task().finally(stop), failed(behaving)]), behaving]);
+  return { value, service: { ...summarise(timesMs), added } };
+}
+
+/** Never settles unless the client was not served. */
+async function failed(behaving: Promise<void>): Promise<never> {
+  await behaving;
+  return await new Promise<never>(() => {});
+}
+
+function summarise(timesMs: readonly number[]): Omit<Service, 'added'> {
+  const sorted = [...timesMs].sort((one, other) => one - other);
+  return {
+    answers: sorted.length,
+    slowestMs: Math.round(sorted.at(-1) ?? 0),
+    medianMs: Math.round((sorted[Math.floor(sorted.length / 2)] ?? 0) * 10) / 10,
+  };
+}
+
+/** What the fault table says of it. */
+export function describeService({ answers, slowestMs }: Service): string {
+  return `the good client: all ${answers} answered rightly, the slowest after ${slowestMs} ms`;
+}

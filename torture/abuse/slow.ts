@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
+import { defaultTimeouts } from '../../src/http/http-server.ts';
+import { until } from '../../test/support/processes.ts';
+import type { Scenario, TortureContext } from '../scenario.ts';
+import { abuse, share } from './abuse.ts';
+import { type Crowd, openCrowd } from './sockets.ts';
+
+/** A time is looked at once a second, and a busy machine is late. */
+const lateMsMax = 10_000;
+const dripMs = 500;
+
+/** Sends a byte now and then on every connection until all are closed; gives the seconds that it took. */
+async function drip(context: TortureContext, crowd: Crowd, withinMs: number): Promise<number> {
+  const startedMs = performance.now();
+  const dripping = setInterval(() => {
+    for (const socket of crowd.sockets) if (socket.writable) socket.write('a');
+  }, dripMs);
+  context.after(() => clearInterval(dripping));
+  await crowd.untilClosed(crowd.sockets.length, withinMs + lateMsMax);
+  clearInterval(dripping);
+  return Math.round((performance.now() - startedMs) / 100) / 10;
+}
+
+/** How many were answered with each status before they were closed. */
+function countStatuses({ received }: Crowd): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const text of received) {
+    const status = /^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 'none';
+    counts.set(status, (counts.get(status) ?? 0) + 1);
+  }
+  return counts;
+}
+
+export function describeStatuses(counts: ReadonlyMap<string, number>): string {
+  return [...counts].map(([status, count]) => `${count} × ${status}`).join(', ');
+}
+
+export const slowHeads: Scenario = abuse({
+  name: 'slow-heads',
+  title: 'Clients that send the head of a request a byte at a time',
+  minutes: 2,
+  growthMibMax: 300,
+  async misbehave(context, target) {
+    const crowd = await openCrowd(context, target, share(4_000, context.scale));
+    for (const socket of crowd.sockets) socket.write('GET /v1/pets HTTP/1.1\r\nHost: a\r\nX: ');
+    const seconds = await drip(context, crowd, defaultTimeouts.headersMs);
+    const counts = countStatuses(crowd);
+    // Past the limit of their address they are refused as any other stranger is.
+    for (const status of counts.keys()) assert.ok(['408', '429'].includes(status), describeStatuses(counts));
+    return {
+      done: `Heads of requests, a byte each ${dripMs} ms, over ${crowd.sockets.length} connections`,
+      seen: describeStatuses(counts),
+      well: `all were closed after ${seconds} s`,
+    };
+  },
+});
+
+export const slowBodies: Scenario = abuse({
+  name: 'slow-bodies',
+  title: 'Clients with a valid key that send a body a byte at a time',
+  minutes: 2,
+  growthMibMax: 300,
+  async misbehave(context, target) {
+    const crowd = await openCrowd(context, target, share(4_000, context.scale));
+    const { key } = await target.createKey();
+    const head = `POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: 60000\r\n\r\n`;
+    for (const socket of crowd.sockets) socket.write(head);
+    const seconds = await drip(context, crowd, defaultTimeouts.requestMs);
+    const counts = countStatuses(crowd);
+    assert.deepEqual([...counts.keys()], ['408'], describeStatuses(counts));
+    return {
+      done: `Bodies under a valid key, a byte each ${dripMs} ms, over ${crowd.sockets.length} connections`,
+      seen: describeStatuses(counts),
+      well: `all were closed after ${seconds} s`,
+    };
+  },
+});
+
+const pagesPerConnection = 100;
+/** What the service has open besides the connections of a crowd; the good client has one, too. */
+const otherDescriptorsMax = 60;
+
+export const slowReaders: Scenario = abuse({
+  name: 'slow-readers',
+  title: 'Clients with a valid key that ask for large pages and take nothing',
+  minutes: 3,
+  growthMibMax: 1_000,
+  async misbehave(context, target) {
+    const { key } = await target.createKey();
+    const crowd = await openCrowd(context, target, share(500, context.scale), { isReading: false });
+    const ask = `GET /v1/pets?limit=100 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`;
+    const startedMs = performance.now();
+    for (const socket of crowd.sockets) socket.write(ask.repeat(pagesPerConnection));
+    // That it was cut off shows only to a client that reads: here it is seen at the service.
+    await until(
+      () => pause(100).then(target.countDescriptors),
+      (open) => open < otherDescriptorsMax,
+      2 * defaultTimeouts.untakenMs + lateMsMax,
+    );
+    const seconds = Math.round((performance.now() - startedMs) / 1_000);
+    return {
+      done: `${crowd.sockets.length} connections that asked for ${pagesPerConnection} pages each and took none`,
+      seen: 'they were cut off',
+      well: `all were closed after ${seconds} s`,
+    };
+  },
+});

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { connect, type TcpSocketConnectOpts } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { RawResponse } from '../../test/support/raw-http.ts';
+
+const answerMsMax = 20_000;
+
+/** Sends bytes (one a character) on a connection of their own, says that it was all, and gives all that comes back. */
+export async function exchangeBytes(address: TcpSocketConnectOpts, bytes: string): Promise<string> {
+  const socket = connect({ ...address, allowHalfOpen: true, noDelay: true });
+  const impatience = setTimeout(() => socket.destroy(new Error('it is not answered in time')), answerMsMax);
+  try {
+    socket.setEncoding('latin1');
+    socket.end(bytes, 'latin1');
+    return await text(socket);
+  } finally {
+    clearTimeout(impatience);
+    socket.destroy();
+  }
+}
+
+/**
+ * The answers that bytes are made of. Throws where they are not whole, or where anything follows one that closes the
+ * connection. Which of the changed requests are still a HEAD is seen from what follows the head of an answer.
+ */
+export function parseAnswers(bytes: string): RawResponse[] {
+  const answers: RawResponse[] = [];
+  let rest = bytes;
+  while (rest !== '') {
+    const [head = '', statusText, lines = ''] = answerHead.exec(rest) ?? [];
+    assert.notEqual(head, '', `no answer begins with ${JSON.stringify(rest.slice(0, 200))}`);
+    rest = rest.slice(head.length);
+    const status = Number(statusText);
+    if (status < 200) continue;
+    const headers = new Headers(lines.split('\r\n').slice(0, -1).map(splitHeader));
+    const length = Number(headers.get('content-length'));
+    const bodyLength = isAnswerOrEnd(rest) ? 0 : length;
+    const body = Buffer.from(rest.slice(0, bodyLength), 'latin1').toString();
+    rest = rest.slice(bodyLength);
+    assert.ok(isAnswerOrEnd(rest), `an answer is followed by ${JSON.stringify(rest.slice(0, 200))}`);
+    assert.ok(rest === '' || headers.get('connection') !== 'close', 'an answer follows the last');
+    answers.push({ status, headers, body });
+  }
+  return answers;
+}
+
+const answerHead = /^HTTP\/1\.1 (\d{3}) [^\r\n]*\r\n((?:[^\r\n]+\r\n)*)\r\n/;
+
+const isAnswerOrEnd = (text: string) => text === '' || text.startsWith('HTTP/1.1 ');
+
+function splitHeader(line: string): [string, string] {
+  const place = line.indexOf(':');
+  return [line.slice(0, place), line.slice(place + 1)];
+}

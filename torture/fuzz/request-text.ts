@@ -1,0 +1,56 @@
+import type { Body, Call, Part } from './call.ts';
+
+/** What a call's text depends on besides the call. */
+export interface Memory {
+  /** The value of `Authorization`; null sends none. */
+  authorize(call: Call): string | null;
+  /** A header of the call as it is sent by this lane. */
+  nameHeader(part: Part): string;
+  /** Whom the requests come from, as a proxy tells it. */
+  readonly forwardedFor: string;
+}
+
+/** The bytes of a call, one character each. */
+export function writeRequest(call: Call, memory: Memory): string {
+  const { method, headers, body } = call;
+  const authorization = memory.authorize(call);
+  const lines = [
+    `${method} ${writeTarget(call)} HTTP/1.1`,
+    'Host: localhost',
+    `X-Forwarded-For: ${memory.forwardedFor}`,
+    ...(authorization === null ? [] : [`Authorization: ${authorization}`]),
+    ...headers.map((part) => `${part.name}: ${memory.nameHeader(part)}`),
+  ];
+  return body === null ? `${lines.join('\r\n')}\r\n\r\n` : writeBody(lines, body);
+}
+
+function writeTarget(call: Call): string {
+  const { place, query, link } = call;
+  if (link !== undefined) return `/v1/pets?${link}`;
+  const path = writePath(place);
+  const pairs = query.map(({ name, text }) => `${encodeURIComponent(name)}=${encodeURIComponent(text)}`);
+  return pairs.length === 0 ? path : `${path}?${pairs.join('&')}`;
+}
+
+function writePath(place: Call['place']): string {
+  if (place.kind === 'collection') return '/v1/pets';
+  if (place.kind === 'made') return `/v1/pets/${place.id}`;
+  return place.kind === 'id' ? `/v1/pets/${encodeURIComponent(place.text)}` : `/v1${place.text}`;
+}
+
+function writeBody(lines: readonly string[], { text, blanks, headers, chunkBytes }: Body): string {
+  const bytes = Buffer.from(text).toString('latin1') + ' '.repeat(blanks);
+  const own = headers.map((part) => `${part.name}: ${part.text}`);
+  const framing = chunkBytes === null ? `Content-Length: ${bytes.length}` : 'Transfer-Encoding: chunked';
+  const head = `${[...lines, ...own, framing].join('\r\n')}\r\n\r\n`;
+  return head + (chunkBytes === null ? bytes : writeChunks(bytes, chunkBytes));
+}
+
+function writeChunks(bytes: string, chunkBytes: number): string {
+  let text = '';
+  for (let start = 0; start < bytes.length; start += chunkBytes) {
+    const chunk = bytes.slice(start, start + chunkBytes);
+    text += `${chunk.length.toString(16)}\r\n${chunk}\r\n`;
+  }
+  return `${text}0\r\n\r\n`;
+}

@@ -1,0 +1,84 @@
+import fc, { type Arbitrary } from 'fast-check';
+import { type Description, matchesSchema, resolve } from '../../test/http/description.ts';
+import type { Part } from './call.ts';
+
+/** What a description says of a value, as far as the generators look at it. */
+export interface ValueSchema {
+  readonly type?: string;
+  readonly enum?: readonly string[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly maxLength?: number;
+  readonly format?: string;
+}
+
+const anyText = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.string({ maxLength: 300 }),
+  fc.constantFrom(
+    '',
+    ' ',
+    '0',
+    '-1',
+    '1.0',
+    '1e2',
+    '007',
+    '+1',
+    '0x10',
+    '١',
+    'null',
+    'true',
+    '[]',
+    '__proto__',
+  ),
+);
+
+const nearNumbers = fc.oneof(
+  fc.integer({ min: -3, max: 103 }).map(String),
+  fc.bigInt({ min: -(2n ** 65n), max: 2n ** 65n }).map(String),
+  fc.constantFrom(
+    '9223372036854775807',
+    '9223372036854775808',
+    '-9223372036854775808',
+    '-9223372036854775809',
+  ),
+);
+
+/** Texts that a schema allows, nearly allows or does not allow. */
+export function textsFor(schema: ValueSchema): Arbitrary<string> {
+  if (schema.enum !== undefined) {
+    const good = fc.constantFrom(...schema.enum);
+    const near = good.chain((text) =>
+      fc.constantFrom(text.toUpperCase(), `${text} `, text.slice(1), `${text}\0`),
+    );
+    return fc.oneof(
+      { weight: 6, arbitrary: good },
+      { weight: 1, arbitrary: near },
+      { weight: 1, arbitrary: anyText },
+    );
+  }
+  if (schema.type === 'integer') {
+    const { minimum = -1e6, maximum = 1e6 } = schema;
+    const good = fc.integer({ min: Math.max(minimum, -1e6), max: Math.min(maximum, 1e6) }).map(String);
+    return fc.oneof({ weight: 6, arbitrary: good }, { weight: 2, arbitrary: nearNumbers }, anyText);
+  }
+  return anyText;
+}
+
+const plainDecimal = /^(?:0|[1-9]\d*)$/;
+
+/** Whether a parameter's text is what the description allows: integers are plain decimals, all else is the text itself. */
+export function allowsText(description: Description, node: object, text: string): boolean {
+  const schema = resolve<ValueSchema>(description, node);
+  if (schema.type !== 'integer') return matchesSchema(description, node, text);
+  return plainDecimal.test(text) && matchesSchema(description, node, Number(text));
+}
+
+/** A part that is judged by its schema. */
+export function partsFor(description: Description, name: string, node: object): Arbitrary<Part> {
+  return textsFor(resolve<ValueSchema>(description, node)).map((text) => ({
+    name,
+    text,
+    fault: allowsText(description, node, text) ? null : 400,
+  }));
+}

@@ -1,0 +1,49 @@
+import { type Call, findOperation, isStrict, type KeyKind } from './call.ts';
+
+const lackedScope: Partial<Record<KeyKind, string>> = { reader: 'createPet', writer: 'listPets getPet' };
+const parameters: Readonly<Record<string, readonly string[]>> = { listPets: ['limit', 'status', 'cursor'] };
+const fields = ['name', 'categoryId', 'status'];
+
+/**
+ * The statuses with which a call may be answered, by the description alone: of several faults any may be told, a call
+ * without one must succeed.
+ */
+export function foresee(call: Call): readonly number[] {
+  const byKey = judgeKey(call);
+  if (byKey !== null) return byKey;
+  if (call.place.kind === 'malformed') return [400];
+  if (call.place.kind === 'elsewhere') return [404];
+  const operation = findOperation(call);
+  if (operation === null) return [405];
+  if (lackedScope[call.key]?.includes(operation)) return [403];
+  const faults = listFaults(call, operation);
+  return faults.length > 0 ? faults : successes[operation];
+}
+
+/** Without a valid key: 401 wherever a key is needed, or 429 where the address has gone too far. */
+function judgeKey({ key, place }: Call): readonly number[] | null {
+  if (key === 'exhausted') return [429];
+  if (key === 'ample' || key === 'reader' || key === 'writer') return null;
+  const isOutside = place.kind === 'elsewhere' && place.text.startsWith('/../');
+  return isOutside ? [401, 404, 429] : [401, 429];
+}
+
+const successes = {
+  listPets: [200, 304],
+  /** A retry while the first is running is 409, another body under the same key 422. */
+  createPet: [201, 409, 422],
+  getPet: [200, 304, 404],
+};
+
+function listFaults(call: Call, operation: keyof typeof successes): number[] {
+  const { query, headers, body } = call;
+  const known = parameters[operation] ?? [];
+  const faults = [...query.filter(({ name }) => known.includes(name)), ...headers].map(({ fault }) => fault);
+  if (isStrict(call) && query.some(({ name }) => !known.includes(name))) faults.push(400);
+  if (operation === 'createPet') {
+    if (body === null) faults.push(400, 415);
+    else faults.push(body.fault, ...body.headers.map(({ fault }) => fault));
+    if (isStrict(call) && body?.fields?.some(({ name }) => !fields.includes(name))) faults.push(400);
+  }
+  return faults.filter((fault) => fault !== null);
+}

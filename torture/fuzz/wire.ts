@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { errorStatus } from '../../src/http/error-handler.ts';
+import { type Description, matchesSchema } from '../../test/http/description.ts';
+import { expectCommonHeaders } from '../../test/support/expect-error.ts';
+import type { RawResponse } from '../../test/support/raw-http.ts';
+import { createRandom } from '../random.ts';
+import type { Scenario } from '../scenario.ts';
+import { loopbackAddress, startTarget } from '../target.ts';
+import { exchangeBytes, parseAnswers } from './answers.ts';
+import { mutate, mutations } from './mutations.ts';
+
+const laneCount = 8;
+const connections = 24_000;
+const rex = '{"name":"Rex","categoryId":1}';
+
+/** Requests of every shape, as they should be; the first animal has the id 1. */
+function writeSeeds(key: string): readonly string[] {
+  const head = `Host: localhost\r\nAuthorization: Bearer ${key}\r\n`;
+  const json = `${head}Content-Type: application/json\r\n`;
+  return [
+    `GET /v1/pets?limit=2&status=available HTTP/1.1\r\n${head}\r\n`,
+    `HEAD /v1/pets/1 HTTP/1.1\r\n${head}If-None-Match: "x"\r\n\r\n`,
+    `POST /v1/pets HTTP/1.1\r\n${json}Content-Length: ${rex.length}\r\n\r\n${rex}`,
+    `POST /v1/pets HTTP/1.1\r\n${json}Transfer-Encoding: chunked\r\n\r\n8\r\n${rex.slice(0, 8)}\r\n15;a=b\r\n${rex.slice(8)}\r\n0\r\nX: y\r\n\r\n`,
+    `GET http://localhost/v1/pets/1 HTTP/1.1\r\n${head}Prefer: handling=strict\r\n\r\n`,
+    `OPTIONS * HTTP/1.1\r\n${head}\r\n`,
+    `GET /openapi.json HTTP/1.0\r\n${head}Connection: keep-alive\r\n\r\n`,
+    `CONNECT localhost:80 HTTP/1.1\r\n${head}\r\n`,
+  ];
+}
+
+/** Bytes of valid requests with random changes: each connection ends as it should, whatever it was sent. */
+export const fuzzWire: Scenario = {
+  name: 'fuzz-wire',
+  title: 'Valid requests with random changes to their bytes',
+  minutes: 6,
+  async run(context) {
+    const { seed, scale } = context;
+    const target = await startTarget(context);
+    const described = await fetch(new URL('/openapi.json', target.url));
+    const description = (await described.json()) as Description;
+    const { key } = await target.createKey();
+    await addFirst(target.url, key);
+    const seeds = writeSeeds(key);
+    const first = seeds[4] ?? '';
+    const counts = { sent: 0, answered: 0 };
+
+    async function exchange(changed: string): Promise<void> {
+      const bytes = first + changed;
+      const { host, port } = target;
+      const received = await exchangeBytes({ host, port, localAddress: loopbackAddress(counts.sent) }, bytes);
+      const answers = parseAnswers(received);
+      counts.sent += 1;
+      counts.answered += answers.length;
+      expectOrderly(description, answers, bytes);
+    }
+
+    const random = createRandom(seed);
+    const laneSeeds = Array.from({ length: laneCount }, () => random.between(1, 2 ** 31 - 1));
+    const numRuns = Math.ceil((connections * scale) / laneCount);
+    const startedMs = performance.now();
+    const requests = fc
+      .array(fc.tuple(fc.constantFrom(...seeds), mutations), { minLength: 1, maxLength: 3 })
+      .map((list) => list.map(([text, changes]) => mutate(text, changes)).join(''));
+    await Promise.all(
+      laneSeeds.map((laneSeed) =>
+        fc.assert(fc.asyncProperty(requests, exchange), {
+          seed: laneSeed,
+          numRuns,
+          includeErrorInReport: true,
+        }),
+      ),
+    );
+    assert.equal(target.child.exitCode, null);
+    assert.doesNotMatch(target.readLog(), /"status":5/);
+    const seconds = (performance.now() - startedMs) / 1_000;
+    return {
+      done: `Valid requests with random changes to their bytes, over ${counts.sent} connections`,
+      seen: 'no 5xx; only whole answers in order, each with the Error body or as described',
+      lost: 'nothing',
+      well: 'at once',
+      figures: {
+        connections: counts.sent,
+        answers: counts.answered,
+        'connections/s': Math.round(counts.sent / seconds),
+        'memory at the end, MiB': Math.round(target.readMemoryMib()),
+      },
+    };
+  },
+};
+
+async function addFirst(url: string, key: string): Promise<void> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const answer = await fetch(`${url}/pets`, { method: 'POST', headers, body: rex });
+  assert.equal(answer.status, 201);
+}
+
+const known = new Set([200, 201, 204, 304, ...Object.values(errorStatus)]);
+
+/** No more answers than requests, the first right, the ids in the order of the requests, each answer as documented. */
+function expectOrderly(description: Description, answers: readonly RawResponse[], bytes: string): void {
+  const [first] = answers;
+  assert.equal(first?.status, 200, 'the valid request before the changed ones');
+  assert.match(first.body, /^\{"id":1,/);
+  const requestLines = bytes.match(/HTTP\/1\.[01]/g)?.length ?? 0;
+  assert.ok(answers.length <= requestLines + 1, `${answers.length} answers to ${requestLines} requests`);
+  const turns = answers.map(({ headers }) =>
+    Number.parseInt(headers.get('x-request-id')?.split('_')[2] ?? '', 36),
+  );
+  assert.deepEqual(
+    turns,
+    [...turns].sort((one, other) => one - other),
+    'the answers are out of order',
+  );
+  for (const answer of answers) expectDocumented(description, answer);
+}
+
+function expectDocumented(description: Description, answer: RawResponse): void {
+  const { status, headers, body } = answer;
+  assert.ok(known.has(status) && status < 500, `${status}: ${body}`);
+  expectCommonHeaders(answer);
+  assert.equal(headers.get('x-content-type-options'), 'nosniff');
+  if (status < 400 || body === '') return;
+  const schema = description.components['schemas']?.['Error'];
+  assert.ok(schema !== undefined && matchesSchema(description, schema, JSON.parse(body)), body);
+}

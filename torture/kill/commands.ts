@@ -1,0 +1,167 @@
+import { existsSync, rmSync } from 'node:fs';
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readToEnd, spawnProgram } from '../../test/support/processes.ts';
+import { createEmbeddedStore, type EmbeddedStore, killGroup, requireWhole } from '../embedded-store.ts';
+import { requireKept, startLoad } from '../load.ts';
+import { createRandom } from '../random.ts';
+import type { Outcome, Scenario, TortureContext } from '../scenario.ts';
+
+const killsAtFullScale = 20;
+const rowsAtFullScale = 200_000;
+
+/** A command that is killed, and what must hold whether or not it came to its end. */
+interface Victim {
+  readonly name: string;
+  /** Called before each run. */
+  args(): readonly string[];
+  /** Throws where something is half done. */
+  check(hasEnded: boolean): Promise<void>;
+}
+
+export const killCommands: Scenario = {
+  name: 'kill-commands',
+  title: 'import, backup and migrate are killed at random moments beside a service that runs',
+  minutes: 10,
+  async run(context) {
+    const store = createEmbeddedStore(context, join(context.folder, 'store.db'));
+    const rows = Math.max(5_000, Math.round(rowsAtFullScale * context.scale));
+    const csv = join(context.folder, 'animals.csv');
+    await writeFile(csv, formatCsv(rows));
+    await requireEnd(store, ['import', csv]);
+    const { key } = await store.createKey();
+    const service = await store.start();
+    const load = await startLoad(context, service, key, { writers: 1, readers: 1, prefix: 'beside' });
+    const kills = Math.max(1, Math.round(killsAtFullScale * context.scale));
+    const tallies = new Map<string, number>();
+    for (const victim of [
+      killImport(store, csv, rows),
+      killBackup(context, store),
+      killMigrate(context, store),
+    ])
+      tallies.set(victim.name, await torment(context, store, victim, kills));
+    const refused = load.seen.get('add 503') ?? 0;
+    if (refused > 0) throw new Error(`the service refused ${refused} adds`);
+    requireKept(store, await load.stop());
+    requireWhole(store);
+    const { code } = await service.end('SIGTERM');
+    if (code !== 0) throw new Error(`the service ended with ${code}`);
+    return describe(tallies, { kills, rows, answers: load.countAnswers() });
+  },
+};
+
+function formatCsv(rows: number): string {
+  return `name,categoryId\n${Array.from({ length: rows }, (_, row) => `animal ${row},${row}\n`).join('')}`;
+}
+
+async function requireEnd(store: EmbeddedStore, args: readonly string[]): Promise<void> {
+  const { code, stderr } = await store.run(...args);
+  if (code !== 0) throw new Error(`${args[0]} failed: ${stderr}`);
+}
+
+/** Kills a command so many times, each time after a part of the time that it needs; gives how often it came first. */
+async function torment(
+  { seed, log }: TortureContext,
+  store: EmbeddedStore,
+  victim: Victim,
+  kills: number,
+): Promise<number> {
+  const random = createRandom(seed);
+  const startedMs = performance.now();
+  await requireEnd(store, victim.args());
+  const usualMs = performance.now() - startedMs;
+  await victim.check(true);
+  let ended = 0;
+  for (let round = 0; round < kills; round += 1) {
+    const child = spawnProgram(victim.args(), { settings: store.settings, isGroupLeader: true });
+    const timer = setTimeout(() => killGroup(child), random.next() * usualMs * 1.1);
+    const { code } = await readToEnd(child);
+    clearTimeout(timer);
+    if (code !== null && code !== 0) throw new Error(`${victim.name} ended with ${code}`);
+    if (code === 0) ended += 1;
+    await victim.check(code === 0);
+    requireWhole(store);
+  }
+  log(`${victim.name}: killed ${kills - ended} times, came to its end before ${ended} times`);
+  return ended;
+}
+
+/** Those that were imported, and not those that are added meanwhile. */
+function countAnimals(store: EmbeddedStore): number {
+  const [row] = store.query('select count(*) as count from pets where category_id >= 0');
+  return Number(row?.['count']);
+}
+
+function killImport(store: EmbeddedStore, csv: string, rows: number): Victim {
+  let before = countAnimals(store);
+  return {
+    name: 'import',
+    args: () => ['import', csv],
+    async check(hasEnded) {
+      const count = countAnimals(store);
+      // Killed after its commit and before its end, it has added all.
+      const isRight = count === before + rows || (!hasEnded && count === before);
+      if (!isRight) throw new Error(`of ${rows} animals an import added ${count - before}`);
+      before = count;
+    },
+  };
+}
+
+function killBackup(context: TortureContext, store: EmbeddedStore): Victim {
+  const folder = context.folder;
+  const file = join(folder, 'backup.db');
+  return {
+    name: 'backup',
+    args() {
+      rmSync(file, { force: true });
+      return ['backup', file];
+    },
+    async check(hasEnded) {
+      for (const name of await readdir(folder)) if (name.endsWith('.tmp')) rmSync(join(folder, name));
+      if (!existsSync(file)) {
+        if (hasEnded) throw new Error('a backup that ended well left no file');
+        return;
+      }
+      const copy = createEmbeddedStore(context, file);
+      requireWhole(copy);
+      if (countAnimals(copy) !== countAnimals(store)) throw new Error('a backup lacks animals');
+    },
+  };
+}
+
+/** Into a store that is there, since a migration that was killed must leave it fit for the next. */
+function killMigrate(context: TortureContext, store: EmbeddedStore): Victim {
+  const copy = createEmbeddedStore(context, join(context.folder, 'moved.db'));
+  return {
+    name: 'migrate',
+    args: () => ['migrate', '--from', `sqlite:${store.file}`, '--to', `sqlite:${copy.file}`],
+    async check(hasEnded) {
+      const isMade = existsSync(copy.file);
+      if (!isMade && hasEnded) throw new Error('a migration that ended well left no store');
+      if (!isMade) return;
+      // Every command brings a store to the newest schema, as the next migration would.
+      await requireEnd(copy, ['migrate']);
+      requireWhole(copy);
+      const [count, whole] = [countAnimals(copy), countAnimals(store)];
+      if (count !== whole && (hasEnded || count !== 0))
+        throw new Error(`a migration moved ${count} of ${whole}`);
+      if (count === whole) for (const end of ['', '-wal', '-shm']) rmSync(copy.file + end, { force: true });
+    },
+  };
+}
+
+function describe(
+  tallies: ReadonlyMap<string, number>,
+  { kills, rows, answers }: { kills: number; rows: number; answers: number },
+): Outcome {
+  const names = [...tallies.keys()];
+  return {
+    done: `SIGKILL of ${names.join(', ')} at random moments beside a service, ${kills} times each, ${rows} animals`,
+    seen: `Nothing: the service went on, ${answers} answers without a 5xx`,
+    lost: 'Nothing: an import or a migration did all or nothing, no backup stood half under its name',
+    well: 'at once: the command can be run again',
+    figures: Object.fromEntries(
+      [...tallies].map(([name, ended]) => [`${name} killed before its end`, kills - ended]),
+    ),
+  };
+}

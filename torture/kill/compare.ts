@@ -1,0 +1,73 @@
+import type { EmbeddedStore } from '../embedded-store.ts';
+import type { Post, Posts } from './posts.ts';
+
+/** Compares what a store holds with what was answered, from where the last comparison ended. */
+export interface Comparison {
+  /** Throws where an animal that was answered is not there, whole and once, or one that nobody sent is. */
+  compareNew(sent: readonly Post[]): void;
+  /** The same for the whole store, whose rows of earlier rounds must not have changed; gives their number. */
+  compareAll(): number;
+}
+
+export function createComparison(store: EmbeddedStore, posts: Posts): Comparison {
+  let newestId = 0n;
+
+  function compareRows(afterId: bigint): number {
+    const rows = store.query(
+      `select id, name, category_id, status from pets where id > ${afterId} order by id`,
+    );
+    for (const row of rows) compareRow(posts, row);
+    newestId = (rows.at(-1)?.['id'] as bigint | undefined) ?? newestId;
+    return rows.length;
+  }
+
+  return {
+    compareNew(sent) {
+      const afterId = newestId;
+      compareRows(afterId);
+      for (const post of sent) requireStored(post, afterId);
+      compareRecords(store, posts, sent, afterId);
+    },
+
+    compareAll() {
+      for (const post of posts.byName.values()) post.storedId = null;
+      const count = compareRows(0n);
+      for (const post of posts.byName.values()) requireStored(post, 0n);
+      return count;
+    },
+  };
+}
+
+function compareRow(posts: Posts, row: Record<string, unknown>): void {
+  const post = posts.byName.get(String(row['name']));
+  const text = `the row ${row['id']} (${row['name']})`;
+  if (post === undefined) throw new Error(`${text} is of no animal that was sent`);
+  if (post.storedId !== null) throw new Error(`${text} is there a second time: ${post.storedId}`);
+  if (row['category_id'] !== post.categoryId || row['status'] !== (post.status ?? 'available'))
+    throw new Error(`${text} has not the fields that were sent`);
+  if (post.answeredId !== null && post.answeredId !== row['id'])
+    throw new Error(`${text} was answered with the id ${post.answeredId}`);
+  post.storedId = row['id'] as bigint;
+}
+
+function requireStored({ name, answeredId, storedId }: Post, afterId: bigint): void {
+  if (answeredId === null) return;
+  if (storedId !== answeredId) throw new Error(`${name} was answered with the id ${answeredId} and is lost`);
+  if (storedId <= afterId) throw new Error(`${name} has the id ${storedId}, which is not above ${afterId}`);
+}
+
+/** Each keyed animal that was stored has its record, and each record its animal. */
+function compareRecords(store: EmbeddedStore, posts: Posts, sent: readonly Post[], afterId: bigint): void {
+  const rows = store.query(
+    `select r.key, r.pet_id, p.name from idempotency_records r left join pets p on p.id = r.pet_id where r.pet_id > ${afterId}`,
+  );
+  const petIds = new Map(rows.map(({ key, pet_id }) => [key, pet_id]));
+  for (const { key, name } of rows)
+    if (posts.byName.get(String(name))?.idempotencyKey !== key)
+      throw new Error(`the idempotency record ${key} stands for ${name}`);
+  for (const { idempotencyKey, storedId, name } of sent)
+    if (idempotencyKey !== null && storedId !== null && petIds.get(idempotencyKey) !== storedId)
+      throw new Error(
+        `${name} is stored as ${storedId}, its idempotency record says ${petIds.get(idempotencyKey)}`,
+      );
+}

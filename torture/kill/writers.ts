@@ -1,0 +1,82 @@
+import { openRaw, type RawConnection, type RawResponse } from '../../test/support/raw-http.ts';
+import { createRandom } from '../random.ts';
+import type { TortureContext } from '../scenario.ts';
+import { formatPost, type Post, type Posts } from './posts.ts';
+
+export const connections = 64;
+
+/** What the writers of one round saw; times are those of `performance.now()`. */
+export interface Written {
+  /** When each answer came, in order. */
+  readonly answeredAtMs: readonly number[];
+  /** Those whose answer was cut off. */
+  readonly unanswered: readonly Post[];
+}
+
+/**
+ * Adds animals over 64 connections that are kept open, each one after the other, until every connection is broken;
+ * one in ten with an Idempotency-Key is sent once more at once. Throws where an answer is not the right one.
+ */
+export async function writeUntilKilled(
+  context: TortureContext,
+  service: { readonly url: string; readonly key: string },
+  posts: Posts,
+): Promise<Written> {
+  const answeredAtMs: number[] = [];
+  const unanswered: Post[] = [];
+  const random = createRandom(context.seed);
+
+  async function send(connection: RawConnection, post: Post): Promise<RawResponse | null> {
+    connection.send(formatRequest(service, post));
+    const answer = await connection.read().catch(() => null);
+    if (answer !== null) answeredAtMs.push(performance.now());
+    return answer;
+  }
+
+  async function write(): Promise<void> {
+    const connection = await openRaw(context, service.url).catch(() => null);
+    if (connection === null) return;
+    for (;;) {
+      const post = posts.make();
+      const answer = await send(connection, post);
+      if (answer === null) {
+        unanswered.push(post);
+        return;
+      }
+      takeAnswer(posts, post, answer);
+      if (post.idempotencyKey === null || random.next() >= 0.1) continue;
+      const again = await send(connection, post);
+      if (again === null) return;
+      takeReplay(posts, post, again);
+    }
+  }
+
+  await Promise.all(Array.from({ length: connections }, write));
+  return { answeredAtMs, unanswered };
+}
+
+/** A request with the bytes of its body: raw-http sends one byte a character. */
+export function formatRequest({ url, key }: { url: string; key: string }, post: Post): string {
+  const body = Buffer.from(formatPost(post)).toString('latin1');
+  const lines = [
+    `POST ${new URL(url).pathname}/pets HTTP/1.1`,
+    'host: localhost',
+    `authorization: Bearer ${key}`,
+    'content-type: application/json',
+    `content-length: ${body.length}`,
+  ];
+  if (post.idempotencyKey !== null) lines.push(`idempotency-key: ${post.idempotencyKey}`);
+  return `${lines.join('\r\n')}\r\n\r\n${body}`;
+}
+
+function takeAnswer(posts: Posts, post: Post, { status, body }: RawResponse): void {
+  if (status !== 201) throw new Error(`${post.name} was answered with ${status} ${body}`);
+  posts.answer(post, body);
+}
+
+/** Throws where the answer is not the first one once more. */
+export function takeReplay(posts: Posts, post: Post, answer: RawResponse): void {
+  takeAnswer(posts, post, answer);
+  if (answer.headers.get('idempotent-replayed') !== 'true')
+    throw new Error(`${post.name} was answered before, and sent again it was not told to be a replay`);
+}

@@ -1,0 +1,53 @@
+import { connectFlood, idleSockets } from './abuse/crowds.ts';
+import { fewDescriptors } from './abuse/few-descriptors.ts';
+import { overlongFlood, pipelinedFlood, unreadFlood } from './abuse/floods.ts';
+import { hugeHeads } from './abuse/heads.ts';
+import { heavyInputs } from './abuse/heavy-inputs.ts';
+import { slowBodies, slowHeads, slowReaders } from './abuse/slow.ts';
+import { slowHttpTest } from './abuse/slowhttptest.ts';
+import { manyAddresses, wrongKeys } from './abuse/strangers.ts';
+import { fuzzApi } from './fuzz/api.ts';
+import { fuzzWire } from './fuzz/wire.ts';
+import { killCommands } from './kill/commands.ts';
+import { kill } from './kill/kill.ts';
+import type { Scenario } from './scenario.ts';
+import { clockBack } from './shutdown/clock-back.ts';
+import { secondInstance } from './shutdown/second-instance.ts';
+import { terminate } from './shutdown/terminate.ts';
+import { soak } from './soak/soak.ts';
+import { damaged } from './storage/damaged.ts';
+import { fullDisk } from './storage/full-disk.ts';
+import { locked } from './storage/locked.ts';
+import { removed } from './storage/removed.ts';
+import { unwritable } from './storage/unwritable.ts';
+
+/** All that `npm run torture` does, in its order. */
+export const scenarios: readonly Scenario[] = [
+  kill,
+  killCommands,
+  terminate,
+  secondInstance,
+  clockBack,
+  fullDisk,
+  unwritable,
+  damaged,
+  locked,
+  removed,
+  slowHeads,
+  slowBodies,
+  slowReaders,
+  idleSockets,
+  fewDescriptors,
+  connectFlood,
+  pipelinedFlood,
+  overlongFlood,
+  unreadFlood,
+  hugeHeads,
+  heavyInputs,
+  manyAddresses,
+  wrongKeys,
+  slowHttpTest,
+  fuzzApi,
+  fuzzWire,
+  soak,
+];

@@ -1,0 +1,106 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ServiceProcess } from '../../test/support/processes.ts';
+import { createEmbeddedStore, type EmbeddedStore, requireWhole } from '../embedded-store.ts';
+import { requireKept } from '../load.ts';
+import { createRandom, type Random } from '../random.ts';
+import type { Scenario, TortureContext } from '../scenario.ts';
+import {
+  type Address,
+  addSlowly,
+  addUntilLetGo,
+  addUntilRefused,
+  idle,
+  type Seen,
+  stall,
+} from './clients.ts';
+
+const roundsAtFullScale = 20;
+const crowd = { busy: 32, fresh: 4, idle: 16, slow: 4 };
+const stopMsMax = 10_000;
+
+export const terminate: Scenario = {
+  name: 'terminate',
+  title: 'SIGTERM, once or twice, under load, with slow, idle and stalled clients',
+  minutes: 5,
+  async run(context) {
+    const store = createEmbeddedStore(context, `${context.folder}/store.db`);
+    const { key } = await store.createKey();
+    const random = createRandom(context.seed);
+    const rounds = Math.max(2, Math.round(roundsAtFullScale * context.scale));
+    const seen: Seen = { answered: new Map(), refused: 0 };
+    const stopsMs: number[] = [];
+    for (let round = 0; round < rounds; round += 1) {
+      const service = await store.start();
+      // A client that never sends its whole request is waited for, so only some rounds have one.
+      const isStalled = round % 5 === 1;
+      stopsMs.push(
+        await stopUnderLoad(context, service, { url: service.url, key }, { random, seen, round, isStalled }),
+      );
+      requireNothingElse(store, seen);
+    }
+    requireWhole(store);
+    const longest = (Math.max(...stopsMs) / 1_000).toFixed(1);
+    const usual = (stopsMs.toSorted((a, b) => a - b)[Math.floor(rounds / 2)] ?? 0) / 1_000;
+    return {
+      done: `SIGTERM, every second time twice, ${rounds} times under load: ${crowd.busy} busy connections, ${crowd.idle} idle, ${crowd.slow} slow, one that stalled, new ones all the time`,
+      seen: 'Whole answers; idle connections closed; new ones refused before a byte',
+      lost: `Nothing of ${seen.answered.size} adds; exit code 0`,
+      well: `Ended after ${usual.toFixed(1)} s (median); ${longest} s where a client stalled`,
+      figures: { rounds, refused: seen.refused, longestSeconds: longest },
+    };
+  },
+};
+
+interface Round {
+  readonly random: Random;
+  readonly seen: Seen;
+  readonly round: number;
+  readonly isStalled: boolean;
+}
+
+/** Gives how long it took to end, in milliseconds. */
+async function stopUnderLoad(
+  context: TortureContext,
+  service: ServiceProcess,
+  address: Address,
+  { random, seen, round, isStalled }: Round,
+): Promise<number> {
+  const held: Promise<void>[] = [];
+  const hold = () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    held.push(promise);
+    return resolve;
+  };
+  const times = (count: number, client: (name: string) => Promise<void>) =>
+    Array.from({ length: count }, (_, place) => client(`${round} ${client.name} ${place}`));
+  const clients = [
+    ...times(crowd.busy, (name) => addUntilLetGo(context, address, `busy ${name}`, seen)),
+    ...times(crowd.fresh, (name) => addUntilRefused(context, address, `fresh ${name}`, seen)),
+    ...times(crowd.idle, () => idle(context, address, hold())),
+    ...times(crowd.slow, (name) => addSlowly(context, address, `slow ${name}`, seen, hold())),
+    ...(isStalled ? [stall(context, address, hold())] : []),
+  ];
+  const all = Promise.all(clients);
+  await Promise.race([Promise.all(held), all]);
+  await pause(random.between(0, 500));
+  const toldMs = performance.now();
+  const ended = service.end('SIGTERM');
+  if (round % 2 === 1) {
+    await pause(random.between(0, 300));
+    service.child.kill('SIGTERM');
+  }
+  await all;
+  const { code, signal } = await ended;
+  const tookMs = performance.now() - toldMs;
+  if (code !== 0) throw new Error(`it ended with ${code ?? signal}: ${service.readLog()}`);
+  if (tookMs > stopMsMax) throw new Error(`it took ${Math.round(tookMs)} ms to end`);
+  return tookMs;
+}
+
+/** Throws where the store lacks what was answered, or has what was not: all that was sent whole had its answer. */
+function requireNothingElse(store: EmbeddedStore, { answered }: Seen): void {
+  requireKept(store, answered);
+  const [row] = store.query('select count(*) as count from pets');
+  if (Number(row?.['count']) !== answered.size)
+    throw new Error(`${answered.size} adds were answered, and ${row?.['count']} animals are there`);
+}

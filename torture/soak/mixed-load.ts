@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expectCommonHeaders } from '../../test/support/expect-error.ts';
+import { openRaw } from '../../test/support/raw-http.ts';
+import { createRandom, type Random } from '../random.ts';
+import type { TortureContext } from '../scenario.ts';
+import type { Target } from '../target.ts';
+
+/** What one client has been answered. */
+export interface Tally {
+  /** Answers that the limit let through. */
+  passed: number;
+  refused: number;
+  added: number;
+  /** Requests left of the day, as the last answer told. */
+  leftOfDay: number;
+}
+
+export interface LoadClient {
+  readonly key: string;
+  readonly pauseMs: number;
+  readonly mayBeRefused: boolean;
+}
+
+const statuses = ['', '&status=available', '&status=pending', '&status=sold'];
+const share = { list: 0.6, get: 0.3 };
+
+/** Nine of ten requests list or get, one adds. */
+function writeRequest(
+  key: string,
+  random: Random,
+  added: number,
+): { readonly text: string; readonly status: number } {
+  const head = `Host: a\r\nAuthorization: Bearer ${key}\r\n`;
+  const choice = random.next();
+  if (choice < share.list)
+    return {
+      status: 200,
+      text: `GET /v1/pets?limit=${random.between(1, 100)}${random.pick(statuses)} HTTP/1.1\r\n${head}\r\n`,
+    };
+  if (choice < share.list + share.get)
+    return { status: 200, text: `GET /v1/pets/${1 + (added % 100)} HTTP/1.1\r\n${head}\r\n` };
+  const body = JSON.stringify({ name: `n${random.between(0, 1e9)}`, categoryId: random.between(0, 1e9) });
+  return {
+    status: 201,
+    text: `POST /v1/pets HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  };
+}
+
+/** Sends one request after the other until it is told to stop; throws where an answer is wrong. */
+export async function runClient(
+  context: TortureContext,
+  target: Target,
+  { key, pauseMs, mayBeRefused }: LoadClient,
+  seed: number,
+  isOver: () => boolean,
+  onAnswer: (ms: number) => void,
+): Promise<Tally> {
+  const random = createRandom(seed);
+  const tally = { passed: 0, refused: 0, added: 0, leftOfDay: 0 };
+  const connection = await openRaw(context, target.url);
+  while (!isOver()) {
+    const { text, status } = writeRequest(key, random, tally.passed);
+    const startedMs = performance.now();
+    connection.send(text);
+    const answer = await connection.read();
+    onAnswer(performance.now() - startedMs);
+    expectCommonHeaders(answer);
+    const isRefused = answer.status === 429;
+    assert.ok(answer.status === status || (isRefused && mayBeRefused), `${answer.status}: ${answer.body}`);
+    tally[isRefused ? 'refused' : 'passed'] += 1;
+    tally.added += Number(answer.status === 201);
+    tally.leftOfDay = Number(/"day";r=(\d+)/.exec(answer.headers.get('ratelimit') ?? '')?.[1]);
+    await pause(pauseMs);
+  }
+  connection.end();
+  return tally;
+}

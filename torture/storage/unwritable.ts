@@ -1,0 +1,72 @@
+import { chmod, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createEmbeddedStore, type EmbeddedStore, requireWhole } from '../embedded-store.ts';
+import { requireKept, startLoad } from '../load.ts';
+import { requireRefusal } from '../refusal.ts';
+import type { Outcome, Scenario, TortureContext } from '../scenario.ts';
+import { requireFewLines } from './log-lines.ts';
+import { mountReadOnly, requireSystem, runSystem } from './mount.ts';
+
+/** Somebody who owns nothing. */
+const nobody = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups'];
+
+export const unwritable: Scenario = {
+  name: 'unwritable',
+  title: 'the store can be read and not written: at the start, and from some moment on',
+  minutes: 2,
+  async run(context) {
+    await chmod(context.folder, 0o755);
+    const folder = join(context.folder, 'data');
+    await mkdir(folder, { mode: 0o755 });
+    const store = createEmbeddedStore(context, join(folder, 'store.db'));
+    const { key } = await store.createKey();
+    const refusals = [await startReadOnly(context, folder), await startAsNobody(context, store)];
+    for (const line of refusals) context.log(line);
+    return await makeImmutable(context, store, key);
+  },
+};
+
+function startReadOnly(context: TortureContext, folder: string): Promise<string> {
+  const place = join(context.folder, 'read-only');
+  mountReadOnly(context, folder, place);
+  return requireRefusal(createEmbeddedStore(context, join(place, 'store.db')));
+}
+
+function startAsNobody(context: TortureContext, { file }: EmbeddedStore): Promise<string> {
+  requireSystem(...nobody, process.execPath, '--version');
+  return requireRefusal(createEmbeddedStore(context, file, { wrapper: nobody }));
+}
+
+/** While it serves, the files of the store are made immutable; where the file system knows no such thing, that is told. */
+async function makeImmutable(context: TortureContext, store: EmbeddedStore, key: string): Promise<Outcome> {
+  const service = await store.start();
+  const load = await startLoad(context, service, key, { writers: 8, readers: 8, prefix: 'read-only' });
+  await load.until('add 201', 100, 10_000);
+  const files = [store.file, `${store.file}-wal`];
+  context.after(() => runSystem('chattr', '-i', ...files));
+  requireSystem('chattr', '+i', ...files);
+  await load.until('add 503', 1, 10_000);
+  load.begin();
+  await load.until('add 503', 100, 10_000);
+  await load.until('read 200', 100, 10_000);
+  if (load.seen.has('add 201'))
+    throw new Error('an add was answered with 201 although nothing can be written');
+  requireSystem('chattr', '-i', ...files);
+  const freeAtMs = performance.now();
+  load.begin();
+  await load.until('add 201', 1, 10_000);
+  const wellMs = Math.round(performance.now() - freeAtMs);
+  const answered = await load.stop();
+  const lines = requireFewLines(service.readLog());
+  const { code } = await service.end('SIGTERM');
+  if (code !== 0) throw new Error(`the service ended with ${code}: ${service.readLog()}`);
+  requireKept(store, answered);
+  requireWhole(store);
+  return {
+    done: 'The store on a file system that is read-only, then for a user who may not write, then immutable under load',
+    seen: 'No start, with one line and exit code 1; under load adds: 503 `unavailable`, reads as before',
+    lost: `Nothing of ${answered.size} adds`,
+    well: `${wellMs} ms after it could be written, without a restart`,
+    figures: { 'log lines': lines, wellMs },
+  };
+}
