@@ -13,7 +13,7 @@ import { bare, commitEach, loggingService, type Subject, service } from './subje
 export async function compare(
   plan: Plan,
   { only, withPeers }: { readonly only: readonly string[]; readonly withPeers: boolean },
-): Promise<{ readonly report: string; readonly plot: string }> {
+): Promise<{ readonly report: string; readonly plot: string; readonly areGoalsMet: boolean }> {
   const subjects = [bare, service, commitEach, ...(withPeers ? await preparePeers(plan) : [])];
   const measured: Measured[] = [];
   for (const scenario of scenarios.filter(({ name }) => only.includes(name))) {
@@ -21,7 +21,12 @@ export async function compare(
     const fitting = subjects.filter((subject) => subject.isFor(scenario));
     measured.push(...(await measureScenario(scenario, fitting, plan)));
   }
-  return { report: formatReport(measured, judge(measured)), plot: drawPlot(measured) };
+  const verdicts = judge(measured, withPeers);
+  return {
+    report: formatReport(measured, verdicts),
+    plot: drawPlot(measured),
+    areGoalsMet: verdicts.every(({ isMet }) => isMet),
+  };
 }
 
 /** The peers that can be installed, and the service as it compares with them; each that cannot is named. */

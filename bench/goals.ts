@@ -35,18 +35,50 @@ export interface Verdict {
   readonly isMet: boolean;
 }
 
-/** Holds what was measured against the goals; a goal whose scenario or server is missing is passed over. */
-export function judge(measured: readonly Measured[]): Verdict[] {
+/**
+ * Holds what was measured against the goals of the scenarios that were. A goal against a server that could not be
+ * measured is not met; those against peers are passed over where none were wanted.
+ */
+export function judge(measured: readonly Measured[], withPeers: boolean): Verdict[] {
   const own = measured.filter(({ subject }) => subject === service.name);
   const ratios = ratioGoals.flatMap((goal) => {
     const mine = own.find(({ scenario }) => scenario.name === goal.scenario);
     const other = measured.find(
       ({ scenario, subject }) => scenario.name === goal.scenario && subject === goal.than,
     );
-    return mine === undefined || other === undefined ? [] : [judgeRatio(goal, mine, other)];
+    if (mine === undefined || (other === undefined && !withPeers && !ownServers.has(goal.than))) return [];
+    return [other === undefined ? missing(goal, mine) : judgeRatio(goal, mine, other)];
   });
   const waits = own.filter(({ scenario }) => scenario.connections > 1).map(judgeWait);
   return [...ratios, ...waits];
+}
+
+const ownServers = new Set([bare.name, commitEach.name]);
+
+function missing({ than, atLeast }: RatioGoal, { scenario }: Measured): Verdict {
+  const goal = `${scenario.title}, against ${than}`;
+  return { goal, wanted: `at least ${atLeast}`, measured: 'not measured', isMet: false };
+}
+
+/** Whether costs stay as they are while something grows: the dearest is at most so many times the cheapest. */
+export function judgeFlatness(goal: string, costs: readonly number[], timesMax: number): Verdict {
+  const times = Math.max(...costs) / Math.min(...costs);
+  return {
+    goal,
+    wanted: `at most ${timesMax} times the least`,
+    measured: `${times.toFixed(2)} times`,
+    isMet: times <= timesMax,
+  };
+}
+
+/** Whether a figure stays below a bound. */
+export function judgeBelow(goal: string, figure: number, bound: number, unit: string): Verdict {
+  return {
+    goal,
+    wanted: `below ${bound} ${unit}`,
+    measured: `${Math.round(figure)} ${unit}`,
+    isMet: figure < bound,
+  };
 }
 
 function judgeRatio({ than, atLeast }: RatioGoal, mine: Measured, other: Measured): Verdict {
@@ -61,7 +93,7 @@ function judgeRatio({ than, atLeast }: RatioGoal, mine: Measured, other: Measure
 
 function judgeWait({ scenario, p99Ms }: Measured): Verdict {
   return {
-    goal: `${scenario.title}, p99`,
+    goal: `${scenario.title}, p99 of the median round`,
     wanted: `below ${p99MsBelow} ms`,
     measured: `${p99Ms.toFixed(2)} ms`,
     isMet: p99Ms < p99MsBelow,

@@ -1,10 +1,12 @@
 import { enter, type Plan, runOnce } from './entrant.ts';
-import { formatTable } from './report.ts';
+import { judgeFlatness, type Verdict } from './goals.ts';
+import { formatTable, formatVerdicts } from './report.ts';
 import { creation, type Scenario, scenarios } from './scenarios.ts';
 import { spreadOf } from './statistics.ts';
 import { service } from './subjects.ts';
 
 const sampleSeconds = 10;
+const growthTimesMax = 1.1;
 const rowsMax = 15;
 
 /** Nine reads, of pages and of single animals, to one create. */
@@ -35,7 +37,10 @@ interface Sample {
 }
 
 /** Loads the service for so many minutes and tells how its memory went. */
-export async function measureMemory(plan: Plan, minutes: number): Promise<string> {
+export async function measureMemory(
+  plan: Plan,
+  minutes: number,
+): Promise<{ readonly report: string; readonly areGoalsMet: boolean }> {
   const entrant = await enter(service, everything, '', plan);
   const samples: Sample[] = [];
   try {
@@ -50,7 +55,8 @@ export async function measureMemory(plan: Plan, minutes: number): Promise<string
   } finally {
     await entrant.server.stop();
   }
-  return `${formatSamples(samples)}\n${summarise(samples)}\n`;
+  const verdict = judge(samples);
+  return { report: `${formatSamples(samples)}\n${formatVerdicts([verdict])}`, areGoalsMet: verdict.isMet };
 }
 
 function formatSamples(samples: readonly Sample[]): string {
@@ -68,10 +74,10 @@ function formatSamples(samples: readonly Sample[]): string {
   );
 }
 
-function summarise(samples: readonly Sample[]): string {
+function judge(samples: readonly Sample[]): Verdict {
   const medianMib = (part: readonly Sample[]) => spreadOf(part.map(({ memoryMib }) => memoryMib)).median;
   const third = Math.ceil(samples.length / 3);
-  const middle = medianMib(samples.slice(third, 2 * third)).toFixed(0);
-  const last = medianMib(samples.slice(-third)).toFixed(0);
-  return `Median RSS in the second third of the run: ${middle} MiB; in the last third: ${last} MiB.`;
+  const [middle, last] = [medianMib(samples.slice(third, 2 * third)), medianMib(samples.slice(-third))];
+  const title = `memory, median of the second third (${middle.toFixed(0)} MiB) and of the last (${last.toFixed(0)} MiB)`;
+  return judgeFlatness(title, [middle, Math.max(middle, last)], growthTimesMax);
 }

@@ -26,7 +26,8 @@ function formatMeasured(measured: readonly Measured[]): string {
   );
 }
 
-function formatVerdicts(verdicts: readonly Verdict[]): string {
+/** The goals with what was measured; nothing where there are none. */
+export function formatVerdicts(verdicts: readonly Verdict[]): string {
   const rows = verdicts.map(({ goal, wanted, measured, isMet }) => [
     goal,
     wanted,

@@ -27,20 +27,28 @@ function tell(block: Block, found: string, { animals, rounds, seconds, isWritten
   if (isWritten) writeBlock(block, text);
 }
 
-async function measure(options: Options): Promise<void> {
+/** Measures what is wanted, and gives whether all goals that it showed are met. */
+async function measure(options: Options): Promise<boolean> {
   const folder = makeTemporaryFolder();
   if (options.sizes.length > 0) {
-    tell('sizes', await measureSizes({ ...options, folder }, options.sizes), options);
-    return;
+    const { report, areGoalsMet } = await measureSizes({ ...options, folder }, options.sizes);
+    tell('sizes', report, options);
+    return areGoalsMet;
   }
   const plan = await preparePlan(options, folder);
-  if (options.withLayers) tell('layers', await measureLayers(plan), options);
-  else if (options.longMinutes > 0) tell('memory', await measureMemory(plan, options.longMinutes), options);
-  else {
-    const { report, plot } = await compare(plan, options);
-    tell('comparison', report, options);
-    if (options.isWritten) writePlot(plot);
+  if (options.withLayers) {
+    tell('layers', await measureLayers(plan), options);
+    return true;
   }
+  if (options.longMinutes > 0) {
+    const { report, areGoalsMet } = await measureMemory(plan, options.longMinutes);
+    tell('memory', report, options);
+    return areGoalsMet;
+  }
+  const { report, plot, areGoalsMet } = await compare(plan, options);
+  tell('comparison', report, options);
+  if (options.isWritten) writePlot(plot);
+  return areGoalsMet;
 }
 
 if (process.argv.includes('--help')) {
@@ -51,8 +59,9 @@ try {
   const options = readOptions(process.argv.slice(2));
   requireWrk();
   moveToLoadCore();
-  await measure(options);
-  process.exit();
+  if (await measure(options)) process.exit();
+  process.stderr.write('\nbench: not every goal is met\n');
+  process.exit(1);
 } catch (error) {
   process.stderr.write(`\nbench: ${error instanceof Error ? error.message : error}\n`);
   process.exit(1);

@@ -24,6 +24,8 @@ const hotPage: Request = { method: 'GET', path: '/v1/pets' };
 /** Adds an animal. */
 export const creation: Request = { method: 'POST', path: '/v1/pets', body: newAnimal };
 const randomIdsMax = 32_768;
+/** Of a store that has as many, twice what fits into the memory of ready answers. */
+const unkeptIdsMax = 400_000;
 
 export const scenarios: readonly Scenario[] = [
   {
@@ -55,6 +57,14 @@ export const scenarios: readonly Scenario[] = [
     requests: ({ animals }) => randomIds(animals).map((id) => ({ method: 'GET', path: `/v1/pets/${id}` })),
   },
   {
+    name: 'get-any',
+    title: 'get, random ids, more than are kept ready',
+    connections: 64,
+    peerOperation: null,
+    requests: ({ animals }) =>
+      randomIds(animals, unkeptIdsMax).map((id) => ({ method: 'GET', path: `/v1/pets/${id}` })),
+  },
+  {
     name: 'create',
     title: 'create',
     connections: 64,
@@ -77,9 +87,10 @@ export const scenarios: readonly Scenario[] = [
   },
 ];
 
-/** Ids of 1 to `animals`, in no order and each at most once; the same in every run. */
-export function randomIds(animals: number): number[] {
-  return shuffle(Array.from({ length: animals }, (_, index) => index + 1)).slice(0, randomIdsMax);
+/** Ids spread over 1 to `animals`, in no order and each at most once; the same in every run. */
+export function randomIds(animals: number, most = randomIdsMax): number[] {
+  const count = Math.min(animals, most);
+  return shuffle(Array.from({ length: count }, (_, index) => Math.floor((index * animals) / count) + 1));
 }
 
 /** Deals out in an order that is the same in every run (Park and Miller's generator). */

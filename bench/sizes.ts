@@ -3,10 +3,12 @@ import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Plan } from './entrant.ts';
+import { judgeBelow, judgeFlatness, type Verdict } from './goals.ts';
 import { onCore, serverCore } from './machine.ts';
-import { formatSpread, formatTable } from './report.ts';
+import { formatSpread, formatTable, formatVerdicts } from './report.ts';
 import { type Measured, measureScenario } from './rounds.ts';
 import { scenarios } from './scenarios.ts';
+import { spreadOf } from './statistics.ts';
 import { buildStore, copyStore, type SeededStore } from './store.ts';
 import { bare, service } from './subjects.ts';
 import { walkPages } from './walk.ts';
@@ -14,7 +16,9 @@ import { walkPages } from './walk.ts';
 const run = promisify(execFile);
 const callsScript = join(import.meta.dirname, 'servers', 'calls.ts');
 const callsMsMax = 120_000;
-const scenarioNames = ['list-hot', 'list-pages', 'get', 'create'];
+const scenarioNames = ['list-hot', 'list-pages', 'get', 'get-any', 'create'];
+const timesMax = 1.15;
+const startMsBelow = 1_000;
 
 /** Microseconds of each call, by its name. */
 type CallTimes = Readonly<Record<'first' | 'deep' | 'deepOfStatus' | 'get' | 'add', number>>;
@@ -31,13 +35,15 @@ interface Size {
 export async function measureSizes(
   plan: Omit<Plan, 'store' | 'walk'>,
   sizes: readonly number[],
-): Promise<string> {
+): Promise<{ readonly report: string; readonly areGoalsMet: boolean }> {
   const rows: Size[] = [];
   for (const animals of sizes) {
     process.stderr.write(`${animals.toLocaleString('en')} animals\n`);
     rows.push(await measureSize(plan, animals));
   }
-  return `${formatCalls(rows)}\n${formatRatios(rows)}`;
+  const verdicts = judge(rows);
+  const report = `${formatCalls(rows)}\n${formatRatios(rows)}\n${formatVerdicts(verdicts)}`;
+  return { report, areGoalsMet: verdicts.every(({ isMet }) => isMet) };
 }
 
 async function measureSize(plan: Omit<Plan, 'store' | 'walk'>, animals: number): Promise<Size> {
@@ -68,6 +74,28 @@ async function timeCalls(folder: string, store: SeededStore): Promise<CallTimes>
   return JSON.parse(stdout) as CallTimes;
 }
 
+function judge(sizes: readonly Size[]): Verdict[] {
+  const calls = {
+    'list, the newest': 'first',
+    'list, deep': 'deep',
+    'list of a status, deep': 'deepOfStatus',
+    get: 'get',
+    'create, 64 at once': 'add',
+  } as const;
+  const flat = Object.entries(calls).map(([title, call]) =>
+    judgeFlatness(
+      `${title}, in the process, over all sizes`,
+      sizes.map((size) => size.calls[call]),
+      timesMax,
+    ),
+  );
+  const last = sizes.at(-1);
+  const startsMs = last?.measured.filter(({ subject }) => subject === service.name) ?? [];
+  const startMs = spreadOf(startsMs.map(({ coldStartMs }) => coldStartMs)).median;
+  const title = `start-up at ${last?.animals.toLocaleString('en')} animals, median`;
+  return [...flat, judgeBelow(title, startMs, startMsBelow, 'ms')];
+}
+
 function formatCalls(sizes: readonly Size[]): string {
   return formatTable(
     ['animals', 'list first, µs', 'list deep', 'list deep of a status', 'get', 'add, 64 at once'],
@@ -87,7 +115,7 @@ function formatRatios(sizes: readonly Size[]): string {
       return [
         animals.toLocaleString('en'),
         ...own.map(({ ratio }) => formatSpread(ratio)),
-        Math.max(...coldStartsMs).toFixed(0),
+        spreadOf(coldStartsMs).median.toFixed(0),
         importSeconds.toFixed(1),
         fileMib.toFixed(0),
       ];

@@ -36,6 +36,7 @@ const exitCode = await runCommandLine(process.argv.slice(2), {
   terminal: process,
   lifetime: {
     untilStopped,
+    endWithin: (ms) => setTimeout(() => process.exit(), ms).unref(),
     onCrash(tell) {
       tellCrash = tell;
     },

@@ -184,6 +184,29 @@ test('a redacted text still tells of which environment its keys were', () => {
   }
 });
 
+test('a key is redacted however often any of its characters is encoded', () => {
+  const encodeAll = (text: string) =>
+    [...text].map((character) => `%${character.charCodeAt(0).toString(16)}`).join('');
+  const encodeAgain = (text: string) => text.replaceAll('%', '%25');
+  const key = `as_stg_${'a1B2'.repeat(7)}`;
+  const whole = encodeAll(key);
+  for (const spelling of [
+    `%2561${key.slice(1)}`,
+    key.replaceAll('_', '%255F'),
+    key.replace('stg', 's%252574g'),
+    whole,
+    encodeAgain(whole),
+    encodeAgain(encodeAgain(whole)),
+    encodeAll(key.toUpperCase()),
+  ])
+    assert.equal(redactKeys(`/v1/pets/${spelling}/x`), '/v1/pets/as_stg_[redacted]/x', spelling);
+});
+
+test('what a key is looked for in is read in a time that grows with its length only', () => {
+  for (const piece of ['%25', '%', 'as_live_', 'as_%', '%2561', '25'])
+    assert.ok(redactKeys(piece.repeat(20_000)).length > 0);
+});
+
 test('a visible start is not redacted', () => {
   assert.equal(redactKeys('as_live_a1B2'), 'as_live_a1B2');
 });

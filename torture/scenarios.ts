@@ -1,6 +1,6 @@
 import { connectFlood, idleSockets } from './abuse/crowds.ts';
 import { fewDescriptors } from './abuse/few-descriptors.ts';
-import { overlongFlood, pipelinedFlood, unreadFlood } from './abuse/floods.ts';
+import { heavyFlood, overlongFlood, pipelinedFlood, unreadFlood } from './abuse/floods.ts';
 import { hugeHeads } from './abuse/heads.ts';
 import { heavyInputs } from './abuse/heavy-inputs.ts';
 import { slowBodies, slowHeads, slowReaders } from './abuse/slow.ts';
@@ -40,6 +40,7 @@ export const scenarios: readonly Scenario[] = [
   fewDescriptors,
   connectFlood,
   pipelinedFlood,
+  heavyFlood,
   overlongFlood,
   unreadFlood,
   hugeHeads,

@@ -6,7 +6,7 @@ import { createPage, type PetPage } from './page.ts';
 import type { ResponseInfo } from './response-info.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
-/** An animal with what its answer told besides. `response` is not enumerable, so it is neither printed nor copied. */
+/** An animal with what its answer told besides. `response` is not enumerable: neither copied nor written as JSON. */
 export type PetAnswer = Pet & { readonly response: ResponseInfo };
 
 export interface ListOptions extends ListPetsQuery, CallOptions {}
@@ -18,8 +18,8 @@ export interface ListAllOptions extends CallOptions {
 }
 
 export interface CreateOptions extends CallOptions {
-  /** Names this one addition for 24 hours, over restarts of your program too; made anew unless it is given. */
-  readonly idempotencyKey?: string | undefined;
+  /** Names this one addition for 24 hours, over restarts of your program too; made anew where it is left out or null. */
+  readonly idempotencyKey?: string | null | undefined;
 }
 
 /** The animals of the store. All of it rejects with AnimalStoreError. */
@@ -41,33 +41,72 @@ export function createPets(send: Transport): Pets {
     return createPage(answer, (next, own) => getPage(next, { signal: own?.signal ?? options.signal }));
   }
 
-  const list: Pets['list'] = ({ signal, ...query } = {}) => getPage(writeQuery(query), { signal });
+  const list: Pets['list'] = async (options) => {
+    const { signal, ...query } = readCallOptions(options);
+    return getPage(writeQuery(query), { signal });
+  };
 
   return {
     list,
 
-    async *listAll({ limit = 100, ...options } = {}) {
-      let page: PetPage | null = await list({ limit, ...options });
+    async *listAll(options) {
+      const { limit = 100, ...others } = readCallOptions(options);
+      let page: PetPage | null = await list({ limit, ...others });
       for (; page !== null; page = await page.next()) yield* page.items;
     },
 
-    async create(newPet, { idempotencyKey = createIdempotencyKey(), signal } = {}) {
-      if (typeof newPet !== 'object' || newPet === null)
-        throw argumentError('newPet', 'must be an object with name and categoryId');
-      if (!/^[!-~]{1,255}$/.test(idempotencyKey))
-        throw argumentError('idempotencyKey', 'must have 1 to 255 visible ASCII characters');
+    async create(newPet, options) {
+      const { idempotencyKey, signal } = readCallOptions(options);
+      const headers = { 'idempotency-key': readIdempotencyKey(idempotencyKey) };
       const { path } = operations.createPet;
-      const body = stringifyExactJson({ ...newPet, categoryId: toInt64('categoryId', newPet.categoryId) });
-      const headers = { 'idempotency-key': idempotencyKey };
-      const call = { operation: 'createPet', path, headers, body, isExpected: isPet } as const;
+      const call = {
+        operation: 'createPet',
+        path,
+        headers,
+        body: writePet(newPet),
+        isExpected: isPet,
+      } as const;
       return attachResponse(await send(call, { signal }));
     },
 
-    async get(petId, { signal } = {}) {
+    async get(petId, options) {
+      const { signal } = readCallOptions(options);
       const path = operations.getPet.path.replace('{petId}', String(toInt64('petId', petId)));
       return attachResponse(await send({ operation: 'getPet', path, isExpected: isPet }, { signal }));
     },
   };
+}
+
+/** The options of a call; none where they are left out or null. Plain JavaScript may give anything. */
+function readCallOptions<T extends CallOptions>(options: T | null | undefined): Partial<T> {
+  const given: unknown = options ?? {};
+  if (typeof given !== 'object') throw argumentError('options', 'must be an object');
+  const { signal } = given as { signal?: unknown };
+  if (signal !== undefined && signal !== null && !isSignal(signal))
+    throw argumentError('signal', 'must be an AbortSignal');
+  return given as Partial<T>;
+}
+
+/** Of whatever realm or package it is. */
+function isSignal(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'aborted' in value && 'addEventListener' in value;
+}
+
+function writePet(newPet: NewPet): string {
+  if (typeof newPet !== 'object' || newPet === null)
+    throw argumentError('newPet', 'must be an object with name and categoryId');
+  const categoryId = toInt64('categoryId', newPet.categoryId);
+  try {
+    return stringifyExactJson({ ...newPet, categoryId });
+  } catch {
+    throw argumentError('newPet', 'must be what JSON can say: nothing in it may hold itself');
+  }
+}
+
+function readIdempotencyKey(given: string | null | undefined): string {
+  const key = given ?? createIdempotencyKey();
+  if (typeof key === 'string' && /^[!-~]{1,255}$/.test(key)) return key;
+  throw argumentError('idempotencyKey', 'must be a string of 1 to 255 visible ASCII characters');
 }
 
 function writeQuery({ limit, status, cursor }: ListPetsQuery): string {

@@ -53,12 +53,16 @@ export const isBrowser = globalThis.navigator?.userAgent?.startsWith('Mozilla/')
 
 /** Throws `invalid_argument` for the first option that breaks its rule; never shows the value, as it may be the key. */
 export function readOptions(options: AnimalStoreOptions): Settings {
-  const { apiKey, userAgent = '', fetch = platformFetch } = options ?? {};
+  const { apiKey, userAgent = '' } = options ?? {};
+  const fetch = options?.fetch ?? platformFetch;
   if (typeof apiKey !== 'string' || !/^[!-~]+$/.test(apiKey))
     throw argumentError('apiKey', 'must be an API key, as_<env>_…: visible ASCII characters without blanks');
   if (typeof userAgent !== 'string' || !/^[ -~]*$/.test(userAgent))
     throw argumentError('userAgent', 'must be a text of visible ASCII characters');
-  if (typeof fetch !== 'function') throw argumentError('fetch', 'must be a function');
+  const { onDeprecation, onRetry } = options;
+  for (const [field, callback] of Object.entries({ fetch, onDeprecation, onRetry }))
+    if ((callback ?? null) !== null && typeof callback !== 'function')
+      throw argumentError(field, 'must be a function');
   return {
     apiKey,
     baseUrl: readBaseUrl(options.baseUrl),
@@ -67,8 +71,8 @@ export function readOptions(options: AnimalStoreOptions): Settings {
     timeoutMs: readCount('timeoutMs', options.timeoutMs, 30_000, 1, timerMsMax),
     userAgent: isBrowser ? null : `${userAgent} ${ownName}`.trim(),
     fetch,
-    deprecations: createDeprecationWatch(options.onDeprecation ?? warn),
-    onRetry: options.onRetry ?? (() => {}),
+    deprecations: createDeprecationWatch(onDeprecation ?? warn),
+    onRetry: onRetry ?? (() => {}),
   };
 }
 

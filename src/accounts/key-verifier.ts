@@ -57,6 +57,8 @@ export function createKeyVerifier(
   keysMax = rememberedKeysMax,
 ): KeyVerifier {
   const remembered = new Map<string, Remembered>();
+  /** By account, as one change of many accounts is told of account by account. */
+  const textsOf = new Map<bigint, Set<string>>();
   const underWay = new Map<string, Promise<Verification>>();
   const uses = createKeyUses(database);
   let forgotten = 0;
@@ -90,11 +92,23 @@ export function createKeyVerifier(
   }
 
   function remember(text: string, entry: Remembered): void {
-    remembered.delete(text);
+    drop(text);
     remembered.set(text, entry);
+    const texts = textsOf.get(entry.accountId);
+    if (texts === undefined) textsOf.set(entry.accountId, new Set([text]));
+    else texts.add(text);
     if (remembered.size <= keysMax) return;
     const [oldest] = remembered.keys();
-    if (oldest !== undefined) remembered.delete(oldest);
+    if (oldest !== undefined) drop(oldest);
+  }
+
+  function drop(text: string): void {
+    const entry = remembered.get(text);
+    if (entry === undefined) return;
+    remembered.delete(text);
+    const texts = textsOf.get(entry.accountId);
+    texts?.delete(text);
+    if (texts?.size === 0) textsOf.delete(entry.accountId);
   }
 
   return {
@@ -104,8 +118,8 @@ export function createKeyVerifier(
     },
     forget(accountId) {
       forgotten += 1;
-      for (const [text, entry] of remembered)
-        if (accountId === null || entry.accountId === accountId) remembered.delete(text);
+      const texts = accountId === null ? remembered.keys() : (textsOf.get(accountId) ?? []);
+      for (const text of texts) drop(text);
     },
     flush: () => uses.flush(),
   };

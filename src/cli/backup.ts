@@ -18,7 +18,8 @@ export function backupCommand({ readConfig, terminal }: CommandContext): Command
     .addHelpText(
       'after',
       `
-To restore, stop the service, put the file in the place of the store, remove the -wal and -shm beside it, and start.
+To restore, stop the service, put the file in the place of the store, remove the
+-wal and -shm beside it, and start.
 
 Example:
   animal-store backup /var/backups/animal-store.db`,

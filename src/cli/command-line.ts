@@ -97,9 +97,10 @@ Examples:
   animal-store keys create --plan free
   animal-store import animals.csv
 
-The exit code is 0 where all went well, 1 where something did not, 2 for a mistake in the command line; one line on
-standard error says what it was. Colours are for a terminal alone, and not where NO_COLOR is set. The settings are environment
-variables: docs/settings.md lists them.`,
+The exit code is 0 where all went well, 1 where something did not, 2 for a
+mistake in the command line; one line on standard error says what it was.
+Colours are for a terminal alone, and not where NO_COLOR is set. The settings
+are environment variables: docs/settings.md lists them.`,
     );
   configure(program, context.terminal);
   return program;
@@ -108,13 +109,10 @@ variables: docs/settings.md lists them.`,
 /** Commander hands its settings down only to commands that it makes itself. */
 function configure(command: Command, terminal: Terminal): void {
   const { stdout, stderr } = terminal;
-  command
-    .exitOverride()
-    .showSuggestionAfterError(false)
-    .configureOutput({
-      writeOut: (text) => stdout.write(text),
-      writeErr: (text) => stderr.write(text),
-      outputError: (text, write) => write(toOneLine(text)),
-    });
+  command.exitOverride().configureOutput({
+    writeOut: (text) => stdout.write(text),
+    writeErr: (text) => stderr.write(text),
+    outputError: (text, write) => write(toOneLine(text)),
+  });
   for (const child of command.commands) configure(child, terminal);
 }

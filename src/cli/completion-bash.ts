@@ -11,8 +11,20 @@ export function writeBashCompletion(name: string, nodes: readonly CompletionNode
   const rest = nodes.map((node) => `'${node.place}') ${offerAll(node)} ;;`);
   return `# Completion of ${name} for bash: source it from ~/.bashrc.
 _animal_store() {
-  local word=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]}
-  local place='' words='' files='' index
+  local current=$COMP_CWORD stem='' place='' words='' files='' index
+  local word=\${COMP_WORDS[current]}
+  # bash parts a word at each : and =, and takes only what follows the last.
+  if [[ $word == : ]]; then
+    stem=\${COMP_WORDS[current-1]}: word='' current=$((current - 1))
+  elif [[ \${COMP_WORDS[current-1]} == : ]]; then
+    stem=\${COMP_WORDS[current-2]}: current=$((current - 2))
+  fi
+  if [[ $word == = ]]; then
+    word=''
+  elif [[ \${COMP_WORDS[current-1]} == = ]]; then
+    current=$((current - 1))
+  fi
+  local before=\${COMP_WORDS[current-1]}
   for ((index = 1; index < COMP_CWORD; index++)); do
     case "$place \${COMP_WORDS[index]}" in
       ${places.join(' | ')}) place="$place \${COMP_WORDS[index]}" ;;
@@ -26,7 +38,8 @@ _animal_store() {
       esac
       ;;
   esac
-  COMPREPLY=($(compgen -W "$words" -- "$word"))
+  COMPREPLY=($(compgen -W "$words" -- "$stem$word"))
+  COMPREPLY=("\${COMPREPLY[@]#"$stem"}")
   if [[ -n $files && $word != -* ]]; then
     compopt -o default 2>/dev/null || COMPREPLY=($(compgen -f -- "$word"))
   fi

@@ -1,4 +1,5 @@
 import type { Command, Option } from 'commander';
+import { scopes } from '../accounts/account.ts';
 
 /** What may stand in a place: one of these words, the path of a file, or any text. */
 export type Values = readonly string[] | 'file' | 'text';
@@ -46,5 +47,6 @@ function toOffer({ long, short, description, required, argChoices, flags }: Opti
 }
 
 function toValues(choices: readonly string[] | undefined, placeholder: string): Values {
+  if (placeholder === 'scopes') return scopes;
   return choices ?? (placeholder === 'file' ? 'file' : 'text');
 }

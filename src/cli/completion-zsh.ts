@@ -12,14 +12,18 @@ export function writeZshCompletion(name: string, nodes: readonly CompletionNode[
   return `#compdef ${name}
 # Completion of ${name} for zsh: source it from ~/.zshrc after compinit, or put it as _${name} into a folder of $fpath.
 _animal_store() {
-  local place='' files='' index
+  local place='' files='' before=$words[CURRENT-1] index
   local -a offers
   for ((index = 2; index < CURRENT; index++)); do
     case "$place $words[index]" in
       ${places.join(' | ')}) place="$place $words[index]" ;;
     esac
   done
-  case "$place $words[CURRENT-1]" in
+  if [[ $words[CURRENT] == --*=* ]]; then
+    before=\${words[CURRENT]%%=*}
+    compset -P '*='
+  fi
+  case "$place $before" in
     ${options.join('\n    ')}
     *)
       case "$place" in
@@ -36,18 +40,22 @@ if [[ $funcstack[1] == _animal_store || $funcstack[1] == _${name} ]]; then _anim
 
 function offerValues(values: Values): string {
   if (values === 'file') return 'files=1';
-  return values === 'text' ? ':' : `offers=(${values.map(quote).join(' ')})`;
+  return values === 'text' ? ':' : `offers=(${values.map(escapeColons).map(quote).join(' ')})`;
 }
 
 function offerAll({ commands, options, values }: CompletionNode): string {
-  const choices = Array.isArray(values) ? values.map(quote) : [];
+  const choices = Array.isArray(values) ? values.map(escapeColons).map(quote) : [];
   const offers = [...choices, ...[...commands, ...options].map(describe)];
   return `offers=(${offers.join(' ')})${values === 'file' ? ' files=1' : ''}`;
 }
 
 /** What stands behind a colon is the description. */
 function describe({ word, description }: Offer): string {
-  return quote(`${word}:${description.replaceAll(':', '\\:')}`);
+  return quote(`${word}:${escapeColons(description)}`);
+}
+
+function escapeColons(text: string): string {
+  return text.replaceAll(':', '\\:');
 }
 
 function quote(text: string): string {

@@ -20,7 +20,9 @@ export function completionCommand({ terminal }: CommandContext): Command {
     .addHelpText(
       'after',
       `
-It completes the command animal-store, so that has to be on the PATH.
+It completes the command animal-store, and not npx. To have that command, put a
+link into a folder of your PATH, from the project's folder:
+  ln -s "$PWD/bin/animal-store.js" ~/.local/bin/animal-store
 
 Examples:
   animal-store completion bash >> ~/.bashrc

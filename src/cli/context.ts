@@ -7,6 +7,8 @@ import type { Terminal } from './terminal.ts';
 export interface Lifetime {
   /** Settles when the process is told to stop. */
   untilStopped(): Promise<void>;
+  /** Ends the process within a time, whatever it is doing then; sooner where nothing is left to do. */
+  endWithin(ms: number): void;
   /** Has a failure that nobody caught told by `tell`, before the process ends with exit code 1. */
   onCrash(tell: (error: unknown) => void): void;
 }

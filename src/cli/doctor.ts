@@ -17,8 +17,8 @@ export function doctorCommand({ readConfig, clock, terminal }: CommandContext): 
     .addHelpText(
       'after',
       `
-It ends with 0 where there is no problem, with 1 where there is one; warnings alone are no problem. Run it as the user of
-the service, with its settings.
+It ends with 0 where there is no problem, with 1 where there is one; warnings
+alone are no problem. Run it as the user of the service, with its settings.
 
 Examples:
   animal-store doctor

@@ -14,8 +14,9 @@ export function importCommand({ withStore, terminal }: CommandContext): Command 
     .addHelpText(
       'after',
       `
-CSV has the columns name, categoryId and status; a categoryId is written in decimal digits, as 100. NDJSON has these
-fields; a categoryId is any JSON number that is a whole one, 1e2 too. A status that is left out is available.
+CSV has the columns name, categoryId and status; a categoryId is written in
+decimal digits, as 100. NDJSON has these fields; a categoryId is any JSON number
+that is a whole one, 1e2 too. A status that is left out is available.
 
 Examples:
   animal-store import animals.csv

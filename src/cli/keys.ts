@@ -39,7 +39,7 @@ function createCommand({ withStore, terminal }: CommandContext): Command {
   return command
     .description('make a key, and its account unless --account names one that is there')
     .option('--account <name>', 'the account (default: a new one with a name of its own)', parseAccountName)
-    .option('--scopes <list>', 'what the key may do: pets:read, pets:write (default: all)', parseScopeList)
+    .option('--scopes <scopes>', 'what the key may do: pets:read, pets:write (default: all)', parseScopeList)
     .option('--expires-in <duration>', 'how long the key is valid (default: until revoked)', parseLifetime)
     .addOption(jsonOption)
     .addHelpText(

@@ -18,8 +18,9 @@ export function migrateCommand(context: CommandContext): Command {
     .addHelpText(
       'after',
       `
-An address is sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE; a password can stand in PGPASSWORD instead.
-What is written to the old store after the start of a move is not moved.
+An address is sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE; a
+password can stand in PGPASSWORD instead. What is written to the old store after
+the start of a move is not moved.
 
 Examples:
   animal-store migrate

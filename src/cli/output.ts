@@ -1,4 +1,5 @@
 import type { Terminal } from './terminal.ts';
+import { measureWidth } from './text-width.ts';
 
 /** What a terminal would obey or hide instead of showing it: controls, formats, surrogates, line separators. */
 const unprintable = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/gu;
@@ -25,9 +26,11 @@ export function writeTable(
   rows: readonly (readonly string[])[],
 ): void {
   const lines = [headings, ...rows.map((row) => row.map(toPrintable))];
-  const widths = headings.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  const widths = headings.map((_, column) =>
+    Math.max(...lines.map((line) => measureWidth(line[column] ?? ''))),
+  );
   for (const line of lines) {
-    const cells = line.map((cell, column) => cell.padEnd(widths[column] ?? 0));
+    const cells = line.map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - measureWidth(cell)));
     writeLine(terminal, cells.join('  ').trimEnd());
   }
 }

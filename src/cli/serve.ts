@@ -1,10 +1,14 @@
 import { Command } from 'commander';
 import type { App } from '../app.ts';
+import { secondMs } from '../clock.ts';
 import { createLog } from '../observability/log.ts';
 import { type JsonOption, jsonOption } from './arguments.ts';
 import type { CommandContext } from './context.ts';
 import { writeJson } from './output.ts';
 import type { Terminal } from './terminal.ts';
+
+/** How long a start may go on once the process is told to stop; what it has not done by then is undone with it. */
+const startEndMsMax = 5 * secondMs;
 
 /** `serve`: runs the service until it is told to stop. */
 export function serveCommand({ readConfig, clock, terminal, lifetime }: CommandContext): Command {
@@ -14,7 +18,8 @@ export function serveCommand({ readConfig, clock, terminal, lifetime }: CommandC
     .addHelpText(
       'after',
       `
-With --json, standard output says where the service listens, and the log goes to standard error.
+With --json, standard output says where the service listens, and the log goes to
+standard error.
 
 Examples:
   animal-store serve
@@ -24,8 +29,16 @@ Examples:
       const config = readConfig();
       const log = createLog(config.logLevel, json ? terminal.stderr : terminal.stdout);
       const stopped = lifetime.untilStopped();
+      log.info('starting');
+      let isServing = false;
+      stopped.then(() => {
+        if (isServing) return;
+        log.info('stopping: the start is given up');
+        lifetime.endWithin(startEndMsMax);
+      });
       const { startApp } = await import('../app.ts');
       const app = await startApp(config, clock, log);
+      isServing = true;
       lifetime.onCrash((error) => log.fatal({ err: error }, 'the service failed and ends'));
       const baseUrl = config.publicUrl ?? `${app.url}/v1`;
       if (json) writeJson(terminal, { url: baseUrl, opsUrl: app.opsUrl, key: app.firstKey?.key ?? null });

@@ -8,7 +8,7 @@ import { checkPort, listSurfaces } from './ports.ts';
 import { checkPostgres } from './postgres.ts';
 import { checkRedis } from './redis.ts';
 import { checkSettings } from './settings.ts';
-import { checkSqlite } from './sqlite.ts';
+import { checkSqlite, type StoreCheck } from './sqlite.ts';
 
 /** How long the file of a store is read before the check gives up on it. */
 const lookMsMax = 20_000;
@@ -28,26 +28,34 @@ export async function examine(readConfig: () => Config, clock: Clock): Promise<F
     return [problem('settings', reasonOf(error), todo), ...machine];
   }
   const { redisUrl } = config;
+  const store = checkStore(config, clock);
+  const isServed = store.then(
+    (told) => told.isServed,
+    () => null,
+  );
   const groups = await Promise.all([
     checkSettings(config),
     machine,
-    settle('store', checkStore(config, clock)),
+    settle(
+      'store',
+      store.then(({ findings }) => findings),
+    ),
     redisUrl === null ? [] : settle('redis', checkRedis(redisUrl)),
-    settle('port', Promise.all(listSurfaces(config).map(checkPort))),
+    settle('port', Promise.all(listSurfaces(config).map((surface) => checkPort(surface, isServed)))),
     settle('secrets', checkSecretFiles()),
   ]);
   return groups.flat();
 }
 
 /** A check that fails itself is a problem, and keeps none of the others from being told. */
-function settle(check: string, findings: Promise<Finding[]>): Promise<Finding[]> {
+function settle(check: string, findings: Promise<readonly Finding[]>): Promise<readonly Finding[]> {
   return findings.catch((error: unknown) => [
     problem(check, `it cannot be checked: ${reasonOf(error)}`, 'run the doctor as the user of the service'),
   ]);
 }
 
-function checkStore({ databaseUrl, environment }: Config, clock: Clock): Promise<Finding[]> {
+async function checkStore({ databaseUrl, environment }: Config, clock: Clock): Promise<StoreCheck> {
   const { engine, location } = parseStoreAddress(databaseUrl);
-  if (engine === 'postgres') return checkPostgres(location, clock);
+  if (engine === 'postgres') return { findings: await checkPostgres(location, clock), isServed: null };
   return checkSqlite(location, { clock, mayOthersRead: environment === 'development', lookMsMax });
 }

@@ -40,14 +40,20 @@ export function listSurfaces(config: Pick<Config, 'host' | 'port' | 'opsHost' | 
   ];
 }
 
-/** Whether a port is free, or held by the service itself; asks whoever holds it, within two seconds. */
-export async function checkPort(surface: Surface): Promise<Finding> {
+/**
+ * Whether a port is free, or held by the service itself; asks whoever holds it, within two seconds. An Animal Store that
+ * holds it is the service where `isServed` says that the store is served now; null where that cannot be told.
+ */
+export async function checkPort(surface: Surface, isServed: Promise<boolean | null>): Promise<Finding> {
   const { setting, host, port } = surface;
   const place = `${setting} ${host}:${port}`;
   if (port === 0) return ok('port', `${setting} is 0: a start takes a free one`);
   const failure = await tryToListen(host, port);
   if (failure === null) return ok('port', `${place} is free`);
-  if (failure.code === 'EADDRINUSE') return (await askHolder(surface, place)) ?? taken(place, setting);
+  if (failure.code === 'EADDRINUSE') {
+    const holder = await askHolder(surface);
+    return judgeHolder(place, setting, holder === 'ours' ? await isServed : holder);
+  }
   if (failure.code === 'EACCES')
     return problem(
       'port',
@@ -67,12 +73,21 @@ export async function checkPort(surface: Surface): Promise<Finding> {
   );
 }
 
-function taken(place: string, setting: string): Finding {
-  return problem(
-    'port',
-    `${place} is taken by another program`,
-    `stop it, or set ${setting} to another port`,
-  );
+/** `holder` is who has the port: for an Animal Store whether it serves this store, else what is known of it. */
+function judgeHolder(place: string, setting: string, holder: boolean | null | 'another' | 'silent'): Finding {
+  const stopIt = `stop it, or set ${setting} to another port`;
+  if (holder === true) return ok('port', `${place} is held by the service`);
+  if (holder === false)
+    return problem('port', `${place} is held by another Animal Store: nothing serves this store`, stopIt);
+  if (holder === null)
+    return warning(
+      'port',
+      `${place} is held by an Animal Store, and whether it serves this store cannot be told`,
+      `if it is another, ${stopIt}`,
+    );
+  if (holder === 'another') return problem('port', `${place} is taken by another program`, stopIt);
+  const is = `${place} is taken, and whoever holds it does not answer within ${answerMsMax / secondMs} s`;
+  return warning('port', is, 'if it is the service, restart it; else stop it');
 }
 
 /** What keeps this process from listening there; null where nothing does. It listens for a moment only. */
@@ -84,17 +99,15 @@ async function tryToListen(host: string, port: number): Promise<NodeJS.ErrnoExce
   return promise;
 }
 
-/** What is found where the one who holds a port answers as the service does, or not at all; null where it is another. */
-async function askHolder({ host, port, path, isOurs }: Surface, place: string): Promise<Finding | null> {
+/** Whether the one who holds a port answers as the service does. */
+async function askHolder({ host, port, path, isOurs }: Surface): Promise<'ours' | 'another' | 'silent'> {
   const near = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   try {
     const request = get({ host: near, port, path, agent: false, signal: AbortSignal.timeout(answerMsMax) });
     const [answer]: IncomingMessage[] = await once(request, 'response');
     const isOwn = answer !== undefined && isOurs(answer.headers, await text(answer));
-    return isOwn ? ok('port', `${place} is held by the service, which answers`) : null;
+    return isOwn ? 'ours' : 'another';
   } catch (error) {
-    if (!(error instanceof Error) || error.name !== 'AbortError') return null;
-    const is = `${place} is taken, and whoever holds it does not answer within ${answerMsMax / secondMs} s`;
-    return warning('port', is, 'if it is the service, restart it; else stop it');
+    return error instanceof Error && error.name === 'AbortError' ? 'silent' : 'another';
   }
 }

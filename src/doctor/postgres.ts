@@ -49,15 +49,18 @@ function checkRights({ isReadOnly, mayCreate, mayWrite, migrations }: PostgresIn
   if (!mayWrite)
     return problem(
       'writing',
-      'this user may not write to all tables',
-      'grant it all on all tables in schema public',
+      'this user may not write to all tables, or not number new animals',
+      'grant it all on all tables and on all sequences in schema public',
     );
   return ok('writing', 'the database can be written');
 }
 
+/** Those of an instance's pool, and the one by which it is told of changed keys. */
+const perInstance = connectionsMax + 1;
+
 /** Whether one more instance finds the connections that it may take. */
 function checkConnections({ connectionsMax: most, connectionsOpen: open }: PostgresInspection): Finding {
-  const is = `${open} of ${most} connections are open; an instance takes up to ${connectionsMax}`;
-  if (most - open >= connectionsMax) return ok('connections', is);
+  const is = `${open} of ${most} connections are open; an instance takes up to ${perInstance}`;
+  if (most - open >= perInstance) return ok('connections', is);
   return warning('connections', is, 'raise max_connections, or find who keeps them open (pg_stat_activity)');
 }

@@ -24,36 +24,47 @@ export interface SqliteCheckOptions {
   readonly lookMsMax: number;
 }
 
+/** What was found of a store. */
+export interface StoreCheck {
+  readonly findings: readonly Finding[];
+  /** Whether a service serves it now; null where that cannot be told. */
+  readonly isServed: boolean | null;
+}
+
 /** Checks the file of an embedded store, and the folder and the disk that it is on. */
-export async function checkSqlite(location: string, options: SqliteCheckOptions): Promise<Finding[]> {
+export async function checkSqlite(location: string, options: SqliteCheckOptions): Promise<StoreCheck> {
   const file = resolve(location);
   const found = await stat(file).catch((error: NodeJS.ErrnoException) => error);
   if (found instanceof Error) {
-    if (found.code !== 'ENOENT') return [cannotOpen(file, found)];
-    return [ok('store', `there is no ${file} yet; the first start makes it`), ...(await checkPlace(file, 0))];
+    if (found.code !== 'ENOENT') return unknown(cannotOpen(file, found));
+    const none = ok('store', `there is no ${file} yet; the first start makes it`);
+    return { findings: [none, ...(await checkPlace(file, 0))], isServed: false };
   }
-  if (!found.isFile()) return [cannotOpen(file, new Error('it is no file'))];
-  return [
-    ...(await checkContents(file, options)),
-    ...(await checkPlace(file, found.size)),
-    await checkOwnership(file, dirname(file), options.mayOthersRead),
-  ];
+  if (!found.isFile()) return unknown(cannotOpen(file, new Error('it is no file')));
+  const { findings, isServed } = await checkContents(file, options);
+  const place = await checkPlace(file, found.size);
+  const ownership = await checkOwnership(file, dirname(file), options.mayOthersRead);
+  return { findings: [...findings, ...place, ownership], isServed };
 }
 
-async function checkContents(file: string, { clock, lookMsMax }: SqliteCheckOptions): Promise<Finding[]> {
+function unknown(finding: Finding): StoreCheck {
+  return { findings: [finding], isServed: null };
+}
+
+async function checkContents(file: string, { clock, lookMsMax }: SqliteCheckOptions): Promise<StoreCheck> {
   try {
     const told = await inspectSqlite(file, lookMsMax);
-    if (told !== null) return judge(file, told, clock);
+    if (told !== null) return { findings: judge(file, told, clock), isServed: told.isServed };
     const is = `${file} could not be read to its end within ${formatSpan(lookMsMax)}`;
-    return [
+    return unknown(
       warning(
         'store',
         is,
         'check it while nothing serves it: sqlite3 FILE "pragma quick_check"; see whether the disk is well',
       ),
-    ];
+    );
   } catch (error) {
-    return [cannotOpen(file, error)];
+    return unknown(cannotOpen(file, error));
   }
 }
 

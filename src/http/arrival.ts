@@ -5,6 +5,7 @@ import type { Decision } from '../limits/decision.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Admission } from './admission.ts';
 import { identify, keyError, needsKey, type Refusal } from './authenticate.ts';
+import { securityHeaders } from './security-headers.ts';
 import { settle } from './settle.ts';
 
 export type Done = (error?: Error) => void;
@@ -22,7 +23,7 @@ export function createArrival(verifier: KeyVerifier, limiter: Limiter, admission
   }
 
   return function arrive(request: FastifyRequest, reply: FastifyReply, done: Done): void {
-    reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
+    reply.header('x-request-id', request.id).headers(securityHeaders);
 
     function fail(error: Error): void {
       function refuse({ headers }: Decision): void {

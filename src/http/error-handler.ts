@@ -69,6 +69,13 @@ export function errorBody({ code, message }: AppError): string {
   return JSON.stringify({ code, message, status: errorStatus[code] });
 }
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** What a refusal bears that comes before the route's own hooks. */
+    refusalHeaders?: Readonly<Record<string, string>>;
+  }
+}
+
 /** The one way out of every failure of a request. */
 export function sendError(log: Log, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const failure = toAppError(error);
@@ -77,6 +84,8 @@ export function sendError(log: Log, error: unknown, request: FastifyRequest, rep
   if (status >= 500 && failure.code !== 'unavailable')
     log.error({ requestId: request.id, err: failure.cause ?? failure }, failure.message);
   if (reply.hasHeader('connection')) keepOpen(reply);
+  const { url, config } = request.routeOptions;
+  if (url !== undefined && config.refusalHeaders !== undefined) reply.headers(config.refusalHeaders);
   reply.code(status).headers(errorHeaders(failure.code)).send(errorBody(failure));
 }
 

@@ -3,6 +3,7 @@ import type { Added, Catalogue } from '../pets/catalogue.ts';
 import type { Admission, Admitted } from './admission.ts';
 import { describeAdded, takeNewPet } from './new-pet.ts';
 import type { CountingRequestLog } from './request-metrics.ts';
+import { securityHeaders } from './security-headers.ts';
 import type { Turns } from './turns.ts';
 
 export interface FastAddOptions {
@@ -27,7 +28,7 @@ export function createFastAdd(options: FastAddOptions) {
     const { headers, body } = describeAdded(added, baseUrl);
     response.writeHead(201, {
       'x-request-id': requestId,
-      'x-content-type-options': 'nosniff',
+      ...securityHeaders,
       ...decision.headers,
       ...headers,
     });

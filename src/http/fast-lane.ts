@@ -16,7 +16,7 @@ export function createFastLane(options: FastReadOptions & FastAddOptions): FastL
   const add = createFastAdd(options);
 
   return function receive(request, response, longWay) {
-    // A response without a socket waits behind others on its connection, which `turns` must know of.
+    // A response without a socket is one of a connection that has been closed.
     const isPlain = response.socket !== null && isPlainHead(request.headers);
     // By the next tick a body that came with its head waits to be read.
     if (isPlain && isPlainPost(request)) process.nextTick(add, request, response, longWay);
@@ -36,8 +36,8 @@ function isPlainHead(headers: IncomingHttpHeaders): boolean {
   );
 }
 
-function isPlainGet({ method, headers }: IncomingMessage): boolean {
-  return method === 'GET' && headers['content-length'] === undefined;
+function isPlainGet({ method, url = '', headers }: IncomingMessage): boolean {
+  return method === 'GET' && url.startsWith('/v1/') && headers['content-length'] === undefined;
 }
 
 function isPlainPost({ method, url, headers }: IncomingMessage): boolean {

@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Admission } from './admission.ts';
-import type { ReadyAnswers } from './ready-answers.ts';
+import type { CountedReadyAnswers } from './ready-metrics.ts';
 import type { CountingRequestLog } from './request-metrics.ts';
+import { securityHeaders } from './security-headers.ts';
 
 export interface FastReadOptions {
   readonly admission: Admission;
-  readonly ready: ReadyAnswers;
+  readonly ready: CountedReadyAnswers;
   readonly createRequestId: () => string;
   readonly requestLog: CountingRequestLog;
 }
@@ -19,11 +20,12 @@ export function createFastRead({ admission, ready, createRequestId, requestLog }
     if (answer === null || admitted === null) return false;
     response.writeHead(200, {
       'x-request-id': createRequestId(),
-      'x-content-type-options': 'nosniff',
+      ...securityHeaders,
       ...admitted.decision.headers,
       ...answer.headers,
     });
     response.end(answer.body);
+    ready.noteSent();
     requestLog.noteReady(target);
     return true;
   };

@@ -1,4 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
+import { cutOffUntaken } from './untaken.ts';
 
 /** How long a client may take, in milliseconds (docs/settings.md). */
 export interface Timeouts {
@@ -54,9 +55,9 @@ export function createHttpServer(
     },
     handler,
   );
-  server.timeout = untakenMs;
   server.maxHeadersCount = headersMax;
   server.maxConnections = openMax;
+  cutOffUntaken(server, untakenMs);
   // An expectation that is not known here may be passed over (RFC 9110, section 10.1.1).
   server.on('checkExpectation', handler);
   return server;

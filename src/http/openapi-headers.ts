@@ -18,6 +18,12 @@ function sometimes(description: string, example: string): Header {
 export const responseHeaders = {
   'X-Request-Id': always("This request's id, which its line in the log bears too.", 'string', 'req_4f1c_7'),
   'X-Content-Type-Options': always('The content type is to be believed.', 'string', 'nosniff'),
+  'X-Frame-Options': always('The response is shown in no frame.', 'string', 'DENY'),
+  'Content-Security-Policy': always(
+    'The same, as newer browsers have it.',
+    'string',
+    "frame-ancestors 'none'",
+  ),
   'X-RateLimit-Limit': always('The limit that applies to the caller.', 'integer', 300),
   'X-RateLimit-Remaining': always('Requests left in the current window.', 'integer', 299),
   'X-RateLimit-Reset': always('Unix timestamp at which the limit resets.', 'integer', 1_798_891_260),
@@ -55,20 +61,34 @@ export const responseHeaders = {
     'true',
   ),
   Deprecation: sometimes('Since when the operation is deprecated (RFC 9745).', '@1764892800'),
+  Vary: sometimes('`Origin` where the service lets pages of some origins call it.', 'Origin'),
+  'Access-Control-Allow-Origin': sometimes(
+    'The `Origin` of the request, where its pages may read the response.',
+    'https://app.example.com',
+  ),
+  'Access-Control-Expose-Headers': sometimes(
+    'Which headers these pages may read: all of ours.',
+    'ETag, Link, Retry-After, X-Request-Id',
+  ),
   Sunset: sometimes('When the operation is removed (RFC 8594).', 'Thu, 05 Dec 2030 00:00:00 GMT'),
 } as const satisfies Readonly<Record<string, Header>>;
 
 export type HeaderName = keyof typeof responseHeaders;
 
-/** What every response bears, whatever its status. */
+/** What every response may bear, whatever its status. */
 export const universalHeaders = [
   'X-Request-Id',
   'X-Content-Type-Options',
+  'X-Frame-Options',
+  'Content-Security-Policy',
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
   'X-RateLimit-Reset',
   'RateLimit-Policy',
   'RateLimit',
+  'Vary',
+  'Access-Control-Allow-Origin',
+  'Access-Control-Expose-Headers',
 ] as const satisfies readonly HeaderName[];
 
 /** The headers of one response, those of every response first. */

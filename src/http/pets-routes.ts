@@ -11,7 +11,7 @@ import type { Cursors } from './cursor.ts';
 import { announceDeprecation, deprecationHeaders, getPetDates } from './deprecation.ts';
 import { addedHeaders, readIdempotency } from './new-pet.ts';
 import { compileQuery } from './query.ts';
-import type { ReadyAnswers } from './ready-answers.ts';
+import type { CountedReadyAnswers } from './ready-metrics.ts';
 import {
   defaultPageLimit,
   EmptyQuerySchema,
@@ -29,7 +29,7 @@ export interface PetsRoutesOptions {
   readonly catalogue: Catalogue;
   readonly cursors: Cursors;
   readonly clock: Clock;
-  readonly ready: ReadyAnswers;
+  readonly ready: CountedReadyAnswers;
   /** What the links of responses begin with: the public base address, or `/v1`. */
   readonly baseUrl: string;
 }
@@ -73,13 +73,19 @@ function addListPets(
     },
     async (request, reply) => {
       const kept = ready.find(request.url);
-      if (kept !== null) return sendAnswer(request, reply, kept);
-      const { limit = defaultPageLimit, status = null, cursor } = request.query;
-      const stamp = catalogue.stamp();
-      const page = await catalogue.list({ limit, status, newestId: readCursor(request.query) });
+      if (kept !== null) {
+        ready.noteSent();
+        return sendAnswer(request, reply, kept);
+      }
+      const { limit = defaultPageLimit, status = null } = request.query;
+      const stamp = catalogue.stamps.read();
+      const newestId = readCursor(request.query);
+      const page = await catalogue.list({ limit, status, newestId });
       const link = page.nextNewestId === null ? {} : { link: nextLink(request.query, page.nextNewestId) };
       const answer = makeAnswer(serialise(reply, page.pets, 200), link);
-      ready.keep(request.url, answer, { until: cursor === undefined ? 'added' : 'edited' }, stamp);
+      // A cursor of a store that was put back to an earlier state may stand before animals that are yet to come.
+      const isOpenAbove = stamp === null || newestId === null || newestId > stamp.newestId;
+      ready.keep(request.url, answer, { until: isOpenAbove ? 'added' : 'edited' }, stamp);
       return sendAnswer(request, reply, answer);
     },
   );
@@ -126,13 +132,17 @@ function addGetPet(server: FastifyInstance, { catalogue, clock, ready, baseUrl }
       },
       // Whatever names no animal is 404, not 400, so the path is checked where the animal is looked for.
       validatorCompiler: validateWith({}),
+      config: { refusalHeaders: headers },
       onRequest: [announceDeprecation(deprecation, clock), requireScope('pets:read')],
     },
     async (request, reply) => {
       const kept = ready.find(request.url);
-      if (kept !== null) return sendAnswer(request, reply, kept);
+      if (kept !== null) {
+        ready.noteSent();
+        return sendAnswer(request, reply, kept);
+      }
       const id = parseCanonicalInt64(request.params.petId);
-      const stamp = catalogue.stamp();
+      const stamp = catalogue.stamps.read();
       const pet = id === null ? null : await catalogue.get(id);
       if (pet === null) throw new AppError('not_found', 'petId: there is no animal with this identifier');
       const answer = makeAnswer(serialise(reply, pet, 200), headers);

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import type { Stamp } from '../pets/catalogue.ts';
+import type { Stamp } from '../pets/stamps.ts';
 import type { Answer } from './conditional.ts';
 
 /** How long an answer stays right. */

@@ -2,9 +2,14 @@ import type { Registry } from 'prom-client';
 import { expose } from '../observability/metrics.ts';
 import type { ReadyAnswers } from './ready-answers.ts';
 
-/** Ready answers that also show how many were found and how many had to be made. */
-export function countReadyAnswers(ready: ReadyAnswers, registry: Registry): ReadyAnswers {
-  let found = 0;
+/** Ready answers that also show how many were sent from memory and how many had to be made. */
+export interface CountedReadyAnswers extends ReadyAnswers {
+  /** To be called where one that was found is sent. */
+  noteSent(): void;
+}
+
+export function countReadyAnswers(ready: ReadyAnswers, registry: Registry): CountedReadyAnswers {
+  let sent = 0;
   let made = 0;
 
   expose(
@@ -15,16 +20,15 @@ export function countReadyAnswers(ready: ReadyAnswers, registry: Registry): Read
       help: 'Answers to reads, found ready in memory or made of the store.',
     },
     () => [
-      { labels: { source: 'memory' }, value: found },
+      { labels: { source: 'memory' }, value: sent },
       { labels: { source: 'store' }, value: made },
     ],
   );
 
   return {
-    find(target) {
-      const answer = ready.find(target);
-      if (answer !== null) found += 1;
-      return answer;
+    find: ready.find,
+    noteSent() {
+      sent += 1;
     },
     keep(target, answer, lifetime, stamp) {
       made += 1;

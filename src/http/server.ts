@@ -65,7 +65,7 @@ function createParts({ catalogue, verifier, limiter, clock, log, ...options }: S
   const requestLog = countRequests(createRequestLog(log, options.logRequests), registry);
   const turns = createTurns();
   const unreadable = createUnreadableHandler({ limiter, turns, createRequestId, log: requestLog });
-  const kept = createReadyAnswers(() => catalogue.stamp(), clock);
+  const kept = createReadyAnswers(catalogue.stamps.read, clock);
   const ready = countReadyAnswers(kept, registry);
   const baseUrl = options.publicUrl ?? '/v1';
   const admission = createAdmission(verifier, limiter);
@@ -93,7 +93,12 @@ function createFramework(options: ServerOptions, parts: Parts): FastifyInstance 
         if (isLaneOpen && request.httpVersionMajor === 1) lane(request, response, handler);
         else handler(request, response);
       };
-      return createHttpServer(inTurn(listener, turns), options.timeouts ?? defaultTimeouts);
+      const queued = inTurn(listener, turns);
+      const receiveFirst: RequestListener = (request, response) => {
+        options.catalogue.stamps.openTurn();
+        queued(request, response);
+      };
+      return createHttpServer(receiveFirst, options.timeouts ?? defaultTimeouts);
     },
     genReqId: parts.createRequestId,
     trustProxy: toTrust(options.trustProxy),

@@ -6,6 +6,7 @@ import type { Limiter } from '../limits/limiter.ts';
 import { limitError } from './arrival.ts';
 import { errorBody, errorHeaders, errorStatus } from './error-handler.ts';
 import type { RequestLog } from './request-log.ts';
+import { securityHeaders } from './security-headers.ts';
 import { settle } from './settle.ts';
 import type { Turn, Turns } from './turns.ts';
 
@@ -107,7 +108,7 @@ function writeResponse(stream: Duplex, failure: AppError, headers: Readonly<Reco
   const all = {
     ...headers,
     ...errorHeaders(failure.code),
-    'x-content-type-options': 'nosniff',
+    ...securityHeaders,
     date: new Date().toUTCString(),
     'content-length': String(Buffer.byteLength(body)),
     connection: 'close',

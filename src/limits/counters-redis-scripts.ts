@@ -17,7 +17,10 @@ if not nowMs then
 end
 `;
 
-/** As closeEnded of windows.ts, on windows that are kept as "minuteUsed minuteEndsAtMs dayUsed dayEndsAtMs". */
+/**
+ * As closeEnded of windows.ts, on windows that are kept as "minuteUsed minuteEndsAtMs dayUsed dayEndsAtMs"; where there
+ * are none, on those that the caller has kept.
+ */
 const openWindows = `
 local minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs = 0, 0, 0, 0
 
@@ -27,6 +30,8 @@ local function keepWindows()
 end
 
 local kept = redis.call('GET', windows)
+local isNew = not kept and callersWindows ~= ''
+if isNew then kept = callersWindows end
 if kept then
   local numbers = string.gmatch(kept, '%d+')
   minuteUsed, minuteEndsAtMs = tonumber(numbers()), tonumber(numbers())
@@ -36,8 +41,9 @@ if kept then
   if minuteEndsAtMs > nowMs + ${minuteMs} or dayEndsAtMs > nowMs + ${dayMs} then
     minuteEndsAtMs = math.min(minuteEndsAtMs, nowMs + ${minuteMs})
     dayEndsAtMs = math.min(dayEndsAtMs, nowMs + ${dayMs})
-    keepWindows()
+    isNew = true
   end
+  if isNew and math.max(minuteEndsAtMs, dayEndsAtMs) > nowMs then keepWindows() end
 end
 
 local function answer(verdict, bannedUntilMs)
@@ -66,13 +72,16 @@ local function keepBan()
 end
 
 local kept = redis.call('GET', KEYS[2])
+local isNewBan = not kept and callersBan ~= ''
+if isNewBan then kept = callersBan end
 if kept then
   local numbers = string.gmatch(kept, '%d+')
   banAtMs, banMs, strikeCount = tonumber(numbers()), tonumber(numbers()), tonumber(numbers())
   if banAtMs > nowMs then
     banAtMs = nowMs
-    keepBan()
+    isNewBan = true
   end
+  if isNewBan then keepBan() end
 end
 local bannedUntilMs = banAtMs + banMs
 `;
@@ -118,7 +127,7 @@ keepBan()
 
 /** An address is counted by itself, or with those that found no room in the index: as many as the fourth parameter. */
 const placeAddress = `
-local own, index, overflow = KEYS[1], KEYS[2], KEYS[3]
+local own, index, overflow, callersWindows = KEYS[1], KEYS[2], KEYS[3], ''
 local windows = own
 if redis.call('EXISTS', own) == 0 then
   local taken = redis.call('ZCOUNT', index, string.format('(%.0f', nowMs), '+inf')
@@ -126,9 +135,12 @@ if redis.call('EXISTS', own) == 0 then
 end
 `;
 
-/** Keys: the windows of an account, the ban and the strikes of its key. Parameters: time, requests a minute, a day. */
+/**
+ * Keys: the windows of an account, the ban and the strikes of its key. Parameters: time, requests a minute, a day; if
+ * the caller has kept any, the windows and the ban that count where there are none, or an empty text for either.
+ */
 export const takeForKeyScript = createScript(`${time}
-local windows = KEYS[1]
+local windows, callersWindows, callersBan = KEYS[1], ARGV[4] or '', ARGV[5] or ''
 ${openWindows}${openBan}
 if bannedUntilMs > nowMs then return answer('banned', bannedUntilMs) end
 ${takeFromBoth}

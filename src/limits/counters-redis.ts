@@ -5,6 +5,7 @@ import { addressesMax } from './counters-memory.ts';
 import { createRedisLink } from './counters-redis-link.ts';
 import { peekAddressScript, takeForAddressScript, takeForKeyScript } from './counters-redis-scripts.ts';
 import type { Usage } from './decision.ts';
+import type { Kept } from './untold.ts';
 
 /**
  * Counters that all instances share, in Redis or Valkey, a single one or a cluster. A call is one round trip. It fails
@@ -12,7 +13,14 @@ import type { Usage } from './decision.ts';
  * then not known.
  */
 export interface RedisCounters extends Counters {
-  take(subject: string, limits: Limits, keyId: string | null, nowMs: number): Promise<Usage>;
+  /** What was `kept` of the account and its key before counts, where nothing is known of them here. */
+  take(
+    subject: string,
+    limits: Limits,
+    keyId: string | null,
+    nowMs: number,
+    kept?: Kept | null,
+  ): Promise<Usage>;
   peek(subject: string, nowMs: number): Promise<Usage>;
   /** Connects, if need be, and fails unless requests of a subject can be counted; counts none. */
   probe(subject: string, keyId: string | null): Promise<void>;
@@ -62,10 +70,12 @@ export function createRedisCounters(options: {
   }
 
   return {
-    async take(subject, { perMinute, perDay }, keyId, nowMs) {
+    async take(subject, { perMinute, perDay }, keyId, nowMs, kept = null) {
       const parameters = [timeParameter(nowMs), String(perMinute), String(perDay)];
-      if (keyId !== null)
+      if (keyId !== null) {
+        if (kept !== null) parameters.push(formatWindows(kept.windows), formatBan(kept.conduct));
         return toUsage(await link.run(takeForKeyScript, keysOfKey(subject, keyId), parameters));
+      }
       parameters.push(partMax);
       return toUsage(await link.run(takeForAddressScript, keysOfAddress(subject), parameters));
     },
@@ -84,6 +94,18 @@ export function createRedisCounters(options: {
 
     close: link.close,
   };
+}
+
+/** As the scripts keep them; empty where nothing was kept. */
+function formatWindows(windows: Kept['windows']): string {
+  if (windows === null) return '';
+  const { minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs } = windows;
+  return `${minuteUsed} ${minuteEndsAtMs} ${dayUsed} ${dayEndsAtMs}`;
+}
+
+/** The same; the refused requests since the ban are left out. */
+function formatBan(conduct: Kept['conduct']): string {
+  return conduct === null ? '' : `${conduct.banAtMs} ${conduct.banMs} 0`;
 }
 
 type Reply = [verdict: Usage['verdict'], ...times: [number, number, number, number, number, number]];

@@ -5,6 +5,7 @@ import type { MemoryCounters } from './counters-memory.ts';
 import type { RedisCounters } from './counters-redis.ts';
 import type { Usage } from './decision.ts';
 import type { Ledgers } from './ledger.ts';
+import { createUntold } from './untold.ts';
 
 /** Whether this instance counts together with the others, and since when; where it does not, why. */
 export type Sharing =
@@ -28,8 +29,9 @@ const probeMs = 500;
  * The request whose call has failed is counted in `local` too.
  *
  * What this instance has last seen of the shared counts and bans is kept in `local`: alone an account goes on from where
- * it was. Once the shared counters are back they go on from where they were, and do not learn of what was let through
- * meanwhile: of a window that was open then an account may have had its limit once more from each instance. In `local`
+ * it was. What `local` was filled with before, or has counted alone, counts in `shared` too where that knows nothing of
+ * the account, or of a ban of the key. Else the shared counters go on from where they were once they are back, and do not
+ * learn of what was let through meanwhile: of a window that was open then an account may have had its limit once more from each instance. In `local`
  * that is remembered until the window ends, so that a way that comes and goes lets no more through. Ends of windows are
  * told by the clock of the shared counters; where an instance's own differs, so do its windows while it is alone.
  */
@@ -41,6 +43,7 @@ export function createSharedCounters(options: {
   probeMs?: number;
 }): SharedCounters {
   const { shared, local, clock, onChange = () => undefined } = options;
+  const untold = createUntold(local.ledgers);
   let sharing: Sharing = { mode: 'alone', sinceMs: clock(), reason: 'not tried yet' };
   /** Whose request ended the sharing: the fault may lie with one node of a cluster. */
   let culprit: { subject: string; keyId: string | null } = { subject: 'probe', keyId: 'probe' };
@@ -84,9 +87,12 @@ export function createSharedCounters(options: {
 
     take(subject, limits, keyId, nowMs) {
       if (sharing.mode === 'alone') return local.take(subject, limits, keyId, nowMs);
-      return shared.take(subject, limits, keyId, nowMs).then(
+      const kept = keyId === null ? null : untold.find(subject, keyId);
+      return shared.take(subject, limits, keyId, nowMs, kept).then(
         (usage) => {
-          if (keyId !== null) remember(local.ledgers, subject, keyId, usage);
+          if (keyId === null) return usage;
+          remember(local.ledgers, subject, keyId, usage);
+          untold.settle(subject);
           return usage;
         },
         (error) => {

@@ -31,10 +31,29 @@ export function createStoreFaults(
     watch: (database) => ({
       ...database,
       read: (statement, parameters) => reads.watch(() => database.read(statement, parameters)),
+      readNow: watchReadNow(database, reads),
       run: (statement, parameters) => writes.watch(() => database.run(statement, parameters)),
       transact: (work) => writes.watch(() => database.transact(work)),
     }),
     listNotes: () => [reads.note(), writes.note()].filter((note) => note !== null),
+  };
+}
+
+/** Without a function for each call, as it is made for nearly each request. */
+function watchReadNow(
+  { readNow }: Database,
+  { succeed, fail }: ReturnType<typeof watchCalls>,
+): Database['readNow'] {
+  if (readNow === null) return null;
+  return (statement, parameters) => {
+    try {
+      const rows = readNow(statement, parameters);
+      succeed();
+      return rows;
+    } catch (error) {
+      fail(error);
+      throw error;
+    }
   };
 }
 
@@ -82,6 +101,8 @@ function watchCalls(
   }
 
   return {
+    succeed,
+    fail,
     async watch<T>(action: () => Promise<T>): Promise<T> {
       try {
         const result = await action();

@@ -6,8 +6,8 @@ import { expose } from './metrics.ts';
 
 /**
  * A database that also shows how long its reads and writes took, waiting included, and how many it could not do. A
- * write ends when it is durable. What is read within the call (`readNow`) is not timed: it takes less than to ask the
- * clock how long.
+ * write ends when it is durable. What is read within the call (`readNow`) is counted where it fails, and not timed: it
+ * takes less than to ask the clock how long.
  */
 export function timeDatabase(database: Database, registry: Registry): Database {
   const calls = {
@@ -55,8 +55,19 @@ export function timeDatabase(database: Database, registry: Registry): Database {
     );
   }
 
+  const { readNow } = database;
   return {
     ...database,
+    readNow:
+      readNow &&
+      ((statement, parameters) => {
+        try {
+          return readNow(statement, parameters);
+        } catch (error) {
+          noteFailure('read', error);
+          throw error;
+        }
+      }),
     read: (statement, parameters) => time('read', () => database.read(statement, parameters)),
     run: (statement, parameters) => time('write', () => database.run(statement, parameters)),
     transact: (work) => time('write', () => database.transact(work)),

@@ -11,9 +11,9 @@ import {
   selectNewestOfStatus,
   selectOldest,
   selectPet,
-  selectStamp,
   toPet,
 } from './pet-rows.ts';
+import { createStamps, type Stamps } from './stamps.ts';
 
 export type { Added, Idempotency } from './keyed-adds.ts';
 
@@ -38,29 +38,14 @@ export interface Page {
   readonly nextNewestId: bigint | null;
 }
 
-/**
- * While both numbers stay the same, so does every answer about animals. While `edits` does, so does each page that
- * begins at a given id, and each animal: ids grow, so a new animal stands before them all.
- */
-export interface Stamp {
-  readonly newestId: bigint;
-  readonly edits: bigint;
-}
-
-/**
- * The store's animals; methods may be called by any number of requests at once. They fail with AppError `unavailable`
- * as the database does.
- */
+/** The animals of a store: what is asked of them and what adds to them. Fails as the database does (database.ts). */
 export interface Catalogue {
   /** A page of animals, newest first (contract section 3). Costs the same at any depth. */
   list(query: ListQuery): Promise<Page>;
   /** The animal, or null if there is none of that id. */
   get(id: bigint): Promise<Pet | null>;
-  /**
-   * What the store holds at this turn of the event loop, all that was committed before it included, in two numbers.
-   * Null where that cannot be told within the call (PostgreSQL): then nothing may be kept ready.
-   */
-  stamp(): Stamp | null;
+  /** What the store holds, in two numbers, by which answers may be kept ready. */
+  readonly stamps: Stamps;
   /**
    * Adds an animal and gives it with its id once it is on disk. Under an Idempotency-Key it is added once, however
    * often it is sent: throws `idempotency_key_reused` for another body, `idempotency_key_in_use` while the first
@@ -78,22 +63,9 @@ export interface Catalogue {
 /** The catalogue of a store. */
 export function createCatalogue(database: Database, clock: Clock): Catalogue {
   const addOnce = createKeyedAdds(database, clock);
-  let stamp: Stamp | null = null;
-
-  /** Read once a turn: what another process commits comes to be known when the next requests do. */
-  function readStamp(): Stamp | null {
-    if (stamp !== null || database.readNow === null) return stamp;
-    const [row] = database.readNow(selectStamp, {});
-    if (row === undefined) return null;
-    stamp = { newestId: row.newest_id ?? 0n, edits: row.edits };
-    setImmediate(() => {
-      stamp = null;
-    });
-    return stamp;
-  }
 
   return {
-    stamp: readStamp,
+    stamps: createStamps(database),
 
     async list({ limit, status, newestId }) {
       const range = { newestId: newestId ?? int64Max, count: BigInt(limit) + 1n };

@@ -33,8 +33,8 @@ export interface Added {
 export type KeyedAdds = (newPet: NewPet, idempotency: Idempotency) => Promise<Added>;
 
 /**
- * Adds to a store under Idempotency-Keys; of two requests with one key at once, the second fails with AppError
- * `idempotency_key_in_use`.
+ * Adds to a store under Idempotency-Keys. While the first request with a key is running, another fails with AppError
+ * `idempotency_key_in_use`; once it has ended, any number at once are answered with what it added.
  */
 export function createKeyedAdds(database: Database, clock: Clock): KeyedAdds {
   const running = new Set<string>();
@@ -42,10 +42,12 @@ export function createKeyedAdds(database: Database, clock: Clock): KeyedAdds {
 
   return async (newPet, idempotency) => {
     const name = nameOf(idempotency);
-    if (running.has(name)) throw inUse();
+    const nowMs = clock();
+    // What runs may itself be a retry of one that has ended.
+    if (running.has(name)) return replay(database, idempotency, nowMs);
     running.add(name);
     try {
-      return await addOnce(database, newPet, idempotency, clock());
+      return await addOnce(database, newPet, idempotency, nowMs);
     } finally {
       running.delete(name);
     }
@@ -75,16 +77,33 @@ async function addInOneStatement(
 ): Promise<Added> {
   const { accountId, key, bodyHash } = idempotency;
   const complete = completeNewPet(newPet);
-  const outlivedMs = BigInt(nowMs - idempotencyMs);
-  const times = { createdAtMs: BigInt(nowMs), outlivedMs };
+  const times = { createdAtMs: BigInt(nowMs), outlivedMs: BigInt(nowMs - idempotencyMs) };
   const lock = lockOf(idempotency);
   const [row] = await database.run(insertPetOnce, { lock, ...complete, accountId, key, bodyHash, ...times });
-  if (row?.is_free !== true) throw inUse();
+  if (row?.is_free !== true) return replay(database, idempotency, nowMs);
   if (row.id !== null) return { pet: { id: row.id, ...complete }, replayed: false };
+  // There is none where the record has been swept since, or its animal was taken away by an operator.
+  return (
+    (await findFirst(database, idempotency, nowMs)) ?? addInTransaction(database, newPet, idempotency, nowMs)
+  );
+}
 
+/** Answers while another with the key runs: with what the first has added, if that has ended. */
+async function replay(database: Database, idempotency: Idempotency, nowMs: number): Promise<Added> {
+  const first = await findFirst(database, idempotency, nowMs);
+  if (first === null) throw inUse();
+  return first;
+}
+
+/** What a key stands for; null where nothing is kept of it. */
+async function findFirst(
+  database: Database,
+  { accountId, key, bodyHash }: Idempotency,
+  nowMs: number,
+): Promise<Added | null> {
+  const outlivedMs = BigInt(nowMs - idempotencyMs);
   const [first] = await database.read(selectKeyedPet, { accountId, key, outlivedMs });
-  // Only where an operator has taken the animal away, or the record, is there none.
-  if (first === undefined) return addInTransaction(database, newPet, idempotency, nowMs);
+  if (first === undefined) return null;
   if (!isSame(first.body_hash, bodyHash)) throw reused();
   return { pet: toPet(first), replayed: true };
 }

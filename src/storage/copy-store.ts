@@ -15,7 +15,7 @@ const tablesOfContent = ['pets', 'accounts', 'api_keys'] as const;
  * moment, so what is written to it afterwards is not copied; nothing in it is changed. All is written in one
  * transaction, which is committed only after every row has been read back and compared; until then the target stays
  * as it was. Throws OperatorError where the two are one store, the source has not the newest schema, or the target
- * is not empty; AppError `unavailable` where a database fails.
+ * is not empty or is served; AppError `unavailable` where a database fails.
  */
 export async function copyStore(
   from: string,
@@ -28,7 +28,11 @@ export async function copyStore(
     await (await openDatabase(to)).close();
     return writeStore(to, async (target) => {
       await checkEmpty(target, nameStore(to));
-      return copyTables(source, target, onCopied);
+      // A service would go on with the secret of the cursors that it has read; one may start meanwhile, too.
+      await target.requireUnserved();
+      const rows = await copyTables(source, target, onCopied);
+      await target.requireUnserved();
+      return rows;
     });
   });
 }

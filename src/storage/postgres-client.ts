@@ -15,12 +15,15 @@ const valueTypes: NonNullable<ClientConfig['types']> = {
 /** How long the opening of a connection may take, or the wait for one that is free. */
 export const connectMsMax = 2_000;
 
+/** By what name the server knows the connections of this service, unless their address has another. */
+export const applicationName = 'animal-store';
+
 /** What every connection to the server at `url` has in common. */
 export function connectionSettings(url: string): ClientConfig {
   return {
     connectionString: url,
     connectionTimeoutMillis: connectMsMax,
-    fallback_application_name: 'animal-store',
+    fallback_application_name: applicationName,
     keepAlive: true,
     types: valueTypes,
   };

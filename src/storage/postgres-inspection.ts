@@ -12,7 +12,7 @@ export interface PostgresInspection extends Inspection {
   readonly isReadOnly: boolean;
   /** Whether this user may make tables; only asked where there are none yet. */
   readonly mayCreate: boolean;
-  /** Whether this user may write to the tables; true where there are none yet. */
+  /** Whether this user may write to the tables, and number new animals; true where there are none yet. */
   readonly mayWrite: boolean;
   /** Connections that a user without privileges may have, of all users together. */
   readonly connectionsMax: number;
@@ -37,7 +37,8 @@ const stateSql = `
       as connections_open`;
 
 const clockSql = 'select (extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms';
-const mayWriteSql = `select bool_and(has_table_privilege(name, 'insert, update, delete')) as may_write
+const mayWriteSql = `select bool_and(has_table_privilege(name, 'insert, update, delete'))
+    and has_sequence_privilege(pg_get_serial_sequence('pets', 'id'), 'usage') as may_write
   from unnest(array['pets', 'accounts', 'api_keys', 'idempotency_records', 'usage_windows', 'key_bans']) as name`;
 
 interface State {

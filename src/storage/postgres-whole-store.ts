@@ -1,12 +1,18 @@
+import { setTimeout } from 'node:timers/promises';
 import type { ClientBase } from 'pg';
+import { OperatorError } from '../errors.ts';
 import { type CopiedTable, copiedTables } from './copied-tables.ts';
 import { toOpeningError } from './opening-error.ts';
-import { createClient, describeServer, send } from './postgres-client.ts';
+import { applicationName, createClient, describeServer, send } from './postgres-client.ts';
 import { toRecordset } from './postgres-load.ts';
 import { batchRowsMax, type Row, type WholeStore, type WholeStoreTask } from './whole-store.ts';
 
 /** How long the writing of a store waits for others that write to it. */
 const lockWaitMsMax = 30_000;
+
+/** How long a connection that has just been closed may still be there, and how often it is looked for. */
+const closingMsMax = 2_000;
+const lookEveryMs = 50;
 
 /** `readStore` of the PostgreSQL engine. */
 export function readPostgresStore<T>(url: string, task: WholeStoreTask<T>): Promise<T> {
@@ -31,7 +37,7 @@ async function inTransaction<T>(url: string, begin: readonly string[], task: Who
       throw toOpeningError(describeServer(url), error);
     });
     for (const text of begin) await send(client, { text });
-    const result = await task(createWholeStore(client));
+    const result = await task(createWholeStore(client, url));
     await send(client, { text: 'commit' });
     return result;
   } finally {
@@ -39,7 +45,7 @@ async function inTransaction<T>(url: string, begin: readonly string[], task: Who
   }
 }
 
-function createWholeStore(client: ClientBase): WholeStore {
+function createWholeStore(client: ClientBase, url: string): WholeStore {
   async function query(sql: string): Promise<readonly Row[]> {
     const { rows } = await send(client, { text: sql });
     return rows.map((row) => Object.values(row));
@@ -80,8 +86,25 @@ function createWholeStore(client: ClientBase): WholeStore {
     async setLastId({ name }, id) {
       await query(`select setval(${sequenceOf(name)}, ${id || 1n}, ${id > 0n})`);
     },
+
+    async requireUnserved() {
+      const lastAtMs = performance.now() + closingMsMax;
+      while ((await query(otherConnections)).length > 0) {
+        if (performance.now() > lastAtMs)
+          throw new OperatorError(
+            `the store ${describeServer(url)} is in use: stop the instances over it first`,
+          );
+        await setTimeout(lookEveryMs);
+        // Within a transaction the server would tell again what it has told.
+        await query('select pg_stat_clear_snapshot()');
+      }
+    },
   };
 }
+
+/** Instances that run, and commands. */
+const otherConnections = `select pid from pg_stat_activity where datname = current_database()
+  and application_name = '${applicationName}' and pid <> pg_backend_pid()`;
 
 function sequenceOf(table: CopiedTable['name']): string {
   return `pg_get_serial_sequence('${table}', 'id')::regclass`;

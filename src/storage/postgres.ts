@@ -1,7 +1,9 @@
 import { Kysely, PostgresDialect } from 'kysely';
-import { type ClientBase, Pool } from 'pg';
+import { type ClientBase, DatabaseError, Pool } from 'pg';
+import { minuteMs } from '../clock.ts';
+import { OperatorError } from '../errors.ts';
 import type { Database, Work } from './database.ts';
-import { migrate } from './migrations/migrate.ts';
+import { isNewest, migrate } from './migrations/migrate.ts';
 import { toOpeningError } from './opening-error.ts';
 import { connectionSettings, describeServer, query, send } from './postgres-client.ts';
 import { isConnectionSpoilt } from './postgres-faults.ts';
@@ -10,9 +12,18 @@ import { watchAccounts } from './postgres-notices.ts';
 import { createPostgresPool } from './postgres-pool.ts';
 import type { Tables } from './tables.ts';
 
+/** How long a start waits for each lock that others hold, such as one that brings the schema meanwhile. */
+export const startLockMsMax = minuteMs;
+/** How long the server keeps the locks of a start that has fallen silent: less, so that those that wait go on. */
+const silentMsMax = minuteMs / 2;
+/** The lock of Kysely's migrator. It would wait an hour for it; of a connection that holds it already it is had at once. */
+const migratorLock = 3_853_314_791_062_309_107n;
+const lockNotHad = '55P03';
+
 /**
  * Opens the database at a `postgres://` address and brings it to the newest schema; any number of instances may do so
- * at once. Throws OperatorError with one clear line, which never shows the password, where it cannot be used.
+ * at once, and each waits a minute at most for its turn. Throws OperatorError with one clear line, which never shows
+ * the password, where it cannot be used.
  */
 export async function openPostgres(url: string): Promise<Database> {
   try {
@@ -23,16 +34,31 @@ export async function openPostgres(url: string): Promise<Database> {
   return connect(url);
 }
 
-/** Over a connection without time limits: an instance waits while another migrates. */
+/** Over a connection that bounds no statement: what brings the schema may take long on a large store. */
 async function prepareServer(url: string): Promise<void> {
-  const pool = new Pool({ ...connectionSettings(url), max: 1 });
+  const pool = new Pool({
+    ...connectionSettings(url),
+    max: 1,
+    lock_timeout: startLockMsMax,
+    idle_in_transaction_session_timeout: silentMsMax,
+  });
   pool.on('error', () => undefined);
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   try {
     const { rows } = await pool.query<{ server_encoding: string }>('show server_encoding');
     const encoding = rows[0]?.server_encoding;
     if (encoding !== 'UTF8') throw new Error(`its encoding is ${encoding}, not UTF8`);
+    // Where there is nothing to do, nobody who holds a lock keeps an instance from starting.
+    if (await isNewest(db)) return;
+    await pool.query(`set idle_session_timeout = ${silentMsMax}`);
+    await pool.query('select pg_advisory_lock($1)', [migratorLock]);
     await migrate(db, 'postgres');
+  } catch (error) {
+    if (!(error instanceof DatabaseError && error.code === lockNotHad)) throw error;
+    throw new OperatorError(
+      `the database ${describeServer(url)} cannot be brought to the newest schema: another has held a lock on it for too long; see who (pg_locks), and start again`,
+      { cause: error },
+    );
   } finally {
     await db.destroy();
   }

@@ -1,4 +1,5 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import { claimServing } from './claim-serving.ts';
 import {
   lockWaitMsMax,
   openConnection,
@@ -10,18 +11,23 @@ import { batchRowsMax, type Row, type WholeStore, type WholeStoreTask } from './
 
 /** `readStore` of the SQLite engine; where there is no file, none is made. */
 export async function readSqliteStore<T>(path: string, task: WholeStoreTask<T>): Promise<T> {
-  return inTransaction(openReadOnly(path), 'begin', task);
+  return inTransaction(openReadOnly(path), path, 'begin', task);
 }
 
 /** `writeStore` of the SQLite engine. */
 export async function writeSqliteStore<T>(path: string, task: WholeStoreTask<T>): Promise<T> {
-  return inTransaction(openConnection(path, 0).raw, 'begin immediate', task);
+  return inTransaction(openConnection(path, 0).raw, path, 'begin immediate', task);
 }
 
-async function inTransaction<T>(raw: DatabaseSync, begin: string, task: WholeStoreTask<T>): Promise<T> {
+async function inTransaction<T>(
+  raw: DatabaseSync,
+  path: string,
+  begin: string,
+  task: WholeStoreTask<T>,
+): Promise<T> {
   try {
     await repeatWhileBusy(() => raw.exec(begin), lockWaitMsMax);
-    const result = await task(createWholeStore(raw));
+    const result = await task(createWholeStore(raw, path));
     raw.exec('commit');
     return result;
   } catch (error) {
@@ -31,7 +37,7 @@ async function inTransaction<T>(raw: DatabaseSync, begin: string, task: WholeSto
   }
 }
 
-function createWholeStore(raw: DatabaseSync): WholeStore {
+function createWholeStore(raw: DatabaseSync, path: string): WholeStore {
   function prepare(sql: string) {
     const statement = raw.prepare(sql);
     // Also for an insert: it gives the row's id, and throws where that is past 2^53 and no bigint.
@@ -73,5 +79,7 @@ function createWholeStore(raw: DatabaseSync): WholeStore {
       raw.exec(`delete from sqlite_sequence where name = '${name}'`);
       raw.exec(`insert into sqlite_sequence (name, seq) values ('${name}', ${id})`);
     },
+
+    requireUnserved: async () => claimServing(`sqlite:${path}`)(),
   };
 }

@@ -24,12 +24,12 @@ export const drainWaitMsMax = 500;
 export const waitingWorksMax = 10_000;
 const retryAfterMs = 5;
 /** How long a work waits for others to share its commit, while each turn of the event loop brings more of them. */
-const gatherMsMax = 1;
+const gatherMsMax = 2;
 
 /**
  * A commit waits for the disk (about 200 us), so works that come close together share one: it begins when a turn of the
- * event loop has brought no further work, which for a lone client is the next one. Each is answered after the commit
- * that holds it. Where one throws, the batch is undone and each work is begun again in a commit of its own.
+ * event loop has brought no further work. A client that was alone the last time is not made to wait. Each work is
+ * answered after the commit that holds it. Where one throws, the batch is undone and each is begun again by itself.
  */
 export function createSqliteWriter(connection: SqliteConnection): SqliteWriter {
   const { raw } = connection;
@@ -37,6 +37,7 @@ export function createSqliteWriter(connection: SqliteConnection): SqliteWriter {
   let scheduled = false;
   let onIdle: (() => void)[] = [];
   let waitMsMax = writeWaitMsMax;
+  let lastShared = 0;
 
   function gather(known: number): void {
     const waitedMs = performance.now() - (waiting[0]?.queuedAtMs ?? 0);
@@ -47,6 +48,7 @@ export function createSqliteWriter(connection: SqliteConnection): SqliteWriter {
   function settleWaiting(): void {
     const batch = waiting;
     waiting = [];
+    lastShared = batch.length;
     settle(batch);
     scheduled = waiting.length > 0;
     if (scheduled) {
@@ -85,7 +87,7 @@ export function createSqliteWriter(connection: SqliteConnection): SqliteWriter {
       if (waiting.length >= waitingWorksMax) return Promise.reject(storeOverloaded());
       return new Promise<T>((resolve, reject) => {
         waiting.push({ work, queuedAtMs: performance.now(), resolve, reject });
-        if (!scheduled) setImmediate(gather, 0);
+        if (!scheduled) setImmediate(gather, lastShared === 1 ? 1 : 0);
         scheduled = true;
       });
     },

@@ -1,5 +1,6 @@
 import { OperatorError } from '../errors.ts';
 import type { Database } from './database.ts';
+import { followLinks } from './follow-links.ts';
 
 /** Where a store lives: the path of a file, or the address of a server and a database on it. */
 export interface StoreAddress {
@@ -12,7 +13,8 @@ const postgresSchemes = ['postgres://', 'postgresql://'];
 
 /**
  * Reads an address, `sqlite:PATH` or `postgres://…`. Throws OperatorError with one line, which never shows the address
- * and so no password, where it is neither.
+ * and so no password, where it is neither. A file is the one that its path leads to, past symbolic links, so that it
+ * has one name only.
  */
 export function parseStoreAddress(address: string): StoreAddress {
   if (postgresSchemes.some((scheme) => address.startsWith(scheme)))
@@ -23,5 +25,5 @@ export function parseStoreAddress(address: string): StoreAddress {
     throw new OperatorError(
       'the database must be sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE',
     );
-  return { engine: 'sqlite', location: path };
+  return { engine: 'sqlite', location: followLinks(path) };
 }

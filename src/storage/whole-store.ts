@@ -19,6 +19,8 @@ export interface WholeStore {
   lastId(table: CopiedTable): Promise<bigint>;
   /** Has a table go on with the id after this one. PostgreSQL does it at once, whatever becomes of the transaction. */
   setLastId(table: CopiedTable, id: bigint): Promise<void>;
+  /** Throws OperatorError while a service uses the store. */
+  requireUnserved(): Promise<void>;
 }
 
 /** What is done with a whole store inside its transaction; what it throws undoes all that it wrote. */

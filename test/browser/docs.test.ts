@@ -61,6 +61,47 @@ describe('the documentation in a browser', { skip }, () => {
     assert.match(answer.body ?? '', /"code": "api_key_invalid"/);
   });
 
+  test('a key that no header can bear, as the guides print it, is told beside its field and not sent', async (t) => {
+    const { app, createKey } = await startService(t);
+    const { page, complaints } = await openVisit(t, browser);
+    await openReference(page, app.url);
+    await page.getByLabel('API key').fill('as_dev_…');
+    assert.match(
+      (await page.getByRole('alert').textContent()) ?? '',
+      /^A key has letters, digits and _ only/,
+    );
+    const answer = await tryOperation(page, 'listPets', asItIs);
+    assert.equal(answer.status, '401');
+    assert.match(answer.body ?? '', /"code": "api_key_missing"/);
+    assert.ok(!complaints.some((complaint) => complaint.includes('ISO-8859-1')));
+
+    await page.getByLabel('API key').fill(await createKey());
+    assert.equal(await page.getByRole('alert').textContent(), '');
+  });
+
+  test('a key is taken with the words that stand before it in a header', async (t) => {
+    const { app, createKey } = await startService(t);
+    const { page } = await openVisit(t, browser);
+    await openReference(page, app.url);
+    await page.getByLabel('API key').fill(` Authorization: Bearer ${await createKey()} `);
+    assert.equal((await tryOperation(page, 'listPets', asItIs)).status, '200');
+  });
+
+  test('each parameter shows its bounds and, where it may change, its mark', async (t) => {
+    const { app } = await startService(t);
+    const { page } = await openVisit(t, browser);
+    await openReference(page, app.url);
+    await page.locator('[id$="-listPets"] .opblock-summary-control').click();
+    const tell = async (name: string) => await page.locator(`tr[data-param-name="${name}"]`).textContent();
+    await page.locator('tr[data-param-name="limit"]').waitFor();
+    const limit = (await tell('limit')) ?? '';
+    assert.match(limit, /minimum: 1(?!\d)/);
+    assert.match(limit, /maximum: 100(?!\d)/);
+    for (const name of ['cursor', 'Prefer', 'If-None-Match'])
+      assert.match((await tell(name)) ?? '', /x-stability: beta/, name);
+    for (const name of ['limit', 'status']) assert.doesNotMatch((await tell(name)) ?? '', /beta/, name);
+  });
+
   /** A service that clients see as `localhost`, so that a page of `127.0.0.1` is of another origin. */
   async function startElsewhere(t: TestContext, allows: boolean) {
     const port = await findFreePort();
@@ -139,6 +180,7 @@ describe('the documentation in a browser', { skip }, () => {
   for (const [name, viewport] of [
     ['screen', { width: 1280, height: 900 }],
     ['phone', phone],
+    ['narrow', { width: 320, height: 568 }],
   ] as const)
     for (const colorScheme of ['light', 'dark'] as const)
       test(`every page fits a ${name} and is ${colorScheme} where the system is`, async (t) => {

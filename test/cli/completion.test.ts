@@ -30,13 +30,13 @@ async function complete(test: Ending, shell: Shell, line: string): Promise<strin
   assert.equal(stderr, '');
   return stdout
     .split('\n')
-    .flatMap((word) => word.split('\t')[0] ?? '')
+    .map((word) => word.replace(/\t.*/, '').replace(/^--[\w-]+=/, ''))
     .filter((word) => word !== '');
 }
 
 const askers: Readonly<Record<Shell, (line: string) => string>> = {
   bash: (line) => `source ./script
-    COMP_WORDS=(${line}${line.endsWith(' ') ? " ''" : ''})
+    COMP_WORDS=(${line.replaceAll(/[:=]/g, ' $& ')}${line.endsWith(' ') ? " ''" : ''})
     COMP_CWORD=$((\${#COMP_WORDS[@]} - 1))
     compopt() { return 1; }
     $(complete -p animal-store | sed 's/.*-F \\([^ ]*\\) .*/\\1/')
@@ -44,12 +44,27 @@ const askers: Readonly<Record<Shell, (line: string) => string>> = {
   // What the script hands to zsh's own functions is what zsh would show.
   zsh: (line) => `compdef() { : }
     _files() { print -rl -- *(N) }
-    _describe() { local offer; for offer in "\${(@P)2}"; do [[ $offer == $words[CURRENT]* ]] && print -r -- "\${offer%%:*}"; done; return 0 }
+    _describe() {
+      local offer
+      for offer in "\${(@P)2}"; do
+        offer=\${offer//\\\\:/@} offer=\${offer%%:*} offer=\${offer//@/:}
+        [[ $offer == $words[CURRENT]* ]] && print -r -- "$offer"
+      done
+      return 0
+    }
+    compset() { words[CURRENT]=\${words[CURRENT]#*=} }
     source ./script
     words=(${line}${line.endsWith(' ') ? " ''" : ''})
     CURRENT=$#words
     _animal_store`,
   fish: (line) => `source ./script; complete -C '${line}'`,
+};
+
+/** bash goes on from the last colon; the others replace the whole word. */
+const scopesAfterColon: Readonly<Record<Shell, readonly string[]>> = {
+  bash: ['read', 'write'],
+  zsh: ['pets:read', 'pets:write'],
+  fish: ['pets:read', 'pets:write'],
 };
 
 for (const shell of ['bash', 'zsh', 'fish'] as const)
@@ -65,6 +80,11 @@ for (const shell of ['bash', 'zsh', 'fish'] as const)
     expectWords('animal-store keys create --plan pro --sc', ['--scopes']);
     expectWords('animal-store keys create --per-minute ', []);
     expectWords('animal-store completion f', ['fish']);
+    expectWords('animal-store accounts set-plan --plan=', ['free', 'pro', 'business', 'enterprise']);
+    expectWords('animal-store accounts set-plan --plan=f', ['free']);
+    expectWords('animal-store keys create --scopes p', ['pets:read', 'pets:write']);
+    expectWords('animal-store keys create --scopes pets:r', [shell === 'bash' ? 'read' : 'pets:read']);
+    expectWords('animal-store keys create --scopes=pets:', scopesAfterColon[shell]);
 
     test('"import" and an option that names a file are completed by files', async (t) => {
       for (const line of ['animal-store import ', 'animal-store export --output ']) {

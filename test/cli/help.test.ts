@@ -36,6 +36,12 @@ describe('help', () => {
       }
     });
 
+  test('fits 80 columns, but for the command lines of its examples', () => {
+    for (const { command, text } of pages)
+      for (const line of text.split('\n'))
+        assert.ok(line.length <= 80 || /^ {2}.*animal-store /.test(line), `${command.join(' ')}: ${line}`);
+  });
+
   test('of every command that does something has --json', () => {
     const inner = new Set(pages.map(({ command }) => command.slice(0, -1).join(' ')));
     for (const { command, text } of pages)

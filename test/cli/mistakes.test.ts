@@ -18,6 +18,8 @@ describe('a mistake of usage gives one line and exit code 2:', () => {
     ['bogus', /unknown command 'bogus'/],
     ['keys bogus', /unknown command 'bogus'/],
     ['--bogus', /unknown option '--bogus'/],
+    ['keyz', /unknown command 'keyz' \(Did you mean keys\?\)/],
+    ['keys create --plam free', /unknown option '--plam' \(Did you mean --plan\?\)/],
     ['keys list --bogus', /unknown option '--bogus'/],
     ['keys list surplus', /too many arguments/],
     ['keys create', /a new account needs --plan/],

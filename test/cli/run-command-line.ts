@@ -10,7 +10,11 @@ export async function runInProcess(args: readonly string[], databaseUrl: string,
   const code = await runCommandLine(args, {
     environment: { DATABASE_URL: databaseUrl, ENVIRONMENT: 'staging' },
     terminal: { stdin: Readable.from([]), stdout, stderr },
-    lifetime: { untilStopped: () => Promise.resolve(), onCrash: () => undefined },
+    lifetime: {
+      untilStopped: () => Promise.resolve(),
+      endWithin: () => undefined,
+      onCrash: () => undefined,
+    },
     clock,
   });
   stdout.end();

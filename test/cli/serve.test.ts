@@ -5,13 +5,16 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
+import { Client } from 'pg';
 import { isKeyText } from '../../src/accounts/api-key.ts';
+import { findPostgres } from '../support/engines.ts';
 import { readToEnd, runProgram, serveInProcess, spawnProgram, until } from '../support/processes.ts';
 import { makeFolder } from '../support/service.ts';
 import { beginPost } from './slow-post.ts';
 
+const postgres = await findPostgres();
 const freePorts = { PORT: '0', OPS_PORT: '0' };
 
 describe('serve', () => {
@@ -96,6 +99,61 @@ test('a start that fails leaves the first key to the next', async (t) => {
     1,
   );
   assert.notEqual((await serveInProcess(t, { settings })).key, null);
+});
+
+describe('a start that others hold up', () => {
+  /** Starts a service whose store somebody holds, has it told to stop while it waits, and gives how it ended. */
+  async function stopWhileStarting(t: TestContext, DATABASE_URL: string) {
+    const settings = { ...freePorts, ENVIRONMENT: 'staging', DATABASE_URL };
+    const child = spawnProgram(['serve', '--json'], { settings });
+    t.after(() => child.kill('SIGKILL'));
+    const ended = readToEnd(child);
+    child.stderr?.once('data', () => child.kill('SIGTERM'));
+    return ended;
+  }
+
+  test('on a SQLite file ends with code 0 when it is told to stop', async (t) => {
+    const path = `${await makeFolder(t)}/store.db`;
+    const holder = new DatabaseSync(path);
+    t.after(() => holder.close());
+    holder.exec('begin exclusive');
+    const { code, stderr, stdout } = await stopWhileStarting(t, `sqlite:${path}`);
+    assert.deepEqual([code, stdout], [0, '']);
+    assert.match(stderr, /"starting".*"stopping: the start is given up"/s);
+  });
+
+  test('on PostgreSQL ends with code 0 when it is told to stop', { skip: postgres.skip }, async (t) => {
+    const { url } = await postgres.createStore(t);
+    await holdMigratorLock(t, url);
+    const { code, stderr, stdout } = await stopWhileStarting(t, url);
+    assert.deepEqual([code, stdout], [0, '']);
+    assert.match(stderr, /"stopping: the start is given up"/);
+  });
+
+  test('on PostgreSQL tells so in one line in the end', { skip: postgres.skip }, async (t) => {
+    const { url } = await postgres.createStore(t);
+    await holdMigratorLock(t, url);
+    const settings = { ...freePorts, LOG_LEVEL: 'silent', DATABASE_URL: `${url}?lock_timeout=100` };
+    const { code, stderr } = await runProgram(['serve'], { settings });
+    assert.equal(code, 1);
+    assert.match(stderr, /^error: the database [^\n]+ another has held a lock on it for too long[^\n]+\n$/);
+  });
+
+  test('on PostgreSQL is not held up where the schema is the newest', { skip: postgres.skip }, async (t) => {
+    const store = await postgres.createStore(t);
+    await store.open();
+    await holdMigratorLock(t, store.url);
+    await serveInProcess(t, { settings: { DATABASE_URL: store.url } });
+  });
+
+  /** As another instance does while it brings the schema. */
+  async function holdMigratorLock(t: TestContext, url: string): Promise<void> {
+    const client = new Client({ connectionString: url });
+    client.on('error', () => undefined);
+    await client.connect();
+    t.after(() => client.end());
+    await client.query('select pg_advisory_lock(3853314791062309107)');
+  }
 });
 
 describe('a service that is told to stop', () => {

@@ -59,6 +59,8 @@ const wrongOptions: readonly (readonly [object, RegExp])[] = [
   [{ timeoutMs: 0 }, /^timeoutMs must be a whole number from 1 to 2147483647$/],
   [{ userAgent: 'a\nb' }, /^userAgent must/],
   [{ fetch: 'fetch' }, /^fetch must be a function$/],
+  [{ onRetry: 'log' }, /^onRetry must be a function$/],
+  [{ onDeprecation: true }, /^onDeprecation must be a function$/],
 ];
 
 for (const [wrong, told] of wrongOptions)
@@ -82,6 +84,37 @@ test('a number that has lost digits, or is no int64, is refused before anything 
   const rex = { name: 'Rex', categoryId: 1 };
   for (const idempotencyKey of ['', 'a b', 'x'.repeat(256)])
     await expectFailure(silent.pets.create(rex, { idempotencyKey }), 'invalid_argument');
+});
+
+/** What plain JavaScript may pass, whatever the types say. */
+const anything = (value: unknown) => value as never;
+
+test('arguments of another kind are refused as the client refuses, before anything is sent', async () => {
+  const silent = new AnimalStore({ apiKey, baseUrl, fetch: () => assert.fail('it was sent') });
+  const rex = { name: 'Rex', categoryId: 1 };
+  const endless: Record<string, unknown> = { ...rex };
+  endless['self'] = endless;
+  const calls = {
+    idempotencyKey: [1, {}, ['a']].map((idempotencyKey) =>
+      silent.pets.create(rex, anything({ idempotencyKey })),
+    ),
+    newPet: [null, 'Rex', endless].map((pet) => silent.pets.create(anything(pet))),
+    options: [
+      silent.pets.list(anything('sold')),
+      silent.pets.listAll(anything(1)).next(),
+      silent.pets.get(1, anything(true)),
+      silent.pets.create(rex, anything('once')),
+    ],
+    signal: [silent.pets.list(anything({ signal: {} })), silent.pets.get(1, anything({ signal: 'stop' }))],
+  };
+  for (const [field, all] of Object.entries(calls))
+    for (const call of all)
+      assert.ok((await expectFailure(call, 'invalid_argument')).message.startsWith(`${field} must be`));
+});
+
+test('options that are null are none', async () => {
+  assert.equal((await pets.create({ name: 'Rex', categoryId: 1 }, anything(null))).name, 'Rex');
+  assert.ok((await pets.list(anything(null))).items.length > 0);
 });
 
 test('nobody at the address is a failed connection, told with the address and the reason', async () => {

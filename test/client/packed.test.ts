@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { findLinks } from '../docs/markdown.ts';
 import { startService } from '../support/service.ts';
 import { installPacked, runIn } from './packed-client.ts';
 
@@ -18,6 +19,14 @@ test('the tarball holds what was built, how to use it and its license, and no so
   const others = packed.filter((path) => !/^dist\/[a-z0-9-]+\.(?:js|d\.ts)$/.test(path));
   assert.deepEqual(others.sort(), ['LICENSE', 'README.md', 'package.json']);
   assert.ok(packed.includes('dist/index.js') && packed.includes('dist/index.d.ts'));
+});
+
+test('what is packed says how to use it without links into the project', async () => {
+  const text = await readFile(join(project, 'node_modules/@animal-store/client/README.md'), 'utf8');
+  assert.deepEqual(
+    findLinks(text).filter((link) => !/^(?:#|https?:)/.test(link)),
+    [],
+  );
 });
 
 test('the package brings nothing else along', async () => {

@@ -61,6 +61,15 @@ test('each create adds one animal, and those with one idempotency key together',
   assert.equal(await service.countPets(), before + 3);
 });
 
+test('an idempotency key that is null is made anew for each create', async () => {
+  const before = await service.countPets();
+  for (let round = 0; round < 3; round += 1) {
+    const pet = await client.pets.create({ name: 'Rex', categoryId: 1 }, { idempotencyKey: null });
+    assert.equal(pet.response.replayed, false);
+  }
+  assert.equal(await service.countPets(), before + 3);
+});
+
 test('a walk meets each animal that was there at its start exactly once, whatever is added meanwhile', async (t) => {
   const { importPets, createKey, ...other } = await startService(t);
   await importPets(250);

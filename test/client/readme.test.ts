@@ -1,25 +1,40 @@
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { startExampleService } from '../docs/example-service.ts';
-import { findBlocks, readDocument, readTable } from '../docs/markdown.ts';
+import { findBlocks, readDocument, readTable, root } from '../docs/markdown.ts';
+import { makeFolder } from '../support/service.ts';
 import { copySources, offline } from './packed-client.ts';
 
 const document = await readDocument('client/README.md');
 const blocks = findBlocks(document);
 
+/**
+ * Goes to where nothing is installed and no program of the project is found, until `npm ci` has been said; that puts
+ * the project's own packages there, without asking a registry.
+ */
+function enterClone(clone: string): string {
+  const others = (process.env['PATH'] ?? '').split(':').filter((path) => !path.endsWith('node_modules/.bin'));
+  const exported = { ...offline, PATH: [dirname(process.execPath), ...others].join(':') };
+  return [
+    ...Object.entries(exported).map(([name, value]) => `export ${name}='${value}'`),
+    `npm() { if [ "$*" = ci ]; then ln -s '${join(root, 'node_modules')}' node_modules; else command npm "$@"; fi; }`,
+    `cd '${clone}'`,
+  ].join('\n');
+}
+
 test('the five minutes of client/README.md run as they are written, and print what they show', async (t) => {
   const service = await startExampleService(t);
-  await copySources(service.folder);
-  const exports = Object.entries(offline).map(([name, value]) => `export ${name}=${value}`);
-  const commands = [{ name: 'offline', code: exports.join('\n') }];
+  const clone = await makeFolder(t);
+  await copySources(clone);
+  const commands = [{ name: 'a fresh clone', code: enterClone(clone) }];
   for (const { info, code, line } of blocks) {
     const [, file] = /^js (.+)$/.exec(info) ?? [];
     const name = `client/README.md:${line}`;
     if (file !== undefined) {
-      await writeFile(join(service.folder, file), code);
-      commands.push({ name, code: `cp ../${file} ${file}` });
+      await writeFile(join(clone, file), code);
+      commands.push({ name, code: `cp ${clone}/${file} ${file}` });
     } else if (info === 'sh') commands.push({ name, code: service.adapt(code) });
   }
   const printed = await service.run(commands);

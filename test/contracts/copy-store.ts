@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { insertAccount } from '../../src/accounts/account-rows.ts';
 import { OperatorError } from '../../src/errors.ts';
+import { claimServing } from '../../src/storage/claim-serving.ts';
 import { copyStore } from '../../src/storage/copy-store.ts';
 import type { Engine } from '../support/engines.ts';
 import { addPet, fillStore, readContents, setLastPetId } from './store-contents.ts';
@@ -54,17 +55,20 @@ export function describeCopy(from: Engine, to: Engine): void {
       await addPet(await source.open());
       const before = await target.open();
       for (let count = 0; count < 5; count += 1) await addPet(before);
+      await before.close();
       await target.execute('delete from pets');
       await copyStore(source.url, target.url);
-      assert.equal(await addPet(before), 6n);
+      assert.equal(await addPet(await target.open()), 6n);
     });
 
     test('puts secrets and counts in the place of those of a new store', async (t) => {
       const [source, target] = [await from.createStore(t), await to.createStore(t)];
       const original = await source.open();
-      const copy = await target.open();
-      await copy.run(insertWindow, { subject: 'address:192.0.2.1', used: 1n });
+      const before = await target.open();
+      await before.run(insertWindow, { subject: 'address:192.0.2.1', used: 1n });
+      await before.close();
       await copyStore(source.url, target.url);
+      const copy = await target.open();
       assert.deepEqual((await readContents(copy))['secrets'], (await readContents(original))['secrets']);
       assert.deepEqual(await copy.read(selectSubjects, {}), []);
     });
@@ -84,6 +88,17 @@ export function describeCopy(from: Engine, to: Engine): void {
       await source.open();
       await (await target.open()).run(insertAccount, account);
       await assert.rejects(copyStore(source.url, target.url), isLine(/is not empty/));
+    });
+
+    test('is refused while the target is served, and leaves it as it was', async (t) => {
+      const [source, target] = [await from.createStore(t), await to.createStore(t)];
+      await fillStore(await source.open());
+      const copy = await target.open();
+      const release = claimServing(target.url);
+      const before = await readContents(copy);
+      await assert.rejects(copyStore(source.url, target.url), isLine(/is in use|another service is serving/));
+      assert.deepEqual(await readContents(copy), before);
+      release();
     });
 
     test('is refused where the source has not the schema of this program', async (t) => {

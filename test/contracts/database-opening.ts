@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { insertAccount } from '../../src/accounts/account-rows.ts';
 import { OperatorError } from '../../src/errors.ts';
+import { createCatalogue } from '../../src/pets/catalogue.ts';
 import { insertPet } from '../../src/pets/pet-rows.ts';
 import type { Database } from '../../src/storage/database.ts';
 import type { Engine } from '../support/engines.ts';
 import { insertWindow, selectSubjects } from './window-rows.ts';
+
+const rex = { name: 'Rex', categoryId: 1n, status: 'sold' } as const;
+const order = { name: 'a', plan: 'free', perMinute: null, perDay: null, createdAtMs: 0n };
 
 /** What opening a store promises, and the ids that it assigns, on any engine. */
 export function describeOpening(engine: Engine): void {
@@ -41,7 +46,21 @@ export function describeOpening(engine: Engine): void {
     test('instances that run already go on when the schema becomes newer', async (t) => {
       const store = await engine.createStore(t);
       const database = await store.open();
+      const catalogue = createCatalogue(database, Date.now);
+      const [account] = await database.run(insertAccount, order);
+      const once = { accountId: account?.id ?? 0n, key: 'k', bodyHash: new Uint8Array(32) };
+      const work = async () => {
+        await catalogue.add(rex, null);
+        const { pet } = await catalogue.add(rex, once);
+        assert.deepEqual(await catalogue.get(pet.id), pet);
+        return (await catalogue.list({ limit: 100, status: null, newestId: null })).pets.length;
+      };
+      assert.equal(await work(), 2);
+      for (const table of ['pets', 'accounts', 'api_keys', 'idempotency_records'])
+        await store.execute(`alter table ${table} add column later text not null default 'later'`);
+      await store.execute('create index later on pets (later, id)');
       await store.execute(`insert into schema_migrations values ('9999-later', '2030-01-01T00:00:00.000Z')`);
+      assert.equal(await work(), 3);
       await database.run(insertWindow, { subject: 'a', used: 1n });
       assert.equal((await database.read(selectSubjects, {})).length, 1);
     });

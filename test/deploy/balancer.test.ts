@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { request } from 'node:http';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { json } from 'node:stream/consumers';
 import { test } from 'node:test';
@@ -32,6 +33,24 @@ async function askFrom(localAddress: string, url: string, headers: Record<string
   const body = (await json(response)) as { code: string };
   return { status: response.statusCode as number, headers: response.headers, code: body.code };
 }
+
+test('nginx hands a body on as it comes, so that the instance bounds the time for it', {
+  skip,
+}, async (t) => {
+  const instance = createServer((_request, response) => response.end());
+  instance.listen(0, '127.0.0.1');
+  t.after(() => instance.close());
+  await once(instance, 'listening');
+  const { port } = instance.address() as AddressInfo;
+  const url = await startNginx(t, [port, port, port]);
+  const arrived = once(instance, 'request');
+  const asking = request(`${url}/v1/pets`, { method: 'POST', headers: { 'content-length': 1_000 } });
+  asking.on('error', () => undefined);
+  t.after(() => asking.destroy());
+  asking.write('{');
+  const [{ complete }] = await arrived;
+  assert.equal(complete, false);
+});
 
 test('three instances behind nginx as it is shipped', { skip }, async (t) => {
   const { url: redisUrl } = await startRedisServer(t);
@@ -79,6 +98,8 @@ test('three instances behind nginx as it is shipped', { skip }, async (t) => {
   await t.test('what nginx refuses itself has the Error body', async () => {
     const large = await fetch(`${url}/v1/pets`, { method: 'POST', headers, body: 'x'.repeat(2 * 2 ** 20) });
     await expectRefusal(large, 413, 'payload_too_large');
+    for (const own of ['/_unavailable', '/_not_found'])
+      await expectRefusal(await fetch(`${url}${own}`), 404, 'not_found');
   });
 
   await t.test('after an instance is killed the others answer all', async () => {

@@ -30,7 +30,7 @@ export interface Command {
   readonly code: string;
 }
 
-const copied = ['package.json', 'bin', 'src', 'examples', 'docs'];
+const copied = ['package.json', 'bin', 'src', 'examples', 'docs', 'client/README.md'];
 
 /** What a newcomer's shell has, with the project's own Node before any other, and no setting of the service. */
 const shellEnvironment = {

@@ -11,11 +11,12 @@ import {
   headerBytesMax,
   headersMax,
 } from '../../src/http/http-server.ts';
-import { allWaitingRequestsMax, waitingRequestsMax } from '../../src/http/in-turn.ts';
+import { waitingBytesMax, waitingRequestsMax } from '../../src/http/in-turn.ts';
 import { bodyBytesMax } from '../../src/http/json-body.ts';
 import { readyBytesMax } from '../../src/http/ready-answers.ts';
 import { slowRequestMs } from '../../src/http/request-log.ts';
 import { addressesMax } from '../../src/limits/counters-memory.ts';
+import { startLockMsMax } from '../../src/storage/postgres.ts';
 import { waitingTasksMax } from '../../src/storage/postgres-pool.ts';
 import { waitingWorksMax, writeWaitMsMax } from '../../src/storage/sqlite-writer.ts';
 import { readDocument, readTable } from './markdown.ts';
@@ -48,10 +49,11 @@ test('docs/settings.md tells the fixed bounds as the program holds them', () => 
     seconds(defaultTimeouts.keepAliveMs),
     seconds(defaultTimeouts.untakenMs),
     waitingRequestsMax.toLocaleString('en'),
-    allWaitingRequestsMax.toLocaleString('en'),
+    `${waitingBytesMax / 2 ** 20} MiB`,
     connectionsMax.toLocaleString('en'),
     waitingWorksMax.toLocaleString('en'),
     seconds(writeWaitMsMax),
+    seconds(startLockMsMax),
     waitingTasksMax.toLocaleString('en'),
     addressesMax.toLocaleString('en'),
     rememberedKeysMax.toLocaleString('en'),

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { checkClock, compareClocks } from '../../src/doctor/clock.ts';
 import { checkNode, checkSecretFiles } from '../../src/doctor/machine.ts';
-import { type Ending, makeFolder, startService } from '../support/service.ts';
+import { type Ending, makeFolder, startService, type TestService } from '../support/service.ts';
 import { examineWith, expectFinding } from './examined.ts';
 
 async function listenOn(test: Ending, server: ReturnType<typeof createServer> | Server): Promise<string> {
@@ -36,12 +36,33 @@ describe('of a port the doctor says', () => {
       );
   });
 
+  const portsOf = ({ app }: TestService) => ({
+    PORT: new URL(app.url).port,
+    OPS_PORT: new URL(app.opsUrl).port,
+  });
+
   test('that the service holds it', async (t) => {
-    const { app } = await startService(t);
-    const settings = { PORT: new URL(app.url).port, OPS_PORT: new URL(app.opsUrl).port };
-    const findings = await examinePorts(t, settings);
+    const service = await startService(t);
+    const { databaseUrl } = service.config;
+    const findings = await examinePorts(t, { ...portsOf(service), DATABASE_URL: databaseUrl });
     expectFinding(findings, 'port', 'ok', /^PORT .* is held by the service/);
     expectFinding(findings, 'port', 'ok', /^OPS_PORT .* is held by the service/);
+  });
+
+  test('that the service of another store holds it, whether this store is there yet or not', async (t) => {
+    const ports = portsOf(await startService(t));
+    const other = await startService(t);
+    await other.stop();
+    for (const settings of [ports, { ...ports, DATABASE_URL: other.config.databaseUrl }]) {
+      const findings = await examinePorts(t, settings);
+      expectFinding(findings, 'port', 'problem', /^PORT .* is held by another Animal Store/);
+      expectFinding(findings, 'port', 'problem', /^OPS_PORT .* is held by another Animal Store/);
+    }
+  });
+
+  test('that it cannot tell whether its holder serves a store that cannot be looked at', async (t) => {
+    const settings = { ...portsOf(await startService(t)), DATABASE_URL: 'postgres://u@127.0.0.1:1/a' };
+    expectFinding(await examinePorts(t, settings), 'port', 'warning', /^PORT .* cannot be told/);
   });
 
   test('that another program has taken it, which speaks HTTP or something else', async (t) => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { hourMs } from '../../src/clock.ts';
 import { findPostgres } from '../support/engines.ts';
@@ -48,6 +49,24 @@ describe('of a PostgreSQL store the doctor says', { skip: postgres.skip }, () =>
     const url = new URL(store.url);
     url.searchParams.set('options', '-c default_transaction_read_only=on');
     expectFinding(await examineWith({ DATABASE_URL: url.href }), 'writing', 'problem', /takes no writes/);
+  });
+
+  test('that its user may not number new animals', async (t) => {
+    const store = await postgres.createStore(t);
+    await store.open();
+    const user = `animal_store_test_${randomUUID().replaceAll('-', '')}`;
+    await store.execute(`create role ${user} login`);
+    try {
+      await store.execute(`grant all on all tables in schema public to ${user}`);
+      const url = new URL(store.url);
+      url.username = user;
+      const examine = () => examineWith({ DATABASE_URL: url.href });
+      expectFinding(await examine(), 'writing', 'problem', /may not .* number new animals/);
+      await store.execute(`grant usage on all sequences in schema public to ${user}`);
+      expectFinding(await examine(), 'writing', 'ok', /can be written/);
+    } finally {
+      await store.execute(`drop owned by ${user}; drop role ${user}`);
+    }
   });
 
   test('that its server is silent, within seconds', async (t) => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { errorCodes } from '../../src/errors.ts';
 import { guides } from '../../src/http/docs-guides.ts';
+import { findLinks, readDocument } from '../docs/markdown.ts';
 import { startService } from '../support/service.ts';
 
 const addresses = ['/docs', ...guides.map(({ name }) => `/docs/${name}`)];
@@ -50,6 +51,26 @@ test('every link of a page leads to a page, and where it names one, to an anchor
     assert.ok(found, `${from}: ${pathname}`);
     if (hash !== '') assert.ok(found.includes(hash.slice(1)), `${from}: ${pathname}${hash}`);
   }
+});
+
+test('every link of a guide to another document is a link on its page', async (t) => {
+  const { app } = await startService(t);
+  for (const { name, path, endsBefore } of guides) {
+    const [text = ''] = (await readDocument(path)).split(`\n${endsBefore}`, 1);
+    const html = await (await fetch(`${app.url}/docs/${name}`)).text();
+    const [, article = ''] = /<article>(.*)<\/article>/s.exec(html) ?? [];
+    const shown = findAll(article, /<a href="([^"]*)">(?!.*<\/a><\/h\d>)/g);
+    assert.equal(shown.length, findLinks(text).length, path);
+  }
+});
+
+test('the client is reached from /docs, and its page packs it as its README does', async (t) => {
+  const { app } = await startService(t);
+  const html = await (await fetch(`${app.url}/docs`)).text();
+  assert.match(html, /<a href="\.\/docs\/client">TypeScript client<\/a>/);
+  const page = await (await fetch(`${app.url}/docs/client`)).text();
+  assert.match(page, /npm pack \.\/client\n/);
+  assert.ok(page.includes(`export ANIMAL_STORE_URL=${app.url}/v1\n`));
 });
 
 test('an anchor stands once on its page', async (t) => {

@@ -71,12 +71,16 @@ test('a query does not change the animal', async () => {
 
 test('every response of the operation announces that it is deprecated, when it ends and what serves instead', async () => {
   const withoutScope = await service.createKey('enterprise', undefined, { scopes: ['pets:write'] });
+  const exhausted = await service.createKey('enterprise', { perMinute: 1, perDay: 1 });
+  await service.request(exhausted, '/pets');
   const etag = (await service.request(key, '/pets/1')).headers.get('etag') ?? '';
   const responses = {
     200: await service.request(key, '/pets/1'),
     304: await service.request(key, '/pets/1', { headers: { 'if-none-match': etag } }),
+    401: await service.request(null, '/pets/1'),
     403: await service.request(withoutScope, '/pets/1'),
     404: await service.request(key, '/pets/2'),
+    429: await service.request(exhausted, '/pets/1'),
   };
   for (const [status, response] of Object.entries(responses)) {
     assert.equal(response.status, Number(status));
@@ -96,6 +100,7 @@ test('the other operations are not deprecated', async () => {
   const responses = [
     await service.request(key, '/pets'),
     await service.post(key, { name: 'x', categoryId: 1 }),
+    await service.request(null, '/pets'),
   ];
   for (const { headers } of responses) {
     assert.equal(headers.get('deprecation'), null);

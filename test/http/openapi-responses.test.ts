@@ -194,6 +194,24 @@ for (const name of ['headPets', 'headPet'] as const)
       expectDescribed(description, heads[name], answer, 'bodiless');
     });
 
+const origin = 'https://app.test';
+const forPages = await startService({ after }, { CORS_ORIGINS: origin });
+const keyForPages = await forPages.createKey();
+
+for (const operationId of Object.keys(inWhole) as OperationId[])
+  for (const sent of [origin, 'https://other.test', null])
+    test(`with CORS_ORIGINS ${operationId} answers as it is described, called from ${sent ?? 'no page'}`, async () => {
+      const { baseUrl } = forPages;
+      const headers = sent === null ? {} : { origin: sent };
+      const changes = [{ key: keyForPages }, { key: null }, { key: keyForPages, method: 'DELETE' }];
+      for (const change of changes) {
+        const answer = await call(operationId, { baseUrl, headers, ...change });
+        assert.equal(answer.headers.get('vary'), 'Origin');
+        assert.equal(answer.headers.get('access-control-allow-origin'), sent === origin ? origin : null);
+        expectDescribed(description, operationId, answer);
+      }
+    });
+
 test('a retry under an Idempotency-Key is answered as it is described', async () => {
   const headers = { 'idempotency-key': 'retried' };
   await call('createPet', { headers });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { makeAnswer } from '../../src/http/conditional.ts';
 import { createReadyAnswers } from '../../src/http/ready-answers.ts';
-import type { Stamp } from '../../src/pets/catalogue.ts';
+import type { Stamp } from '../../src/pets/stamps.ts';
 
 const answer = makeAnswer('[]');
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { findPostgres } from '../support/engines.ts';
 import { ask, type Instances, readJson, readMetric, startInstances } from '../support/instances.ts';
 import { until } from '../support/processes.ts';
@@ -52,6 +52,13 @@ async function send(
   return [...passed.values()];
 }
 
+/** For the fault table of docs/operations.md. */
+async function tellHowLong(t: TestContext, task: () => Promise<void>): Promise<void> {
+  const beganMs = performance.now();
+  await task();
+  t.diagnostic(`well again after ${Math.round(performance.now() - beganMs)} ms`);
+}
+
 function sum(counts: readonly number[]): number {
   return counts.reduce((total, count) => total + count, 0);
 }
@@ -74,7 +81,7 @@ test('without Redis each instance counts by itself from where it was, and they s
   await untilCounted(instances, 'alone');
 
   await redis.start();
-  await untilCounted(instances, 'shared');
+  await tellHowLong(t, () => untilCounted(instances, 'shared'));
   const [first = 0, second = 0, third = 0] = await send(instances, again, 900);
   assert.equal(first + second + third, 300);
 });
@@ -89,7 +96,7 @@ test('a Redis that comes back empty gives an account its limit once more, and th
   await redis.kill();
   await untilCounted(instances, 'alone');
   await redis.start();
-  await untilCounted(instances, 'shared');
+  await tellHowLong(t, () => untilCounted(instances, 'shared'));
   assert.equal(sum(await send(instances, key, 450)), 300);
 });
 
@@ -104,7 +111,7 @@ test('a Redis that hangs is left within its patience, and shared again when it g
   for (const count of await send(instances, key, 1_200)) assert.ok(count >= 150 && count <= 250, `${count}`);
   await untilCounted(instances, 'alone');
   redis.resume();
-  await untilCounted(instances, 'shared');
+  await tellHowLong(t, () => untilCounted(instances, 'shared'));
 });
 
 test('a Redis that is slow within its patience is waited for, and the limit stays exact', {

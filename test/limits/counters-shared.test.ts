@@ -19,15 +19,22 @@ import { startRelay } from '../support/relay.ts';
 const redis = await findRedis();
 const noServer = await whyNoRedisServer();
 
+/** Of the slots of `startRedisCluster`. */
+const lastSlotOfFirst = 5_460;
+
 const pro: Limits = { perMinute: 300, perDay: 10_000 };
 const onceADay: Limits = { perMinute: 1, perDay: 1 };
 
 /** An instance that shares its counts by a Redis, which it tries to reach every few milliseconds. */
-async function startInstance(t: TestContext, { url, prefix }: { url: string; prefix: string }) {
+async function startInstance(
+  t: TestContext,
+  { url, prefix }: { url: string; prefix: string },
+  local = createMemoryCounters(),
+) {
   const changes = new EventEmitter();
   const counters = createSharedCounters({
     shared: createRedisCounters({ url, prefix }),
-    local: createMemoryCounters(),
+    local,
     clock: systemClock,
     onChange: ({ mode }) => changes.emit(mode),
     probeMs: 10,
@@ -35,7 +42,7 @@ async function startInstance(t: TestContext, { url, prefix }: { url: string; pre
   t.after(counters.close);
   await counters.probe();
 
-  const take = async (limits = pro, subject = 'account:1', keyId: string | null = 'key') =>
+  const take = async (limits = pro, subject = 'account:1', keyId: string | null = `key of ${subject}`) =>
     counters.take(subject, limits, keyId, Date.now());
 
   return {
@@ -53,12 +60,95 @@ async function startInstance(t: TestContext, { url, prefix }: { url: string; pre
   };
 }
 
+/** Counters that were filled from a store: an account with requests in both windows, and a key under its second ban. */
+function fillCounters(minuteUsed: number, dayUsed = minuteUsed) {
+  const counters = createMemoryCounters();
+  const { accounts, keys } = counters.ledgers;
+  const nowMs = Date.now();
+  const ends = { minuteEndsAtMs: nowMs + 30_000, dayEndsAtMs: nowMs + 3_600_000 };
+  accounts.set('account:1', { minuteUsed, dayUsed, ...ends });
+  keys.set('banned', { banAtMs: nowMs - 1_000, banMs: 120_000, strikes: new Map(), strikeCount: 0 });
+  return { counters, ends, bannedUntilMs: nowMs + 119_000 };
+}
+
 /** An instance whose way to Redis can be cut, silenced and mended. */
 async function startBehindRelay(t: TestContext) {
   const space = await redis.createSpace(t);
   const relay = await startRelay(t, space.url);
   return { space, relay, instance: await startInstance(t, { url: relay.url, prefix: space.prefix }) };
 }
+
+describe('what an instance has kept from before', { skip: redis.skip, timeout: 60_000 }, () => {
+  test('counts at all instances, with the ends of its windows', async (t) => {
+    const space = await redis.createSpace(t);
+    const { counters, ends } = fillCounters(290);
+    const filled = await startInstance(t, space, counters);
+    const other = await startInstance(t, space);
+    const usage = await filled.take();
+    assert.deepEqual([usage.minuteUsed, usage.dayUsed], [291, 291]);
+    assert.deepEqual([usage.minuteEndsAtMs, usage.dayEndsAtMs], Object.values(ends));
+    assert.equal((await other.send(20)) + (await filled.send(20)), 9);
+  });
+
+  test('counts where it leaves no room, too', async (t) => {
+    const space = await redis.createSpace(t);
+    const filled = await startInstance(t, space, fillCounters(0, pro.perDay).counters);
+    const other = await startInstance(t, space);
+    assert.equal(await filled.send(3), 0);
+    assert.equal(await other.send(3), 0);
+  });
+
+  test('counts once, however many instances have it', async (t) => {
+    const space = await redis.createSpace(t);
+    const instances = [];
+    for (const _ of [1, 2]) instances.push(await startInstance(t, space, fillCounters(290).counters));
+    const passed = await Promise.all(instances.map((instance) => instance.send(20)));
+    assert.equal(
+      passed.reduce((sum, count) => sum + count),
+      10,
+    );
+  });
+
+  test('gives way to what is counted together already', async (t) => {
+    const space = await redis.createSpace(t);
+    const other = await startInstance(t, space);
+    await other.send(100);
+    const filled = await startInstance(t, space, fillCounters(290).counters);
+    assert.equal((await filled.take()).minuteUsed, 101);
+  });
+
+  test('keeps a key banned at all instances', async (t) => {
+    const space = await redis.createSpace(t);
+    const { counters, bannedUntilMs } = fillCounters(0);
+    const filled = await startInstance(t, space, counters);
+    const other = await startInstance(t, space);
+    for (const instance of [filled, other]) {
+      const usage = await instance.take(pro, 'account:1', 'banned');
+      assert.deepEqual([usage.verdict, usage.bannedUntilMs], ['banned', bannedUntilMs]);
+    }
+  });
+
+  test('of a ban counts, too, when the Redis comes back empty', async (t) => {
+    const space = await redis.createSpace(t);
+    const instance = await startInstance(t, space);
+    let usage = await instance.take(onceADay);
+    while (usage.bannedUntilMs === 0) usage = await instance.take(onceADay);
+    await space.command('unlink', ...(await space.listKeys()));
+    const { verdict, bannedUntilMs } = await instance.take(onceADay);
+    assert.deepEqual([verdict, bannedUntilMs], ['banned', usage.bannedUntilMs]);
+  });
+
+  test('is what was counted alone before the first time together', async (t) => {
+    const space = await redis.createSpace(t);
+    const relay = await startRelay(t, space.url);
+    await relay.cut();
+    const instance = await startInstance(t, { url: relay.url, prefix: space.prefix });
+    assert.equal(await instance.send(200), 200);
+    await relay.mend();
+    await instance.counts('shared');
+    assert.equal(await instance.send(200), 100);
+  });
+});
 
 describe('an instance that cannot reach the shared counters', { skip: redis.skip, timeout: 60_000 }, () => {
   test('counts for itself from the start, and says why', async (t) => {
@@ -245,6 +335,33 @@ describe('instances that share a Redis in trouble', { skip: noServer, timeout: 1
       return instance.sharing().mode === 'shared';
     });
   });
+});
+
+test('instances count alone while a slot of a cluster is moved, and share again then', {
+  skip: noServer,
+  timeout: 60_000,
+}, async (t) => {
+  const nodes = await startRedisCluster(t);
+  const [source, target] = [nodes.at(0), nodes.at(1)] as [RedisServer, RedisServer];
+  const instance = await startInstance(t, { url: source.url, prefix: 'test:' });
+  // The account that `test:{account:1}` stands for must lie in the source.
+  const slots = await Promise.all(
+    Array.from({ length: 20 }, async (_, index) => {
+      const subject = `account:${index}`;
+      return { subject, slot: Number(await source.command('cluster', 'keyslot', `test:{${subject}}`)) };
+    }),
+  );
+  const { subject, slot } = slots.find(({ slot }) => slot <= lastSlotOfFirst) ?? assert.fail();
+  assert.equal(await instance.send(1, subject), 1);
+  const move = async (node: RedisServer, ...how: string[]) => {
+    await node.command('cluster', 'setslot', String(slot), ...how);
+  };
+  await move(target, 'importing', String(await source.command('cluster', 'myid')));
+  await move(source, 'migrating', String(await target.command('cluster', 'myid')));
+  assert.equal(await instance.send(400, subject), 299);
+  assertAlone(instance, /TRYAGAIN/);
+  for (const node of [source, target]) await move(node, 'stable');
+  await instance.counts('shared');
 });
 
 type Instance = Awaited<ReturnType<typeof startInstance>>;

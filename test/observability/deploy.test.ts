@@ -96,6 +96,11 @@ test('docs/metrics.md tells every metric of the service, its type and its labels
   assert.deepEqual(told.map(([name, type, labels]) => `${name} ${type} ${labels}`).sort(), shown.sort());
 });
 
+test('a rate of the dashboard spans several scrapes, however near it is looked at', async () => {
+  for (const expression of (await listExpressions()).filter((text) => text.includes('$__')))
+    assert.doesNotMatch(expression, /\$__(?!rate_interval\b)/);
+});
+
 test('every panel of the dashboard has an id of its own, and asks for something', async () => {
   const { panels } = await readDashboard();
   assert.equal(new Set(panels.map(({ id }) => id)).size, panels.length);

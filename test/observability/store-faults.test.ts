@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { rename } from 'node:fs/promises';
+import { open, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
@@ -8,7 +8,7 @@ import { calmMs, createStoreFaults, repeatAfterMs } from '../../src/observabilit
 import { step } from '../../src/storage/database.ts';
 import { openDatabase } from '../../src/storage/open-database.ts';
 import { insertWindow, selectSubjects } from '../contracts/window-rows.ts';
-import { createMovableClock, makeFolder, startService } from '../support/service.ts';
+import { createMovableClock, makeFolder, startService, type TestService } from '../support/service.ts';
 
 /** A watched store that can be taken away and brought back, and the lines that were logged of it. */
 async function openWatched(t: TestContext) {
@@ -92,6 +92,27 @@ test('reads and writes are told apart', async (t) => {
   assert.deepEqual(more, []);
 });
 
+test('a fault of what is read within the call is told, and that it is well again', async (t) => {
+  const { database, faults, clock, readLines } = await openWatched(t);
+  const readNow = database.readNow ?? assert.fail();
+  const flaky = faults.watch({
+    ...database,
+    readNow: (...read) => (isBroken ? brokenReadNow(...read) : readNow(...read)),
+  });
+  let isBroken = true;
+  const broken = await openDatabase(`sqlite:${join(await makeFolder(t), 'broken.db')}`);
+  const brokenReadNow = broken.readNow ?? assert.fail();
+  await broken.close();
+  assert.throws(() => flaky.readNow?.(selectSubjects, {}), { code: 'unavailable' });
+  assert.match(faults.listNotes()[0] ?? '', /^the store cannot be read since /);
+  isBroken = false;
+  clock.advance(calmMs);
+  assert.deepEqual(flaky.readNow?.(selectSubjects, {}), []);
+  const told = readLines().map(({ msg }) => msg);
+  assert.match(told[0] ?? '', /^the store cannot be read: /);
+  assert.deepEqual(told.slice(1), ['the store can be read again']);
+});
+
 test('a work that gives up is no fault', async (t) => {
   const { database, readLines, faults } = await openWatched(t);
   const givesUp = database.transact(function* () {
@@ -118,4 +139,29 @@ test('a service whose store cannot be written is ready, with a note, and its log
   } finally {
     await rename(`${folder}-elsewhere`, folder);
   }
+});
+
+/** Overwrites the first page of the animals in the file of a service that runs. */
+async function damagePets(service: TestService): Promise<void> {
+  const file = service.openFile();
+  file.exec('pragma wal_checkpoint(truncate)');
+  const { page } = file.prepare("select rootpage as page from sqlite_schema where name = 'pets'").get() ?? {};
+  const { page_size: bytes } = file.prepare('pragma page_size').get() ?? {};
+  const handle = await open(service.config.databaseUrl.replace('sqlite:', ''), 'r+');
+  await handle.write(Buffer.alloc(Number(bytes), 0xff), 0, Number(bytes), (Number(page) - 1) * Number(bytes));
+  await handle.close();
+}
+
+test('a service whose animals cannot be read tells it in its log, its metrics and its readiness', async (t) => {
+  const service = await startService(t);
+  const key = await service.createKey();
+  await damagePets(service);
+  // A commit makes the service look into the file again.
+  await service.createKey();
+  assert.equal((await service.request(key, '/pets')).status, 503);
+  assert.match(service.readLog(), /"the store cannot be read: [^"]*malformed"/);
+  const readiness = await (await fetch(`${service.app.opsUrl}/readyz`)).text();
+  assert.match(readiness, /"notes":\["the store cannot be read since /);
+  const metrics = await (await fetch(`${service.app.opsUrl}/metrics`)).text();
+  assert.match(metrics, /store_failures_total\{call="read"\} [1-9]/);
 });

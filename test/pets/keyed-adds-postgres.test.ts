@@ -11,13 +11,14 @@ const rex = { name: 'Rex', categoryId: 1n, status: 'available' } as const;
 const bodyHash = createHash('sha256').update('body').digest();
 
 describe('an Idempotency-Key at several instances over PostgreSQL', { skip: postgres.skip }, () => {
-  test('is refused while its first request runs at another, and replayed when that has ended', async (t) => {
+  test('is refused while its first request runs, at the same or another, and replayed when that has ended', async (t) => {
     const { store, first, second, accountId } = await prepare(t);
     const once = { accountId, key: 'k', bodyHash };
     const unlock = await lockAccounts(t, store);
     const adding = first.add(rex, once);
     await eventually(async () => (await countWaiting(store)) === 1);
-    await assert.rejects(second.add(rex, once), { name: 'AppError', code: 'idempotency_key_in_use' });
+    for (const instance of [first, second])
+      await assert.rejects(instance.add(rex, once), { name: 'AppError', code: 'idempotency_key_in_use' });
     await unlock();
     const { pet } = await adding;
     assert.deepEqual(await second.add(rex, once), { pet, replayed: true });

@@ -12,7 +12,10 @@ export interface RawResponse {
 export interface RawConnection {
   /** Sends text as it stands, one byte a character. */
   send(text: string): void;
-  /** The next response; `bodiless` for the answer to a HEAD. Throws if the connection ends before it. */
+  /**
+   * The next response; `bodiless` for the answer to a HEAD. Throws if the connection ends before it, with what ended it
+   * as the cause where it was not closed in order.
+   */
   read(shape?: 'bodiless'): Promise<RawResponse>;
   /** The responses until the service closes the connection, which is closed from here too. */
   readAll(): Promise<RawResponse[]>;
@@ -58,10 +61,14 @@ export async function openRaw(test: Ending, baseUrl: string): Promise<RawConnect
 function receive(socket: Socket) {
   let unread = Buffer.alloc(0);
   let ended = false;
+  let failure: Error | undefined;
   let wake = () => {};
   socket.on('data', (chunk: Buffer) => {
     unread = Buffer.concat([unread, chunk]);
     wake();
+  });
+  socket.on('error', (error) => {
+    failure ??= error;
   });
   for (const event of ['end', 'close', 'error'])
     socket.on(event, () => {
@@ -70,7 +77,8 @@ function receive(socket: Socket) {
     });
 
   async function more(): Promise<void> {
-    if (ended) throw new Error(`the connection ended after ${JSON.stringify(unread.toString())}`);
+    if (ended)
+      throw new Error(`the connection ended after ${JSON.stringify(unread.toString())}`, { cause: failure });
     await new Promise<void>((resolve) => {
       wake = resolve;
     });

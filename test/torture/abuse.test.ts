@@ -8,7 +8,6 @@ import { heavyInputs } from '../../torture/abuse/heavy-inputs.ts';
 import { slowHeads } from '../../torture/abuse/slow.ts';
 import { manyAddresses, wrongKeys } from '../../torture/abuse/strangers.ts';
 import { runScenario } from '../../torture/run-scenario.ts';
-import { soak } from '../../torture/soak/soak.ts';
 
 /**
  * A small part of each. What takes its minutes by the service's own times is left to `npm run torture`; those times
@@ -31,8 +30,3 @@ for (const [scenario, scale] of parts)
     const result = await runScenario(scenario, { seed: 7, scale, log: () => {} });
     assert.equal(result.kind, 'held');
   });
-
-test('the counts of a mixed load are exact, and it leaves nothing open', async () => {
-  const result = await runScenario(soak, { seed: 7, scale: 0.005, log: () => {} });
-  assert.equal(result.kind, 'held');
-});

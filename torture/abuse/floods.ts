@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { defaultTimeouts } from '../../src/http/http-server.ts';
-import { allWaitingRequestsMax, waitingRequestsMax } from '../../src/http/in-turn.ts';
+import { waitingRequestsMax } from '../../src/http/in-turn.ts';
 import { until } from '../../test/support/processes.ts';
 import type { Scenario } from '../scenario.ts';
 import { loopbackAddress, type Target } from '../target.ts';
@@ -18,7 +18,7 @@ interface Burst {
 }
 
 /** Sends requests all at once on a connection of its own, and waits for their answers or the end. */
-function burst({ host, port }: Target, number: number, requests: number): Promise<Burst> {
+function burst({ host, port }: Target, number: number, text: string, requests: number): Promise<Burst> {
   return new Promise((resolve) => {
     const socket = connect({ host, port, localAddress: loopbackAddress(number % 250) });
     let answers = 0;
@@ -29,12 +29,19 @@ function burst({ host, port }: Target, number: number, requests: number): Promis
     });
     socket.on('error', () => {});
     socket.once('close', () => resolve({ answers, isCut: answers < requests }));
-    socket.write(request.repeat(requests));
+    socket.write(text.repeat(requests));
   });
 }
 
 /** A flood by so many clients; each comes again at once. */
-function flood(name: string, title: string, all: number, requests: number, isCutOff: boolean): Scenario {
+function flood(
+  name: string,
+  title: string,
+  all: number,
+  requests: number,
+  isCutOff: boolean,
+  text = request,
+): Scenario {
   return abuse({
     name,
     title,
@@ -47,7 +54,7 @@ function flood(name: string, title: string, all: number, requests: number, isCut
       const sum = { bursts: 0, answers: 0, cut: 0 };
       const behave = async () => {
         while (performance.now() < endMs) {
-          const { answers, isCut } = await burst(target, sum.bursts, requests);
+          const { answers, isCut } = await burst(target, sum.bursts, text, requests);
           sum.bursts += 1;
           sum.answers += answers;
           sum.cut += Number(isCut);
@@ -56,7 +63,7 @@ function flood(name: string, title: string, all: number, requests: number, isCut
       await Promise.all(Array.from({ length: clients }, behave));
       assert.equal(sum.cut > 0, isCutOff, JSON.stringify(sum));
       return {
-        done: `${sum.bursts} bursts of ${requests} requests without a key by ${clients} clients in ${seconds} s`,
+        done: `${sum.bursts} bursts of ${requests} requests of ${text.length} bytes without a key by ${clients} clients in ${seconds} s`,
         seen: isCutOff ? `${sum.cut} times they were cut off` : `${sum.answers} × 401 or 429`,
         well: 'at once',
         figures: { 'answers/s': Math.round(sum.answers / seconds) },
@@ -68,9 +75,18 @@ function flood(name: string, title: string, all: number, requests: number, isCut
 export const pipelinedFlood = flood(
   'pipelined-flood',
   'Requests without a key, as many at once on each connection as may wait',
-  allWaitingRequestsMax / waitingRequestsMax,
+  50,
   waitingRequestsMax,
   false,
+);
+
+export const heavyFlood = flood(
+  'heavy-flood',
+  'Requests without a key and with 1,900 headers each, many at once on each connection',
+  200,
+  100,
+  false,
+  request.replace('\r\n\r\n', `\r\n${'a: b\r\n'.repeat(1_900)}\r\n`),
 );
 
 export const overlongFlood = flood(

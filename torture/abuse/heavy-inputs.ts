@@ -171,7 +171,7 @@ function* bodyInputs(key: string): Generator<Input> {
     };
 }
 
-/** None may take the time from which on an answered request counts as slow. */
+/** At full scale none may take the time from which on an answered request counts as slow. */
 export const heavyInputs: Scenario = abuse({
   name: 'heavy-inputs',
   title: 'Texts that are hard to read, in every header, parameter and body',
@@ -192,7 +192,7 @@ export const heavyInputs: Scenario = abuse({
         const { status, headers: answered, body } = await connection.read();
         const ms = performance.now() - startedMs;
         assert.ok(status < 500 && answered.has('x-request-id'), `${what}: ${status} ${body}`);
-        assert.ok(ms < slowRequestMs, `${what} took ${Math.round(ms)} ms`);
+        assert.ok(context.scale < 1 || ms < slowRequestMs, `${what} took ${Math.round(ms)} ms`);
         if (ms > slowest.ms) Object.assign(slowest, { what, ms });
         count += 1;
       }

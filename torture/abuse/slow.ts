@@ -32,7 +32,7 @@ function countStatuses({ received }: Crowd): Map<string, number> {
   return counts;
 }
 
-export function describeStatuses(counts: ReadonlyMap<string, number>): string {
+function describeStatuses(counts: ReadonlyMap<string, number>): string {
   return [...counts].map(([status, count]) => `${count} × ${status}`).join(', ');
 }
 

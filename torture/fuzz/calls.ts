@@ -100,7 +100,7 @@ function headersFor(description: Description, nodes: readonly ParameterNode[]): 
 
 const atMostOne = (parts: readonly Part[]) => parts.slice(0, 1);
 
-export function isHeaderText(text: string): boolean {
+function isHeaderText(text: string): boolean {
   return /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$|^$/.test(text);
 }
 

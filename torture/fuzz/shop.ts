@@ -1,3 +1,4 @@
+import { generateKey } from '../../src/accounts/api-key.ts';
 import { parseExactJson } from '../../src/exact-json.ts';
 import { amplePlan } from '../../test/support/instances.ts';
 import type { Target } from '../target.ts';
@@ -25,7 +26,7 @@ export async function openShop(target: Target): Promise<Shop> {
     exhausted: exhausted.key,
     revoked: revoked.key,
     // Of the right form, but of another installation.
-    unknown: await makeForeignKey(),
+    unknown: generateKey('live'),
     mistyped: `${ample.slice(0, -1)}${ample.endsWith('a') ? 'b' : 'a'}`,
     none: null,
   };
@@ -37,11 +38,6 @@ export async function openShop(target: Target): Promise<Shop> {
   });
   noteAnimal(shop, await answer.text());
   return shop;
-}
-
-async function makeForeignKey(): Promise<string> {
-  const { generateKey } = await import('../../src/accounts/api-key.ts');
-  return generateKey('live');
 }
 
 function ask({ url }: Target, key: string, init: RequestInit = {}): Promise<Response> {

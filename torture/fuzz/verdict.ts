@@ -17,7 +17,7 @@ export function foresee(call: Call): readonly number[] {
   if (operation === null) return [405];
   if (lackedScope[call.key]?.includes(operation)) return [403];
   const faults = listFaults(call, operation);
-  return faults.length > 0 ? faults : successes[operation];
+  return faults.length > 0 ? faults : foreseeSuccess(call, operation);
 }
 
 /** Without a valid key: 401 wherever a key is needed, or 429 where the address has gone too far. */
@@ -28,14 +28,20 @@ function judgeKey({ key, place }: Call): readonly number[] | null {
   return isOutside ? [401, 404, 429] : [401, 429];
 }
 
-const successes = {
-  listPets: [200, 304],
-  /** A retry while the first is running is 409, another body under the same key 422. */
-  createPet: [201, 409, 422],
-  getPet: [200, 304, 404],
-};
+type Operation = NonNullable<ReturnType<typeof findOperation>>;
 
-function listFaults(call: Call, operation: keyof typeof successes): number[] {
+/**
+ * Under an Idempotency-Key a retry while the first is running is 409, another body 422. Nothing is 304 that was not
+ * asked for with a condition; an animal that was added is there.
+ */
+function foreseeSuccess({ headers, place }: Call, operation: Operation): number[] {
+  const has = (header: string) => headers.some(({ name }) => name === header);
+  if (operation === 'createPet') return has('Idempotency-Key') ? [201, 409, 422] : [201];
+  const found = has('If-None-Match') ? [200, 304] : [200];
+  return place.kind === 'id' ? [...found, 404] : found;
+}
+
+function listFaults(call: Call, operation: Operation): number[] {
   const { query, headers, body } = call;
   const known = parameters[operation] ?? [];
   const faults = [...query.filter(({ name }) => known.includes(name)), ...headers].map(({ fault }) => fault);

@@ -6,8 +6,10 @@ import type { TortureContext } from '../scenario.ts';
 export interface Seen {
   /** Names of what was answered with 201, by id. */
   readonly answered: Map<bigint, string>;
-  /** Connections that were refused, or reset before a byte of an answer to the only request on them. */
+  /** New connections that were refused, or reset before a byte of an answer, once it had been told to stop. */
   refused: number;
+  /** Whether it has been told to stop: before that nothing may be refused. */
+  isTold: boolean;
 }
 
 export interface Address {
@@ -41,7 +43,10 @@ export async function addUntilLetGo(context: TortureContext, address: Address, p
   connection.end();
 }
 
-/** Adds one animal on each of new connections until one is refused. Throws where an answer is cut in its midst. */
+/**
+ * Adds one animal on each of new connections until one is refused. Throws where that is before the service was told to
+ * stop, where an answer is cut in its midst, and where a connection is taken and then closed without an answer.
+ */
 export async function addUntilRefused(context: TortureContext, address: Address, prefix: string, seen: Seen) {
   for (let count = 0; ; count += 1) {
     const name = `${prefix} ${count}`;
@@ -52,16 +57,19 @@ export async function addUntilRefused(context: TortureContext, address: Address,
       await readAdded(connection, name, seen);
       connection.end();
     } catch (error) {
-      if (!isRefusal(error)) throw error;
+      if (!seen.isTold || !isRefusal(error)) throw error;
       seen.refused += 1;
       return;
     }
   }
 }
 
+/** The system refuses, or resets what the service has not taken yet; whoever takes a connection and closes it does not. */
 function isRefusal(error: unknown): boolean {
-  const { code, message } = error as NodeJS.ErrnoException;
-  return code === 'ECONNREFUSED' || code === 'ECONNRESET' || message === 'the connection ended after ""';
+  const { code, message, cause } = error as NodeJS.ErrnoException;
+  if (code === 'ECONNREFUSED' || code === 'ECONNRESET') return true;
+  const isReset = (cause as NodeJS.ErrnoException | undefined)?.code === 'ECONNRESET';
+  return isReset && message === 'the connection ended after ""';
 }
 
 const partBytes = 8;

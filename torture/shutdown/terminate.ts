@@ -27,10 +27,11 @@ export const terminate: Scenario = {
     const { key } = await store.createKey();
     const random = createRandom(context.seed);
     const rounds = Math.max(2, Math.round(roundsAtFullScale * context.scale));
-    const seen: Seen = { answered: new Map(), refused: 0 };
+    const seen: Seen = { answered: new Map(), refused: 0, isTold: false };
     const stopsMs: number[] = [];
     for (let round = 0; round < rounds; round += 1) {
       const service = await store.start();
+      seen.isTold = false;
       // A client that never sends its whole request is waited for, so only some rounds have one.
       const isStalled = round % 5 === 1;
       stopsMs.push(
@@ -84,6 +85,7 @@ async function stopUnderLoad(
   await Promise.race([Promise.all(held), all]);
   await pause(random.between(0, 500));
   const toldMs = performance.now();
+  seen.isTold = true;
   const ended = service.end('SIGTERM');
   if (round % 2 === 1) {
     await pause(random.between(0, 300));

@@ -2,6 +2,7 @@
 (() => {
   const place = document.getElementById('reference');
   const guides = place.dataset.guides;
+  const wrongKey = 'A key has letters, digits and _ only; “…” stands for its rest. It is not sent.';
   const isDark = matchMedia('(prefers-color-scheme: dark)');
 
   /** JSON with all digits of its numbers, as JavaScript's own would round an int64; what is no JSON as it is. */
@@ -56,19 +57,39 @@
     return { wrapComponents: { response: wrap } };
   }
 
-  /** One field for the key, which stays in the page and is gone with it. */
-  function KeyField({ React: { createElement }, getSystem }) {
-    const field = {
-      name: 'api-key',
-      placeholder: 'paste your key here',
-      autoComplete: 'off',
-      autoCapitalize: 'off',
-      spellCheck: false,
-      onChange: ({ target }) => getSystem().preauthorizeApiKey('apiKey', target.value.trim()),
-    };
-    const keyField = () =>
-      createElement('label', { className: 'key-field' }, 'API key', createElement('input', field));
-    return { components: { AuthorizeBtnContainer: keyField, authorizeOperationBtn: () => null } };
+  /** What was pasted as a key, without blanks and the word that stands before it in a header. */
+  function readKey(text) {
+    return text.trim().replace(/^(?:Authorization:\s*)?Bearer\s+/i, '');
+  }
+
+  /** One field for the key, which stays in the page and is gone with it. What no header can bear is not sent. */
+  function KeyField({ React: { createElement, useState }, getSystem }) {
+    function KeyInput() {
+      const [isWrong, setIsWrong] = useState(false);
+      const onChange = ({ target }) => {
+        const key = readKey(target.value);
+        const isSendable = /^[!-~]+$/.test(key);
+        setIsWrong(key !== '' && !isSendable);
+        if (isSendable) getSystem().preauthorizeApiKey('apiKey', key);
+        else getSystem().authActions.logout(['apiKey']);
+      };
+      const field = {
+        name: 'api-key',
+        placeholder: 'paste your key here',
+        autoComplete: 'off',
+        autoCapitalize: 'off',
+        spellCheck: false,
+        'aria-invalid': isWrong,
+        onChange,
+      };
+      return createElement(
+        'div',
+        { className: 'key-field' },
+        createElement('label', null, 'API key', createElement('input', field)),
+        createElement('p', { role: 'alert' }, isWrong ? wrongKey : null),
+      );
+    }
+    return { components: { AuthorizeBtnContainer: KeyInput, authorizeOperationBtn: () => null } };
   }
 
   /**
@@ -119,6 +140,8 @@
       deepLinking: true,
       defaultModelsExpandDepth: 0,
       displayRequestDuration: true,
+      showCommonExtensions: true,
+      showExtensions: true,
       tryItOutEnabled: true,
       syntaxHighlight: { theme: 'nord' },
       validatorUrl: null,

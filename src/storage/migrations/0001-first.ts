@@ -102,8 +102,8 @@ export function firstMigration(engine: Database['engine']): Migration {
 }
 
 /**
- * Counts every change of an animal but the adding of one, whoever makes it, so that what is kept ready of animals
- * (catalogue.ts, `stamp`) is known to be out of date.
+ * Counts every change of animals but the adding of one under the next id, whoever makes it, so that what is kept ready of animals
+ * (stamps.ts) is known to be out of date.
  */
 function countEdits(engine: Database['engine']) {
   if (engine === 'sqlite') {
@@ -111,6 +111,8 @@ function countEdits(engine: Database['engine']) {
     return [
       sql`create trigger pets_updated after update on pets ${count}`,
       sql`create trigger pets_deleted after delete on pets ${count}`,
+      // Before an insert SQLite has -1 for an id that it is still to give; no other id is given by the service.
+      sql`create trigger pets_put before insert on pets when new.id <> -1 ${count}`,
     ];
   }
   return [

@@ -1,0 +1,62 @@
+import type { Database } from '../storage/database.ts';
+import { selectStamp } from './pet-rows.ts';
+
+/**
+ * While both numbers stay the same, so does every answer about animals. While `edits` does, so does each page that
+ * begins at an id that is there, and each animal: ids grow, so a new animal stands before them all.
+ */
+export interface Stamp {
+  readonly newestId: bigint;
+  readonly edits: bigint;
+}
+
+/** Reads what the store holds, once for all requests that come in one turn of the event loop. */
+export interface Stamps {
+  /** To be called as a request comes in from its socket, before all else. */
+  openTurn(): void;
+  /**
+   * What the store holds, all that was committed before the request came that asks included. Null where that cannot
+   * be told within the call (PostgreSQL): then nothing may be kept ready.
+   */
+  read(): Stamp | null;
+}
+
+/** How often one reading serves: with thousands of connections a turn may be long. */
+const usesMax = 256;
+
+/**
+ * A reading is remembered only from a request's coming to the end of the sockets' part of the same turn. What is asked
+ * for at another time, as for a pipelined request that had to wait, would live through the next such part.
+ */
+export function createStamps(database: Database): Stamps {
+  let isOpen = false;
+  let remembered: Stamp | null = null;
+  let uses = 0;
+
+  function close(): void {
+    isOpen = false;
+    remembered = null;
+  }
+
+  function readNow(): Stamp | null {
+    const [row] = database.readNow?.(selectStamp, {}) ?? [];
+    return row === undefined ? null : { newestId: row.newest_id ?? 0n, edits: row.edits };
+  }
+
+  return {
+    openTurn() {
+      if (isOpen) return;
+      isOpen = true;
+      setImmediate(close);
+    },
+
+    read() {
+      uses += 1;
+      if (remembered !== null && uses < usesMax) return remembered;
+      const stamp = readNow();
+      uses = 0;
+      if (isOpen) remembered = stamp;
+      return stamp;
+    },
+  };
+}

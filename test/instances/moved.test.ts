@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import { findPostgres } from '../support/engines.ts';
+import { expectError } from '../support/expect-error.ts';
+import { ask, type MadeKey, readJson } from '../support/instances.ts';
+import { type ProcessOptions, runProgram, serveInProcess } from '../support/processes.ts';
+import { startRedisServer, whyNoRedisServer } from '../support/redis-server.ts';
+import { makeFolder } from '../support/service.ts';
+
+const postgres = await findPostgres();
+const skip = postgres.skip || (await whyNoRedisServer());
+
+type Settings = NonNullable<ProcessOptions['settings']>;
+
+async function command<T>(settings: Settings, ...args: string[]): Promise<T> {
+  const { code, stdout, stderr } = await runProgram([...args, '--json'], { settings });
+  assert.equal(code, 0, stderr);
+  return JSON.parse(stdout) as T;
+}
+
+async function createEmbedded(t: TestContext): Promise<string> {
+  return `sqlite:${await makeFolder(t)}/store.db`;
+}
+
+describe('an embedded store that is moved to many instances', { skip }, () => {
+  test('takes its counts and bans to Redis', async (t) => {
+    const from = await createEmbedded(t);
+    const settings = { DATABASE_URL: from };
+    const plan = ['--plan', 'enterprise', '--per-minute', '1000', '--per-day', '20'];
+    const { key: used } = await command<MadeKey>(settings, 'keys', 'create', ...plan);
+    const { key: banned } = await command<MadeKey>(settings, 'keys', 'create', '--plan', 'free');
+    const before = await serveInProcess(t, { settings });
+    for (let sent = 0; sent < 20; sent += 1) assert.equal((await ask(before, used)).status, 200);
+    const refusals = await Promise.all(Array.from({ length: 120 }, () => ask(before, banned)));
+    assert.equal(refusals.filter(({ status }) => status === 200).length, 60);
+    assert.equal((await before.end('SIGTERM')).code, 0);
+
+    const { url: to } = await postgres.createStore(t);
+    await command({}, 'migrate', '--from', from, '--to', to);
+    const { url: REDIS_URL } = await startRedisServer(t);
+    for (let count = 0; count < 2; count += 1) {
+      const after = await serveInProcess(t, { settings: { DATABASE_URL: to, REDIS_URL } });
+      assert.deepEqual(await readJson(fetch(`${after.opsUrl}/readyz`)), { status: 'ready' });
+      await expectError(await ask(after, used), 429, 'rate_limit_exceeded');
+      await expectError(await ask(after, banned), 429, 'key_banned');
+    }
+  });
+
+  test('is not moved into one that an instance serves', async (t) => {
+    const from = await createEmbedded(t);
+    await command({ DATABASE_URL: from }, 'keys', 'create', '--plan', 'free');
+    const { url: to } = await postgres.createStore(t);
+    const service = await serveInProcess(t, { settings: { DATABASE_URL: to } });
+    const { code, stderr } = await runProgram(['migrate', '--from', from, '--to', to]);
+    assert.equal(code, 1);
+    assert.match(stderr, /^error: the store [^\n]+ is in use: stop the instances over it first\n$/);
+    assert.equal((await service.end('SIGTERM')).code, 0);
+    await command({}, 'migrate', '--from', from, '--to', to);
+  });
+});

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { mkdir, realpath, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { OperatorError } from '../../src/errors.ts';
+import { claimServing } from '../../src/storage/claim-serving.ts';
+import { followLinks } from '../../src/storage/follow-links.ts';
+import { openDatabase } from '../../src/storage/open-database.ts';
+import { insertWindow, selectSubjects } from '../contracts/window-rows.ts';
+import { makeFolder } from '../support/service.ts';
+
+/** A link, in a folder of its own, to a link to where a store may be. */
+async function makeLink(t: TestContext) {
+  const folder = await realpath(await makeFolder(t));
+  const [path, link] = [join(folder, 'data', 'store.db'), join(folder, 'links', 'link.db')];
+  await mkdir(join(folder, 'data'));
+  await mkdir(join(folder, 'links'));
+  await symlink('../data/store.db', join(folder, 'links', 'inner.db'));
+  await symlink('inner.db', link);
+  return { folder, path, link };
+}
+
+async function open(t: TestContext, path: string) {
+  const database = await openDatabase(`sqlite:${path}`);
+  t.after(() => database.close());
+  return database;
+}
+
+test('a store that is named by a link takes writes, and is the one that the link leads to', async (t) => {
+  const { path, link } = await makeLink(t);
+  const byLink = await open(t, link);
+  await byLink.run(insertWindow, { subject: 'a', used: 1n });
+  assert.ok(existsSync(`${path}-wal`));
+  const byPath = await open(t, path);
+  assert.equal((await byPath.read(selectSubjects, {})).length, 1);
+});
+
+test('a store that is being served cannot be served by another name', async (t) => {
+  const { path, link } = await makeLink(t);
+  const release = claimServing(`sqlite:${path}`);
+  assert.throws(() => claimServing(`sqlite:${link}`), OperatorError);
+  release();
+  claimServing(`sqlite:${link}`)();
+});
+
+test('a path without a link is left as it stands', async (t) => {
+  const { path } = await makeLink(t);
+  assert.equal(followLinks(path), path);
+  assert.equal(followLinks('./data/nothing.db'), './data/nothing.db');
+});
+
+test('links that lead in a circle are refused with one line', async (t) => {
+  const { folder } = await makeLink(t);
+  const [one, other] = [join(folder, 'one'), join(folder, 'other')];
+  await symlink(other, one);
+  await symlink(one, other);
+  await assert.rejects(openDatabase(`sqlite:${one}`), OperatorError);
+});

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+
+/** What one of the equal parts of a load showed. */
+export interface Part {
+  readonly answers: number;
+  readonly medianMs: number;
+  readonly p99Ms: number;
+  /** Resident memory when nothing is asked of it, in MiB. */
+  readonly memoryMib: number;
+  readonly descriptors: number;
+}
+
+/** A leak of 45 bytes for each of the 90,000 requests of a minute. */
+const leakMib = 4;
+/** What a part may differ from another by chance. */
+const memoryNoiseMib = 16;
+const descriptorsMax = 5;
+
+/** By how much values rise a step: the median of the slopes between any two, so that no single one decides. */
+export function findSlope(values: readonly number[]): number {
+  const slopes = values.flatMap((value, at) =>
+    values.slice(at + 1).map((later, steps) => (later - value) / (steps + 1)),
+  );
+  const sorted = slopes.sort((one, other) => one - other);
+  const middle = (sorted.length - 1) / 2;
+  return ((sorted[Math.floor(middle)] ?? 0) + (sorted[Math.ceil(middle)] ?? 0)) / 2;
+}
+
+/** How much values rise from the first to the last, by their slope. */
+export function findRise(values: readonly number[]): number {
+  return findSlope(values) * (values.length - 1);
+}
+
+/** Throws where descriptors stay open, or memory rises by more than a leak of 45 bytes a request would make it. */
+export function expectNoLeak(parts: readonly Part[]): void {
+  const descriptors = parts.map((part) => part.descriptors);
+  assert.ok(
+    Math.max(...descriptors) - (descriptors[0] ?? 0) <= descriptorsMax,
+    `descriptors: ${descriptors}`,
+  );
+  const memory = parts.map(({ memoryMib }) => memoryMib);
+  assert.ok(findRise(memory) <= leakMib * (parts.length - 1) + memoryNoiseMib, `memory, MiB: ${memory}`);
+}
+
+/** Throws where requests come to take longer: by their median a quarter and 0.25 ms, by their p99 a half and 5 ms. */
+export function expectSteadyTimes(parts: readonly Part[]): void {
+  const medians = parts.map(({ medianMs }) => medianMs);
+  assert.ok(findRise(medians) <= 0.25 * Math.min(...medians) + 0.25, `medians, ms: ${medians}`);
+  const tails = parts.map(({ p99Ms }) => p99Ms);
+  assert.ok(findRise(tails) <= 0.5 * Math.min(...tails) + 5, `p99, ms: ${tails}`);
+}
