@@ -42,7 +42,7 @@ export interface App {
 /** A kill may lose the last second of counts, and under full load a flush may be late. */
 const flushMs = secondMs / 2;
 /** How long requests that are running may take to finish once the service is told to stop. */
-const drainMsMax = 7 * secondMs;
+export const drainMsMax = 7 * secondMs;
 /** How long what waits in memory may take to be written then. */
 const lastFlushMsMax = secondMs;
 

@@ -7,8 +7,10 @@ export const keyEnvironments = ['dev', 'stg', 'live'] as const;
 /** One of `keyEnvironments`. */
 export type KeyEnvironment = (typeof keyEnvironments)[number];
 
-const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const randomLength = 22;
+/** The characters that keys are made of, each worth its place. */
+export const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+/** How many characters of a key are random. */
+export const randomLength = 22;
 const checksumLength = 6;
 const visibleRandomLength = 4;
 const keyText = new RegExp(
@@ -28,7 +30,12 @@ export function randomText(count: number): string {
 
 /** A new key `as_<env>_<random><checksum>` of 130 random bits (contract section 5). */
 export function generateKey(environment: KeyEnvironment): string {
-  const body = `as_${environment}_${randomText(randomLength)}`;
+  return formatKey(environment, randomText(randomLength));
+}
+
+/** The key of `randomLength` characters of base62: as secret as they are. */
+export function formatKey(environment: KeyEnvironment, random: string): string {
+  const body = `as_${environment}_${random}`;
   return body + checksum(body);
 }
 

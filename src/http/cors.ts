@@ -4,6 +4,7 @@ import { settle } from './settle.ts';
 
 const exposedHeaders = [
   'Allow',
+  'Content-Security-Policy',
   'Deprecation',
   'ETag',
   'Idempotent-Replayed',
@@ -14,6 +15,8 @@ const exposedHeaders = [
   'Retry-After',
   'Sunset',
   'WWW-Authenticate',
+  'X-Content-Type-Options',
+  'X-Frame-Options',
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
   'X-RateLimit-Reset',

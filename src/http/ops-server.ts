@@ -3,7 +3,10 @@ import type { Registry } from 'prom-client';
 import { secondMs } from '../clock.ts';
 import type { Log } from '../observability/log.ts';
 import { createErrorHandler } from './error-handler.ts';
+import { defaultTimeouts } from './http-server.ts';
 import { refuseUnroutable } from './routing-errors.ts';
+
+const { headersMs, requestMs, keepAliveMs } = defaultTimeouts;
 
 /** One thing that must hold for the service to be sent requests. */
 export interface ReadinessCheck {
@@ -25,7 +28,8 @@ export interface OpsServerOptions {
 
 /**
  * Builds the operator's surface; it does not listen. `/healthz` tells that the process answers, `/readyz` whether it
- * should be sent requests, `/metrics` what it has done. It needs no key, so its port must not be open to clients.
+ * should be sent requests, `/metrics` what it has done. It needs no key, so its port must not be open to clients; who
+ * comes there may take as long as on the public one.
  */
 export async function buildOpsServer({
   checks,
@@ -34,7 +38,12 @@ export async function buildOpsServer({
   log,
   checkMsMax = secondMs,
 }: OpsServerOptions): Promise<FastifyInstance> {
-  const server: FastifyInstance = Fastify({ forceCloseConnections: true });
+  const server: FastifyInstance = Fastify({
+    forceCloseConnections: true,
+    http: { headersTimeout: headersMs },
+    requestTimeout: requestMs,
+    keepAliveTimeout: keepAliveMs,
+  });
   server.setErrorHandler(createErrorHandler(log));
   refuseUnroutable(server);
 

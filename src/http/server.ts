@@ -13,6 +13,7 @@ import { closeGently } from './closing.ts';
 import { createCors } from './cors.ts';
 import type { Cursors } from './cursor.ts';
 import { serveDocs } from './docs-page.ts';
+import { endAfterUpgrade } from './end-upgrade.ts';
 import { createErrorHandler, sendError } from './error-handler.ts';
 import { createFastLane } from './fast-lane.ts';
 import { createHttpServer, defaultTimeouts, headerBytesMax, type Timeouts } from './http-server.ts';
@@ -111,6 +112,7 @@ function createFramework(options: ServerOptions, parts: Parts): FastifyInstance 
     },
   });
   server.server.on('connect', unreadable.onConnect);
+  endAfterUpgrade(server.server);
   logTurnedAway(server.server, options.clock, options.log);
   server.addHook('preClose', async () => {
     isLaneOpen = false;

@@ -2,15 +2,28 @@ import type { Server } from 'node:http';
 import { type Clock, minuteMs } from '../clock.ts';
 import type { Log } from '../observability/log.ts';
 
-/** Logs that connections beyond the most that may be open are turned away: how many, at most once a minute. */
-export function logTurnedAway(server: Server, clock: Clock, log: Log): void {
+/**
+ * Logs that connections beyond the most that may be open are turned away: at once, then once in `everyMs` how many more
+ * have been, and the rest when the server closes.
+ */
+export function logTurnedAway(server: Server, clock: Clock, log: Log, everyMs = minuteMs): void {
   let count = 0;
   let toldAtMs = Number.NEGATIVE_INFINITY;
-  server.on('drop', () => {
-    count += 1;
-    if (clock() < toldAtMs + minuteMs) return;
+  let timer: NodeJS.Timeout | undefined;
+
+  function tell(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    if (count === 0) return;
     log.warn({ turnedAway: count, connectionsMax: server.maxConnections }, 'too many connections are open');
     count = 0;
     toldAtMs = clock();
+  }
+
+  server.on('drop', () => {
+    count += 1;
+    if (clock() >= toldAtMs + everyMs) tell();
+    else timer ??= setTimeout(tell, everyMs).unref();
   });
+  server.once('close', tell);
 }

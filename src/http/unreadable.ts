@@ -18,7 +18,7 @@ declare module 'fastify' {
 }
 
 /** How long a connection stays open after its last answer, for the client to read it before the reset. */
-const lingerMs = 1_000;
+export const lingerMs = 1_000;
 
 /** What Node's parser may say of an unreadable request besides that it is no HTTP. */
 const parserErrors: Readonly<Record<string, AppError>> = {

@@ -1,4 +1,4 @@
-import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
+import { readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 
 /** As many as Linux follows. */
@@ -11,19 +11,20 @@ const linksMax = 40;
  */
 export function followLinks(path: string): string {
   let followed = path;
-  for (let links = 0; links < linksMax && isLink(followed); links += 1) {
-    const target = readlinkSync(followed);
+  for (let links = 0; links < linksMax; links += 1) {
+    const target = readLink(followed);
+    if (target === null) break;
     followed = isAbsolute(target) ? target : `${dirname(followed)}/${target}`;
   }
   return followed === path ? path : join(resolveFolder(dirname(followed)), basename(followed));
 }
 
-/** What may not be looked at is none: to open it tells why. */
-function isLink(path: string): boolean {
+/** Where a link leads to; null for all else. What may not be looked at is none: to open it tells why. */
+function readLink(path: string): string | null {
   try {
-    return lstatSync(path).isSymbolicLink();
+    return readlinkSync(path);
   } catch {
-    return false;
+    return null;
   }
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
 import {
+  formatKey,
   generateKey,
   hashKey,
   isKeyText,
@@ -31,6 +32,11 @@ describe('the text of a key', () => {
   test('bears at least 128 random bits beside its checksum of 6 characters', () => {
     const randomLength = generateKey('dev').length - 'as_dev_'.length - 6;
     assert.ok(randomLength * Math.log2(base62.length) >= 128);
+  });
+
+  test('follows from its random characters', () => {
+    const key = generateKey('stg');
+    assert.equal(formatKey('stg', key.slice('as_stg_'.length, -6)), key);
   });
 
   test('is never made twice', () => {

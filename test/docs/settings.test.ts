@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { PassThrough } from 'node:stream';
+import { type TestContext, test } from 'node:test';
+import { Registry } from 'prom-client';
 import { rememberedKeysMax } from '../../src/accounts/key-verifier.ts';
+import { drainMsMax } from '../../src/app.ts';
 import { secondMs } from '../../src/clock.ts';
 import { settings } from '../../src/config.ts';
 import { jsonDepthMax } from '../../src/exact-json.ts';
+import { lastCallMs } from '../../src/http/closing.ts';
 import {
   chunkExtensionBytesMax,
   connectionsMax,
@@ -13,9 +17,12 @@ import {
 } from '../../src/http/http-server.ts';
 import { waitingBytesMax, waitingRequestsMax } from '../../src/http/in-turn.ts';
 import { bodyBytesMax } from '../../src/http/json-body.ts';
+import { buildOpsServer } from '../../src/http/ops-server.ts';
 import { readyBytesMax } from '../../src/http/ready-answers.ts';
-import { slowRequestMs } from '../../src/http/request-log.ts';
+import { slowRequestMs, unavailableLinesMax } from '../../src/http/request-log.ts';
+import { lingerMs } from '../../src/http/unreadable.ts';
 import { addressesMax } from '../../src/limits/counters-memory.ts';
+import { createLog } from '../../src/observability/log.ts';
 import { startLockMsMax } from '../../src/storage/postgres.ts';
 import { waitingTasksMax } from '../../src/storage/postgres-pool.ts';
 import { waitingWorksMax, writeWaitMsMax } from '../../src/storage/sqlite-writer.ts';
@@ -34,7 +41,16 @@ test('docs/settings.md lists every setting, and no other, as the program reads i
   assert.deepEqual(listed, actual);
 });
 
-test('docs/settings.md tells the fixed bounds as the program holds them', () => {
+/** The server of the operator's port, as Node has it; it does not listen. */
+async function buildOps(t: TestContext) {
+  const log = createLog('silent', new PassThrough());
+  const ops = await buildOpsServer({ checks: [], registry: new Registry(), log });
+  t.after(() => ops.close());
+  return ops.server;
+}
+
+test('docs/settings.md tells the fixed bounds as the program holds them', async (t) => {
+  const ops = await buildOps(t);
   const seconds = (ms: number) => `${ms / secondMs} s`;
   const bytes = (count: number) => `${count.toLocaleString('en')} bytes`;
   const listed = readTable(document, 'Fixed bounds').map(([, value]) => value);
@@ -59,5 +75,10 @@ test('docs/settings.md tells the fixed bounds as the program holds them', () => 
     rememberedKeysMax.toLocaleString('en'),
     bytes(readyBytesMax),
     seconds(slowRequestMs),
+    String(unavailableLinesMax),
+    seconds(lingerMs),
+    seconds(lastCallMs),
+    seconds(drainMsMax),
+    [ops.headersTimeout, ops.requestTimeout, ops.keepAliveTimeout].map(seconds).join(', '),
   ]);
 });

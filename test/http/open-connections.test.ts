@@ -55,25 +55,45 @@ test('once one of them has gone there is room for another', async (t) => {
   assert.match(String(await once(second, 'data')), /answered/);
 });
 
-test('that connections are turned away is logged at most once a minute, with their number', () => {
+/** A server that turns connections away, and how many of them each line of its log tells. */
+function createTurningAway(everyMs?: number) {
   const clock = createMovableClock();
   const output = new PassThrough();
-  const lines: string[] = [];
-  output.on('data', (line) => lines.push(String(line)));
+  const told: number[] = [];
+  output.on('data', (line) => told.push(JSON.parse(String(line)).turnedAway));
   const server = createServer();
-  logTurnedAway(server, clock.now, createLog('info', output));
+  logTurnedAway(server, clock.now, createLog('info', output), everyMs);
   const drop = (count: number) => {
     for (let left = count; left > 0; left -= 1) server.emit('drop');
   };
+  return { clock, server, output, told, drop };
+}
+
+test('that connections are turned away is logged at most once a minute, with their number', () => {
+  const { clock, drop, told } = createTurningAway();
   drop(3);
   clock.advance(minuteMs);
   drop(1);
   clock.advance(minuteMs - 1);
   drop(1);
-  assert.deepEqual(
-    lines.map((line) => JSON.parse(line).turnedAway),
-    [1, 3],
-  );
+  assert.deepEqual(told, [1, 3]);
+});
+
+test('of one burst the rest is told, too, though nothing comes after it', { timeout: 10_000 }, async () => {
+  const { drop, output, told } = createTurningAway(50);
+  // What is waited for keeps no process going by itself.
+  const held = setInterval(() => {}, 1_000);
+  drop(5_000);
+  await once(output, 'data');
+  clearInterval(held);
+  assert.deepEqual(told, [1, 4_999]);
+});
+
+test('what has not been told when the server closes is told then', () => {
+  const { drop, server, told } = createTurningAway();
+  drop(3);
+  server.emit('close');
+  assert.deepEqual(told, [1, 2]);
 });
 
 test('a client that takes nothing of its answer is cut off, one that takes it slowly is not', async (t) => {

@@ -221,6 +221,22 @@ test('an Upgrade is not taken: the request is answered as it stands', async (t) 
   assert.equal(response?.status, 200);
 });
 
+for (const [what, more] of [
+  ['', ''],
+  [' with an expectation', 'Expect: a miracle\r\n'],
+])
+  test(`the answer to an Upgrade${what} is the last, and says so: what comes with it is not read`, async (t) => {
+    const upgrade = `${get}Connection: Upgrade\r\nUpgrade: websocket\r\n${more}\r\n`;
+    const answers = await exchangeRaw(t, service.baseUrl, `${get}\r\n${upgrade}${get}\r\n`);
+    assert.deepEqual(
+      answers.map(({ status, headers }) => [status, headers.get('connection')]),
+      [
+        [200, 'keep-alive'],
+        [200, 'close'],
+      ],
+    );
+  });
+
 test('Expect: 100-continue is told to go on, then answered', async (t) => {
   const connection = await openRaw(t, service.baseUrl);
   connection.send(`${post}Expect: 100-continue\r\nContent-Length: ${rex.length}\r\n\r\n`);

@@ -130,8 +130,17 @@ async function killAll(child: ChildProcess): Promise<void> {
   const gone = once(child, 'exit');
   const others = listChildren(child.pid);
   child.kill('SIGKILL');
-  for (const pid of others) process.kill(pid, 'SIGKILL');
+  for (const pid of others) killIfThere(pid);
   await gone;
+}
+
+/** It may have ended by itself meanwhile. */
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }
 
 function listChildren(parent: number): number[] {

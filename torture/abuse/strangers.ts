@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { generateKey } from '../../src/accounts/api-key.ts';
+import { base62, formatKey, randomLength } from '../../src/accounts/api-key.ts';
 import { addressesMax } from '../../src/limits/counters-memory.ts';
 import { createRandom } from '../random.ts';
 import type { Scenario, TortureContext } from '../scenario.ts';
@@ -91,9 +91,14 @@ export const wrongKeys: Scenario = abuse({
   growthMibMax: 400,
   async misbehave(context, target) {
     const count = share(strangersCount, context.scale);
+    const random = createRandom(context.seed);
+    const drawText = () =>
+      Array.from({ length: randomLength }, () => base62.charAt(random.between(0, base62.length - 1))).join(
+        '',
+      );
     // Every other key has a right checksum, so that the store is asked for it.
     const keyOf = (number: number) =>
-      number % 2 === 0 ? generateKey('live') : `as_live_${String(number).padStart(28, '0')}`;
+      number % 2 === 0 ? formatKey('live', drawText()) : `as_live_${String(number).padStart(28, '0')}`;
     const write = (number: number) =>
       `GET /v1/pets HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 10.0.${(number >> 8) & 255}.${number & 255}\r\nAuthorization: Bearer ${keyOf(number)}\r\n\r\n`;
     const statuses = await sendAll(context, target, count, write);

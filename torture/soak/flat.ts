@@ -5,8 +5,9 @@ export interface Part {
   readonly answers: number;
   readonly medianMs: number;
   readonly p99Ms: number;
-  /** Resident memory when nothing is asked of it, in MiB. */
+  /** The least resident memory in it, in MiB. */
   readonly memoryMib: number;
+  /** Open when nothing is asked of the service any more. */
   readonly descriptors: number;
 }
 
