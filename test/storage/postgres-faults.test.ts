@@ -120,7 +120,7 @@ describe('PostgreSQL in trouble', { skip: postgres.skip }, () => {
         .execute(`do $$ begin raise exception using errcode = 'serialization_failure'; end $$`)
         .catch(throwStorageError);
     };
-    await assert.rejects(repeatOnConflict(attempt, 50), (error) => {
+    await assert.rejects(repeatOnConflict(attempt, 1_000), (error) => {
       assert.ok(error instanceof AppError && error.cause instanceof DatabaseError);
       return error.code === 'unavailable';
     });
