@@ -47,15 +47,22 @@ export function createFastAdd(options: FastAddOptions) {
       return;
     }
     turns.begin(request.socket, { response, reply: null });
-    catalogue.add(wanted.newPet, wanted.idempotency).then(
-      (added) => {
+
+    function fail(failure: Error, { decision }: Admitted): void {
+      if (response.headersSent) {
+        response.destroy();
+        return;
+      }
+      admission.note(request, { decision, failure });
+      longWay(request, response);
+    }
+
+    catalogue
+      .add(wanted.newPet, wanted.idempotency)
+      .then((added) => {
         answer(response, admitted, added, performance.now() - startedAtMs);
         turns.end(request.socket, response);
-      },
-      (failure: Error) => {
-        admission.note(request, { decision: admitted.decision, failure });
-        longWay(request, response);
-      },
-    );
+      })
+      .catch((failure: Error) => fail(failure, admitted));
   };
 }

@@ -33,8 +33,8 @@ export function readIdempotency(
 }
 
 /**
- * Takes a valid NewPet out of a request whose whole body waits to be read. Where there is none it gives null and puts what it read
- * back, so that whoever comes next can read the body and say what is wrong with it.
+ * Takes a valid NewPet out of a request whose whole body waits to be read. Where there is none it gives null and puts
+ * what it read back, so that whoever comes next can read the body and say what is wrong with it.
  */
 export function takeNewPet(request: IncomingMessage, caller: Caller): NewPetRequest | null {
   // Without a length only the first of several parts would be read.
