@@ -195,9 +195,12 @@ function describeSharing(shared: SharedCounters | null): string[] {
   return [`the counters: alone since ${new Date(sharing.sinceMs).toISOString()}: ${sharing.reason}`];
 }
 
+/** How many connections may wait to be taken, at most; the system's own bound (net.core.somaxconn) may be lower. */
+export const backlogMax = 4_096;
+
 async function listen(server: FastifyInstance, host: string, port: number): Promise<string> {
   try {
-    await server.listen({ host, port });
+    await server.listen({ host, port, backlog: backlogMax });
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : String(error);
     const reason = code === 'EADDRINUSE' ? 'the port is taken' : String(code);

@@ -1,6 +1,6 @@
 import { connectFlood, idleSockets } from './abuse/crowds.ts';
 import { fewDescriptors } from './abuse/few-descriptors.ts';
-import { heavyFlood, overlongFlood, pipelinedFlood, unreadFlood } from './abuse/floods.ts';
+import { heavyFlood, overlongFlood, pipelinedFlood, tooHeavyFlood, unreadFlood } from './abuse/floods.ts';
 import { hugeHeads } from './abuse/heads.ts';
 import { heavyInputs } from './abuse/heavy-inputs.ts';
 import { slowBodies, slowHeads, slowReaders } from './abuse/slow.ts';
@@ -41,6 +41,7 @@ export const scenarios: readonly Scenario[] = [
   connectFlood,
   pipelinedFlood,
   heavyFlood,
+  tooHeavyFlood,
   overlongFlood,
   unreadFlood,
   hugeHeads,

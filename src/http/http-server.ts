@@ -1,4 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
+import type { Connections } from './connections.ts';
 import { cutOffUntaken } from './untaken.ts';
 
 /** How long a client may take, in milliseconds (docs/settings.md). */
@@ -24,8 +25,8 @@ export const defaultTimeouts: Timeouts = {
 /** The most that the target, the names and the values in the head of a request may hold (docs/settings.md). */
 export const headerBytesMax = 16 * 1024;
 
-/** How many headers a request may have; their names and values may be empty, so their bytes do not bound them. */
-export const headersMax = 2_000;
+/** How many headers a request may have: each takes its time to parse, and with empty names and values hardly a byte. */
+export const headersMax = 100;
 
 /** What the extensions of a chunked body may hold together: Node's own bound, which cannot be set. */
 export const chunkExtensionBytesMax = 16 * 1024;
@@ -39,6 +40,7 @@ const timeoutCheckMsMax = 1_000;
 export function createHttpServer(
   handler: RequestListener,
   timeouts: Timeouts,
+  connections: Connections,
   openMax = connectionsMax,
 ): Server {
   const { headersMs, requestMs, keepAliveMs, untakenMs } = timeouts;
@@ -58,6 +60,7 @@ export function createHttpServer(
   server.maxHeadersCount = headersMax;
   server.maxConnections = openMax;
   cutOffUntaken(server, untakenMs);
+  server.on('connection', connections.add);
   // An expectation that is not known here may be passed over (RFC 9110, section 10.1.1).
   server.on('checkExpectation', handler);
   return server;

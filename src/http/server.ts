@@ -10,6 +10,7 @@ import type { Catalogue } from '../pets/catalogue.ts';
 import { createAdmission } from './admission.ts';
 import { createArrival, type Done } from './arrival.ts';
 import { closeGently } from './closing.ts';
+import { createConnections } from './connections.ts';
 import { createCors } from './cors.ts';
 import type { Cursors } from './cursor.ts';
 import { serveDocs } from './docs-page.ts';
@@ -94,12 +95,13 @@ function createFramework(options: ServerOptions, parts: Parts): FastifyInstance 
         if (isLaneOpen && request.httpVersionMajor === 1) lane(request, response, handler);
         else handler(request, response);
       };
-      const queued = inTurn(listener, turns);
+      const connections = createConnections();
+      const queued = inTurn(listener, turns, connections);
       const receiveFirst: RequestListener = (request, response) => {
         options.catalogue.stamps.openTurn();
         queued(request, response);
       };
-      return createHttpServer(receiveFirst, options.timeouts ?? defaultTimeouts);
+      return createHttpServer(receiveFirst, options.timeouts ?? defaultTimeouts, connections);
     },
     genReqId: parts.createRequestId,
     trustProxy: toTrust(options.trustProxy),

@@ -19,6 +19,8 @@ declare module 'fastify' {
 
 /** How long a connection stays open after its last answer, for the client to read it before the reset. */
 export const lingerMs = 1_000;
+/** How much more may come meanwhile, in bytes: what is read of it is of no use, and each reading takes 30 us. */
+export const lingerBytesMax = 2 ** 20;
 
 /** What Node's parser may say of an unreadable request besides that it is no HTTP. */
 const parserErrors: Readonly<Record<string, AppError>> = {
@@ -45,7 +47,8 @@ export interface UnreadableOptions {
  * counted by address as it bears no key that could be read.
  */
 export function createUnreadableHandler({ limiter, turns, createRequestId, log }: UnreadableOptions) {
-  const broken = new WeakSet<Socket>();
+  /** What had been read of a connection when something on it could not be. */
+  const broken = new WeakMap<Socket, number>();
   const failures = new WeakMap<ServerResponse, AppError>();
 
   function answerRaw(stream: Duplex, address: string, failure: AppError, extra: Record<string, string> = {}) {
@@ -73,8 +76,12 @@ export function createUnreadableHandler({ limiter, turns, createRequestId, log }
   return {
     /** For the server's `clientError`: of one connection only the first counts, nothing after it can be read. */
     onError({ code = '' }: Error & { code?: string }, socket: Socket): void {
-      if (broken.has(socket)) return;
-      broken.add(socket);
+      const readBefore = broken.get(socket);
+      if (readBefore !== undefined) {
+        if (socket.bytesRead > readBefore + lingerBytesMax) socket.destroy();
+        return;
+      }
+      broken.set(socket, socket.bytesRead);
       const known = parserErrors[code];
       const isUnreadable = known !== undefined || code.startsWith('HPE_');
       const turn = turns.find(socket);

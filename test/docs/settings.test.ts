@@ -3,11 +3,12 @@ import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { Registry } from 'prom-client';
 import { rememberedKeysMax } from '../../src/accounts/key-verifier.ts';
-import { drainMsMax } from '../../src/app.ts';
+import { backlogMax, drainMsMax } from '../../src/app.ts';
 import { secondMs } from '../../src/clock.ts';
 import { settings } from '../../src/config.ts';
 import { jsonDepthMax } from '../../src/exact-json.ts';
 import { lastCallMs } from '../../src/http/closing.ts';
+import { connectionsPerTurn } from '../../src/http/connections.ts';
 import {
   chunkExtensionBytesMax,
   connectionsMax,
@@ -15,12 +16,12 @@ import {
   headerBytesMax,
   headersMax,
 } from '../../src/http/http-server.ts';
-import { waitingBytesMax, waitingRequestsMax } from '../../src/http/in-turn.ts';
+import { requestsPerTurn, turnMsMax, waitingBytesMax, waitingRequestsMax } from '../../src/http/in-turn.ts';
 import { bodyBytesMax } from '../../src/http/json-body.ts';
 import { buildOpsServer } from '../../src/http/ops-server.ts';
 import { readyBytesMax } from '../../src/http/ready-answers.ts';
 import { slowRequestMs, unavailableLinesMax } from '../../src/http/request-log.ts';
-import { lingerMs } from '../../src/http/unreadable.ts';
+import { lingerBytesMax, lingerMs } from '../../src/http/unreadable.ts';
 import { addressesMax } from '../../src/limits/counters-memory.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { startLockMsMax } from '../../src/storage/postgres.ts';
@@ -66,7 +67,11 @@ test('docs/settings.md tells the fixed bounds as the program holds them', async 
     seconds(defaultTimeouts.untakenMs),
     waitingRequestsMax.toLocaleString('en'),
     `${waitingBytesMax / 2 ** 20} MiB`,
+    String(requestsPerTurn),
+    String(connectionsPerTurn),
+    `${turnMsMax} ms`,
     connectionsMax.toLocaleString('en'),
+    backlogMax.toLocaleString('en'),
     waitingWorksMax.toLocaleString('en'),
     seconds(writeWaitMsMax),
     seconds(startLockMsMax),
@@ -77,6 +82,7 @@ test('docs/settings.md tells the fixed bounds as the program holds them', async 
     seconds(slowRequestMs),
     String(unavailableLinesMax),
     seconds(lingerMs),
+    bytes(lingerBytesMax),
     seconds(lastCallMs),
     seconds(drainMsMax),
     [ops.headersTimeout, ops.requestTimeout, ops.keepAliveTimeout].map(seconds).join(', '),

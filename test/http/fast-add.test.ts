@@ -188,6 +188,17 @@ test('an add that the store cannot do is 503 with the headers of its one count',
   }
 });
 
+test('an add whose answer cannot be written is 500, is there once, and the service goes on', async (t) => {
+  const { baseUrl, key, store } = await startFaultyService(t, 'address unwritable');
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const response = await fetch(`${baseUrl}/pets`, { method: 'POST', headers, body: rex });
+  await expectError(response, 500, 'internal_error');
+  assert.equal(response.headers.get('x-ratelimit-remaining'), '999');
+  const pets = await fetch(`${baseUrl}/pets`, { headers });
+  assert.equal(pets.headers.get('x-ratelimit-remaining'), '998');
+  assert.equal((await Array.fromAsync(store.catalogue.listAll())).flat().length, 1);
+});
+
 test('a key that may only read adds nothing', async (t) => {
   const service = await startService(t);
   const reader = await createWarmKey(service, 'enterprise', undefined, { scopes: ['pets:read'] });

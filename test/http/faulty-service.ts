@@ -6,17 +6,21 @@ import { buildServer } from '../../src/http/server.ts';
 import { createMemoryCounters } from '../../src/limits/counters-memory.ts';
 import { createLimiter } from '../../src/limits/limiter.ts';
 import { createLog } from '../../src/observability/log.ts';
-import { openStore } from '../../src/store.ts';
+import { openStore, type Store } from '../../src/store.ts';
 import { type Ending, makeFolder } from '../support/service.ts';
 
-/** A service whose store has gone, and that is impatient with its clients. */
+/** A service with a fault, which is impatient with its clients. */
 export interface FaultyService {
   readonly baseUrl: string;
   /** Valid, and remembered. */
   readonly key: string;
+  readonly store: Store;
 }
 
-export async function startFaultyService(test: Ending): Promise<FaultyService> {
+/** What is wrong with it: its store has gone, or the addresses of its animals cannot be written into a header. */
+export type Fault = 'store gone' | 'address unwritable';
+
+export async function startFaultyService(test: Ending, fault: Fault = 'store gone'): Promise<FaultyService> {
   const clock = () => Date.UTC(2027, 0, 2, 12);
   const databaseUrl = `sqlite:${join(await makeFolder(test), 'animal-store.db')}`;
   const store = await openStore({ databaseUrl, environment: 'staging' }, clock);
@@ -28,7 +32,9 @@ export async function startFaultyService(test: Ending): Promise<FaultyService> {
   });
   const verifier = createKeyVerifier(store.database, clock);
   await verifier.verify(key);
-  await store.close();
+  const end = () => store.close();
+  if (fault === 'store gone') await end();
+  else test.after(end);
 
   const server = await buildServer({
     catalogue: store.catalogue,
@@ -37,12 +43,12 @@ export async function startFaultyService(test: Ending): Promise<FaultyService> {
     cursors: createCursors(Buffer.alloc(32)),
     clock,
     log: createLog('silent', new PassThrough()),
-    publicUrl: null,
+    publicUrl: fault === 'address unwritable' ? 'http://localhost/\n' : null,
     trustProxy: false,
     corsOrigins: [],
     logRequests: 'errors',
     timeouts: { headersMs: 100, requestMs: 200, keepAliveMs: 1_000, untakenMs: 1_000 },
   });
   test.after(() => server.close());
-  return { baseUrl: `${await server.listen({ port: 0 })}/v1`, key };
+  return { baseUrl: `${await server.listen({ port: 0 })}/v1`, key, store };
 }

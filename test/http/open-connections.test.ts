@@ -5,6 +5,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { minuteMs } from '../../src/clock.ts';
+import { createConnections } from '../../src/http/connections.ts';
 import { createHttpServer, defaultTimeouts } from '../../src/http/http-server.ts';
 import { logTurnedAway } from '../../src/http/turned-away.ts';
 import { createLog } from '../../src/observability/log.ts';
@@ -30,7 +31,7 @@ function open(t: TestContext, port: number): Socket {
 const answerAtOnce: RequestListener = (_request, response) => response.end('answered');
 
 test('a connection beyond the most that may be open is closed at once, the others are served', async (t) => {
-  const server = createHttpServer(answerAtOnce, defaultTimeouts, 2);
+  const server = createHttpServer(answerAtOnce, defaultTimeouts, createConnections(), 2);
   const port = await listen(t, server);
   const taken = [open(t, port), open(t, port)];
   await Promise.all(taken.map((socket) => once(socket, 'connect')));
@@ -44,7 +45,7 @@ test('a connection beyond the most that may be open is closed at once, the other
 });
 
 test('once one of them has gone there is room for another', async (t) => {
-  const server = createHttpServer(answerAtOnce, defaultTimeouts, 1);
+  const server = createHttpServer(answerAtOnce, defaultTimeouts, createConnections(), 1);
   const port = await listen(t, server);
   const first = open(t, port);
   const [accepted] = await once(server, 'connection');
@@ -98,10 +99,8 @@ test('what has not been told when the server closes is told then', () => {
 
 test('a client that takes nothing of its answer is cut off, one that takes it slowly is not', async (t) => {
   const body = Buffer.alloc(32 * 2 ** 20, 'x');
-  const server = createHttpServer((_request, response) => response.end(body), {
-    ...defaultTimeouts,
-    untakenMs: 500,
-  });
+  const timeouts = { ...defaultTimeouts, untakenMs: 500 };
+  const server = createHttpServer((_request, response) => response.end(body), timeouts, createConnections());
   const port = await listen(t, server);
   const idle = open(t, port);
   idle.pause();

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
+import { createConnections } from '../../src/http/connections.ts';
+import { createHttpServer, defaultTimeouts } from '../../src/http/http-server.ts';
 import { inTurn, waitingRequestsMax } from '../../src/http/in-turn.ts';
 import { createTurns } from '../../src/http/turns.ts';
 import { expectError } from '../support/expect-error.ts';
@@ -60,13 +62,15 @@ test('a connection on which more wait is closed, and no other', async (t) => {
 
 test('where too many wait on all connections, the one that brings more is closed, until they are answered', async (t) => {
   const held: ServerResponse[] = [];
-  const server = createServer(
-    inTurn(
-      (request, response) => (request.url === '/hold' ? held.push(response) : response.end()),
-      createTurns(),
-      // Each takes 4,096 bytes and 48 for each of the two texts of its one header.
-      3 * (4_096 + 2 * 48),
-    ),
+  const connections = createConnections();
+  const handle: RequestListener = (request, response) =>
+    request.url === '/hold' ? held.push(response) : response.end();
+  // Each takes 4,096 bytes and 48 for each of the two texts of its one header.
+  const bytesMax = 3 * (4_096 + 2 * 48);
+  const server = createHttpServer(
+    inTurn(handle, createTurns(), connections, bytesMax),
+    defaultTimeouts,
+    connections,
   ).listen(0, '127.0.0.1');
   t.after(() => server.close());
   await once(server, 'listening');

@@ -1,70 +1,53 @@
 import assert from 'node:assert/strict';
-import { connect } from 'node:net';
+import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { defaultTimeouts } from '../../src/http/http-server.ts';
+import { Worker } from 'node:worker_threads';
+import { defaultTimeouts, headersMax } from '../../src/http/http-server.ts';
 import { waitingRequestsMax } from '../../src/http/in-turn.ts';
 import { until } from '../../test/support/processes.ts';
 import type { Scenario } from '../scenario.ts';
-import { loopbackAddress, type Target } from '../target.ts';
 import { abuse, share } from './abuse.ts';
+import type { FloodOrder, FloodSum } from './flooder.ts';
 import { openCrowd } from './sockets.ts';
 
 const floodSeconds = 20;
-const request = 'GET /v1/pets HTTP/1.1\r\nHost: a\r\n\r\n';
+const request = withHeaders(1);
 
-interface Burst {
-  readonly answers: number;
-  readonly isCut: boolean;
+/** A request with so many headers; each has a name of its own. */
+function withHeaders(count: number): string {
+  const more = Array.from({ length: count - 1 }, (_, n) => `X${n}:\r\n`);
+  return `GET /v1/pets HTTP/1.1\r\nHost: a\r\n${more.join('')}\r\n`;
 }
 
-/** Sends requests all at once on a connection of its own, and waits for their answers or the end. */
-function burst({ host, port }: Target, number: number, text: string, requests: number): Promise<Burst> {
-  return new Promise((resolve) => {
-    const socket = connect({ host, port, localAddress: loopbackAddress(number % 250) });
-    let answers = 0;
-    socket.setEncoding('latin1').on('data', (text: string) => {
-      // An answer's first line may come in two pieces, which its blank line in the middle of two cannot.
-      answers += text.split('x-request-id').length - 1;
-      if (answers >= requests) socket.end();
-    });
-    socket.on('error', () => {});
-    socket.once('close', () => resolve({ answers, isCut: answers < requests }));
-    socket.write(text.repeat(requests));
-  });
+interface Flood {
+  readonly name: string;
+  readonly title: string;
+  readonly clients: number;
+  /** How many requests each client sends at once. */
+  readonly requests: number;
+  readonly text: string;
+  readonly isCutOff: boolean;
 }
 
-/** A flood by so many clients; each comes again at once. */
-function flood(
-  name: string,
-  title: string,
-  all: number,
-  requests: number,
-  isCutOff: boolean,
-  text = request,
-): Scenario {
+/** A flood by clients each of which comes again at once. */
+function flood({ name, title, clients: all, requests, text, isCutOff }: Flood): Scenario {
   return abuse({
     name,
     title,
     minutes: 2,
-    growthMibMax: 1_000,
-    async misbehave({ scale }, target) {
+    growthMibMax: 1_600,
+    async misbehave({ scale }, { host, port }) {
       const seconds = floodSeconds * scale;
-      const endMs = performance.now() + seconds * 1_000;
       const clients = share(all, scale);
-      const sum = { bursts: 0, answers: 0, cut: 0 };
-      const behave = async () => {
-        while (performance.now() < endMs) {
-          const { answers, isCut } = await burst(target, sum.bursts, text, requests);
-          sum.bursts += 1;
-          sum.answers += answers;
-          sum.cut += Number(isCut);
-        }
-      };
-      await Promise.all(Array.from({ length: clients }, behave));
+      const order: FloodOrder = { host, port, clients, seconds, text, requests };
+      const worker = new Worker(new URL('flooder.ts', import.meta.url), { workerData: order });
+      const [sum] = (await once(worker, 'message')) as [FloodSum];
       assert.equal(sum.cut > 0, isCutOff, JSON.stringify(sum));
       return {
         done: `${sum.bursts} bursts of ${requests} requests of ${text.length} bytes without a key by ${clients} clients in ${seconds} s`,
-        seen: isCutOff ? `${sum.cut} times they were cut off` : `${sum.answers} × 401 or 429`,
+        seen: isCutOff
+          ? `${sum.answers} × 401, 429 or 431, ${sum.cut} times they were cut off`
+          : `${sum.answers} × 401 or 429`,
         well: 'at once',
         figures: { 'answers/s': Math.round(sum.answers / seconds) },
       };
@@ -72,30 +55,42 @@ function flood(
   });
 }
 
-export const pipelinedFlood = flood(
-  'pipelined-flood',
-  'Requests without a key, as many at once on each connection as may wait',
-  50,
-  waitingRequestsMax,
-  false,
-);
+export const pipelinedFlood = flood({
+  name: 'pipelined-flood',
+  title: 'Requests without a key, as many at once on each connection as may wait',
+  clients: 50,
+  requests: waitingRequestsMax,
+  text: request,
+  isCutOff: false,
+});
 
-export const heavyFlood = flood(
-  'heavy-flood',
-  'Requests without a key and with 1,900 headers each, many at once on each connection',
-  200,
-  100,
-  false,
-  request.replace('\r\n\r\n', `\r\n${'a: b\r\n'.repeat(1_900)}\r\n`),
-);
+export const heavyFlood = flood({
+  name: 'heavy-flood',
+  title:
+    'Requests without a key and with nearly as many headers as one may have, many at once on each connection',
+  clients: 1_500,
+  requests: 100,
+  text: withHeaders(headersMax - 1),
+  isCutOff: true,
+});
 
-export const overlongFlood = flood(
-  'overlong-flood',
-  'Requests without a key, more at once on each connection than may wait',
-  100,
-  2 * waitingRequestsMax,
-  true,
-);
+export const tooHeavyFlood = flood({
+  name: 'too-heavy-flood',
+  title: 'Requests without a key and with many more headers than one may have, at once on each connection',
+  clients: 1_500,
+  requests: 5,
+  text: withHeaders(2_000),
+  isCutOff: true,
+});
+
+export const overlongFlood = flood({
+  name: 'overlong-flood',
+  title: 'Requests without a key, more at once on each connection than may wait',
+  clients: 100,
+  requests: 2 * waitingRequestsMax,
+  text: request,
+  isCutOff: true,
+});
 
 export const unreadFlood: Scenario = abuse({
   name: 'unread-flood',

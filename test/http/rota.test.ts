@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createRota } from '../../src/http/rota.ts';
+
+/** A rota, what has run, and how many have arrived. */
+function startRota(tasksPerTurn: number) {
+  const done: string[] = [];
+  const door = { arrivals: 0 };
+  const take = createRota(tasksPerTurn, () => door.arrivals);
+  const add = (name: string, owner = 'one') => take(owner, () => done.push(name));
+  return { done, door, take, add };
+}
+
+async function passTurns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await nextTurn();
+}
+
+test('tasks run in their order, so many in a turn, with what else waits in between', async () => {
+  const { done, add } = startRota(2);
+  for (const name of ['a', 'b', 'c', 'd', 'e']) add(name);
+  assert.deepEqual(done, []);
+  await nextTurn();
+  assert.deepEqual(done, ['a', 'b']);
+  await nextTurn();
+  assert.deepEqual(done, ['a', 'b', 'c', 'd']);
+  await nextTurn();
+  assert.deepEqual(done, ['a', 'b', 'c', 'd', 'e']);
+});
+
+test('owners take turns, however many tasks one of them has', async () => {
+  const { done, add } = startRota(1);
+  for (const name of ['a', 'b', 'c']) add(name, 'many');
+  add('x', 'few');
+  add('y', 'other');
+  await passTurns(5);
+  assert.deepEqual(done, ['a', 'x', 'y', 'b', 'c']);
+});
+
+test('a task may have another one wait, behind those that are there', async () => {
+  const { done, add, take } = startRota(1);
+  take('one', () => {
+    done.push('first');
+    add('of the first');
+  });
+  add('second');
+  await passTurns(3);
+  assert.deepEqual(done, ['first', 'second', 'of the first']);
+});
+
+test('what is called off does not run, and takes no turn', async () => {
+  const { done, add } = startRota(1);
+  add('a');
+  const callOff = add('b');
+  add('c');
+  add('x', 'other')();
+  callOff();
+  callOff();
+  await passTurns(2);
+  assert.deepEqual(done, ['a', 'c']);
+  add('d');
+  await nextTurn();
+  assert.deepEqual(done, ['a', 'c', 'd']);
+});
+
+test('tasks give way to those who arrive, but not for ever', async () => {
+  const { done, door, add } = startRota(1);
+  add('a');
+  add('b');
+  for (let turn = 0; turn < 64; turn += 1) {
+    door.arrivals += 1;
+    await nextTurn();
+    assert.deepEqual(done, []);
+  }
+  door.arrivals += 1;
+  await nextTurn();
+  assert.deepEqual(done, ['a']);
+  await nextTurn();
+  assert.deepEqual(done, ['a', 'b']);
+});
