@@ -22,6 +22,9 @@ export interface Measured {
   readonly rates: readonly number[];
 }
 
+/** V8 compiles for some seconds, on the one core that the server has, before a server is as fast as it will be. */
+const warmUpRounds = 3;
+
 /**
  * Measures the subjects in one scenario, each on a fresh copy of the store: all are started and warmed up, then they
  * are loaded in turn, round after round, every other round in the reverse order; the idle ones only hold memory. A peer
@@ -37,7 +40,8 @@ export async function measureScenario(
     const recordedFile = await recordService(scenario, plan);
     for (const subject of subjects)
       await attempt(subject, async () => entrants.add(await enter(subject, scenario, recordedFile, plan)));
-    for (const entrant of [...entrants]) await runRound(entrants, entrant, plan.seconds);
+    for (let round = 0; round < warmUpRounds; round += 1)
+      for (const entrant of [...entrants]) await runRound(entrants, entrant, plan.seconds);
     for (const entrant of entrants) entrant.runs.length = 0;
     for (let round = 0; round < plan.rounds; round += 1) {
       const order = round % 2 === 0 ? [...entrants] : [...entrants].reverse();

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { constants, copyFileSync, rmSync } from 'node:fs';
+import { closeSync, constants, copyFileSync, fsyncSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -47,6 +47,10 @@ export function copyStore({ file }: SeededStore, folder: string, name: string): 
   copyFileSync(file, copy, constants.COPYFILE_FICLONE);
   // A copy under a name that was used before must not meet the log of the old one.
   for (const ending of ['-wal', '-shm']) rmSync(copy + ending, { force: true });
+  // What the system still has to write of it would be measured with the commits.
+  const descriptor = openSync(copy, 'r+');
+  fsyncSync(descriptor);
+  closeSync(descriptor);
   return copy;
 }
 
