@@ -10,14 +10,14 @@ export const waitingRequestsMax = 1_000;
 export const waitingBytesMax = 256 * 2 ** 20;
 /** How many requests that waited are handled in a turn of the event loop; each takes about 20 us. */
 export const requestsPerTurn = 100;
-/** How long a turn of the event loop may take, in milliseconds, before who is not yet read has to wait for the next. */
-export const turnMsMax = 50;
+/** How long throngs of requests may take of a turn, in milliseconds, before who is not yet read has to wait. */
+export const throngMsMax = 50;
 
 /** More than a request takes that waits: its objects, and the two texts of each header with their places. */
 const requestBytes = 4_096;
 const headerTextBytes = 48;
-/** Of how many connections that bring a request in a turn one looks at the clock; who brings two always does. */
-const connectionsPerLook = 64;
+/** Behind a head with more headers, each of two texts, Node lets a request come whose answer is not awaited (below). */
+const fewHeaderTexts = 2 * 32;
 
 interface Line {
   waiting: number;
@@ -31,9 +31,9 @@ interface Line {
  * come by the thousand let the requests of all others through in between. While some wait nothing more is read from
  * their connection; one that has brought more than may wait is closed.
  *
- * A request waits until all before it on its connection have been answered, and the second of a turn at least for the
- * next turn: in the midst of one with many headers Node runs what sends the answer before it, so that none would wait,
- * and what is read on meanwhile, up to 2 MiB a connection, would keep everyone else waiting.
+ * A request waits until all before it on its connection have been answered. One with many headers always waits for a next
+ * turn: in the midst of it Node runs what sends the answer before it, so that none of a throng of them would wait, and
+ * what is read on meanwhile, up to 2 MiB a connection, would keep everyone else waiting.
  */
 export function inTurn(
   handle: RequestListener,
@@ -42,38 +42,33 @@ export function inTurn(
   bytesMax = waitingBytesMax,
 ): RequestListener {
   const lines = new WeakMap<Socket, Line>();
-  const handling = createRota(requestsPerTurn, connections.countArrivals);
+  const handling = createRota({ least: requestsPerTurn, most: requestsPerTurn }, connections.countArrivals);
   let allBytes = 0;
-  /** Who has brought a request in this turn, and since when it goes on. */
-  const brought = new Set<Socket>();
-  let turnBeganAtMs = 0;
+  /** When the first request of this turn came that waits; none has yet where it is zero. */
+  let throngSinceMs = 0;
   let isLong = false;
 
   function endTurn(): void {
-    brought.clear();
+    throngSinceMs = 0;
     isLong = false;
   }
 
-  /** Whether a connection has brought none before in this turn. Where that has become long, ends what it reads. */
-  function isFirstInTurn(socket: Socket): boolean {
-    const { size } = brought;
-    if (size === 0) {
-      turnBeganAtMs = performance.now();
+  /** Where throngs have taken too much of this turn, has those connections wait that are not read yet. */
+  function boundTurn(socket: Socket): void {
+    const nowMs = performance.now();
+    if (throngSinceMs === 0) {
+      throngSinceMs = nowMs;
       setImmediate(endTurn);
-    }
-    const isFirst = brought.add(socket).size > size;
-    const isLook = !isFirst || brought.size % connectionsPerLook === 0;
-    if (isLook && !isLong && performance.now() - turnBeganAtMs > turnMsMax) {
+    } else if (!isLong && nowMs - throngSinceMs > throngMsMax) {
       isLong = true;
-      connections.readGradually(brought);
+      connections.readGradually(socket);
     }
-    return isFirst;
   }
 
   function findLine(socket: Socket): Line {
     const known = lines.get(socket);
     if (known !== undefined) return known;
-    const line: Line = { waiting: 0, bytes: 0, callOff: () => {} };
+    const line: Line = { waiting: 0, bytes: 0, callOff: callOffNothing };
     lines.set(socket, line);
     socket.once('close', () => {
       allBytes -= line.bytes;
@@ -92,9 +87,9 @@ export function inTurn(
 
   function wait(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
-    if (socket.destroyed) return;
+    boundTurn(socket);
     const line = findLine(socket);
-    const bytes = requestBytes + headerTextBytes * request.rawHeaders.length;
+    const bytes = countBytes(request);
     // One may always wait: a client that does not pipeline can be quicker than the end of its last answer is noticed.
     const isFull = line.waiting === waitingRequestsMax || allBytes + bytes > bytesMax;
     if (line.waiting > 0 && isFull) {
@@ -105,7 +100,7 @@ export function inTurn(
     connections.stop(socket);
     turns.wait(socket, response);
     const takeTurn = () => {
-      line.callOff = handling(socket.remoteAddress ?? '', () => begin(line, bytes, request, response));
+      line.callOff = handling(connections.findOwner(socket), () => begin(line, bytes, request, response));
     };
     // A response gets its socket when all before it on the connection have been sent.
     if (response.socket === null) response.once('socket', takeTurn);
@@ -113,13 +108,24 @@ export function inTurn(
   }
 
   function begin(line: Line, bytes: number, request: IncomingMessage, response: ServerResponse): void {
+    line.callOff = callOffNothing;
     note(line, -1, bytes);
     if (line.waiting === 0) connections.goOn(request.socket);
-    handle(request, response);
+    if (request.socket.writable) handle(request, response);
   }
 
   return (request, response) => {
-    if (isFirstInTurn(request.socket) && response.socket !== null) handle(request, response);
+    // What comes on a connection that is being closed could be done, but not answered.
+    if (!request.socket.writable) return;
+    const isPlain = response.socket !== null && request.rawHeaders.length <= fewHeaderTexts;
+    if (isPlain) handle(request, response);
     else wait(request, response);
   };
+}
+
+const callOffNothing = () => {};
+
+/** What a request takes in memory that waits. */
+function countBytes({ rawHeaders }: IncomingMessage): number {
+  return rawHeaders.reduce((sum, text) => sum + headerTextBytes + text.length, requestBytes);
 }

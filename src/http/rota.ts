@@ -1,19 +1,35 @@
 /** Takes a task of someone, to run when their turn has come; gives what calls it off. */
 export type Rota = (owner: string, task: () => void) => () => void;
 
-/** For how many turns in a row tasks give way to those who come in. */
-const deferralsMax = 64;
+/** How many tasks run in a turn of the event loop. */
+export interface Pace {
+  /** Where turns are long, so that others wait for them. */
+  readonly least: number;
+  /** Where they are short, after a few of them. */
+  readonly most: number;
+}
+
+/** A turn is short that takes less, in milliseconds. */
+export const shortTurnMs = 10;
+/** For how long tasks give way to those who arrive before some are run. */
+const giveWayMsMax = 10;
+/** How many tasks more than the least keep pace with those who arrive while turns are long. */
+export const arrivedPerTurn = 8;
 
 /**
- * Runs tasks, so many in each turn of the event loop and one of each owner after the other: however many wait, what else
+ * Runs tasks, some in each turn of the event loop and one of each owner after the other: however many wait, what else
  * comes is served in between, and who has few of them does not wait for those who have many. In a turn in which the
  * arrivals have become more none is run, for a while: Node takes one new connection a turn, and more may be waiting.
  */
-export function createRota(tasksPerTurn: number, countArrivals: () => number): Rota {
+export function createRota({ least, most }: Pace, countArrivals: () => number): Rota {
   const waiting = new Map<string, Set<() => void>>();
   let isScheduled = false;
+  let count = least;
+  let lastAtMs = 0;
+  let givingWayMs = 0;
+  let isGivingWay = false;
   let arrivals = 0;
-  let deferrals = 0;
+  let arrivalsServed = 0;
 
   function takeNext(): (() => void) | undefined {
     for (const [owner, tasks] of waiting)
@@ -32,26 +48,46 @@ export function createRota(tasksPerTurn: number, countArrivals: () => number): R
     if (tasks?.size === 0) waiting.delete(owner);
   }
 
-  function givesWay(): boolean {
+  function givesWay(tookMs: number): boolean {
     const before = arrivals;
     arrivals = countArrivals();
-    deferrals = arrivals > before && deferrals < deferralsMax ? deferrals + 1 : 0;
-    return deferrals > 0;
+    if (isGivingWay) givingWayMs += tookMs;
+    isGivingWay = arrivals > before && givingWayMs < giveWayMsMax;
+    if (!isGivingWay) givingWayMs = 0;
+    return isGivingWay;
+  }
+
+  function setPace(tookMs: number): void {
+    const arrived = Math.min(arrivals - arrivalsServed, arrivedPerTurn);
+    arrivalsServed = arrivals;
+    count = tookMs < shortTurnMs ? Math.min(2 * count, most) : Math.max(least, arrived);
   }
 
   function runSome(): void {
-    const count = givesWay() ? 0 : tasksPerTurn;
-    for (let index = 0; index < count; index += 1) takeNext()?.();
+    const nowMs = performance.now();
+    const tookMs = nowMs - lastAtMs;
+    lastAtMs = nowMs;
+    if (!givesWay(tookMs)) {
+      setPace(tookMs);
+      for (let index = 0; index < count; index += 1) takeNext()?.();
+    }
     isScheduled = waiting.size > 0;
     if (isScheduled) setImmediate(runSome);
+  }
+
+  function schedule(): void {
+    if (isScheduled) return;
+    isScheduled = true;
+    count = least / 2;
+    lastAtMs = performance.now();
+    setImmediate(runSome);
   }
 
   return (owner, task) => {
     const tasks = waiting.get(owner);
     if (tasks === undefined) waiting.set(owner, new Set([task]));
     else tasks.add(task);
-    if (!isScheduled) setImmediate(runSome);
-    isScheduled = true;
+    schedule();
     return () => remove(owner, task);
   };
 }

@@ -89,13 +89,14 @@ function createFramework(options: ServerOptions, parts: Parts): FastifyInstance 
   // Where each request is logged, its page's origin may matter, or clients are to let go, all go the long way.
   let isLaneOpen = options.logRequests === 'errors' && options.corsOrigins.length === 0;
 
+  const connections = createConnections();
+
   const server: FastifyInstance = Fastify({
     serverFactory: (handler) => {
       const listener: RequestListener = (request, response) => {
         if (isLaneOpen && request.httpVersionMajor === 1) lane(request, response, handler);
         else handler(request, response);
       };
-      const connections = createConnections();
       const queued = inTurn(listener, turns, connections);
       const receiveFirst: RequestListener = (request, response) => {
         options.catalogue.stamps.openTurn();
@@ -119,7 +120,7 @@ function createFramework(options: ServerOptions, parts: Parts): FastifyInstance 
   server.addHook('preClose', async () => {
     isLaneOpen = false;
   });
-  closeGently(server);
+  closeGently(server, connections);
   return server;
 }
 

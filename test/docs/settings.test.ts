@@ -16,7 +16,7 @@ import {
   headerBytesMax,
   headersMax,
 } from '../../src/http/http-server.ts';
-import { requestsPerTurn, turnMsMax, waitingBytesMax, waitingRequestsMax } from '../../src/http/in-turn.ts';
+import { requestsPerTurn, throngMsMax, waitingBytesMax, waitingRequestsMax } from '../../src/http/in-turn.ts';
 import { bodyBytesMax } from '../../src/http/json-body.ts';
 import { buildOpsServer } from '../../src/http/ops-server.ts';
 import { readyBytesMax } from '../../src/http/ready-answers.ts';
@@ -68,8 +68,8 @@ test('docs/settings.md tells the fixed bounds as the program holds them', async 
     waitingRequestsMax.toLocaleString('en'),
     `${waitingBytesMax / 2 ** 20} MiB`,
     String(requestsPerTurn),
-    String(connectionsPerTurn),
-    `${turnMsMax} ms`,
+    `${connectionsPerTurn.least} to ${connectionsPerTurn.most}`,
+    `${throngMsMax} ms`,
     connectionsMax.toLocaleString('en'),
     backlogMax.toLocaleString('en'),
     waitingWorksMax.toLocaleString('en'),

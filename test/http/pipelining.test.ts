@@ -65,8 +65,8 @@ test('where too many wait on all connections, the one that brings more is closed
   const connections = createConnections();
   const handle: RequestListener = (request, response) =>
     request.url === '/hold' ? held.push(response) : response.end();
-  // Each takes 4,096 bytes and 48 for each of the two texts of its one header.
-  const bytesMax = 3 * (4_096 + 2 * 48);
+  // Each takes 4,096 bytes, and of its one header the two texts, `Host` and `a`, with 48 for each.
+  const bytesMax = 3 * (4_096 + 2 * 48 + 'Hosta'.length);
   const server = createHttpServer(
     inTurn(handle, createTurns(), connections, bytesMax),
     defaultTimeouts,

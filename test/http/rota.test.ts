@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { createRota } from '../../src/http/rota.ts';
+import { arrivedPerTurn, createRota, shortTurnMs } from '../../src/http/rota.ts';
 
 /** A rota, what has run, and how many have arrived. */
-function startRota(tasksPerTurn: number) {
+function startRota(least: number, most = least) {
   const done: string[] = [];
   const door = { arrivals: 0 };
-  const take = createRota(tasksPerTurn, () => door.arrivals);
+  const take = createRota({ least, most }, () => door.arrivals);
   const add = (name: string, owner = 'one') => take(owner, () => done.push(name));
   return { done, door, take, add };
 }
@@ -63,18 +63,58 @@ test('what is called off does not run, and takes no turn', async () => {
   assert.deepEqual(done, ['a', 'c', 'd']);
 });
 
+test('while turns are short, ever more tasks run in one', async () => {
+  const { done, add } = startRota(1, 4);
+  for (let number = 0; number < 20; number += 1) add(String(number));
+  const counts: number[] = [];
+  for (let turn = 0; turn < 4; turn += 1) {
+    await nextTurn();
+    counts.push(done.length);
+  }
+  assert.deepEqual(counts, [1, 3, 7, 11]);
+});
+
+/** Keeps the thread busy for longer than a short turn takes. */
+function work(): void {
+  const endMs = performance.now() + shortTurnMs;
+  while (performance.now() < endMs);
+}
+
+async function passLongTurn(): Promise<void> {
+  await nextTurn();
+  work();
+}
+
+test('once turns are long, the least run again, and more only to keep pace with those who arrive', async () => {
+  const { done, door, take } = startRota(1, 4);
+  for (let number = 0; number < 20; number += 1)
+    take('one', () => {
+      done.push(String(number));
+      work();
+    });
+  await passTurns(1);
+  assert.equal(done.length, 1);
+  await passTurns(1);
+  assert.equal(done.length, 2);
+  door.arrivals += 3;
+  while (done.length < 3) await passLongTurn();
+  assert.equal(done.length, 5);
+  door.arrivals += 100;
+  while (done.length < 6) await passLongTurn();
+  assert.equal(done.length, 5 + arrivedPerTurn);
+  await passTurns(1);
+  assert.equal(done.length, 6 + arrivedPerTurn);
+});
+
 test('tasks give way to those who arrive, but not for ever', async () => {
   const { done, door, add } = startRota(1);
   add('a');
-  add('b');
-  for (let turn = 0; turn < 64; turn += 1) {
-    door.arrivals += 1;
-    await nextTurn();
-    assert.deepEqual(done, []);
-  }
   door.arrivals += 1;
   await nextTurn();
+  assert.deepEqual(done, []);
+  while (done.length === 0) {
+    door.arrivals += 1;
+    await nextTurn();
+  }
   assert.deepEqual(done, ['a']);
-  await nextTurn();
-  assert.deepEqual(done, ['a', 'b']);
 });
