@@ -3,14 +3,14 @@ import { addressSubject } from '../limits/address.ts';
 import { createRota, type Pace } from './rota.ts';
 
 /**
- * How many connections begin to be read, or are read on, in a turn of the event loop: what one reading brings, 64 KiB,
- * takes Node 7 ms to parse where it is a throng of short headers, and next to nothing where it is a plain request.
+ * How many connections that were stopped are read on in a turn of the event loop: what one reading brings, 64 KiB, takes
+ * Node 7 ms to parse where it is a throng of short headers, and next to nothing where it is a plain request.
  */
 export const connectionsPerTurn: Pace = { least: 2, most: 64 };
 
 /** The open connections, and which of them are read. */
 export interface Connections {
-  /** A new one, which begins to be read in its turn: a crowd that comes at once must not hold up those who are here. */
+  /** A new one. While others wait for their turn to be read, it waits behind them. */
   add(socket: Socket): void;
   /** How many have come. */
   countArrivals(): number;
@@ -78,6 +78,7 @@ export function createConnections(): Connections {
       open.set(socket, addressSubject(socket.remoteAddress ?? ''));
       socket.on('resume', () => stayStopped(socket));
       socket.once('close', () => forget(socket));
+      if (queued.size === 0) return;
       stop(socket);
       goOn(socket);
     },
