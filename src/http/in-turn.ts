@@ -112,6 +112,8 @@ export function inTurn(
     note(line, -1, bytes);
     if (line.waiting === 0) connections.goOn(request.socket);
     if (request.socket.writable) handle(request, response);
+    // What takes the short way is answered by now, and an idle connection must not hold its last request.
+    if (response.writableEnded) turns.end(request.socket, response);
   }
 
   return (request, response) => {
