@@ -64,9 +64,13 @@ export async function enter(
 }
 
 /** Loads an entrant for some seconds and reads what it cost its server. */
-export async function runOnce({ server, load, requestsFile }: Entrant, seconds: number): Promise<Run> {
+export async function runOnce(
+  { server, load, requestsFile }: Entrant,
+  seconds: number,
+  connections = load.connections,
+): Promise<Run> {
   const cpuBeforeMs = server.readCpuMs();
-  const seen = await sendLoad(server.origin, load, requestsFile, seconds);
+  const seen = await sendLoad(server.origin, { ...load, connections }, requestsFile, seconds);
   const cpuAfterMs = server.readCpuMs();
   const cpuMs = cpuBeforeMs === null || cpuAfterMs === null ? null : cpuAfterMs - cpuBeforeMs;
   return {

@@ -22,8 +22,12 @@ export interface Measured {
   readonly rates: readonly number[];
 }
 
-/** V8 compiles for some seconds, on the one core that the server has, before a server is as fast as it will be. */
-const warmUpRounds = 3;
+/**
+ * V8 compiles what has run often, for some seconds on the one core that the server has; so each is warmed up by many
+ * connections, also where it is then measured with one.
+ */
+const warmUpRounds = 4;
+const warmUpConnections = 64;
 
 /**
  * Measures the subjects in one scenario, each on a fresh copy of the store: all are started and warmed up, then they
@@ -41,7 +45,7 @@ export async function measureScenario(
     for (const subject of subjects)
       await attempt(subject, async () => entrants.add(await enter(subject, scenario, recordedFile, plan)));
     for (let round = 0; round < warmUpRounds; round += 1)
-      for (const entrant of [...entrants]) await runRound(entrants, entrant, plan.seconds);
+      for (const entrant of [...entrants]) await runRound(entrants, entrant, plan.seconds, warmUpConnections);
     for (const entrant of entrants) entrant.runs.length = 0;
     for (let round = 0; round < plan.rounds; round += 1) {
       const order = round % 2 === 0 ? [...entrants] : [...entrants].reverse();
@@ -53,9 +57,14 @@ export async function measureScenario(
   }
 }
 
-async function runRound(entrants: Set<Entrant>, entrant: Entrant, seconds: number): Promise<void> {
+async function runRound(
+  entrants: Set<Entrant>,
+  entrant: Entrant,
+  seconds: number,
+  connections = entrant.load.connections,
+): Promise<void> {
   const isDone = await attempt(entrant.subject, async () =>
-    entrant.runs.push(await runOnce(entrant, seconds)),
+    entrant.runs.push(await runOnce(entrant, seconds, connections)),
   );
   if (isDone || !entrants.delete(entrant)) return;
   await entrant.server.stop();

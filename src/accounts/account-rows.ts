@@ -10,16 +10,18 @@ export const insertAccount = insertion<{
   perMinute: bigint | null;
   perDay: bigint | null;
   createdAtMs: bigint;
-}>()((query, p) =>
+}>()((query, rows) =>
   query
     .insertInto('accounts')
-    .values({
-      name: p.name,
-      plan: p.plan,
-      per_minute: p.perMinute,
-      per_day: p.perDay,
-      created_at_ms: p.createdAtMs,
-    })
+    .values(
+      rows.map((p) => ({
+        name: p.name,
+        plan: p.plan,
+        per_minute: p.perMinute,
+        per_day: p.perDay,
+        created_at_ms: p.createdAtMs,
+      })),
+    )
     .returning('id'),
 );
 

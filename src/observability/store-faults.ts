@@ -103,15 +103,17 @@ function watchCalls(
   return {
     succeed,
     fail,
-    async watch<T>(action: () => Promise<T>): Promise<T> {
-      try {
-        const result = await action();
-        succeed();
-        return result;
-      } catch (error) {
-        fail(error);
-        throw error;
-      }
+    watch<T>(action: () => Promise<T>): Promise<T> {
+      return action().then(
+        (result) => {
+          succeed();
+          return result;
+        },
+        (error) => {
+          fail(error);
+          throw error;
+        },
+      );
     },
     note: () => (fault === null ? null : `the store cannot be ${what} since ${fault.since}: ${fault.reason}`),
   };

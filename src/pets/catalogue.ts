@@ -82,11 +82,12 @@ export function createCatalogue(database: Database, clock: Clock): Catalogue {
       return row === undefined ? null : toPet(row);
     },
 
-    async add(newPet, idempotency) {
+    add(newPet, idempotency) {
       if (idempotency !== null) return addOnce(newPet, idempotency);
       const complete = completeNewPet(newPet);
-      const rows = await database.run(insertPet, complete);
-      return { pet: { id: insertedId(rows), ...complete }, replayed: false };
+      return database
+        .run(insertPet, complete)
+        .then((rows) => ({ pet: { id: insertedId(rows), ...complete }, replayed: false }));
     },
 
     load(batches, onWrite) {

@@ -40,10 +40,10 @@ export const selectPet = statement<{ id: bigint }>()((query, p) =>
 );
 
 /** Adds an animal and gives the id that it was assigned, which grows and is never used again. */
-export const insertPet = insertion<{ name: string; categoryId: bigint; status: string }>()((query, p) =>
+export const insertPet = insertion<{ name: string; categoryId: bigint; status: string }>()((query, rows) =>
   query
     .insertInto('pets')
-    .values({ name: p.name, category_id: p.categoryId, status: p.status })
+    .values(rows.map((p) => ({ name: p.name, category_id: p.categoryId, status: p.status })))
     .returning('id'),
 );
 

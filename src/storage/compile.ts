@@ -45,17 +45,25 @@ const builders = {
 
 const placeholders = new Proxy({}, { get: (_, name) => new Placeholder(String(name)) });
 
-/** Builds a statement's text for an engine. Every value in it must be one of its named parameters. */
+/**
+ * Builds a statement's text for an engine; where it adds rows, for so many at once, with the names at the places of one.
+ * Every value in it must be one of its named parameters.
+ */
 export function compileStatement<P extends Parameters, R>(
-  statement: Statement<P, R>,
+  { build, buildRows }: Statement<P, R>,
   engine: Database['engine'],
+  rows = 1,
 ): CompiledStatement {
-  const { sql, parameters } = statement.build(builders[engine], placeholders as P).compile();
+  const built =
+    buildRows === undefined
+      ? build(builders[engine], placeholders as P)
+      : buildRows(builders[engine], Array<P>(rows).fill(placeholders as P));
+  const { sql, parameters } = built.compile();
   const names = parameters.map((parameter) => {
     if (parameter instanceof Placeholder) return parameter.name;
     throw new TypeError(`a statement holds a value that is no named parameter: ${sql}`);
   });
-  return { sql, names };
+  return { sql, names: names.slice(0, names.length / rows) };
 }
 
 /** The values of the parameters in the order of their places; every one must be given. */

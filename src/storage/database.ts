@@ -10,8 +10,8 @@ export type Parameters = Readonly<Record<string, Value>>;
 /** One statement of SQL: built for each engine once, prepared once, run with named parameters. */
 export interface Statement<P extends Parameters, R> {
   readonly build: (query: QueryCreator<Tables>, parameters: P) => Compilable<R>;
-  /** Whether it adds one row, and its one result is that row's `id`. */
-  readonly isInsertion?: true;
+  /** Where it adds a row, and its one result is that row's `id`: the same for several rows. */
+  readonly buildRows?: (query: QueryCreator<Tables>, rows: readonly P[]) => Compilable<R>;
 }
 
 /** One step of a transaction: a statement with the values it is to run with. */
@@ -80,12 +80,11 @@ export function statement<P extends Parameters>() {
   return <R>(build: Statement<P, R>['build']): Statement<P, R> => ({ build });
 }
 
-/** Declares the adding of one row to a table that numbers its rows, with the row's `id` as its one result. */
+/** Declares the adding of rows to a table that numbers them, with the `id` of each as the result. */
 export function insertion<P extends Parameters>() {
-  return (build: Statement<P, { id: bigint }>['build']): Statement<P, { id: bigint }> => ({
-    build,
-    isInsertion: true,
-  });
+  return (
+    buildRows: (query: QueryCreator<Tables>, rows: readonly P[]) => Compilable<{ id: bigint }>,
+  ): Statement<P, { id: bigint }> => ({ build: (query, row) => buildRows(query, [row]), buildRows });
 }
 
 /** Runs one statement inside a work. */

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Kysely } from 'kysely';
-import { type Database, step, type Value } from './database.ts';
+import type { Database, Value } from './database.ts';
 import { isNewest, migrate } from './migrations/migrate.ts';
 import { toOpeningError } from './opening-error.ts';
 import {
@@ -63,8 +63,8 @@ async function connect(path: string): Promise<Database> {
     read: async (statement, parameters) => readNow(statement, parameters),
     readNow,
     watchAccounts: null,
-    run: (statement, parameters) => writer.transact(() => step(statement, parameters)),
-    transact: (work) => writer.transact(work),
+    run: writer.run,
+    transact: writer.transact,
     async load(...rows) {
       try {
         return await loadRows(path, ...rows);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { AppError } from '../../src/errors.ts';
 import { int64Max, int64Min } from '../../src/int64.ts';
+import { insertedId, insertPet, selectPet } from '../../src/pets/pet-rows.ts';
 import { isUniqueViolation } from '../../src/storage/constraint.ts';
 import { type Database, step, type Work } from '../../src/storage/database.ts';
 import type { Engine } from '../support/engines.ts';
@@ -82,6 +83,30 @@ export function describeDatabase(engine: Engine): void {
         assert.ok(row?.value instanceof Uint8Array);
         assert.deepEqual(Array.from(row.value), Array.from(value));
       });
+
+    test('rows that are added at the same time are each stored under the id that they get', async (t) => {
+      const database = await open(t);
+      const names = Array.from({ length: 150 }, (_, index) => `Rex ${index}`);
+      const added = await Promise.all(names.map((name) => database.run(insertPet, available(name))));
+      for (const [index, rows] of added.entries()) {
+        const [row] = await database.read(selectPet, { id: insertedId(rows) });
+        assert.equal(row?.name, names[index]);
+      }
+    });
+
+    test('of rows that are added at the same time only the one that breaks a rule is refused', async (t) => {
+      const database = await open(t);
+      const statuses = Array.from({ length: 20 }, (_, index) => (index === 7 ? 'lost' : 'sold'));
+      const added = await Promise.allSettled(
+        statuses.map((status) => database.run(insertPet, { ...available('Rex'), status })),
+      );
+      assert.deepEqual(
+        added.flatMap(({ status }, index) => (status === 'rejected' ? [index] : [])),
+        [7],
+      );
+      const ids = added.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
+      assert.equal(new Set(ids.map(({ id }) => id)).size, 19);
+    });
 
     test('a broken unique key is told as such, and adds nothing', async (t) => {
       const database = await open(t);
@@ -215,6 +240,10 @@ export function describeDatabase(engine: Engine): void {
       await assert.rejects(database.run(insertWindow, { subject: 'a', used: 1n }), unavailable);
     });
   });
+}
+
+function available(name: string) {
+  return { name, categoryId: 1n, status: 'available' };
 }
 
 async function readUsed(database: Database, subject: string): Promise<bigint | undefined> {

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
+import { int64Max } from '../../src/int64.ts';
+import { insertPet } from '../../src/pets/pet-rows.ts';
 import { type Database, step } from '../../src/storage/database.ts';
 import { openSqlite } from '../../src/storage/sqlite.ts';
 import { openConnection, type SqliteConnection } from '../../src/storage/sqlite-connection.ts';
@@ -62,6 +64,17 @@ test('waiting for the works to settle ends also where they fail', async (t) => {
   connection.close();
   await drained;
   await failing;
+});
+
+test('ids that run out refuse what gets none, and nothing else', async (t) => {
+  const { database, connection } = await openFile(t);
+  const pet = { name: 'Rex', categoryId: 1n, status: 'available' };
+  connection.raw.exec(`insert into pets values (${int64Max - 3n}, 'Max', 1, 'sold')`);
+  const added = await Promise.allSettled(Array.from({ length: 8 }, () => database.run(insertPet, pet)));
+  const ids = added.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
+  assert.deepEqual(ids, [{ id: int64Max - 2n }, { id: int64Max - 1n }, { id: int64Max }]);
+  for (const result of added.slice(3))
+    assert.equal(result.status === 'rejected' && result.reason.code, 'unavailable');
 });
 
 test('a full disk refuses what does not fit and nothing else, and is well again when there is room', async (t) => {
