@@ -63,6 +63,12 @@ export async function enter(
   };
 }
 
+/**
+ * The connections of the rounds that warm a server up, its own number where there is none: V8 compiles what has run
+ * often, for some seconds on the one core that the server has, and with one connection little runs.
+ */
+export const warmUps: readonly (number | undefined)[] = [64, 64, 64, undefined];
+
 /** Loads an entrant for some seconds and reads what it cost its server. */
 export async function runOnce(
   { server, load, requestsFile }: Entrant,

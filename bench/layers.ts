@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { enter, type Plan, recordService, runOnce } from './entrant.ts';
+import { enter, type Plan, recordService, runOnce, warmUps } from './entrant.ts';
 import { type Layer, layers } from './layer-rules.ts';
 import { profilingArgs, readShares } from './profile.ts';
 import { formatTable } from './report.ts';
@@ -52,7 +52,7 @@ async function profile(subject: Subject, scenario: Scenario, recordedFile: strin
   mkdirSync(profiles);
   const entrant = await enter(profiled(subject, profiles), scenario, recordedFile, plan);
   try {
-    await runOnce(entrant, plan.seconds);
+    for (const connections of warmUps) await runOnce(entrant, plan.seconds, connections);
     await runOnce(entrant, plan.seconds);
   } finally {
     await entrant.server.stop();

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { cpus, release, totalmem, type } from 'node:os';
+import manifest from '../package.json' with { type: 'json' };
 
 /** Servers run here, and nothing else of ours. */
 export const serverCore = 0;
@@ -26,8 +27,15 @@ export function describeMachine(): string {
   return `${cpus().length} cores (${model}), ${memoryGib} GiB, ${type()} ${release()}, Node ${process.version.slice(1)}; ${pinning}`;
 }
 
-/** All that a measured process gets of this one's environment, lest a setting of the user's change what is measured. */
+/** The flags of Node that `npm start` starts the service with. */
+const [, nodeFlags = ''] = /^exec node ((?:--\S+ )*)/.exec(manifest.scripts.start) ?? [];
+
+/**
+ * All that a measured process gets of its surroundings, lest a setting of the user's change what is measured. The bare
+ * server and the peers have the service's flags of Node, too.
+ */
 export const inheritedEnvironment = {
+  NODE_OPTIONS: nodeFlags.trim(),
   PATH: process.env['PATH'],
   HOME: process.env['HOME'],
   TMPDIR: process.env['TMPDIR'],

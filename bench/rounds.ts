@@ -1,4 +1,4 @@
-import { type Entrant, enter, type Plan, type Run, recordService, runOnce } from './entrant.ts';
+import { type Entrant, enter, type Plan, type Run, recordService, runOnce, warmUps } from './entrant.ts';
 import type { Scenario } from './scenarios.ts';
 import { compareRates, medianOf, type Spread, spreadOf } from './statistics.ts';
 import { bare, type Subject } from './subjects.ts';
@@ -23,13 +23,6 @@ export interface Measured {
 }
 
 /**
- * V8 compiles what has run often, for some seconds on the one core that the server has; so each is warmed up by many
- * connections, also where it is then measured with one.
- */
-const warmUpRounds = 4;
-const warmUpConnections = 64;
-
-/**
  * Measures the subjects in one scenario, each on a fresh copy of the store: all are started and warmed up, then they
  * are loaded in turn, round after round, every other round in the reverse order; the idle ones only hold memory. A peer
  * that fails is left out and named; if anything else fails, so does the measurement.
@@ -44,8 +37,8 @@ export async function measureScenario(
     const recordedFile = await recordService(scenario, plan);
     for (const subject of subjects)
       await attempt(subject, async () => entrants.add(await enter(subject, scenario, recordedFile, plan)));
-    for (let round = 0; round < warmUpRounds; round += 1)
-      for (const entrant of [...entrants]) await runRound(entrants, entrant, plan.seconds, warmUpConnections);
+    for (const connections of warmUps)
+      for (const entrant of [...entrants]) await runRound(entrants, entrant, plan.seconds, connections);
     for (const entrant of entrants) entrant.runs.length = 0;
     for (let round = 0; round < plan.rounds; round += 1) {
       const order = round % 2 === 0 ? [...entrants] : [...entrants].reverse();

@@ -9,7 +9,7 @@ import { makeAnimalLines } from './animals.ts';
 import { inheritedEnvironment } from './machine.ts';
 
 /** The service's own command line. */
-export const serviceEntry = join(import.meta.dirname, '..', 'src', 'main.ts');
+export const serviceEntry = join(import.meta.dirname, '..', 'bin', 'animal-store.js');
 
 /** A store of the service that holds the animals and one key. */
 export interface SeededStore {

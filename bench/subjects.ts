@@ -1,9 +1,8 @@
 import { join } from 'node:path';
-import manifest from '../package.json' with { type: 'json' };
 import type { Request, RequestHeaders } from './exchange.ts';
 import type { Command } from './processes.ts';
 import type { Scenario, Walk } from './scenarios.ts';
-import { type SeededStore, serviceEnvironment } from './store.ts';
+import { type SeededStore, serviceEntry, serviceEnvironment } from './store.ts';
 
 /** What a subject is started with, new for each scenario. */
 export interface Ground {
@@ -30,10 +29,6 @@ export function withKey({ key }: SeededStore): RequestHeaders {
   return { authorization: `Bearer ${key}` };
 }
 
-/** What `npm start` runs, without `exec node`; the servers beside the service get the same flags of Node. */
-const startArgs = manifest.scripts.start.split(' ').slice(2);
-const nodeFlags = startArgs.filter((argument) => argument.startsWith('--'));
-
 const serverFile = (name: string) => join(import.meta.dirname, 'servers', name);
 const ownRequests: Subject['requests'] = (scenario, walk) => scenario.requests(walk);
 
@@ -43,8 +38,7 @@ export const service: Subject = {
   isPeer: false,
   build: (port, { storeFile }) => ({
     file: process.execPath,
-    args: startArgs,
-    folder: join(import.meta.dirname, '..'),
+    args: [serviceEntry, 'serve'],
     environment: { ...serviceEnvironment(storeFile), PORT: String(port), OPS_PORT: '0' },
   }),
   requests: ownRequests,
@@ -68,7 +62,7 @@ export const bare: Subject = {
   isPeer: false,
   build: (port, { recordedFile }) => ({
     file: process.execPath,
-    args: [...nodeFlags, serverFile('bare.ts'), String(port), recordedFile],
+    args: [serverFile('bare.ts'), String(port), recordedFile],
   }),
   requests: ownRequests,
 };
@@ -80,7 +74,7 @@ export const commitEach: Subject = {
   isPeer: false,
   build: (port, { storeFile, recordedFile }) => ({
     file: process.execPath,
-    args: [...nodeFlags, serverFile('commit-each.ts'), String(port), storeFile, recordedFile],
+    args: [serverFile('commit-each.ts'), String(port), storeFile, recordedFile],
   }),
   requests: ownRequests,
 };

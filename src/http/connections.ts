@@ -60,7 +60,7 @@ export function createConnections(): Connections {
   function stayStopped(socket: Socket): void {
     if (!stopped.has(socket)) return;
     socket.pause();
-    // Where it was paused between being set going and this event, as a new one is, that did nothing.
+    // Of one that was paused again before this event, as a new one is, `pause` does nothing: the event stops its reading.
     socket.emit('pause');
   }
 

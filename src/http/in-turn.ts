@@ -16,7 +16,7 @@ export const throngMsMax = 50;
 /** More than a request takes that waits: its objects, and the two texts of each header with their places. */
 const requestBytes = 4_096;
 const headerTextBytes = 48;
-/** Behind a head with more headers, each of two texts, Node lets a request come whose answer is not awaited (below). */
+/** 32 headers, a name and a value each. In the midst of a longer head Node ends the answer before it (below). */
 const fewHeaderTexts = 2 * 32;
 
 interface Line {

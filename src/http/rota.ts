@@ -1,9 +1,9 @@
-/** Takes a task of someone, to run when their turn has come; gives what calls it off. */
+/** Takes a task of someone, to run when their turn has come; gives what calls it off. A task must not throw. */
 export type Rota = (owner: string, task: () => void) => () => void;
 
 /** How many tasks run in a turn of the event loop. */
 export interface Pace {
-  /** Where turns are long, so that others wait for them. */
+  /** Where turns are long, so that others wait for them, and nobody arrives; an even number. */
   readonly least: number;
   /** Where they are short, after a few of them. */
   readonly most: number;
@@ -78,6 +78,7 @@ export function createRota({ least, most }: Pace, countArrivals: () => number): 
   function schedule(): void {
     if (isScheduled) return;
     isScheduled = true;
+    // The first turn doubles it.
     count = least / 2;
     lastAtMs = performance.now();
     setImmediate(runSome);

@@ -103,6 +103,7 @@ function watchCalls(
   return {
     succeed,
     fail,
+    /** Without `await`, as in store-metrics.ts. */
     watch<T>(action: () => Promise<T>): Promise<T> {
       return action().then(
         (result) => {

@@ -46,7 +46,7 @@ const builders = {
 const placeholders = new Proxy({}, { get: (_, name) => new Placeholder(String(name)) });
 
 /**
- * Builds a statement's text for an engine; where it adds rows, for so many at once, with the names at the places of one.
+ * Builds a statement's text for an engine; one that adds rows, for so many at once, and then `names` are those of one row.
  * Every value in it must be one of its named parameters.
  */
 export function compileStatement<P extends Parameters, R>(
@@ -55,7 +55,7 @@ export function compileStatement<P extends Parameters, R>(
   rows = 1,
 ): CompiledStatement {
   const built =
-    buildRows === undefined
+    rows === 1 || buildRows === undefined
       ? build(builders[engine], placeholders as P)
       : buildRows(builders[engine], Array<P>(rows).fill(placeholders as P));
   const { sql, parameters } = built.compile();
@@ -63,7 +63,10 @@ export function compileStatement<P extends Parameters, R>(
     if (parameter instanceof Placeholder) return parameter.name;
     throw new TypeError(`a statement holds a value that is no named parameter: ${sql}`);
   });
-  return { sql, names: names.slice(0, names.length / rows) };
+  const ofOneRow = names.slice(0, names.length / rows);
+  if (names.some((name, index) => name !== ofOneRow[index % ofOneRow.length]))
+    throw new TypeError(`a statement that adds rows holds a parameter beside them: ${sql}`);
+  return { sql, names: ofOneRow };
 }
 
 /** The values of the parameters in the order of their places; every one must be given. */

@@ -10,7 +10,7 @@ export type Parameters = Readonly<Record<string, Value>>;
 /** One statement of SQL: built for each engine once, prepared once, run with named parameters. */
 export interface Statement<P extends Parameters, R> {
   readonly build: (query: QueryCreator<Tables>, parameters: P) => Compilable<R>;
-  /** Where it adds a row, and its one result is that row's `id`: the same for several rows. */
+  /** Of one that adds a row and gives its `id`: builds it for several rows at once. */
   readonly buildRows?: (query: QueryCreator<Tables>, rows: readonly P[]) => Compilable<R>;
 }
 

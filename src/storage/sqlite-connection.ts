@@ -1,4 +1,4 @@
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { DatabaseSync, type SQLInputValue, type StatementResultingChanges } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
 import { compileStatement, placeParameters } from './compile.ts';
 import type { Parameters, Statement } from './database.ts';
@@ -44,7 +44,7 @@ export function openConnection(path: string, busyTimeoutMs: number): SqliteConne
     raw.close();
     throw error;
   }
-  /** Of each statement by how many rows it adds. */
+  /** By statement, then by the number of rows that it adds at once. */
   const prepared = new Map<unknown, Prepared[]>();
 
   function prepare<P extends Parameters, R>(target: Statement<P, R>, rows: number): Prepared {
@@ -53,12 +53,12 @@ export function openConnection(path: string, busyTimeoutMs: number): SqliteConne
     const statement = raw.prepare(isAdding ? sql.replace(returningId, '') : sql);
     statement.setReadBigInts(true);
     const run: Prepared['run'] = isAdding
-      ? (values) => numberRows(BigInt(statement.run(...values).lastInsertRowid), rows)
+      ? (values) => numberRows(statement.run(...values), BigInt(rows))
       : (values) => statement.all(...values);
     return { names, run };
   }
 
-  function find<P extends Parameters, R>(target: Statement<P, R>, rows: number): Prepared {
+  function findPrepared<P extends Parameters, R>(target: Statement<P, R>, rows: number): Prepared {
     const known = prepared.get(target) ?? [];
     if (known.length === 0) prepared.set(target, known);
     known[rows] ??= prepare(target, rows);
@@ -66,12 +66,12 @@ export function openConnection(path: string, busyTimeoutMs: number): SqliteConne
   }
 
   function query<P extends Parameters, R>(target: Statement<P, R>, parameters: P): readonly R[] {
-    const { names, run } = find(target, 1);
+    const { names, run } = findPrepared(target, 1);
     return run(placeParameters(names, parameters)) as readonly R[];
   }
 
   function addRows<P extends Parameters, R>(target: Statement<P, R>, rows: readonly P[]): readonly R[] {
-    const { names, run } = find(target, rows.length);
+    const { names, run } = findPrepared(target, rows.length);
     return run(rows.flatMap((row) => placeParameters(names, row))) as readonly R[];
   }
 
@@ -100,9 +100,14 @@ function countAtOnce(left: number): number {
   return left >= rowsAtOnceMax ? rowsAtOnceMax : 2 ** (31 - Math.clz32(left));
 }
 
-/** The ids of rows that one statement added: as nobody else writes meanwhile, one after the other. */
-function numberRows(lastId: bigint, rows: number): readonly { id: bigint }[] {
-  return Array.from({ length: rows }, (_, index) => ({ id: lastId - BigInt(rows - 1 - index) }));
+/**
+ * The ids of the rows that one statement added: one after the other, as the statement adds them in their order and no
+ * trigger adds any. An operator's own trigger may leave rows out; then nobody knows whose id is whose.
+ */
+function numberRows({ changes, lastInsertRowid }: StatementResultingChanges, rows: bigint): { id: bigint }[] {
+  if (changes !== rows) throw new Error(`of ${rows} rows ${changes} were added: a trigger left some out`);
+  const firstId = BigInt(lastInsertRowid) - rows + 1n;
+  return Array.from({ length: Number(rows) }, (_, index) => ({ id: firstId + BigInt(index) }));
 }
 
 /** Opens a file that is there to be read and not changed. Throws OperatorError where it cannot be opened. */

@@ -28,21 +28,22 @@ export const drainWaitMsMax = 500;
 export const waitingWorksMax = 10_000;
 const retryAfterMs = 5;
 /**
- * How long a work waits for others to share its commit, while each turn of the event loop brings more of them: a turn of
- * 64 clients that read and write. Longer, it makes those who write wait; without, there is a fifth less done.
+ * How long a work waits for others to share its commit, while each turn of the event loop brings more of them: less than
+ * a turn takes that serves 64 clients. Longer, those who write wait for it; without, a fifth less is done.
  */
 const gatherMsMax = 1;
 
 /**
  * A commit waits for the disk (about 200 us), so works that come close together share one: it begins when a turn of the
- * event loop has brought no further work. A client that was alone the last time is not made to wait. Each work is
+ * event loop has brought no further work, or `gatherMsMax` are over. A client that was alone the last time is not made to wait. Each work is
  * answered after the commit that holds it. Where one throws, the batch is undone and each is begun again by itself.
  */
 export function createSqliteWriter(connection: SqliteConnection): SqliteWriter {
   const { raw } = connection;
   const begin = raw.prepare('begin immediate');
   const commit = raw.prepare('commit');
-  // They tell the id of the last row, too, and throw where it is past 2^53 and no bigint.
+  // They tell the id of the last row, too, and throw where it is past 2^53 and no bigint: after the commit, which would
+  // be made again.
   for (const statement of [begin, commit]) statement.setReadBigInts(true);
   let waiting: Job[] = [];
   let scheduled = false;
@@ -93,7 +94,7 @@ export function createSqliteWriter(connection: SqliteConnection): SqliteWriter {
       else job.reject(toStorageError(error));
   }
 
-  function hand<T>(task: Task): Promise<T> {
+  function queue<T>(task: Task): Promise<T> {
     if (waiting.length >= waitingWorksMax) return Promise.reject(storeOverloaded());
     return new Promise<T>((resolve, reject) => {
       waiting.push({ task, queuedAtMs: performance.now(), resolve, reject });
@@ -103,8 +104,8 @@ export function createSqliteWriter(connection: SqliteConnection): SqliteWriter {
   }
 
   return {
-    transact: hand,
-    run: (statement, parameters) => hand({ statement, parameters } as unknown as Step),
+    transact: queue,
+    run: (statement, parameters) => queue({ statement, parameters } as unknown as Step),
     drain() {
       waitMsMax = drainWaitMsMax;
       if (waiting.length === 0) return Promise.resolve();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { AppError } from '../../src/errors.ts';
 import { int64Max, int64Min } from '../../src/int64.ts';
-import { insertedId, insertPet, selectPet } from '../../src/pets/pet-rows.ts';
+import { insertedId, insertPet, selectOldest, selectPet } from '../../src/pets/pet-rows.ts';
 import { isUniqueViolation } from '../../src/storage/constraint.ts';
 import { type Database, step, type Work } from '../../src/storage/database.ts';
 import type { Engine } from '../support/engines.ts';
@@ -105,8 +105,39 @@ export function describeDatabase(engine: Engine): void {
         [7],
       );
       const ids = added.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
-      assert.equal(new Set(ids.map(({ id }) => id)).size, 19);
+      const stored = await database.read(selectOldest, { afterId: 0n, count: 100n });
+      assert.deepEqual(
+        stored.map(({ id }) => id),
+        ids.map(({ id }) => id).toSorted((one, other) => Number(one - other)),
+      );
     });
+
+    for (const status of ['pending', 'lost'])
+      test(`what is handed over at once is each answered by what it did (one wants to be ${status})`, async (t) => {
+        const database = await open(t);
+        const add = (name: string) => database.run(insertPet, available(name));
+        const results = await Promise.allSettled([
+          add('a'),
+          database.transact(() => step(insertPet, { ...available('b'), status })),
+          add('c'),
+          database.run(insertWindow, { subject: 'w', used: 1n }),
+          add('d'),
+          add('e'),
+          add('f'),
+        ]);
+        for (const [index, name] of ['a', 'b', 'c', null, 'd', 'e', 'f'].entries()) {
+          const result = results[index];
+          const isRefused = name === 'b' && status === 'lost';
+          assert.equal(result?.status, isRefused ? 'rejected' : 'fulfilled');
+          if (result?.status !== 'fulfilled') continue;
+          const [row] = result.value;
+          if (row !== undefined && 'id' in row)
+            assert.equal((await database.read(selectPet, { id: row.id }))[0]?.name, name);
+          else assert.equal(row?.subject, 'w');
+        }
+        const stored = await database.read(selectOldest, { afterId: 0n, count: 100n });
+        assert.equal(stored.length, status === 'lost' ? 5 : 6);
+      });
 
     test('a broken unique key is told as such, and adds nothing', async (t) => {
       const database = await open(t);

@@ -66,7 +66,7 @@ test('waiting for the works to settle ends also where they fail', async (t) => {
   await failing;
 });
 
-test('ids that run out refuse what gets none, and nothing else', async (t) => {
+test('ids that run out refuse what gets none, and nothing else; past 2^53 a commit is made and told once', async (t) => {
   const { database, connection } = await openFile(t);
   const pet = { name: 'Rex', categoryId: 1n, status: 'available' };
   connection.raw.exec(`insert into pets values (${int64Max - 3n}, 'Max', 1, 'sold')`);
@@ -75,6 +75,23 @@ test('ids that run out refuse what gets none, and nothing else', async (t) => {
   assert.deepEqual(ids, [{ id: int64Max - 2n }, { id: int64Max - 1n }, { id: int64Max }]);
   for (const result of added.slice(3))
     assert.equal(result.status === 'rejected' && result.reason.code, 'unavailable');
+});
+
+test('animals that a trigger of the operator leaves out are not answered with the ids of others', async (t) => {
+  const { database, connection } = await openFile(t);
+  connection.raw.exec(
+    "create trigger no_cats before insert on pets when new.name = 'Cat' begin select raise(ignore); end",
+  );
+  const names = ['Rex', 'Cat', 'Max', 'Cat'];
+  const added = await Promise.allSettled(
+    names.map((name) => database.run(insertPet, { name, categoryId: 1n, status: 'available' })),
+  );
+  assert.deepEqual(
+    added.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled', 'rejected'],
+  );
+  const ids = added.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
+  assert.deepEqual(ids, [{ id: 1n }, { id: 2n }]);
 });
 
 test('a full disk refuses what does not fit and nothing else, and is well again when there is room', async (t) => {
