@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { cp, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { promisify } from 'node:util';
+import manifest from '../../package.json' with { type: 'json' };
+import { makeFolder } from '../support/service.ts';
+
+const run = promisify(execFile);
+const root = join(import.meta.dirname, '../..');
+
+/** An installation of its own, so far as the program's file looks beside itself; gives its folder. */
+async function install(t: TestContext): Promise<string> {
+  const folder = await makeFolder(t);
+  await cp(join(root, 'bin'), join(folder, 'bin'), { recursive: true });
+  await cp(join(root, 'package.json'), join(folder, 'package.json'));
+  await symlink(join(root, 'src'), join(folder, 'src'));
+  return folder;
+}
+
+test('what is compiled is kept beside the packages', async (t) => {
+  const folder = await install(t);
+  const first = await run(process.execPath, [join(folder, 'bin/animal-store.js'), '--version']);
+  assert.deepEqual(first, { stdout: `${manifest.version}\n`, stderr: '' });
+  assert.notEqual((await readdir(join(folder, 'node_modules/.cache/compiled'))).length, 0);
+  const second = await run(process.execPath, [join(folder, 'bin/animal-store.js'), '--version']);
+  assert.deepEqual(second, first);
+});
+
+test('where nothing can be kept it starts all the same, and says nothing', async (t) => {
+  const folder = await install(t);
+  await mkdir(join(folder, 'node_modules'));
+  await writeFile(join(folder, 'node_modules/.cache'), 'no folder');
+  const { stdout, stderr } = await run(process.execPath, [join(folder, 'bin/animal-store.js'), '--version']);
+  assert.deepEqual({ stdout, stderr }, { stdout: `${manifest.version}\n`, stderr: '' });
+});
