@@ -35,8 +35,9 @@ const gatherMsMax = 1;
 
 /**
  * A commit waits for the disk (about 200 us), so works that come close together share one: it begins when a turn of the
- * event loop has brought no further work, or `gatherMsMax` are over. A client that was alone the last time is not made to wait. Each work is
- * answered after the commit that holds it. Where one throws, the batch is undone and each is begun again by itself.
+ * event loop has brought no further work, or `gatherMsMax` are over. A client that was alone the last time is not made
+ * to wait. Each work is answered after the commit that holds it. Where one throws, the batch is undone and each is begun
+ * again by itself.
  */
 export function createSqliteWriter(connection: SqliteConnection): SqliteWriter {
   const { raw } = connection;
