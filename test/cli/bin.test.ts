@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cp, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -26,6 +26,22 @@ test('what is compiled is kept beside the packages', async (t) => {
   assert.notEqual((await readdir(join(folder, 'node_modules/.cache/compiled'))).length, 0);
   const second = await run(process.execPath, [join(folder, 'bin/animal-store.js'), '--version']);
   assert.deepEqual(second, first);
+});
+
+test('what was kept and has been spoilt is compiled again', async (t) => {
+  const folder = await install(t);
+  const command = [join(folder, 'bin/animal-store.js'), '--version'];
+  const first = await run(process.execPath, command);
+  const kept = join(folder, 'node_modules/.cache/compiled');
+  const files = (await readdir(kept, { recursive: true, withFileTypes: true })).filter((file) =>
+    file.isFile(),
+  );
+  assert.notEqual(files.length, 0);
+  for (const [index, { parentPath, name }] of files.entries())
+    await (index % 2 === 0
+      ? truncate(join(parentPath, name), 100)
+      : writeFile(join(parentPath, name), 'spoilt'));
+  assert.deepEqual(await run(process.execPath, command), first);
 });
 
 test('where nothing can be kept it starts all the same, and says nothing', async (t) => {

@@ -99,7 +99,7 @@ describe('API4 Unrestricted Resource Consumption', () => {
     await expectError(await service.post(key, '\x1f\x8b', headers), 415, 'unsupported_media_type');
   });
 
-  test('deep JSON and long numbers are refused as any other mistake', async () => {
+  test('deep JSON and long numbers are refused like every other mistake', async () => {
     const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`;
     for (const body of [
       deep,

@@ -66,7 +66,7 @@ export function abuse({ misbehave, settings, growthMibMax, ...scenario }: AbuseO
   };
 }
 
-/** The largest animals that there may be, so that a page of them is as large as any. */
+/** The largest animals that there may be: no page is larger than one of these. */
 const stockCount = 100;
 
 async function stock({ folder }: TortureContext, target: Target): Promise<void> {

@@ -46,7 +46,7 @@ export const slowHeads: Scenario = abuse({
     for (const socket of crowd.sockets) socket.write('GET /v1/pets HTTP/1.1\r\nHost: a\r\nX: ');
     const seconds = await drip(context, crowd, defaultTimeouts.headersMs);
     const counts = countStatuses(crowd);
-    // Past the limit of their address they are refused as any other stranger is.
+    // Past the limit of their address they are refused like every other stranger.
     for (const status of counts.keys()) assert.ok(['408', '429'].includes(status), describeStatuses(counts));
     return {
       done: `Heads of requests, a byte each ${dripMs} ms, over ${crowd.sockets.length} connections`,

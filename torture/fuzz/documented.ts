@@ -13,7 +13,7 @@ export function isOfHead({ status, headers, body }: RawResponse): boolean {
 }
 
 /**
- * Fails where an answer to a request that nobody knows is not as any operation of the description says, and not the
+ * Fails where an answer to a request that nobody knows is not what some operation of the description says, and not the
  * description itself: a status of the table, the headers, and a body in its shape unless it is `bodiless`.
  */
 export function expectDocumented(description: Description, answer: RawResponse, bodiless: boolean): void {
