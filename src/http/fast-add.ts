@@ -1,9 +1,10 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { performance } from 'node:perf_hooks';
 import type { Added, Catalogue } from '../pets/catalogue.ts';
 import type { Admission, Admitted } from './admission.ts';
+import { listHeaders } from './header-list.ts';
 import { describeAdded, takeNewPet } from './new-pet.ts';
 import type { CountingRequestLog } from './request-metrics.ts';
-import { securityHeaders } from './security-headers.ts';
 import type { Turns } from './turns.ts';
 
 export interface FastAddOptions {
@@ -26,12 +27,7 @@ export function createFastAdd(options: FastAddOptions) {
   function answer(response: ServerResponse, { decision, caller }: Admitted, added: Added, ms: number): void {
     const requestId = createRequestId();
     const { headers, body } = describeAdded(added, baseUrl);
-    response.writeHead(201, {
-      'x-request-id': requestId,
-      ...securityHeaders,
-      ...decision.headers,
-      ...headers,
-    });
+    response.writeHead(201, listHeaders(requestId, decision.headers, headers));
     response.end(body);
     requestLog.noteAdded({ requestId, caller, ms });
   }

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import process from 'node:process';
 import { createFastAdd, type FastAddOptions } from './fast-add.ts';
 import { createFastRead, type FastReadOptions } from './fast-read.ts';
 

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Admission } from './admission.ts';
+import { listHeaders } from './header-list.ts';
 import type { CountedReadyAnswers } from './ready-metrics.ts';
 import type { CountingRequestLog } from './request-metrics.ts';
-import { securityHeaders } from './security-headers.ts';
 
 export interface FastReadOptions {
   readonly admission: Admission;
@@ -18,12 +18,7 @@ export function createFastRead({ admission, ready, createRequestId, requestLog }
     const answer = ready.find(target);
     const admitted = answer === null ? null : admission.admit(request, 'pets:read');
     if (answer === null || admitted === null) return false;
-    response.writeHead(200, {
-      'x-request-id': createRequestId(),
-      ...securityHeaders,
-      ...admitted.decision.headers,
-      ...answer.headers,
-    });
+    response.writeHead(200, listHeaders(createRequestId(), admitted.decision.headers, answer.headers));
     response.end(answer.body);
     ready.noteSent();
     requestLog.noteReady(target);

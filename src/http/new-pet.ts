@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import build from 'fast-json-stringify';
@@ -61,18 +62,17 @@ const writePet = build(PetSchema) as (pet: Pet) => string;
 /** The headers of a 201 that are its own, and its body (contract section 2). */
 export function describeAdded({ pet, replayed }: Added, baseUrl: string) {
   const body = writePet(pet);
-  const headers = {
-    ...addedHeaders({ pet, replayed }, baseUrl),
-    'content-length': String(Buffer.byteLength(body)),
-  };
+  const headers = addedHeaders({ pet, replayed }, baseUrl);
+  headers['content-length'] = String(Buffer.byteLength(body));
   return { headers, body };
 }
 
 /** What a 201 says besides its body: where the animal is, and whether it was there already. */
 export function addedHeaders({ pet, replayed }: Added, baseUrl: string): Record<string, string> {
-  return {
-    ...(replayed && { 'idempotent-replayed': 'true' }),
+  const headers: Record<string, string> = {
     location: `${baseUrl}/pets/${pet.id}`,
     'content-type': jsonType,
   };
+  if (replayed) headers['idempotent-replayed'] = 'true';
+  return headers;
 }

@@ -30,10 +30,10 @@ export function createStoreFaults(
   return {
     watch: (database) => ({
       ...database,
-      read: (statement, parameters) => reads.watch(() => database.read(statement, parameters)),
+      read: (statement, parameters) => reads.watch(database.read(statement, parameters)),
       readNow: watchReadNow(database, reads),
-      run: (statement, parameters) => writes.watch(() => database.run(statement, parameters)),
-      transact: (work) => writes.watch(() => database.transact(work)),
+      run: (statement, parameters) => writes.watch(database.run(statement, parameters)),
+      transact: (work) => writes.watch(database.transact(work)),
     }),
     listNotes: () => [reads.note(), writes.note()].filter((note) => note !== null),
   };
@@ -103,18 +103,10 @@ function watchCalls(
   return {
     succeed,
     fail,
-    /** Without `await`, as in store-metrics.ts. */
-    watch<T>(action: () => Promise<T>): Promise<T> {
-      return action().then(
-        (result) => {
-          succeed();
-          return result;
-        },
-        (error) => {
-          fail(error);
-          throw error;
-        },
-      );
+    /** Beside whoever waits for the call, whose answer it does not hold up. */
+    watch<T>(outcome: Promise<T>): Promise<T> {
+      outcome.then(succeed, fail);
+      return outcome;
     },
     note: () => (fault === null ? null : `the store cannot be ${what} since ${fault.since}: ${fault.reason}`),
   };

@@ -1,8 +1,14 @@
+import { performance } from 'node:perf_hooks';
 import type { Registry } from 'prom-client';
 import { AppError } from '../errors.ts';
 import type { Database } from '../storage/database.ts';
-import { createDurations, exposeDurations } from './durations.ts';
+import { createDurations, type Durations, exposeDurations } from './durations.ts';
 import { expose } from './metrics.ts';
+
+interface Calls {
+  readonly durations: Durations;
+  failures: number;
+}
 
 /**
  * A database that also shows how long its reads and writes took, waiting included, and how many it could not do. A
@@ -34,25 +40,16 @@ export function timeDatabase(database: Database, registry: Registry): Database {
     () => listed.map(([call, { failures }]) => ({ labels: { call }, value: failures })),
   );
 
-  function noteFailure(call: keyof typeof calls, error: unknown): void {
-    if (error instanceof AppError && error.code === 'unavailable') calls[call].failures += 1;
-  }
-
-  /** Without `await`, as each costs every call of the store a further turn of the microtasks. */
-  function time<T>(call: keyof typeof calls, action: () => Promise<T>): Promise<T> {
+  /** Beside whoever waits for the call, whose answer it does not hold up. */
+  function time<T>(call: Calls, action: () => Promise<T>): Promise<T> {
     const startedAtMs = performance.now();
-    const noteEnd = () => calls[call].durations.note(performance.now() - startedAtMs);
-    return action().then(
-      (result) => {
-        noteEnd();
-        return result;
-      },
-      (error) => {
-        noteEnd();
-        noteFailure(call, error);
-        throw error;
-      },
-    );
+    const outcome = action();
+    const noteEnd = () => call.durations.note(performance.now() - startedAtMs);
+    outcome.then(noteEnd, (error) => {
+      noteEnd();
+      noteFailure(call, error);
+    });
+    return outcome;
   }
 
   const { readNow } = database;
@@ -64,12 +61,16 @@ export function timeDatabase(database: Database, registry: Registry): Database {
         try {
           return readNow(statement, parameters);
         } catch (error) {
-          noteFailure('read', error);
+          noteFailure(calls.read, error);
           throw error;
         }
       }),
-    read: (statement, parameters) => time('read', () => database.read(statement, parameters)),
-    run: (statement, parameters) => time('write', () => database.run(statement, parameters)),
-    transact: (work) => time('write', () => database.transact(work)),
+    read: (statement, parameters) => time(calls.read, () => database.read(statement, parameters)),
+    run: (statement, parameters) => time(calls.write, () => database.run(statement, parameters)),
+    transact: (work) => time(calls.write, () => database.transact(work)),
   };
+}
+
+function noteFailure(call: Calls, error: unknown): void {
+  if (error instanceof AppError && error.code === 'unavailable') call.failures += 1;
 }

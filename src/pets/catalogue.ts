@@ -85,10 +85,10 @@ export function createCatalogue(database: Database, clock: Clock): Catalogue {
     // Without `await`, which costs a further turn of the microtasks.
     add(newPet, idempotency) {
       if (idempotency !== null) return addOnce(newPet, idempotency);
-      const complete = completeNewPet(newPet);
+      const { name, categoryId, status } = completeNewPet(newPet);
       return database
-        .run(insertPet, complete)
-        .then((rows) => ({ pet: { id: insertedId(rows), ...complete }, replayed: false }));
+        .run(insertPet, { name, categoryId, status })
+        .then((rows) => ({ pet: { id: insertedId(rows), name, categoryId, status }, replayed: false }));
     },
 
     load(batches, onWrite) {

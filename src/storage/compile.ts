@@ -69,9 +69,12 @@ export function compileStatement<P extends Parameters, R>(
   return { sql, names: ofOneRow };
 }
 
-/** The values of the parameters in the order of their places; every one must be given. */
-export function placeParameters(names: readonly string[], parameters: Parameters): Value[] {
-  const values: Value[] = [];
+/** Puts the values of the parameters, each of which must be given, in the order of their places behind those there are. */
+export function placeParameters(
+  names: readonly string[],
+  parameters: Parameters,
+  values: Value[] = [],
+): Value[] {
   for (const name of names) {
     const value = parameters[name];
     if (value === undefined) throw new TypeError(`the parameter ${name} is not given`);

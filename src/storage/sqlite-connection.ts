@@ -1,7 +1,7 @@
 import { DatabaseSync, type SQLInputValue, type StatementResultingChanges } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
 import { compileStatement, placeParameters } from './compile.ts';
-import type { Parameters, Statement } from './database.ts';
+import type { Parameters, Statement, Value } from './database.ts';
 import { toOpeningError } from './opening-error.ts';
 import { holdPlace } from './sqlite-place.ts';
 import { storeUnavailable } from './store-unavailable.ts';
@@ -72,7 +72,9 @@ export function openConnection(path: string, busyTimeoutMs: number): SqliteConne
 
   function addRows<P extends Parameters, R>(target: Statement<P, R>, rows: readonly P[]): readonly R[] {
     const { names, run } = findPrepared(target, rows.length);
-    return run(rows.flatMap((row) => placeParameters(names, row))) as readonly R[];
+    const values: Value[] = [];
+    for (const row of rows) placeParameters(names, row, values);
+    return run(values) as readonly R[];
   }
 
   return {
@@ -106,8 +108,10 @@ function countAtOnce(left: number): number {
  */
 function numberRows({ changes, lastInsertRowid }: StatementResultingChanges, rows: bigint): { id: bigint }[] {
   if (changes !== rows) throw new Error(`of ${rows} rows ${changes} were added: a trigger left some out`);
-  const firstId = BigInt(lastInsertRowid) - rows + 1n;
-  return Array.from({ length: Number(rows) }, (_, index) => ({ id: firstId + BigInt(index) }));
+  const lastId = BigInt(lastInsertRowid);
+  const ids: { id: bigint }[] = [];
+  for (let id = lastId - rows + 1n; id <= lastId; id += 1n) ids.push({ id });
+  return ids;
 }
 
 /** Opens a file that is there to be read and not changed. Throws OperatorError where it cannot be opened. */

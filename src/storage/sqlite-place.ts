@@ -1,4 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
+import { performance } from 'node:perf_hooks';
 import { secondMs } from '../clock.ts';
 import { storeUnavailable } from './store-unavailable.ts';
 

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import type { Parameters, Statement, Step, Work } from './database.ts';
 import { isBusy, type SqliteConnection, toStorageError } from './sqlite-connection.ts';
 import { storeOverloaded } from './store-unavailable.ts';
