@@ -8,6 +8,7 @@ export const usage = `usage: npm run bench -- [options]
   --layers         instead: where the time of a request goes
   --long MINUTES   instead: memory over a long run
   --sizes LIST     instead: catalogues of several sizes, as in 1000,100000,1000000,10000000
+  --instructions   instead: how many instructions a request is, with --sizes in each of them
 
   --only LIST      of the scenarios only these: ${scenarios.map(({ name }) => name).join(', ')}
   --peers          with the peers (the default without --only)
@@ -21,6 +22,7 @@ export const usage = `usage: npm run bench -- [options]
 
 export interface Options {
   readonly withLayers: boolean;
+  readonly withInstructions: boolean;
   /** Zero where no long run is wanted. */
   readonly longMinutes: number;
   /** Empty where no sizes are to be compared. */
@@ -48,6 +50,7 @@ function parseOptions(args: readonly string[]): Options {
     allowNegative: true,
     options: {
       layers: { type: 'boolean', default: false },
+      instructions: { type: 'boolean', default: false },
       long: { type: 'string' },
       sizes: { type: 'string' },
       only: { type: 'string' },
@@ -60,6 +63,7 @@ function parseOptions(args: readonly string[]): Options {
   });
   return {
     withLayers: values.layers,
+    withInstructions: values.instructions,
     longMinutes: values.long === undefined ? 0 : parseCount(values.long),
     sizes: values.sizes?.split(',').map(parseCount) ?? [],
     only: parseScenarios(values.only),

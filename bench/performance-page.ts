@@ -5,7 +5,7 @@ const docs = join(import.meta.dirname, '..', 'docs');
 const page = join(docs, 'performance.md');
 
 /** The blocks of docs/performance.md that the benchmarks write, in the order in which they first appear. */
-export type Block = 'comparison' | 'layers' | 'sizes' | 'memory';
+export type Block = 'comparison' | 'layers' | 'instructions' | 'sizes' | 'memory';
 
 /** Puts Markdown into its block of docs/performance.md, and leaves everything around the block as it is. */
 export function writeBlock(block: Block, markdown: string): void {

@@ -20,6 +20,8 @@ export interface Command {
 /** A server in a process group of its own, pinned to the servers' core. */
 export interface RunningServer {
   readonly origin: string;
+  /** Of the process that was started, and of its group. */
+  readonly pid: number;
   /** From the start of the process to its first 2xx, in milliseconds. */
   readonly coldStartMs: number;
   /** CPU time of the group so far, in milliseconds; null where the system does not tell. */
@@ -68,12 +70,13 @@ export async function startServer(
     );
   }
   const coldStartMs = performance.now() - startedMs;
-  const group = child.pid ?? 0;
+  const pid = child.pid ?? 0;
   return {
     origin,
+    pid,
     coldStartMs,
-    readCpuMs: () => sumGroup(group, ({ cpuMs }) => cpuMs),
-    readMemoryMib: () => sumGroup(group, ({ memoryMib }) => memoryMib),
+    readCpuMs: () => sumGroup(pid, ({ cpuMs }) => cpuMs),
+    readMemoryMib: () => sumGroup(pid, ({ memoryMib }) => memoryMib),
     stop,
   };
 }

@@ -20,6 +20,8 @@ export interface Measured {
   readonly coldStartMs: number;
   /** Requests per second of each round, in the order of the rounds. */
   readonly rates: readonly number[];
+  /** The same for the server CPU per request. */
+  readonly cpuUsOfRounds: readonly (number | null)[];
 }
 
 /**
@@ -90,6 +92,7 @@ function summarise(scenario: Scenario, entrants: readonly Entrant[]): Measured[]
     memoryMib: server.readMemoryMib(),
     coldStartMs: server.coldStartMs,
     rates: ratesOf(runs),
+    cpuUsOfRounds: runs.map(({ cpuUs }) => cpuUs),
   }));
 }
 

@@ -2,6 +2,7 @@
 import { makeTemporaryFolder } from './cleanup.ts';
 import { compare } from './comparison.ts';
 import type { Plan } from './entrant.ts';
+import { measureInstructions, requireValgrind } from './instructions.ts';
 import { measureLayers } from './layers.ts';
 import { describeMachine, moveToLoadCore } from './machine.ts';
 import { measureMemory } from './memory.ts';
@@ -21,8 +22,8 @@ async function preparePlan(options: Options, folder: string): Promise<Plan> {
 /** Prints what was found, and puts it into the documentation if that is wanted. */
 function tell(block: Block, found: string, { animals, rounds, seconds, isWritten }: Options): void {
   const day = new Date().toISOString().slice(0, 10);
-  const effort = `${animals.toLocaleString('en')} animals unless said, ${rounds} rounds of ${seconds} s`;
-  const text = `Measured on ${day}: ${describeMachine()}; ${effort}.\n\n${found}`;
+  const effort = `; ${animals.toLocaleString('en')} animals unless said, ${rounds} rounds of ${seconds} s`;
+  const text = `Measured on ${day}: ${describeMachine()}${block === 'instructions' ? '' : effort}.\n\n${found}`;
   process.stdout.write(`\n${text}`);
   if (isWritten) writeBlock(block, text);
 }
@@ -30,6 +31,13 @@ function tell(block: Block, found: string, { animals, rounds, seconds, isWritten
 /** Measures what is wanted, and gives whether all goals that it showed are met. */
 async function measure(options: Options): Promise<boolean> {
   const folder = makeTemporaryFolder();
+  if (options.withInstructions) {
+    requireValgrind();
+    const sizes = options.sizes.length > 0 ? options.sizes : [options.animals];
+    const { report, areGoalsMet } = await measureInstructions({ ...options, folder }, sizes);
+    tell('instructions', report, options);
+    return areGoalsMet;
+  }
   if (options.sizes.length > 0) {
     const { report, areGoalsMet } = await measureSizes({ ...options, folder }, options.sizes);
     tell('sizes', report, options);

@@ -99,11 +99,14 @@ function titleOf(name: string): string {
   return scenarios.find((scenario) => scenario.name === name)?.title ?? name;
 }
 
-/** Not a number where the system does not tell the CPU of a process: then nothing is flat. */
+/** The median over the rounds; not a number where the system does not tell the CPU of a process: then nothing is flat. */
 function costOf(name: string, measured: readonly Measured[]): number {
   const cpuUs = (of: string) =>
-    measured.find(({ scenario, subject }) => scenario.name === name && subject === of)?.cpuUs ?? Number.NaN;
-  return cpuUs(service.name) / cpuUs(bare.name);
+    measured.find(({ scenario, subject }) => scenario.name === name && subject === of)?.cpuUsOfRounds ?? [];
+  const limits = cpuUs(bare.name);
+  return spreadOf(
+    cpuUs(service.name).map((own, round) => (own ?? Number.NaN) / (limits[round] ?? Number.NaN)),
+  ).median;
 }
 
 function formatCalls(sizes: readonly Size[]): string {

@@ -8,9 +8,9 @@ import { bare, service } from '../../bench/subjects.ts';
 function measured(scenarioName: string, subject: string, rates: readonly number[], p99Ms = 1): Measured {
   const scenario = scenarios.find(({ name }) => name === scenarioName);
   if (scenario === undefined) throw new Error(`there is no scenario ${scenarioName}`);
-  const none = { cpuUs: null, coreShare: null, memoryMib: null };
+  const none = { cpuUs: null, cpuUsOfRounds: [], coreShare: null, memoryMib: null };
   const ratio = { median: 1, min: 1, max: 1 };
-  return { scenario, subject, ratio, requestsPerSecond: 1, p50Ms: 1, p99Ms, coldStartMs: 1, rates, ...none };
+return { scenario, subject, ratio, requestsPerSecond: 1, p50Ms: 1, p99Ms, coldStartMs: 1, rates, ...none };
 }
 
 const short = ({ goal, isMet }: { goal: string; isMet: boolean }) => [
