@@ -11,6 +11,7 @@ import type { Cursors } from './cursor.ts';
 import { announceDeprecation, deprecationHeaders, getPetDates } from './deprecation.ts';
 import { addedHeaders, readIdempotency } from './new-pet.ts';
 import { compileQuery } from './query.ts';
+import type { Lifetime } from './ready-answers.ts';
 import type { CountedReadyAnswers } from './ready-metrics.ts';
 import {
   defaultPageLimit,
@@ -85,11 +86,14 @@ function addListPets(
       const answer = makeAnswer(serialise(reply, page.pets, 200), link);
       // A cursor of a store that was put back to an earlier state may stand before animals that are yet to come.
       const isOpenAbove = stamp === null || newestId === null || newestId > stamp.newestId;
-      ready.keep(request.url, answer, { until: isOpenAbove ? 'added' : 'edited' }, stamp);
+      ready.keep(request.url, answer, isOpenAbove ? untilAdded : untilEdited, stamp);
       return sendAnswer(request, reply, answer);
     },
   );
 }
+
+const untilAdded: Lifetime = { until: 'added' };
+const untilEdited: Lifetime = { until: 'edited' };
 
 /** Interface section 4.2, contract section 2. */
 function addCreatePet(server: FastifyInstance, { catalogue, baseUrl }: PetsRoutesOptions): void {
@@ -119,6 +123,7 @@ function addCreatePet(server: FastifyInstance, { catalogue, baseUrl }: PetsRoute
 function addGetPet(server: FastifyInstance, { catalogue, clock, ready, baseUrl }: PetsRoutesOptions): void {
   const deprecation = { ...getPetDates, successor: `${baseUrl}/pets` };
   const headers = deprecationHeaders(deprecation);
+  const lifetime: Lifetime = { until: 'edited', endsAtMs: deprecation.removedAtMs };
 
   server.get<{ Params: { petId: string } }>(
     '/pets/:petId',
@@ -146,7 +151,7 @@ function addGetPet(server: FastifyInstance, { catalogue, clock, ready, baseUrl }
       const pet = id === null ? null : await catalogue.get(id);
       if (pet === null) throw new AppError('not_found', 'petId: there is no animal with this identifier');
       const answer = makeAnswer(serialise(reply, pet, 200), headers);
-      ready.keep(request.url, answer, { until: 'edited', endsAtMs: deprecation.removedAtMs }, stamp);
+      ready.keep(request.url, answer, lifetime, stamp);
       return sendAnswer(request, reply, answer);
     },
   );

@@ -70,9 +70,10 @@ export function createReadyAnswers(
     }
   }
 
-  function isRight({ lifetime: { until, endsAtMs }, stamp }: Kept, now: Stamp): boolean {
-    if (stamp.edits !== now.edits || (until === 'added' && stamp.newestId !== now.newestId)) return false;
-    return endsAtMs === undefined || clock() < endsAtMs;
+  function isRight({ lifetime, stamp }: Kept, now: Stamp): boolean {
+    // Mostly it is the same object. To look into it would fetch what hardly is in the processor's caches.
+    if (stamp !== now && isChanged(lifetime, stamp, now)) return false;
+    return lifetime.endsAtMs === undefined || clock() < lifetime.endsAtMs;
   }
 
   return {
@@ -87,6 +88,10 @@ export function createReadyAnswers(
       if (stamp !== null) put(target, { answer, lifetime, stamp });
     },
   };
+}
+
+function isChanged({ until }: Lifetime, before: Stamp, now: Stamp): boolean {
+  return before.edits !== now.edits || (until === 'added' && before.newestId !== now.newestId);
 }
 
 /** Text outside of Latin-1 takes two bytes a character; that the body has any shows in its length in bytes. */

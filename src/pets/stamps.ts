@@ -15,8 +15,8 @@ export interface Stamps {
   /** To be called as a request comes in from its socket, before all else. */
   openTurn(): void;
   /**
-   * What the store holds, all that was committed before the request came that asks included. Null where that cannot
-   * be told within the call (PostgreSQL): then nothing may be kept ready.
+   * What the store holds, all that was committed before the request came that asks included: the same object for as long
+   * as it holds the same. Null where that cannot be told within the call (PostgreSQL): then nothing may be kept ready.
    */
   read(): Stamp | null;
 }
@@ -31,6 +31,7 @@ const usesMax = 256;
 export function createStamps(database: Database): Stamps {
   let isOpen = false;
   let remembered: Stamp | null = null;
+  let last: Stamp | null = null;
   let uses = 0;
 
   function close(): void {
@@ -40,7 +41,10 @@ export function createStamps(database: Database): Stamps {
 
   function readNow(): Stamp | null {
     const [row] = database.readNow?.(selectStamp, {}) ?? [];
-    return row === undefined ? null : { newestId: row.newest_id ?? 0n, edits: row.edits };
+    if (row === undefined) return null;
+    const newestId = row.newest_id ?? 0n;
+    if (last?.newestId !== newestId || last.edits !== row.edits) last = { newestId, edits: row.edits };
+    return last;
   }
 
   return {

@@ -10,7 +10,7 @@ function measured(scenarioName: string, subject: string, rates: readonly number[
   if (scenario === undefined) throw new Error(`there is no scenario ${scenarioName}`);
   const none = { cpuUs: null, cpuUsOfRounds: [], coreShare: null, memoryMib: null };
   const ratio = { median: 1, min: 1, max: 1 };
-return { scenario, subject, ratio, requestsPerSecond: 1, p50Ms: 1, p99Ms, coldStartMs: 1, rates, ...none };
+  return { scenario, subject, ratio, requestsPerSecond: 1, p50Ms: 1, p99Ms, coldStartMs: 1, rates, ...none };
 }
 
 const short = ({ goal, isMet }: { goal: string; isMet: boolean }) => [
