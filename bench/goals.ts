@@ -1,6 +1,6 @@
 import { formatSpread } from './report.ts';
 import type { Measured } from './rounds.ts';
-import { compareRates } from './statistics.ts';
+import { compareRounds } from './statistics.ts';
 import { bare, commitEach, service } from './subjects.ts';
 
 /** What is to be reached: so many times the requests per second of another server in the same round. */
@@ -82,7 +82,7 @@ export function judgeBelow(goal: string, figure: number, bound: number, unit: st
 }
 
 function judgeRatio({ than, atLeast }: RatioGoal, mine: Measured, other: Measured): Verdict {
-  const spread = compareRates(mine.rates, other.rates);
+  const spread = compareRounds(mine.rates, other.rates);
   return {
     goal: `${mine.scenario.title}, against ${than}`,
     wanted: `at least ${atLeast}`,

@@ -1,6 +1,6 @@
 import { type Entrant, enter, type Plan, type Run, recordService, runOnce, warmUps } from './entrant.ts';
 import type { Scenario } from './scenarios.ts';
-import { compareRates, medianOf, type Spread, spreadOf } from './statistics.ts';
+import { compareRounds, medianOf, type Spread, spreadOf } from './statistics.ts';
 import { bare, type Subject } from './subjects.ts';
 
 /** What one subject did in one scenario: medians over the rounds. */
@@ -83,7 +83,7 @@ function summarise(scenario: Scenario, entrants: readonly Entrant[]): Measured[]
   return entrants.map(({ subject, server, runs }) => ({
     scenario,
     subject: subject.name,
-    ratio: compareRates(ratesOf(runs), limits),
+    ratio: compareRounds(ratesOf(runs), limits),
     requestsPerSecond: spreadOf(ratesOf(runs)).median,
     p50Ms: spreadOf(runs.map(({ p50Ms }) => p50Ms)).median,
     p99Ms: spreadOf(runs.map(({ p99Ms }) => p99Ms)).median,

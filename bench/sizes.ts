@@ -8,7 +8,7 @@ import { onCore, serverCore } from './machine.ts';
 import { formatSpread, formatTable, formatVerdicts } from './report.ts';
 import { type Measured, measureScenario } from './rounds.ts';
 import { scenarios } from './scenarios.ts';
-import { spreadOf } from './statistics.ts';
+import { compareRounds, spreadOf } from './statistics.ts';
 import { buildStore, copyStore, type SeededStore } from './store.ts';
 import { bare, service } from './subjects.ts';
 import { walkPages } from './walk.ts';
@@ -102,11 +102,10 @@ function titleOf(name: string): string {
 /** The median over the rounds; not a number where the system does not tell the CPU of a process: then nothing is flat. */
 function costOf(name: string, measured: readonly Measured[]): number {
   const cpuUs = (of: string) =>
-    measured.find(({ scenario, subject }) => scenario.name === name && subject === of)?.cpuUsOfRounds ?? [];
-  const limits = cpuUs(bare.name);
-  return spreadOf(
-    cpuUs(service.name).map((own, round) => (own ?? Number.NaN) / (limits[round] ?? Number.NaN)),
-  ).median;
+    measured
+      .find(({ scenario, subject }) => scenario.name === name && subject === of)
+      ?.cpuUsOfRounds.map((cost) => cost ?? Number.NaN) ?? [];
+  return compareRounds(cpuUs(service.name), cpuUs(bare.name)).median;
 }
 
 function formatCalls(sizes: readonly Size[]): string {

@@ -20,7 +20,7 @@ export function medianOf(values: readonly (number | null)[]): number | null {
   return known.length === 0 ? null : spreadOf(known).median;
 }
 
-/** The ratio of two servers' rates, round by round. */
-export function compareRates(mine: readonly number[], others: readonly number[]): Spread {
-  return spreadOf(mine.map((rate, round) => rate / (others[round] ?? Number.NaN)));
+/** The ratio of what two servers did, or of what it cost them, round by round. */
+export function compareRounds(mine: readonly number[], others: readonly number[]): Spread {
+  return spreadOf(mine.map((figure, round) => figure / (others[round] ?? Number.NaN)));
 }

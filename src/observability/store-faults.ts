@@ -103,7 +103,7 @@ function watchCalls(
   return {
     succeed,
     fail,
-    /** Beside whoever waits for the call, whose answer it does not hold up. */
+    /** Beside whoever waits for the call, whose answer it does not hold up. Neither may throw, as nobody would catch it. */
     watch<T>(outcome: Promise<T>): Promise<T> {
       outcome.then(succeed, fail);
       return outcome;

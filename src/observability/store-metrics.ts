@@ -40,7 +40,7 @@ export function timeDatabase(database: Database, registry: Registry): Database {
     () => listed.map(([call, { failures }]) => ({ labels: { call }, value: failures })),
   );
 
-  /** Beside whoever waits for the call, whose answer it does not hold up. */
+  /** Beside whoever waits for the call, whose answer it does not hold up. Nothing in it may throw: nobody would catch it. */
   function time<T>(call: Calls, action: () => Promise<T>): Promise<T> {
     const startedAtMs = performance.now();
     const outcome = action();

@@ -85,9 +85,10 @@ export function createCatalogue(database: Database, clock: Clock): Catalogue {
     // Without `await`, which costs a further turn of the microtasks.
     add(newPet, idempotency) {
       if (idempotency !== null) return addOnce(newPet, idempotency);
-      const { name, categoryId, status } = completeNewPet(newPet);
+      const complete = completeNewPet(newPet);
+      const { name, categoryId, status } = complete;
       return database
-        .run(insertPet, { name, categoryId, status })
+        .run(insertPet, complete)
         .then((rows) => ({ pet: { id: insertedId(rows), name, categoryId, status }, replayed: false }));
     },
 

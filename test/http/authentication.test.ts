@@ -55,6 +55,8 @@ for (const [what, authorization] of Object.entries({
   'a comma after the token': `Bearer ${key}, Basic x`,
   'no blank before the token': `Bearer${key}`,
   'a tab before the token': `Bearer\t${key}`,
+  'a blank and a tab before the token': `Bearer \t${key}`,
+  'a letter outside of ASCII before the token': `Bearer \u00e9${key}`,
 }))
   test(`an Authorization with ${what} is 401`, async () => {
     assert.equal((await authorize(authorization)).status, 401);

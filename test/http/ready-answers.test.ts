@@ -24,6 +24,14 @@ test('finds what was kept', () => {
   assert.equal(ready.find('/b'), null);
 });
 
+test('finds what was kept where the store is read anew and holds the same', () => {
+  const { world, ready } = createWorld();
+  ready.keep('/added', answer, { until: 'added' }, world.stamp);
+  ready.keep('/edited', answer, { until: 'edited' }, world.stamp);
+  world.stamp = { newestId: 5n, edits: 0n };
+  assert.deepEqual([ready.find('/added'), ready.find('/edited')], [answer, answer]);
+});
+
 test('finds nothing that was kept before an edit', () => {
   const { world, ready } = createWorld();
   ready.keep('/added', answer, { until: 'added' }, world.stamp);
