@@ -45,8 +45,20 @@ export async function measureInstructions(
 ): Promise<{ readonly report: string; readonly areGoalsMet: boolean }> {
   const limits = new Map<Scenario, number>();
   const sizes: Size[] = [];
-  for (const animals of animalCounts) {
-    const store = await buildStore(plan.folder, animals);
+  for (const animals of animalCounts) sizes.push({ animals, counts: await countAll(plan, animals, limits) });
+  const verdicts = sizes.length > 1 ? judge(sizes) : [];
+  const report = `${formatCounts([...limits.values()], sizes)}\n${formatVerdicts(verdicts)}`;
+  return { report, areGoalsMet: verdicts.every(({ isMet }) => isMet) };
+}
+
+/** What each scenario costs the service; what it costs the bare server goes into `limits`, where it is not yet. */
+async function countAll(
+  plan: Omit<Plan, 'store' | 'walk'>,
+  animals: number,
+  limits: Map<Scenario, number>,
+): Promise<number[]> {
+  const store = await buildStore(plan.folder, animals);
+  try {
     const ground: Plan = { ...plan, store, walk: await walkPages(plan.folder, store) };
     const counts: number[] = [];
     for (const scenario of measured) {
@@ -56,12 +68,10 @@ export async function measureInstructions(
       if (!limits.has(scenario)) limits.set(scenario, await count(bare, scenario, recordedFile, ground));
       counts.push(await count(service, scenario, recordedFile, ground));
     }
-    sizes.push({ animals, counts });
+    return counts;
+  } finally {
     rmSync(store.file);
   }
-  const verdicts = sizes.length > 1 ? judge(sizes) : [];
-  const report = `${formatCounts([...limits.values()], sizes)}\n${formatVerdicts(verdicts)}`;
-  return { report, areGoalsMet: verdicts.every(({ isMet }) => isMet) };
 }
 
 function judge(sizes: readonly Size[]): Verdict[] {
