@@ -88,6 +88,36 @@ test('a store that another program keeps locked does not keep the service from e
   assert.match(service.readLog(), /error: the last second of counts could not be written/);
 });
 
+describe('V8', () => {
+  /** Serves a crowd, and gives what V8 tells meanwhile of its collections, and of what it counts that outlives them. */
+  async function serveCrowd(t: TestContext, flags: readonly string[] = []): Promise<string> {
+    const telling = JSON.stringify(['--trace-gc', '--trace-pretenuring-statistics', ...flags]);
+    const preload = `
+      import { setFlagsFromString } from 'node:v8';
+      process.on('SIGUSR2', () => ${telling}.forEach((flag) => setFlagsFromString(flag)));
+    `;
+    const settings = { DATABASE_URL: `sqlite:${await makeFolder(t)}/store.db` };
+    const service = await serveInProcess(t, { settings, preload });
+    service.child.kill('SIGUSR2');
+    let sent = 0;
+    async function sendOneByOne(): Promise<void> {
+      for (; sent < 4_000; sent += 1) await (await fetch(`${service.url}/pets`)).arrayBuffer();
+    }
+    await Promise.all(Array.from({ length: 64 }, sendOneByOne));
+    const { stdout } = await service.end('SIGTERM');
+    assert.match(stdout, /Scavenge/);
+    return stdout;
+  }
+
+  test('does not decide where to make things by what has outlived its collections', async (t) => {
+    assert.doesNotMatch(await serveCrowd(t), /pretenuring/);
+  });
+
+  test('would, as it comes', async (t) => {
+    assert.match(await serveCrowd(t, ['--allocation-site-pretenuring']), /pretenuring/);
+  });
+});
+
 test('a start that fails leaves the first key to the next', async (t) => {
   const holder = createServer().listen(0, '127.0.0.1');
   t.after(() => holder.close());
