@@ -10,7 +10,7 @@ export const connectionsPerTurn: Pace = { least: 2, most: 64 };
 
 /** The open connections, and which of them are read. */
 export interface Connections {
-  /** A new one. While others wait for their turn to be read, it waits behind them. */
+  /** A new one. It is read when its turn comes, after those who arrive beside it are there, or some ms are over. */
   add(socket: Socket): void;
   /** How many have come. */
   countArrivals(): number;
@@ -78,7 +78,6 @@ export function createConnections(): Connections {
       open.set(socket, addressSubject(socket.remoteAddress ?? ''));
       socket.on('resume', () => stayStopped(socket));
       socket.once('close', () => forget(socket));
-      if (queued.size === 0) return;
       stop(socket);
       goOn(socket);
     },

@@ -26,6 +26,7 @@ export function createRota({ least, most }: Pace, countArrivals: () => number): 
   let isScheduled = false;
   let count = least;
   let lastAtMs = 0;
+  let longestMs = 0;
   let givingWayMs = 0;
   let isGivingWay = false;
   let arrivals = 0;
@@ -57,6 +58,7 @@ export function createRota({ least, most }: Pace, countArrivals: () => number): 
     return isGivingWay;
   }
 
+  /** By the longest turn since tasks were run: those in which they gave way are short. */
   function setPace(tookMs: number): void {
     const arrived = Math.min(arrivals - arrivalsServed, arrivedPerTurn);
     arrivalsServed = arrivals;
@@ -67,8 +69,10 @@ export function createRota({ least, most }: Pace, countArrivals: () => number): 
     const nowMs = performance.now();
     const tookMs = nowMs - lastAtMs;
     lastAtMs = nowMs;
+    longestMs = Math.max(longestMs, tookMs);
     if (!givesWay(tookMs)) {
-      setPace(tookMs);
+      setPace(longestMs);
+      longestMs = 0;
       for (let index = 0; index < count; index += 1) takeNext()?.();
     }
     isScheduled = waiting.size > 0;

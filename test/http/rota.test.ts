@@ -118,3 +118,19 @@ test('tasks give way to those who arrive, but not for ever', async () => {
   }
   assert.deepEqual(done, ['a']);
 });
+
+test('a long turn is not forgotten while tasks give way to those who arrive', async () => {
+  const { done, door, take } = startRota(2, 64);
+  for (let number = 0; number < 200; number += 1)
+    take('one', () => {
+      done.push(String(number));
+      work();
+    });
+  await passTurns(1);
+  assert.equal(done.length, 2);
+  for (let batch = 1; batch < 4; batch += 1) {
+    door.arrivals += 1;
+    await passTurns(2);
+    assert.equal(done.length, 2 + 2 * batch);
+  }
+});

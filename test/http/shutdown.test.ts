@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { subscribe } from 'node:diagnostics_channel';
 import { test } from 'node:test';
 import { formatRequest, openRaw } from '../support/raw-http.ts';
 import { startService } from '../support/service.ts';
@@ -75,6 +76,19 @@ test('a request on an open connection just after the service was told to stop is
   const response = await connection.read();
   assert.equal(response.status, 201);
   assert.equal(response.headers.get('connection'), 'close');
+  await closed;
+});
+
+test('a new connection that waits to be read when the service is told to stop is answered', async (t) => {
+  const service = await startService(t);
+  const key = await service.createKey();
+  const arrived = new Promise<void>((resolve) => subscribe('net.server.socket', () => resolve()));
+  const connection = await openRaw(t, service.baseUrl);
+  connection.send(formatPost(key));
+  await arrived;
+  const closed = service.app.close();
+  const [response] = await connection.readAll();
+  assert.equal(response?.status, 201);
   await closed;
 });
 
