@@ -28,17 +28,13 @@ export const drainWaitMsMax = 500;
 /** How many works wait at once; beyond it a new one fails at once with `unavailable`. */
 export const waitingWorksMax = 10_000;
 const retryAfterMs = 5;
-/**
- * How long a work waits for others to share its commit, while each turn of the event loop brings more of them: less than
- * a turn takes that serves 64 clients. Longer, those who write wait for it; without, a fifth less is done.
- */
-const gatherMsMax = 1;
+/** From how long a turn of the event loop on works do not wait for others to come in the next one, in milliseconds. */
+export const longTurnMs = 4;
 
 /**
- * A commit waits for the disk (about 200 us), so works that come close together share one: it begins when a turn of the
- * event loop has brought no further work, or `gatherMsMax` are over. A client that was alone the last time is not made
- * to wait. Each work is answered after the commit that holds it. Where one throws, the batch is undone and each is begun
- * again by itself.
+ * A commit waits for the disk (about 200 us), so works that come close together share one: those of two turns of the event
+ * loop, or of one where that was long. A client that was alone the last time is not made to wait. Each work is answered
+ * after the commit that holds it. Where one throws, the batch is undone and each is begun again by itself.
  */
 export function createSqliteWriter(connection: SqliteConnection): SqliteWriter {
   const { raw } = connection;
@@ -53,10 +49,12 @@ export function createSqliteWriter(connection: SqliteConnection): SqliteWriter {
   let waitMsMax = writeWaitMsMax;
   let lastShared = 0;
 
-  function gather(known: number): void {
+  /** At the end of the turn that has brought the first of those who wait. */
+  function gather(): void {
     const waitedMs = performance.now() - (waiting[0]?.queuedAtMs ?? 0);
-    if (waiting.length > known && waitedMs < gatherMsMax) setImmediate(gather, waiting.length);
-    else settleWaiting();
+    const isAlone = lastShared === 1 && waiting.length === 1;
+    if (isAlone || waitedMs >= longTurnMs) settleWaiting();
+    else setImmediate(settleWaiting);
   }
 
   function settleWaiting(): void {
@@ -100,7 +98,7 @@ export function createSqliteWriter(connection: SqliteConnection): SqliteWriter {
     if (waiting.length >= waitingWorksMax) return Promise.reject(storeOverloaded());
     return new Promise<T>((resolve, reject) => {
       waiting.push({ task, queuedAtMs: performance.now(), resolve, reject });
-      if (!scheduled) setImmediate(gather, lastShared === 1 ? 1 : 0);
+      if (!scheduled) setImmediate(gather);
       scheduled = true;
     });
   }

@@ -3,13 +3,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type TestContext, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { int64Max } from '../../src/int64.ts';
 import { insertPet } from '../../src/pets/pet-rows.ts';
 import { type Database, step } from '../../src/storage/database.ts';
 import { openSqlite } from '../../src/storage/sqlite.ts';
 import { openConnection, type SqliteConnection } from '../../src/storage/sqlite-connection.ts';
-import { createSqliteWriter, waitingWorksMax } from '../../src/storage/sqlite-writer.ts';
+import { createSqliteWriter, longTurnMs, waitingWorksMax } from '../../src/storage/sqlite-writer.ts';
 import { insertSecret, insertWindow, selectSubjects } from '../contracts/window-rows.ts';
 
 const unavailable = { name: 'AppError', code: 'unavailable' };
@@ -42,6 +43,48 @@ test('what is written while another process writes waits for it, and is done the
   setImmediate(() => setImmediate(() => other.close()));
   await added;
   assert.equal((await database.read(selectSubjects, {})).length, 1);
+});
+
+describe('a commit', () => {
+  /** A writer, and how many commits it has begun. */
+  async function startWriter(t: TestContext) {
+    const { connection } = await openFile(t);
+    const begun = { commits: 0 };
+    function requireInPlace(): void {
+      begun.commits += 1;
+    }
+    const writer = createSqliteWriter({ ...connection, requireInPlace });
+    const write = () => writer.transact(function* () {});
+    return { begun, write };
+  }
+
+  test('is shared by those who come in two turns of the event loop', async (t) => {
+    const { begun, write } = await startWriter(t);
+    const first = write();
+    await nextTurn();
+    await Promise.all([first, write(), write()]);
+    assert.equal(begun.commits, 1);
+  });
+
+  test('is not waited for by one who was alone the last time, and is again', async (t) => {
+    const { begun, write } = await startWriter(t);
+    await write();
+    const alone = write();
+    await nextTurn();
+    assert.equal(begun.commits, 2);
+    await Promise.all([alone, write(), write()]);
+    assert.equal(begun.commits, 3);
+  });
+
+  test('does not wait for another turn after a long one', async (t) => {
+    const { begun, write } = await startWriter(t);
+    const works = [write(), write()];
+    const endMs = performance.now() + longTurnMs;
+    while (performance.now() < endMs);
+    await nextTurn();
+    assert.equal(begun.commits, 1);
+    await Promise.all(works);
+  });
 });
 
 test('a work beyond those that may wait is refused at once', async (t) => {
