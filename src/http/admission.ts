@@ -35,7 +35,12 @@ export function createAdmission(verifier: KeyVerifier, limiter: Limiter): Admiss
   return {
     admit(request, scope) {
       const verification = identify(verifier, request.headers.authorization);
-      if (verification instanceof Promise || !('caller' in verification)) return null;
+      if (verification instanceof Promise) {
+        // The long way asks again and tells the client of a failure; nobody is left here to catch it.
+        verification.catch(() => undefined);
+        return null;
+      }
+      if (!('caller' in verification)) return null;
       const { caller } = verification;
       if (!caller.scopes.includes(scope)) return null;
       const decision = limiter.takeForKey(caller);

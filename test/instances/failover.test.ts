@@ -30,17 +30,7 @@ test('when the primary dies and its standby takes over', { skip }, async (t) => 
         await untilAnswered(service, key, ({ status }) => status === 200, backMsMax);
       wellAfterMs = performance.now() - startedAtMs;
     };
-    let failedOver: Promise<void> | undefined;
-    const load = addUnderLoad(
-      instances,
-      key,
-      () => {
-        failedOver = failOver();
-      },
-      [409, 503],
-    );
-    const { answered, failures } = await load;
-    await failedOver;
+    const { answered, failures } = await addUnderLoad(instances, key, failOver, [409, 503]);
     inner.diagnostic(`well after ${Math.round(wellAfterMs)} ms; refused: ${[...failures].join(', ')}`);
 
     assert.ok(failures.has('503'), 'the primary was missed by nobody');

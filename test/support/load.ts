@@ -29,6 +29,7 @@ export async function addUnderLoad(
   const answered = new Map<string, number>();
   const failures = new Set<string>();
   let started = 0;
+  let isOver = false;
 
   /** Null where it is to be sent again. */
   async function trySend(name: string, place: number): Promise<number | null> {
@@ -48,22 +49,27 @@ export async function addUnderLoad(
   }
 
   async function send(name: string, place: number): Promise<number> {
-    for (let next = place; ; next += 1) {
+    for (let next = place; !isOver; next += 1) {
       const id = await trySend(name, next);
       if (id !== null) return id;
       await setTimeout(pauseMs);
     }
+    throw new Error(`another client failed before ${name} was added`);
   }
 
   async function work(): Promise<void> {
     while (started < addedBefore + addedAfter) {
       const place = started++;
-      if (place === addedBefore) onLoad();
+      if (place === addedBefore) await onLoad();
       const name = `animal-${place}`;
       answered.set(name, await send(name, place));
     }
   }
 
-  await Promise.all(Array.from({ length: clients }, work));
+  try {
+    await Promise.all(Array.from({ length: clients }, work));
+  } finally {
+    isOver = true;
+  }
   return { answered, failures };
 }
