@@ -9,10 +9,10 @@ import { writeJson } from './output.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
- * Keeps V8 from making what some code makes among what is old because nearly all of it has outlived a collection. What a crowd
- * of connections brings does, and the same code makes parts of each request: dead ones that are old keep young ones alive,
- * and a collection takes 30 ms in place of one. Set once all is loaded: what is compiled beforehand holds for V8's flags as
- * they were.
+ * Without this, once nearly all that some code made has outlived a collection, as what a crowd of connections brings does,
+ * V8 makes it among what is old from then on. The same code makes parts of each request: dead, but old, they keep young
+ * objects alive, and a collection takes 30 ms in place of one. Set once all is loaded: what was compiled beforehand is only
+ * taken under the flags that it was compiled with.
  */
 const youngFlag = '--no-allocation-site-pretenuring';
 
