@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { subscribe } from 'node:diagnostics_channel';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { test } from 'node:test';
 import { formatRequest, openRaw } from '../support/raw-http.ts';
 import { startService } from '../support/service.ts';
@@ -82,7 +82,11 @@ test('a request on an open connection just after the service was told to stop is
 test('a new connection that waits to be read when the service is told to stop is answered', async (t) => {
   const service = await startService(t);
   const key = await service.createKey();
-  const arrived = new Promise<void>((resolve) => subscribe('net.server.socket', () => resolve()));
+  const arrived = new Promise<void>((resolve) => {
+    const tell = () => resolve();
+    subscribe('net.server.socket', tell);
+    t.after(() => unsubscribe('net.server.socket', tell));
+  });
   const connection = await openRaw(t, service.baseUrl);
   connection.send(formatPost(key));
   await arrived;
