@@ -46,12 +46,14 @@ export function decide(usage: Usage, limits: Limits): Decision {
 
   const fixed = fixedTexts(limits);
   const resetAtMs = byDay ? dayEndsAtMs : minuteEndsAtMs;
+  const minuteLeftText = writeCount(minuteLeft);
+  const dayLeftText = writeCount(dayLeft);
   const headers = {
     'x-ratelimit-limit': byDay ? fixed.perDay : fixed.perMinute,
-    'x-ratelimit-remaining': String(byDay ? dayLeft : minuteLeft),
+    'x-ratelimit-remaining': byDay ? dayLeftText : minuteLeftText,
     'x-ratelimit-reset': String(Math.ceil(resetAtMs / secondMs)),
     'ratelimit-policy': fixed.policy,
-    ratelimit: `"minute";r=${minuteLeft};t=${secondsUntil(minuteEndsAtMs, nowMs)}, "day";r=${dayLeft};t=${secondsUntil(dayEndsAtMs, nowMs)}`,
+    ratelimit: `"minute";r=${minuteLeftText};t=${secondsUntil(minuteEndsAtMs, nowMs)}, "day";r=${dayLeftText};t=${secondsUntil(dayEndsAtMs, nowMs)}`,
   };
   if (verdict === 'passed') return { code: null, retryAfterSeconds: 0, headers };
   const retryAfterSeconds = secondsUntil(resetAtMs, nowMs);
@@ -65,6 +67,17 @@ export function decide(usage: Usage, limits: Limits): Decision {
 /** At least 1, as an end that is told always lies ahead. */
 function secondsUntil(endsAtMs: number, nowMs: number): number {
   return Math.ceil((endsAtMs - nowMs) / secondMs);
+}
+
+/** `000` to `999`. */
+const lastDigits = Array.from({ length: 1_000 }, (_, number) => String(number).padStart(3, '0'));
+
+/**
+ * Writes a count, which nearly each request has another of, without V8's memory for the texts of numbers: the thousands
+ * that it holds would outlive the young generation, so that the old one had to be collected every few seconds.
+ */
+function writeCount(count: number): string {
+  return count < 1_000 ? String(count) : `${Math.trunc(count / 1_000)}${lastDigits[count % 1_000]}`;
 }
 
 interface FixedTexts {

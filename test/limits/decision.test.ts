@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { getHeapSpaceStatistics } from 'node:v8';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../src/clock.ts';
 import { decide, type Usage } from '../../src/limits/decision.ts';
 import { freeLimits } from '../../src/plans/plan.ts';
@@ -24,6 +25,51 @@ const unopenedMinute = { minuteUsed: 0, minuteEndsAtMs: 0 };
 
 function decideOn(changes: Partial<Usage>, limits = freeLimits) {
   return decide(usage(changes), limits);
+}
+
+describe('a count', () => {
+  const ample = { perMinute: Number.MAX_SAFE_INTEGER - 1, perDay: Number.MAX_SAFE_INTEGER };
+
+  function decideWith(left: number) {
+    const used = ample.perMinute - left;
+    return decideOn({ minuteUsed: used, dayUsed: used }, ample).headers;
+  }
+
+  test('is told with all its digits', () => {
+    const counts = [0, 7, 10, 99, 100, 999, 1_000, 1_001, 1_010, 9_999, 10_000, 999_999, 1_000_000, 2 ** 31];
+    for (const left of [...counts, ample.perMinute - 1]) {
+      const headers = decideWith(left);
+      assert.equal(headers['x-ratelimit-remaining'], String(left));
+      assert.equal(headers['ratelimit'], `"minute";r=${left};t=60, "day";r=${left + 1};t=86400`);
+    }
+  });
+
+  test('leaves nothing behind that outlives its request', () => {
+    const written = measureOldGrowth(decideWith);
+    const remembered = measureOldGrowth(String);
+    assert.ok(remembered > 500_000, `V8 keeps the texts of numbers no longer: ${remembered} bytes`);
+    assert.ok(written < 100_000, `${written} bytes`);
+  });
+});
+
+const warmUpCounts = 20_000;
+let otherwiseMade: unknown;
+
+/** By how many bytes what is old has grown while counts were written, each among as much else as a request makes. */
+function measureOldGrowth(write: (count: number) => unknown): number {
+  let before = 0;
+  for (let count = 0; count < 4 * warmUpCounts; count += 1) {
+    if (count === warmUpCounts) before = readOldBytes();
+    write(1_000_000 + count);
+    otherwiseMade = new Array(1_000).fill(count);
+  }
+  assert.ok(otherwiseMade);
+  return readOldBytes() - before;
+}
+
+function readOldBytes(): number {
+  const old = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'old_space');
+  return old?.space_used_size ?? 0;
 }
 
 describe('a request that passes', () => {

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { constants } from 'node:sqlite';
+import { test } from 'node:test';
+import {
+  deleteOldIdempotencyRecords,
+  selectNewest,
+  selectNewestOfStatus,
+  selectOldest,
+} from '../../src/pets/pet-rows.ts';
+import { openSqlite } from '../../src/storage/sqlite.ts';
+import { openConnection } from '../../src/storage/sqlite-connection.ts';
+
+test('a statement with a limit is prepared once, however often it is run', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'animal-store-'));
+  const path = join(folder, 'store.db');
+  await (await openSqlite(path)).close();
+  const connection = openConnection(path, 0);
+  t.after(async () => {
+    connection.close();
+    await rm(folder, { recursive: true });
+  });
+  // SQLite asks as it prepares.
+  let asked = 0;
+  connection.raw.setAuthorizer(() => {
+    asked += 1;
+    return constants.SQLITE_OK;
+  });
+
+  function runEach(count: bigint): void {
+    connection.query(selectNewest, { newestId: count, count });
+    connection.query(selectNewestOfStatus, { status: 'sold', newestId: count, count });
+    connection.query(selectOldest, { afterId: count, count });
+    connection.query(deleteOldIdempotencyRecords, { beforeMs: count, count });
+  }
+
+  runEach(1n);
+  assert.ok(asked > 0);
+  asked = 0;
+  for (let count = 2n; count < 10n; count += 1n) runEach(count);
+  assert.equal(asked, 0);
+});
