@@ -73,8 +73,9 @@ function secondsUntil(endsAtMs: number, nowMs: number): number {
 const lastDigits = Array.from({ length: 1_000 }, (_, number) => String(number).padStart(3, '0'));
 
 /**
- * Writes a count, which nearly each request has another of, without V8's memory for the texts of numbers: the thousands
- * that it holds would outlive the young generation, so that the old one had to be collected every few seconds.
+ * Writes a count, a whole number of at least 0, in parts. Nearly every request has another count, and V8 keeps the texts
+ * of the last thousands of numbers: written whole they would grow old there, and the old generation would have to be
+ * collected every few seconds.
  */
 function writeCount(count: number): string {
   return count < 1_000 ? String(count) : `${Math.trunc(count / 1_000)}${lastDigits[count % 1_000]}`;

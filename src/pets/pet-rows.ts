@@ -82,7 +82,7 @@ export const upsertIdempotencyRecord = statement<{
     ),
 );
 
-/** Drops a bounded number of records that are older than `beforeMs`, the oldest first. */
+/** Drops a bounded number of records that are older than `beforeMs`, the oldest first; gives a row for each. */
 export const deleteOldIdempotencyRecords = statement<{ beforeMs: bigint; count: bigint }>()((query, p) =>
   query
     .deleteFrom('idempotency_records')
@@ -97,7 +97,8 @@ export const deleteOldIdempotencyRecords = statement<{ beforeMs: bigint; count: 
           .limit(p.count)
           .$asTuple('account_id', 'key'),
       ),
-    ),
+    )
+    .returning('key'),
 );
 
 /** What there is, in two numbers: the newest id, null for an empty catalogue, and how often animals were edited. */

@@ -74,7 +74,9 @@ export function createSqliteWriter(connection: SqliteConnection): SqliteWriter {
   function settle(batch: readonly Job[]): void {
     try {
       connection.requireInPlace();
-      const results = isOneStep(batch) ? doTasks(connection, batch) : commitTasks(batch);
+      begin.run();
+      const results = doTasks(connection, batch);
+      commit.run();
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] as never);
     } catch (error) {
       // SQLite ends some failed transactions by itself; rolling back again would be an error of its own.
@@ -83,13 +85,6 @@ export function createSqliteWriter(connection: SqliteConnection): SqliteWriter {
       else if (batch.length > 1) for (const job of batch) settle([job]);
       else for (const { reject } of batch) reject(toStorageError(error));
     }
-  }
-
-  function commitTasks(batch: readonly Job[]): readonly unknown[] {
-    begin.run();
-    const results = doTasks(connection, batch);
-    commit.run();
-    return results;
   }
 
   function postpone(batch: readonly Job[], error: unknown): void {
@@ -117,11 +112,6 @@ export function createSqliteWriter(connection: SqliteConnection): SqliteWriter {
       return new Promise<void>((resolve) => onIdle.push(resolve));
     },
   };
-}
-
-/** A statement by itself is a transaction of its own, which costs a client that is alone 3 % less. */
-function isOneStep(batch: readonly Job[]): boolean {
-  return batch.length === 1 && typeof batch[0]?.task === 'object';
 }
 
 /** Does what a batch wants in its order, the same statement of several that follow each other together. */

@@ -188,6 +188,17 @@ export function describeIdempotency(engine: Engine): void {
       assert.equal(await countPets(), 100);
     });
 
+    test('a sweep forgets more records than one transaction drops', async (t) => {
+      const { catalogue, addAccount, pass, countRecords } = await prepare(t);
+      const accountId = await addAccount('a');
+      const add = (key: string) => catalogue.add(rex, { accountId, key, bodyHash: hash('body') });
+      for (let batch = 0; batch < 3; batch += 1)
+        await Promise.all(Array.from({ length: 500 }, (_, index) => add(`${batch} ${index}`)));
+      pass(dayMs + 1);
+      await catalogue.sweep();
+      assert.equal(await countRecords(), 0);
+    });
+
     test('a sweep forgets the records that have outlived their day, and no others', async (t) => {
       const { catalogue, addAccount, pass, countRecords } = await prepare(t);
       const accountId = await addAccount('a');

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { constants } from 'node:sqlite';
 import { test } from 'node:test';
@@ -12,17 +10,14 @@ import {
 } from '../../src/pets/pet-rows.ts';
 import { openSqlite } from '../../src/storage/sqlite.ts';
 import { openConnection } from '../../src/storage/sqlite-connection.ts';
+import { makeFolder } from '../support/service.ts';
 
 test('a statement with a limit is prepared once, however often it is run', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'animal-store-'));
-  const path = join(folder, 'store.db');
+  const path = join(await makeFolder(t), 'store.db');
   await (await openSqlite(path)).close();
   const connection = openConnection(path, 0);
-  t.after(async () => {
-    connection.close();
-    await rm(folder, { recursive: true });
-  });
-  // SQLite asks as it prepares.
+  t.after(() => connection.close());
+  // SQLite asks the authorizer whenever it prepares a statement.
   let asked = 0;
   connection.raw.setAuthorizer(() => {
     asked += 1;
