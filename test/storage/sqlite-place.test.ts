@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Database } from '../../src/storage/database.ts';
 import { openSqlite } from '../../src/storage/sqlite.ts';
-import { holdPlace } from '../../src/storage/sqlite-place.ts';
 import { insertWindow, selectSubjects } from '../contracts/window-rows.ts';
 import { makeFolder } from '../support/service.ts';
 
@@ -49,23 +48,30 @@ for (const [what, end] of [
   });
 }
 
-for (const [what, end] of [
-  ['the store', ''],
-  ['its -wal', '-wal'],
-] as const) {
-  test(`nothing is written a second after another file was put in the place of ${what}, until the first is back`, async (t) => {
-    const { path } = await openFile(t);
-    const clock = { ms: 0 };
-    t.mock.method(performance, 'now', () => clock.ms);
-    const requireInPlace = holdPlace(path);
-    await rename(path + end, `${path}-old`);
-    await writeFile(path + end, '');
-    clock.ms = 999;
-    requireInPlace();
-    clock.ms = 1_000;
-    assert.throws(requireInPlace, unavailable);
-    assert.throws(requireInPlace, unavailable);
-    await rename(`${path}-old`, path + end);
-    requireInPlace();
-  });
-}
+test('nothing is written where another file stands in the place of the store', async (t) => {
+  const { path, database } = await openFile(t);
+  await rename(path, `${path}-old`);
+  await writeFile(path, '');
+  await assert.rejects(add(database, 'a'), unavailable);
+});
+
+test('nothing is written where what stands in the place of the store cannot be looked at', async (t) => {
+  const { path, database } = await openFile(t);
+  await rename(path, `${path}-old`);
+  await symlink(path, path);
+  await assert.rejects(add(database, 'a'), unavailable);
+});
+
+test('nothing is written any more, a second later at most, where another file stands in the place of its -wal', async (t) => {
+  const { path, database } = await openFile(t);
+  await rename(`${path}-wal`, `${path}-old`);
+  await writeFile(`${path}-wal`, '');
+  const untilMs = performance.now() + 5_000;
+  let failure: unknown = null;
+  for (let number = 1; failure === null && performance.now() < untilMs; number += 1)
+    failure = await add(database, `a${number}`).then(
+      () => null,
+      (error: unknown) => error,
+    );
+  assert.equal((failure as { code?: string } | null)?.code, 'unavailable');
+});
