@@ -9,7 +9,13 @@ function startRota(least: number, most = least) {
   const door = { arrivals: 0 };
   const take = createRota({ least, most }, () => door.arrivals);
   const add = (name: string, owner = 'one') => take(owner, () => done.push(name));
-  return { done, door, take, add };
+  /** Adds one that makes its turn a long one. */
+  const addLong = (name: string) =>
+    take('one', () => {
+      done.push(name);
+      work();
+    });
+  return { done, door, take, add, addLong };
 }
 
 async function passTurns(count: number): Promise<void> {
@@ -86,12 +92,8 @@ async function passLongTurn(): Promise<void> {
 }
 
 test('once turns are long, the least run again, and more only to keep pace with those who arrive', async () => {
-  const { done, door, take } = startRota(1, 4);
-  for (let number = 0; number < 20; number += 1)
-    take('one', () => {
-      done.push(String(number));
-      work();
-    });
+  const { done, door, addLong } = startRota(1, 4);
+  for (let number = 0; number < 20; number += 1) addLong(String(number));
   await passTurns(1);
   assert.equal(done.length, 1);
   await passTurns(1);
@@ -120,12 +122,8 @@ test('tasks give way to those who arrive, but not for ever', async () => {
 });
 
 test('a long turn is not forgotten while tasks give way to those who arrive', async () => {
-  const { done, door, take } = startRota(2, 64);
-  for (let number = 0; number < 200; number += 1)
-    take('one', () => {
-      done.push(String(number));
-      work();
-    });
+  const { done, door, addLong } = startRota(2, 64);
+  for (let number = 0; number < 200; number += 1) addLong(String(number));
   await passTurns(1);
   assert.equal(done.length, 2);
   for (let batch = 1; batch < 4; batch += 1) {

@@ -44,8 +44,10 @@ async function send(
   const passed = new Map(instances.services.map((service) => [service, 0]));
   const requests = Array.from({ length: count }, async () => {
     const service = instances.next();
-    const { status } = await ask(service, key, path);
-    assert.ok(status === statusPassed || status === 429, `${status} while Redis is away`);
+    const response = await ask(service, key, path);
+    const { status } = response;
+    const body = await response.text();
+    assert.ok(status === statusPassed || status === 429, `${status} while Redis is away: ${body}`);
     if (status === statusPassed) passed.set(service, (passed.get(service) ?? 0) + 1);
   });
   await Promise.all(requests);
