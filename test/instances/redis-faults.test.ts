@@ -30,7 +30,7 @@ async function untilCounted({ services }: Instances, mode: 'shared' | 'alone'): 
   }
 }
 
-/** What is answered without the database, and what needs it: so many at once may be too many for that. */
+/** What is answered without the database, and what needs it. */
 const withoutStore = { path: '/nothing', statusPassed: 404 };
 const withStore = { path: '/pets', statusPassed: 200 };
 
@@ -77,7 +77,10 @@ test('without Redis each instance counts by itself from where it was, and they s
   assert.deepEqual(await send(instances, alone, 150), [50, 50, 50]);
 
   await redis.kill();
-  const passed = await send(instances, alone, 1_200, withStore);
+  // In parts: on a busy machine the last of 1,200 at once wait longer for a free connection to the database than they may.
+  const parts: number[][] = [];
+  while (parts.length < 4) parts.push(await send(instances, alone, 300, withStore));
+  const passed = instances.services.map((_, index) => sum(parts.map((part) => part[index] ?? 0)));
   // The last count that an instance has seen is 150 less what was still on its way to the others.
   for (const count of passed) assert.ok(count >= 150 && count <= 250, `${count} passed at one`);
   await untilCounted(instances, 'alone');
