@@ -40,9 +40,6 @@ export function createSqliteWriter(connection: SqliteConnection): SqliteWriter {
   const { raw } = connection;
   const begin = raw.prepare('begin immediate');
   const commit = raw.prepare('commit');
-  // They tell the id of the last row, too, and throw where it is past 2^53 and no bigint: after the commit, which would
-  // be made again.
-  for (const statement of [begin, commit]) statement.setReadBigInts(true);
   let waiting: Job[] = [];
   let scheduled = false;
   let onIdle: (() => void)[] = [];
@@ -74,9 +71,9 @@ export function createSqliteWriter(connection: SqliteConnection): SqliteWriter {
   function settle(batch: readonly Job[]): void {
     try {
       connection.requireInPlace();
-      begin.run();
+      begin.get();
       const results = doTasks(connection, batch);
-      commit.run();
+      commit.get();
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] as never);
     } catch (error) {
       // SQLite ends some failed transactions by itself; rolling back again would be an error of its own.
