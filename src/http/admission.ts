@@ -17,6 +17,8 @@ export interface Early {
   readonly decision: Decision | Promise<Decision>;
   /** Why it could not be done; null where that has not been tried. */
   readonly failure: Error | null;
+  /** How long that was tried, in milliseconds. */
+  readonly ms: number;
 }
 
 /** Key and limit of a request, in this order, on the fast lane. */
@@ -45,7 +47,7 @@ export function createAdmission(verifier: KeyVerifier, limiter: Limiter): Admiss
       if (!caller.scopes.includes(scope)) return null;
       const decision = limiter.takeForKey(caller);
       if (!(decision instanceof Promise) && decision.code === null) return { caller, decision };
-      known.set(request, { decision, failure: null });
+      known.set(request, { decision, failure: null, ms: 0 });
       return null;
     },
 

@@ -34,6 +34,7 @@ export function createArrival(verifier: KeyVerifier, limiter: Limiter, admission
     }
 
     const early = admission.recall(request.raw);
+    request.earlyMs = early?.ms ?? 0;
 
     function judge(verification: Verification | { refusal: Refusal }, decision: Decision): void {
       reply.headers(decision.headers);

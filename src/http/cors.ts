@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Limiter } from '../limits/limiter.ts';
+import { securityHeaders } from './security-headers.ts';
 import { settle } from './settle.ts';
 
 const exposedHeaders = [
@@ -44,7 +45,7 @@ export function createCors(origins: readonly string[], limiter: Limiter) {
       .header('access-control-allow-origin', origin)
       .header('access-control-expose-headers', exposedHeaders);
     if (request.method !== 'OPTIONS' || wantedMethod === undefined) return false;
-    reply.header('x-request-id', request.id).headers(preflightHeaders);
+    reply.header('x-request-id', request.id).headers(securityHeaders).headers(preflightHeaders);
     settle(
       limiter.peekAddress(request.ip),
       ({ headers }) => reply.code(204).headers(headers).send(),

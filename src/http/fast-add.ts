@@ -38,7 +38,7 @@ export function createFastAdd(options: FastAddOptions) {
     const admitted = isWhole ? admission.admit(request, 'pets:write') : null;
     const wanted = admitted && takeNewPet(request, admitted.caller);
     if (admitted === null || wanted === null) {
-      if (admitted !== null) admission.note(request, { decision: admitted.decision, failure: null });
+      if (admitted !== null) admission.note(request, { decision: admitted.decision, failure: null, ms: 0 });
       longWay(request, response);
       return;
     }
@@ -49,7 +49,7 @@ export function createFastAdd(options: FastAddOptions) {
         response.destroy();
         return;
       }
-      admission.note(request, { decision, failure });
+      admission.note(request, { decision, failure, ms: performance.now() - startedAtMs });
       longWay(request, response);
     }
 

@@ -36,6 +36,11 @@ export const connectionsMax = 20_000;
 
 const timeoutCheckMsMax = 1_000;
 
+/** How often connections are looked at for having had their time, in milliseconds. */
+export function countCheckMs({ headersMs }: Pick<Timeouts, 'headersMs'>): number {
+  return Math.min(timeoutCheckMsMax, headersMs / 10);
+}
+
 /** Node's HTTP server with our bounds. What it cannot read is for listeners of `clientError` and `connect`. */
 export function createHttpServer(
   handler: RequestListener,
@@ -53,7 +58,7 @@ export function createHttpServer(
       headersTimeout: headersMs,
       requestTimeout: requestMs,
       keepAliveTimeout: keepAliveMs,
-      connectionsCheckingInterval: Math.min(timeoutCheckMsMax, headersMs / 10),
+      connectionsCheckingInterval: countCheckMs(timeouts),
     },
     handler,
   );

@@ -3,10 +3,8 @@ import type { Registry } from 'prom-client';
 import { secondMs } from '../clock.ts';
 import type { Log } from '../observability/log.ts';
 import { createErrorHandler } from './error-handler.ts';
-import { defaultTimeouts } from './http-server.ts';
+import { countCheckMs, defaultTimeouts, type Timeouts } from './http-server.ts';
 import { refuseUnroutable } from './routing-errors.ts';
-
-const { headersMs, requestMs, keepAliveMs } = defaultTimeouts;
 
 /** One thing that must hold for the service to be sent requests. */
 export interface ReadinessCheck {
@@ -24,6 +22,7 @@ export interface OpsServerOptions {
   readonly log: Log;
   /** How long a check may take before it counts as failed. */
   readonly checkMsMax?: number;
+  readonly timeouts?: Omit<Timeouts, 'untakenMs'>;
 }
 
 /**
@@ -37,10 +36,12 @@ export async function buildOpsServer({
   registry,
   log,
   checkMsMax = secondMs,
+  timeouts = defaultTimeouts,
 }: OpsServerOptions): Promise<FastifyInstance> {
+  const { headersMs, requestMs, keepAliveMs } = timeouts;
   const server: FastifyInstance = Fastify({
     forceCloseConnections: true,
-    http: { headersTimeout: headersMs },
+    http: { headersTimeout: headersMs, connectionsCheckingInterval: countCheckMs(timeouts) },
     requestTimeout: requestMs,
     keepAliveTimeout: keepAliveMs,
   });

@@ -4,6 +4,13 @@ import type { Log } from '../observability/log.ts';
 import { createLineBudget } from './line-budget.ts';
 import { readPath } from './path.ts';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** How long it was tried before it came to the framework, in milliseconds. */
+    earlyMs: number;
+  }
+}
+
 /** From when on a request is slow enough to be logged by itself. */
 export const slowRequestMs = 1_000;
 
@@ -39,6 +46,11 @@ interface Line {
   readonly address?: string;
 }
 
+/** How long a request took that has been answered, in milliseconds, from its head on or, behind others, from its turn on. */
+export function countMs({ earlyMs }: FastifyRequest, { elapsedTime }: FastifyReply): number {
+  return earlyMs + elapsedTime;
+}
+
 export function createRequestLog(log: Log, which: 'errors' | 'all'): RequestLog {
   const budget = createLineBudget(unavailableLinesMax);
 
@@ -60,7 +72,8 @@ export function createRequestLog(log: Log, which: 'errors' | 'all'): RequestLog 
 
   return {
     note(request, reply) {
-      const { statusCode: status, elapsedTime: ms } = reply;
+      const { statusCode: status } = reply;
+      const ms = countMs(request, reply);
       if (which !== 'all' && status < 500 && ms < slowRequestMs) return;
       // Decoded, so that the log sees a key in it as the key that it is.
       const path = readPath(request.url) ?? '[unreadable]';

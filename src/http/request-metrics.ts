@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Registry } from 'prom-client';
 import { createDurations, type Durations, exposeDurations } from '../observability/durations.ts';
 import { expose } from '../observability/metrics.ts';
-import type { RequestLog } from './request-log.ts';
+import { countMs, type RequestLog } from './request-log.ts';
 
 /** The answers of one route: how long they took, by their status. */
 interface Route {
@@ -57,7 +57,7 @@ export function countRequests(log: RequestLog, registry: Registry): CountingRequ
 
   return {
     note(request, reply) {
-      noteAnswer(findRoute(request), reply.statusCode, reply.elapsedTime);
+      noteAnswer(findRoute(request), reply.statusCode, countMs(request, reply));
       log.note(request, reply);
     },
     noteUnreadable(answer) {

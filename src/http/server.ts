@@ -128,6 +128,7 @@ function addHooks(server: FastifyInstance, { log }: ServerOptions, parts: Parts)
   const { requestLog, turns, receive } = parts;
   server.decorateRequest('caller', null);
   server.decorateRequest('brokenBy', null);
+  server.decorateRequest('earlyMs', 0);
   server.setErrorHandler(createErrorHandler(log));
   server.addHook('onRequest', receive);
   server.addHook('onResponse', (request, reply, done) => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { tracingChannel } from 'node:diagnostics_channel';
+import { rename } from 'node:fs/promises';
 import { test } from 'node:test';
 import { expectError } from '../support/expect-error.ts';
 import { exchangeRaw, formatRequest, openRaw } from '../support/raw-http.ts';
@@ -37,6 +38,13 @@ async function countLongWays(act: () => Promise<unknown>): Promise<number> {
   const before = longWays;
   await act();
   return longWays - before;
+}
+
+/** What the log tells of a request. */
+function findLine(service: TestService, { headers }: Response): Record<string, unknown> {
+  const lines = service.readLog().split('\n');
+  const line = lines.find((one) => one.includes(headers.get('x-request-id') ?? 'none')) ?? '{}';
+  return JSON.parse(line) as Record<string, unknown>;
 }
 
 function listHeaders({ headers }: Response) {
@@ -217,13 +225,32 @@ test('an add that waits for the store longer than a second has its line in the l
   file.exec('rollback');
   const response = await adding;
   assert.equal(response.status, 201);
-  const lines = service.readLog().split('\n');
-  const line = lines.find((one) => one.includes(response.headers.get('x-request-id') ?? 'none')) ?? '{}';
-  const { level, method, path, status } = JSON.parse(line) as Record<string, unknown>;
+  const { level, method, path, status } = findLine(service, response);
   assert.deepEqual(
     { level, method, path, status },
     { level: 40, method: 'POST', path: '/v1/pets', status: 201 },
   );
+});
+
+test('an add that the store could not do in the end is logged and timed with its wait', async (t) => {
+  const service = await startService(t);
+  const key = await createWarmKey(service);
+  const file = service.openFile();
+  file.exec('begin immediate');
+  const startedAtMs = performance.now();
+  const adding = service.post(key, rex);
+  while (performance.now() - startedAtMs < 1_100) await service.request(key, '/nothing');
+  const path = file.location() ?? '';
+  await rename(path, `${path}.away`);
+  const response = await adding;
+  await rename(`${path}.away`, path);
+  await expectError(response, 503, 'unavailable');
+  const { ms } = findLine(service, response);
+  assert.ok(Number(ms) >= 1_000, `${ms}`);
+  const metrics = await (await fetch(`${service.app.opsUrl}/metrics`)).text();
+  const [, seconds] =
+    /_duration_seconds_sum\{route="POST \/v1\/pets",status="503"\} (\S+)/.exec(metrics) ?? [];
+  assert.ok(Number(seconds) >= 1, `${seconds} s`);
 });
 
 test('a plain add by a remembered key does not come to the framework, and each other one does', async (t) => {

@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { Registry } from 'prom-client';
 import { buildOpsServer, type ReadinessCheck } from '../../src/http/ops-server.ts';
 import { createLog } from '../../src/observability/log.ts';
+import { openRaw } from '../support/raw-http.ts';
 import { startService } from '../support/service.ts';
 
 const holds: ReadinessCheck = { name: 'the store', findProblem: async () => null };
@@ -89,6 +90,20 @@ test('all else on the port of the operator is an error in JSON', async (t) => {
       new RegExp(`^\\{"code":"\\w+","message":".*","status":${status}\\}$`),
     );
   }
+});
+
+test('a head that does not arrive in time is 408 and ends the connection', { timeout: 10_000 }, async (t) => {
+  const server = await buildOpsServer({
+    checks: [],
+    log: createLog('silent', new PassThrough()),
+    registry: new Registry(),
+    timeouts: { headersMs: 200, requestMs: 400, keepAliveMs: 100 },
+  });
+  t.after(() => server.close());
+  const connection = await openRaw(t, await server.listen({ host: '127.0.0.1', port: 0 }));
+  connection.send('GET /healthz HTTP/1.1\r\nHost:');
+  const statuses = (await connection.readAll()).map(({ status }) => status);
+  assert.deepEqual(statuses, [408]);
 });
 
 test('HEAD works where GET does', async (t) => {

@@ -11,9 +11,11 @@ export const limitHeaders = [
   'ratelimit',
 ];
 
-/** Fails where a response lacks what every response has: the headers of the limits and an id. */
+/** Fails where a response lacks what every response has: an id, and the headers of the limits and for browsers' safety. */
 export function expectCommonHeaders({ status, headers }: Pick<RawResponse, 'status' | 'headers'>): void {
   for (const name of limitHeaders) assert.ok(headers.get(name), `${name} on ${status}`);
+  assert.equal(headers.get('x-content-type-options'), 'nosniff', `on ${status}`);
+  assert.equal(headers.get('x-frame-options'), 'DENY', `on ${status}`);
   assert.match(headers.get('x-request-id') ?? '', /^req_[0-9a-f]{12}_[0-9a-z]+$/);
 }
 
