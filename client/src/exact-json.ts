@@ -32,13 +32,28 @@ export function parseTagged(text: string): unknown {
   });
 }
 
-/** Writes JSON with bigints as integers, to the digit. What JSON has no form for is left out, as by JSON.stringify. */
+/**
+ * Writes JSON with bigints as integers, to the digit. All else is as by JSON.stringify: `toJSON` says what a date or
+ * an address is, and what JSON has no form for is left out.
+ */
 export function stringifyExactJson(value: unknown): string {
+  return write(represent('', value));
+}
+
+function write(value: unknown): string {
   if (typeof value === 'bigint') return String(value);
-  if (Array.isArray(value)) return `[${value.map(stringifyExactJson).join(',')}]`;
+  if (Array.isArray(value))
+    return `[${value.map((item, index) => write(represent(String(index), item))).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  const members = Object.entries(value).filter(([, member]) => !isLeftOut(member));
-  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${stringifyExactJson(member)}`).join(',')}}`;
+  const members = Object.entries(value)
+    .map(([name, member]) => [name, represent(name, member)] as const)
+    .filter(([, member]) => !isLeftOut(member));
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${write(member)}`).join(',')}}`;
+}
+
+function represent(name: string, value: unknown): unknown {
+  const isOfItsOwn = typeof value === 'object' && value !== null && 'toJSON' in value;
+  return isOfItsOwn && typeof value.toJSON === 'function' ? value.toJSON(name) : value;
 }
 
 function isLeftOut(value: unknown): boolean {

@@ -33,11 +33,11 @@ export function createPage(
  * The query of the link to the next page; null without one. Only the query is taken: the request goes to the base
  * address that the client was given, wherever the link leads, and so does the key.
  */
-function findNext({ headers, requestId, status }: ResponseInfo): URLSearchParams | null {
-  const target = findLink(headers, 'next');
+function findNext(response: ResponseInfo): URLSearchParams | null {
+  const target = findLink(response.headers, 'next');
   if (target === null) return null;
   const [, path = '', query = ''] = /^([^?#]*)\??([^#]*)/.exec(target) ?? [];
   if (path.endsWith(operations.listPets.path)) return new URLSearchParams(query);
   const message = `the link to the next page leads to no list of animals: ${path}`;
-  throw new AnimalStoreError('unexpected_answer', message, { requestId, status });
+  throw new AnimalStoreError('unexpected_answer', message, response);
 }

@@ -12,6 +12,12 @@ export interface Retry {
   readonly error: AnimalStoreError;
 }
 
+/**
+ * How long a create is sent again of which it is open whether it has added: an hour less than the service remembers its
+ * idempotency key, as it would add another animal after that.
+ */
+export const openMsMax = 23 * 3_600_000;
+
 const firstBackoffMs = 500;
 const backoffMsMax = 8_000;
 

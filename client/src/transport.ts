@@ -1,7 +1,8 @@
 import { type Answer, type Call, readAnswer } from './answer.ts';
 import { AnimalStoreError } from './errors.ts';
 import { exchange } from './exchange.ts';
-import { planWaitMs } from './retry.ts';
+import { operations } from './operations.ts';
+import { openMsMax, planWaitMs } from './retry.ts';
 import type { Settings } from './settings.ts';
 import { wait } from './waiting.ts';
 
@@ -24,7 +25,10 @@ export function createTransport(settings: Settings): Transport {
 
   return async (call, { signal }) => {
     signal?.throwIfAborted();
+    const isAdding = operations[call.operation].method === 'POST';
+    let openSinceMs = Number.POSITIVE_INFINITY;
     for (let attempts = 1; ; attempts += 1) {
+      const sentAtMs = Date.now();
       try {
         return await sendOnce(call, attempts, signal);
       } catch (error) {
@@ -33,6 +37,9 @@ export function createTransport(settings: Settings): Transport {
         if (waitMs === null) throw error;
         settings.onRetry({ operation: call.operation, attempts, waitMs, error });
         await wait(waitMs, signal);
+        if (error.status !== 429) openSinceMs = Math.min(openSinceMs, sentAtMs);
+        // The machine may have slept meanwhile.
+        if (isAdding && Date.now() - openSinceMs > openMsMax) throw error;
       }
     }
   };

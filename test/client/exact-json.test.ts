@@ -40,6 +40,14 @@ for (const [name, parse] of Object.entries(readers)) {
     });
 }
 
+test('stringifyExactJson writes what has a form of its own as JSON.stringify does', () => {
+  const form = { toJSON: (name: string) => (name === 'gone' ? undefined : `at ${name}`) };
+  const value = { at: new Date(0), to: new URL('https://example.com'), form, gone: form, list: [form] };
+  assert.equal(stringifyExactJson(value), JSON.stringify(value));
+  assert.equal(stringifyExactJson(form), JSON.stringify(form));
+  assert.equal(stringifyExactJson({ toJSON: () => 2n ** 62n }), '4611686018427387904');
+});
+
 test('stringifyExactJson leaves out what JSON has no form for', () => {
   const value = { a: undefined, b: () => 1, c: Number.NaN, d: [undefined, 1n] };
   assert.equal(stringifyExactJson(value), '{"c":null,"d":[null,1]}');

@@ -115,6 +115,48 @@ for (const afterBytes of [0, 20, 300])
     for (const { error } of retries) await expectFailure(Promise.reject(error), 'connection_failed', apiKey);
   });
 
+test('an add whose answer was lost is not sent again after the key of its attempt may be forgotten', async (t) => {
+  const service = await startService(t);
+  const relay = await startCuttingRelay(t, service.baseUrl);
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() });
+  const sleep = { hours: 22 };
+  const { client, apiKey } = await createClient(service, {
+    baseUrl: relay.url,
+    onRetry: () => t.mock.timers.tick(sleep.hours * 3_600_000),
+  });
+  relay.cut(1, 0);
+  assert.equal((await client.pets.create(rex)).response.replayed, true);
+  sleep.hours = 24;
+  relay.cut(1, 0);
+  const error = await expectFailure(client.pets.create(rex), 'connection_failed', apiKey);
+  assert.equal(error.attempts, 1);
+  assert.equal(await service.countPets(), 2);
+});
+
+test('an add that was refused by a limit is sent again however long the wait was', async (t) => {
+  const clock = createMovableClock();
+  const service = await startService(t, {}, clock);
+  const apiKey = await service.createKey('enterprise', { perMinute: 1, perDay: 100 });
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() });
+  const { client } = await createClient(service, {
+    apiKey,
+    fetch: async (url, init) => {
+      const { body, status, headers } = await fetch(url, init);
+      const answered = new Response(body, { status, headers });
+      // The client does not wait: the clocks do.
+      if (status === 429) answered.headers.set('retry-after', '0');
+      return answered;
+    },
+    onRetry: () => {
+      clock.advance(86_400_000);
+      t.mock.timers.tick(86_400_000);
+    },
+  });
+  await client.pets.list();
+  const pet = await client.pets.create(rex);
+  assert.equal(pet.response.attempts, 2);
+});
+
 test('a walk goes on over answers that break off', async (t) => {
   const service = await startService(t);
   await service.importPets(50);
