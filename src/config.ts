@@ -190,7 +190,7 @@ function parsePublicUrl(text: string): string | null {
 }
 
 function parseDatabaseUrl(text: string): string {
-  if (/^sqlite:(?!:memory:$)./.test(text)) return text;
+  if (/^sqlite:(?!:memory:$|file:)./.test(text)) return text;
   if (/^postgres(?:ql)?:\/\//.test(text) && URL.canParse(text)) return text;
   throw new RangeError('sqlite: with a file, or a postgres:// address');
 }

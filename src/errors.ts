@@ -44,6 +44,11 @@ export class OperatorError extends Error {
   override readonly name: string = 'OperatorError';
 }
 
+/** What was to be written is there whole or not at all, and it is not known which. */
+export class OutcomeUnknownError extends OperatorError {
+  override readonly name = 'OutcomeUnknownError';
+}
+
 /** A mistake in how a command was called. */
 export class UsageError extends OperatorError {
   override readonly name = 'UsageError';

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { extname } from 'node:path';
-import { OperatorError, UsageError } from '../errors.ts';
+import { OperatorError, OutcomeUnknownError, UsageError } from '../errors.ts';
 import type { Catalogue } from '../pets/catalogue.ts';
 import type { NewPet } from '../pets/pet.ts';
 import { type PetFileFormat, readPets } from '../pets/pet-import.ts';
@@ -30,7 +30,8 @@ const formatsOfEndings: Readonly<Record<string, PetFileFormat>> = {
 
 /**
  * Adds the animals of a file to the catalogue, all or none, and tells of every bad row. Throws OperatorError, with
- * nothing written, where the file cannot be read or has a bad row that is not to be skipped.
+ * nothing written, where the file cannot be read or has a bad row that is not to be skipped; OutcomeUnknownError as
+ * `load` does (database.ts).
  */
 export async function importFile(
   catalogue: Catalogue,
@@ -42,25 +43,27 @@ export async function importFile(
   const startedMs = performance.now();
   const badRows = createBadRows();
   const progress = startProgress(terminal, await measureFile(file));
-  let done = { imported: 0, skipped: 0 };
+  let imported: number | null = 0;
+  let skipped = 0;
   try {
     const pets = readPets(readBytes(file, terminal, progress.advance), format, badRows.add);
     const accepted = skipInvalid ? pets : refuseBadRows(pets, badRows);
-    const imported = await catalogue.load(accepted, progress.beginWriting);
-    done = { imported, skipped: badRows.count() };
+    imported = await catalogue.load(accepted, progress.beginWriting);
+    skipped = badRows.count();
   } catch (error) {
-    if (!(error instanceof OperatorError)) throw error;
+    if (error instanceof OutcomeUnknownError) imported = null;
+    if (imported === null || !(error instanceof OperatorError)) throw error;
     throw new OperatorError(`nothing was imported: ${error.message}`, { cause: error });
   } finally {
     progress.stop();
-    if (json) writeJson(terminal, { ...done, ...badRows.toJson() });
+    if (json) writeJson(terminal, { imported, skipped, ...badRows.toJson() });
     else terminal.stderr.write(badRows.toText());
   }
   if (json) return;
   const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1);
-  const skipped = skipInvalid ? `, skipped ${countThings(done.skipped, 'invalid row')}` : '';
+  const left = skipInvalid ? `, skipped ${countThings(skipped, 'invalid row')}` : '';
   terminal.stdout.write(
-    `imported ${countThings(done.imported, 'animal')} from ${nameSource(file)} in ${seconds} s${skipped}\n`,
+    `imported ${countThings(imported, 'animal')} from ${nameSource(file)} in ${seconds} s${left}\n`,
   );
 }
 

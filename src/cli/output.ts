@@ -27,7 +27,7 @@ export function writeTable(
 ): void {
   const lines = [headings, ...rows.map((row) => row.map(toPrintable))];
   const widths = headings.map((_, column) =>
-    Math.max(...lines.map((line) => measureWidth(line[column] ?? ''))),
+    lines.reduce((widest, line) => Math.max(widest, measureWidth(line[column] ?? '')), 0),
   );
   for (const line of lines) {
     const cells = line.map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - measureWidth(cell)));

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { open, rename, rm, stat } from 'node:fs/promises';
+import { link, lstat, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { OperatorError } from '../errors.ts';
 
@@ -23,7 +23,7 @@ export async function writeWholeFile(
     } finally {
       await handle.close();
     }
-    await rename(unfinished, file);
+    await putInPlace(unfinished, file, replaces);
     await syncFolder(dirname(file));
   } catch (error) {
     await rm(unfinished, { force: true });
@@ -31,11 +31,28 @@ export async function writeWholeFile(
   }
 }
 
+/** Throws where a file is there, or a link, that is not to be replaced. */
 async function checkTarget(file: string, replaces: boolean): Promise<void> {
-  const found = await stat(file).catch(() => null);
+  const found = (await stat(file).catch(() => null)) ?? (await lstat(file).catch(() => null));
   if (found === null) return;
   if (!found.isFile()) throw new OperatorError(`${file} cannot be written: it is no regular file`);
   if (!replaces) throw new OperatorError(`${file} is there already: --force replaces it`);
+}
+
+/** What has come to be there since it was checked must not be replaced either: a second name never takes one's place. */
+async function putInPlace(unfinished: string, file: string, replaces: boolean): Promise<void> {
+  if (replaces || !(await tryToLink(unfinished, file))) {
+    await checkTarget(file, replaces);
+    await rename(unfinished, file);
+  } else await rm(unfinished);
+}
+
+/** Whether the file has the second name now; there are file systems on which none can have two. */
+async function tryToLink(file: string, second: string): Promise<boolean> {
+  return link(file, second).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Without it the new name may be lost when the machine loses power. */

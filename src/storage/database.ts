@@ -55,7 +55,7 @@ export interface Database {
   /**
    * Adds rows to a table, all or none, in the order in which they come, and gives their number. The source is read to
    * its end before the table is touched; an error that it throws leaves the table as it was. `onWrite` is told when
-   * the reading has ended and the writing begins.
+   * the reading has ended and the writing begins. Throws OutcomeUnknownError where a connection is lost meanwhile.
    */
   load(
     table: keyof Tables,

@@ -38,6 +38,11 @@ export function isConnectionSpoilt(error: unknown): boolean {
   return cause instanceof DatabaseError ? codeOf(cause) === readOnly : cause !== undefined;
 }
 
+/** Whether an error is the server's own word on a statement, which it then has not done. */
+export function isToldByServer(error: unknown): boolean {
+  return error instanceof DatabaseError || causeOf(error) instanceof DatabaseError;
+}
+
 /** The longest pause before something is begun again; the first is a millisecond at most. */
 const pauseMsMax = 64;
 

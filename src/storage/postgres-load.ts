@@ -1,7 +1,8 @@
 import type { ClientBase } from 'pg';
+import { OutcomeUnknownError } from '../errors.ts';
 import type { Database, Value } from './database.ts';
 import { createClient, send } from './postgres-client.ts';
-import { throwStorageError } from './postgres-faults.ts';
+import { isToldByServer, throwStorageError } from './postgres-faults.ts';
 
 /**
  * `load` of the PostgreSQL engine, over a connection of its own that has no time limits. The rows wait in a temporary
@@ -20,11 +21,20 @@ export async function loadRows(
     await stageRows(client, columns, batches);
     onWrite();
     const text = `insert into ${table} (${names}) select ${names} from loaded order by place`;
-    const { rowCount } = await send(client, { text });
+    const { rowCount } = await send(client, { text }).catch(throwUnlessOpen);
     return rowCount ?? 0;
   } finally {
     await client.end();
   }
+}
+
+/** The server may have committed where it could not tell so. */
+function throwUnlessOpen(error: unknown): never {
+  if (isToldByServer(error)) throw error;
+  throw new OutcomeUnknownError(
+    'it is not known whether all was added or nothing, as the connection to the database was lost: look before you do it again',
+    { cause: error },
+  );
 }
 
 async function stageRows(

@@ -89,14 +89,15 @@ function createWholeStore(client: ClientBase, url: string): WholeStore {
 
     async requireUnserved() {
       const lastAtMs = performance.now() + closingMsMax;
-      while ((await query(otherConnections)).length > 0) {
+      for (;;) {
+        // Within a transaction the server tells again what it has told.
+        await query('select pg_stat_clear_snapshot()');
+        if ((await query(otherConnections)).length === 0) return;
         if (performance.now() > lastAtMs)
           throw new OperatorError(
             `the store ${describeServer(url)} is in use: stop the instances over it first`,
           );
         await setTimeout(lookEveryMs);
-        // Within a transaction the server would tell again what it has told.
-        await query('select pg_stat_clear_snapshot()');
       }
     },
   };

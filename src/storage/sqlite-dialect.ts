@@ -8,13 +8,22 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
   }
 }
 
+/**
+ * A statement as it is to run. SQLite ends a transaction by itself where the disk is full or cannot be written: to roll
+ * it back again would be an error of its own, told in place of the first.
+ */
+function adapt(sql: string, { isTransaction }: DatabaseSync): string {
+  if (sql === 'begin') return 'begin immediate';
+  return sql === 'rollback' && !isTransaction ? 'select null' : sql;
+}
+
 /** Kysely's SQLite dialect over `node:sqlite`, as migrations need it; it does not close the connection. */
 export function createSqliteDialect(connection: DatabaseSync): Dialect {
   const dialect = new SqliteDialect({
     database: {
       close: () => undefined,
       prepare(sql) {
-        const statement = connection.prepare(sql === 'begin' ? 'begin immediate' : sql);
+        const statement = connection.prepare(adapt(sql, connection));
         const values = (parameters: readonly unknown[]) => parameters as SQLInputValue[];
         return {
           reader: statement.columns().length > 0,

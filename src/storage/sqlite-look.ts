@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { type Inspection, migrationsSql, newestRowSql } from './inspection.ts';
@@ -20,7 +20,31 @@ const busyTimeoutMs = 2_000;
  * SQLite throws where it is no database.
  */
 export function lookAtSqlite(path: string): SqliteInspection {
-  const store = openUntouched(path);
+  for (;;) {
+    if (hasLog(path))
+      return inspect(path, new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs }));
+    // What is begun meanwhile changes the file: what was read of it then is of no one moment, and tells nothing.
+    const before = identifyContents(path);
+    const isAsBefore = () => !hasLog(path) && identifyContents(path) === before;
+    try {
+      const told = inspect(path, openUntouched(path));
+      if (isAsBefore()) return told;
+    } catch (error) {
+      if (isAsBefore()) throw error;
+    }
+  }
+}
+
+function hasLog(path: string): boolean {
+  return existsSync(`${path}-wal`);
+}
+
+function identifyContents(path: string): string {
+  const { ino, size, mtimeNs } = statSync(path, { bigint: true });
+  return `${ino} ${size} ${mtimeNs}`;
+}
+
+function inspect(path: string, store: DatabaseSync): SqliteInspection {
   try {
     const migrations = hasTable(store, 'schema_migrations') ? listNames(store, migrationsSql) : [];
     const newest =
@@ -38,7 +62,6 @@ export function lookAtSqlite(path: string): SqliteInspection {
  * put its own files beside it, and leave them.
  */
 function openUntouched(path: string): DatabaseSync {
-  if (existsSync(`${path}-wal`)) return new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs });
   const address = pathToFileURL(path);
   address.searchParams.set('immutable', '1');
   return new DatabaseSync(address, { readOnly: true });

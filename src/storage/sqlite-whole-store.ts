@@ -5,22 +5,23 @@ import {
   openConnection,
   openReadOnly,
   repeatWhileBusy,
+  type SqliteConnection,
   toStorageError,
 } from './sqlite-connection.ts';
 import { batchRowsMax, type Row, type WholeStore, type WholeStoreTask } from './whole-store.ts';
 
 /** `readStore` of the SQLite engine; where there is no file, none is made. */
 export async function readSqliteStore<T>(path: string, task: WholeStoreTask<T>): Promise<T> {
-  return inTransaction(openReadOnly(path), path, 'begin', task);
+  return inTransaction({ raw: openReadOnly(path) }, path, 'begin', task);
 }
 
 /** `writeStore` of the SQLite engine. */
 export async function writeSqliteStore<T>(path: string, task: WholeStoreTask<T>): Promise<T> {
-  return inTransaction(openConnection(path, 0).raw, path, 'begin immediate', task);
+  return inTransaction(openConnection(path, 0), path, 'begin immediate', task);
 }
 
 async function inTransaction<T>(
-  raw: DatabaseSync,
+  { raw, requireInPlace = () => undefined }: Pick<SqliteConnection, 'raw'> & Partial<SqliteConnection>,
   path: string,
   begin: string,
   task: WholeStoreTask<T>,
@@ -28,6 +29,7 @@ async function inTransaction<T>(
   try {
     await repeatWhileBusy(() => raw.exec(begin), lockWaitMsMax);
     const result = await task(createWholeStore(raw, path));
+    requireInPlace();
     raw.exec('commit');
     return result;
   } catch (error) {

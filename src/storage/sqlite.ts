@@ -100,6 +100,7 @@ async function loadRows(
     // It gives the last row's id as well, and throws where that is past 2^53 and no bigint.
     insert.setReadBigInts(true);
     const { changes } = insert.run();
+    connection.requireInPlace();
     raw.exec('commit');
     return Number(changes);
   } finally {

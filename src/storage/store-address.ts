@@ -20,8 +20,8 @@ export function parseStoreAddress(address: string): StoreAddress {
   if (postgresSchemes.some((scheme) => address.startsWith(scheme)))
     return { engine: 'postgres', location: address };
   const path = address.startsWith(sqliteScheme) ? address.slice(sqliteScheme.length) : '';
-  // Each of a store's connections would have a `:memory:` of its own.
-  if (path === '' || path === ':memory:')
+  // Each of a store's connections would have a `:memory:` of its own, and a `file:` is an address to SQLite alone.
+  if (path === '' || path === ':memory:' || path.startsWith('file:'))
     throw new OperatorError(
       'the database must be sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE',
     );

@@ -3,9 +3,14 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { type ImportOptions, importFile } from '../../src/cli/import.ts';
-import { OperatorError, UsageError } from '../../src/errors.ts';
+import { systemClock } from '../../src/clock.ts';
+import { OperatorError, OutcomeUnknownError, UsageError } from '../../src/errors.ts';
+import { type Catalogue, createCatalogue } from '../../src/pets/catalogue.ts';
+import { findPostgres } from '../support/engines.ts';
+import { startRelay } from '../support/relay.ts';
 import { createWorld, listPets, run } from './import-world.ts';
 
+const postgres = await findPostgres();
 const header = 'name,categoryId,status\n';
 const categoryRule = 'must be an integer from -9223372036854775808 to 9223372036854775807';
 
@@ -156,6 +161,29 @@ describe('import of a file with bad rows', () => {
       errorsTotal: 1,
     });
   });
+});
+
+test('import tells that its outcome is not known where the connection is lost as it is written', {
+  skip: postgres.skip,
+}, async (t) => {
+  const store = await postgres.createStore(t);
+  const relay = await startRelay(t, store.url);
+  const catalogue = createCatalogue(await store.open(relay.url), systemClock);
+  const cut: Catalogue = {
+    ...catalogue,
+    load: (batches, onWrite) =>
+      catalogue.load(batches, () => {
+        void relay.cut();
+        onWrite?.();
+      }),
+  };
+  const options = { file: '-', format: 'csv', skipInvalid: false, json: true } as const;
+  const { stdout, error } = await run((terminal) => importFile(cut, options, terminal), {
+    stdin: `${header}Rex,1,\n`,
+  });
+  assert.deepEqual(JSON.parse(stdout), { imported: null, skipped: 0, errors: [], errorsTotal: 0 });
+  assert.ok(error instanceof OutcomeUnknownError);
+  assert.match(error.message, /^it is not known whether/);
 });
 
 test('import --skip-invalid of a file that cannot be read to its end skips nothing and adds nothing', async (t) => {

@@ -6,6 +6,7 @@ import { moveStore } from '../../src/cli/move-store.ts';
 import { openDatabase } from '../../src/storage/open-database.ts';
 import { fillStore, readContents } from '../contracts/store-contents.ts';
 import { findPostgres, sqliteEngine } from '../support/engines.ts';
+import { runProgram } from '../support/processes.ts';
 import { makeFolder, startService, type TestService } from '../support/service.ts';
 import { run } from './import-world.ts';
 import { runInProcess } from './run-command-line.ts';
@@ -34,6 +35,19 @@ describe('migrate', () => {
     const folder = await makeFolder(t);
     const { code, stdout } = await runInProcess(['migrate'], `sqlite:${join(folder, 'store.db')}`);
     assert.deepEqual([code, stdout], [0, 'the sqlite store has the newest schema\n']);
+  });
+
+  test('tells what kept the schema from being made, such as a disk that is full', async (t) => {
+    const file = join(await makeFolder(t), 'store.db');
+    const { code, stderr } = await runProgram(['migrate'], {
+      settings: { DATABASE_URL: `sqlite:${file}` },
+      wrapper: ['sh', '-c', 'ulimit -f 128; exec "$@"', 'sh'],
+    });
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /^error: the database [^\n]+ cannot be opened: [^\n]*(?:full|disk I\/O error)[^\n]*\n$/,
+    );
   });
 
   test('--from --to moves a store whole and tells what was moved', async (t) => {

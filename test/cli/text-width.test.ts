@@ -43,3 +43,11 @@ test('the columns of a table stand below each other, whatever the names in it', 
     .map((line) => measureWidth(line.slice(0, line.indexOf('pro'))));
   assert.deepEqual(starts, [9, 9, 9, 9]);
 });
+
+test('a table may have more rows than a call has room for arguments', async () => {
+  const stdout = new PassThrough();
+  const rows = Array.from({ length: 300_000 }, (_, index) => [`as_${index}`, 'pro']);
+  writeTable({ stdin: stdout, stdout, stderr: stdout }, ['KEY', 'PLAN'], rows);
+  stdout.end();
+  assert.equal((await readAll(stdout)).trimEnd().split('\n').length, 300_001);
+});

@@ -1,4 +1,8 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { OutcomeUnknownError } from '../../src/errors.ts';
 import { findPostgres } from '../support/engines.ts';
+import { startRelay } from '../support/relay.ts';
 import { describeDatabase } from './database.ts';
 import { describeLoad } from './database-load.ts';
 import { describeOpening } from './database-opening.ts';
@@ -7,3 +11,40 @@ const postgres = await findPostgres();
 describeDatabase(postgres);
 describeLoad(postgres);
 describeOpening(postgres);
+
+test('tables of the same names in another schema are no business of the store', {
+  skip: postgres.skip,
+}, async (t) => {
+  const store = await postgres.createStore(t);
+  await store.execute('create schema auth');
+  for (const table of ['schema_migrations', 'schema_migrations_lock', 'pets'])
+    await store.execute(`create table auth.${table} (version text)`);
+  await (await store.open()).close();
+  const again = await store.open();
+  assert.equal(await again.load('pets', ['name', 'category_id', 'status'], rexes()), 1);
+});
+
+test('of a load whose connection is lost as it is written, it is told that its outcome is not known', {
+  skip: postgres.skip,
+}, async (t) => {
+  const store = await postgres.createStore(t);
+  const relay = await startRelay(t, store.url);
+  const database = await store.open(relay.url);
+  await assert.rejects(
+    database.load('pets', ['name', 'category_id', 'status'], rexes(), () => void relay.cut()),
+    OutcomeUnknownError,
+  );
+});
+
+test('of a load that the server refuses, it is told why', { skip: postgres.skip }, async (t) => {
+  const database = await (await postgres.createStore(t)).open();
+  async function* broken() {
+    yield [['Rex', 1n, 'lost']];
+  }
+  const loading = database.load('pets', ['name', 'category_id', 'status'], broken());
+  await assert.rejects(loading, /pets_status_check/);
+});
+
+async function* rexes() {
+  yield [['Rex', 1n, 'available']];
+}

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { AppError } from '../../src/errors.ts';
+import { claimServing } from '../../src/storage/claim-serving.ts';
 import { readStore, writeStore } from '../../src/storage/open-whole-store.ts';
 import type { Tables } from '../../src/storage/tables.ts';
 import type { Row, WholeStore } from '../../src/storage/whole-store.ts';
@@ -13,6 +14,7 @@ import {
   setLastPetId,
   unorderedTexts,
 } from './store-contents.ts';
+import { selectSubjects } from './window-rows.ts';
 
 /** What src/storage/open-whole-store.ts promises, on any engine. */
 export function describeWholeStore(engine: Engine): void {
@@ -27,6 +29,21 @@ export function describeWholeStore(engine: Engine): void {
         return readTable(whole, 'pets');
       });
       assert.equal(rows.length, 1);
+    });
+
+    test('is found to be served by whoever has come since it was last looked at', async (t) => {
+      const store = await engine.createStore(t);
+      await (await store.open()).close();
+      await writeStore(store.url, async (whole) => {
+        await whole.requireUnserved();
+        const release = claimServing(store.url);
+        const other = await store.open();
+        await other.read(selectSubjects, {});
+        await assert.rejects(whole.requireUnserved(), /is in use|another service is serving/);
+        await other.close();
+        release();
+        await whole.requireUnserved();
+      });
     });
 
     test('cannot be changed by who reads it', async (t) => {

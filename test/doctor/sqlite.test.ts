@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmod, mkdir, open, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, open, readdir, readFile, readlink, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { dayMs, systemClock } from '../../src/clock.ts';
+import { inspectSqlite } from '../../src/storage/sqlite-inspection.ts';
 import { runInProcess } from '../cli/run-command-line.ts';
 import { type Ending, makeFolder, startService } from '../support/service.ts';
 import { examineWith, expectFinding } from './examined.ts';
@@ -19,6 +20,25 @@ async function makeStore(test: Ending) {
   const { code } = await runInProcess(['keys', 'create', '--plan', 'free'], `sqlite:${file}`);
   assert.equal(code, 0);
   return { folder, file, settings: { DATABASE_URL: `sqlite:${file}` } };
+}
+
+/** Settles once another process has the file open. */
+async function untilOpenedByOther(file: string): Promise<void> {
+  const mine = String(process.pid);
+  const others = (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry) && entry !== mine);
+  for (const other of others) {
+    const open = await readdir(`/proc/${other}/fd`).catch(() => []);
+    for (const descriptor of open) {
+      const target = await readlink(`/proc/${other}/fd/${descriptor}`).catch(() => '');
+      if (target === file) return;
+    }
+  }
+  await untilOpenedByOther(file);
+}
+
+function makeAnimals(count: number): string {
+  return `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})
+    insert into pets (name, category_id, status) select 'Rex ' || i, i, 'available' from n`;
 }
 
 function execute(file: string, sql: string): void {
@@ -53,6 +73,15 @@ describe('of a SQLite store the doctor says', () => {
     const { config } = await startService(t, {}, { now: systemClock, advance: () => undefined });
     const findings = await examineWith({ DATABASE_URL: config.databaseUrl });
     expectFinding(findings, 'store', 'ok', /a service serves it now/);
+  });
+
+  test('that it is whole though it is opened and written to while it is read', async (t) => {
+    const { file } = await makeStore(t);
+    execute(file, makeAnimals(1_000_000));
+    const looking = inspectSqlite(file, 60_000);
+    await untilOpenedByOther(file);
+    for (let turn = 0; turn < 8; turn += 1) execute(file, makeAnimals(5_000));
+    assert.equal((await looking)?.integrity, 'ok');
   });
 
   test('that its schema is newer', async (t) => {

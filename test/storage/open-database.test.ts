@@ -11,6 +11,7 @@ for (const [what, address, line] of [
   ['a path without its scheme', './data/animal-store.db', /sqlite:PATH or postgres:/],
   ['SQLite without a path', 'sqlite:', /sqlite:PATH or postgres:/],
   ['SQLite in memory', 'sqlite::memory:', /sqlite:PATH or postgres:/],
+  ['an address of SQLite itself', 'sqlite:file:/tmp/store.db', /sqlite:PATH or postgres:/],
   ['a folder', 'sqlite:/', /the database \/ cannot be opened: /],
   ['a port that is none', `postgres://root:${password}@127.0.0.1:99999/pets`, /cannot be opened: /],
   [

@@ -3,6 +3,7 @@ import { rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Database } from '../../src/storage/database.ts';
+import { writeStore } from '../../src/storage/open-whole-store.ts';
 import { openSqlite } from '../../src/storage/sqlite.ts';
 import { insertWindow, selectSubjects } from '../contracts/window-rows.ts';
 import { makeFolder } from '../support/service.ts';
@@ -28,6 +29,25 @@ test('nothing is written to a file that was moved away, and all is again once it
   await add(database, 'after');
   const kept = (await database.read(selectSubjects, {})).map(({ subject }) => subject);
   assert.deepEqual(kept, ['after', 'before']);
+});
+
+test('nothing is loaded into a file that has been replaced meanwhile', async (t) => {
+  const { path, database } = await openFile(t);
+  async function* rows() {
+    yield [['Rex', 1n, 'available']];
+    for (const ending of ['', '-wal', '-shm']) await rename(path + ending, `${path}-elsewhere${ending}`);
+    await (await openSqlite(path)).close();
+  }
+  await assert.rejects(database.load('pets', ['name', 'category_id', 'status'], rows()), unavailable);
+});
+
+test('no store is copied to a file that has been replaced meanwhile', async (t) => {
+  const { path } = await openFile(t);
+  const copying = writeStore(`sqlite:${path}`, async () => {
+    for (const ending of ['', '-wal', '-shm']) await rename(path + ending, `${path}-elsewhere${ending}`);
+    await (await openSqlite(path)).close();
+  });
+  await assert.rejects(copying, unavailable);
 });
 
 test('what was read before is still read from a file that was moved away', async (t) => {

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import { OperatorError } from '../../errors.ts';
 import type { Database } from '../database.ts';
@@ -19,11 +19,13 @@ export const newestSchema: readonly string[] = Object.keys(migrations);
  */
 export async function migrate(db: Kysely<Tables>, engine: Database['engine']): Promise<string[]> {
   const known = Object.fromEntries(Object.entries(migrations).map(([name, build]) => [name, build(engine)]));
+  const schema = engine === 'postgres' ? await readSchema(db) : null;
   const migrator = new Migrator({
     db,
     provider: { getMigrations: async () => known },
     migrationTableName: 'schema_migrations',
     migrationLockTableName: 'schema_migrations_lock',
+    ...(schema !== null && { migrationTableSchema: schema }),
   });
   const { error, results = [] } = await migrator.migrateToLatest();
   if (error !== undefined) {
@@ -35,6 +37,12 @@ export async function migrate(db: Kysely<Tables>, engine: Database['engine']): P
     );
   }
   return results.map(({ migrationName }) => migrationName);
+}
+
+/** Where tables are made. Unless it is named, tables of these names count that other programs have in other schemas. */
+async function readSchema(db: Kysely<Tables>): Promise<string | null> {
+  const { rows } = await sql<{ name: string | null }>`select current_schema() as name`.execute(db);
+  return rows[0]?.name ?? null;
 }
 
 /** How the migrations that a database has behind it compare with those that this program knows. */
