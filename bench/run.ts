@@ -22,7 +22,8 @@ async function preparePlan(options: Options, folder: string): Promise<Plan> {
 /** Prints what was found, and puts it into the documentation if that is wanted. */
 function tell(block: Block, found: string, { animals, rounds, seconds, isWritten }: Options): void {
   const day = new Date().toISOString().slice(0, 10);
-  const effort = `; ${animals.toLocaleString('en')} animals unless said, ${rounds} rounds of ${seconds} s`;
+  const inRounds = ` unless said, ${rounds} rounds of ${seconds} s`;
+  const effort = `; ${animals.toLocaleString('en')} animals${block === 'memory' ? '' : inRounds}`;
   const text = `Measured on ${day}: ${describeMachine()}${block === 'instructions' ? '' : effort}.\n\n${found}`;
   process.stdout.write(`\n${text}`);
   if (isWritten) writeBlock(block, text);
