@@ -36,9 +36,9 @@ export function createCounterStore(options: {
   let following: Promise<void> | null = null;
 
   async function loadWindows(nowMs: number): Promise<void> {
-    const sinceMs = dayEndedLongAgoMs(nowMs);
+    const since = overSince(nowMs);
     const readRun = (afterSubject: string) =>
-      database.read(selectWindows, { afterSubject, sinceMs, count: BigInt(readRowsMax) });
+      database.read(selectWindows, { ...since, afterSubject, count: BigInt(readRowsMax) });
     for await (const rows of readRuns(readRun, ({ subject }) => subject))
       for (const row of rows) {
         const windows = fromWindowsRow(row);
@@ -78,7 +78,7 @@ export function createCounterStore(options: {
     await writeChanged(accounts, upsertWindows, toWindowsRow);
     await writeChanged(addresses, upsertWindows, toWindowsRow);
     await writeChanged(keys, upsertConduct, toConductRow);
-    await database.run(deleteWindows, { untilMs: dayEndedLongAgoMs(nowMs), count: deletedRowsMax });
+    await database.run(deleteWindows, { ...overSince(nowMs), count: deletedRowsMax });
     await database.run(deleteConduct, { untilMs: BigInt(nowMs), count: deletedRowsMax });
   }
 
@@ -98,9 +98,12 @@ export function createCounterStore(options: {
   };
 }
 
-/** A minute window may outlive the day window that it was counted with, by less than a minute. */
-function dayEndedLongAgoMs(nowMs: number): bigint {
-  return BigInt(nowMs - minuteMs);
+/**
+ * A minute window may outlive the day window that it was counted with, by less than a minute. A day that is closed
+ * meanwhile ends at 0, so that the minute is looked at too; the rows of the others are found by the end of their day.
+ */
+function overSince(nowMs: number) {
+  return { dayEndedMs: BigInt(nowMs - minuteMs), minuteEndedMs: BigInt(nowMs) };
 }
 
 /** Run after run; each begins after the name of the last row of the one before it. */

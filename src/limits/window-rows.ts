@@ -3,16 +3,20 @@ import { statement } from '../storage/database.ts';
 import type { Tables } from '../storage/tables.ts';
 import type { Windows } from './windows.ts';
 
-/** A run of the subjects with a window open after `sinceMs`, in the order of their names, from after `afterSubject`. */
-export const selectWindows = statement<{ afterSubject: string; sinceMs: bigint; count: bigint }>()(
-  (query, p) =>
-    query
-      .selectFrom('usage_windows')
-      .selectAll()
-      .where('subject', '>', p.afterSubject)
-      .where('day_ends_at_ms', '>', p.sinceMs)
-      .orderBy('subject')
-      .limit(p.count),
+/** Until when a day and a minute must have ended for a row to be over: both, as a minute may outlive its day. */
+type OverSince = { dayEndedMs: bigint; minuteEndedMs: bigint };
+
+/** A run of the subjects that are not over, in the order of their names, from after `afterSubject`. */
+export const selectWindows = statement<OverSince & { afterSubject: string; count: bigint }>()((query, p) =>
+  query
+    .selectFrom('usage_windows')
+    .selectAll()
+    .where('subject', '>', p.afterSubject)
+    .where((eb) =>
+      eb.or([eb('day_ends_at_ms', '>', p.dayEndedMs), eb('minute_ends_at_ms', '>', p.minuteEndedMs)]),
+    )
+    .orderBy('subject')
+    .limit(p.count),
 );
 
 /** Writes the windows of a subject in the place of those stored. */
@@ -42,15 +46,16 @@ export const upsertWindows = statement<{
     ),
 );
 
-/** Drops a bounded number of the subjects whose day ended at `untilMs` or before. */
-export const deleteWindows = statement<{ untilMs: bigint; count: bigint }>()((query, p) =>
+/** Drops a bounded number of the subjects that are over, those first whose day ended first. */
+export const deleteWindows = statement<OverSince & { count: bigint }>()((query, p) =>
   query
     .deleteFrom('usage_windows')
     .where('subject', 'in', (eb) =>
       eb
         .selectFrom('usage_windows')
         .select('subject')
-        .where('day_ends_at_ms', '<=', p.untilMs)
+        .where('day_ends_at_ms', '<=', p.dayEndedMs)
+        .where('minute_ends_at_ms', '<=', p.minuteEndedMs)
         .orderBy('day_ends_at_ms')
         .limit(p.count),
     ),

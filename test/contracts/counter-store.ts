@@ -101,6 +101,24 @@ export function describeCounterStore(engine: Engine): void {
       assert.deepEqual([minuteUsed, dayUsed], [2, 1]);
     });
 
+    test('a full minute window comes back, too, when it is written after its day was closed', async (t) => {
+      const { start, time, countRows } = await open(t);
+      let process = await start();
+      const takeBoth = () => [process.take(1).verdict, process.takeFromAddress().verdict];
+      takeBoth();
+      await process.flush();
+      time.nowMs += dayMs - 300;
+      for (let sent = 0; sent < 60; sent += 1) takeBoth();
+      time.nowMs += 350;
+      assert.deepEqual(takeBoth(), ['refused', 'refused']);
+      for (const _ of ['written', 'left alone']) await process.flush();
+      process = await start();
+      assert.deepEqual(takeBoth(), ['refused', 'refused']);
+      time.nowMs += minuteMs;
+      await process.flush();
+      assert.equal(await countRows('usage_windows'), 0);
+    });
+
     test('more subjects than one run reads come back, each with its own count', async (t) => {
       const { start } = await open(t);
       const before = await start();
