@@ -62,7 +62,11 @@ if hasRoom then
 end
 `;
 
-/** As bannedUntilMs of bans.ts, on a ban and its strikes that are kept as "banAtMs banMs strikeCount". */
+/**
+ * As bannedUntilMs of bans.ts, on a ban and its strikes that are kept as "banAtMs banMs strikeCount". Of that ban
+ * and the one that the caller has kept, the later end holds. If they began within a day of each other, it is the end of
+ * the longer, so that the next is longer still. A ban that holds leaves no strikes.
+ */
 const openBan = `
 local banAtMs, banMs, strikeCount = 0, 0, 0
 
@@ -72,17 +76,29 @@ local function keepBan()
 end
 
 local kept = redis.call('GET', KEYS[2])
-local isNewBan = not kept and callersBan ~= ''
-if isNewBan then kept = callersBan end
+local isNewBan = false
 if kept then
   local numbers = string.gmatch(kept, '%d+')
   banAtMs, banMs, strikeCount = tonumber(numbers()), tonumber(numbers()), tonumber(numbers())
-  if banAtMs > nowMs then
-    banAtMs = nowMs
-    isNewBan = true
-  end
-  if isNewBan then keepBan() end
+  isNewBan = banAtMs > nowMs
+  banAtMs = math.min(banAtMs, nowMs)
 end
+if callersBan ~= '' then
+  local numbers = string.gmatch(callersBan, '%d+')
+  local atMs, lengthMs = math.min(tonumber(numbers()), nowMs), tonumber(numbers())
+  local isLater = atMs + lengthMs > banAtMs + banMs
+  local endsAtMs = math.max(atMs + lengthMs, banAtMs + banMs)
+  local longestMs = isLater and lengthMs or banMs
+  if math.abs(atMs - banAtMs) < ${ladderMs} then longestMs = math.max(lengthMs, banMs) end
+  if isLater or longestMs > banMs then
+    banAtMs, banMs, isNewBan = endsAtMs - longestMs, longestMs, true
+    if endsAtMs > nowMs then
+      strikeCount = 0
+      redis.call('DEL', KEYS[3])
+    end
+  end
+end
+if isNewBan then keepBan() end
 local bannedUntilMs = banAtMs + banMs
 `;
 
@@ -137,7 +153,8 @@ end
 
 /**
  * Keys: the windows of an account, the ban and the strikes of its key. Parameters: time, requests a minute, a day; if
- * the caller has kept any, the windows and the ban that count where there are none, or an empty text for either.
+ * the caller has kept any, the windows that count where there are none and the ban that counts where none ends later, or
+ * an empty text for either.
  */
 export const takeForKeyScript = createScript(`${time}
 local windows, callersWindows, callersBan = KEYS[1], ARGV[4] or '', ARGV[5] or ''

@@ -13,7 +13,10 @@ import type { Kept } from './untold.ts';
  * then not known.
  */
 export interface RedisCounters extends Counters {
-  /** What was `kept` of the account and its key before counts, where nothing is known of them here. */
+  /**
+   * What was `kept` of the account and its key before counts: the windows where nothing is known of the account here,
+   * the ban where none is known that ends as late.
+   */
   take(
     subject: string,
     limits: Limits,
@@ -103,9 +106,9 @@ function formatWindows(windows: Kept['windows']): string {
   return `${minuteUsed} ${minuteEndsAtMs} ${dayUsed} ${dayEndsAtMs}`;
 }
 
-/** The same; the refused requests since the ban are left out. */
+/** The same; the refused requests since the ban are not told. */
 function formatBan(conduct: Kept['conduct']): string {
-  return conduct === null ? '' : `${conduct.banAtMs} ${conduct.banMs} 0`;
+  return conduct === null ? '' : `${conduct.banAtMs} ${conduct.banMs}`;
 }
 
 type Reply = [verdict: Usage['verdict'], ...times: [number, number, number, number, number, number]];

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { banMsMax, banMsMin } from './bans.ts';
+import { banMsMax, banMsMin, bannedUntilMs } from './bans.ts';
 import type { Counters } from './counters.ts';
 import type { MemoryCounters } from './counters-memory.ts';
 import type { RedisCounters } from './counters-redis.ts';
@@ -30,10 +30,11 @@ const probeMs = 500;
  *
  * What this instance has last seen of the shared counts and bans is kept in `local`: alone an account goes on from where
  * it was. What `local` was filled with before, or has counted alone, counts in `shared` too where that knows nothing of
- * the account, or of a ban of the key. Else the shared counters go on from where they were once they are back, and do not
- * learn of what was let through meanwhile: of a window that was open then an account may have had its limit once more from each instance. In `local`
- * that is remembered until the window ends, so that a way that comes and goes lets no more through. Ends of windows are
- * told by the clock of the shared counters; where an instance's own differs, so do its windows while it is alone.
+ * the account; a ban of the key, where that knows of none that ends as late. Else the shared counters go on from where
+ * they were once they are back, and do not learn of what was let through meanwhile: of a window that was open then an
+ * account may have had its limit once more from each instance. In `local` that is remembered until the window ends, so
+ * that a way that comes and goes lets no more through. Ends of windows are told by the clock of the shared counters;
+ * where an instance's own differs, so do its windows while it is alone.
  */
 export function createSharedCounters(options: {
   shared: RedisCounters;
@@ -131,14 +132,17 @@ function remember({ accounts, keys }: Ledgers, subject: string, keyId: string, u
   if (usage.bannedUntilMs > 0) rememberBan(keys, keyId, usage);
 }
 
-/** Of a ban that began unseen only the end is known: it is taken for the shortest that can have this end. */
-function rememberBan(keys: Ledgers['keys'], keyId: string, { bannedUntilMs, atMs }: Usage): void {
+/**
+ * Of a ban that began unseen only the end is known: it is taken for the shortest that can have this end. One of a clock
+ * that is ahead begins now, as in the shared counters: told on as it was, it would begin anew with each request.
+ */
+function rememberBan(keys: Ledgers['keys'], keyId: string, usage: Usage): void {
   const conduct = keys.open(keyId);
-  if (conduct.banAtMs + conduct.banMs >= bannedUntilMs) return;
+  if (bannedUntilMs(conduct, usage.atMs) >= usage.bannedUntilMs) return;
   let banMs = banMsMin;
-  while (banMs < bannedUntilMs - atMs && banMs < banMsMax) banMs = Math.min(2 * banMs, banMsMax);
+  while (banMs < usage.bannedUntilMs - usage.atMs && banMs < banMsMax) banMs = Math.min(2 * banMs, banMsMax);
   conduct.banMs = banMs;
-  conduct.banAtMs = bannedUntilMs - banMs;
+  conduct.banAtMs = usage.bannedUntilMs - banMs;
 }
 
 function describe(error: unknown): string {

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../src/clock.ts';
+import { newConduct } from '../../src/limits/bans.ts';
 import { createMemoryCounters } from '../../src/limits/counters-memory.ts';
 import { createRedisCounters } from '../../src/limits/counters-redis.ts';
 import { decide } from '../../src/limits/decision.ts';
@@ -140,6 +141,74 @@ describe('what is kept in Redis', { skip: redis.skip }, () => {
     assert.equal((await take('address:192.0.2.1')).minuteUsed, 41);
     assert.equal((await take('address:stranger-0')).minuteUsed, 2);
     assert.equal((await counters.peek('address:stranger-4999', nowMs)).minuteUsed, freeLimits.perMinute);
+  });
+});
+
+describe('a ban that an instance has kept', { skip: redis.skip }, () => {
+  /** Takes for a key whose account has had its only request, at times from `nowMs` on. */
+  async function open(t: TestContext) {
+    const counters = await connect(t, await redis.createSpace(t), { time: 'caller' });
+    const take = (atMs: number, ban: { banAtMs: number; banMs: number } | null = null) => {
+      const conduct = ban && { ...newConduct(), ...ban, banAtMs: nowMs + ban.banAtMs };
+      return counters.take('account:1', once, 'key', nowMs + atMs, conduct && { windows: null, conduct });
+    };
+    await take(0);
+    /** The end of the ban of the last, told from `nowMs`; 0 if there is none. */
+    const send = async (count: number, atMs: number) => {
+      for (let sent = 1; sent < count; sent += 1) await take(atMs);
+      return Math.max(0, (await take(atMs)).bannedUntilMs - nowMs);
+    };
+    return { take, send };
+  }
+
+  test('holds where the key is known, but no ban of it, and clears its strikes', async (t) => {
+    const { take, send } = await open(t);
+    await send(11, 1_500);
+    const { verdict, bannedUntilMs } = await take(2_000, { banAtMs: 1_000, banMs: minuteMs });
+    assert.deepEqual([verdict, bannedUntilMs], ['banned', nowMs + 1_000 + minuteMs]);
+    assert.equal((await take(1_000 + minuteMs - 1)).verdict, 'banned');
+    assert.equal(await send(59, 1_000 + minuteMs), 0);
+    assert.equal(await send(1, 1_000 + minuteMs), 1_000 + 3 * minuteMs);
+  });
+
+  test('holds where the one that is known ends earlier', async (t) => {
+    const { take, send } = await open(t);
+    assert.equal(await send(60, 0), minuteMs);
+    const { verdict, bannedUntilMs } = await take(1, { banAtMs: 0, banMs: 2 * minuteMs });
+    assert.deepEqual([verdict, bannedUntilMs], ['banned', nowMs + 2 * minuteMs]);
+  });
+
+  test('does not hold where the one that is known ends later', async (t) => {
+    const { take, send } = await open(t);
+    assert.equal(await send(60, 0), minuteMs);
+    assert.equal((await take(1, { banAtMs: -1, banMs: minuteMs })).bannedUntilMs, nowMs + minuteMs);
+  });
+
+  test('leaves the strikes where it is over', async (t) => {
+    const { take, send } = await open(t);
+    await send(30, 0);
+    await take(0, { banAtMs: -minuteMs, banMs: minuteMs });
+    assert.equal(await send(28, 0), 0);
+    assert.equal(await send(1, 0), 2 * minuteMs);
+  });
+
+  const long = { banAtMs: 0, banMs: 4 * minuteMs };
+  const late = { banAtMs: 4 * minuteMs, banMs: minuteMs };
+  for (const [order, bans] of Object.entries({
+    'the longer first': [long, late],
+    'the later first': [late, long],
+  }))
+    test(`is followed by one twice as long as the longest that is known: ${order}`, async (t) => {
+      const { take, send } = await open(t);
+      for (const ban of bans) await take(5 * minuteMs, ban);
+      assert.equal(await send(58, 5 * minuteMs), (5 + 8) * minuteMs);
+    });
+
+  test('is not made longer by one that began a day before', async (t) => {
+    const { take, send } = await open(t);
+    await take(0, { banAtMs: -dayMs - hourMs, banMs: hourMs });
+    await take(0, { banAtMs: -minuteMs, banMs: minuteMs });
+    assert.equal(await send(58, 0), 2 * minuteMs);
   });
 });
 

@@ -138,6 +138,22 @@ describe('what an instance has kept from before', { skip: redis.skip, timeout: 6
     assert.deepEqual([verdict, bannedUntilMs], ['banned', usage.bannedUntilMs]);
   });
 
+  test('of a ban begins anew at most, when the clock was ahead', async (t) => {
+    const space = await redis.createSpace(t);
+    const { counters } = fillCounters(0);
+    const banAtMs = Date.now() + 600_000;
+    counters.ledgers.keys.set('ahead', { banAtMs, banMs: 60_000, strikes: new Map(), strikeCount: 0 });
+    const instance = await startInstance(t, space, counters);
+    const take = () => instance.take(pro, 'account:1', 'ahead');
+    const { verdict, atMs, bannedUntilMs } = await take();
+    assert.deepEqual([verdict, bannedUntilMs], ['banned', atMs + 60_000]);
+    await eventually(async () => {
+      const usage = await take();
+      assert.equal(usage.bannedUntilMs, bannedUntilMs);
+      return usage.atMs > atMs;
+    });
+  });
+
   test('is what was counted alone before the first time together', async (t) => {
     const space = await redis.createSpace(t);
     const relay = await startRelay(t, space.url);
@@ -217,6 +233,20 @@ describe('an instance that cannot reach the shared counters', { skip: redis.skip
     await relay.mend();
     await instance.counts('shared');
     assert.equal((await instance.take()).minuteUsed, 11);
+  });
+
+  test('lets no key in at once, when it shares again, that it has banned alone', async (t) => {
+    const { space, relay, instance } = await startBehindRelay(t);
+    for (let sent = 0; sent < 12; sent += 1) await instance.take(onceADay);
+    await relay.cut();
+    let usage = await instance.take(onceADay);
+    while (usage.bannedUntilMs === 0) usage = await instance.take(onceADay);
+    await relay.mend();
+    await instance.counts('shared');
+    for (const each of [instance, await startInstance(t, space)]) {
+      const { verdict, bannedUntilMs } = await each.take(onceADay);
+      assert.deepEqual([verdict, bannedUntilMs], ['banned', usage.bannedUntilMs]);
+    }
   });
 
   test('lets no more through when the way comes and goes', async (t) => {
