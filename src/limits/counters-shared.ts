@@ -1,10 +1,11 @@
 import type { Clock } from '../clock.ts';
+import type { Limits } from '../plans/plan.ts';
 import { banMsMax, banMsMin, bannedUntilMs } from './bans.ts';
 import type { Counters } from './counters.ts';
 import type { MemoryCounters } from './counters-memory.ts';
 import type { RedisCounters } from './counters-redis.ts';
 import type { Usage } from './decision.ts';
-import type { Ledgers } from './ledger.ts';
+import type { Ledger, Ledgers } from './ledger.ts';
 import { createUntold } from './untold.ts';
 
 /** Whether this instance counts together with the others, and since when; where it does not, why. */
@@ -44,10 +45,13 @@ export function createSharedCounters(options: {
   probeMs?: number;
 }): SharedCounters {
   const { shared, local, clock, onChange = () => undefined } = options;
+  const { accounts, keys } = local.ledgers;
   const untold = createUntold(local.ledgers);
   let sharing: Sharing = { mode: 'alone', sinceMs: clock(), reason: 'not tried yet' };
   /** Whose request ended the sharing: the fault may lie with one node of a cluster. */
   let culprit: { subject: string; keyId: string | null } = { subject: 'probe', keyId: 'probe' };
+  /** What has been marked to be stored since this instance counts alone. */
+  let marked = new WeakSet<object>();
   let probing: Promise<void> | null = null;
   let closed = false;
 
@@ -61,7 +65,10 @@ export function createSharedCounters(options: {
   }
 
   function leave(error: unknown, whose = culprit): void {
-    if (sharing.mode === 'shared') culprit = whose;
+    if (sharing.mode === 'shared') {
+      culprit = whose;
+      marked = new WeakSet();
+    }
     const sinceMs = sharing.mode === 'alone' ? sharing.sinceMs : clock();
     change({ mode: 'alone', sinceMs, reason: describe(error) });
   }
@@ -82,12 +89,29 @@ export function createSharedCounters(options: {
     return probing;
   }
 
+  /** What was taken over from the shared counters is stored once it counts, even if the request changes none of it. */
+  function takeAlone(subject: string, limits: Limits, keyId: string | null, nowMs: number): Usage {
+    const usage = local.take(subject, limits, keyId, nowMs);
+    if (keyId !== null) {
+      markOnce(accounts, subject);
+      markOnce(keys, keyId);
+    }
+    return usage;
+  }
+
+  function markOnce(ledger: Ledger<object>, name: string): void {
+    const entry = ledger.get(name);
+    if (entry === undefined || marked.has(entry)) return;
+    marked.add(entry);
+    ledger.markChanged(name);
+  }
+
   return {
     sharing: () => sharing,
     probe,
 
     take(subject, limits, keyId, nowMs) {
-      if (sharing.mode === 'alone') return local.take(subject, limits, keyId, nowMs);
+      if (sharing.mode === 'alone') return takeAlone(subject, limits, keyId, nowMs);
       const kept = keyId === null ? null : untold.find(subject, keyId);
       return shared.take(subject, limits, keyId, nowMs, kept).then(
         (usage) => {
@@ -98,7 +122,7 @@ export function createSharedCounters(options: {
         },
         (error) => {
           leave(error, { subject, keyId });
-          return local.take(subject, limits, keyId, nowMs);
+          return takeAlone(subject, limits, keyId, nowMs);
         },
       );
     },

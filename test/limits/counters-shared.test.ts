@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { describe, type TestContext, test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
-import { createMemoryCounters } from '../../src/limits/counters-memory.ts';
+import { createCounterStore } from '../../src/limits/counter-store.ts';
+import { createMemoryCounters, type MemoryCounters } from '../../src/limits/counters-memory.ts';
 import { createRedisCounters } from '../../src/limits/counters-redis.ts';
 import { createSharedCounters } from '../../src/limits/counters-shared.ts';
 import type { Limits } from '../../src/plans/plan.ts';
+import { sqliteEngine } from '../support/engines.ts';
 import { findRedis } from '../support/redis.ts';
 import {
   eventually,
@@ -72,10 +74,15 @@ function fillCounters(minuteUsed: number, dayUsed = minuteUsed) {
 }
 
 /** An instance whose way to Redis can be cut, silenced and mended. */
-async function startBehindRelay(t: TestContext) {
+async function startBehindRelay(t: TestContext, local?: MemoryCounters) {
   const space = await redis.createSpace(t);
   const relay = await startRelay(t, space.url);
-  return { space, relay, instance: await startInstance(t, { url: relay.url, prefix: space.prefix }) };
+  return { space, relay, instance: await startInstance(t, { url: relay.url, prefix: space.prefix }, local) };
+}
+
+/** The names of what is to be stored by the next flush. */
+function drainNames({ ledgers: { accounts, keys } }: MemoryCounters): string[] {
+  return [...accounts.drainChanged(1_000), ...keys.drainChanged(1_000)].flat().map(([name]) => name);
 }
 
 describe('what an instance has kept from before', { skip: redis.skip, timeout: 60_000 }, () => {
@@ -223,6 +230,43 @@ describe('an instance that cannot reach the shared counters', { skip: redis.skip
     assert.equal(instance.sharing().mode, 'alone');
     const usage = await instance.take(pro);
     assert.deepEqual([usage.verdict, usage.bannedUntilMs], ['banned', bannedUntilMs]);
+  });
+
+  test('keeps what it has last seen over a restart', async (t) => {
+    const database = await (await sqliteEngine.createStore(t)).open();
+    const load = async () => {
+      const counters = createMemoryCounters();
+      const store = createCounterStore({ counters, database, clock: systemClock });
+      await store.load();
+      return { counters, store };
+    };
+    const before = await load();
+    const { relay, instance } = await startBehindRelay(t, before.counters);
+    for (let sent = 0; sent < 61; sent += 1) await instance.take(onceADay);
+    await relay.cut();
+    const last = await instance.take();
+    assert.deepEqual([instance.sharing().mode, last.verdict], ['alone', 'banned']);
+    await before.store.flush();
+    const restarted = await startInstance(t, { url: relay.url, prefix: '' }, (await load()).counters);
+    const first = await restarted.take();
+    assert.deepEqual(first, { ...last, atMs: first.atMs });
+  });
+
+  test('has what it has last seen stored once, with the first request that it counts for', async (t) => {
+    const local = createMemoryCounters();
+    const { relay, instance } = await startBehindRelay(t, local);
+    for (const subject of ['account:1', 'account:2'])
+      for (let sent = 0; sent < 61; sent += 1) await instance.take(onceADay, subject);
+    assert.deepEqual(drainNames(local), []);
+    for (const _ of ['first', 'second']) {
+      await relay.cut();
+      await instance.take();
+      assert.deepEqual(drainNames(local), ['account:1', 'key of account:1']);
+      await instance.take();
+      assert.deepEqual(drainNames(local), []);
+      await relay.mend();
+      await instance.counts('shared');
+    }
   });
 
   test('shares again when it can, from where the shared counts are', async (t) => {
