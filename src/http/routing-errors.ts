@@ -11,7 +11,8 @@ export function refuseUnroutable(server: FastifyInstance): void {
   const addresses = new Map<string, { pattern: RegExp; methods: Set<string> }>();
 
   server.addHook('onRoute', ({ url, method }) => {
-    const pattern = new RegExp(`^${url.replaceAll(/:[^/]+/g, '[^/]+')}$`);
+    const texts = url.split(/:[^/]+/).map(RegExp.escape);
+    const pattern = new RegExp(`^${texts.join('[^/]+')}$`);
     const address = addresses.get(url) ?? { pattern, methods: new Set() };
     for (const name of [method].flat()) address.methods.add(name);
     addresses.set(url, address);

@@ -55,6 +55,8 @@ for (const target of [
   '/v1/pets/../pets',
   '/v1/pets;x=1',
   '/v2/pets',
+  '/openapi-json',
+  '/openapiXjson',
   '/',
 ])
   for (const method of ['GET', 'DELETE'])
