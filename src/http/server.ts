@@ -110,6 +110,8 @@ function createFramework(options: ServerOptions, parts: Parts): FastifyInstance 
     return503OnClosing: false,
     clientErrorHandler: unreadable.onError,
     frameworkErrors: (error, request, reply) => {
+      // Such a request comes without what decorates all others.
+      Object.assign(request, { caller: null, brokenBy: null, earlyMs: 0 });
       reply.raw.once('finish', () => requestLog.note(request, reply));
       receive(request, reply, (refusal) => sendError(options.log, refusal ?? error, request, reply));
     },

@@ -48,6 +48,22 @@ test('requests are timed as often as they are counted', async (t) => {
   assert.ok(readValue(metrics, `request_duration_seconds_sum{${labels}}`) > 0);
 });
 
+test('a preflight of an address that cannot be read is timed like any other, and is no slow one', async (t) => {
+  const origin = 'https://app.example.com';
+  const service = await startService(t, { CORS_ORIGINS: origin, LOG_REQUESTS: 'errors' });
+  const headers = { origin, 'access-control-request-method': 'GET' };
+  for (const path of ['/pets/%', '/nothing']) {
+    const response = await service.request(null, path, { method: 'OPTIONS', headers });
+    assert.equal(response.status, 204);
+  }
+
+  const metrics = await readMetrics(service);
+  const labels = 'route="none",status="204"';
+  assert.equal(readValue(metrics, `request_duration_seconds_count{${labels}}`), 2);
+  assert.ok(readValue(metrics, `request_duration_seconds_sum{${labels}}`) > 0);
+  assert.doesNotMatch(service.readLog(), /OPTIONS/);
+});
+
 test('what is answered from memory counts like the rest', async (t) => {
   const service = await startService(t, { LOG_REQUESTS: 'errors' });
   const key = await service.createKey();
