@@ -1,8 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { makeAnswer } from '../src/http/conditional.ts';
 import { deprecationHeaders, getPetDates } from '../src/http/deprecation.ts';
-import { createReadyAnswers } from '../src/http/ready-answers.ts';
+import { createReadyAnswers, makeReadyAnswer } from '../src/http/ready-answers.ts';
 
 /** Measures what an answer that is kept ready holds, in bytes of the heap: `node bench/ready-memory.ts`. */
 const count = 100_000;
@@ -21,7 +20,7 @@ for (let id = 1; id <= count; id += 1) {
   textBytes += body.length + target.length;
   ready.keep(
     target,
-    makeAnswer(body, headers),
+    makeReadyAnswer('getPet', body, headers),
     { until: 'edited', endsAtMs: getPetDates.removedAtMs },
     stamp,
   );

@@ -14,14 +14,13 @@ export interface FastReadOptions {
 /** Answers a plain GET of what is kept ready and tells so, or leaves it untouched. */
 export function createFastRead({ admission, ready, createRequestId, requestLog }: FastReadOptions) {
   return function read(request: IncomingMessage, response: ServerResponse): boolean {
-    const target = request.url ?? '';
-    const answer = ready.find(target);
+    const answer = ready.find(request.url ?? '');
     const admitted = answer === null ? null : admission.admit(request, 'pets:read');
     if (answer === null || admitted === null) return false;
     response.writeHead(200, listHeaders(createRequestId(), admitted.decision.headers, answer.headers));
     response.end(answer.body);
     ready.noteSent();
-    requestLog.noteReady(target);
+    requestLog.noteReady(answer.operation);
     return true;
   };
 }

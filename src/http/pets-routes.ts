@@ -6,12 +6,12 @@ import { parseCanonicalInt64 } from '../int64.ts';
 import type { Catalogue } from '../pets/catalogue.ts';
 import { findViolations, type NewPet, type Pet } from '../pets/pet.ts';
 import type { Done } from './arrival.ts';
-import { makeAnswer, sendAnswer } from './conditional.ts';
+import { sendAnswer } from './conditional.ts';
 import type { Cursors } from './cursor.ts';
 import { announceDeprecation, deprecationHeaders, getPetDates } from './deprecation.ts';
 import { addedHeaders, readIdempotency } from './new-pet.ts';
 import { compileQuery } from './query.ts';
-import type { Lifetime } from './ready-answers.ts';
+import { type Lifetime, makeReadyAnswer } from './ready-answers.ts';
 import type { CountedReadyAnswers } from './ready-metrics.ts';
 import {
   defaultPageLimit,
@@ -83,7 +83,7 @@ function addListPets(
       const newestId = readCursor(request.query);
       const page = await catalogue.list({ limit, status, newestId });
       const link = page.nextNewestId === null ? {} : { link: nextLink(request.query, page.nextNewestId) };
-      const answer = makeAnswer(serialise(reply, page.pets, 200), link);
+      const answer = makeReadyAnswer('listPets', serialise(reply, page.pets, 200), link);
       // A cursor of a store that was put back to an earlier state may stand before animals that are yet to come.
       const isOpenAbove = stamp === null || newestId === null || newestId > stamp.newestId;
       ready.keep(request.url, answer, isOpenAbove ? untilAdded : untilEdited, stamp);
@@ -150,7 +150,7 @@ function addGetPet(server: FastifyInstance, { catalogue, clock, ready, baseUrl }
       const stamp = catalogue.stamps.read();
       const pet = id === null ? null : await catalogue.get(id);
       if (pet === null) throw new AppError('not_found', 'petId: there is no animal with this identifier');
-      const answer = makeAnswer(serialise(reply, pet, 200), headers);
+      const answer = makeReadyAnswer('getPet', serialise(reply, pet, 200), headers);
       ready.keep(request.url, answer, lifetime, stamp);
       return sendAnswer(request, reply, answer);
     },

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Stamp } from '../pets/stamps.ts';
-import type { Answer } from './conditional.ts';
+import { type Answer, makeAnswer } from './conditional.ts';
 
 /** How long an answer stays right. */
 export interface Lifetime {
@@ -10,12 +10,27 @@ export interface Lifetime {
   readonly endsAtMs?: number;
 }
 
+/** An answer to a read that tells which operation it answers, as a target has many spellings. */
+export interface ReadyAnswer extends Answer {
+  readonly operation: 'listPets' | 'getPet';
+}
+
+/** Makes an answer of an operation's JSON text, with headers of its own. */
+export function makeReadyAnswer(
+  operation: ReadyAnswer['operation'],
+  text: string,
+  extraHeaders?: Readonly<Record<string, string>>,
+): ReadyAnswer {
+  const { body, etag, headers } = makeAnswer(text, extraHeaders);
+  return { operation, body, etag, headers };
+}
+
 /** Answers kept ready by the request's target, so that most reads cost neither a query nor a serialisation. */
 export interface ReadyAnswers {
   /** The answer to a target as it would be made now, or null where it has to be made. */
-  find(target: string): Answer | null;
+  find(target: string): ReadyAnswer | null;
   /** Keeps an answer that was made of what the store held at `stamp`; null keeps nothing. */
-  keep(target: string, answer: Answer, lifetime: Lifetime, stamp: Stamp | null): void;
+  keep(target: string, answer: ReadyAnswer, lifetime: Lifetime, stamp: Stamp | null): void;
 }
 
 /** What the answers that are kept may hold together, in bytes. */
@@ -24,7 +39,7 @@ export const readyBytesMax = 128 * 2 ** 20;
 const entryBytes = 500;
 
 interface Kept {
-  readonly answer: Answer;
+  readonly answer: ReadyAnswer;
   readonly lifetime: Lifetime;
   readonly stamp: Stamp;
 }

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Registry } from 'prom-client';
 import { createDurations, type Durations, exposeDurations } from '../observability/durations.ts';
 import { expose } from '../observability/metrics.ts';
+import type { ReadyAnswer } from './ready-answers.ts';
 import { countMs, type RequestLog } from './request-log.ts';
 
 /** The answers of one route: how long they took, by their status. */
@@ -13,7 +14,7 @@ interface Route {
 /** A request log that also counts and times what it is told. */
 export interface CountingRequestLog extends RequestLog {
   /** For what was answered from memory, in microseconds: it counts as 0, as asking the clock would double the cost. */
-  noteReady(target: string): void;
+  noteReady(operation: ReadyAnswer['operation']): void;
 }
 
 /**
@@ -69,7 +70,7 @@ export function countRequests(log: RequestLog, registry: Registry): CountingRequ
       noteAnswer(add, 201, answer.ms);
       log.noteAdded(answer);
     },
-    noteReady: (target) => noteAnswer(target.startsWith('/v1/pets/') ? get : list, 200, 0),
+    noteReady: (operation) => noteAnswer(operation === 'getPet' ? get : list, 200, 0),
   };
 }
 

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { makeAnswer } from '../../src/http/conditional.ts';
-import { createReadyAnswers } from '../../src/http/ready-answers.ts';
+import { createReadyAnswers, makeReadyAnswer } from '../../src/http/ready-answers.ts';
 import type { Stamp } from '../../src/pets/stamps.ts';
 
-const answer = makeAnswer('[]');
+const answer = makeReadyAnswer('listPets', '[]');
 
 /** Ready answers over a store of which a test says what it holds, and a clock that it moves. */
 function createWorld({ bytesMax = 1_000_000 } = {}) {
