@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../errors.ts';
+import { takesGzip } from './accept-encoding.ts';
 import { type Answer, makeAnswer, sendAnswer } from './conditional.ts';
 import { type Assets, readAssets } from './docs-assets.ts';
 import { guides, renderGuide } from './docs-guides.ts';
@@ -107,7 +108,6 @@ function sendAsset(request: FastifyRequest, reply: FastifyReply, assets: Assets,
     .header('content-type', asset.type)
     .header('cache-control', 'public, max-age=31536000, immutable')
     .header('vary', reply.hasHeader('vary') ? 'Origin, Accept-Encoding' : 'Accept-Encoding');
-  const takesGzip = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '');
-  if (!takesGzip) return reply.send(asset.plain);
+  if (!takesGzip(request.headers['accept-encoding'] ?? '')) return reply.send(asset.plain);
   return reply.header('content-encoding', 'gzip').send(asset.gzipped);
 }
