@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import { parseConfig } from '../config.ts';
 import { AppError, OperatorError, UsageError } from '../errors.ts';
 import { redactKeys } from '../observability/log.ts';
+import { toPrintable } from '../observability/printable.ts';
 import { openStore } from '../store.ts';
 import { accountsCommand } from './accounts.ts';
 import { backupCommand } from './backup.ts';
@@ -14,7 +15,6 @@ import { exportCommand } from './export-command.ts';
 import { importCommand } from './import-command.ts';
 import { keysCommand } from './keys.ts';
 import { migrateCommand } from './migrate.ts';
-import { toPrintable } from './output.ts';
 import { serveCommand } from './serve.ts';
 import type { Terminal } from './terminal.ts';
 

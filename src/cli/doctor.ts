@@ -3,10 +3,11 @@ import { Command } from 'commander';
 import type { Finding, Verdict } from '../doctor/finding.ts';
 import { OperatorError } from '../errors.ts';
 import { redactKeys } from '../observability/log.ts';
+import { toPrintable } from '../observability/printable.ts';
 import { type JsonOption, jsonOption } from './arguments.ts';
 import type { CommandContext } from './context.ts';
 import { countThings } from './count-things.ts';
-import { toPrintable, writeJson } from './output.ts';
+import { writeJson } from './output.ts';
 import type { Terminal } from './terminal.ts';
 
 /** `doctor`: looks at all that the service stands on, and says what to do. */

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../accounts/account.ts';
 import type { Log } from '../observability/log.ts';
+import { toPrintable } from '../observability/printable.ts';
 import { createLineBudget } from './line-budget.ts';
 import { readPath } from './path.ts';
 
@@ -75,8 +76,8 @@ export function createRequestLog(log: Log, which: 'errors' | 'all'): RequestLog 
       const { statusCode: status } = reply;
       const ms = countMs(request, reply);
       if (which !== 'all' && status < 500 && ms < slowRequestMs) return;
-      // Decoded, so that the log sees a key in it as the key that it is.
-      const path = readPath(request.url) ?? '[unreadable]';
+      // Decoded, so that the log sees a key in it as the key that it is; in one line, whatever a stranger put into it.
+      const path = toPrintable(readPath(request.url) ?? '[unreadable]');
       const { id: requestId, method, caller, ip: address } = request;
       write({ requestId, method, path, status, ms, caller, address });
     },
