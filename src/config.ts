@@ -197,8 +197,9 @@ function parseDatabaseUrl(text: string): string {
 
 function parseRedisUrl(text: string): string {
   const url = URL.parse(text);
-  if (url !== null && /^rediss?:$/.test(url.protocol) && url.hostname !== '') return text;
-  throw new RangeError('a redis:// or rediss:// address');
+  const isServer = url !== null && /^rediss?:$/.test(url.protocol) && url.hostname !== '';
+  if (isServer && /^(?:\/\d*)?$/.test(url.pathname)) return text;
+  throw new RangeError('a redis:// or rediss:// address, whose path, if any, is the number of a database');
 }
 
 function parseTrustProxy(text: string): TrustProxy {
@@ -206,14 +207,17 @@ function parseTrustProxy(text: string): TrustProxy {
   if (/^\d{1,2}$/.test(text)) return Number(text) === 0 ? false : Number(text);
   const addresses = text.split(',').map((part) => part.trim());
   if (addresses.every(isNetwork)) return addresses;
-  throw new RangeError('false, the number of proxies, or a comma-separated list of addresses and networks');
+  throw new RangeError(
+    'false, the number of proxies, or a comma-separated list of addresses and networks, but not of all addresses (/0)',
+  );
 }
 
 function isNetwork(text: string): boolean {
   const [address = '', prefix, ...rest] = text.split('/');
   const version = isIP(address);
   if (version === 0 || rest.length > 0) return false;
-  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128));
+  if (prefix === undefined) return true;
+  return /^\d{1,3}$/.test(prefix) && Number(prefix) >= 1 && Number(prefix) <= (version === 4 ? 32 : 128);
 }
 
 function parseOrigins(text: string): readonly string[] {
