@@ -49,7 +49,8 @@ interface Remembered {
 const invalid: Verification = { refusal: 'api_key_invalid' };
 
 /**
- * A verifier over a store, for any number of requests at once: one read serves all that wait for the same key.
+ * A verifier over a store, for any number of requests at once: of a key one read at a time is under way, and what it
+ * finds serves all that wait for it, or else the next one does.
  */
 export function createKeyVerifier(
   database: Database,
@@ -72,9 +73,14 @@ export function createKeyVerifier(
   /** Requests that come at once cost one read: without this each second would begin with as many as there are. */
   function readOnce(text: string, nowMs: number): Promise<Verification> {
     const reading = underWay.get(text);
-    // What it finds holds for this request only if it would be remembered: the key may have been made since.
-    if (reading !== undefined) return reading.then(() => recall(text, nowMs) ?? read(text, nowMs));
-    const verification = read(text, nowMs).finally(() => underWay.delete(text));
+    if (reading === undefined) return begin(text);
+    // What it finds holds for this request only if it would be remembered: the key may have been made since. Of the
+    // next read all holds, for all that have waited, as it begins after they came.
+    return reading.then(() => recall(text, nowMs) ?? underWay.get(text) ?? begin(text));
+  }
+
+  function begin(text: string): Promise<Verification> {
+    const verification = read(text, clock()).finally(() => underWay.delete(text));
     underWay.set(text, verification);
     return verification;
   }

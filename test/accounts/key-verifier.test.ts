@@ -189,6 +189,35 @@ for (const engine of engines)
       assert.equal(calls(), 1);
     });
 
+    test('cost one more read where the one that they wait for is slow, however many come meanwhile', async (t) => {
+      const { keyring, verifier, calls, clock, release } = await createHeld(t);
+      const { key, id } = await keyring.issue(order());
+      const verifications: (Verification | Promise<Verification>)[] = [];
+      const sendForSeconds = (seconds: number) => {
+        for (const endMs = clock.now() + seconds * secondMs; clock.now() < endMs; clock.advance(10))
+          verifications.push(verifier.verify(key));
+      };
+      sendForSeconds(2);
+      await keyring.revoke(id);
+      sendForSeconds(1);
+      release();
+      const told = await Promise.all(verifications);
+      assert.equal(calls(), 2);
+      // Those of the first second may be answered by what was read as it began, all others by what was read after it.
+      for (const verification of told.slice(0, 100)) callerOf(verification);
+      for (const verification of told.slice(100))
+        assert.deepEqual(verification, { refusal: 'api_key_revoked' });
+    });
+
+    test('cost one more read where the key is unknown', async (t) => {
+      const { verifier, calls, release } = await createHeld(t);
+      const unknown = generateKey('stg');
+      const verifications = Array.from({ length: 100 }, async () => verifier.verify(unknown));
+      release();
+      for (const verification of await Promise.all(verifications)) assert.deepEqual(verification, invalid);
+      assert.equal(calls(), 2);
+    });
+
     test('that are under way when a change is told are not remembered', async (t) => {
       const { keyring, verifier, calls, release } = await createHeld(t);
       const { id, key } = await keyring.issue(order());
