@@ -198,8 +198,17 @@ function parseDatabaseUrl(text: string): string {
 function parseRedisUrl(text: string): string {
   const url = URL.parse(text);
   const isServer = url !== null && /^rediss?:$/.test(url.protocol) && url.hostname !== '';
-  if (isServer && /^(?:\/\d*)?$/.test(url.pathname)) return text;
+  if (isServer && /^(?:\/\d*)?$/.test(url.pathname) && isDecodable(url.username + url.password)) return text;
   throw new RangeError('a redis:// or rediss:// address, whose path, if any, is the number of a database');
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function parseTrustProxy(text: string): TrustProxy {
@@ -215,7 +224,7 @@ function parseTrustProxy(text: string): TrustProxy {
 function isNetwork(text: string): boolean {
   const [address = '', prefix, ...rest] = text.split('/');
   const version = isIP(address);
-  if (version === 0 || rest.length > 0) return false;
+  if (version === 0 || address.includes('%') || rest.length > 0) return false;
   if (prefix === undefined) return true;
   return /^\d{1,3}$/.test(prefix) && Number(prefix) >= 1 && Number(prefix) <= (version === 4 ? 32 : 128);
 }

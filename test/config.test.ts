@@ -142,6 +142,7 @@ describe('a wrong setting', () => {
       'postgres:',
       'postgres:d',
       'sqlite::memory:',
+      'sqlite:file:/tmp/store.db',
     ],
     REDIS_URL: [
       'http://:secret@127.0.0.1:6379',
@@ -153,6 +154,7 @@ describe('a wrong setting', () => {
       'redis://h/-1',
       'redis://h/1/',
       'rediss://h//',
+      'redis://:p%zz@h:6379',
     ],
     TRUST_PROXY: [
       'true',
@@ -167,6 +169,7 @@ describe('a wrong setting', () => {
       '0.0.0.0/0',
       '::/0',
       '10.0.0.1,::/000',
+      'fe80::1%eth0',
     ],
     LOG_LEVEL: ['verbose', 'INFO', '30'],
     LOG_REQUESTS: ['none', 'true', '5xx'],
