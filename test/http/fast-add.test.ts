@@ -153,6 +153,29 @@ test('the answer to an add comes before that to the garbage behind it', async (t
   assert.equal(await service.countPets(), 1);
 });
 
+for (const [what, headers] of [
+  ['no Content-Length', ''],
+  ['a Content-Length of 0', 'Content-Length: 0\r\n'],
+  ['a Content-Length of 000', 'Content-Length: 000\r\n'],
+] as const)
+  test(`the refusal of a POST with ${what} comes before the answer to what is behind it`, async (t) => {
+    const service = await startService(t);
+    const key = await createWarmKey(service);
+    const authorization = `Host: a\r\nAuthorization: Bearer ${key}\r\n`;
+    const post = `POST /v1/pets HTTP/1.1\r\n${authorization}Content-Type: application/json\r\n${headers}`;
+    for (const [behind, status] of [
+      ['garbage\r\n\r\n', 400],
+      ['CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n', 405],
+    ] as const) {
+      const [refusal, other, ...more] = await exchangeRaw(t, service.baseUrl, `${post}\r\n${behind}`);
+      await expectError(refusal ?? assert.fail('no response'), 400, 'invalid_body');
+      assert.equal(refusal?.headers.get('x-ratelimit-limit'), '1000000');
+      assert.equal(other?.status, status);
+      assert.equal(other?.headers.get('x-ratelimit-limit'), '60');
+      assert.deepEqual(more, []);
+    }
+  });
+
 test('a client that goes away while its animal is added harms nobody', async (t) => {
   const service = await startService(t);
   const key = await createWarmKey(service);
