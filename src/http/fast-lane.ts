@@ -25,13 +25,14 @@ export function createFastLane(options: FastReadOptions & FastAddOptions): FastL
   };
 }
 
-/** Whether nothing in a head asks for more than the thing itself: no preference, condition or page's origin. */
+/** Whether a head asks for nothing but the thing itself: no preference, condition, page's origin or other protocol. */
 function isPlainHead(headers: IncomingHttpHeaders): boolean {
   return (
     headers['if-none-match'] === undefined &&
     headers['prefer'] === undefined &&
     headers['transfer-encoding'] === undefined &&
     headers.origin === undefined &&
+    headers.upgrade === undefined &&
     headers.host !== undefined &&
     !headers.host.includes(',')
   );

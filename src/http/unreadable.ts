@@ -33,6 +33,11 @@ const parserErrors: Readonly<Record<string, AppError>> = {
 };
 const badHead = new AppError('invalid_parameter', 'the head of the request is no valid HTTP/1.1');
 const badBody = new AppError('invalid_body', 'the body does not arrive as the head of the request says');
+/**
+ * What Node's parser says of all that comes behind a request whose answer is the last of its connection (RFC 9112,
+ * section 9.6): Node closes that once the answer has been sent.
+ */
+const afterLast = 'HPE_CLOSED_CONNECTION';
 const noTunnel = new AppError('method_not_allowed', 'CONNECT is not known here');
 
 export interface UnreadableOptions {
@@ -52,6 +57,8 @@ export function createUnreadableHandler({ limiter, turns, createRequestId, log }
   const failures = new WeakMap<ServerResponse, AppError>();
 
   function answerRaw(stream: Duplex, address: string, failure: AppError, extra: Record<string, string> = {}) {
+    // The answer before it was the last of its connection.
+    if (!stream.writable) return;
     settle(
       limiter.takeForAddress(address),
       ({ code, retryAfterSeconds, headers }) => {
@@ -82,6 +89,7 @@ export function createUnreadableHandler({ limiter, turns, createRequestId, log }
         return;
       }
       broken.set(socket, socket.bytesRead);
+      if (code === afterLast) return;
       const known = parserErrors[code];
       const isUnreadable = known !== undefined || code.startsWith('HPE_');
       const turn = turns.find(socket);

@@ -159,6 +159,58 @@ test('an answer that takes its time comes before that to a CONNECT behind it', a
   file.exec('delete from pets');
 });
 
+/** How many answers to what cannot be read the service has counted. */
+async function countUnreadable(): Promise<number> {
+  const metrics = await (await fetch(`${service.app.opsUrl}/metrics`)).text();
+  return [...metrics.matchAll(/requests_total\{route="unreadable",.*\} (\d+)/g)].reduce(
+    (sum, [, count]) => sum + Number(count),
+    0,
+  );
+}
+
+for (const [what, version, more] of [
+  ['that asks for no more', 'HTTP/1.1', 'Connection: close\r\n'],
+  ['of HTTP/1.0', 'HTTP/1.0', ''],
+  ['with an Upgrade alone', 'HTTP/1.1', 'Upgrade: websocket\r\n'],
+] as const)
+  for (const [way, preference] of [
+    ['short', ''],
+    ['long', 'Prefer: respond-async\r\n'],
+  ] as const)
+    test(`what is behind a request ${what} is neither answered nor counted on the ${way} way`, async (t) => {
+      await (await service.request(key, '/pets')).text();
+      const [before, unreadableBefore] = [await remainingOf(key), await countUnreadable()];
+      const last = `GET /v1/pets ${version}\r\n${host}${authorization}${preference}${more}\r\n`;
+      for (const behind of [`${get}\r\n`, 'garbage\r\n\r\n', `CONNECT a:80 HTTP/1.1\r\n${host}\r\n`]) {
+        const answers = await exchangeRaw(t, service.baseUrl, last + behind);
+        assert.deepEqual(
+          answers.map(({ status, headers }) => [status, headers.get('connection')]),
+          [[200, 'close']],
+        );
+      }
+      assert.equal(await remainingOf(key), before - 4);
+      assert.equal(await remainingOf(null), 59);
+      assert.equal(await countUnreadable(), unreadableBefore);
+    });
+
+test('an answer that takes its time and is the last comes, whatever comes behind its request', async (t) => {
+  const file = service.openFile();
+  file.exec('begin immediate');
+  const connection = await openRaw(t, service.baseUrl);
+  const body = `Content-Length: ${rex.length}\r\n\r\n${rex}`;
+  connection.send(`${post}Connection: close\r\n${body}${get}\r\n`);
+  await service.untilCounted(key, 1);
+  connection.send('garbage\r\n\r\n');
+  file.exec('rollback');
+  const answers = await connection.readAll();
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [201],
+  );
+  assert.equal(await remainingOf(null), 59);
+  file.exec('delete from pets');
+});
+
 test('HTTP/1.1 without Host is 400 and counted for the account', async (t) => {
   const text = `GET /v1/pets HTTP/1.1\r\n${authorization}Connection: close\r\n\r\n`;
   const [response] = await exchangeRaw(t, service.baseUrl, text);
