@@ -9,8 +9,8 @@ export interface Timeouts {
   /** How long a connection is kept open for a next request. */
   readonly keepAliveMs: number;
   /**
-   * How long a client may take nothing of what it is sent: it is looked at then, and cut off if nothing has gone since
-   * the last look. More than `requestMs`, whose end is answered.
+   * How long a client may take nothing of what it is sent before it is cut off, whatever it sends meanwhile. More than
+   * `requestMs`, whose end is answered.
    */
   readonly untakenMs: number;
 }

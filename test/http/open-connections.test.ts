@@ -118,3 +118,21 @@ test('a client that takes nothing of its answer is cut off, one that takes it sl
   await cut;
   while (taken < body.length) await new Promise((resolve) => setTimeout(resolve, 2));
 });
+
+test('a client that takes nothing of its answer is cut off though it goes on sending', {
+  timeout: 10_000,
+}, async (t) => {
+  const body = Buffer.alloc(32 * 2 ** 20, 'x');
+  const timeouts = { ...defaultTimeouts, untakenMs: 500 };
+  const server = createHttpServer((_request, response) => response.end(body), timeouts, createConnections());
+  const port = await listen(t, server);
+  const idle = open(t, port);
+  idle.pause();
+  const begun = 'GET / HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nX-Slow: ';
+  idle.write(begun);
+  const [accepted] = (await once(server, 'connection')) as [Socket];
+  const dripping = setInterval(() => idle.write('x'), 20);
+  t.after(() => clearInterval(dripping));
+  await once(accepted, 'close');
+  assert.ok(accepted.bytesRead > begun.length);
+});
