@@ -198,7 +198,8 @@ function parseDatabaseUrl(text: string): string {
 function parseRedisUrl(text: string): string {
   const url = URL.parse(text);
   const isServer = url !== null && /^rediss?:$/.test(url.protocol) && url.hostname !== '';
-  if (isServer && /^(?:\/\d*)?$/.test(url.pathname) && isDecodable(url.username + url.password)) return text;
+  if (isServer && /^(?:\/\d*)?$/.test(url.pathname) && [url.username, url.password].every(isDecodable))
+    return text;
   throw new RangeError('a redis:// or rediss:// address, whose path, if any, is the number of a database');
 }
 

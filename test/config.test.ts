@@ -155,6 +155,7 @@ describe('a wrong setting', () => {
       'redis://h/1/',
       'rediss://h//',
       'redis://:p%zz@h:6379',
+      'redis://a%4:1@h:6379',
     ],
     TRUST_PROXY: [
       'true',

@@ -33,8 +33,8 @@ export function parseTagged(text: string): unknown {
 }
 
 /**
- * Writes JSON with bigints as integers, to the digit. All else is as by JSON.stringify: `toJSON` says what a date or
- * an address is, and what JSON has no form for is left out.
+ * Writes JSON with bigints as integers, to the digit. As by JSON.stringify `toJSON` says what a date or an address is, and
+ * what JSON has no form for is left out; wrapped primitives (`new Number(1)`) and JSON.rawJSON are not known.
  */
 export function stringifyExactJson(value: unknown): string {
   return write(represent('', value));

@@ -33,13 +33,15 @@ export async function writeWholeFile(
 
 /** Throws where a file is there, or a link, that is not to be replaced. */
 async function checkTarget(file: string, replaces: boolean): Promise<void> {
-  const found = (await stat(file).catch(() => null)) ?? (await lstat(file).catch(() => null));
+  const look = replaces ? stat : lstat;
+  const found = await look(file).catch(() => null);
   if (found === null) return;
-  if (!found.isFile()) throw new OperatorError(`${file} cannot be written: it is no regular file`);
+  if (!found.isFile() && !found.isSymbolicLink())
+    throw new OperatorError(`${file} cannot be written: it is no regular file`);
   if (!replaces) throw new OperatorError(`${file} is there already: --force replaces it`);
 }
 
-/** What has come to be there since it was checked must not be replaced either: a second name never takes one's place. */
+/** What has come to be there since it was checked must not be replaced either: `link` fails where the name is taken. */
 async function putInPlace(unfinished: string, file: string, replaces: boolean): Promise<void> {
   if (replaces || !(await tryToLink(unfinished, file))) {
     await checkTarget(file, replaces);

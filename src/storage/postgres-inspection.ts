@@ -31,7 +31,7 @@ const stateSql = `
     current_setting('server_encoding') as encoding,
     current_setting('transaction_read_only') = 'on' or pg_is_in_recovery() as is_read_only,
     coalesce(has_schema_privilege(current_schema(), 'create'), false) as may_create,
-    to_regclass('schema_migrations') is not null as has_schema,
+    to_regclass('key_bans') is not null as has_schema,
     current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as connections_max,
     (select count(*) from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid())::int
       as connections_open`;

@@ -24,6 +24,18 @@ test('tables of the same names in another schema are no business of the store', 
   assert.equal(await again.load('pets', ['name', 'category_id', 'status'], rexes()), 1);
 });
 
+test('a store is found again where it is, whatever schema has come before it in the path', {
+  skip: postgres.skip,
+}, async (t) => {
+  const store = await postgres.createStore(t);
+  await (await store.open()).close();
+  await store.execute('create schema authorization current_user');
+  await store.execute(
+    `insert into public.schema_migrations values ('9999-later', '2030-01-01T00:00:00.000Z')`,
+  );
+  await assert.rejects(store.open(), /newer than this program/);
+});
+
 test('of a load whose connection is lost as it is written, it is told that its outcome is not known', {
   skip: postgres.skip,
 }, async (t) => {

@@ -39,9 +39,16 @@ export async function migrate(db: Kysely<Tables>, engine: Database['engine']): P
   return results.map(({ migrationName }) => migrationName);
 }
 
-/** Where tables are made. Unless it is named, tables of these names count that other programs have in other schemas. */
+/**
+ * The schema of the store or, where there is none yet, that in which tables are made. Unless it is named, tables count
+ * that other programs have under the names of ours in other schemas.
+ */
 async function readSchema(db: Kysely<Tables>): Promise<string | null> {
-  const { rows } = await sql<{ name: string | null }>`select current_schema() as name`.execute(db);
+  const { rows } = await sql<{ name: string | null }>`
+    select coalesce(
+      (select nspname from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+        where pg_class.oid = to_regclass('key_bans')),
+      current_schema()) as name`.execute(db);
   return rows[0]?.name ?? null;
 }
 
