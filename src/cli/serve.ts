@@ -65,7 +65,7 @@ Examples:
 function writeWelcome({ stdout }: Terminal, { firstKey }: App, localUrl: string): void {
   if (firstKey === null) return;
   const authorization = `-H 'Authorization: Bearer ${firstKey.key}'`;
-  const add = `-H 'Content-Type: application/json' -d '{"name":"Rex","categoryId":1}' ${localUrl}/pets`;
+  const add = `-H 'Content-Type: application/json' -d '{"name":"Rex","categoryId":1}' '${localUrl}/pets'`;
   stdout.write(
     [
       '',
@@ -75,7 +75,7 @@ function writeWelcome({ stdout }: Terminal, { firstKey }: App, localUrl: string)
       '',
       'Paste this line to add an animal and list it:',
       '',
-      `  curl -sS ${authorization} ${add} --next -sS ${authorization} ${localUrl}/pets`,
+      `  curl -sS ${authorization} ${add} --next -sS ${authorization} '${localUrl}/pets'`,
       '',
       '',
     ].join('\n'),

@@ -18,7 +18,10 @@ export const PetStatusSchema = Type.Unsafe<PetStatus>({
 /** The most Unicode code points that a name has (contract section 2). */
 export const nameLengthMax = 255;
 
-/** One character at least that is no white space; no control characters; no half of a surrogate pair. */
+/** One character at least that is no white space: what of the rule every language's regular expressions can say. */
+const publishedNamePattern = '\\S';
+
+/** The whole rule: besides, no control characters, and no half of a surrogate pair. */
 const namePattern = '^(?=[^]*[^\\p{White_Space}\\ufeff])[^\\u0000-\\u001f\\u007f\\p{Cs}]*$';
 
 /** An int64: a bigint inside, a JSON integer outside. */
@@ -26,15 +29,18 @@ export function int64Schema(description: string) {
   return Type.Unsafe<bigint>({ type: 'integer', format: 'int64', description });
 }
 
+const NameSchema = Type.String({
+  minLength: 1,
+  maxLength: nameLengthMax,
+  pattern: publishedNamePattern,
+  description:
+    "The animal's name. One character at least is no white space, and none is a control character.",
+  examples: ['Rex'],
+});
+
 /** Interface section 2, NewPet, with the bounds of contract section 2. */
 export const NewPetSchema = Type.Object({
-  name: Type.String({
-    minLength: 1,
-    maxLength: nameLengthMax,
-    pattern: namePattern,
-    description: "The animal's name.",
-    examples: ['Rex'],
-  }),
+  name: NameSchema,
   categoryId: int64Schema('Identifier of the category the animal belongs to.'),
   status: Type.Optional(PetStatusSchema),
 });
@@ -86,7 +92,7 @@ export function findViolations(value: unknown): Violation[] {
 }
 
 const checks = {
-  name: Compile(NewPetSchema.properties.name),
+  name: Compile(asChecked(NameSchema)),
   categoryId: Compile(asChecked(NewPetSchema.properties.categoryId)),
   status: Compile(PetStatusSchema),
 };
@@ -96,8 +102,12 @@ export function completeNewPet({ name, categoryId, status = 'available' }: NewPe
   return { name, categoryId, status };
 }
 
-/** The schema to check with: where the wire has a JSON integer of int64, a value in the program is a bigint. */
+/**
+ * The schema to check with: where the wire has a JSON integer of int64, a value in the program is a bigint; a name has
+ * its whole rule.
+ */
 function asChecked(schema: TSchema): TSchema {
+  if (schema === NameSchema) return { ...schema, pattern: namePattern };
   if ('format' in schema && schema.format === 'int64') return Type.Refine(Type.Unknown(), isInt64);
   if (!('properties' in schema)) return schema;
   const properties = Object.entries(schema.properties as Record<string, TSchema>);

@@ -87,6 +87,14 @@ test('every int64 tells its bounds to the digit', () => {
   assert.equal(text.split(bounds).length - 1, all.length);
 });
 
+test('every pattern is one that the regular expressions of all languages know', () => {
+  const patterns = [...text.matchAll(/"pattern":"((?:[^"\\]|\\.)*)"/g)].map(([, found]) =>
+    JSON.parse(`"${found}"`),
+  );
+  assert.ok(patterns.includes('\\S'));
+  for (const pattern of patterns) assert.doesNotMatch(pattern, /\(\?|\\[pPu]|\[\^?\]/);
+});
+
 test('the Pet has its fields in the order of the interface', () => {
   const { properties } = resolve<{ properties: object }>(description, { $ref: '#/components/schemas/Pet' });
   assert.deepEqual(Object.keys(properties), ['id', 'name', 'categoryId', 'status']);
