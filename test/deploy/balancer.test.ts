@@ -42,7 +42,7 @@ test('nginx hands a body on as it comes, so that the instance bounds the time fo
   t.after(() => instance.close());
   await once(instance, 'listening');
   const { port } = instance.address() as AddressInfo;
-  const url = await startNginx(t, [port, port, port]);
+  const { url } = await startNginx(t, [port, port, port]);
   const arrived = once(instance, 'request');
   const asking = request(`${url}/v1/pets`, { method: 'POST', headers: { 'content-length': 1_000 } });
   asking.on('error', () => undefined);
@@ -60,7 +60,7 @@ test('three instances behind nginx as it is shipped', { skip }, async (t) => {
     settings: { TRUST_PROXY: '127.0.0.1', LOG_REQUESTS: 'all' },
   });
   const { key } = await instances.createKey(...amplePlan);
-  const url = await startNginx(
+  const { url } = await startNginx(
     t,
     instances.services.map((service) => new URL(service.url).port),
   );

@@ -19,16 +19,24 @@ export async function whyNoNginx(): Promise<string | false> {
 
 const shipped = join(import.meta.dirname, '../../deploy/nginx.conf');
 
+export interface Nginx {
+  /** Where it listens for clients, without `/v1`. */
+  readonly url: string;
+  /** Where it answers for itself: `127.0.0.1:8090` of the file. */
+  readonly ownUrl: string;
+}
+
 /**
  * Starts nginx as `deploy/nginx.conf` has it, but for the addresses and the folders that it writes to, before instances
- * on this machine; gives where it listens, without `/v1`. It ends with the test.
+ * on this machine. It ends with the test.
  */
 export async function startNginx(
   test: Pick<TestContext, 'after'>,
   ports: readonly (string | number)[],
-): Promise<string> {
+): Promise<Nginx> {
   const folder = await mkdtemp(join(tmpdir(), 'animal-store-nginx-'));
   const port = await findFreePort();
+  const ownPort = await findFreePort();
   const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
   const places = kinds.map((kind) => `${kind}_temp_path ${join(folder, kind)};\n`);
   let config = await readFile(shipped, 'utf8');
@@ -40,6 +48,7 @@ export async function startNginx(
   replace('pid /run/nginx.pid;', `pid ${join(folder, 'nginx.pid')};\ndaemon off;`);
   replace('http {', `http {\n${places.join('')}`);
   replace('listen 80 ', `listen 127.0.0.1:${port} `);
+  replace('listen 127.0.0.1:8090;', `listen 127.0.0.1:${ownPort};`);
   for (const [place, instance] of ports.entries())
     replace(`server service-${place + 1}:8080`, `server 127.0.0.1:${instance}`);
   const file = join(folder, 'nginx.conf');
@@ -51,7 +60,7 @@ export async function startNginx(
     await rm(folder, { recursive: true });
   });
   await untilListening(child, `http://127.0.0.1:${port}`);
-  return `http://127.0.0.1:${port}`;
+  return { url: `http://127.0.0.1:${port}`, ownUrl: `http://127.0.0.1:${ownPort}` };
 }
 
 async function untilListening(child: ChildProcess, url: string): Promise<void> {
