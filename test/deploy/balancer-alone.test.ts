@@ -6,11 +6,12 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { startNginx, whyNoNginx } from '../support/nginx.ts';
+import { exchangeRaw, openRaw, type RawResponse } from '../support/raw-http.ts';
 
 const skip = await whyNoNginx();
 
 /** nginx as it is shipped, before what stands for its instances, and how many requests have come to that. */
-async function startBalancer(t: TestContext) {
+async function startBalancer(t: TestContext, changes?: Parameters<typeof startNginx>[2]) {
   let passedOn = 0;
   const instance = createServer((_request, response) => {
     passedOn += 1;
@@ -20,7 +21,7 @@ async function startBalancer(t: TestContext) {
   t.after(() => instance.close());
   await once(instance, 'listening');
   const { port } = instance.address() as AddressInfo;
-  const nginx = await startNginx(t, [port, port, port]);
+  const nginx = await startNginx(t, [port, port, port], changes);
   return { ...nginx, countPassedOn: () => passedOn };
 }
 
@@ -40,4 +41,49 @@ test('the health check of the balancer asks nginx itself, so that nothing is cou
   const response = await fetch((port === '8090' ? ownUrl : url) + pathname);
   assert.equal(response.status, 200);
   assert.equal(countPassedOn(), before);
+});
+
+function expectErrorBody({ status, headers, body }: RawResponse, code: string): void {
+  assert.equal(headers.get('content-type'), 'application/json');
+  const { message, ...rest } = JSON.parse(body);
+  assert.deepEqual(rest, { code, status });
+  assert.equal(typeof message, 'string');
+}
+
+test('an encoding of the body that nginx does not know is refused with the Error body', {
+  skip,
+}, async (t) => {
+  const { url } = await startBalancer(t);
+  const head =
+    'POST /v1/pets HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: gzip, chunked\r\n\r\n';
+  const [response] = await exchangeRaw(t, url, head);
+  assert.ok(response);
+  assert.equal(response.status, 400);
+  expectErrorBody(response, 'invalid_parameter');
+});
+
+test('where nginx has no connection left for an instance, clients are told to come back', {
+  skip,
+}, async (t) => {
+  const { url } = await startBalancer(t, [
+    ['worker_processes auto;', 'worker_processes 1;'],
+    ['worker_connections 4096;', 'worker_connections 16;'],
+    // Each request takes two, and gives both back.
+    ['keepalive 64;', ''],
+  ]);
+  let response: RawResponse | undefined;
+  do {
+    (await openRaw(t, url)).send('GET /v1/pets');
+    [response] = await exchangeRaw(t, url, 'GET /v1/pets HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+  } while (response?.status === 200);
+  assert.ok(response);
+  assert.equal(response.status, 503);
+  assert.equal(response.headers.get('retry-after'), '1');
+  expectErrorBody(response, 'unavailable');
+});
+
+test('a request of HTTP/1.0 without a Host comes to an instance', { skip }, async (t) => {
+  const { url } = await startBalancer(t);
+  const [response] = await exchangeRaw(t, url, 'GET /v1/pets HTTP/1.0\r\n\r\n');
+  assert.equal(response?.status, 200);
 });

@@ -28,11 +28,12 @@ export interface Nginx {
 
 /**
  * Starts nginx as `deploy/nginx.conf` has it, but for the addresses and the folders that it writes to, before instances
- * on this machine. It ends with the test.
+ * on this machine; `changes` are made to the file besides. It ends with the test.
  */
 export async function startNginx(
   test: Pick<TestContext, 'after'>,
   ports: readonly (string | number)[],
+  changes: readonly (readonly [from: string, to: string])[] = [],
 ): Promise<Nginx> {
   const folder = await mkdtemp(join(tmpdir(), 'animal-store-nginx-'));
   const port = await findFreePort();
@@ -51,6 +52,7 @@ export async function startNginx(
   replace('listen 127.0.0.1:8090;', `listen 127.0.0.1:${ownPort};`);
   for (const [place, instance] of ports.entries())
     replace(`server service-${place + 1}:8080`, `server 127.0.0.1:${instance}`);
+  for (const [from, to] of changes) replace(from, to);
   const file = join(folder, 'nginx.conf');
   await writeFile(file, config);
   await mkdir(join(folder, 'logs'));
