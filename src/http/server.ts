@@ -28,7 +28,7 @@ import { createRequestIds } from './request-id.ts';
 import { createRequestLog } from './request-log.ts';
 import { countRequests } from './request-metrics.ts';
 import { refuseUnroutable } from './routing-errors.ts';
-import { logTurnedAway } from './turned-away.ts';
+import { countTurnedAway, logTurnedAway } from './turned-away.ts';
 import { createTurns } from './turns.ts';
 import { createUnreadableHandler } from './unreadable.ts';
 
@@ -81,11 +81,11 @@ function createParts({ catalogue, verifier, limiter, clock, log, ...options }: S
     if (!allowOrigin(request, reply)) arrive(request, reply, done);
   }
 
-  return { createRequestId, requestLog, unreadable, turns, ready, lane, baseUrl, receive };
+  return { registry, createRequestId, requestLog, unreadable, turns, ready, lane, baseUrl, receive };
 }
 
 function createFramework(options: ServerOptions, parts: Parts): FastifyInstance {
-  const { requestLog, unreadable, turns, lane, receive } = parts;
+  const { registry, requestLog, unreadable, turns, lane, receive } = parts;
   // Where each request is logged, its page's origin may matter, or clients are to let go, all go the long way.
   let isLaneOpen = options.logRequests === 'errors' && options.corsOrigins.length === 0;
 
@@ -119,6 +119,7 @@ function createFramework(options: ServerOptions, parts: Parts): FastifyInstance 
   server.server.on('connect', unreadable.onConnect);
   endAfterUpgrade(server.server);
   logTurnedAway(server.server, options.clock, options.log);
+  countTurnedAway(server.server, registry);
   server.addHook('preClose', async () => {
     isLaneOpen = false;
   });

@@ -1,6 +1,8 @@
 import type { Server } from 'node:http';
+import type { Registry } from 'prom-client';
 import { type Clock, minuteMs } from '../clock.ts';
 import type { Log } from '../observability/log.ts';
+import { expose } from '../observability/metrics.ts';
 
 /**
  * Logs that connections beyond the most that may be open are turned away: at once, then once in `everyMs` how many more
@@ -26,4 +28,23 @@ export function logTurnedAway(server: Server, clock: Clock, log: Log, everyMs = 
     else timer ??= setTimeout(tell, everyMs).unref();
   });
   server.once('close', tell);
+}
+
+/** Counts the connections beyond the most that may be open, which are turned away. */
+export function countTurnedAway(server: Server, registry: Registry): void {
+  let count = 0;
+
+  expose(
+    registry,
+    {
+      name: 'connections_turned_away_total',
+      type: 'counter',
+      help: 'Connections closed at once, as too many were open.',
+    },
+    () => [{ labels: {}, value: count }],
+  );
+
+  server.on('drop', () => {
+    count += 1;
+  });
 }

@@ -4,10 +4,11 @@ import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
+import { Registry } from 'prom-client';
 import { minuteMs } from '../../src/clock.ts';
 import { createConnections } from '../../src/http/connections.ts';
 import { createHttpServer, defaultTimeouts } from '../../src/http/http-server.ts';
-import { logTurnedAway } from '../../src/http/turned-away.ts';
+import { countTurnedAway, logTurnedAway } from '../../src/http/turned-away.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { createMovableClock } from '../support/service.ts';
 
@@ -54,6 +55,23 @@ test('once one of them has gone there is room for another', async (t) => {
   const second = open(t, port);
   second.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
   assert.match(String(await once(second, 'data')), /answered/);
+});
+
+test('connections that are turned away are counted, those that are let in are not', async (t) => {
+  const server = createHttpServer(answerAtOnce, defaultTimeouts, createConnections(), 1);
+  const registry = new Registry();
+  countTurnedAway(server, registry);
+  const port = await listen(t, server);
+  const readCount = async () =>
+    /^animal_store_connections_turned_away_total (\d+)$/m.exec(await registry.metrics())?.[1];
+  await once(open(t, port), 'connect');
+  assert.equal(await readCount(), '0');
+  for (let place = 0; place < 3; place += 1) {
+    const tooMany = open(t, port);
+    tooMany.resume();
+    await once(tooMany, 'close');
+  }
+  assert.equal(await readCount(), '3');
 });
 
 /** A server that turns connections away, and how many of them each line of its log tells. */
