@@ -219,5 +219,7 @@ async function drain(server: FastifyInstance): Promise<void> {
 /** For a store that another program keeps locked: the service must end in time, and say what it could not write. */
 async function rejectAfter(ms: number): Promise<never> {
   await sleep(ms, undefined, { ref: false });
-  throw new OperatorError('the last second of counts could not be written: the store is in use elsewhere');
+  throw new OperatorError(
+    'the last second of counts could not be written: the store is in use elsewhere or out of reach',
+  );
 }

@@ -45,6 +45,8 @@ export function createKeyUses(database: Database): KeyUses {
   };
 }
 
+/** In the order of the ids, lest two instances that write the same ones wait for each other for ever. */
 function* writeUses(uses: readonly [keyId: string, usedAtMs: number][]): Work<void> {
-  for (const [id, usedAtMs] of uses) yield* step(updateKeyLastUse, { id, lastUsedAtMs: BigInt(usedAtMs) });
+  for (const [id, usedAtMs] of uses.toSorted(([one], [other]) => (one < other ? -1 : 1)))
+    yield* step(updateKeyLastUse, { id, lastUsedAtMs: BigInt(usedAtMs) });
 }

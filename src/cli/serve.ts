@@ -56,7 +56,12 @@ Examples:
       log.info({ url: baseUrl, opsUrl: app.opsUrl, environment: config.environment }, `serving ${baseUrl}`);
       await stopped;
       log.info('stopping: no more connections are taken');
-      await app.close();
+      try {
+        await app.close();
+      } finally {
+        // A question to a name server, or a connection that a driver has lost sight of, would keep the process.
+        lifetime.endWithin(secondMs);
+      }
       log.info('stopped');
     });
 }

@@ -49,6 +49,7 @@ export const upsertConduct = statement<{
 export const deleteConduct = statement<{ untilMs: bigint; count: bigint }>()((query, p) =>
   query
     .deleteFrom('key_bans')
+    .where('forget_at_ms', '<=', p.untilMs)
     .where('key_id', 'in', (eb) =>
       eb
         .selectFrom('key_bans')

@@ -61,7 +61,9 @@ export function createCounterStore(options: {
     toRow: (name: string, entry: T) => P,
   ): Promise<void> {
     for (const batch of ledger.drainChanged(writtenRowsMax)) {
-      const rows = batch.map(([name, entry]) => toRow(name, entry));
+      // Two instances that write the same ones in different orders would wait for each other for ever.
+      const ordered = batch.toSorted(([one], [other]) => (one < other ? -1 : 1));
+      const rows = ordered.map(([name, entry]) => toRow(name, entry));
       try {
         await database.transact(() => writeRows(upsert, rows));
       } catch (error) {

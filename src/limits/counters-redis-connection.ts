@@ -69,10 +69,14 @@ async function connect<T>(client: Client, begin: () => Promise<T>): Promise<T> {
   client.on('error', () => undefined);
   const { promise: tooLate, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error('Redis does not answer')), connectMsMax);
+  const destroy = () => client.destroy();
+  const connecting = client.connect();
   try {
-    return await Promise.race([client.connect().then(begin), tooLate]);
+    return await Promise.race([connecting.then(begin), tooLate]);
   } catch (error) {
-    client.destroy();
+    destroy();
+    // A cluster that was still telling of its nodes is connected to them all the same.
+    connecting.then(destroy, () => undefined);
     throw error;
   } finally {
     clearTimeout(timer);

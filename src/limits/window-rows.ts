@@ -46,10 +46,15 @@ export const upsertWindows = statement<{
     ),
 );
 
-/** Drops a bounded number of the subjects that are over, those first whose day ended first. */
+/**
+ * Drops a bounded number of the subjects that are over, those first whose day ended first; none that another instance
+ * has written meanwhile.
+ */
 export const deleteWindows = statement<OverSince & { count: bigint }>()((query, p) =>
   query
     .deleteFrom('usage_windows')
+    .where('day_ends_at_ms', '<=', p.dayEndedMs)
+    .where('minute_ends_at_ms', '<=', p.minuteEndedMs)
     .where('subject', 'in', (eb) =>
       eb
         .selectFrom('usage_windows')

@@ -82,10 +82,15 @@ export const upsertIdempotencyRecord = statement<{
     ),
 );
 
-/** Drops a bounded number of records that are older than `beforeMs`, the oldest first; gives a row for each. */
+/**
+ * Drops a bounded number of records that are older than `beforeMs`, the oldest first; gives a row for each. The age is
+ * asked for twice: a record that was found may be renewed before it is dropped, and PostgreSQL then only asks again what
+ * stands outside.
+ */
 export const deleteOldIdempotencyRecords = statement<{ beforeMs: bigint; count: bigint }>()((query, p) =>
   query
     .deleteFrom('idempotency_records')
+    .where('created_at_ms', '<', p.beforeMs)
     .where(({ eb, refTuple, selectFrom }) =>
       eb(
         refTuple('account_id', 'key'),

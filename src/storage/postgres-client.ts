@@ -39,6 +39,10 @@ export function describeServer(url: string): string {
   }
 }
 
+/** Takes from a connection the bounds that a role or a database may have set for those of the service. */
+export const unbounded =
+  'set statement_timeout = 0; set lock_timeout = 0; set idle_in_transaction_session_timeout = 0';
+
 /** A connection of its own, not open yet; its loss is told to the statement that uses it, or to the next. */
 export function createClient(url: string, settings: ClientConfig = {}): Client {
   const client = new Client({ ...connectionSettings(url), ...settings });

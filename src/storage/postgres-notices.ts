@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { accountChannel } from './migrations/account-notices.ts';
@@ -23,18 +22,20 @@ export function watchAccounts(url: string, onChange: (accountId: bigint | null) 
   async function listen(): Promise<void> {
     const client = createClient(url, { query_timeout: answerMsMax, stream: sockets.stream });
     client.on('notification', ({ payload = '' }) => onChange(readAccountId(payload)));
-    const lost = once(client, 'end').catch(() => undefined);
+    const lost = new AbortController();
+    client.once('end', () => lost.abort());
     await client.connect();
     await client.query(`listen ${accountChannel}`);
     // What was told before is not told again.
     onChange(null);
-    await askOnAndOn(client, lost);
+    await askOnAndOn(client, AbortSignal.any([ended.signal, lost.signal]));
   }
 
-  async function askOnAndOn(client: Client, lost: Promise<unknown>): Promise<void> {
-    const { signal } = ended;
-    while ((await Promise.race([lost, setTimeout(askEveryMs, 'asked', { ref: false, signal })])) === 'asked')
+  async function askOnAndOn(client: Client, signal: AbortSignal): Promise<never> {
+    for (;;) {
+      await setTimeout(askEveryMs, undefined, { ref: false, signal });
       await client.query('select 1');
+    }
   }
 
   async function watch(): Promise<void> {

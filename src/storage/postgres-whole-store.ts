@@ -3,7 +3,7 @@ import type { ClientBase } from 'pg';
 import { OperatorError } from '../errors.ts';
 import { type CopiedTable, copiedTables } from './copied-tables.ts';
 import { toOpeningError } from './opening-error.ts';
-import { applicationName, createClient, describeServer, send } from './postgres-client.ts';
+import { applicationName, createClient, describeServer, send, unbounded } from './postgres-client.ts';
 import { toRecordset } from './postgres-load.ts';
 import { batchRowsMax, type Row, type WholeStore, type WholeStoreTask } from './whole-store.ts';
 
@@ -36,7 +36,7 @@ async function inTransaction<T>(url: string, begin: readonly string[], task: Who
     await client.connect().catch((error) => {
       throw toOpeningError(describeServer(url), error);
     });
-    for (const text of begin) await send(client, { text });
+    for (const text of [unbounded, ...begin]) await send(client, { text });
     const result = await task(createWholeStore(client, url));
     await send(client, { text: 'commit' });
     return result;

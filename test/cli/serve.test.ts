@@ -208,6 +208,15 @@ describe('a service that is told to stop', () => {
       assert.deepEqual([code, endedBy], [0, null]);
     });
 
+  test('by SIGTERM is not held up by what goes on beside it for ever', async (t) => {
+    const service = await serveInProcess(t, {
+      settings: { DATABASE_URL: `sqlite:${await makeFolder(t)}/store.db` },
+      preload: 'setInterval(() => undefined, 60_000);',
+    });
+    const { code } = await service.end('SIGTERM');
+    assert.equal(code, 0);
+  });
+
   test('by SIGTERM twice is not disturbed by the second', async (t) => {
     const service = await startWithKey(t);
     const post = await beginPost(service.url, service.key);

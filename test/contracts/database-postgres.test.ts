@@ -36,6 +36,21 @@ test('a store is found again where it is, whatever schema has come before it in 
   await assert.rejects(store.open(), /newer than this program/);
 });
 
+test('a load has no time limit, whatever the database sets for others', {
+  skip: postgres.skip,
+}, async (t) => {
+  const store = await postgres.createStore(t);
+  const name = new URL(store.url).pathname.slice(1);
+  await store.execute(`create function wait() returns trigger language plpgsql as
+    'begin perform pg_sleep(0.3); return null; end'`);
+  await (await store.open()).close();
+  await store.execute('create trigger slow after insert on pets for each statement execute function wait()');
+  for (const limit of ['statement_timeout', 'idle_in_transaction_session_timeout'])
+    await store.execute(`alter database ${name} set ${limit} = 100`);
+  const database = await store.open();
+  assert.equal(await database.load('pets', ['name', 'category_id', 'status'], rexes()), 1);
+});
+
 test('of a load whose connection is lost as it is written, it is told that its outcome is not known', {
   skip: postgres.skip,
 }, async (t) => {

@@ -25,6 +25,23 @@ describe('an Idempotency-Key at several instances over PostgreSQL', { skip: post
     assert.deepEqual(await store.execute('select count(*)::int from pets'), [{ count: 1 }]);
   });
 
+  test('that is used again after its day outlives a sweep that has found it old', async (t) => {
+    const { store, first, second, accountId } = await prepare(t);
+    await first.add(rex, { accountId, key: 'k', bodyHash });
+    await store.execute('update idempotency_records set created_at_ms = 0');
+    const client = new Client({ connectionString: store.url });
+    client.on('error', () => undefined);
+    await client.connect();
+    await client.query('begin');
+    await client.query(`update idempotency_records set created_at_ms = ${Date.now()}`);
+    const sweeping = second.sweep();
+    await eventually(async () => (await countWaiting(store)) === 1);
+    await client.query('commit');
+    await client.end();
+    await sweeping;
+    assert.equal((await first.add(rex, { accountId, key: 'k', bodyHash })).replayed, true);
+  });
+
   test('whose first request the server ends may be used again at another', async (t) => {
     const { store, first, second, accountId } = await prepare(t);
     const once = { accountId, key: 'k', bodyHash };
