@@ -41,6 +41,8 @@ _animal_store() {
   COMPREPLY=($(compgen -W "$words" -- "$stem$word"))
   COMPREPLY=("\${COMPREPLY[@]#"$stem"}")
   if [[ -n $files && $word != -* ]]; then
+    # bash looks for files only where it is offered nothing else.
+    COMPREPLY=()
     compopt -o default 2>/dev/null || COMPREPLY=($(compgen -f -- "$word"))
   fi
 }

@@ -31,6 +31,7 @@ _animal_store() {
       esac
       ;;
   esac
+  if [[ -n $files && $words[CURRENT] != -* ]]; then offers=(); fi
   if (( $#offers )); then _describe '${name}' offers; fi
   if [[ -n $files ]]; then _files; fi
 }

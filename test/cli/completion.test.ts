@@ -35,15 +35,19 @@ async function complete(test: Ending, shell: Shell, line: string): Promise<strin
 }
 
 const askers: Readonly<Record<Shell, (line: string) => string>> = {
+  // As bash itself, which looks for files where it is told to and offered nothing else.
   bash: (line) => `source ./script
     COMP_WORDS=(${line.replaceAll(/[:=]/g, ' $& ')}${line.endsWith(' ') ? " ''" : ''})
     COMP_CWORD=$((\${#COMP_WORDS[@]} - 1))
-    compopt() { return 1; }
+    compopt() { told="$*"; }
     $(complete -p animal-store | sed 's/.*-F \\([^ ]*\\) .*/\\1/')
+    if [[ $told == '-o default' && \${#COMPREPLY[@]} == 0 ]]; then
+      COMPREPLY=($(compgen -f -- "\${COMP_WORDS[COMP_CWORD]}"))
+    fi
     printf '%s\\n' "\${COMPREPLY[@]}"`,
   // What the script hands to zsh's own functions is what zsh would show.
   zsh: (line) => `compdef() { : }
-    _files() { print -rl -- *(N) }
+    _files() { print -rl -- $words[CURRENT]*(N) }
     _describe() {
       local offer
       for offer in "\${(@P)2}"; do
@@ -86,14 +90,21 @@ for (const shell of ['bash', 'zsh', 'fish'] as const)
     expectWords('animal-store keys create --scopes pets:r', [shell === 'bash' ? 'read' : 'pets:read']);
     expectWords('animal-store keys create --scopes=pets:', scopesAfterColon[shell]);
 
-    test('"import" and an option that names a file are completed by files', async (t) => {
-      for (const line of ['animal-store import ', 'animal-store export --output ']) {
+    for (const [line, files] of [
+      ['animal-store import ', ['animals', 'script']],
+      ['animal-store import an', ['animals']],
+      ['animal-store backup ', ['animals', 'script']],
+      ['animal-store export --output ', ['animals', 'script']],
+    ] as const)
+      test(`"${line}" is completed by files alone`, async (t) => {
         const words = await complete(t, shell, line);
-        assert.ok(
-          words.some((word) => /^animals\/?$/.test(word)),
-          `${line}: ${words.join()}`,
-        );
-      }
+        assert.deepEqual(words.map((word) => word.replace(/\/$/, '')).sort(), files);
+      });
+
+    test('where a file may stand a dash is completed by the options', async (t) => {
+      const words = await complete(t, shell, 'animal-store import -');
+      assert.ok(words.includes('--format'), words.join());
+      assert.ok(!words.includes('animals'), words.join());
     });
   });
 
@@ -112,18 +123,27 @@ test('every command and option that help shows is in each script', async () => {
 
 const hasTerminal = spawnSync('script', ['--version']).status === 0;
 
-test('the Tab key completes a command on a terminal', {
+describe('the Tab key on a terminal', {
   skip: !(hasTerminal && isThere('bash')) && 'there is no script or no bash to make a terminal with',
-}, async (t) => {
-  const folder = await makeFolder(t);
-  const { stdout: written } = await runInProcess(['completion', 'bash'], unopened);
-  await writeFile(join(folder, 'rc'), `${written}\nanimal-store() { echo "called:$*"; exit; }\n`);
-  const child = spawn('script', ['-qefc', `bash --noprofile --rcfile ${folder}/rc -i`, '/dev/null'], {
-    env: { PATH: process.env['PATH'], HOME: folder, TERM: 'dumb' },
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  child.stdin.write('animal-store keys cr\t--plan fr\t\n');
-  assert.match(await text(child.stdout), /^called:keys create --plan free\r?$/m);
+}, () => {
+  for (const [what, typed, called] of [
+    ['a command', 'keys cr\t--plan fr\t', 'keys create --plan free'],
+    ['a file of which nothing is typed yet', 'import \t', 'import animals.csv'],
+  ])
+    test(`completes ${what}`, async (t) => {
+      const folder = await makeFolder(t);
+      const { stdout: written } = await runInProcess(['completion', 'bash'], unopened);
+      await writeFile(join(folder, 'rc'), `${written}\nanimal-store() { echo "called:$*"; exit; }\n`);
+      await mkdir(join(folder, 'animals'));
+      await writeFile(join(folder, 'animals', 'animals.csv'), '');
+      const child = spawn('script', ['-qefc', `bash --noprofile --rcfile ${folder}/rc -i`, '/dev/null'], {
+        cwd: join(folder, 'animals'),
+        env: { PATH: process.env['PATH'], HOME: folder, TERM: 'dumb' },
+        stdio: ['pipe', 'pipe', 'inherit'],
+      });
+      child.stdin.write(`animal-store ${typed}\n`);
+      assert.match(await text(child.stdout), new RegExp(`^called:${called}\\r?$`, 'm'));
+    });
 });
 
 test('completion for another shell is a mistake of usage that names those there are', async () => {
