@@ -114,5 +114,13 @@ function configure(command: Command, terminal: Terminal): void {
     writeErr: (text) => stderr.write(text),
     outputError: (text, write) => write(toOneLine(text)),
   });
+  command.addHelpText('before', ({ error }) => refuseUnknownTopic(command, error));
   for (const child of command.commands) configure(child, terminal);
+}
+
+/** For help on what is no command commander shows the usage as an error; parsed alone, the word is refused by name. */
+function refuseUnknownTopic(command: Command, isError: boolean): string {
+  const [, topic] = command.args;
+  if (isError && topic !== undefined) command.parse([topic], { from: 'user' });
+  return '';
 }

@@ -23,6 +23,17 @@ describe('help', () => {
       assert.match(stderr, /^Usage: animal-store/);
     });
 
+  for (const [args, command] of [
+    ['help keys', 'animal-store keys'],
+    ['keys help create', 'animal-store keys create'],
+    ['help help', 'animal-store'],
+  ] as const)
+    test(`of "${command}" is what "${args}" gives`, async () => {
+      const { code, stdout, stderr } = await runInProcess(args.split(' '), unopened);
+      assert.deepEqual([code, stderr], [0, '']);
+      assert.ok(stdout.startsWith(`Usage: ${command} [options]`), stdout);
+    });
+
   for (const { command, text } of pages)
     test(`of "${['animal-store', ...command].join(' ')}" has examples that are command lines of this program`, async () => {
       const examples = [...text.matchAll(/^ {2}(?:[A-Z_]+=\S+ )*animal-store (.+)$/gm)];

@@ -17,6 +17,9 @@ describe('a mistake of usage gives one line and exit code 2:', () => {
   const mistakes: readonly [args: string, line: RegExp][] = [
     ['bogus', /unknown command 'bogus'/],
     ['keys bogus', /unknown command 'bogus'/],
+    ['help bogus', /unknown command 'bogus'/],
+    ['help keyz', /unknown command 'keyz' \(Did you mean keys\?\)/],
+    ['keys help bogus', /unknown command 'bogus'/],
     ['--bogus', /unknown option '--bogus'/],
     ['keyz', /unknown command 'keyz' \(Did you mean keys\?\)/],
     ['keys create --plam free', /unknown option '--plam' \(Did you mean --plan\?\)/],
