@@ -4,8 +4,12 @@ import { runCommandLine } from './cli/command-line.ts';
 /** Within this time a second SIGINT is the same Ctrl-C: the terminal sends one, and npm passes its own on. */
 const sameInterruptMs = 500;
 
+/** Whether it runs until it is stopped: a service goes on without its log, and that it could not be written is no failure. */
+let outlivesOutput = false;
+
 /** Settles at the first SIGTERM or SIGINT. A SIGINT after it ends the process as if nobody listened. */
 function untilStopped(): Promise<void> {
+  outlivesOutput = true;
   return new Promise((resolve) => {
     process.on('SIGTERM', () => resolve());
     process.on('SIGINT', () => {
@@ -23,11 +27,15 @@ process.on('uncaughtException', (error) => {
   process.exit(1);
 });
 
+let isOutputFailureTold = false;
+
 /** A reader that has seen enough is no failure; what else keeps the output from being written is told once. */
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') return;
+  if (!outlivesOutput) process.exitCode = 1;
+  if (isOutputFailureTold) return;
+  isOutputFailureTold = true;
   process.stderr.write(`error: standard output cannot be written: ${error.message}\n`);
-  process.exitCode = 1;
 });
 process.stderr.on('error', () => undefined);
 

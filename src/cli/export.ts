@@ -7,7 +7,7 @@ import type { PetFileFormat } from '../pets/pet-import.ts';
 import { countThings } from './count-things.ts';
 import { writeJson } from './output.ts';
 import type { Terminal } from './terminal.ts';
-import { toWriteError, writeWholeFile } from './whole-file.ts';
+import { writeWholeFile } from './whole-file.ts';
 
 export interface ExportOptions {
   readonly format: PetFileFormat;
@@ -19,9 +19,9 @@ export interface ExportOptions {
 }
 
 /**
- * Writes every animal, oldest first, to standard output or, whole or not at all, to a file. A reader of standard
- * output that has seen enough ends the export without an error. Throws OperatorError where the file is there already
- * or cannot be written.
+ * Writes every animal, oldest first, to standard output or, whole or not at all, to a file. What keeps standard output
+ * from being written, such as a reader that has seen enough, ends the export and is its owner's to tell. Throws
+ * OperatorError where the file is there already or cannot be written.
  */
 export async function exportFile(
   catalogue: Catalogue,
@@ -44,10 +44,13 @@ export async function exportFile(
 }
 
 async function writeUntilClosed(text: AsyncIterable<string>, stdout: Writable): Promise<void> {
+  let outputError: unknown = null;
+  stdout.once('error', (error) => {
+    outputError = error;
+  });
   try {
     await pipeline(Readable.from(text), stdout, { end: false });
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EPIPE') return;
-    throw toWriteError('standard output', error);
+    if (error !== outputError) throw error;
   }
 }

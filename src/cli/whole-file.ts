@@ -68,7 +68,7 @@ async function syncFolder(folder: string): Promise<void> {
 }
 
 /** What the system says of a file becomes a line for the operator; any other error is passed on as it is. */
-export function toWriteError(file: string, error: unknown): unknown {
+function toWriteError(file: string, error: unknown): unknown {
   if (!(error instanceof Error && 'syscall' in error)) return error;
   return new OperatorError(`${file} cannot be written: ${error.message}`, { cause: error });
 }

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { openSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
-import { runProgram, serveInProcess, spawnProgram } from '../support/processes.ts';
+import { readToEnd, runProgram, serveInProcess, spawnProgram, until } from '../support/processes.ts';
+import { findFreePort } from '../support/redis-server.ts';
 import { makeFolder } from '../support/service.ts';
 
 describe('standard output', () => {
@@ -25,15 +26,43 @@ describe('standard output', () => {
     assert.deepEqual(await once(service.child, 'close'), [0, null]);
   });
 
-  test('that cannot be written ends a command with one line and exit code 1', {
+  describe('that cannot be written', {
     skip: process.platform !== 'linux' && 'there is no /dev/full here',
-  }, async (t) => {
-    const settings = { DATABASE_URL: `sqlite:${await makeFolder(t)}/store.db` };
-    const { code, stderr } = await runProgram(['keys', 'list'], {
-      settings,
-      stdout: openSync('/dev/full', 'w'),
+  }, () => {
+    const line = /^error: standard output cannot be written: ENOSPC[^\n]*\n$/;
+
+    for (const args of [
+      ['keys', 'list'],
+      ['export', '--format', 'csv'],
+    ])
+      test(`ends "${args.join(' ')}" with one line and exit code 1`, async (t) => {
+        const settings = { DATABASE_URL: `sqlite:${await makeFolder(t)}/store.db` };
+        const { code, stderr } = await runProgram(args, { settings, stdout: openSync('/dev/full', 'w') });
+        assert.equal(code, 1);
+        assert.match(stderr, line);
+      });
+
+    test('is told once by a service, which goes on and ends with exit code 0', async (t) => {
+      const PORT = String(await findFreePort());
+      const child = spawnProgram(['serve'], {
+        settings: {
+          DATABASE_URL: `sqlite:${await makeFolder(t)}/store.db`,
+          ENVIRONMENT: 'staging',
+          LOG_REQUESTS: 'all',
+          PORT,
+          OPS_PORT: '0',
+        },
+        stdout: openSync('/dev/full', 'w'),
+      });
+      t.after(() => child.kill('SIGKILL'));
+      const ended = readToEnd(child);
+      const ask = () => fetch(`http://127.0.0.1:${PORT}/v1/pets`).then(({ status }) => status, String);
+      await until(ask, (answer) => answer === 401, 20_000);
+      for (let count = 0; count < 3; count += 1) assert.equal(await ask(), 401);
+      child.kill('SIGTERM');
+      const { code, stderr } = await ended;
+      assert.equal(code, 0);
+      assert.match(stderr, line);
     });
-    assert.equal(code, 1);
-    assert.match(stderr, /^error: standard output cannot be written: ENOSPC[^\n]*\n$/);
   });
 });
