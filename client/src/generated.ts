@@ -4,7 +4,7 @@
 export interface Pet {
   /** Unique identifier assigned by the service on creation. */
   readonly id: bigint;
-  /** The animal's name. One character at least is no white space, and none is a control character. */
+  /** The animal's name. */
   readonly name: string;
   /** Identifier of the category the animal belongs to. */
   readonly categoryId: bigint;
@@ -13,7 +13,7 @@ export interface Pet {
 
 /** An animal to be added. */
 export interface NewPet {
-  /** The animal's name. One character at least is no white space, and none is a control character. */
+  /** The animal's name. */
   readonly name: string;
   /** Identifier of the category the animal belongs to. */
   readonly categoryId: bigint | number;

@@ -45,7 +45,7 @@ export function createKeyUses(database: Database): KeyUses {
   };
 }
 
-/** In the order of the ids, lest two instances that write the same ones wait for each other for ever. */
+/** In the order of the ids, lest two instances that write the same ones lock each other out until the server undoes one. */
 function* writeUses(uses: readonly [keyId: string, usedAtMs: number][]): Work<void> {
   for (const [id, usedAtMs] of uses.toSorted(([one], [other]) => (one < other ? -1 : 1)))
     yield* step(updateKeyLastUse, { id, lastUsedAtMs: BigInt(usedAtMs) });

@@ -60,7 +60,7 @@ Examples:
         await app.close();
       } finally {
         // A question to a name server, or a connection that a driver has lost sight of, would keep the process.
-        lifetime.endWithin(secondMs);
+        lifetime.endWithin(secondMs / 2);
       }
       log.info('stopped');
     });

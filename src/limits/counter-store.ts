@@ -61,7 +61,7 @@ export function createCounterStore(options: {
     toRow: (name: string, entry: T) => P,
   ): Promise<void> {
     for (const batch of ledger.drainChanged(writtenRowsMax)) {
-      // Two instances that write the same ones in different orders would wait for each other for ever.
+      // Two instances that write the same ones in different orders would lock each other out until the server undoes one.
       const ordered = batch.toSorted(([one], [other]) => (one < other ? -1 : 1));
       const rows = ordered.map(([name, entry]) => toRow(name, entry));
       try {

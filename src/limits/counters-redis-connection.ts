@@ -76,7 +76,7 @@ async function connect<T>(client: Client, begin: () => Promise<T>): Promise<T> {
   } catch (error) {
     destroy();
     // A cluster that was still telling of its nodes is connected to them all the same.
-    connecting.then(destroy, () => undefined);
+    connecting.then(destroy, destroy);
     throw error;
   } finally {
     clearTimeout(timer);

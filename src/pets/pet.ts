@@ -18,11 +18,11 @@ export const PetStatusSchema = Type.Unsafe<PetStatus>({
 /** The most Unicode code points that a name has (contract section 2). */
 export const nameLengthMax = 255;
 
-/** One character at least that is no white space: what of the rule every language's regular expressions can say. */
-const publishedNamePattern = '\\S';
-
-/** The whole rule: besides, no control characters, and no half of a surrogate pair. */
+/** One character at least that is no white space; no control characters; no half of a surrogate pair. */
 const namePattern = '^(?=[^]*[^\\p{White_Space}\\ufeff])[^\\u0000-\\u001f\\u007f\\p{Cs}]*$';
+
+/** The same as the regular expressions of all languages can say it; half of a surrogate pair is no character in most. */
+const publishedNamePattern = '^[^\\x00-\\x1f\\x7f]*[^\\s\\x00-\\x1f\\x7f\\x85][^\\x00-\\x1f\\x7f]*$';
 
 /** An int64: a bigint inside, a JSON integer outside. */
 export function int64Schema(description: string) {
@@ -33,8 +33,7 @@ const NameSchema = Type.String({
   minLength: 1,
   maxLength: nameLengthMax,
   pattern: publishedNamePattern,
-  description:
-    "The animal's name. One character at least is no white space, and none is a control character.",
+  description: "The animal's name.",
   examples: ['Rex'],
 });
 

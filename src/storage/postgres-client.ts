@@ -39,9 +39,12 @@ export function describeServer(url: string): string {
   }
 }
 
-/** Takes from a connection the bounds that a role or a database may have set for those of the service. */
-export const unbounded =
-  'set statement_timeout = 0; set lock_timeout = 0; set idle_in_transaction_session_timeout = 0';
+/** Takes away the time limits that a role or a database sets for those of the service, of those that the server knows. */
+export function removeLimits(of: 'session' | 'transaction'): string {
+  return `select set_config(name, '0', ${of === 'transaction'}) from pg_settings where name in (
+    'statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout',
+    'transaction_timeout')`;
+}
 
 /** A connection of its own, not open yet; its loss is told to the statement that uses it, or to the next. */
 export function createClient(url: string, settings: ClientConfig = {}): Client {

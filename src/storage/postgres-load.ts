@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
 import { OutcomeUnknownError } from '../errors.ts';
 import type { Database, Value } from './database.ts';
-import { createClient, send, unbounded } from './postgres-client.ts';
+import { createClient, removeLimits, send } from './postgres-client.ts';
 import { isToldByServer, throwStorageError } from './postgres-faults.ts';
 
 /**
@@ -15,7 +15,7 @@ export async function loadRows(
   const client = createClient(url);
   try {
     await client.connect().catch(throwStorageError);
-    await send(client, { text: unbounded });
+    await send(client, { text: removeLimits('session') });
     const names = columns.join(', ');
     await send(client, { text: `create temp table loaded as select ${names} from ${table} with no data` });
     await send(client, { text: 'alter table loaded add place bigint generated always as identity' });

@@ -3,7 +3,7 @@ import type { ClientBase } from 'pg';
 import { OperatorError } from '../errors.ts';
 import { type CopiedTable, copiedTables } from './copied-tables.ts';
 import { toOpeningError } from './opening-error.ts';
-import { applicationName, createClient, describeServer, send, unbounded } from './postgres-client.ts';
+import { applicationName, createClient, describeServer, removeLimits, send } from './postgres-client.ts';
 import { toRecordset } from './postgres-load.ts';
 import { batchRowsMax, type Row, type WholeStore, type WholeStoreTask } from './whole-store.ts';
 
@@ -16,7 +16,11 @@ const lookEveryMs = 50;
 
 /** `readStore` of the PostgreSQL engine. */
 export function readPostgresStore<T>(url: string, task: WholeStoreTask<T>): Promise<T> {
-  return inTransaction(url, ['begin isolation level repeatable read, read only'], task);
+  return inTransaction(
+    url,
+    ['begin isolation level repeatable read, read only', removeLimits('transaction')],
+    task,
+  );
 }
 
 /** `writeStore` of the PostgreSQL engine. */
@@ -24,6 +28,7 @@ export function writePostgresStore<T>(url: string, task: WholeStoreTask<T>): Pro
   const names = copiedTables.map(({ name }) => name).join(', ');
   const begin = [
     'begin',
+    removeLimits('transaction'),
     `set local lock_timeout = ${lockWaitMsMax}`,
     `lock table ${names} in exclusive mode`,
   ];
@@ -36,7 +41,7 @@ async function inTransaction<T>(url: string, begin: readonly string[], task: Who
     await client.connect().catch((error) => {
       throw toOpeningError(describeServer(url), error);
     });
-    for (const text of [unbounded, ...begin]) await send(client, { text });
+    for (const text of begin) await send(client, { text });
     const result = await task(createWholeStore(client, url));
     await send(client, { text: 'commit' });
     return result;

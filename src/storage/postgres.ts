@@ -5,7 +5,7 @@ import { OperatorError } from '../errors.ts';
 import type { Database, Work } from './database.ts';
 import { isNewest, migrate } from './migrations/migrate.ts';
 import { toOpeningError } from './opening-error.ts';
-import { connectionSettings, describeServer, query, send, unbounded } from './postgres-client.ts';
+import { connectionSettings, describeServer, query, removeLimits, send } from './postgres-client.ts';
 import { isConnectionSpoilt } from './postgres-faults.ts';
 import { loadRows } from './postgres-load.ts';
 import { watchAccounts } from './postgres-notices.ts';
@@ -39,19 +39,22 @@ async function prepareServer(url: string): Promise<void> {
   const pool = new Pool({
     ...connectionSettings(url),
     max: 1,
+    lock_timeout: startLockMsMax,
+    idle_in_transaction_session_timeout: silentMsMax,
   });
   pool.on('error', () => undefined);
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   try {
-    await pool.query(
-      `${unbounded}; set lock_timeout = ${startLockMsMax}; set idle_in_transaction_session_timeout = ${silentMsMax}`,
-    );
     const { rows } = await pool.query<{ server_encoding: string }>('show server_encoding');
     const encoding = rows[0]?.server_encoding;
     if (encoding !== 'UTF8') throw new Error(`its encoding is ${encoding}, not UTF8`);
     // Where there is nothing to do, nobody who holds a lock keeps an instance from starting.
     if (await isNewest(db)) return;
-    await pool.query(`set idle_session_timeout = ${silentMsMax}`);
+    await pool.query(removeLimits('session'));
+    await pool.query(
+      `set lock_timeout = ${startLockMsMax}; set idle_in_transaction_session_timeout = ${silentMsMax};
+       set idle_session_timeout = ${silentMsMax}`,
+    );
     await pool.query('select pg_advisory_lock($1)', [migratorLock]);
     await migrate(db, 'postgres');
   } catch (error) {

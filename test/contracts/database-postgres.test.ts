@@ -45,7 +45,7 @@ test('a load has no time limit, whatever the database sets for others', {
     'begin perform pg_sleep(0.3); return null; end'`);
   await (await store.open()).close();
   await store.execute('create trigger slow after insert on pets for each statement execute function wait()');
-  for (const limit of ['statement_timeout', 'idle_in_transaction_session_timeout'])
+  for (const limit of ['idle_session_timeout', 'statement_timeout'])
     await store.execute(`alter database ${name} set ${limit} = 100`);
   const database = await store.open();
   assert.equal(await database.load('pets', ['name', 'category_id', 'status'], rexes()), 1);

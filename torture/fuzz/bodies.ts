@@ -59,6 +59,12 @@ const nameTexts = fc
   )
   .map((text) => JSON.stringify(text));
 
+/** No description can say that half of a surrogate pair is no text: in most languages there is none. */
+function isUnicode(json: string): boolean {
+  const value: unknown = JSON.parse(json);
+  return typeof value !== 'string' || value.isWellFormed();
+}
+
 /** A field by its schema, as JSON. Int64 is judged by its digits, which a JavaScript number would lose. */
 function fieldsFor(description: Description, name: string, node: object): Arbitrary<Part> {
   const schema = resolve<ValueSchema>(description, node);
@@ -69,7 +75,9 @@ function fieldsFor(description: Description, name: string, node: object): Arbitr
       ? nameTexts
       : textsFor(schema).map((text) => JSON.stringify(text));
   const allows = (text: string) =>
-    isInt64 ? parseInt64Literal(text) !== null : matchesSchema(description, node, JSON.parse(text));
+    isInt64
+      ? parseInt64Literal(text) !== null
+      : isUnicode(text) && matchesSchema(description, node, JSON.parse(text));
   return fc
     .oneof({ weight: 9, arbitrary: own }, { weight: 1, arbitrary: anyJson })
     .map((text) => ({ name, text, fault: allows(text) ? null : 400 }));
