@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { tracingChannel } from 'node:diagnostics_channel';
 import { rename } from 'node:fs/promises';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { expectError } from '../support/expect-error.ts';
 import { exchangeRaw, formatRequest, openRaw } from '../support/raw-http.ts';
 import { startService, type TestService } from '../support/service.ts';
@@ -237,7 +237,8 @@ test('a key that may only read adds nothing', async (t) => {
   assert.equal(await service.countPets(), 0);
 });
 
-test('an add that waits for the store longer than a second has its line in the log', async (t) => {
+/** An add that has waited for more than a second, as the store's file is locked. */
+async function startSlowAdd(t: TestContext) {
   const service = await startService(t);
   const key = await createWarmKey(service);
   const file = service.openFile();
@@ -245,6 +246,11 @@ test('an add that waits for the store longer than a second has its line in the l
   const startedAtMs = performance.now();
   const adding = service.post(key, rex);
   while (performance.now() - startedAtMs < 1_100) await service.request(key, '/nothing');
+  return { service, file, adding };
+}
+
+test('an add that waits for the store longer than a second has its line in the log', async (t) => {
+  const { service, file, adding } = await startSlowAdd(t);
   file.exec('rollback');
   const response = await adding;
   assert.equal(response.status, 201);
@@ -256,13 +262,7 @@ test('an add that waits for the store longer than a second has its line in the l
 });
 
 test('an add that the store could not do in the end is logged and timed with its wait', async (t) => {
-  const service = await startService(t);
-  const key = await createWarmKey(service);
-  const file = service.openFile();
-  file.exec('begin immediate');
-  const startedAtMs = performance.now();
-  const adding = service.post(key, rex);
-  while (performance.now() - startedAtMs < 1_100) await service.request(key, '/nothing');
+  const { service, file, adding } = await startSlowAdd(t);
   const path = file.location() ?? '';
   await rename(path, `${path}.away`);
   const response = await adding;
