@@ -42,11 +42,11 @@ test('a load has no time limit, whatever the database sets for others', {
   const store = await postgres.createStore(t);
   const name = new URL(store.url).pathname.slice(1);
   await store.execute(`create function wait() returns trigger language plpgsql as
-    'begin perform pg_sleep(0.3); return null; end'`);
+    'begin perform pg_sleep(1.5); return null; end'`);
   await (await store.open()).close();
   await store.execute('create trigger slow after insert on pets for each statement execute function wait()');
   for (const limit of ['idle_session_timeout', 'statement_timeout'])
-    await store.execute(`alter database ${name} set ${limit} = 100`);
+    await store.execute(`alter database ${name} set ${limit} = 1000`);
   const database = await store.open();
   assert.equal(await database.load('pets', ['name', 'category_id', 'status'], rexes()), 1);
 });

@@ -115,13 +115,21 @@ test('what has not been told when the server closes is told then', () => {
   assert.deepEqual(told, [1, 2]);
 });
 
-test('a client that takes nothing of its answer is cut off, one that takes it slowly is not', async (t) => {
-  const body = Buffer.alloc(32 * 2 ** 20, 'x');
+const longBody = Buffer.alloc(32 * 2 ** 20, 'x');
+
+/** A server that answers at length and waits half a second for some of it to be taken, and a client that takes none. */
+async function startLongAnswers(t: TestContext) {
   const timeouts = { ...defaultTimeouts, untakenMs: 500 };
-  const server = createHttpServer((_request, response) => response.end(body), timeouts, createConnections());
+  const answer: RequestListener = (_request, response) => response.end(longBody);
+  const server = createHttpServer(answer, timeouts, createConnections());
   const port = await listen(t, server);
   const idle = open(t, port);
   idle.pause();
+  return { server, port, idle };
+}
+
+test('a client that takes nothing of its answer is cut off, one that takes it slowly is not', async (t) => {
+  const { server, port, idle } = await startLongAnswers(t);
   idle.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
   const [accepted] = await once(server, 'connection');
   const cut = once(accepted, 'close');
@@ -134,18 +142,13 @@ test('a client that takes nothing of its answer is cut off, one that takes it sl
   }, 2);
   t.after(() => clearInterval(taking));
   await cut;
-  while (taken < body.length) await new Promise((resolve) => setTimeout(resolve, 2));
+  while (taken < longBody.length) await new Promise((resolve) => setTimeout(resolve, 2));
 });
 
 test('a client that takes nothing of its answer is cut off though it goes on sending', {
   timeout: 10_000,
 }, async (t) => {
-  const body = Buffer.alloc(32 * 2 ** 20, 'x');
-  const timeouts = { ...defaultTimeouts, untakenMs: 500 };
-  const server = createHttpServer((_request, response) => response.end(body), timeouts, createConnections());
-  const port = await listen(t, server);
-  const idle = open(t, port);
-  idle.pause();
+  const { server, idle } = await startLongAnswers(t);
   const begun = 'GET / HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nX-Slow: ';
   idle.write(begun);
   const [accepted] = (await once(server, 'connection')) as [Socket];
