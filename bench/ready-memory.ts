@@ -17,13 +17,9 @@ let textBytes = 0;
 for (let id = 1; id <= count; id += 1) {
   const body = `{"id":${id},"name":"Animal ${id}","categoryId":${id % 50},"status":"available"}`;
   const target = `/v1/pets/${id}`;
-  textBytes += body.length + target.length;
-  ready.keep(
-    target,
-    makeReadyAnswer('getPet', body, headers),
-    { until: 'edited', endsAtMs: getPetDates.removedAtMs },
-    stamp,
-  );
+  const answer = makeReadyAnswer('getPet', body, headers);
+  textBytes += target.length + body.length + answer.lines.length;
+  ready.keep(target, answer, { until: 'edited', endsAtMs: getPetDates.removedAtMs }, stamp);
 }
 collect();
 const held = process.memoryUsage().heapUsed - before;

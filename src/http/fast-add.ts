@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { performance } from 'node:perf_hooks';
 import type { Added, Catalogue } from '../pets/catalogue.ts';
 import type { Admission, Admitted } from './admission.ts';
-import { listHeaders } from './header-list.ts';
+import { type LaneAnswer, toLines } from './head.ts';
 import { describeAdded, takeNewPet } from './new-pet.ts';
 import type { CountingRequestLog } from './request-metrics.ts';
 import type { Turns } from './turns.ts';
@@ -13,6 +13,7 @@ export interface FastAddOptions {
   readonly turns: Turns;
   readonly createRequestId: () => string;
   readonly requestLog: CountingRequestLog;
+  readonly send: (response: ServerResponse, answer: LaneAnswer) => void;
   /** What the addresses of animals begin with. */
   readonly baseUrl: string;
 }
@@ -22,13 +23,12 @@ export interface FastAddOptions {
  * cannot be, for whatever reason, the request goes the long way with what is known of it.
  */
 export function createFastAdd(options: FastAddOptions) {
-  const { admission, catalogue, turns, createRequestId, requestLog, baseUrl } = options;
+  const { admission, catalogue, turns, createRequestId, requestLog, send, baseUrl } = options;
 
   function answer(response: ServerResponse, { decision, caller }: Admitted, added: Added, ms: number): void {
     const requestId = createRequestId();
     const { headers, body } = describeAdded(added, baseUrl);
-    response.writeHead(201, listHeaders(requestId, decision.headers, headers));
-    response.end(body);
+    send(response, { status: 201, requestId, limit: decision.headers, lines: toLines(headers), body });
     requestLog.noteAdded({ requestId, caller, ms });
   }
 

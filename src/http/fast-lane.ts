@@ -2,9 +2,15 @@ import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerRespo
 import process from 'node:process';
 import { createFastAdd, type FastAddOptions } from './fast-add.ts';
 import { createFastRead, type FastReadOptions } from './fast-read.ts';
+import { createSender, takesHead } from './head.ts';
 
 /** Answers a request, at once or once its animal is on disk, or hands it on as it came. */
 export type FastLane = (request: IncomingMessage, response: ServerResponse, longWay: RequestListener) => void;
+
+export interface FastLaneOptions extends Omit<FastReadOptions & FastAddOptions, 'send'> {
+  /** How long a connection is kept open for a next request, in milliseconds. */
+  readonly keepAliveMs: number;
+}
 
 /**
  * The short way of the commonest requests by a remembered key that may do what it asks for: a plain GET of what is
@@ -12,13 +18,14 @@ export type FastLane = (request: IncomingMessage, response: ServerResponse, long
  * (key, limit, answer) and all headers, without the framework's 3 to 7 us around them (docs/performance.md). It
  * answers what succeeds; all else goes the long way, where nothing is counted or tried again.
  */
-export function createFastLane(options: FastReadOptions & FastAddOptions): FastLane {
-  const read = createFastRead(options);
-  const add = createFastAdd(options);
+export function createFastLane(options: FastLaneOptions): FastLane {
+  const send = createSender(options.keepAliveMs);
+  const read = createFastRead({ ...options, send });
+  const add = createFastAdd({ ...options, send });
 
   return function receive(request, response, longWay) {
     // A response without a socket is one of a connection that has been closed.
-    const isPlain = response.socket !== null && isPlainHead(request.headers);
+    const isPlain = response.socket !== null && takesHead(response) && isPlainHead(request.headers);
     // By the next tick a body that came with its head waits to be read.
     if (isPlain && isPlainPost(request)) process.nextTick(add, request, response, longWay);
     else if (!isPlain || !isPlainGet(request) || !read(request, response)) longWay(request, response);

@@ -52,6 +52,8 @@ export function createHttpServer(
   const server = createServer(
     {
       requireHostHeader: false,
+      // A stream that nobody reads would be opened, drained and ended for each GET.
+      optimizeEmptyRequests: true,
       // Of a repeated header neither copy may win: another program on the way may have read the other.
       joinDuplicateHeaders: true,
       maxHeaderSize: headerBytesMax,

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
+import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../errors.ts';
 import { parseExactJson } from '../exact-json.ts';
@@ -18,6 +19,10 @@ declare module 'fastify' {
 export function acceptJson(server: FastifyInstance): void {
   server.decorateRequest('bodyBytes', null);
   server.removeAllContentTypeParsers();
+  // Where a request has no body its stream has ended before anyone could hear of it (http-server.ts).
+  server.addHook('preParsing', (_request, _reply, payload, done) => {
+    done(null, payload.destroyed ? Readable.from([]) : payload);
+  });
   server.addContentTypeParser(
     'application/json',
     { parseAs: 'buffer', bodyLimit: bodyBytesMax },

@@ -62,7 +62,7 @@ type Parts = ReturnType<typeof createParts>;
 
 /** What meets a request before it comes to its route. */
 function createParts({ catalogue, verifier, limiter, clock, log, ...options }: ServerOptions) {
-  const { registry = new Registry(), corsOrigins } = options;
+  const { registry = new Registry(), corsOrigins, timeouts = defaultTimeouts } = options;
   const createRequestId = createRequestIds();
   const requestLog = countRequests(createRequestLog(log, options.logRequests), registry);
   const turns = createTurns();
@@ -71,7 +71,16 @@ function createParts({ catalogue, verifier, limiter, clock, log, ...options }: S
   const ready = countReadyAnswers(kept, registry);
   const baseUrl = options.publicUrl ?? '/v1';
   const admission = createAdmission(verifier, limiter);
-  const lane = createFastLane({ admission, catalogue, ready, turns, createRequestId, requestLog, baseUrl });
+  const lane = createFastLane({
+    admission,
+    catalogue,
+    ready,
+    turns,
+    createRequestId,
+    requestLog,
+    keepAliveMs: timeouts.keepAliveMs,
+    baseUrl,
+  });
   const arrive = createArrival(verifier, limiter, admission);
   const allowOrigin = createCors(corsOrigins, limiter);
 

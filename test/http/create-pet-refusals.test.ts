@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { expectError } from '../support/expect-error.ts';
+import { formatRequest, openRaw } from '../support/raw-http.ts';
 import { startService } from '../support/service.ts';
 
 const service = await startService({ after });
@@ -119,6 +120,21 @@ test('no body is 400, with a type and without', async () => {
   for (const headers of [{}, { 'content-type': 'application/json' }]) {
     const response = await service.request(key, '/pets', { method: 'POST', headers });
     await expectError(response, 400, 'invalid_body');
+  }
+});
+
+test('a request with neither a body nor its length is answered, whatever it says of its type', async (t) => {
+  const connection = await openRaw(t, service.baseUrl);
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  for (const [line, status] of [
+    ['POST /v1/pets', 400],
+    ['POST /v1/nothing', 404],
+    ['PUT /v1/pets', 405],
+    ['DELETE /v1/pets/1', 405],
+    ['GET /v1/pets', 200],
+  ] as const) {
+    connection.send(formatRequest(line, { ...headers, connection: 'keep-alive' }));
+    assert.equal((await connection.read()).status, status, line);
   }
 });
 
