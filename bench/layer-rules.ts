@@ -32,6 +32,7 @@ const headerFunctions =
 
 /** The first that fits decides. What fits none, such as a builtin or node:crypto, belongs to its caller. */
 const rules: readonly Rule[] = [
+  { layer: 'headers', url: /\/src\/http\/head\.ts$/ },
   { layer: 'headers', url: /node:_http|\/fastify\/|\/src\/http\//, functionName: headerFunctions },
   {
     layer: 'socket and HTTP',

@@ -1,29 +1,44 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { deprecationHeaders, getPetDates } from '../src/http/deprecation.ts';
-import { createReadyAnswers, makeReadyAnswer } from '../src/http/ready-answers.ts';
+import { createReadyAnswers, makeReadyAnswer, type ReadyAnswer } from '../src/http/ready-answers.ts';
 
 /** Measures what an answer that is kept ready holds, in bytes of the heap: `node bench/ready-memory.ts`. */
-const count = 100_000;
+const count = 50_000;
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 const stamp = { newestId: BigInt(count), edits: 0n };
-const ready = createReadyAnswers(() => stamp, Date.now);
-const headers = deprecationHeaders({ ...getPetDates, successor: '/v1/pets' });
+const shared = deprecationHeaders({ ...getPetDates, successor: '/v1/pets' });
 
-collect();
-const before = process.memoryUsage().heapUsed;
-let textBytes = 0;
-for (let id = 1; id <= count; id += 1) {
+function makeAnimal(id: number): ReadyAnswer {
   const body = `{"id":${id},"name":"Animal ${id}","categoryId":${id % 50},"status":"available"}`;
-  const target = `/v1/pets/${id}`;
-  const answer = makeReadyAnswer('getPet', body, headers);
-  textBytes += target.length + body.length + answer.lines.length;
-  ready.keep(target, answer, { until: 'edited', endsAtMs: getPetDates.removedAtMs }, stamp);
+  return makeReadyAnswer('getPet', body, shared);
 }
-collect();
-const held = process.memoryUsage().heapUsed - before;
-process.stdout.write(
-  `${Math.round(held / count)} bytes an answer, ${Math.round((held - textBytes) / count)} of them besides its texts; ` +
-    `${ready.find('/v1/pets/1') === null ? 'the first is dropped' : 'all are kept'}\n`,
-);
+
+function makePage(id: number): ReadyAnswer {
+  const link = `<https://animals.example/v1/pets?limit=1&cursor=${id.toString(36).padStart(44, '0')}>; rel="next"`;
+  return makeReadyAnswer('listPets', `[${makeAnimal(id).body}]`, { link });
+}
+
+function measure(what: string, path: string, make: (id: number) => ReadyAnswer): void {
+  const ready = createReadyAnswers(() => stamp, Date.now);
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  let textBytes = 0;
+  for (let id = 1; id <= count; id += 1) {
+    const answer = make(id);
+    const link = what === 'a page' ? (answer.headers['link'] ?? '') : '';
+    textBytes += path.length + answer.body.length + answer.lines.length + link.length;
+    ready.keep(`${path}${id}`, answer, { until: 'edited' }, stamp);
+  }
+  collect();
+  const held = process.memoryUsage().heapUsed - before;
+  const areAllKept = ready.find(`${path}1`) !== null;
+  process.stdout.write(
+    `${what}: ${Math.round(held / count)} bytes, ${Math.round((held - textBytes) / count)} of them besides its texts; ` +
+      `${areAllKept ? 'all are kept' : 'the first is dropped'}\n`,
+  );
+}
+
+measure('an animal', '/v1/pets/', makeAnimal);
+measure('a page', '/v1/pets?limit=1&cursor=', makePage);

@@ -1,5 +1,6 @@
 /**
- * The limit: what node:http reaches when nothing is done but to send the bytes that the service sent, from memory.
+ * The measure: what node:http reaches, used as its guide says, where nothing is done but to send the bytes that the
+ * service sent, from memory.
  * Arguments: a port, and a file with the recorded answer of each method.
  */
 import { readFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
 import { type ServerResponse, validateHeaderName, validateHeaderValue } from 'node:http';
-import { secondMs } from '../clock.ts';
+import { type Clock, secondMs } from '../clock.ts';
 import { securityHeaders } from './security-headers.ts';
 
 type Headers = Readonly<Record<string, string>>;
@@ -24,7 +24,7 @@ export interface LaneAnswer {
 export function toLines(headers: Headers): string {
   for (const name in headers) {
     validateHeaderName(name);
-    validateHeaderValue(name, headers[name] ?? '');
+    validateHeaderValue(name, headers[name] as string);
   }
   return joinLines(headers);
 }
@@ -48,14 +48,17 @@ export function takesHead(response: ServerResponse): boolean {
  * each answer anew, which is a third of all that the program does for a page that is ready; here they are checked where
  * they are made, once, and what is new in each answer is our own digits. `takesHead` must hold of the response.
  */
-export function createSender(keepAliveMs: number): (response: ServerResponse, answer: LaneAnswer) => void {
+export function createSender(
+  keepAliveMs: number,
+  clock: Clock = Date.now,
+): (response: ServerResponse, answer: LaneAnswer) => void {
   const fixedLines = toLines({ ...securityHeaders, Connection: 'keep-alive', ...describeKept(keepAliveMs) });
   let commonLines = '';
   let commonSecond = 0;
 
   /** The end of the head, which is the same in every answer of a second. */
   function writeCommonLines(): string {
-    const second = Math.trunc(Date.now() / secondMs);
+    const second = Math.trunc(clock() / secondMs);
     if (second !== commonSecond) {
       commonLines = inOnePiece(`${fixedLines}Date: ${new Date(second * secondMs).toUTCString()}\r\n\r\n`);
       commonSecond = second;

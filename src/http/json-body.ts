@@ -20,8 +20,8 @@ export function acceptJson(server: FastifyInstance): void {
   server.decorateRequest('bodyBytes', null);
   server.removeAllContentTypeParsers();
   // Where a request has no body its stream has ended before anyone could hear of it (http-server.ts).
-  server.addHook('preParsing', (_request, _reply, payload, done) => {
-    done(null, payload.destroyed ? Readable.from([]) : payload);
+  server.addHook('preParsing', ({ headers }, _reply, payload, done) => {
+    done(null, isTypeAlone(headers) ? Readable.from([]) : payload);
   });
   server.addContentTypeParser(
     'application/json',
@@ -35,6 +35,12 @@ export function acceptJson(server: FastifyInstance): void {
       }
     },
   );
+}
+
+/** Whether a request says of which type its body is, and has none: else the framework asks for no body. */
+function isTypeAlone(headers: IncomingHttpHeaders): boolean {
+  const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+  return headers['content-type'] !== undefined && !hasBody;
 }
 
 /** Reads a body by what its headers say of it; throws `unsupported_media_type` or `invalid_body`. */

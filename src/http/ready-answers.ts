@@ -113,8 +113,12 @@ function isChanged({ until }: Lifetime, before: Stamp, now: Stamp): boolean {
   return before.edits !== now.edits || (until === 'added' && before.newestId !== now.newestId);
 }
 
-/** Text outside of Latin-1 takes two bytes a character; that the body has any shows in its length in bytes. */
+/**
+ * Text outside of Latin-1 takes two bytes a character; that the body has any shows in its length in bytes. A `Link` is
+ * held by itself and in the lines.
+ */
 function countBytes(target: string, { body, headers, lines }: ReadyAnswer): number {
+  const linkBytes = headers['link']?.length ?? 0;
   const isWide = Number(headers['content-length']) > body.length;
-  return entryBytes + target.length + (isWide ? 2 : 1) * body.length + lines.length;
+  return entryBytes + target.length + (isWide ? 2 : 1) * body.length + lines.length + linkBytes;
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { tracingChannel } from 'node:diagnostics_channel';
 import { rename } from 'node:fs/promises';
 import { type TestContext, test } from 'node:test';
 import { expectError } from '../support/expect-error.ts';
+import { countLongWays } from '../support/long-ways.ts';
 import { exchangeRaw, formatRequest, openRaw } from '../support/raw-http.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { startFaultyService } from './faulty-service.ts';
@@ -26,18 +26,6 @@ async function createWarmKey(service: TestService, ...order: Parameters<TestServ
   const key = await service.createKey(...order);
   await service.request(key, '/nothing');
   return key;
-}
-
-let longWays = 0;
-tracingChannel('fastify.request.handler').start.subscribe(() => {
-  longWays += 1;
-});
-
-/** How many requests came to a route of the framework's in the meantime, and so did not take the lane. */
-async function countLongWays(act: () => Promise<unknown>): Promise<number> {
-  const before = longWays;
-  await act();
-  return longWays - before;
 }
 
 /** What the log tells of a request. */
