@@ -1,4 +1,7 @@
+import { spawnSync } from 'node:child_process';
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Entrant, enter, type Plan, type Run, recordService, runOnce, warmUps } from './entrant.ts';
+import type { RunningServer } from './processes.ts';
 import type { Scenario } from './scenarios.ts';
 import { compareRounds, medianOf, type Spread, spreadOf } from './statistics.ts';
 import { bare, type Subject } from './subjects.ts';
@@ -26,8 +29,8 @@ export interface Measured {
 
 /**
  * Measures the subjects in one scenario, each on a fresh copy of the store: all are started and warmed up, then they
- * are loaded in turn, round after round, every other round in the reverse order; the idle ones only hold memory. A peer
- * that fails is left out and named; if anything else fails, so does the measurement.
+ * are loaded in turn, round after round, every other round in the reverse order, each once the last one has come to rest;
+ * the idle ones only hold memory. A peer that fails is left out and named; if anything else fails, so does the measurement.
  */
 export async function measureScenario(
   scenario: Scenario,
@@ -58,11 +61,32 @@ async function runRound(
   seconds: number,
   connections = entrant.load.connections,
 ): Promise<void> {
-  const isDone = await attempt(entrant.subject, async () =>
-    entrant.runs.push(await runOnce(entrant, seconds, connections)),
-  );
+  const isDone = await attempt(entrant.subject, async () => {
+    entrant.runs.push(await runOnce(entrant, seconds, connections));
+    await untilAtRest(entrant.server);
+  });
   if (isDone || !entrants.delete(entrant)) return;
   await entrant.server.stop();
+}
+
+const restLookMs = 100;
+const restWaitMsMax = 15_000;
+
+/**
+ * Waits until a server has done what its load left behind, and the disk what it wrote: one that takes a second for a
+ * request would share the core with the next, and one that writes its whole file anew each time would share the disk.
+ */
+async function untilAtRest({ readCpuMs }: RunningServer): Promise<void> {
+  const lastAtMs = performance.now() + restWaitMsMax;
+  let usedMs = readCpuMs() ?? 0;
+  for (let isBusy = true; isBusy && performance.now() < lastAtMs; ) {
+    await pause(restLookMs);
+    const nowMs = readCpuMs() ?? 0;
+    isBusy = nowMs - usedMs > restLookMs / 10;
+    usedMs = nowMs;
+  }
+  // Where there is no such command the system writes when it sees fit.
+  spawnSync('sync');
 }
 
 /** Whether it went well; throws only where something else than a peer fails. */

@@ -9,12 +9,12 @@ const pageSize = 20;
 const stepMax = 100;
 
 /**
- * Walks a whole store by `Link`, as a client does, in steps of at least a page, and keeps the addresses of at most
- * 4,096 different pages of 20 that are spread evenly over it.
+ * Walks a whole store by `Link`, as a client does, and keeps the addresses of at most 4,096 different pages of 20 that are
+ * spread evenly over it. In a small store they overlap: a few pages would be dealt out of the processor's caches.
  */
 export function walkPages(folder: string, store: SeededStore): Promise<Walk> {
   return withService(folder, store, async (origin) => {
-    const step = Math.min(stepMax, Math.max(pageSize, Math.floor(store.animals / pagesMax)));
+    const step = Math.min(stepMax, Math.max(1, Math.floor(store.animals / pagesMax)));
     const addresses: string[] = [];
     let path: string | undefined = `/v1/pets?limit=${step}`;
     while (path !== undefined) {
