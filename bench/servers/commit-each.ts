@@ -9,7 +9,7 @@ import type { Recorded } from '../recording.ts';
 
 const [, , port, storeFile = '', recordedFile = ''] = process.argv;
 const { keepAliveMs, answers } = JSON.parse(readFileSync(recordedFile, 'utf8')) as Recorded;
-const headers = answers.POST?.headers.filter(
+const headers = (answers.POST?.headers ?? []).filter(
   (_, index, all) => !/^content-length$/i.test(all[index - (index % 2)] ?? ''),
 );
 
@@ -28,8 +28,9 @@ const server = createServer(async (request, response) => {
     status: string;
   };
   const { lastInsertRowid } = insert.run(name, categoryId, status);
-  response.writeHead(201, headers);
-  response.end(JSON.stringify({ id: lastInsertRowid, name, categoryId, status }));
+  const answer = JSON.stringify({ id: lastInsertRowid, name, categoryId, status });
+  response.writeHead(201, [...headers, 'content-length', Buffer.byteLength(answer)]);
+  response.end(answer);
 });
 server.keepAliveTimeout = keepAliveMs;
 server.listen(Number(port), '127.0.0.1');

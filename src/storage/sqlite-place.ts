@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, type Stats, statSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { secondMs } from '../clock.ts';
 import { storeUnavailable } from './store-unavailable.ts';
@@ -16,32 +16,35 @@ const walLookMs = secondMs;
  */
 export function holdPlace(path: string): () => void {
   const wal = `${path}-wal`;
-  const opened = identify(path);
-  const openedWal = identify(wal);
+  const opened = look(path);
+  const openedWal = look(wal);
   let walSeenAtMs = performance.now();
 
   function isWalInPlace(): boolean {
     if (!existsSync(wal)) return false;
     const nowMs = performance.now();
     if (nowMs - walSeenAtMs < walLookMs) return true;
-    if (identify(wal) !== openedWal) return false;
+    if (!isSame(look(wal), openedWal)) return false;
     walSeenAtMs = nowMs;
     return true;
   }
 
   return () => {
-    const lost = identify(path) !== opened ? path : isWalInPlace() ? null : wal;
+    const lost = !isSame(look(path), opened) ? path : isWalInPlace() ? null : wal;
     if (lost !== null)
       throw storeUnavailable(new Error(`${lost} is not the file that was opened: put it back, or restart`));
   };
 }
 
-/** The same for the same file only; null where there is none that can be looked at. */
-function identify(file: string): string | null {
+/** Undefined where there is no file that can be looked at. */
+function look(file: string): Stats | undefined {
   try {
-    const found = statSync(file, { throwIfNoEntry: false });
-    return found === undefined ? null : `${found.dev} ${found.ino}`;
+    return statSync(file, { throwIfNoEntry: false });
   } catch {
-    return null;
+    return undefined;
   }
+}
+
+function isSame(file: Stats | undefined, other: Stats | undefined): boolean {
+  return file?.ino === other?.ino && file?.dev === other?.dev;
 }

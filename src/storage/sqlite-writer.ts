@@ -33,39 +33,53 @@ export const longTurnMs = 4;
 
 /**
  * A commit waits for the disk (about 200 us), so works that come close together share one: those of two turns of the event
- * loop, or of one where that was long. A client that was alone the last time is not made to wait. Each work is answered
- * after the commit that holds it. Where one throws, the batch is undone and each is begun again by itself.
+ * loop, or of one where that was long. After one that had a commit to itself the next is not made to wait: it is settled
+ * where it comes, and only who comes behind it in the same turn waits for others. Each work is answered after the commit
+ * that holds it. Where one throws, the batch is undone and each is begun again by itself.
  */
 export function createSqliteWriter(connection: SqliteConnection): SqliteWriter {
   const { raw } = connection;
   const begin = raw.prepare('begin immediate');
   const commit = raw.prepare('commit');
   let waiting: Job[] = [];
-  let scheduled = false;
+  /** Whether the end of a turn or of a pause is coming that sees to those who wait. */
+  let isDue = false;
   let onIdle: (() => void)[] = [];
   let waitMsMax = writeWaitMsMax;
+  /** How many there were in the last batch; 0 before the first. */
   let lastShared = 0;
 
-  /** At the end of the turn that has brought the first of those who wait. */
-  function gather(): void {
-    const waitedMs = performance.now() - (waiting[0]?.queuedAtMs ?? 0);
-    const isAlone = lastShared === 1 && waiting.length === 1;
-    if (isAlone || waitedMs >= longTurnMs) settleWaiting();
+  function take(job: Job): void {
+    waiting.push(job);
+    if (isDue) return;
+    isDue = true;
+    setImmediate(endTurn);
+    if (lastShared === 1) settleBatch();
+  }
+
+  function endTurn(): void {
+    const [first] = waiting;
+    if (first === undefined) isDue = false;
+    else if (performance.now() - first.queuedAtMs >= longTurnMs) settleWaiting();
     else setImmediate(settleWaiting);
   }
 
   function settleWaiting(): void {
-    const batch = waiting;
-    waiting = [];
-    lastShared = batch.length;
-    settle(batch);
-    scheduled = waiting.length > 0;
-    if (scheduled) {
+    settleBatch();
+    isDue = waiting.length > 0;
+    if (isDue) {
       setTimeout(settleWaiting, retryAfterMs);
       return;
     }
     for (const resolve of onIdle) resolve();
     onIdle = [];
+  }
+
+  function settleBatch(): void {
+    const batch = waiting;
+    waiting = [];
+    lastShared = batch.length;
+    settle(batch);
   }
 
   function settle(batch: readonly Job[]): void {
@@ -93,11 +107,9 @@ export function createSqliteWriter(connection: SqliteConnection): SqliteWriter {
 
   function queue<T>(task: Task): Promise<T> {
     if (waiting.length >= waitingWorksMax) return Promise.reject(storeOverloaded());
-    return new Promise<T>((resolve, reject) => {
-      waiting.push({ task, queuedAtMs: performance.now(), resolve, reject });
-      if (!scheduled) setImmediate(gather);
-      scheduled = true;
-    });
+    return new Promise<T>((resolve, reject) =>
+      take({ task, queuedAtMs: performance.now(), resolve, reject }),
+    );
   }
 
   return {
@@ -117,6 +129,7 @@ function doTasks(connection: SqliteConnection, batch: readonly Job[]): readonly 
   for (let job = batch[0]; job !== undefined; job = batch[results.length]) {
     const { task } = job;
     if (typeof task === 'function') results.push(runWork(connection, task()));
+    else if (batch.length === 1) results.push(connection.query(task.statement, task.parameters));
     else results.push(...connection.queryEach(task.statement, listParameters(batch, results.length, task)));
   }
   return results;

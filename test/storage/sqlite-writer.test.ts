@@ -37,12 +37,14 @@ async function openFile(t: TestContext): Promise<OpenFile> {
 
 test('what is written while another process writes waits for it, and is done then', async (t) => {
   const { database, path } = await openFile(t);
-  const other = new DatabaseSync(path);
-  other.exec('begin immediate');
-  const added = database.run(insertWindow, { subject: 'a', used: 1n });
-  setImmediate(() => setImmediate(() => other.close()));
-  await added;
-  assert.equal((await database.read(selectSubjects, {})).length, 1);
+  for (const subject of ['the first', 'alone after one that was alone']) {
+    const other = new DatabaseSync(path);
+    other.exec('begin immediate');
+    const added = database.run(insertWindow, { subject, used: 1n });
+    setImmediate(() => setImmediate(() => other.close()));
+    await added;
+  }
+  assert.equal((await database.read(selectSubjects, {})).length, 2);
 });
 
 describe('a commit', () => {
@@ -68,14 +70,42 @@ describe('a commit', () => {
     assert.equal(begun.commits, 1);
   });
 
-  test('is not waited for by one who was alone the last time, and is again', async (t) => {
+  test('is made at once for one who comes after one that was alone, and shared by those behind it', async (t) => {
     const { begun, write } = await startWriter(t);
     await write();
     const alone = write();
+    assert.equal(begun.commits, 2);
+    const behind = [write(), write()];
     await nextTurn();
     assert.equal(begun.commits, 2);
-    await Promise.all([alone, write(), write()]);
+    await Promise.all([alone, ...behind, write()]);
     assert.equal(begun.commits, 3);
+  });
+
+  test('is not made at once for one who comes after several', async (t) => {
+    const { begun, write } = await startWriter(t);
+    await Promise.all([write(), write()]);
+    const next = write();
+    await nextTurn();
+    assert.equal(begun.commits, 1);
+    await next;
+    assert.equal(begun.commits, 2);
+  });
+
+  test('that is made at once and fails is answered so, and undoes nothing of those behind it', async (t) => {
+    const { database } = await openFile(t);
+    const write = (subject: string) => database.run(insertWindow, { subject, used: 1n });
+    await write('a');
+    const outcomes = await Promise.allSettled([write('a'), write('b')]);
+    assert.deepEqual(
+      outcomes.map(({ status }) => status),
+      ['rejected', 'fulfilled'],
+    );
+    const rows = await database.read(selectSubjects, {});
+    assert.deepEqual(
+      rows.map(({ subject }) => subject),
+      ['a', 'b'],
+    );
   });
 
   test('does not wait for another turn after a long one', async (t) => {
