@@ -45,7 +45,8 @@ export async function measureScenario(
     for (const connections of warmUps)
       for (const entrant of [...entrants]) await runRound(entrants, entrant, plan.seconds, connections);
     for (const entrant of entrants) entrant.runs.length = 0;
-    for (let round = 0; round < plan.rounds; round += 1) {
+    const rounds = plan.rounds * (scenario.timesRounds ?? 1);
+    for (let round = 0; round < rounds; round += 1) {
       const order = round % 2 === 0 ? [...entrants] : [...entrants].reverse();
       for (const entrant of order) await runRound(entrants, entrant, plan.seconds);
     }

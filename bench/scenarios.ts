@@ -14,6 +14,8 @@ export interface Scenario {
   /** What is done, as the table says it. */
   readonly title: string;
   readonly connections: number;
+  /** How many times as many rounds it has as others, where what is compared differs less than rounds do; 1 if not said. */
+  readonly timesRounds?: number;
   /** The operation that the peers are asked for; null where they have no like of it. */
   readonly peerOperation: Operation | null;
   readonly requests: (walk: Walk) => readonly Request[];
@@ -75,6 +77,7 @@ export const scenarios: readonly Scenario[] = [
     name: 'create-1',
     title: 'create, 1 connection',
     connections: 1,
+    timesRounds: 4,
     peerOperation: null,
     requests: () => [creation],
   },
