@@ -63,9 +63,15 @@ export interface Catalogue {
 /** The catalogue of a store. */
 export function createCatalogue(database: Database, clock: Clock): Catalogue {
   const addOnce = createKeyedAdds(database, clock);
+  const stamps = createStamps(database);
+
+  function showAdded(added: Added): Added {
+    stamps.forget();
+    return added;
+  }
 
   return {
-    stamps: createStamps(database),
+    stamps,
 
     async list({ limit, status, newestId }) {
       const range = { newestId: newestId ?? int64Max, count: BigInt(limit) + 1n };
@@ -84,12 +90,14 @@ export function createCatalogue(database: Database, clock: Clock): Catalogue {
 
     // Without `await`, which costs a further turn of the microtasks.
     add(newPet, idempotency) {
-      if (idempotency !== null) return addOnce(newPet, idempotency);
+      if (idempotency !== null) return addOnce(newPet, idempotency).then(showAdded);
       const complete = completeNewPet(newPet);
       const { name, categoryId, status } = complete;
       return database
         .run(insertPet, complete)
-        .then((rows) => ({ pet: { id: insertedId(rows), name, categoryId, status }, replayed: false }));
+        .then((rows) =>
+          showAdded({ pet: { id: insertedId(rows), name, categoryId, status }, replayed: false }),
+        );
     },
 
     load(batches, onWrite) {

@@ -19,14 +19,17 @@ export interface Stamps {
    * as it holds the same. Null where that cannot be told within the call (PostgreSQL): then nothing may be kept ready.
    */
   read(): Stamp | null;
+  /** To be called when an add has been committed, before it is answered: the reading of this turn may be from before. */
+  forget(): void;
 }
 
 /** How often one reading serves: with thousands of connections a turn may be long. */
 const usesMax = 256;
 
 /**
- * A reading is remembered only from a request's coming to the end of the sockets' part of the same turn. What is asked
- * for at another time, as for a pipelined request that had to wait, would live through the next such part.
+ * A reading is remembered only from a request's coming to the end of the sockets' part of the same turn, or to an add's
+ * commit within it. What is asked for at another time, as for a pipelined request that had to wait, would live through the
+ * next such part.
  */
 export function createStamps(database: Database): Stamps {
   let isOpen = false;
@@ -61,6 +64,10 @@ export function createStamps(database: Database): Stamps {
       uses = 0;
       if (isOpen) remembered = stamp;
       return stamp;
+    },
+
+    forget() {
+      remembered = null;
     },
   };
 }

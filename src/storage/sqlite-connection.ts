@@ -82,7 +82,8 @@ export function openConnection(path: string, busyTimeoutMs: number): SqliteConne
     requireInPlace: holdPlace(path),
     query,
     queryEach<P extends Parameters, R>(target: Statement<P, R>, each: readonly P[]) {
-      if (target.buildRows === undefined) return each.map((parameters) => query(target, parameters));
+      if (target.buildRows === undefined || each.length === 1)
+        return each.map((parameters) => query(target, parameters));
       const results: (readonly R[])[] = [];
       while (results.length < each.length) {
         const end = results.length + countAtOnce(each.length - results.length);

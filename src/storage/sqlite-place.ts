@@ -9,7 +9,7 @@ const walLookMs = secondMs;
 /**
  * Remembers the files of an open store, and gives what throws AppError `unavailable` while one of them is not at its
  * place: taken away, moved, or another one. SQLite goes on writing to a file that has no name any more, and all that
- * it wrote is gone when the service ends. Costs about 3 us under load, and 14 where a client is alone.
+ * it wrote is gone when the service ends. Costs about 3 us under load, and 15 where a client is alone.
  *
  * To ask the -wal for its times would cost about 30 us: a file whose times have been read gets new ones with its
  * next write, which makes the sync behind it write the file's own entry, too.

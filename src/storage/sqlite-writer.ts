@@ -33,53 +33,54 @@ export const longTurnMs = 4;
 
 /**
  * A commit waits for the disk (about 200 us), so works that come close together share one: those of two turns of the event
- * loop, or of one where that was long. After one that had a commit to itself the next is not made to wait: it is settled
- * where it comes, and only who comes behind it in the same turn waits for others. Each work is answered after the commit
- * that holds it. Where one throws, the batch is undone and each is begun again by itself.
+ * loop, or of one where that was long. Where the last that came was alone so long, the next is not made to wait: its
+ * commit is made where it comes, within the call, and those that come in the meantime share the one after it. Each work
+ * is answered after the commit that holds it. Where one throws, the batch is undone and each is begun again by itself.
  */
 export function createSqliteWriter(connection: SqliteConnection): SqliteWriter {
   const { raw } = connection;
   const begin = raw.prepare('begin immediate');
   const commit = raw.prepare('commit');
   let waiting: Job[] = [];
-  /** Whether the end of a turn or of a pause is coming that sees to those who wait. */
-  let isDue = false;
+  /** How many have come since all were settled and a turn ended. */
+  let came = 0;
+  /** Whether it was one, the last time that all were. */
+  let wasAlone = false;
   let onIdle: (() => void)[] = [];
   let waitMsMax = writeWaitMsMax;
-  /** How many there were in the last batch; 0 before the first. */
-  let lastShared = 0;
 
   function take(job: Job): void {
     waiting.push(job);
-    if (isDue) return;
-    isDue = true;
+    came += 1;
+    if (came > 1) return;
     setImmediate(endTurn);
-    if (lastShared === 1) settleBatch();
+    if (wasAlone) settleBatch();
   }
 
   function endTurn(): void {
     const [first] = waiting;
-    if (first === undefined) isDue = false;
+    if (first === undefined) rest();
     else if (performance.now() - first.queuedAtMs >= longTurnMs) settleWaiting();
     else setImmediate(settleWaiting);
   }
 
   function settleWaiting(): void {
     settleBatch();
-    isDue = waiting.length > 0;
-    if (isDue) {
-      setTimeout(settleWaiting, retryAfterMs);
-      return;
-    }
-    for (const resolve of onIdle) resolve();
-    onIdle = [];
+    if (waiting.length === 0) rest();
+    else setTimeout(settleWaiting, retryAfterMs);
   }
 
   function settleBatch(): void {
     const batch = waiting;
     waiting = [];
-    lastShared = batch.length;
     settle(batch);
+  }
+
+  function rest(): void {
+    wasAlone = came === 1;
+    came = 0;
+    for (const resolve of onIdle) resolve();
+    onIdle = [];
   }
 
   function settle(batch: readonly Job[]): void {
@@ -129,7 +130,6 @@ function doTasks(connection: SqliteConnection, batch: readonly Job[]): readonly 
   for (let job = batch[0]; job !== undefined; job = batch[results.length]) {
     const { task } = job;
     if (typeof task === 'function') results.push(runWork(connection, task()));
-    else if (batch.length === 1) results.push(connection.query(task.statement, task.parameters));
     else results.push(...connection.queryEach(task.statement, listParameters(batch, results.length, task)));
   }
   return results;

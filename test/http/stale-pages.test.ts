@@ -56,6 +56,39 @@ test('what a client added is on the page that it asks for behind it on the same 
   }
 });
 
+test('an add whose commit waits for nobody is on the page behind it, though the turn has seen the store before', async (t) => {
+  for (const LOG_REQUESTS of ['errors', 'all']) {
+    const service = await startService(t, { LOG_REQUESTS });
+    const key = await service.createKey();
+    const head = `Host: a\r\nAuthorization: Bearer ${key}\r\n`;
+    const get = `GET /v1/pets?limit=1 HTTP/1.1\r\n${head}\r\n`;
+    const connection = await openRaw(t, service.baseUrl);
+    const beside = await openRaw(t, service.baseUrl);
+    const busy = await openRaw(t, service.baseUrl);
+    let isOver = false;
+    const pipelining = (async () => {
+      while (!isOver) {
+        busy.send(get.repeat(50));
+        for (let answers = 0; answers < 50; answers += 1) await busy.read();
+      }
+    })();
+    for (let number = 1; number <= 50; number += 1) {
+      const body = `{"name":"Animal ${number}","categoryId":1}`;
+      const post = `POST /v1/pets HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+      beside.send(get);
+      connection.send(post + get);
+      assert.equal((await connection.read()).status, 201);
+      const [newest] = JSON.parse((await connection.read()).body) as Shown[];
+      assert.equal(newest?.name, `Animal ${number}`);
+      await beside.read();
+      // So that the next add comes alone.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    isOver = true;
+    await pipelining;
+  }
+});
+
 test('an animal that is put back or replaced in the database under its id is shown in the next answer', async (t) => {
   const service = await startService(t);
   const key = await service.createKey();

@@ -2,6 +2,9 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { insertAccount } from '../../src/accounts/account-rows.ts';
+import { createCatalogue } from '../../src/pets/catalogue.ts';
 import { createStamps } from '../../src/pets/stamps.ts';
 import { openDatabase } from '../../src/storage/open-database.ts';
 import { makeFolder } from '../support/service.ts';
@@ -28,4 +31,30 @@ test('each reading is the same stamp while the store holds the same, and another
   assert.equal(edited?.newestId, 1n);
   assert.notEqual(edited?.edits, added?.edits);
   assert.equal(stamps.read(), edited);
+});
+
+test('an add that is answered in a turn is in the readings of that turn from then on', async (t) => {
+  const database = await openDatabase(`sqlite:${join(await makeFolder(t), 'store.db')}`);
+  t.after(() => database.close());
+  const { add, stamps } = createCatalogue(database, Date.now);
+  const idempotency = { accountId: 1n, key: 'k', bodyHash: new Uint8Array(32) };
+  const account = { name: 'a', plan: 'free', perMinute: null, perDay: null, createdAtMs: 0n };
+  await database.run(insertAccount, account);
+  // After one that was alone a commit is made where it comes, with no turn in between.
+  await add({ name: 'Rex', categoryId: 1n }, null);
+  for (const [newestId, key] of [
+    [2n, null],
+    [3n, idempotency],
+  ] as const) {
+    await nextTurn();
+    stamps.openTurn();
+    assert.equal(stamps.read()?.newestId, newestId - 1n);
+    let hasTurned = false;
+    setImmediate(() => {
+      hasTurned = true;
+    });
+    await add({ name: 'Max', categoryId: 1n }, key);
+    assert.equal(hasTurned, false);
+    assert.equal(stamps.read()?.newestId, newestId);
+  }
 });

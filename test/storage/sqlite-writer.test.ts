@@ -37,20 +37,18 @@ async function openFile(t: TestContext): Promise<OpenFile> {
 
 test('what is written while another process writes waits for it, and is done then', async (t) => {
   const { database, path } = await openFile(t);
-  for (const subject of ['the first', 'alone after one that was alone']) {
-    const other = new DatabaseSync(path);
-    other.exec('begin immediate');
-    const added = database.run(insertWindow, { subject, used: 1n });
-    setImmediate(() => setImmediate(() => other.close()));
-    await added;
-  }
-  assert.equal((await database.read(selectSubjects, {})).length, 2);
+  const other = new DatabaseSync(path);
+  other.exec('begin immediate');
+  const added = database.run(insertWindow, { subject: 'a', used: 1n });
+  setImmediate(() => setImmediate(() => other.close()));
+  await added;
+  assert.equal((await database.read(selectSubjects, {})).length, 1);
 });
 
 describe('a commit', () => {
   /** A writer, how many commits it has begun, and its clock, which stands still. */
   async function startWriter(t: TestContext) {
-    const { connection } = await openFile(t);
+    const { connection, path, database } = await openFile(t);
     const begun = { commits: 0 };
     const clock = { ms: 0 };
     t.mock.method(performance, 'now', () => clock.ms);
@@ -59,7 +57,7 @@ describe('a commit', () => {
     }
     const writer = createSqliteWriter({ ...connection, requireInPlace });
     const write = () => writer.transact(function* () {});
-    return { begun, clock, write };
+    return { begun, clock, path, database, writer, write };
   }
 
   test('is shared by those who come in two turns of the event loop', async (t) => {
@@ -70,42 +68,63 @@ describe('a commit', () => {
     assert.equal(begun.commits, 1);
   });
 
-  test('is made at once for one who comes after one that was alone, and shared by those behind it', async (t) => {
+  test('is made at once for one who comes after one that was alone', async (t) => {
+    const { begun, write } = await startWriter(t);
+    for (let commits = 1; commits <= 3; commits += 1) {
+      const written = write();
+      assert.equal(begun.commits, commits === 1 ? 0 : commits);
+      await written;
+      assert.equal(begun.commits, commits);
+      await nextTurn();
+    }
+  });
+
+  test('is shared by those who come behind one that was not made to wait, and by all that come then', async (t) => {
     const { begun, write } = await startWriter(t);
     await write();
-    const alone = write();
+    const works = [write(), write(), write()];
     assert.equal(begun.commits, 2);
-    const behind = [write(), write()];
     await nextTurn();
     assert.equal(begun.commits, 2);
-    await Promise.all([alone, ...behind, write()]);
+    await Promise.all(works);
     assert.equal(begun.commits, 3);
+    for (let pairs = 1; pairs <= 3; pairs += 1) {
+      await Promise.all([write(), write()]);
+      assert.equal(begun.commits, 3 + pairs);
+    }
   });
 
-  test('is not made at once for one who comes after several', async (t) => {
-    const { begun, write } = await startWriter(t);
-    await Promise.all([write(), write()]);
-    const next = write();
-    await nextTurn();
-    assert.equal(begun.commits, 1);
-    await next;
-    assert.equal(begun.commits, 2);
-  });
-
-  test('that is made at once and fails is answered so, and undoes nothing of those behind it', async (t) => {
-    const { database } = await openFile(t);
-    const write = (subject: string) => database.run(insertWindow, { subject, used: 1n });
+  test('that is made at once and fails undoes nothing of those behind it', async (t) => {
+    const { begun, writer, database } = await startWriter(t);
+    const write = (subject: string) => writer.run(insertWindow, { subject, used: 1n });
     await write('a');
-    const outcomes = await Promise.allSettled([write('a'), write('b')]);
+    const again = write('a');
+    assert.equal(begun.commits, 2);
+    const outcomes = await Promise.allSettled([again, write('b')]);
     assert.deepEqual(
       outcomes.map(({ status }) => status),
       ['rejected', 'fulfilled'],
     );
-    const rows = await database.read(selectSubjects, {});
-    assert.deepEqual(
-      rows.map(({ subject }) => subject),
-      ['a', 'b'],
-    );
+    assert.equal((await database.read(selectSubjects, {})).length, 2);
+  });
+
+  test('that is made at once waits for another process all the same, and the end waits for it', async (t) => {
+    const { begun, path, writer, write } = await startWriter(t);
+    await write();
+    const other = new DatabaseSync(path);
+    other.exec('begin immediate');
+    let isWritten = false;
+    const written = write().then(() => {
+      isWritten = true;
+    });
+    assert.equal(begun.commits, 2);
+    const drained = writer.drain();
+    await nextTurn();
+    other.close();
+    await drained;
+    await written;
+    assert.equal(isWritten, true);
+    assert.ok(begun.commits > 2);
   });
 
   test('does not wait for another turn after a long one', async (t) => {
