@@ -14,7 +14,7 @@ export interface Scenario {
   /** What is done, as the table says it. */
   readonly title: string;
   readonly connections: number;
-  /** How many times as many rounds it has as others, where rounds differ by more than servers do; 1 if not said. */
+  /** How many times as many rounds it has as others, where rounds differ by the disk more than by the server; 1 if not said. */
   readonly timesRounds?: number;
   /** The operation that the peers are asked for; null where they have no like of it. */
   readonly peerOperation: Operation | null;
@@ -75,7 +75,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: 'create-1',
-    title: 'create, 1 connection, four times the rounds',
+    title: 'create, 1 connection',
     connections: 1,
     timesRounds: 4,
     peerOperation: null,

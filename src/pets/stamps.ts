@@ -10,7 +10,7 @@ export interface Stamp {
   readonly edits: bigint;
 }
 
-/** Reads what the store holds, once for all requests that come in one turn of the event loop. */
+/** Reads what the store holds, once for all requests that come in one turn of the event loop, and anew after an add. */
 export interface Stamps {
   /** To be called as a request comes in from its socket, before all else. */
   openTurn(): void;

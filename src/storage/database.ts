@@ -48,7 +48,8 @@ export interface Database {
 
   /**
    * Runs all of a work or nothing of it, as if works came one after the other; settles when it is durable. The work
-   * may be begun again from its start, so it must not act on anything but the database. What it throws is passed on.
+   * may be begun within the call, and again from its start, so it must not act on anything but the database. What it
+   * throws is passed on.
    */
   transact<T>(work: () => Work<T>): Promise<T>;
 

@@ -33,8 +33,8 @@ export const longTurnMs = 4;
 
 /**
  * A commit waits for the disk (about 200 us), so works that come close together share one: those of two turns of the event
- * loop, or of one where that was long. Where the last that came was alone so long, the next is not made to wait: its
- * commit is made where it comes, within the call, and those that come in the meantime share the one after it. Each work
+ * loop, or of one where that was long. Where the last one came alone, the next is not made to wait: its commit is made
+ * where it comes, within the call, and those behind it in the same turn share one with all that come in the next. Each work
  * is answered after the commit that holds it. Where one throws, the batch is undone and each is begun again by itself.
  */
 export function createSqliteWriter(connection: SqliteConnection): SqliteWriter {
@@ -42,9 +42,9 @@ export function createSqliteWriter(connection: SqliteConnection): SqliteWriter {
   const begin = raw.prepare('begin immediate');
   const commit = raw.prepare('commit');
   let waiting: Job[] = [];
-  /** How many have come since all were settled and a turn ended. */
+  /** How many have come since a turn ended with all of them settled. */
   let came = 0;
-  /** Whether it was one, the last time that all were. */
+  /** Whether it was one, the last time that a turn ended so. */
   let wasAlone = false;
   let onIdle: (() => void)[] = [];
   let waitMsMax = writeWaitMsMax;

@@ -82,11 +82,19 @@ describe('a commit', () => {
   test('is shared by those who come behind one that was not made to wait, and by all that come then', async (t) => {
     const { begun, write } = await startWriter(t);
     await write();
-    const works = [write(), write(), write()];
+    const alone = write();
     assert.equal(begun.commits, 2);
+    const behind = write();
     await nextTurn();
     assert.equal(begun.commits, 2);
-    await Promise.all(works);
+    await Promise.all([alone, behind, write()]);
+    assert.equal(begun.commits, 3);
+  });
+
+  test('is shared by two who come together, also after one that was alone', async (t) => {
+    const { begun, write } = await startWriter(t);
+    await write();
+    await Promise.all([write(), write()]);
     assert.equal(begun.commits, 3);
     for (let pairs = 1; pairs <= 3; pairs += 1) {
       await Promise.all([write(), write()]);
@@ -122,8 +130,8 @@ describe('a commit', () => {
     await nextTurn();
     other.close();
     await drained;
-    await written;
     assert.equal(isWritten, true);
+    await written;
     assert.ok(begun.commits > 2);
   });
 
