@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { openRaw } from '../support/raw-http.ts';
 import { startService, type TestService } from '../support/service.ts';
 
@@ -11,20 +11,30 @@ interface Shown {
 const names = async (service: TestService, key: string, path = '/pets') =>
   ((await (await service.request(key, path)).json()) as Shown[]).map(({ name }) => name);
 
+/** Has a connection send fifty requests at once, over and over, and gives what ends that. */
+async function startPipelining(t: TestContext, { baseUrl }: TestService, request: string) {
+  const busy = await openRaw(t, baseUrl);
+  let isOver = false;
+  const pipelining = (async () => {
+    while (!isOver) {
+      busy.send(request.repeat(50));
+      for (let answers = 0; answers < 50; answers += 1) await busy.read();
+    }
+  })();
+  return async () => {
+    isOver = true;
+    await pipelining;
+  };
+}
+
 test('what another process added before a request was sent is on its page, while a client pipelines', async (t) => {
   const service = await startService(t);
   const key = await service.createKey();
   const file = service.openFile();
   const insert = file.prepare("insert into pets (name, category_id, status) values (?, 1, 'available')");
   const get = `GET /v1/pets?limit=1 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`;
-  const [busy, other] = [await openRaw(t, service.baseUrl), await openRaw(t, service.baseUrl)];
-  let isOver = false;
-  const pipelining = (async () => {
-    while (!isOver) {
-      busy.send(get.repeat(50));
-      for (let answers = 0; answers < 50; answers += 1) await busy.read();
-    }
-  })();
+  const other = await openRaw(t, service.baseUrl);
+  const endPipelining = await startPipelining(t, service, get);
   for (let number = 1; number <= 200; number += 1) {
     insert.run(`Animal ${number}`);
     other.send(get);
@@ -32,8 +42,7 @@ test('what another process added before a request was sent is on its page, while
     assert.equal(newest?.name, `Animal ${number}`);
     await new Promise((resolve) => setImmediate(resolve));
   }
-  isOver = true;
-  await pipelining;
+  await endPipelining();
 });
 
 test('what a client added is on the page that it asks for behind it on the same connection', async (t) => {
@@ -64,14 +73,7 @@ test('an add whose commit waits for nobody is on the page behind it, though the 
     const get = `GET /v1/pets?limit=1 HTTP/1.1\r\n${head}\r\n`;
     const connection = await openRaw(t, service.baseUrl);
     const beside = await openRaw(t, service.baseUrl);
-    const busy = await openRaw(t, service.baseUrl);
-    let isOver = false;
-    const pipelining = (async () => {
-      while (!isOver) {
-        busy.send(get.repeat(50));
-        for (let answers = 0; answers < 50; answers += 1) await busy.read();
-      }
-    })();
+    const endPipelining = await startPipelining(t, service, get);
     for (let number = 1; number <= 50; number += 1) {
       const body = `{"name":"Animal ${number}","categoryId":1}`;
       const post = `POST /v1/pets HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
@@ -84,8 +86,7 @@ test('an add whose commit waits for nobody is on the page behind it, though the 
       // So that the next add comes alone.
       await new Promise((resolve) => setImmediate(resolve));
     }
-    isOver = true;
-    await pipelining;
+    await endPipelining();
   }
 });
 
