@@ -5,6 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
+import { setServerFlags } from '../../src/cli/v8-flags.ts';
 import type { Recorded } from '../recording.ts';
 
 const [, , port, file = ''] = process.argv;
@@ -25,6 +26,6 @@ const server = createServer((request, response) => {
   request.on('end', () => send(response, 'POST'));
 });
 server.keepAliveTimeout = keepAliveMs;
-server.listen(Number(port), '127.0.0.1');
+server.listen(Number(port), '127.0.0.1', setServerFlags);
 // An orderly end, so that a profile is written where one is asked for.
 process.once('SIGTERM', () => process.exit());

@@ -1,4 +1,3 @@
-import { setFlagsFromString } from 'node:v8';
 import { Command } from 'commander';
 import type { App } from '../app.ts';
 import { secondMs } from '../clock.ts';
@@ -7,14 +6,7 @@ import { type JsonOption, jsonOption } from './arguments.ts';
 import type { CommandContext } from './context.ts';
 import { writeJson } from './output.ts';
 import type { Terminal } from './terminal.ts';
-
-/**
- * Without this, once nearly all that some code made has outlived a collection, as what a crowd of connections brings does,
- * V8 makes it among what is old from then on. The same code makes parts of each request: dead, but old, they keep young
- * objects alive, and a collection takes 30 ms in place of one. Set once all is loaded: what was compiled beforehand is only
- * taken under the flags that it was compiled with.
- */
-const youngFlag = '--no-allocation-site-pretenuring';
+import { setServerFlags } from './v8-flags.ts';
 
 /** How long a start may go on once the process is told to stop; what it has not done by then is undone with it. */
 const startEndMsMax = 5 * secondMs;
@@ -47,7 +39,7 @@ Examples:
       });
       const { startApp } = await import('../app.ts');
       const app = await startApp(config, clock, log);
-      setFlagsFromString(youngFlag);
+      setServerFlags();
       isServing = true;
       lifetime.onCrash((error) => log.fatal({ err: error }, 'the service failed and ends'));
       const baseUrl = config.publicUrl ?? `${app.url}/v1`;

@@ -113,8 +113,37 @@ describe('V8', () => {
     assert.doesNotMatch(await serveCrowd(t), /pretenuring/);
   });
 
-  test('would, as it comes', async (t) => {
+  test('would decide so, as it comes', async (t) => {
     assert.match(await serveCrowd(t, ['--allocation-site-pretenuring']), /pretenuring/);
+  });
+
+  /** How much of what a service has compiled is left once V8 has collected what it takes for long unused. */
+  async function restAll(t: TestContext, flags: readonly string[] = []): Promise<number> {
+    const telling = JSON.stringify(['--stress-flush-code', '--expose-gc', ...flags]);
+    const preload = `
+      import { getHeapCodeStatistics, setFlagsFromString } from 'node:v8';
+      import { runInNewContext } from 'node:vm';
+      const measure = () => getHeapCodeStatistics().bytecode_and_metadata_size;
+      process.on('SIGUSR2', () => {
+        ${telling}.forEach((flag) => setFlagsFromString(flag));
+        const before = measure();
+        for (let time = 0; time < 2; time += 1) runInNewContext('gc()');
+        console.error('left', measure() / before, 'of it');
+      });
+    `;
+    const settings = { DATABASE_URL: `sqlite:${await makeFolder(t)}/store.db` };
+    const service = await serveInProcess(t, { settings, preload });
+    service.child.kill('SIGUSR2');
+    await service.untilLogged('of it');
+    return Number(/left (\S+) of it/.exec(service.readLog())?.[1]);
+  }
+
+  test('keeps what it has compiled while nobody asks for it', async (t) => {
+    assert.ok((await restAll(t)) > 0.9);
+  });
+
+  test('would drop it, as it comes', async (t) => {
+    assert.ok((await restAll(t, ['--flush-bytecode'])) < 0.6);
   });
 });
 
