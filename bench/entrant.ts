@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { type RunningServer, startServer } from './processes.ts';
+import type { Quiet } from './quiet.ts';
 import { record } from './recording.ts';
 import type { Scenario, Walk } from './scenarios.ts';
 import { copyStore, type SeededStore } from './store.ts';
@@ -14,6 +15,7 @@ export interface Plan {
   readonly walk: Walk;
   readonly rounds: number;
   readonly seconds: number;
+  readonly quiet: Quiet;
 }
 
 /** A subject that is running, with what it is sent. */

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Client } from 'pg';
 import { makeTemporaryFolder } from './cleanup.ts';
+import { onNode } from './machine.ts';
 import { type RunningServer, startServer } from './processes.ts';
 import { formatTable } from './report.ts';
 import { creation, type Scenario, scenarios } from './scenarios.ts';
@@ -64,8 +65,7 @@ function startInstance({ folder, databaseUrl, redisUrl, key }: World, place: num
   const settings = { ENVIRONMENT: 'production', DATABASE_URL: databaseUrl, REDIS_URL: redisUrl };
   return startServer(
     (port) => ({
-      file: process.execPath,
-      args: [serviceEntry, 'serve'],
+      ...onNode([serviceEntry, 'serve']),
       environment: { ...settings, PORT: String(port), OPS_PORT: '0' },
       isPinned: false,
     }),

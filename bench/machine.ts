@@ -27,15 +27,15 @@ export function describeMachine(): string {
   return `${cpus().length} cores (${model}), ${memoryGib} GiB, ${type()} ${release()}, Node ${process.version.slice(1)}; ${pinning}`;
 }
 
-/** The flags of Node that `npm start` starts the service with. */
 const [, nodeFlags = ''] = /^exec node ((?:--\S+ )*)/.exec(manifest.scripts.start) ?? [];
 
-/**
- * All that a measured process gets of its surroundings, lest a setting of the user's change what is measured. The bare
- * server and the peers have the service's flags of Node, too.
- */
+/** A program for Node, with the flags that `npm start` starts the service with: the bare server and the peers have them, too. */
+export function onNode(args: readonly string[]): { readonly file: string; readonly args: readonly string[] } {
+  return { file: process.execPath, args: [...nodeFlags.trim().split(' '), ...args] };
+}
+
+/** All that a measured process gets of its surroundings, lest a setting of the user's change what is measured. */
 export const inheritedEnvironment = {
-  NODE_OPTIONS: nodeFlags.trim(),
   PATH: process.env['PATH'],
   HOME: process.env['HOME'],
   TMPDIR: process.env['TMPDIR'],

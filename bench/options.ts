@@ -15,6 +15,7 @@ export const usage = `usage: npm run bench -- [options]
   --no-peers       without them
   --rounds N       rounds of each scenario (5)
   --seconds N      seconds of each round (2)
+  --quiet N        count only what lies between two seconds in which a bare server answers N lists
   --animals N      animals in the store (100000)
   --write          put the result into docs/performance.md
   --help           print this
@@ -31,6 +32,8 @@ export interface Options {
   readonly withPeers: boolean;
   readonly rounds: number;
   readonly seconds: number;
+  /** How many lists a bare server answers in a second that is quiet enough; zero where any is. */
+  readonly quietRate: number;
   readonly animals: number;
   readonly isWritten: boolean;
 }
@@ -57,6 +60,7 @@ function parseOptions(args: readonly string[]): Options {
       peers: { type: 'boolean' },
       rounds: { type: 'string', default: '5' },
       seconds: { type: 'string', default: '2' },
+      quiet: { type: 'string' },
       animals: { type: 'string', default: '100000' },
       write: { type: 'boolean', default: false },
     },
@@ -70,6 +74,7 @@ function parseOptions(args: readonly string[]): Options {
     withPeers: values.peers ?? values.only === undefined,
     rounds: parseCount(values.rounds),
     seconds: parseCount(values.seconds),
+    quietRate: values.quiet === undefined ? 0 : parseCount(values.quiet),
     animals: parseCount(values.animals),
     isWritten: values.write,
   };

@@ -1,6 +1,7 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Request } from './exchange.ts';
+import { onNode } from './machine.ts';
 import type { PeerData } from './peer-data.ts';
 import type { Command } from './processes.ts';
 import { newAnimal, type Operation, randomIds, type Walk } from './scenarios.ts';
@@ -26,8 +27,7 @@ export const peers: readonly Peer[] = [
     name: 'Fastify + better-sqlite3, an afternoon',
     folder: 'afternoon',
     build: (port, ground, { database }) => ({
-      file: process.execPath,
-      args: ['server.js'],
+      ...onNode(['server.js']),
       environment: {
         PORT: String(port),
         DATABASE: copyFor(ground, 'afternoon.db', database),
@@ -40,8 +40,7 @@ export const peers: readonly Peer[] = [
     name: 'Platformatic DB',
     folder: 'platformatic',
     build: (port, ground, { database }) => ({
-      file: process.execPath,
-      args: ['node_modules/wattpm/bin/cli.js', 'start', '.'],
+      ...onNode(['node_modules/wattpm/bin/cli.js', 'start', '.']),
       environment: {
         PORT: String(port),
         DATABASE_URL: `sqlite://${copyFor(ground, 'platformatic.db', database)}`,
@@ -52,25 +51,21 @@ export const peers: readonly Peer[] = [
   {
     name: 'Prism mock',
     folder: 'prism',
-    build: (port, _ground, { description }) => ({
-      file: process.execPath,
-      args: [
+    build: (port, _ground, { description }) =>
+      onNode([
         ...['node_modules/@stoplight/prism-cli/dist/index.js', 'mock', description],
         ...['--host', '127.0.0.1', '--port', String(port), '--verboseLevel', 'error'],
-      ],
-    }),
+      ]),
     requests: askAt('/pets', '/pets'),
   },
   {
     name: 'json-server',
     folder: 'json-server',
-    build: (port, ground, { json }) => ({
-      file: process.execPath,
-      args: [
+    build: (port, ground, { json }) =>
+      onNode([
         ...['node_modules/json-server/lib/bin.js', copyFor(ground, 'json-server.json', json)],
         ...['--host', '127.0.0.1', '--port', String(port)],
-      ],
-    }),
+      ]),
     requests: askAt('/pets', '/pets?_page=1&_per_page=20'),
   },
 ];

@@ -43,12 +43,15 @@ export async function measureScenario(
     for (const subject of subjects)
       await attempt(subject, async () => entrants.add(await enter(subject, scenario, recordedFile, plan)));
     for (const connections of warmUps)
-      for (const entrant of [...entrants]) await runRound(entrants, entrant, plan.seconds, connections);
-    for (const entrant of entrants) entrant.runs.length = 0;
+      for (const entrant of [...entrants])
+        await attemptWith(entrants, entrant, () => loadToRest(entrant, plan.seconds, connections));
     const rounds = plan.rounds * (scenario.timesRounds ?? 1);
     for (let round = 0; round < rounds; round += 1) {
       const order = round % 2 === 0 ? [...entrants] : [...entrants].reverse();
-      for (const entrant of order) await runRound(entrants, entrant, plan.seconds);
+      for (const entrant of order)
+        await attemptWith(entrants, entrant, async () => {
+          entrant.runs.push(await plan.quiet.measure(() => loadToRest(entrant, plan.seconds)));
+        });
     }
     return summarise(scenario, [...entrants]);
   } finally {
@@ -56,18 +59,20 @@ export async function measureScenario(
   }
 }
 
-async function runRound(
+/** Loads an entrant, and waits until its server has come to rest. */
+async function loadToRest(entrant: Entrant, seconds: number, connections?: number): Promise<Run> {
+  const run = await runOnce(entrant, seconds, connections);
+  await untilAtRest(entrant.server);
+  return run;
+}
+
+/** Leaves an entrant out from then on where a task with it fails. */
+async function attemptWith(
   entrants: Set<Entrant>,
   entrant: Entrant,
-  seconds: number,
-  connections = entrant.load.connections,
+  task: () => Promise<unknown>,
 ): Promise<void> {
-  const isDone = await attempt(entrant.subject, async () => {
-    entrant.runs.push(await runOnce(entrant, seconds, connections));
-    await untilAtRest(entrant.server);
-  });
-  if (isDone || !entrants.delete(entrant)) return;
-  await entrant.server.stop();
+  if (!(await attempt(entrant.subject, task)) && entrants.delete(entrant)) await entrant.server.stop();
 }
 
 const restLookMs = 100;

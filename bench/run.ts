@@ -8,21 +8,25 @@ import { describeMachine, moveToLoadCore } from './machine.ts';
 import { measureMemory } from './memory.ts';
 import { type Options, readOptions, usage } from './options.ts';
 import { type Block, writeBlock, writePlot } from './performance-page.ts';
+import { atAnyTime, startQuiet } from './quiet.ts';
 import { measureSizes } from './sizes.ts';
 import { buildStore } from './store.ts';
 import { walkPages } from './walk.ts';
 import { requireWrk } from './wrk.ts';
 
-async function preparePlan(options: Options, folder: string): Promise<Plan> {
-  process.stderr.write(`building a store of ${options.animals} animals\n`);
-  const store = await buildStore(folder, options.animals);
-  return { ...options, folder, store, walk: await walkPages(folder, store) };
+type Ground = Omit<Plan, 'store' | 'walk'>;
+
+async function preparePlan(ground: Ground, animals: number): Promise<Plan> {
+  process.stderr.write(`building a store of ${animals} animals\n`);
+  const store = await buildStore(ground.folder, animals);
+  return { ...ground, store, walk: await walkPages(ground.folder, store) };
 }
 
 /** Prints what was found, and puts it into the documentation if that is wanted. */
-function tell(block: Block, found: string, { animals, rounds, seconds, isWritten }: Options): void {
+function tell(block: Block, found: string, ground: Ground & Options): void {
+  const { animals, rounds, seconds, quiet, isWritten } = ground;
   const day = new Date().toISOString().slice(0, 10);
-  const inRounds = ` unless said, ${rounds} rounds of ${seconds} s`;
+  const inRounds = ` unless said, ${rounds} rounds of ${seconds} s${quiet.describe()}`;
   const effort = `; ${animals.toLocaleString('en')} animals${block === 'memory' ? '' : inRounds}`;
   const text = `Measured on ${day}: ${describeMachine()}${block === 'instructions' ? '' : effort}.\n\n${found}`;
   process.stdout.write(`\n${text}`);
@@ -32,30 +36,32 @@ function tell(block: Block, found: string, { animals, rounds, seconds, isWritten
 /** Measures what is wanted, and gives whether all goals that it showed are met. */
 async function measure(options: Options): Promise<boolean> {
   const folder = makeTemporaryFolder();
+  const quiet = options.quietRate === 0 ? atAnyTime : await startQuiet(folder, options.quietRate);
+  const ground = { ...options, folder, quiet };
   if (options.withInstructions) {
     requireValgrind();
     const sizes = options.sizes.length > 0 ? options.sizes : [options.animals];
-    const { report, areGoalsMet } = await measureInstructions({ ...options, folder }, sizes);
-    tell('instructions', report, options);
+    const { report, areGoalsMet } = await measureInstructions(ground, sizes);
+    tell('instructions', report, ground);
     return areGoalsMet;
   }
   if (options.sizes.length > 0) {
-    const { report, areGoalsMet } = await measureSizes({ ...options, folder }, options.sizes);
-    tell('sizes', report, options);
+    const { report, areGoalsMet } = await measureSizes(ground, options.sizes);
+    tell('sizes', report, ground);
     return areGoalsMet;
   }
-  const plan = await preparePlan(options, folder);
+  const plan = await preparePlan(ground, options.animals);
   if (options.withLayers) {
-    tell('layers', await measureLayers(plan), options);
+    tell('layers', await measureLayers(plan), ground);
     return true;
   }
   if (options.longMinutes > 0) {
     const { report, areGoalsMet } = await measureMemory(plan, options.longMinutes);
-    tell('memory', report, options);
+    tell('memory', report, ground);
     return areGoalsMet;
   }
   const { report, plot, areGoalsMet } = await compare(plan, options);
-  tell('comparison', report, options);
+  tell('comparison', report, ground);
   if (options.isWritten) writePlot(plot);
   return areGoalsMet;
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Request, RequestHeaders } from './exchange.ts';
+import { onNode } from './machine.ts';
 import type { Command } from './processes.ts';
 import type { Scenario, Walk } from './scenarios.ts';
 import { type SeededStore, serviceEntry, serviceEnvironment } from './store.ts';
@@ -37,8 +38,7 @@ export const service: Subject = {
   isFor: () => true,
   isPeer: false,
   build: (port, { storeFile }) => ({
-    file: process.execPath,
-    args: [serviceEntry, 'serve'],
+    ...onNode([serviceEntry, 'serve']),
     environment: { ...serviceEnvironment(storeFile), PORT: String(port), OPS_PORT: '0' },
   }),
   requests: ownRequests,
@@ -60,10 +60,7 @@ export const bare: Subject = {
   name: 'bare node:http',
   isFor: () => true,
   isPeer: false,
-  build: (port, { recordedFile }) => ({
-    file: process.execPath,
-    args: [serverFile('bare.ts'), String(port), recordedFile],
-  }),
+  build: (port, { recordedFile }) => onNode([serverFile('bare.ts'), String(port), recordedFile]),
   requests: ownRequests,
 };
 
@@ -72,9 +69,7 @@ export const commitEach: Subject = {
   name: 'one commit each',
   isFor: ({ name }) => name === 'create' || name === 'create-1',
   isPeer: false,
-  build: (port, { storeFile, recordedFile }) => ({
-    file: process.execPath,
-    args: [serverFile('commit-each.ts'), String(port), storeFile, recordedFile],
-  }),
+  build: (port, { storeFile, recordedFile }) =>
+    onNode([serverFile('commit-each.ts'), String(port), storeFile, recordedFile]),
   requests: ownRequests,
 };

@@ -5,12 +5,9 @@ const flags = [
   // make it among what is old from then on. The same code makes parts of each request: dead, but old, they keep young
   // objects alive, and a collection takes 30 ms in place of one.
   '--no-allocation-site-pretenuring',
-  // Of a service at rest V8 would drop what it has compiled, by collections that are to give memory back and of functions
-  // that have not run of late, and who asks next would wait for it to be made anew.
-  '--memory-reducer-gc-count=0',
+  // Of functions that have not run of late V8 would drop what it has compiled, and who asks next would wait for it to be
+  // made anew.
   '--no-flush-bytecode',
-  // The room for what is young, which shrinks at rest, grows back at once and not by halves.
-  '--semi-space-growth-factor=16',
 ];
 
 /**

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
+import manifest from '../../package.json' with { type: 'json' };
 import { runInProcess } from '../cli/run-command-line.ts';
 import { makeFolder } from '../support/service.ts';
 
@@ -56,6 +57,15 @@ function start(t: TestContext, { app, data }: Installation, databaseUrl: string)
 test('the container and the systemd unit start the service by the same command', () => {
   assert.deepEqual(unitArgs, containerArgs);
   assert.ok(containerArgs.includes('--permission'));
+});
+
+test('both give V8 the flags that npm start gives it', () => {
+  const [, flags = ''] = /^exec node ((?:--\S+ )+)/.exec(manifest.scripts.start) ?? [];
+  const given = flags.trim().split(' ');
+  assert.deepEqual(
+    containerArgs.filter((arg) => given.includes(arg)),
+    given,
+  );
 });
 
 test('the service as shipped, under the permission model, serves all that it serves', async (t) => {
