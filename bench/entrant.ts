@@ -8,15 +8,23 @@ import { type Subject, withKey } from './subjects.ts';
 import { withService } from './with-service.ts';
 import { type Load, type Seen, sendLoad, writeRequests } from './wrk.ts';
 
-/** What all the measurements of a run have in common. */
-export interface Plan {
+/** How much is measured, and where its files go. */
+export interface Terms {
   readonly folder: string;
-  readonly store: SeededStore;
-  readonly walk: Walk;
   readonly rounds: number;
   readonly seconds: number;
   readonly quiet: Quiet;
 }
+
+/** What servers are started on. */
+export interface Site {
+  readonly folder: string;
+  readonly store: SeededStore;
+  readonly walk: Walk;
+}
+
+/** What all the measurements of a store have in common. */
+export interface Plan extends Terms, Site {}
 
 /** A subject that is running, with what it is sent. */
 export interface Entrant {
@@ -33,7 +41,7 @@ export interface Run extends Seen {
 }
 
 /** The service's own answers to the scenario, for the bare server to send. */
-export function recordService(scenario: Scenario, { folder, store, walk }: Plan): Promise<string> {
+export function recordService(scenario: Scenario, { folder, store, walk }: Site): Promise<string> {
   const requests = scenario.requests(walk);
   return withService(folder, store, (origin) => record(folder, origin, requests, withKey(store)));
 }
@@ -43,7 +51,7 @@ export async function enter(
   subject: Subject,
   scenario: Scenario,
   recordedFile: string,
-  { folder, store, walk }: Plan,
+  { folder, store, walk }: Site,
 ): Promise<Entrant> {
   const ground = { folder, store, recordedFile, storeFile: copyStore(store, folder, subject.name) };
   const requests = subject.requests(scenario, walk);

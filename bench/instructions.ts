@@ -2,7 +2,7 @@ import { execFile, spawnSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { enter, type Plan, recordService } from './entrant.ts';
+import { enter, type Plan, recordService, type Terms } from './entrant.ts';
 import { exchange } from './exchange.ts';
 import { judgeFlatness, type Verdict } from './goals.ts';
 import type { RunningServer } from './processes.ts';
@@ -40,33 +40,29 @@ interface Size {
  * work on the machine hardly changes. The system's own are not among them, nor are waits.
  */
 export async function measureInstructions(
-  plan: Omit<Plan, 'store' | 'walk'>,
+  terms: Terms,
   animalCounts: readonly number[],
 ): Promise<{ readonly report: string; readonly areGoalsMet: boolean }> {
   const limits = new Map<Scenario, number>();
   const sizes: Size[] = [];
-  for (const animals of animalCounts) sizes.push({ animals, counts: await countAll(plan, animals, limits) });
+  for (const animals of animalCounts) sizes.push({ animals, counts: await countAll(terms, animals, limits) });
   const verdicts = sizes.length > 1 ? judge(sizes) : [];
   const report = `${formatCounts([...limits.values()], sizes)}\n${formatVerdicts(verdicts)}`;
   return { report, areGoalsMet: verdicts.every(({ isMet }) => isMet) };
 }
 
 /** What each scenario costs the service; what it costs the bare server goes into `limits`, where it is not yet. */
-async function countAll(
-  plan: Omit<Plan, 'store' | 'walk'>,
-  animals: number,
-  limits: Map<Scenario, number>,
-): Promise<number[]> {
-  const store = await buildStore(plan.folder, animals);
+async function countAll(terms: Terms, animals: number, limits: Map<Scenario, number>): Promise<number[]> {
+  const store = await buildStore(terms.folder, animals);
   try {
-    const ground: Plan = { ...plan, store, walk: await walkPages(plan.folder, store) };
+    const plan: Plan = { ...terms, store, walk: await walkPages(terms.folder, store) };
     const counts: number[] = [];
     for (const scenario of measured) {
       process.stderr.write(`${animals.toLocaleString('en')} animals, ${scenario.title}\n`);
-      const recordedFile = await recordService(scenario, ground);
+      const recordedFile = await recordService(scenario, plan);
       // What the bare server sends does not depend on how many animals there are.
-      if (!limits.has(scenario)) limits.set(scenario, await count(bare, scenario, recordedFile, ground));
-      counts.push(await count(service, scenario, recordedFile, ground));
+      if (!limits.has(scenario)) limits.set(scenario, await count(bare, scenario, recordedFile, plan));
+      counts.push(await count(service, scenario, recordedFile, plan));
     }
     return counts;
   } finally {

@@ -27,11 +27,12 @@ export function describeMachine(): string {
   return `${cpus().length} cores (${model}), ${memoryGib} GiB, ${type()} ${release()}, Node ${process.version.slice(1)}; ${pinning}`;
 }
 
-const [, nodeFlags = ''] = /^exec node ((?:--\S+ )*)/.exec(manifest.scripts.start) ?? [];
+export const nodeFlags: readonly string[] =
+  manifest.scripts.start.match(/(?<=^exec node (?:--\S+ )*)--\S+/g) ?? [];
 
-/** A program for Node, with the flags that `npm start` starts the service with: the bare server and the peers have them, too. */
+/** A program for Node, with the flags that `npm start` starts the service with; the bare server and the peers have them, too. */
 export function onNode(args: readonly string[]): { readonly file: string; readonly args: readonly string[] } {
-  return { file: process.execPath, args: [...nodeFlags.trim().split(' '), ...args] };
+  return { file: process.execPath, args: [...nodeFlags, ...args] };
 }
 
 /** All that a measured process gets of its surroundings, lest a setting of the user's change what is measured. */

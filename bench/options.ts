@@ -15,7 +15,8 @@ export const usage = `usage: npm run bench -- [options]
   --no-peers       without them
   --rounds N       rounds of each scenario (5)
   --seconds N      seconds of each round (2)
-  --quiet N        count only what lies between two seconds in which a bare server answers N lists
+  --quiet N        count only loads between two seconds in which a bare server answers at least N lists (not with
+                   --layers, --long and --instructions)
   --animals N      animals in the store (100000)
   --write          put the result into docs/performance.md
   --help           print this
@@ -65,6 +66,9 @@ function parseOptions(args: readonly string[]): Options {
       write: { type: 'boolean', default: false },
     },
   });
+  const withoutQuiet = (['layers', 'long', 'instructions'] as const).find((name) => values[name]);
+  if (values.quiet !== undefined && withoutQuiet !== undefined)
+    throw new Error(`--quiet does not go with --${withoutQuiet}`);
   return {
     withLayers: values.layers,
     withInstructions: values.instructions,

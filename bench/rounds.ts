@@ -29,8 +29,8 @@ export interface Measured {
 
 /**
  * Measures the subjects in one scenario, each on a fresh copy of the store: all are started and warmed up, then they
- * are loaded in turn, round after round, every other round in the reverse order, each once the last one has come to rest;
- * the idle ones only hold memory. A peer that fails is left out and named; if anything else fails, so does the measurement.
+ * are loaded in turn, round after round, every other round in the reverse order, each once the last one has come to rest
+ * and the machine is as quiet as the plan wants it; the idle ones only hold memory. A peer that fails is left out and named; if anything else fails, so does the measurement.
  */
 export async function measureScenario(
   scenario: Scenario,
@@ -43,15 +43,15 @@ export async function measureScenario(
     for (const subject of subjects)
       await attempt(subject, async () => entrants.add(await enter(subject, scenario, recordedFile, plan)));
     for (const connections of warmUps)
-      for (const entrant of [...entrants])
-        await attemptWith(entrants, entrant, () => loadToRest(entrant, plan.seconds, connections));
+      for (const entrant of [...entrants]) await tryLoad(entrants, entrant, plan.seconds, connections);
     const rounds = plan.rounds * (scenario.timesRounds ?? 1);
     for (let round = 0; round < rounds; round += 1) {
       const order = round % 2 === 0 ? [...entrants] : [...entrants].reverse();
-      for (const entrant of order)
-        await attemptWith(entrants, entrant, async () => {
-          entrant.runs.push(await plan.quiet.measure(() => loadToRest(entrant, plan.seconds)));
-        });
+      for (const entrant of order) {
+        const task = () => tryLoad(entrants, entrant, plan.seconds);
+        const run = await plan.quiet.measure(entrant.subject.name, task);
+        if (run !== null) entrant.runs.push(run);
+      }
     }
     return summarise(scenario, [...entrants]);
   } finally {
@@ -59,20 +59,21 @@ export async function measureScenario(
   }
 }
 
-/** Loads an entrant, and waits until its server has come to rest. */
-async function loadToRest(entrant: Entrant, seconds: number, connections?: number): Promise<Run> {
-  const run = await runOnce(entrant, seconds, connections);
-  await untilAtRest(entrant.server);
-  return run;
-}
-
-/** Leaves an entrant out from then on where a task with it fails. */
-async function attemptWith(
+/** Loads an entrant and waits until its server has come to rest; null, and it is left out from then on, where that fails. */
+async function tryLoad(
   entrants: Set<Entrant>,
   entrant: Entrant,
-  task: () => Promise<unknown>,
-): Promise<void> {
-  if (!(await attempt(entrant.subject, task)) && entrants.delete(entrant)) await entrant.server.stop();
+  seconds: number,
+  connections?: number,
+): Promise<Run | null> {
+  if (!entrants.has(entrant)) return null;
+  const run = await attempt(entrant.subject, () => runOnce(entrant, seconds, connections));
+  if (run !== null) await untilAtRest(entrant.server);
+  else {
+    entrants.delete(entrant);
+    await entrant.server.stop();
+  }
+  return run;
 }
 
 const restLookMs = 100;
@@ -95,16 +96,15 @@ async function untilAtRest({ readCpuMs }: RunningServer): Promise<void> {
   spawnSync('sync');
 }
 
-/** Whether it went well; throws only where something else than a peer fails. */
-async function attempt({ name, isPeer }: Subject, task: () => Promise<unknown>): Promise<boolean> {
+/** What a task gives; null, named on standard error, where it fails with a peer. Throws where anything else fails. */
+async function attempt<T>({ name, isPeer }: Subject, task: () => Promise<T>): Promise<T | null> {
   try {
-    await task();
-    return true;
+    return await task();
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error);
     if (!isPeer) throw new Error(`${name}: ${problem}`, { cause: error });
     process.stderr.write(`\n*** ${name} IS LEFT OUT: ${problem}\n\n`);
-    return false;
+    return null;
   }
 }
 

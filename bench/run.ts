@@ -1,7 +1,7 @@
 /** The benchmark: README.md says what it measures and how. */
 import { makeTemporaryFolder } from './cleanup.ts';
 import { compare } from './comparison.ts';
-import type { Plan } from './entrant.ts';
+import type { Plan, Terms } from './entrant.ts';
 import { measureInstructions, requireValgrind } from './instructions.ts';
 import { measureLayers } from './layers.ts';
 import { describeMachine, moveToLoadCore } from './machine.ts';
@@ -14,17 +14,15 @@ import { buildStore } from './store.ts';
 import { walkPages } from './walk.ts';
 import { requireWrk } from './wrk.ts';
 
-type Ground = Omit<Plan, 'store' | 'walk'>;
-
-async function preparePlan(ground: Ground, animals: number): Promise<Plan> {
+async function preparePlan(terms: Terms, animals: number): Promise<Plan> {
   process.stderr.write(`building a store of ${animals} animals\n`);
-  const store = await buildStore(ground.folder, animals);
-  return { ...ground, store, walk: await walkPages(ground.folder, store) };
+  const store = await buildStore(terms.folder, animals);
+  return { ...terms, store, walk: await walkPages(terms.folder, store) };
 }
 
 /** Prints what was found, and puts it into the documentation if that is wanted. */
-function tell(block: Block, found: string, ground: Ground & Options): void {
-  const { animals, rounds, seconds, quiet, isWritten } = ground;
+function tell(block: Block, found: string, terms: Terms & Options): void {
+  const { animals, rounds, seconds, quiet, isWritten } = terms;
   const day = new Date().toISOString().slice(0, 10);
   const inRounds = ` unless said, ${rounds} rounds of ${seconds} s${quiet.describe()}`;
   const effort = `; ${animals.toLocaleString('en')} animals${block === 'memory' ? '' : inRounds}`;
@@ -37,31 +35,31 @@ function tell(block: Block, found: string, ground: Ground & Options): void {
 async function measure(options: Options): Promise<boolean> {
   const folder = makeTemporaryFolder();
   const quiet = options.quietRate === 0 ? atAnyTime : await startQuiet(folder, options.quietRate);
-  const ground = { ...options, folder, quiet };
+  const terms = { ...options, folder, quiet };
   if (options.withInstructions) {
     requireValgrind();
     const sizes = options.sizes.length > 0 ? options.sizes : [options.animals];
-    const { report, areGoalsMet } = await measureInstructions(ground, sizes);
-    tell('instructions', report, ground);
+    const { report, areGoalsMet } = await measureInstructions(terms, sizes);
+    tell('instructions', report, terms);
     return areGoalsMet;
   }
   if (options.sizes.length > 0) {
-    const { report, areGoalsMet } = await measureSizes(ground, options.sizes);
-    tell('sizes', report, ground);
+    const { report, areGoalsMet } = await measureSizes(terms, options.sizes);
+    tell('sizes', report, terms);
     return areGoalsMet;
   }
-  const plan = await preparePlan(ground, options.animals);
+  const plan = await preparePlan(terms, options.animals);
   if (options.withLayers) {
-    tell('layers', await measureLayers(plan), ground);
+    tell('layers', await measureLayers(plan), terms);
     return true;
   }
   if (options.longMinutes > 0) {
     const { report, areGoalsMet } = await measureMemory(plan, options.longMinutes);
-    tell('memory', report, ground);
+    tell('memory', report, terms);
     return areGoalsMet;
   }
   const { report, plot, areGoalsMet } = await compare(plan, options);
-  tell('comparison', report, ground);
+  tell('comparison', report, terms);
   if (options.isWritten) writePlot(plot);
   return areGoalsMet;
 }

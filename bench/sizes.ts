@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Plan } from './entrant.ts';
+import type { Terms } from './entrant.ts';
 import { judgeBelow, judgeFlatness, type Verdict } from './goals.ts';
 import { onCore, serverCore } from './machine.ts';
 import { formatSpread, formatTable, formatVerdicts } from './report.ts';
@@ -35,29 +35,29 @@ interface Size {
 
 /** What the same things cost in catalogues of several sizes: calls in the process, ratios over HTTP, start-up. */
 export async function measureSizes(
-  plan: Omit<Plan, 'store' | 'walk'>,
+  terms: Terms,
   sizes: readonly number[],
 ): Promise<{ readonly report: string; readonly areGoalsMet: boolean }> {
   const rows: Size[] = [];
   for (const animals of sizes) {
     process.stderr.write(`${animals.toLocaleString('en')} animals\n`);
-    rows.push(await measureSize(plan, animals));
+    rows.push(await measureSize(terms, animals));
   }
   const verdicts = judge(rows);
   const report = `${formatCalls(rows)}\n${formatRatios(rows)}\n${formatVerdicts(verdicts)}`;
   return { report, areGoalsMet: verdicts.every(({ isMet }) => isMet) };
 }
 
-async function measureSize(plan: Omit<Plan, 'store' | 'walk'>, animals: number): Promise<Size> {
+async function measureSize(terms: Terms, animals: number): Promise<Size> {
   const startedMs = performance.now();
-  const store = await buildStore(plan.folder, animals);
+  const store = await buildStore(terms.folder, animals);
   const importSeconds = (performance.now() - startedMs) / 1_000;
   try {
-    const walk = await walkPages(plan.folder, store);
-    const calls = await timeCalls(plan.folder, store);
+    const walk = await walkPages(terms.folder, store);
+    const calls = await terms.quiet.measure('calls', () => timeCalls(terms.folder, store));
     const measured: Measured[] = [];
     for (const scenario of scenarios.filter(({ name }) => scenarioNames.includes(name)))
-      measured.push(...(await measureScenario(scenario, [bare, service], { ...plan, store, walk })));
+      measured.push(...(await measureScenario(scenario, [bare, service], { ...terms, store, walk })));
     return { animals, importSeconds, fileMib: statSync(store.file).size / 1024 ** 2, calls, measured };
   } finally {
     rmSync(store.file);
