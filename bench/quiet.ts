@@ -22,7 +22,7 @@ export interface Quiet {
 export const atAnyTime: Quiet = { measure: (_name, task) => task(), describe: () => '' };
 
 const freshMs = 1_000;
-const lookEveryMs = 5_000;
+const lookEveryMs = 500;
 const patienceMs = 3_600_000;
 
 const clock = { readMs: () => performance.now(), pause };
