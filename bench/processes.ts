@@ -28,6 +28,10 @@ export interface RunningServer {
   readCpuMs(): number | null;
   /** Resident memory of the group in MiB; null where the system does not tell. */
   readMemoryMib(): number | null;
+  /** Halts the group: it holds its memory and uses nothing else. */
+  halt(): void;
+  /** Has a halted group go on. */
+  goOn(): void;
   stop(): Promise<void>;
 }
 
@@ -77,6 +81,8 @@ export async function startServer(
     coldStartMs,
     readCpuMs: () => sumGroup(pid, ({ cpuMs }) => cpuMs),
     readMemoryMib: () => sumGroup(pid, ({ memoryMib }) => memoryMib),
+    halt: () => killGroup(child, 'SIGSTOP'),
+    goOn: () => killGroup(child, 'SIGCONT'),
     stop,
   };
 }
@@ -117,7 +123,7 @@ function killGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // The group has ended by itself.
+    // The group has ended by itself, or this system cannot halt one.
   }
 }
 
@@ -125,6 +131,8 @@ async function stopGroup(child: ChildProcess): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) {
     const ended = once(child, 'exit');
     killGroup(child, 'SIGTERM');
+    // One that is halted ends once it goes on.
+    killGroup(child, 'SIGCONT');
     const impatience = setTimeout(() => killGroup(child, 'SIGKILL'), stopMsMax);
     await ended;
     clearTimeout(impatience);

@@ -30,7 +30,8 @@ export interface Measured {
 /**
  * Measures the subjects in one scenario, each on a fresh copy of the store: all are started and warmed up, then they
  * are loaded in turn, round after round, every other round in the reverse order, each once the last one has come to rest
- * and the machine is as quiet as the plan wants it; the idle ones only hold memory. A peer that fails is left out and named; if anything else fails, so does the measurement.
+ * and the machine is as quiet as the plan wants it; the others are halted meanwhile, and only hold memory. A peer that fails
+ * is left out and named; if anything else fails, so does the measurement.
  */
 export async function measureScenario(
   scenario: Scenario,
@@ -41,7 +42,11 @@ export async function measureScenario(
   try {
     const recordedFile = await recordService(scenario, plan);
     for (const subject of subjects)
-      await attempt(subject, async () => entrants.add(await enter(subject, scenario, recordedFile, plan)));
+      await attempt(subject, async () => {
+        const entrant = await enter(subject, scenario, recordedFile, plan);
+        entrants.add(entrant);
+        await rest(entrant.server);
+      });
     for (const connections of warmUps)
       for (const entrant of [...entrants]) await tryLoad(entrants, entrant, plan.seconds, connections);
     const rounds = plan.rounds * (scenario.timesRounds ?? 1);
@@ -59,7 +64,7 @@ export async function measureScenario(
   }
 }
 
-/** Loads an entrant and waits until its server has come to rest; null, and it is left out from then on, where that fails. */
+/** Loads an entrant whose server was halted, and halts it again; null, and it is left out from then on, where that fails. */
 async function tryLoad(
   entrants: Set<Entrant>,
   entrant: Entrant,
@@ -67,8 +72,12 @@ async function tryLoad(
   connections?: number,
 ): Promise<Run | null> {
   if (!entrants.has(entrant)) return null;
-  const run = await attempt(entrant.subject, () => runOnce(entrant, seconds, connections));
-  if (run !== null) await untilAtRest(entrant.server);
+  const run = await attempt(entrant.subject, async () => {
+    entrant.server.goOn();
+    await pause(restLookMs);
+    return runOnce(entrant, seconds, connections);
+  });
+  if (run !== null) await rest(entrant.server);
   else {
     entrants.delete(entrant);
     await entrant.server.stop();
@@ -80,10 +89,10 @@ const restLookMs = 100;
 const restWaitMsMax = 15_000;
 
 /**
- * Waits until a server has done what its load left behind, and the disk what it wrote: one that takes a second for a
- * request would share the core with the next, and one that writes its whole file anew each time would share the disk.
+ * Halts a server once it has done what its load left behind, and waits until the disk has what it wrote: what it keeps doing by
+ * itself would share the core with the next, and one that writes its whole file anew each time would share the disk.
  */
-async function untilAtRest({ readCpuMs }: RunningServer): Promise<void> {
+async function rest({ readCpuMs, halt }: RunningServer): Promise<void> {
   const lastAtMs = performance.now() + restWaitMsMax;
   let usedMs = readCpuMs() ?? 0;
   for (let isBusy = true; isBusy && performance.now() < lastAtMs; ) {
@@ -92,6 +101,7 @@ async function untilAtRest({ readCpuMs }: RunningServer): Promise<void> {
     isBusy = nowMs - usedMs > restLookMs / 10;
     usedMs = nowMs;
   }
+  halt();
   // Where there is no such command the system writes when it sees fit.
   spawnSync('sync');
 }

@@ -8,7 +8,7 @@ import {
   insertedId,
   insertPet,
   selectNewest,
-  selectNewestOfStatus,
+  selectNewestOf,
   selectOldest,
   selectPet,
   toPet,
@@ -75,10 +75,7 @@ export function createCatalogue(database: Database, clock: Clock): Catalogue {
 
     async list({ limit, status, newestId }) {
       const range = { newestId: newestId ?? int64Max, count: BigInt(limit) + 1n };
-      const rows =
-        status === null
-          ? await database.read(selectNewest, range)
-          : await database.read(selectNewestOfStatus, { ...range, status });
+      const rows = await database.read(status === null ? selectNewest : selectNewestOf[status], range);
       const pets = rows.slice(0, limit).map(toPet);
       return { pets, nextNewestId: rows[limit]?.id ?? null };
     },

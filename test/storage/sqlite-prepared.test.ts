@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import {
   deleteOldIdempotencyRecords,
   selectNewest,
-  selectNewestOfStatus,
+  selectNewestOf,
   selectOldest,
 } from '../../src/pets/pet-rows.ts';
 import { openSqlite } from '../../src/storage/sqlite.ts';
@@ -26,7 +26,7 @@ test('a statement with a limit is prepared once, however often it is run', async
 
   function runEach(count: bigint): void {
     connection.query(selectNewest, { newestId: count, count });
-    connection.query(selectNewestOfStatus, { status: 'sold', newestId: count, count });
+    connection.query(selectNewestOf.sold, { newestId: count, count });
     connection.query(selectOldest, { afterId: count, count });
     connection.query(deleteOldIdempotencyRecords, { beforeMs: count, count });
   }

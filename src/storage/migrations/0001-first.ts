@@ -23,14 +23,19 @@ export function firstMigration(engine: Database['engine']): Migration {
         };
 
   async function up(db: Kysely<Tables>): Promise<void> {
+    // SQLite looks a list of three up in a table of its own, at half the cost of the whole insert: hence the `or`.
+    // An index for each status only ever grows at its end; one of all statuses grows in its midst, where pages split.
     const tables = [
       sql`create table pets (
         id ${types.id},
         name text not null,
         category_id ${types.integer} not null,
-        status text not null check (status in ('available', 'pending', 'sold'))
+        status text not null check (status = 'available' or status = 'pending' or status = 'sold')
       ) ${types.end}`,
-      sql`create index pets_by_status on pets (status, id)`,
+      ...['available', 'pending', 'sold'].map(
+        (status) =>
+          sql`create index ${sql.ref(`pets_${status}`)} on pets (id) where status = ${sql.lit(status)}`,
+      ),
 
       sql`create table pet_edits (count ${types.integer} not null) ${types.end}`,
       sql`insert into pet_edits values (0)`,
