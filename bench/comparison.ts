@@ -19,7 +19,7 @@ export async function compare(
   for (const scenario of scenarios.filter(({ name }) => only.includes(name))) {
     process.stderr.write(`${scenario.title}\n`);
     const fitting = subjects.filter((subject) => subject.isFor(scenario));
-    measured.push(...(await measureScenario(scenario, fitting, plan)));
+    measured.push(...(await measureScenario(scenario, fitting, plan, [plan])).flat());
   }
   const verdicts = judge(measured, withPeers);
   return {

@@ -29,6 +29,7 @@ export interface Plan extends Terms, Site {}
 /** A subject that is running, with what it is sent. */
 export interface Entrant {
   readonly subject: Subject;
+  readonly site: Site;
   readonly server: RunningServer;
   readonly load: Load;
   readonly requestsFile: string;
@@ -51,8 +52,9 @@ export async function enter(
   subject: Subject,
   scenario: Scenario,
   recordedFile: string,
-  { folder, store, walk }: Site,
+  site: Site,
 ): Promise<Entrant> {
+  const { folder, store, walk } = site;
   const ground = { folder, store, recordedFile, storeFile: copyStore(store, folder, subject.name) };
   const requests = subject.requests(scenario, walk);
   const [first] = requests;
@@ -66,6 +68,7 @@ export async function enter(
   );
   return {
     subject,
+    site,
     server,
     load: { requests, headers, connections: scenario.connections },
     requestsFile: writeRequests(folder, subject.name, requests),

@@ -23,7 +23,7 @@ export async function measureLayers(plan: Plan): Promise<string> {
   const columns: Column[] = [];
   for (const scenario of scenarios.filter(({ name }) => scenarioNames.includes(name))) {
     process.stderr.write(`${scenario.title}\n`);
-    const measured = await measureScenario(scenario, [bare, service], plan);
+    const measured = (await measureScenario(scenario, [bare, service], plan, [plan])).flat();
     const recordedFile = await recordService(scenario, plan);
     for (const subject of [bare, service]) {
       const cpuUs = measured.find((entry) => entry.subject === subject.name)?.cpuUs ?? Number.NaN;

@@ -1,6 +1,15 @@
 import { spawnSync } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Entrant, enter, type Plan, type Run, recordService, runOnce, warmUps } from './entrant.ts';
+import {
+  type Entrant,
+  enter,
+  type Run,
+  recordService,
+  runOnce,
+  type Site,
+  type Terms,
+  warmUps,
+} from './entrant.ts';
 import type { RunningServer } from './processes.ts';
 import type { Scenario } from './scenarios.ts';
 import { compareRounds, medianOf, type Spread, spreadOf } from './statistics.ts';
@@ -28,40 +37,53 @@ export interface Measured {
 }
 
 /**
- * Measures the subjects in one scenario, each on a fresh copy of the store: all are started and warmed up, then they
+ * Measures the subjects in one scenario, each on a fresh copy of each site's store: all are started and warmed up, then they
  * are loaded in turn, round after round, every other round in the reverse order, each once the last one has come to rest
- * and the machine is as quiet as the plan wants it; the others are halted meanwhile, and only hold memory. A peer that fails
- * is left out and named; if anything else fails, so does the measurement.
+ * and the machine is as quiet as the terms want it; the others are halted meanwhile, and only hold memory. A peer that fails
+ * is left out and named; if anything else fails, so does the measurement. Gives what was measured on each site, in their order.
  */
 export async function measureScenario(
   scenario: Scenario,
   subjects: readonly Subject[],
-  plan: Plan,
-): Promise<Measured[]> {
+  { rounds, seconds, quiet }: Terms,
+  sites: readonly Site[],
+): Promise<Measured[][]> {
   const entrants = new Set<Entrant>();
   try {
-    const recordedFile = await recordService(scenario, plan);
-    for (const subject of subjects)
-      await attempt(subject, async () => {
-        const entrant = await enter(subject, scenario, recordedFile, plan);
-        entrants.add(entrant);
-        await rest(entrant.server);
-      });
+    for (const site of sites) await enterAll(entrants, subjects, scenario, site);
     for (const connections of warmUps)
-      for (const entrant of [...entrants]) await tryLoad(entrants, entrant, plan.seconds, connections);
-    const rounds = plan.rounds * (scenario.timesRounds ?? 1);
-    for (let round = 0; round < rounds; round += 1) {
+      for (const entrant of [...entrants]) await tryLoad(entrants, entrant, seconds, connections);
+    for (let round = 0; round < rounds * (scenario.timesRounds ?? 1); round += 1) {
       const order = round % 2 === 0 ? [...entrants] : [...entrants].reverse();
       for (const entrant of order) {
-        const task = () => tryLoad(entrants, entrant, plan.seconds);
-        const run = await plan.quiet.measure(entrant.subject.name, task);
+        const run = await quiet.measure(entrant.subject.name, () => tryLoad(entrants, entrant, seconds));
         if (run !== null) entrant.runs.push(run);
       }
     }
-    return summarise(scenario, [...entrants]);
+    return sites.map((site) =>
+      summarise(
+        scenario,
+        [...entrants].filter((entrant) => entrant.site === site),
+      ),
+    );
   } finally {
     for (const { server } of entrants) await server.stop();
   }
+}
+
+async function enterAll(
+  entrants: Set<Entrant>,
+  subjects: readonly Subject[],
+  scenario: Scenario,
+  site: Site,
+): Promise<void> {
+  const recordedFile = await recordService(scenario, site);
+  for (const subject of subjects)
+    await attempt(subject, async () => {
+      const entrant = await enter(subject, scenario, recordedFile, site);
+      entrants.add(entrant);
+      await rest(entrant.server);
+    });
 }
 
 /** Loads an entrant whose server was halted, and halts it again; null, and it is left out from then on, where that fails. */

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
-import { rmSync, statSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Terms } from './entrant.ts';
+import type { Site, Terms } from './entrant.ts';
 import { judgeBelow, judgeFlatness, type Verdict } from './goals.ts';
 import { onCore, serverCore } from './machine.ts';
 import { formatSpread, formatTable, formatVerdicts } from './report.ts';
@@ -25,43 +25,49 @@ const startMsBelow = 1_000;
 /** Microseconds of each call, by its name. */
 type CallTimes = Readonly<Record<'first' | 'deep' | 'deepOfStatus' | 'get' | 'add', number>>;
 
-interface Size {
-  readonly animals: number;
+/** A store of one size. */
+interface SizedSite extends Site {
   readonly importSeconds: number;
   readonly fileMib: number;
   readonly calls: CallTimes;
+}
+
+interface Size extends SizedSite {
   readonly measured: readonly Measured[];
 }
 
-/** What the same things cost in catalogues of several sizes: calls in the process, ratios over HTTP, start-up. */
+/**
+ * What the same things cost in catalogues of several sizes: calls in the process, ratios over HTTP, start-up. The sizes are
+ * measured in the same rounds, so that what else goes on upon the machine is in all of them.
+ */
 export async function measureSizes(
   terms: Terms,
   sizes: readonly number[],
 ): Promise<{ readonly report: string; readonly areGoalsMet: boolean }> {
-  const rows: Size[] = [];
-  for (const animals of sizes) {
-    process.stderr.write(`${animals.toLocaleString('en')} animals\n`);
-    rows.push(await measureSize(terms, animals));
+  const sites: SizedSite[] = [];
+  for (const animals of sizes) sites.push(await prepareSizedSite(terms, animals));
+  const measured: Measured[][] = sites.map(() => []);
+  for (const scenario of scenarios.filter(({ name }) => scenarioNames.includes(name))) {
+    process.stderr.write(`${scenario.title}\n`);
+    const found = await measureScenario(scenario, [bare, service], terms, sites);
+    for (const [index, of] of found.entries()) measured[index]?.push(...of);
   }
+  const rows = sites.map((site, index) => ({ ...site, measured: measured[index] ?? [] }));
   const verdicts = judge(rows);
   const report = `${formatCalls(rows)}\n${formatRatios(rows)}\n${formatVerdicts(verdicts)}`;
   return { report, areGoalsMet: verdicts.every(({ isMet }) => isMet) };
 }
 
-async function measureSize(terms: Terms, animals: number): Promise<Size> {
+async function prepareSizedSite(terms: Terms, animals: number): Promise<SizedSite> {
+  process.stderr.write(`building a store of ${animals} animals\n`);
+  const folder = join(terms.folder, String(animals));
+  mkdirSync(folder);
   const startedMs = performance.now();
-  const store = await buildStore(terms.folder, animals);
+  const store = await buildStore(folder, animals);
   const importSeconds = (performance.now() - startedMs) / 1_000;
-  try {
-    const walk = await walkPages(terms.folder, store);
-    const calls = await terms.quiet.measure('calls', () => timeCalls(terms.folder, store));
-    const measured: Measured[] = [];
-    for (const scenario of scenarios.filter(({ name }) => scenarioNames.includes(name)))
-      measured.push(...(await measureScenario(scenario, [bare, service], { ...terms, store, walk })));
-    return { animals, importSeconds, fileMib: statSync(store.file).size / 1024 ** 2, calls, measured };
-  } finally {
-    rmSync(store.file);
-  }
+  const walk = await walkPages(folder, store);
+  const calls = await terms.quiet.measure('calls', () => timeCalls(folder, store));
+  return { folder, store, walk, importSeconds, fileMib: statSync(store.file).size / 1024 ** 2, calls };
 }
 
 async function timeCalls(folder: string, store: SeededStore): Promise<CallTimes> {
@@ -91,7 +97,7 @@ function judge(sizes: readonly Size[]): Verdict[] {
   const last = sizes.at(-1);
   const startsMs = last?.measured.filter(({ subject }) => subject === service.name) ?? [];
   const startMs = spreadOf(startsMs.map(({ coldStartMs }) => coldStartMs)).median;
-  const title = `start-up at ${last?.animals.toLocaleString('en')} animals, median`;
+  const title = `start-up at ${last?.store.animals.toLocaleString('en')} animals, median`;
   return [...flat, judgeBelow(title, startMs, startMsBelow, 'ms')];
 }
 
@@ -111,8 +117,8 @@ function costOf(name: string, measured: readonly Measured[]): number {
 function formatCalls(sizes: readonly Size[]): string {
   return formatTable(
     ['animals', 'list first, µs', 'list deep', 'list deep of a status', 'get', 'add, 64 at once'],
-    sizes.map(({ animals, calls: { first, deep, deepOfStatus, get, add } }) => [
-      animals.toLocaleString('en'),
+    sizes.map(({ store, calls: { first, deep, deepOfStatus, get, add } }) => [
+      store.animals.toLocaleString('en'),
       ...[first, deep, deepOfStatus, get, add].map((us) => us.toFixed(1)),
     ]),
   );
@@ -121,11 +127,11 @@ function formatCalls(sizes: readonly Size[]): string {
 function formatRatios(sizes: readonly Size[]): string {
   return formatTable(
     ['animals', ...scenarioNames.map((name) => `${name}, ratio, CPU`), 'start-up ms', 'import s', 'file MiB'],
-    sizes.map(({ animals, importSeconds, fileMib, measured }) => {
+    sizes.map(({ store, importSeconds, fileMib, measured }) => {
       const own = measured.filter(({ subject }) => subject === service.name);
       const coldStartsMs = own.map(({ coldStartMs }) => coldStartMs);
       return [
-        animals.toLocaleString('en'),
+        store.animals.toLocaleString('en'),
         ...own.map(
           ({ scenario, ratio }) => `${formatSpread(ratio)}, ${costOf(scenario.name, measured).toFixed(2)}`,
         ),
