@@ -73,7 +73,7 @@ function parseOptions(args: readonly string[]): Options {
     withLayers: values.layers,
     withInstructions: values.instructions,
     longMinutes: values.long === undefined ? 0 : parseCount(values.long),
-    sizes: values.sizes?.split(',').map(parseCount) ?? [],
+    sizes: [...new Set(values.sizes?.split(',').map(parseCount))],
     only: parseScenarios(values.only),
     withPeers: values.peers ?? values.only === undefined,
     rounds: parseCount(values.rounds),

@@ -96,7 +96,7 @@ async function tryLoad(
   if (!entrants.has(entrant)) return null;
   const run = await attempt(entrant.subject, async () => {
     entrant.server.goOn();
-    await pause(restLookMs);
+    await untilAtRest(entrant.server);
     return runOnce(entrant, seconds, connections);
   });
   if (run !== null) await rest(entrant.server);
@@ -110,11 +110,16 @@ async function tryLoad(
 const restLookMs = 100;
 const restWaitMsMax = 15_000;
 
-/**
- * Halts a server once it has done what its load left behind, and waits until the disk has what it wrote: what it keeps doing by
- * itself would share the core with the next, and one that writes its whole file anew each time would share the disk.
- */
-async function rest({ readCpuMs, halt }: RunningServer): Promise<void> {
+/** Halts a server that has come to rest, and waits until the disk has what it wrote, so that neither slows the next one down. */
+async function rest(server: RunningServer): Promise<void> {
+  await untilAtRest(server);
+  server.halt();
+  // Where there is no such command the system writes when it sees fit.
+  spawnSync('sync');
+}
+
+/** Waits until a server has done what its load left behind, or what fell due while it was halted. */
+async function untilAtRest({ readCpuMs }: RunningServer): Promise<void> {
   const lastAtMs = performance.now() + restWaitMsMax;
   let usedMs = readCpuMs() ?? 0;
   for (let isBusy = true; isBusy && performance.now() < lastAtMs; ) {
@@ -123,9 +128,6 @@ async function rest({ readCpuMs, halt }: RunningServer): Promise<void> {
     isBusy = nowMs - usedMs > restLookMs / 10;
     usedMs = nowMs;
   }
-  halt();
-  // Where there is no such command the system writes when it sees fit.
-  spawnSync('sync');
 }
 
 /** What a task gives; null, named on standard error, where it fails with a peer. Throws where anything else fails. */

@@ -37,8 +37,8 @@ interface Size extends SizedSite {
 }
 
 /**
- * What the same things cost in catalogues of several sizes: calls in the process, ratios over HTTP, start-up. The sizes are
- * measured in the same rounds, so that what else goes on upon the machine is in all of them.
+ * What the same things cost in catalogues of several sizes: calls in the process, ratios over HTTP, start-up. Over HTTP the
+ * sizes are measured in the same rounds, so that what else goes on upon the machine is in all of them.
  */
 export async function measureSizes(
   terms: Terms,
@@ -50,7 +50,7 @@ export async function measureSizes(
   for (const scenario of scenarios.filter(({ name }) => scenarioNames.includes(name))) {
     process.stderr.write(`${scenario.title}\n`);
     const found = await measureScenario(scenario, [bare, service], terms, sites);
-    for (const [index, of] of found.entries()) measured[index]?.push(...of);
+    for (const [index, onSite] of found.entries()) measured[index]?.push(...onSite);
   }
   const rows = sites.map((site, index) => ({ ...site, measured: measured[index] ?? [] }));
   const verdicts = judge(rows);

@@ -12,14 +12,14 @@ export const selectNewest = statement<{ newestId: bigint; count: bigint }>()((qu
     .limit(p.count),
 );
 
-/** The same of one status; its own index makes the cost independent of the catalogue's size. */
+/** The same of one status, along an index that makes the cost independent of the catalogue's size. */
 export const selectNewestOf: Readonly<Record<PetStatus, typeof selectNewest>> = {
   available: selectNewestOfStatus('available'),
   pending: selectNewestOfStatus('pending'),
   sold: selectNewestOfStatus('sold'),
 };
 
-/** The status stands in the text: an index of some rows is used where it is known beforehand that they are those. */
+/** The status stands in the text, so that PostgreSQL knows which index holds just these animals. */
 function selectNewestOfStatus(status: PetStatus): typeof selectNewest {
   return statement<{ newestId: bigint; count: bigint }>()((query, p) =>
     query

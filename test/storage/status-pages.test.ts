@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type TestContext, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import { Client } from 'pg';
 import { createCatalogue } from '../../src/pets/catalogue.ts';
 import { type NewPet, type PetStatus, petStatuses } from '../../src/pets/pet.ts';
@@ -12,73 +12,79 @@ import { findPostgres } from '../support/engines.ts';
 import { makeFolder } from '../support/service.ts';
 
 const postgres = await findPostgres();
+const animals = 20_000;
 
-async function createFile(t: TestContext): Promise<DatabaseSync> {
-  const path = join(await makeFolder(t), 'store.db');
-  await (await openSqlite(path)).close();
-  const file = new DatabaseSync(path);
-  t.after(() => file.close());
-  return file;
-}
+/** How the statuses of a catalogue may lie: the status of each animal, by its place from the oldest on. */
+const histories: Readonly<Record<string, (index: number) => PetStatus>> = {
+  'all are available': () => 'available',
+  'the three lie evenly mixed': (index) => petStatuses[index % 3] ?? 'sold',
+  'one in a thousand is sold': (index) => (index % 1_000 === 0 ? 'sold' : 'available'),
+  'all of the older half are sold, none of the newer': (index) =>
+    index < animals / 2 ? 'sold' : 'available',
+};
 
-function explainInSqlite(file: DatabaseSync, status: PetStatus): string {
-  const { sql } = compileStatement(selectNewestOf[status], 'sqlite');
-  const steps = file.prepare(`explain query plan ${sql}`).all();
-  return steps.map(({ detail }) => detail).join('\n');
-}
-
-async function explainInPostgres(url: string, status: PetStatus): Promise<string> {
-  const { sql } = compileStatement(selectNewestOf[status], 'postgres');
-  const client = new Client(url);
-  await client.connect();
-  try {
-    await client.query('analyze pets');
-    await client.query('set plan_cache_mode = force_generic_plan');
-    await client.query(`prepare page as ${sql}`);
-    const { rows } = await client.query<{ 'QUERY PLAN': string }>('explain execute page (20000, 21)');
-    return rows.map((row) => row['QUERY PLAN']).join('\n');
-  } finally {
-    await client.end();
-  }
-}
-
-for (const status of petStatuses)
-  test(`in SQLite a page of ${status} animals is read along their own index`, async (t) => {
-    const plan = explainInSqlite(await createFile(t), status);
-    assert.equal(plan, `SEARCH pets USING INDEX pets_${status} (id<?)`);
-  });
-
-test('a store whose index is of all statuses has its pages read along that', async (t) => {
-  const file = await createFile(t);
-  for (const status of petStatuses) file.exec(`drop index pets_${status}`);
-  file.exec('create index pets_by_status on pets (status, id)');
-  const plan = explainInSqlite(file, 'sold');
-  assert.equal(plan, 'SEARCH pets USING INDEX pets_by_status (status=? AND id<?)');
-});
-
-test('SQLite keeps to the three statuses, whoever writes', async (t) => {
-  const file = await createFile(t);
-  const add = file.prepare("insert into pets (name, category_id, status) values ('Rex', 1, ?)");
-  for (const status of petStatuses) add.run(status);
-  for (const status of ['Sold', '', 'gone', ' sold'])
-    assert.throws(() => add.run(status), /CHECK constraint failed/, JSON.stringify(status));
-});
-
-test('in PostgreSQL a page of a rare status is read along its own index', {
-  skip: postgres.skip,
-}, async (t) => {
-  const store = await postgres.createStore(t);
-  const database = await store.open();
-  const catalogue = createCatalogue(database, Date.now);
-  await catalogue.load(animals(20_000));
-  assert.match(await explainInPostgres(store.url, 'sold'), /Index Scan Backward using pets_sold on pets/);
-});
-
-/** One in a thousand is sold. */
-async function* animals(count: number): AsyncGenerator<NewPet[]> {
-  yield Array.from({ length: count }, (_, index) => ({
+async function* makeAnimals(statusOf: (index: number) => PetStatus): AsyncGenerator<NewPet[]> {
+  yield Array.from({ length: animals }, (_, index) => ({
     name: 'Rex',
     categoryId: 1n,
-    status: index % 1_000 === 0 ? ('sold' as const) : ('available' as const),
+    status: statusOf(index),
   }));
 }
+
+describe('a page of one status in SQLite', () => {
+  async function createFile(t: TestContext): Promise<DatabaseSync> {
+    const path = join(await makeFolder(t), 'store.db');
+    await (await openSqlite(path)).close();
+    const file = new DatabaseSync(path);
+    t.after(() => file.close());
+    return file;
+  }
+
+  for (const status of petStatuses)
+    test(`is read along the index, where the status is ${status}`, async (t) => {
+      const file = await createFile(t);
+      const { sql } = compileStatement(selectNewestOf[status], 'sqlite');
+      const steps = file.prepare(`explain query plan ${sql}`).all();
+      const details = steps.map(({ detail }) => detail);
+      assert.deepEqual(details, ['SEARCH pets USING INDEX pets_by_status (status=? AND id<?)']);
+    });
+
+  test('holds one of the three, whoever writes', async (t) => {
+    const file = await createFile(t);
+    const add = file.prepare("insert into pets (name, category_id, status) values ('Rex', 1, ?)");
+    for (const status of petStatuses) add.run(status);
+    for (const status of ['Sold', '', 'gone', ' sold'])
+      assert.throws(() => add.run(status), /CHECK constraint failed/, JSON.stringify(status));
+  });
+});
+
+describe('a page of one status in PostgreSQL', { skip: postgres.skip }, () => {
+  async function explain(client: Client, status: PetStatus): Promise<string> {
+    const { sql } = compileStatement(selectNewestOf[status], 'postgres');
+    await client.query(`prepare page_${status} as ${sql}`);
+    const { rows } = await client.query<{ 'QUERY PLAN': string }>(
+      `explain execute page_${status} (${animals}, 21)`,
+    );
+    return rows.map((row) => row['QUERY PLAN']).join('\n');
+  }
+
+  for (const [history, statusOf] of Object.entries(histories))
+    for (const plans of ['force_generic_plan', 'force_custom_plan'])
+      test(`is read along its own index, where ${history} (${plans})`, async (t) => {
+        const store = await postgres.createStore(t);
+        await createCatalogue(await store.open(), Date.now).load(makeAnimals(statusOf));
+        const client = new Client(store.url);
+        await client.connect();
+        try {
+          await client.query('analyze pets');
+          await client.query(`set plan_cache_mode = ${plans}`);
+          for (const status of petStatuses)
+            assert.match(
+              await explain(client, status),
+              new RegExp(`Index Scan.* using pets_${status} on pets`),
+            );
+        } finally {
+          await client.end();
+        }
+      });
+});

@@ -23,8 +23,7 @@ export function firstMigration(engine: Database['engine']): Migration {
         };
 
   async function up(db: Kysely<Tables>): Promise<void> {
-    // SQLite looks a list of three up in a table of its own, at half the cost of the whole insert: hence the `or`.
-    // An index for each status only ever grows at its end; one of all statuses grows in its midst, where pages split.
+    // SQLite looks a value up in a list by a table that it makes of the list, a quarter of an insert: hence the `or`.
     const tables = [
       sql`create table pets (
         id ${types.id},
@@ -32,10 +31,7 @@ export function firstMigration(engine: Database['engine']): Migration {
         category_id ${types.integer} not null,
         status text not null check (status = 'available' or status = 'pending' or status = 'sold')
       ) ${types.end}`,
-      ...['available', 'pending', 'sold'].map(
-        (status) =>
-          sql`create index ${sql.ref(`pets_${status}`)} on pets (id) where status = ${sql.lit(status)}`,
-      ),
+      ...indexStatuses(engine),
 
       sql`create table pet_edits (count ${types.integer} not null) ${types.end}`,
       sql`insert into pet_edits values (0)`,
@@ -104,6 +100,18 @@ export function firstMigration(engine: Database['engine']): Migration {
   }
 
   return { up };
+}
+
+/**
+ * What pages of one status are read along. Where PostgreSQL finds an index of all statuses, it may walk all animals and leave
+ * most out, as it takes them to be mixed evenly; it cannot do better than an index of just these. SQLite keeps to an index
+ * by which it knows the status, but may pass over one of some rows once it has statistics of them.
+ */
+function indexStatuses(engine: Database['engine']) {
+  if (engine === 'sqlite') return [sql`create index pets_by_status on pets (status, id)`];
+  return ['available', 'pending', 'sold'].map(
+    (status) => sql`create index ${sql.ref(`pets_${status}`)} on pets (id) where status = ${sql.lit(status)}`,
+  );
 }
 
 /**
