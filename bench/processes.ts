@@ -123,7 +123,7 @@ function killGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // The group has ended by itself, or this system cannot halt one.
+    // The group has ended by itself.
   }
 }
 
