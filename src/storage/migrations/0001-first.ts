@@ -23,7 +23,8 @@ export function firstMigration(engine: Database['engine']): Migration {
         };
 
   async function up(db: Kysely<Tables>): Promise<void> {
-    // The status of a pet is compared three times, as a list would be a table to SQLite, in which to look took a quarter of an insert.
+    // An animal's status is compared three times: of a list SQLite makes a table, and to look it up there took a quarter
+    // of an insert.
     const tables = [
       sql`create table pets (
         id ${types.id},
