@@ -18,7 +18,7 @@ export function matchesEtag(ifNoneMatch: string, etag: string): boolean {
 /** What a 200 says: its JSON body, and all headers that do not change from one request to the next. */
 export interface Answer {
   readonly body: string;
-  readonly etag: string;
+  /** `etag` is among them. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -28,22 +28,21 @@ export interface Answer {
  */
 export function makeAnswer(text: string, extraHeaders: Readonly<Record<string, string>> = {}): Answer {
   const bytes = Buffer.from(text);
-  const etag = computeEtag(bytes);
   const headers = {
     ...extraHeaders,
-    etag,
+    etag: computeEtag(bytes),
     'cache-control': 'private, no-cache',
     'content-type': jsonType,
     'content-length': String(bytes.length),
   };
-  return { body: bytes.toString(), etag, headers };
+  return { headers, body: bytes.toString() };
 }
 
 /** Sends an answer with its validator, or 304 where the client has it already. */
 export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answer): FastifyReply {
   reply.headers(answer.headers);
   const ifNoneMatch = request.headers['if-none-match'];
-  const isKnown = ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, answer.etag);
+  const isKnown = ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, answer.headers['etag'] ?? '');
   if (!isKnown) return reply.send(answer.body);
   reply.code(304).removeHeader('content-type');
   if (request.method !== 'HEAD') return reply.removeHeader('content-length').send();

@@ -1,34 +1,41 @@
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import process from 'node:process';
 import { createFastAdd, type FastAddOptions } from './fast-add.ts';
+import { createFastGet, type FastGetOptions } from './fast-get.ts';
 import { createFastRead, type FastReadOptions } from './fast-read.ts';
+import { createAskStore, type FastStoreOptions } from './fast-store.ts';
 import { createSender, takesHead } from './head.ts';
 
 /** Answers a request, at once or once its animal is on disk, or hands it on as it came. */
 export type FastLane = (request: IncomingMessage, response: ServerResponse, longWay: RequestListener) => void;
 
-export interface FastLaneOptions extends Omit<FastReadOptions & FastAddOptions, 'send'> {
+type PartsOptions = FastReadOptions & FastGetOptions & FastAddOptions & FastStoreOptions;
+
+export interface FastLaneOptions extends Omit<PartsOptions, 'send' | 'askStore'> {
   /** How long a connection is kept open for a next request, in milliseconds. */
   readonly keepAliveMs: number;
 }
 
 /**
  * The short way of the commonest requests by a remembered key that may do what it asks for: a plain GET of what is
- * kept ready, and a plain POST of an animal that has come whole with its head. It keeps the order of every request
+ * kept ready or of an animal, and a plain POST of an animal that has come whole with its head. It keeps the order of every request
  * (key, limit, answer) and all headers, without the framework's 3 to 7 us around them (docs/performance.md). It
  * answers what succeeds; all else goes the long way, where nothing is counted or tried again.
  */
 export function createFastLane(options: FastLaneOptions): FastLane {
   const send = createSender(options.keepAliveMs);
+  const askStore = createAskStore({ ...options, send });
   const read = createFastRead({ ...options, send });
-  const add = createFastAdd({ ...options, send });
+  const get = createFastGet({ ...options, askStore });
+  const add = createFastAdd({ ...options, askStore });
 
   return function receive(request, response, longWay) {
     // A response without a socket is one of a connection that has been closed.
     const isPlain = response.socket !== null && takesHead(response) && isPlainHead(request.headers);
     // By the next tick a body that came with its head waits to be read.
     if (isPlain && isPlainPost(request)) process.nextTick(add, request, response, longWay);
-    else if (!isPlain || !isPlainGet(request) || !read(request, response)) longWay(request, response);
+    else if (!isPlain || !isPlainGet(request)) longWay(request, response);
+    else if (!read(request, response) && !get(request, response, longWay)) longWay(request, response);
   };
 }
 

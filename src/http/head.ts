@@ -29,6 +29,16 @@ export function toLines(headers: Headers): string {
   return joinLines(headers);
 }
 
+/** The headers that lines were made of. */
+export function fromLines(lines: string): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const line of lines.split('\r\n').slice(0, -1)) {
+    const nameEnd = line.indexOf(': ');
+    headers[line.slice(0, nameEnd)] = line.slice(nameEnd + 2);
+  }
+  return headers;
+}
+
 function joinLines(headers: Headers): string {
   let lines = '';
   for (const name in headers) lines += `${name}: ${headers[name]}\r\n`;

@@ -57,7 +57,8 @@ function tryToRead(headers: IncomingHttpHeaders, caller: Caller, bytes: Buffer):
   }
 }
 
-const writePet = build(PetSchema) as (pet: Pet) => string;
+/** An animal as JSON, its int64 exact. */
+export const writePet = build(PetSchema) as (pet: Pet) => string;
 
 /** The headers of a 201 that are its own, and its body (contract section 2). */
 export function describeAdded({ pet, replayed }: Added, baseUrl: string) {

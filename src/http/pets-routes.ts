@@ -6,12 +6,13 @@ import { parseCanonicalInt64 } from '../int64.ts';
 import type { Catalogue } from '../pets/catalogue.ts';
 import { findViolations, type NewPet, type Pet } from '../pets/pet.ts';
 import type { Done } from './arrival.ts';
-import { sendAnswer } from './conditional.ts';
+import { makeAnswer, sendAnswer } from './conditional.ts';
 import type { Cursors } from './cursor.ts';
 import { announceDeprecation, deprecationHeaders, getPetDates } from './deprecation.ts';
 import { addedHeaders, readIdempotency } from './new-pet.ts';
+import { type PetAnswers, petNotFound } from './pet-answers.ts';
 import { compileQuery } from './query.ts';
-import { type Lifetime, makeReadyAnswer } from './ready-answers.ts';
+import { type Lifetime, makeReadyAnswer, readAnswer } from './ready-answers.ts';
 import type { CountedReadyAnswers } from './ready-metrics.ts';
 import {
   defaultPageLimit,
@@ -31,6 +32,7 @@ export interface PetsRoutesOptions {
   readonly cursors: Cursors;
   readonly clock: Clock;
   readonly ready: CountedReadyAnswers;
+  readonly petAnswers: PetAnswers;
   /** What the links of responses begin with: the public base address, or `/v1`. */
   readonly baseUrl: string;
 }
@@ -76,17 +78,18 @@ function addListPets(
       const kept = ready.find(request.url);
       if (kept !== null) {
         ready.noteSent();
-        return sendAnswer(request, reply, kept);
+        return sendAnswer(request, reply, readAnswer(kept));
       }
       const { limit = defaultPageLimit, status = null } = request.query;
       const stamp = catalogue.stamps.read();
       const newestId = readCursor(request.query);
       const page = await catalogue.list({ limit, status, newestId });
       const link = page.nextNewestId === null ? {} : { link: nextLink(request.query, page.nextNewestId) };
-      const answer = makeReadyAnswer('listPets', serialise(reply, page.pets, 200), link);
+      const answer = makeAnswer(serialise(reply, page.pets, 200), link);
       // A cursor of a store that was put back to an earlier state may stand before animals that are yet to come.
       const isOpenAbove = stamp === null || newestId === null || newestId > stamp.newestId;
-      ready.keep(request.url, answer, isOpenAbove ? untilAdded : untilEdited, stamp);
+      const lifetime = isOpenAbove ? untilAdded : untilEdited;
+      ready.keep(request.url, makeReadyAnswer('listPets', answer), lifetime, stamp);
       return sendAnswer(request, reply, answer);
     },
   );
@@ -120,10 +123,8 @@ function addCreatePet(server: FastifyInstance, { catalogue, baseUrl }: PetsRoute
 }
 
 /** Interface section 4.3, contract section 4. */
-function addGetPet(server: FastifyInstance, { catalogue, clock, ready, baseUrl }: PetsRoutesOptions): void {
+function addGetPet(server: FastifyInstance, { clock, ready, petAnswers, baseUrl }: PetsRoutesOptions): void {
   const deprecation = { ...getPetDates, successor: `${baseUrl}/pets` };
-  const headers = deprecationHeaders(deprecation);
-  const lifetime: Lifetime = { until: 'edited', endsAtMs: deprecation.removedAtMs };
 
   server.get<{ Params: { petId: string } }>(
     '/pets/:petId',
@@ -137,22 +138,18 @@ function addGetPet(server: FastifyInstance, { catalogue, clock, ready, baseUrl }
       },
       // Whatever names no animal is 404, not 400, so the path is checked where the animal is looked for.
       validatorCompiler: validateWith({}),
-      config: { refusalHeaders: headers },
+      config: { refusalHeaders: deprecationHeaders(deprecation) },
       onRequest: [announceDeprecation(deprecation, clock), requireScope('pets:read')],
     },
     async (request, reply) => {
       const kept = ready.find(request.url);
       if (kept !== null) {
         ready.noteSent();
-        return sendAnswer(request, reply, kept);
+        return sendAnswer(request, reply, readAnswer(kept));
       }
       const id = parseCanonicalInt64(request.params.petId);
-      const stamp = catalogue.stamps.read();
-      const pet = id === null ? null : await catalogue.get(id);
-      if (pet === null) throw new AppError('not_found', 'petId: there is no animal with this identifier');
-      const answer = makeReadyAnswer('getPet', serialise(reply, pet, 200), headers);
-      ready.keep(request.url, answer, lifetime, stamp);
-      return sendAnswer(request, reply, answer);
+      if (id === null) throw petNotFound();
+      return sendAnswer(request, reply, readAnswer(await petAnswers.make(request.url, id)));
     },
   );
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Stamp } from '../pets/stamps.ts';
-import { type Answer, makeAnswer } from './conditional.ts';
-import { inOnePiece, toLines } from './head.ts';
+import type { Answer } from './conditional.ts';
+import { fromLines, inOnePiece, toLines } from './head.ts';
 
 /** How long an answer stays right. */
 export interface Lifetime {
@@ -11,22 +11,24 @@ export interface Lifetime {
   readonly endsAtMs?: number;
 }
 
-/** An answer to a read that tells which operation it answers, as a target has many spellings. */
-export interface ReadyAnswer extends Answer {
+/**
+ * An answer to a read as it is sent, and which operation it answers, as a target has many spellings. Hundreds of
+ * thousands are kept, and V8 copies each object of a new one twice, while requests wait: so it is few, and two texts.
+ */
+export interface ReadyAnswer {
   readonly operation: 'listPets' | 'getPet';
-  /** Its headers as they are sent, in one piece as the body is. */
+  /** Its headers (toLines). */
   readonly lines: string;
+  readonly body: string;
 }
 
-/** Makes an answer of an operation's JSON text, with headers of its own. */
-export function makeReadyAnswer(
-  operation: ReadyAnswer['operation'],
-  text: string,
-  extraHeaders?: Readonly<Record<string, string>>,
-): ReadyAnswer {
-  const { body, etag, headers } = makeAnswer(text, extraHeaders);
-  const lines = inOnePiece(toLines(headers));
-  return { operation, body, etag, headers, lines };
+export function makeReadyAnswer(operation: ReadyAnswer['operation'], { headers, body }: Answer): ReadyAnswer {
+  return { operation, lines: inOnePiece(toLines(headers)), body };
+}
+
+/** The answer that a ready one was made of. */
+export function readAnswer({ lines, body }: ReadyAnswer): Answer {
+  return { headers: fromLines(lines), body };
 }
 
 /** Answers kept ready by the request's target, so that most reads cost neither a query nor a serialisation. */
@@ -40,7 +42,7 @@ export interface ReadyAnswers {
 /** What the answers that are kept may hold together, in bytes. */
 export const readyBytesMax = 128 * 2 ** 20;
 /** What an answer holds besides its texts: the entry, its objects, the heads of its strings (bench/ready-memory.ts). */
-const entryBytes = 430;
+const entryBytes = 230;
 
 interface Kept {
   readonly answer: ReadyAnswer;
@@ -113,12 +115,8 @@ function isChanged({ until }: Lifetime, before: Stamp, now: Stamp): boolean {
   return before.edits !== now.edits || (until === 'added' && before.newestId !== now.newestId);
 }
 
-/**
- * Text outside of Latin-1 takes two bytes a character; that the body has any shows in its length in bytes. A `Link` is
- * held by itself and in the lines.
- */
-function countBytes(target: string, { body, headers, lines }: ReadyAnswer): number {
-  const linkBytes = headers['link']?.length ?? 0;
-  const isWide = Number(headers['content-length']) > body.length;
-  return entryBytes + target.length + (isWide ? 2 : 1) * body.length + lines.length + linkBytes;
+/** Text outside of Latin-1 takes two bytes a character. */
+function countBytes(target: string, { body, lines }: ReadyAnswer): number {
+  const isWide = Buffer.byteLength(body) > body.length;
+  return entryBytes + target.length + (isWide ? 2 : 1) * body.length + lines.length;
 }

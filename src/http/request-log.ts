@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../accounts/account.ts';
 import type { Log } from '../observability/log.ts';
@@ -21,9 +22,11 @@ export const slowRequestMs = 1_000;
  */
 export const unavailableLinesMax = 10;
 
-/** A request that the fast lane has answered with 201. */
-export interface FastAdd {
+/** A request that the fast lane has answered once the store had done its part. */
+export interface LaneEntry {
+  readonly request: Pick<IncomingMessage, 'method' | 'url'>;
   readonly requestId: string;
+  readonly status: number;
   readonly caller: Caller;
   readonly ms: number;
 }
@@ -32,7 +35,7 @@ export interface FastAdd {
 export interface RequestLog {
   note(request: FastifyRequest, reply: FastifyReply): void;
   /** The lane is closed where each request is logged. Whose key is known is told without an address. */
-  noteAdded(add: FastAdd): void;
+  noteLane(entry: LaneEntry): void;
   /** For a request of which no more is known, as it could not be read. */
   noteUnreadable(answer: { requestId: string; status: number; address: string }): void;
 }
@@ -82,8 +85,8 @@ export function createRequestLog(log: Log, which: 'errors' | 'all'): RequestLog 
       write({ requestId, method, path, status, ms, caller, address });
     },
 
-    noteAdded(add) {
-      if (add.ms >= slowRequestMs) write({ ...add, method: 'POST', path: '/v1/pets', status: 201 });
+    noteLane({ request: { method = '', url: path = '' }, ...entry }) {
+      if (entry.ms >= slowRequestMs) write({ ...entry, method, path });
     },
 
     noteUnreadable(answer) {

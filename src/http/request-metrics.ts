@@ -66,9 +66,9 @@ export function countRequests(log: RequestLog, registry: Registry): CountingRequ
       noteAnswer(unreadable, answer.status, 0);
       log.noteUnreadable(answer);
     },
-    noteAdded(answer) {
-      noteAnswer(add, 201, answer.ms);
-      log.noteAdded(answer);
+    noteLane(entry) {
+      noteAnswer(entry.request.method === 'POST' ? add : get, entry.status, entry.ms);
+      log.noteLane(entry);
     },
     noteReady: (operation) => noteAnswer(operation === 'getPet' ? get : list, 200, 0),
   };

@@ -21,6 +21,7 @@ import { createHttpServer, defaultTimeouts, headerBytesMax, type Timeouts } from
 import { inTurn } from './in-turn.ts';
 import { acceptJson } from './json-body.ts';
 import { describeApi } from './openapi.ts';
+import { createPetAnswers } from './pet-answers.ts';
 import { petsRoutes } from './pets-routes.ts';
 import { createReadyAnswers } from './ready-answers.ts';
 import { countReadyAnswers } from './ready-metrics.ts';
@@ -70,11 +71,13 @@ function createParts({ catalogue, verifier, limiter, clock, log, ...options }: S
   const kept = createReadyAnswers(catalogue.stamps.read, clock);
   const ready = countReadyAnswers(kept, registry);
   const baseUrl = options.publicUrl ?? '/v1';
+  const petAnswers = createPetAnswers({ catalogue, ready, clock, baseUrl });
   const admission = createAdmission(verifier, limiter);
   const lane = createFastLane({
     admission,
     catalogue,
     ready,
+    petAnswers,
     turns,
     createRequestId,
     requestLog,
@@ -90,7 +93,18 @@ function createParts({ catalogue, verifier, limiter, clock, log, ...options }: S
     if (!allowOrigin(request, reply)) arrive(request, reply, done);
   }
 
-  return { registry, createRequestId, requestLog, unreadable, turns, ready, lane, baseUrl, receive };
+  return {
+    registry,
+    createRequestId,
+    requestLog,
+    unreadable,
+    turns,
+    ready,
+    petAnswers,
+    lane,
+    baseUrl,
+    receive,
+  };
 }
 
 function createFramework(options: ServerOptions, parts: Parts): FastifyInstance {
@@ -155,12 +169,13 @@ function addHooks(server: FastifyInstance, { log }: ServerOptions, parts: Parts)
 async function addRoutes(
   server: FastifyInstance,
   options: ServerOptions,
-  { ready, baseUrl }: Parts,
+  { ready, petAnswers, baseUrl }: Parts,
 ): Promise<void> {
   const { catalogue, cursors, clock, publicUrl } = options;
   await describeApi(server, publicUrl);
   serveDocs(server, publicUrl);
-  await server.register(petsRoutes, { prefix: '/v1', catalogue, cursors, clock, ready, baseUrl });
+  const own = { catalogue, cursors, clock, ready, petAnswers, baseUrl };
+  await server.register(petsRoutes, { prefix: '/v1', ...own });
 }
 
 /** As Fastify takes it: whether the peer so many hops away is a proxy of ours. */

@@ -2,15 +2,13 @@ import assert from 'node:assert/strict';
 import { rename } from 'node:fs/promises';
 import { type TestContext, test } from 'node:test';
 import { expectError } from '../support/expect-error.ts';
+import { createWarmKey, findLine, listSteadyHeaders, longWay } from '../support/lane.ts';
 import { countLongWays } from '../support/long-ways.ts';
 import { exchangeRaw, formatRequest, openRaw } from '../support/raw-http.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { startService } from '../support/service.ts';
 import { startFaultyService } from './faulty-service.ts';
 
 const rex = '{"name":"Rex","categoryId":1}';
-/** A preference that is not known here: it changes nothing, but is not plain. */
-const longWay = { prefer: 'respond-async' };
-
 function head(key: string, extra: Record<string, string> = {}) {
   return {
     authorization: `Bearer ${key}`,
@@ -19,25 +17,6 @@ function head(key: string, extra: Record<string, string> = {}) {
     connection: 'keep-alive',
     ...extra,
   };
-}
-
-/** A key that the service remembers: its first request goes the long way. */
-async function createWarmKey(service: TestService, ...order: Parameters<TestService['createKey']>) {
-  const key = await service.createKey(...order);
-  await service.request(key, '/nothing');
-  return key;
-}
-
-/** What the log tells of a request. */
-function findLine(service: TestService, { headers }: Response): Record<string, unknown> {
-  const lines = service.readLog().split('\n');
-  const line = lines.find((one) => one.includes(headers.get('x-request-id') ?? 'none')) ?? '{}';
-  return JSON.parse(line) as Record<string, unknown>;
-}
-
-function listHeaders({ headers }: Response) {
-  const changing = /^(?:date|location|x-request-id|x-ratelimit-remaining|ratelimit)$/;
-  return [...headers].filter(([name]) => !changing.test(name));
 }
 
 for (const [what, body, headers = {}] of [
@@ -55,7 +34,7 @@ for (const [what, body, headers = {}] of [
     assert.equal(short.headers.get('location'), '/v1/pets/1');
     assert.equal(long.headers.get('location'), '/v1/pets/2');
     assert.match(short.headers.get('x-request-id') ?? '', /^req_/);
-    assert.deepEqual(listHeaders(short), listHeaders(long));
+    assert.deepEqual(listSteadyHeaders(short), listSteadyHeaders(long));
     assert.equal(await short.text(), (await long.text()).replace('"id":2', '"id":1'));
   });
 
@@ -75,7 +54,7 @@ for (const [what, body, headers = {}] of [
     const long = await service.request(key, '/pets', { ...init, headers: { ...plain, ...longWay } });
     assert.equal(short.headers.get('x-ratelimit-remaining'), '999998');
     assert.equal(long.headers.get('x-ratelimit-remaining'), '999997');
-    assert.deepEqual(listHeaders(short), listHeaders(long));
+    assert.deepEqual(listSteadyHeaders(short), listSteadyHeaders(long));
     assert.ok(short.status >= 400 && short.status < 500);
     assert.equal(await short.text(), await long.text());
     assert.equal(await service.countPets(), 0);

@@ -1,0 +1,63 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { performance } from 'node:perf_hooks';
+import type { Admission, Admitted } from './admission.ts';
+import type { LaneAnswer } from './head.ts';
+import type { CountingRequestLog } from './request-metrics.ts';
+import type { Turns } from './turns.ts';
+
+export interface FastStoreOptions {
+  readonly admission: Admission;
+  readonly turns: Turns;
+  readonly createRequestId: () => string;
+  readonly requestLog: CountingRequestLog;
+  readonly send: (response: ServerResponse, answer: LaneAnswer) => void;
+}
+
+/** A request that may be answered, and where it goes otherwise. */
+export interface LaneRequest {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly admitted: Admitted;
+  readonly longWay: RequestListener;
+}
+
+/** Asks the store for `T`, and answers with what is said of it. */
+export type AskStore = <T>(
+  laneRequest: LaneRequest,
+  ask: () => Promise<T>,
+  describe: (value: T) => Pick<LaneAnswer, 'status' | 'lines' | 'body'>,
+) => void;
+
+/**
+ * Answers requests of the fast lane once the store has done its part. Where it cannot, the request goes the long way with
+ * the reason, which is told to the client there.
+ */
+export function createAskStore(options: FastStoreOptions): AskStore {
+  const { admission, turns, createRequestId, requestLog, send } = options;
+
+  return function askStore({ request, response, admitted, longWay }, ask, describe) {
+    const { caller, decision } = admitted;
+    const startedAtMs = performance.now();
+    turns.begin(request.socket, { response, reply: null });
+
+    function fail(failure: Error): void {
+      if (response.headersSent) {
+        response.destroy();
+        return;
+      }
+      admission.note(request, { decision, failure, ms: performance.now() - startedAtMs });
+      longWay(request, response);
+    }
+
+    ask()
+      .then((value) => {
+        const ms = performance.now() - startedAtMs;
+        const requestId = createRequestId();
+        const described = describe(value);
+        send(response, { ...described, requestId, limit: decision.headers });
+        requestLog.noteLane({ request, requestId, status: described.status, caller, ms });
+        turns.end(request.socket, response);
+      })
+      .catch(fail);
+  };
+}

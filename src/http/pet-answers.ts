@@ -1,0 +1,48 @@
+import type { Clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import type { Catalogue } from '../pets/catalogue.ts';
+import { makeAnswer } from './conditional.ts';
+import { deprecationHeaders, getPetDates } from './deprecation.ts';
+import { writePet } from './new-pet.ts';
+import { type Lifetime, makeReadyAnswer, type ReadyAnswer } from './ready-answers.ts';
+import type { CountedReadyAnswers } from './ready-metrics.ts';
+
+export interface PetAnswersOptions {
+  readonly catalogue: Catalogue;
+  readonly ready: CountedReadyAnswers;
+  readonly clock: Clock;
+  readonly baseUrl: string;
+}
+
+/** The answers of getPet (interface section 4.3), made of the store. */
+export interface PetAnswers {
+  /** Whether the operation has not been removed yet (interface section 9). */
+  isServed(): boolean;
+  /**
+   * Makes the answer to a target, which names the animal of that id, and keeps it ready. Fails with `not_found`, and as
+   * the catalogue does.
+   */
+  make(target: string, id: bigint): Promise<ReadyAnswer>;
+}
+
+export function createPetAnswers({ catalogue, ready, clock, baseUrl }: PetAnswersOptions): PetAnswers {
+  const headers = deprecationHeaders({ ...getPetDates, successor: `${baseUrl}/pets` });
+  const lifetime: Lifetime = { until: 'edited', endsAtMs: getPetDates.removedAtMs };
+
+  return {
+    isServed: () => clock() < getPetDates.removedAtMs,
+
+    async make(target, id) {
+      const stamp = catalogue.stamps.read();
+      const pet = await catalogue.get(id);
+      if (pet === null) throw petNotFound();
+      const answer = makeReadyAnswer('getPet', makeAnswer(writePet(pet), headers));
+      ready.keep(target, answer, lifetime, stamp);
+      return answer;
+    },
+  };
+}
+
+export function petNotFound(): AppError {
+  return new AppError('not_found', 'petId: there is no animal with this identifier');
+}

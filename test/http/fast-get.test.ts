@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { type Engine, findPostgres, sqliteEngine } from '../support/engines.ts';
+import { expectError } from '../support/expect-error.ts';
+import { createWarmKey, findLine, listSteadyHeaders, longWay } from '../support/lane.ts';
+import { countLongWays } from '../support/long-ways.ts';
+import { formatRequest, openRaw } from '../support/raw-http.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { startFaultyService } from './faulty-service.ts';
+
+/** A service with some animals of which none is ready, and a key that it remembers. */
+async function startWith(
+  t: TestContext,
+  engine: Engine = sqliteEngine,
+  ...order: Parameters<TestService['createKey']>
+) {
+  let service: TestService | undefined;
+  t.after(() => service?.stop());
+  const { url } = await engine.createStore(t);
+  service = await startService(t, { DATABASE_URL: url });
+  await service.importPets(5);
+  return { service, key: await createWarmKey(service, ...order) };
+}
+
+for (const engine of [sqliteEngine, await findPostgres()]) {
+  const { name, skip } = engine;
+
+  test(`${name}: an animal that is not ready has the same answer on either way`, { skip }, async (t) => {
+    const { service, key } = await startWith(t, engine);
+    let short: Response | undefined;
+    const longWays = await countLongWays(async () => {
+      short = await service.request(key, '/pets/2');
+    });
+    assert.equal(longWays, 0);
+    const again = await service.request(key, '/pets/2');
+    const long = await service.request(key, '/pets/2', { headers: longWay });
+    const [body] = await Promise.all([long.text(), again.text()]);
+    assert.equal(body, '{"id":2,"name":"n2","categoryId":2,"status":"pending"}');
+    assert.equal(await short?.text(), body);
+    assert.deepEqual(short && listSteadyHeaders(short), listSteadyHeaders(long));
+    assert.deepEqual(listSteadyHeaders(again), listSteadyHeaders(long));
+    assert.match(short?.headers.get('x-request-id') ?? '', /^req_/);
+    assert.equal(short?.headers.get('x-ratelimit-remaining'), '999998');
+    assert.equal(long.headers.get('x-ratelimit-remaining'), '999996');
+  });
+
+  test(`${name}: what is no animal is 404 on either way, and counted once`, { skip }, async (t) => {
+    const { service, key } = await startWith(t, engine);
+    for (const id of ['6', '9223372036854775807', '007', '9223372036854775808']) {
+      const short = await service.request(key, `/pets/${id}`);
+      const long = await service.request(key, `/pets/${id}`, { headers: longWay });
+      assert.deepEqual(listSteadyHeaders(short), listSteadyHeaders(long));
+      const remaining = [short, long].map(({ headers }) => Number(headers.get('x-ratelimit-remaining')));
+      assert.equal((remaining[0] ?? 0) - (remaining[1] ?? 0), 1);
+      await expectError(short, 404, 'not_found');
+      await expectError(long, 404, 'not_found');
+    }
+  });
+
+  test(`${name}: gets and adds in a row on one connection are answered in order`, { skip }, async (t) => {
+    const { service, key } = await startWith(t, engine);
+    const connection = await openRaw(t, service.baseUrl);
+    const headers = { authorization: `Bearer ${key}`, connection: 'keep-alive' };
+    const get = (id: number) => formatRequest(`GET /v1/pets/${id}`, headers);
+    const rex = '{"name":"Rex","categoryId":1}';
+    const length = String(rex.length);
+    const add = formatRequest(
+      'POST /v1/pets',
+      { ...headers, 'content-type': 'application/json', 'content-length': length },
+      rex,
+    );
+    connection.send(get(1) + add + get(6) + get(2) + get(7));
+    const answers: unknown[] = [];
+    for (let number = 1; number <= 5; number += 1) {
+      const { status, body } = await connection.read();
+      answers.push([status, (JSON.parse(body) as { id?: number }).id]);
+    }
+    assert.deepEqual(answers, [
+      [200, 1],
+      [201, 6],
+      [200, 6],
+      [200, 2],
+      [404, undefined],
+    ]);
+  });
+}
+
+test('exactly as many gets pass as the plan says', async (t) => {
+  const { service, key } = await startWith(t, sqliteEngine, 'free');
+  const ask = async (_: unknown, index: number) =>
+    (await service.request(key, `/pets/${1 + (index % 5)}`)).status;
+  const statuses = await Promise.all(Array.from({ length: 100 }, ask));
+  assert.equal(statuses.filter((status) => status === 200).length, 59);
+  assert.equal(statuses.filter((status) => status === 429).length, 41);
+});
+
+test('a key that may only write, or is none, gets no animal', async (t) => {
+  const { service } = await startWith(t);
+  const writer = await createWarmKey(service, 'enterprise', undefined, { scopes: ['pets:write'] });
+  await expectError(await service.request(writer, '/pets/1'), 403, 'scope_missing');
+  await expectError(await service.request(null, '/pets/1'), 401, 'api_key_missing');
+});
+
+test('an animal that is not ready is gone with its operation', async (t) => {
+  const { service, key } = await startWith(t);
+  service.clock.advance(Date.UTC(2030, 11, 5) - service.clock.now() - 1);
+  assert.equal((await service.request(key, '/pets/1')).status, 200);
+  service.clock.advance(1);
+  await expectError(await service.request(key, '/pets/2'), 410, 'gone');
+});
+
+test('a get that the store cannot do is 503 on either way, with the headers of its one count', async (t) => {
+  const { baseUrl, key } = await startFaultyService(t);
+  const authorization = `Bearer ${key}`;
+  const short = await fetch(`${baseUrl}/pets/1`, { headers: { authorization } });
+  const long = await fetch(`${baseUrl}/pets/1`, { headers: { authorization, ...longWay } });
+  assert.deepEqual(listSteadyHeaders(short), listSteadyHeaders(long));
+  assert.equal(short.headers.get('x-ratelimit-remaining'), '999');
+  assert.equal(long.headers.get('x-ratelimit-remaining'), '998');
+  await expectError(short, 503, 'unavailable');
+  await expectError(long, 503, 'unavailable');
+});
+
+test('gets of animals that are not ready are counted and timed', async (t) => {
+  const { service, key } = await startWith(t);
+  for (const id of [1, 2, 3]) await service.request(key, `/pets/${id}`);
+  const metrics = await (await fetch(`${service.app.opsUrl}/metrics`)).text();
+  assert.match(metrics, /_requests_total\{route="GET \/v1\/pets\/:petId",status="200"\} 3\n/);
+  assert.match(metrics, /_ready_answers_total\{source="store"\} 3\n/);
+  const [, seconds] =
+    /_duration_seconds_sum\{route="GET \/v1\/pets\/:petId",status="200"\} (\S+)/.exec(metrics) ?? [];
+  assert.ok(Number(seconds) > 0, `${seconds} s`);
+});
+
+test('a get that waits for PostgreSQL longer than a second has its line in the log', async (t) => {
+  const engine = await findPostgres();
+  if (engine.skip !== false) return t.skip(engine.skip);
+  const store = await engine.createStore(t);
+  const ends: (() => unknown)[] = [];
+  const service = await startService({ after: (end) => ends.push(end) }, { DATABASE_URL: store.url });
+  try {
+    await service.importPets(1);
+    const key = await createWarmKey(service);
+    const locking = store.execute(
+      'begin; lock table pets in access exclusive mode; select pg_sleep(1.3); commit',
+    );
+    while (!(await isLocked(store))) await new Promise(setImmediate);
+    const response = await service.request(key, '/pets/1');
+    await locking;
+    assert.equal(response.status, 200);
+    const { level, method, path, status } = findLine(service, response);
+    assert.deepEqual(
+      { level, method, path, status },
+      { level: 40, method: 'GET', path: '/v1/pets/1', status: 200 },
+    );
+  } finally {
+    for (const end of ends) await end();
+  }
+});
+
+async function isLocked(store: Awaited<ReturnType<Engine['createStore']>>): Promise<boolean> {
+  const rows = await store.execute(
+    "select 1 from pg_locks where mode = 'AccessExclusiveLock' and granted and relation = 'pets'::regclass",
+  );
+  return rows.length > 0;
+}
