@@ -1,10 +1,11 @@
--- Sends the requests of a file in turn, one a line: method, path and body with tabs between.
+-- Sends the requests of a file in turn, from a random one on, one a line: method, path and body with tabs between.
 -- With a second argument each request has an Idempotency-Key of its own, which begins with it.
 -- At the end it prints what was counted as one line of JSON.
 
 local requests = {}
 local lines = {}
 local sent = 0
+local start = 0
 local keyed = nil
 
 local function format(method, path, body, key)
@@ -22,11 +23,13 @@ function init(arguments)
     lines[#lines + 1] = { method, path, body }
     requests[#requests + 1] = format(method, path, body)
   end
+  math.randomseed(os.time())
+  start = math.random(#requests) - 1
 end
 
 function request()
   sent = sent + 1
-  local place = (sent - 1) % #requests + 1
+  local place = (start + sent - 1) % #requests + 1
   if not keyed then return requests[place] end
   local method, path, body = unpack(lines[place])
   return format(method, path, body, keyed .. sent)
