@@ -1,15 +1,14 @@
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import process from 'node:process';
 import { createFastAdd, type FastAddOptions } from './fast-add.ts';
-import { createFastGet, type FastGetOptions } from './fast-get.ts';
 import { createFastRead, type FastReadOptions } from './fast-read.ts';
 import { createAskStore, type FastStoreOptions } from './fast-store.ts';
 import { createSender, takesHead } from './head.ts';
 
-/** Answers a request, at once or once its animal is on disk, or hands it on as it came. */
+/** Answers a request, at once or once the store has done its part, or hands it on. */
 export type FastLane = (request: IncomingMessage, response: ServerResponse, longWay: RequestListener) => void;
 
-type PartsOptions = FastReadOptions & FastGetOptions & FastAddOptions & FastStoreOptions;
+type PartsOptions = FastReadOptions & FastAddOptions & FastStoreOptions;
 
 export interface FastLaneOptions extends Omit<PartsOptions, 'send' | 'askStore'> {
   /** How long a connection is kept open for a next request, in milliseconds. */
@@ -25,8 +24,7 @@ export interface FastLaneOptions extends Omit<PartsOptions, 'send' | 'askStore'>
 export function createFastLane(options: FastLaneOptions): FastLane {
   const send = createSender(options.keepAliveMs);
   const askStore = createAskStore({ ...options, send });
-  const read = createFastRead({ ...options, send });
-  const get = createFastGet({ ...options, askStore });
+  const read = createFastRead({ ...options, send, askStore });
   const add = createFastAdd({ ...options, askStore });
 
   return function receive(request, response, longWay) {
@@ -34,8 +32,8 @@ export function createFastLane(options: FastLaneOptions): FastLane {
     const isPlain = response.socket !== null && takesHead(response) && isPlainHead(request.headers);
     // By the next tick a body that came with its head waits to be read.
     if (isPlain && isPlainPost(request)) process.nextTick(add, request, response, longWay);
-    else if (!isPlain || !isPlainGet(request)) longWay(request, response);
-    else if (!read(request, response) && !get(request, response, longWay)) longWay(request, response);
+    else if (isPlain && isPlainGet(request)) read(request, response, longWay);
+    else longWay(request, response);
   };
 }
 

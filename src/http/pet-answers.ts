@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
+import { parseCanonicalInt64 } from '../int64.ts';
 import type { Catalogue } from '../pets/catalogue.ts';
 import { makeAnswer } from './conditional.ts';
 import { deprecationHeaders, getPetDates } from './deprecation.ts';
@@ -16,8 +17,8 @@ export interface PetAnswersOptions {
 
 /** The answers of getPet (interface section 4.3), made of the store. */
 export interface PetAnswers {
-  /** Whether the operation has not been removed yet (interface section 9). */
-  isServed(): boolean;
+  /** The id in a plain target; null where it names no animal, or the operation has been removed (interface section 9). */
+  readId(target: string): bigint | null;
   /**
    * Makes the answer to a target, which names the animal of that id, and keeps it ready. Fails with `not_found`, and as
    * the catalogue does.
@@ -25,12 +26,17 @@ export interface PetAnswers {
   make(target: string, id: bigint): Promise<ReadyAnswer>;
 }
 
+const petsPath = '/v1/pets/';
+
 export function createPetAnswers({ catalogue, ready, clock, baseUrl }: PetAnswersOptions): PetAnswers {
   const headers = deprecationHeaders({ ...getPetDates, successor: `${baseUrl}/pets` });
   const lifetime: Lifetime = { until: 'edited', endsAtMs: getPetDates.removedAtMs };
 
   return {
-    isServed: () => clock() < getPetDates.removedAtMs,
+    readId(target) {
+      const isServed = target.startsWith(petsPath) && clock() < getPetDates.removedAtMs;
+      return isServed ? parseCanonicalInt64(target.slice(petsPath.length)) : null;
+    },
 
     async make(target, id) {
       const stamp = catalogue.stamps.read();
