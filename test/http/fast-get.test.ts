@@ -147,15 +147,21 @@ test('gets of animals that are not ready are counted and timed', async (t) => {
   assert.ok(Number(seconds) > 0, `${seconds} s`);
 });
 
+/** A connection in whose transaction nobody else may read the animals. */
+async function lockPets(url: string): Promise<Client> {
+  const locking = new Client({ connectionString: url });
+  await locking.connect();
+  await locking.query('begin');
+  await locking.query('lock table pets in access exclusive mode');
+  return locking;
+}
+
 test('a get that waits for PostgreSQL longer than a second has its line in the log', {
   skip: postgres.skip,
 }, async (t) => {
   const { service, key, url } = await startWith(t, postgres);
-  const locking = new Client({ connectionString: url });
-  await locking.connect();
+  const locking = await lockPets(url);
   try {
-    await locking.query('begin');
-    await locking.query('lock table pets in access exclusive mode');
     const startedAtMs = performance.now();
     const getting = service.request(key, '/pets/1');
     while (performance.now() - startedAtMs < 1_100) await service.request(key, '/nothing');
@@ -176,11 +182,8 @@ test('a client that goes away while PostgreSQL is asked for its animal harms nob
   skip: postgres.skip,
 }, async (t) => {
   const { service, key, url } = await startWith(t, postgres);
-  const locking = new Client({ connectionString: url });
-  await locking.connect();
+  const locking = await lockPets(url);
   try {
-    await locking.query('begin');
-    await locking.query('lock table pets in access exclusive mode');
     const connection = await openRaw(t, service.baseUrl);
     const headers = { authorization: `Bearer ${key}`, connection: 'keep-alive' };
     connection.send(formatRequest('GET /v1/pets/1', headers));
