@@ -17,9 +17,9 @@ export interface FastLaneOptions extends Omit<PartsOptions, 'send' | 'askStore'>
 
 /**
  * The short way of the commonest requests by a remembered key that may do what it asks for: a plain GET of what is
- * kept ready or of an animal, and a plain POST of an animal that has come whole with its head. It keeps the order of every request
- * (key, limit, answer) and all headers, without the framework's 3 to 7 us around them (docs/performance.md). It
- * answers what succeeds; all else goes the long way, where nothing is counted or tried again.
+ * kept ready or of an animal, and a plain POST of an animal that has come whole with its head. It keeps the order of
+ * every request (key, limit, answer) and all headers, without the framework's 3 to 7 us around them
+ * (docs/performance.md). It answers what succeeds; all else goes the long way, where nothing is counted or tried again.
  */
 export function createFastLane(options: FastLaneOptions): FastLane {
   const send = createSender(options.keepAliveMs);

@@ -12,8 +12,8 @@ export interface Lifetime {
 }
 
 /**
- * An answer to a read as it is sent, and which operation it answers, as a target has many spellings. Hundreds of
- * thousands are kept, and V8 copies each object of a new one twice, while requests wait: so it is few, and two texts.
+ * An answer to a read as it is sent, and which operation it answers, as a target has many spellings. A hundred thousand
+ * and more are kept, and V8 copies each object of a new one twice while requests wait: so it has few, and two texts.
  */
 export interface ReadyAnswer {
   readonly operation: 'listPets' | 'getPet';

@@ -34,7 +34,10 @@ for (const [what, body, headers = {}] of [
     assert.equal(short.headers.get('location'), '/v1/pets/1');
     assert.equal(long.headers.get('location'), '/v1/pets/2');
     assert.match(short.headers.get('x-request-id') ?? '', /^req_/);
-    assert.deepEqual(listSteadyHeaders(short), listSteadyHeaders(long));
+    const [ofShort, ofLong] = [short, long].map((response) =>
+      listSteadyHeaders(response).filter(([header]) => header !== 'location'),
+    );
+    assert.deepEqual(ofShort, ofLong);
     assert.equal(await short.text(), (await long.text()).replace('"id":2', '"id":1'));
   });
 
