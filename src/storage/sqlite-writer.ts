@@ -28,20 +28,25 @@ export const drainWaitMsMax = 500;
 /** How many works wait at once; beyond it a new one fails at once with `unavailable`. */
 export const waitingWorksMax = 10_000;
 const retryAfterMs = 5;
-/** From how long a turn of the event loop on works do not wait for others to come in the next one, in milliseconds. */
-export const longTurnMs = 4;
+/** How long a work waits for others to share its commit, in milliseconds: some commits, and less than two busy turns. */
+export const gatherMsMax = 1.5;
 
 /**
  * A commit waits for the disk (about 200 us), so works that come close together share one: those of two turns of the event
- * loop, or of one where that was long. Where the last one came alone, the next is not made to wait: its commit is made
- * where it comes, within the call, and those behind it in the same turn share one with all that come in the next. Each work
- * is answered after the commit that holds it. Where one throws, the batch is undone and each is begun again by itself.
+ * loop, or of `gatherMsMax` where turns are long; the one that comes then has the commit made at once, in the midst of its
+ * turn. Where the last one came alone, the next is not made to wait: its commit is made where it comes, within the call, and
+ * those behind it in the same turn share one with all that come in the next. Each work is answered after the commit that
+ * holds it. Where one throws, the batch is undone and each is begun again by itself.
  */
 export function createSqliteWriter(connection: SqliteConnection): SqliteWriter {
   const { raw } = connection;
   const begin = raw.prepare('begin immediate');
   const commit = raw.prepare('commit');
   let waiting: Job[] = [];
+  /** Who had waited longest when the last turn ended. */
+  let oldest: Job | undefined;
+  /** Whether those who wait do so for another process that writes. */
+  let isHeldUp = false;
   /** How many have come since a turn ended with all of them settled. */
   let came = 0;
   /** Whether it was one, the last time that a turn ended so. */
@@ -52,16 +57,24 @@ export function createSqliteWriter(connection: SqliteConnection): SqliteWriter {
   function take(job: Job): void {
     waiting.push(job);
     came += 1;
-    if (came > 1) return;
-    setImmediate(endTurn);
-    if (wasAlone) settleBatch();
+    if (came === 1) {
+      setImmediate(endTurn);
+      if (wasAlone) settleBatch();
+    } else if (!isHeldUp && hasGathered(job.queuedAtMs)) settleBatch();
+  }
+
+  function hasGathered(nowMs: number): boolean {
+    return waiting[0] !== undefined && nowMs - waiting[0].queuedAtMs >= gatherMsMax;
   }
 
   function endTurn(): void {
     const [first] = waiting;
     if (first === undefined) rest();
-    else if (performance.now() - first.queuedAtMs >= longTurnMs) settleWaiting();
-    else setImmediate(settleWaiting);
+    else if (first === oldest || hasGathered(performance.now())) settleWaiting();
+    else {
+      oldest = first;
+      setImmediate(endTurn);
+    }
   }
 
   function settleWaiting(): void {
@@ -73,6 +86,7 @@ export function createSqliteWriter(connection: SqliteConnection): SqliteWriter {
   function settleBatch(): void {
     const batch = waiting;
     waiting = [];
+    isHeldUp = false;
     settle(batch);
   }
 
@@ -100,6 +114,7 @@ export function createSqliteWriter(connection: SqliteConnection): SqliteWriter {
   }
 
   function postpone(batch: readonly Job[], error: unknown): void {
+    isHeldUp = true;
     const expired = performance.now() - waitMsMax;
     for (const job of batch)
       if (job.queuedAtMs > expired) waiting.push(job);

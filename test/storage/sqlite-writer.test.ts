@@ -10,7 +10,7 @@ import { insertPet } from '../../src/pets/pet-rows.ts';
 import { type Database, step } from '../../src/storage/database.ts';
 import { openSqlite } from '../../src/storage/sqlite.ts';
 import { openConnection, type SqliteConnection } from '../../src/storage/sqlite-connection.ts';
-import { createSqliteWriter, longTurnMs, waitingWorksMax } from '../../src/storage/sqlite-writer.ts';
+import { createSqliteWriter, gatherMsMax, waitingWorksMax } from '../../src/storage/sqlite-writer.ts';
 import { insertSecret, insertWindow, selectSubjects } from '../contracts/window-rows.ts';
 
 const unavailable = { name: 'AppError', code: 'unavailable' };
@@ -138,19 +138,50 @@ describe('a commit', () => {
   test('does not wait for another turn after a long one', async (t) => {
     const { begun, clock, write } = await startWriter(t);
     const works = [write(), write()];
-    clock.ms += longTurnMs;
+    clock.ms += gatherMsMax;
     await nextTurn();
     assert.equal(begun.commits, 1);
+    await Promise.all(works);
+  });
+
+  test('is made at once for one who comes when the first has waited long, and for all before it', async (t) => {
+    const { begun, clock, write } = await startWriter(t);
+    const works = [write(), write()];
+    clock.ms += gatherMsMax;
+    works.push(write());
+    assert.equal(begun.commits, 1);
+    const behind = [write(), write()];
+    await Promise.all(works);
+    await nextTurn();
+    assert.equal(begun.commits, 1);
+    await Promise.all([...behind, write()]);
+    assert.equal(begun.commits, 2);
+  });
+
+  test('is not tried anew for each who comes while another process writes', async (t) => {
+    const { begun, clock, path, write } = await startWriter(t);
+    const other = new DatabaseSync(path);
+    other.exec('begin immediate');
+    const works = [write(), write()];
+    while (begun.commits === 0) await nextTurn();
+    clock.ms += gatherMsMax;
+    const tried = begun.commits;
+    works.push(write(), write());
+    assert.equal(begun.commits, tried);
+    other.close();
     await Promise.all(works);
   });
 });
 
 test('a work beyond those that may wait is refused at once', async (t) => {
-  const { connection } = await openFile(t);
+  const { connection, path } = await openFile(t);
   const writer = createSqliteWriter(connection);
   const nothing = function* () {};
+  const other = new DatabaseSync(path);
+  other.exec('begin immediate');
   const waiting = Array.from({ length: waitingWorksMax }, () => writer.transact(nothing));
   await assert.rejects(writer.transact(nothing), unavailable);
+  other.close();
   await Promise.all(waiting);
 });
 
