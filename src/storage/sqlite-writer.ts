@@ -28,22 +28,25 @@ export const drainWaitMsMax = 500;
 /** How many works wait at once; beyond it a new one fails at once with `unavailable`. */
 export const waitingWorksMax = 10_000;
 const retryAfterMs = 5;
-/** How long a work waits for others to share its commit, in milliseconds: some commits, and less than two busy turns. */
-export const gatherMsMax = 1.5;
+/** How long a work waits for others to share its commit, in times of the last one, so that a slower disk is asked less often. */
+export const gatheredCommitsMax = 3;
 
 /**
  * A commit waits for the disk (about 200 us), so works that come close together share one: those of two turns of the event
- * loop, or of `gatherMsMax` where turns are long; the one that comes then has the commit made at once, in the midst of its
- * turn. Where the last one came alone, the next is not made to wait: its commit is made where it comes, within the call, and
- * those behind it in the same turn share one with all that come in the next. Each work is answered after the commit that
- * holds it. Where one throws, the batch is undone and each is begun again by itself.
+ * loop, or fewer where turns are long. The first to come, or the first turn to end, once the oldest has waited for
+ * `gatheredCommitsMax` has the commit made at once. Where the last one came alone, the next is not made to wait: its commit
+ * is made where it comes, within the call, and those behind it in the same turn share one with all that come in the next.
+ * Each work is answered after the commit that holds it. Where one throws, the batch is undone and each is begun again by
+ * itself.
  */
 export function createSqliteWriter(connection: SqliteConnection): SqliteWriter {
   const { raw } = connection;
   const begin = raw.prepare('begin immediate');
   const commit = raw.prepare('commit');
   let waiting: Job[] = [];
-  /** Who had waited longest when the last turn ended. */
+  /** How long the last commit took with its works, in milliseconds; two turns are waited for the first. */
+  let commitMs = Number.POSITIVE_INFINITY;
+  /** Who had waited longest when a turn ended. */
   let oldest: Job | undefined;
   /** Whether those who wait do so for another process that writes. */
   let isHeldUp = false;
@@ -64,7 +67,7 @@ export function createSqliteWriter(connection: SqliteConnection): SqliteWriter {
   }
 
   function hasGathered(nowMs: number): boolean {
-    return waiting[0] !== undefined && nowMs - waiting[0].queuedAtMs >= gatherMsMax;
+    return waiting[0] !== undefined && nowMs - waiting[0].queuedAtMs > gatheredCommitsMax * commitMs;
   }
 
   function endTurn(): void {
@@ -86,35 +89,45 @@ export function createSqliteWriter(connection: SqliteConnection): SqliteWriter {
   function settleBatch(): void {
     const batch = waiting;
     waiting = [];
-    isHeldUp = false;
     settle(batch);
+    isHeldUp = waiting.length > 0;
+    if (isHeldUp) return;
+    for (const resolve of onIdle) resolve();
+    onIdle = [];
   }
 
   function rest(): void {
     wasAlone = came === 1;
     came = 0;
-    for (const resolve of onIdle) resolve();
-    onIdle = [];
   }
 
   function settle(batch: readonly Job[]): void {
+    const beganAtMs = performance.now();
     try {
       connection.requireInPlace();
       begin.get();
       const results = doTasks(connection, batch);
       commit.get();
+      commitMs = performance.now() - beganAtMs;
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] as never);
     } catch (error) {
-      // SQLite ends some failed transactions by itself; rolling back again would be an error of its own.
-      if (raw.isOpen && raw.isTransaction) raw.exec('rollback');
+      undo();
       if (isBusy(error)) postpone(batch, error);
       else if (batch.length > 1) for (const job of batch) settle([job]);
       else for (const { reject } of batch) reject(toStorageError(error));
     }
   }
 
+  function undo(): void {
+    try {
+      // SQLite ends some failed transactions by itself; rolling back again would be an error of its own.
+      if (raw.isOpen && raw.isTransaction) raw.exec('rollback');
+    } catch {
+      // As `begin` fails from then on, each work is refused and this tried anew, until it is undone.
+    }
+  }
+
   function postpone(batch: readonly Job[], error: unknown): void {
-    isHeldUp = true;
     const expired = performance.now() - waitMsMax;
     for (const job of batch)
       if (job.queuedAtMs > expired) waiting.push(job);

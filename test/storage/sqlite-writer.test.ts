@@ -10,7 +10,12 @@ import { insertPet } from '../../src/pets/pet-rows.ts';
 import { type Database, step } from '../../src/storage/database.ts';
 import { openSqlite } from '../../src/storage/sqlite.ts';
 import { openConnection, type SqliteConnection } from '../../src/storage/sqlite-connection.ts';
-import { createSqliteWriter, gatherMsMax, waitingWorksMax } from '../../src/storage/sqlite-writer.ts';
+import {
+  createSqliteWriter,
+  gatheredCommitsMax,
+  waitingWorksMax,
+  writeWaitMsMax,
+} from '../../src/storage/sqlite-writer.ts';
 import { insertSecret, insertWindow, selectSubjects } from '../contracts/window-rows.ts';
 
 const unavailable = { name: 'AppError', code: 'unavailable' };
@@ -46,18 +51,19 @@ test('what is written while another process writes waits for it, and is done the
 });
 
 describe('a commit', () => {
-  /** A writer, how many commits it has begun, and its clock, which stands still. */
+  /** A writer, how many commits it has begun, and its clock, which stands still but for commits that are told to take time. */
   async function startWriter(t: TestContext) {
     const { connection, path, database } = await openFile(t);
     const begun = { commits: 0 };
-    const clock = { ms: 0 };
+    const clock = { ms: 0, commitMs: 0 };
     t.mock.method(performance, 'now', () => clock.ms);
     function requireInPlace(): void {
       begun.commits += 1;
+      clock.ms += clock.commitMs;
     }
     const writer = createSqliteWriter({ ...connection, requireInPlace });
     const write = () => writer.transact(function* () {});
-    return { begun, clock, path, database, writer, write };
+    return { begun, clock, connection, path, database, writer, write };
   }
 
   test('is shared by those who come in two turns of the event loop', async (t) => {
@@ -135,40 +141,109 @@ describe('a commit', () => {
     assert.ok(begun.commits > 2);
   });
 
-  test('does not wait for another turn after a long one', async (t) => {
-    const { begun, clock, write } = await startWriter(t);
-    const works = [write(), write()];
-    clock.ms += gatherMsMax;
+  /** The same after a commit of so long, with what lets those who wait for others have waited long enough. */
+  async function startSlow(t: TestContext, commitMs: number) {
+    const parts = await startWriter(t);
+    const { begun, clock, write } = parts;
+    clock.commitMs = commitMs;
+    await Promise.all([write(), write()]);
     await nextTurn();
-    assert.equal(begun.commits, 1);
-    await Promise.all(works);
+    begun.commits = 0;
+    const waitLong = () => {
+      clock.ms += gatheredCommitsMax * commitMs + 0.01;
+    };
+    return { ...parts, waitLong };
+  }
+
+  for (const commitMs of [0.2, 5]) {
+    test(`of ${commitMs} ms does not wait for another turn after a long one`, async (t) => {
+      const { begun, waitLong, write } = await startSlow(t, commitMs);
+      const works = [write(), write()];
+      waitLong();
+      await nextTurn();
+      assert.equal(begun.commits, 1);
+      await Promise.all(works);
+    });
+
+    test(`of ${commitMs} ms is made at once for one who comes when the first has waited long, and for all before it`, async (t) => {
+      const { begun, clock, waitLong, write } = await startSlow(t, commitMs);
+      const works = [write(), write()];
+      clock.ms += gatheredCommitsMax * commitMs;
+      works.push(write());
+      assert.equal(begun.commits, 0);
+      waitLong();
+      works.push(write());
+      assert.equal(begun.commits, 1);
+      const behind = [write(), write()];
+      await Promise.all(works);
+      await nextTurn();
+      assert.equal(begun.commits, 1);
+      await Promise.all([...behind, write()]);
+      assert.equal(begun.commits, 2);
+    });
+  }
+
+  test('that is made in the midst of a turn and fails undoes only what fails', async (t) => {
+    const { begun, waitLong, writer, database } = await startSlow(t, 1);
+    const write = (subject: string) => writer.run(insertWindow, { subject, used: 1n });
+    const works = [write('a'), write('a')];
+    waitLong();
+    works.push(write('b'));
+    assert.equal(begun.commits, 4);
+    const outcomes = await Promise.allSettled(works);
+    assert.deepEqual(
+      outcomes.map(({ status }) => status),
+      ['fulfilled', 'rejected', 'fulfilled'],
+    );
+    assert.equal((await database.read(selectSubjects, {})).length, 2);
   });
 
-  test('is made at once for one who comes when the first has waited long, and for all before it', async (t) => {
-    const { begun, clock, write } = await startWriter(t);
-    const works = [write(), write()];
-    clock.ms += gatherMsMax;
+  test('that cannot be undone refuses all that it held, and those after it are well', async (t) => {
+    const { connection, waitLong, writer, write } = await startSlow(t, 1);
+    const exec = t.mock.method(connection.raw, 'exec', () => {
+      throw new Error('out of memory');
+    });
+    const failing = writer.transact(() => step(insertWindow, { subject: 'a', used: 'many' as never }));
+    const works = [failing, write()];
+    waitLong();
     works.push(write());
-    assert.equal(begun.commits, 1);
-    const behind = [write(), write()];
-    await Promise.all(works);
-    await nextTurn();
-    assert.equal(begun.commits, 1);
-    await Promise.all([...behind, write()]);
-    assert.equal(begun.commits, 2);
+    for (const { status } of await Promise.allSettled(works)) assert.equal(status, 'rejected');
+    exec.mock.restore();
+    await assert.rejects(write());
+    await write();
   });
 
   test('is not tried anew for each who comes while another process writes', async (t) => {
-    const { begun, clock, path, write } = await startWriter(t);
+    const { begun, path, waitLong, writer, write } = await startSlow(t, 1);
     const other = new DatabaseSync(path);
     other.exec('begin immediate');
     const works = [write(), write()];
-    while (begun.commits === 0) await nextTurn();
-    clock.ms += gatherMsMax;
-    const tried = begun.commits;
+    waitLong();
+    works.push(write());
+    assert.equal(begun.commits, 1);
     works.push(write(), write());
-    assert.equal(begun.commits, tried);
+    waitLong();
+    works.push(write());
+    assert.equal(begun.commits, 1);
     other.close();
+    await writer.drain();
+    await Promise.all(works);
+  });
+
+  test('is made in the midst of a turn again once those who waited for another process have been refused', async (t) => {
+    const { begun, clock, path, waitLong, write } = await startSlow(t, 1);
+    const other = new DatabaseSync(path);
+    other.exec('begin immediate');
+    const refused = [write(), write()].map((work) => assert.rejects(work, unavailable));
+    clock.ms += writeWaitMsMax + 1;
+    await Promise.all(refused);
+    other.close();
+    await nextTurn();
+    begun.commits = 0;
+    const works = [write(), write()];
+    waitLong();
+    works.push(write());
+    assert.equal(begun.commits, 1);
     await Promise.all(works);
   });
 });
