@@ -21,7 +21,8 @@ import { countVerdicts, exposeSharing } from './observability/limit-metrics.ts';
 import type { Log } from './observability/log.ts';
 import { createRegistry } from './observability/metrics.ts';
 import { createStoreFaults, type StoreFaults } from './observability/store-faults.ts';
-import { timeDatabase } from './observability/store-metrics.ts';
+import { createStoreMetrics } from './observability/store-metrics.ts';
+import { watchCalls } from './observability/watch-calls.ts';
 import { resolvePlan } from './plans/plan.ts';
 import { claimServing } from './storage/claim-serving.ts';
 import type { Database } from './storage/database.ts';
@@ -58,7 +59,8 @@ export async function startApp(config: Config, clock: Clock, log: Log): Promise<
   try {
     const registry = createRegistry();
     const faults = createStoreFaults(log, clock);
-    const watch = (database: Database) => faults.watch(timeDatabase(database, registry));
+    const watchers = [faults, createStoreMetrics(registry)];
+    const watch = (database: Database) => watchCalls(database, watchers);
     const store = await openStore(config, clock, watch);
     opened.push(store.close);
     const release = claimServing(config.databaseUrl);

@@ -2,8 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Catalogue } from '../pets/catalogue.ts';
 import type { Admission } from './admission.ts';
 import type { AskStore } from './fast-store.ts';
-import { toLines } from './head.ts';
-import { describeAdded, takeNewPet } from './new-pet.ts';
+import { createAddedLines, takeNewPet } from './new-pet.ts';
 
 export interface FastAddOptions {
   readonly admission: Admission;
@@ -18,6 +17,8 @@ export interface FastAddOptions {
  * cannot be, for whatever reason, the request goes the long way with what is known of it.
  */
 export function createFastAdd({ admission, catalogue, askStore, baseUrl }: FastAddOptions) {
+  const describe = createAddedLines(baseUrl);
+
   return function add(request: IncomingMessage, response: ServerResponse, longWay: RequestListener): void {
     const isWhole = request.readableLength === Number(request.headers['content-length']);
     const admitted = isWhole ? admission.admit(request, 'pets:write') : null;
@@ -30,10 +31,7 @@ export function createFastAdd({ admission, catalogue, askStore, baseUrl }: FastA
     askStore(
       { request, response, admitted, longWay },
       () => catalogue.add(wanted.newPet, wanted.idempotency),
-      (added) => {
-        const { headers, body } = describeAdded(added, baseUrl);
-        return { status: 201, lines: toLines(headers), body };
-      },
+      describe,
     );
   };
 }

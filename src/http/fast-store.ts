@@ -49,15 +49,17 @@ export function createAskStore(options: FastStoreOptions): AskStore {
       longWay(request, response);
     }
 
-    ask()
-      .then((value) => {
+    ask().then((value) => {
+      try {
         const ms = performance.now() - startedAtMs;
         const requestId = createRequestId();
-        const described = describe(value);
-        send(response, { ...described, requestId, limit: decision.headers });
-        requestLog.noteLane({ request, requestId, status: described.status, caller, ms });
+        const { status, lines, body } = describe(value);
+        send(response, { status, requestId, limit: decision.headers, lines, body });
+        requestLog.noteLane({ request, requestId, status, caller, ms });
         turns.end(request.socket, response);
-      })
-      .catch(fail);
+      } catch (error) {
+        fail(error as Error);
+      }
+    }, fail);
   };
 }

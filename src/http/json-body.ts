@@ -51,6 +51,11 @@ export function parseBody(headers: IncomingHttpHeaders, bytes: Buffer): unknown 
   const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(headers['content-type'] ?? '')?.[1];
   if (charset !== undefined && !/^(?:utf-8|utf8|us-ascii)$/i.test(charset))
     throw new AppError('unsupported_media_type', 'Content-Type: the charset must be utf-8');
+  return parsePlainBody(bytes);
+}
+
+/** Reads a body whose headers say no more of it than `application/json`; throws `invalid_body`. */
+export function parsePlainBody(bytes: Buffer): unknown {
   if (bytes.length === 0) throw new AppError('invalid_body', 'the body is missing: it must be a JSON object');
   if (!isUtf8(bytes)) throw new AppError('invalid_body', 'the body is not valid UTF-8');
   try {

@@ -85,8 +85,11 @@ export function createRequestLog(log: Log, which: 'errors' | 'all'): RequestLog 
       write({ requestId, method, path, status, ms, caller, address });
     },
 
-    noteLane({ request: { method = '', url: path = '' }, ...entry }) {
-      if (entry.ms >= slowRequestMs) write({ ...entry, method, path });
+    noteLane(entry) {
+      if (entry.ms < slowRequestMs) return;
+      const { method = '', url: path = '' } = entry.request;
+      const { requestId, status, caller, ms } = entry;
+      write({ requestId, method, path, status, ms, caller });
     },
 
     noteUnreadable(answer) {

@@ -15,14 +15,25 @@ export interface Usage {
   readonly bannedUntilMs: number;
 }
 
+/** The headers that tell of the limits (interface section 8), under lower-case names; a type alias, so that it is a record. */
+export type LimitHeaders = {
+  readonly 'x-ratelimit-limit': string;
+  readonly 'x-ratelimit-remaining': string;
+  readonly 'x-ratelimit-reset': string;
+  readonly 'ratelimit-policy': string;
+  readonly ratelimit: string;
+  /** Only where the request is refused. */
+  readonly 'retry-after'?: string;
+};
+
 /** The limits' answer to one request. */
 export interface Decision {
   /** Null where the request passes; else the code of its 429. */
   readonly code: 'rate_limit_exceeded' | 'key_banned' | null;
   /** How long to wait, whole seconds rounded up: sent then, a request passes; a second earlier, not. 0 if it passes. */
   readonly retryAfterSeconds: number;
-  /** For the response, under lower-case names; `retry-after` only where the request is refused. */
-  readonly headers: Readonly<Record<string, string>>;
+  /** For the response. */
+  readonly headers: LimitHeaders;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
-import { AppError } from '../errors.ts';
-import type { Database } from '../storage/database.ts';
+import type { AppError } from '../errors.ts';
 import type { Log } from './log.ts';
+import type { CallWatcher, StoreWatcher } from './watch-calls.ts';
 
 /** How often a fault that goes on is told again. */
 export const repeatAfterMs = 10_000;
@@ -10,11 +10,9 @@ export const calmMs = 1_000;
 
 /**
  * Tells in the log when a store begins to fail, every ten seconds while it goes on, and when it is well again: a few
- * lines, however many requests are refused meanwhile. Only calls that fail with `unavailable` are faults.
+ * lines, however many requests are refused meanwhile.
  */
-export interface StoreFaults {
-  /** The database, watched. */
-  watch(database: Database): Database;
+export interface StoreFaults extends StoreWatcher {
   /** What the store cannot do at the moment, a few words each; empty while it is well. */
   listNotes(): readonly string[];
 }
@@ -25,35 +23,12 @@ export function createStoreFaults(
   clock: Clock,
   elapsedMs: () => number = () => performance.now(),
 ): StoreFaults {
-  const reads = watchCalls('read', { log, clock, elapsedMs });
-  const writes = watchCalls('written', { log, clock, elapsedMs });
+  const read = watchFaults('read', { log, clock, elapsedMs });
+  const write = watchFaults('written', { log, clock, elapsedMs });
   return {
-    watch: (database) => ({
-      ...database,
-      read: (statement, parameters) => reads.watch(database.read(statement, parameters)),
-      readNow: watchReadNow(database, reads),
-      run: (statement, parameters) => writes.watch(database.run(statement, parameters)),
-      transact: (work) => writes.watch(database.transact(work)),
-    }),
-    listNotes: () => [reads.note(), writes.note()].filter((note) => note !== null),
-  };
-}
-
-/** Without a function for each call, as it is made for nearly each request. */
-function watchReadNow(
-  { readNow }: Database,
-  { succeed, fail }: ReturnType<typeof watchCalls>,
-): Database['readNow'] {
-  if (readNow === null) return null;
-  return (statement, parameters) => {
-    try {
-      const rows = readNow(statement, parameters);
-      succeed();
-      return rows;
-    } catch (error) {
-      fail(error);
-      throw error;
-    }
+    read,
+    write,
+    listNotes: () => [read.note(), write.note()].filter((note) => note !== null),
   };
 }
 
@@ -67,10 +42,10 @@ interface Fault {
 }
 
 /** Watches one kind of calls: what the store could not be, as in `read`. */
-function watchCalls(
+function watchFaults(
   what: string,
   { log, clock, elapsedMs }: { log: Log; clock: Clock; elapsedMs: () => number },
-) {
+): CallWatcher & { note(): string | null } {
   let fault: Fault | null = null;
 
   function begin(nowMs: number): Fault {
@@ -78,36 +53,29 @@ function watchCalls(
     return { since, startedMs: nowMs, lastMs: nowMs, toldMs: -Infinity, failures: 0, reason: '' };
   }
 
-  function fail(error: unknown): void {
-    if (!(error instanceof AppError) || error.code !== 'unavailable') return;
-    const nowMs = elapsedMs();
-    fault ??= begin(nowMs);
-    fault.failures += 1;
-    fault.lastMs = nowMs;
-    fault.reason = findReason(error);
-    if (nowMs - fault.toldMs < repeatAfterMs) return;
-    fault.toldMs = nowMs;
-    const { since, failures, reason } = fault;
-    log.error({ since, failures, reason }, `the store cannot be ${what}: ${reason}`);
-  }
-
-  function succeed(): void {
-    if (fault === null) return;
-    const nowMs = elapsedMs();
-    if (nowMs - fault.lastMs < calmMs) return;
-    const { since, failures, startedMs } = fault;
-    fault = null;
-    log.info({ since, failures, ms: Math.round(nowMs - startedMs) }, `the store can be ${what} again`);
-  }
-
   return {
-    succeed,
-    fail,
-    /** Beside whoever waits for the call, whose answer it does not hold up. Neither may throw, as nobody would catch it. */
-    watch<T>(outcome: Promise<T>): Promise<T> {
-      outcome.then(succeed, fail);
-      return outcome;
+    fail(failure) {
+      if (failure === null) return;
+      const nowMs = elapsedMs();
+      fault ??= begin(nowMs);
+      fault.failures += 1;
+      fault.lastMs = nowMs;
+      fault.reason = findReason(failure);
+      if (nowMs - fault.toldMs < repeatAfterMs) return;
+      fault.toldMs = nowMs;
+      const { since, failures, reason } = fault;
+      log.error({ since, failures, reason }, `the store cannot be ${what}: ${reason}`);
     },
+
+    succeed() {
+      if (fault === null) return;
+      const nowMs = elapsedMs();
+      if (nowMs - fault.lastMs < calmMs) return;
+      const { since, failures, startedMs } = fault;
+      fault = null;
+      log.info({ since, failures, ms: Math.round(nowMs - startedMs) }, `the store can be ${what} again`);
+    },
+
     note: () => (fault === null ? null : `the store cannot be ${what} since ${fault.since}: ${fault.reason}`),
   };
 }

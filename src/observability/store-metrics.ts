@@ -1,25 +1,11 @@
-import { performance } from 'node:perf_hooks';
 import type { Registry } from 'prom-client';
-import { AppError } from '../errors.ts';
-import type { Database } from '../storage/database.ts';
-import { createDurations, type Durations, exposeDurations } from './durations.ts';
+import { createDurations, exposeDurations } from './durations.ts';
 import { expose } from './metrics.ts';
+import type { CallWatcher, StoreWatcher } from './watch-calls.ts';
 
-interface Calls {
-  readonly durations: Durations;
-  failures: number;
-}
-
-/**
- * A database that also shows how long its reads and writes took, waiting included, and how many it could not do. A
- * write ends when it is durable. What is read within the call (`readNow`) is counted where it fails, and not timed: it
- * takes less than to ask the clock how long.
- */
-export function timeDatabase(database: Database, registry: Registry): Database {
-  const calls = {
-    read: { durations: createDurations(), failures: 0 },
-    write: { durations: createDurations(), failures: 0 },
-  };
+/** Shows how long the reads and writes of a store took, and how many it could not do. */
+export function createStoreMetrics(registry: Registry): StoreWatcher {
+  const calls = { read: countCalls(), write: countCalls() };
   const listed = Object.entries(calls);
 
   exposeDurations(
@@ -37,40 +23,24 @@ export function timeDatabase(database: Database, registry: Registry): Database {
       type: 'counter',
       help: 'Calls that the store could not do at the time.',
     },
-    () => listed.map(([call, { failures }]) => ({ labels: { call }, value: failures })),
+    () => listed.map(([call, { countFailures }]) => ({ labels: { call }, value: countFailures() })),
   );
-
-  /** Beside whoever waits for the call, whose answer it does not hold up. Nothing in it may throw: nobody would catch it. */
-  function time<T>(call: Calls, action: () => Promise<T>): Promise<T> {
-    const startedAtMs = performance.now();
-    const outcome = action();
-    const noteEnd = () => call.durations.note(performance.now() - startedAtMs);
-    outcome.then(noteEnd, (error) => {
-      noteEnd();
-      noteFailure(call, error);
-    });
-    return outcome;
-  }
-
-  const { readNow } = database;
-  return {
-    ...database,
-    readNow:
-      readNow &&
-      ((statement, parameters) => {
-        try {
-          return readNow(statement, parameters);
-        } catch (error) {
-          noteFailure(calls.read, error);
-          throw error;
-        }
-      }),
-    read: (statement, parameters) => time(calls.read, () => database.read(statement, parameters)),
-    run: (statement, parameters) => time(calls.write, () => database.run(statement, parameters)),
-    transact: (work) => time(calls.write, () => database.transact(work)),
-  };
+  return { read: calls.read.watcher, write: calls.write.watcher };
 }
 
-function noteFailure(call: Calls, error: unknown): void {
-  if (error instanceof AppError && error.code === 'unavailable') call.failures += 1;
+/** Counts and times calls of one kind. */
+function countCalls() {
+  const durations = createDurations();
+  let failures = 0;
+
+  const watcher: CallWatcher = {
+    succeed(ms) {
+      if (ms !== null) durations.note(ms);
+    },
+    fail(failure, ms) {
+      if (ms !== null) durations.note(ms);
+      if (failure !== null) failures += 1;
+    },
+  };
+  return { durations, countFailures: () => failures, watcher };
 }

@@ -3,7 +3,7 @@ import { after, beforeEach, test } from 'node:test';
 import { dayMs, minuteMs, secondMs } from '../../src/clock.ts';
 import type { ErrorCode } from '../../src/errors.ts';
 import { expectError } from '../support/expect-error.ts';
-import { exchangeRaw, formatRequest, type RawResponse } from '../support/raw-http.ts';
+import { exchangeRaw, formatRequest, openRaw, type RawResponse } from '../support/raw-http.ts';
 import { startService } from '../support/service.ts';
 
 const service = await startService({ after }, { LOG_REQUESTS: 'all' });
@@ -176,3 +176,34 @@ test('a refusal never repeats the key, and the log never holds one', async () =>
   await service.request(key, '/pets');
   for (const text of [key, invalidKey]) assert.ok(!service.readLog().includes(text));
 });
+
+for (const [way, settings] of [
+  ['the long way', { LOG_REQUESTS: 'all' }],
+  ['the fast lane', { LOG_REQUESTS: 'errors' }],
+] as const)
+  test(`each request of a connection is judged by its own Authorization, on ${way}`, async (t) => {
+    const own = await startService(t, settings);
+    const reader = await own.createKey();
+    const other = await own.createKey();
+    await own.request(reader, '/pets');
+    await own.request(other, '/pets');
+    const raw = await openRaw(t, own.baseUrl);
+    for (const [authorization, status, remaining] of [
+      [`Bearer ${reader}`, 200, '999998'],
+      [`Bearer ${reader}`, 200, '999997'],
+      [`Bearer ${other}`, 200, '999998'],
+      [`Bearer ${invalidKey}`, 401],
+      [`Bearer ${invalidKey}`, 401],
+      ['none', 401],
+      [`Bearer ${reader}`, 200, '999996'],
+      [reader, 401],
+      [`bearer  ${other}`, 200, '999997'],
+      [`Bearer ${reader}`, 200, '999995'],
+    ] as const) {
+      const sent = authorization === 'none' ? {} : { authorization };
+      raw.send(formatRequest('GET /v1/pets', { connection: 'keep-alive', ...sent }));
+      const response = await raw.read();
+      assert.equal(response.status, status, authorization);
+      if (remaining !== undefined) assert.equal(response.headers.get('x-ratelimit-remaining'), remaining);
+    }
+  });

@@ -190,7 +190,7 @@ test('an add that the store cannot do is 503 with the headers of its one count',
 });
 
 test('an add whose answer cannot be written is 500, is there once, and the service goes on', async (t) => {
-  const { baseUrl, key, store } = await startFaultyService(t, 'address unwritable');
+  const { baseUrl, key, store } = await startFaultyService(t, 'answer unwritable');
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   const response = await fetch(`${baseUrl}/pets`, { method: 'POST', headers, body: rex });
   await expectError(response, 500, 'internal_error');

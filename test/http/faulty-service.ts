@@ -6,6 +6,8 @@ import { buildServer } from '../../src/http/server.ts';
 import { createMemoryCounters } from '../../src/limits/counters-memory.ts';
 import { createLimiter } from '../../src/limits/limiter.ts';
 import { createLog } from '../../src/observability/log.ts';
+import type { Catalogue } from '../../src/pets/catalogue.ts';
+import type { Pet } from '../../src/pets/pet.ts';
 import { openStore, type Store } from '../../src/store.ts';
 import { type Ending, makeFolder } from '../support/service.ts';
 
@@ -17,8 +19,8 @@ export interface FaultyService {
   readonly store: Store;
 }
 
-/** What is wrong with it: its store has gone, or the addresses of its animals cannot be written into a header. */
-export type Fault = 'store gone' | 'address unwritable';
+/** What is wrong with it: its store has gone, or what it gives for an added animal is none that could be written. */
+export type Fault = 'store gone' | 'answer unwritable';
 
 export async function startFaultyService(test: Ending, fault: Fault = 'store gone'): Promise<FaultyService> {
   const clock = () => Date.UTC(2027, 0, 2, 12);
@@ -37,13 +39,13 @@ export async function startFaultyService(test: Ending, fault: Fault = 'store gon
   else test.after(end);
 
   const server = await buildServer({
-    catalogue: store.catalogue,
+    catalogue: fault === 'answer unwritable' ? giveNothing(store.catalogue) : store.catalogue,
     verifier,
     limiter: createLimiter({ counters: createMemoryCounters(), clock }),
     cursors: createCursors(Buffer.alloc(32)),
     clock,
     log: createLog('silent', new PassThrough()),
-    publicUrl: fault === 'address unwritable' ? 'http://localhost/\n' : null,
+    publicUrl: null,
     trustProxy: false,
     corsOrigins: [],
     logRequests: 'errors',
@@ -51,4 +53,11 @@ export async function startFaultyService(test: Ending, fault: Fault = 'store gon
   });
   test.after(() => server.close());
   return { baseUrl: `${await server.listen({ port: 0 })}/v1`, key, store };
+}
+
+function giveNothing(catalogue: Catalogue): Catalogue {
+  return {
+    ...catalogue,
+    add: async (...wanted) => ({ ...(await catalogue.add(...wanted)), pet: {} as Pet }),
+  };
 }

@@ -56,6 +56,14 @@ test('the head of an answer is the same on either way, name by name as it is spe
   }
 });
 
+const limit = {
+  'x-ratelimit-limit': '60',
+  'x-ratelimit-remaining': '59',
+  'x-ratelimit-reset': '1',
+  'ratelimit-policy': '"minute";q=60;w=60',
+  ratelimit: '"minute";r=59;t=60',
+};
+
 test('Date is the time of each answer, by the second', async (t) => {
   let nowMs = Date.UTC(2027, 0, 2, 12);
   const send = createSender(0, () => nowMs);
@@ -63,7 +71,7 @@ test('Date is the time of each answer, by the second', async (t) => {
     send(response, {
       status: 200,
       requestId: 'req_1',
-      limit: {},
+      limit,
       lines: toLines({ 'content-length': '0' }),
       body: '',
     });

@@ -5,6 +5,7 @@ import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { createLog } from '../../src/observability/log.ts';
 import { calmMs, createStoreFaults, repeatAfterMs } from '../../src/observability/store-faults.ts';
+import { watchCalls } from '../../src/observability/watch-calls.ts';
 import { step } from '../../src/storage/database.ts';
 import { openDatabase } from '../../src/storage/open-database.ts';
 import { insertWindow, selectSubjects } from '../contracts/window-rows.ts';
@@ -16,7 +17,7 @@ async function openWatched(t: TestContext) {
   const output = new PassThrough();
   const clock = createMovableClock();
   const faults = createStoreFaults(createLog('info', output), clock.now, clock.now);
-  const database = faults.watch(await openDatabase(`sqlite:${join(folder, 'store.db')}`));
+  const database = watchCalls(await openDatabase(`sqlite:${join(folder, 'store.db')}`), [faults]);
   t.after(() => database.close());
   let subject = 0;
   let logged = '';
@@ -96,7 +97,7 @@ test('a fault of what is read within the call is told, and that it is well again
   const { database, faults, clock, readLines } = await openWatched(t);
   const closed = await openDatabase(`sqlite:${join(await makeFolder(t), 'store.db')}`);
   await closed.close();
-  const failing = faults.watch(closed);
+  const failing = watchCalls(closed, [faults]);
   assert.throws(() => failing.readNow?.(selectSubjects, {}), { code: 'unavailable' });
   assert.match(faults.listNotes()[0] ?? '', /^the store cannot be read since /);
   clock.advance(calmMs);

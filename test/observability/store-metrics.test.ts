@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Registry } from 'prom-client';
 import { selectAnyAccount } from '../../src/accounts/account-rows.ts';
-import { timeDatabase } from '../../src/observability/store-metrics.ts';
+import { createStoreMetrics } from '../../src/observability/store-metrics.ts';
+import { watchCalls } from '../../src/observability/watch-calls.ts';
 import { insertPet } from '../../src/pets/pet-rows.ts';
 import { step } from '../../src/storage/database.ts';
 import { openDatabase } from '../../src/storage/open-database.ts';
@@ -13,7 +14,8 @@ async function openTimed(test: TestContext) {
   const registry = new Registry();
   const opened = await openDatabase(`sqlite:${join(await makeFolder(test), 'store.db')}`);
   test.after(() => opened.close());
-  return { database: timeDatabase(opened, registry), show: () => registry.metrics() };
+  const database = watchCalls(opened, [createStoreMetrics(registry)]);
+  return { database, show: () => registry.metrics() };
 }
 
 test('reads and writes of the store are timed apart', async (t) => {
