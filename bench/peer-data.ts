@@ -35,7 +35,7 @@ function buildDatabase(folder: string, animals: number): string {
       category_id integer not null,
       status text not null
     );
-    create index pets_by_status on pets (status, id);
+    create index pets_by_status on pets (status desc, id);
     begin`);
   const insert = database.prepare('insert into pets (name, category_id, status) values (?, ?, ?)');
   for (const { name, categoryId, status } of makeAnimals(animals)) insert.run(name, categoryId, status);

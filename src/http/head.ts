@@ -42,7 +42,7 @@ export function fromLines(lines: string): Record<string, string> {
   return headers;
 }
 
-/** By name, as to go through what an object holds costs each answer of the lane three times as much. */
+/** By name: to go through what the object holds would cost three times as much in each answer. */
 function writeLimit(limit: LimitHeaders): string {
   return (
     `x-ratelimit-limit: ${limit['x-ratelimit-limit']}\r\n` +

@@ -35,8 +35,8 @@ export function readIdempotency(
 }
 
 /**
- * Takes a valid NewPet out of a plain request (fast-lane.ts) whose whole body waits to be read. Where there is none it gives null and
- * puts back what it read, so that whoever comes next can read the body and say what is wrong with it.
+ * Takes a valid NewPet out of a plain request (fast-lane.ts) whose whole body waits to be read. Where there is none it
+ * gives null and puts back what it read, so that whoever comes next can read the body and say what is wrong with it.
  */
 export function takeNewPet(request: IncomingMessage, caller: Caller): NewPetRequest | null {
   // Without a length only the first of several parts would be read.
@@ -44,17 +44,9 @@ export function takeNewPet(request: IncomingMessage, caller: Caller): NewPetRequ
   if (bytes === null) return null;
   const taken = bytes.length <= bodyBytesMax ? tryToRead(request.headers, caller, bytes) : null;
   if (taken === null) request.unshift(bytes);
-  else letGo(request);
-  return taken;
-}
-
-/** Node's request, with its own way out for one that has no body: nobody listens for the end of what is read as a whole, either. */
-type Closable = IncomingMessage & { _dumpAndCloseReadable?: () => void };
-
-/** Node lets go of a request once its end is told, or where it is closed without. */
-function letGo(request: Closable): void {
-  if (request.complete && request._dumpAndCloseReadable !== undefined) request._dumpAndCloseReadable();
+  // Node lets go of a request once it has told its end.
   else request.resume();
+  return taken;
 }
 
 function tryToRead(headers: IncomingHttpHeaders, caller: Caller, bytes: Buffer): NewPetRequest | null {
@@ -79,7 +71,7 @@ export function addedHeaders({ pet, replayed }: Added, baseUrl: string): Record<
   return headers;
 }
 
-/** Tells of an added animal on the fast lane: `addedHeaders` and the length as lines, which but for their digits are made once. */
+/** Tells of an added animal on the fast lane: `addedHeaders` and the length, in lines that are made once but for their digits. */
 export function createAddedLines(baseUrl: string) {
   const location = toLines({ location: `${baseUrl}/pets/` }).trimEnd();
   const fixed = toLines({ 'content-type': jsonType });

@@ -78,6 +78,8 @@ test('the same Idempotency-Key is one animal, whichever way its requests go', as
     answers.map(({ headers }) => headers.get('idempotent-replayed')),
     [null, 'true', 'true'],
   );
+  const [, short, long] = answers.map(listSteadyHeaders);
+  assert.deepEqual(short, long);
   await expectError(await service.post(key, rex.replace('1', '2'), again), 422, 'idempotency_key_reused');
   assert.equal(await service.countPets(), 1);
 });
