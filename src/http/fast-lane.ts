@@ -4,6 +4,7 @@ import { createFastAdd, type FastAddOptions } from './fast-add.ts';
 import { createFastRead, type FastReadOptions } from './fast-read.ts';
 import { createAskStore, type FastStoreOptions } from './fast-store.ts';
 import { createSender, takesHead } from './head.ts';
+import type { Outbox } from './outbox.ts';
 
 /** Answers a request, at once or once the store has done its part, or hands it on. */
 export type FastLane = (request: IncomingMessage, response: ServerResponse, longWay: RequestListener) => void;
@@ -13,6 +14,8 @@ type PartsOptions = FastReadOptions & FastAddOptions & FastStoreOptions;
 export interface FastLaneOptions extends Omit<PartsOptions, 'send' | 'askStore'> {
   /** How long a connection is kept open for a next request, in milliseconds. */
   readonly keepAliveMs: number;
+  /** Where answers to reads go. Adds share a commit and are answered one right after the other as it is. */
+  readonly outbox: Outbox;
 }
 
 /**
@@ -22,10 +25,10 @@ export interface FastLaneOptions extends Omit<PartsOptions, 'send' | 'askStore'>
  * (docs/performance.md). It answers what succeeds; all else goes the long way, where nothing is counted or tried again.
  */
 export function createFastLane(options: FastLaneOptions): FastLane {
-  const send = createSender(options.keepAliveMs);
-  const askStore = createAskStore({ ...options, send });
-  const read = createFastRead({ ...options, send, askStore });
-  const add = createFastAdd({ ...options, askStore });
+  const send = createSender(options.keepAliveMs, options.outbox.put);
+  const sendNow = createSender(options.keepAliveMs, (response, body) => response.end(body));
+  const read = createFastRead({ ...options, send, askStore: createAskStore({ ...options, send }) });
+  const add = createFastAdd({ ...options, askStore: createAskStore({ ...options, send: sendNow }) });
 
   return function receive(request, response, longWay) {
     // A response without a socket is one of a connection that has been closed.

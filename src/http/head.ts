@@ -64,10 +64,12 @@ export function takesHead(response: ServerResponse): boolean {
 /**
  * Sends answers with the head that `writeHead` would give them, without its work. It checks each name and value of
  * each answer anew, which is a third of all that the program does for a page that is ready; here they are checked where
- * they are made, once, and what is new in each answer is our own digits. `takesHead` must hold of the response.
+ * they are made, once, and what is new in each answer is our own digits. `takesHead` must hold of the response, which
+ * `end` is to end, now or later.
  */
 export function createSender(
   keepAliveMs: number,
+  end: (response: ServerResponse, body: string) => void,
   clock: Clock = Date.now,
 ): (response: ServerResponse, answer: LaneAnswer) => void {
   const fixedLines = toLines({ ...securityHeaders, Connection: 'keep-alive', ...describeKept(keepAliveMs) });
@@ -88,7 +90,7 @@ export function createSender(
     const ownLines = `x-request-id: ${requestId}\r\n${writeLimit(limit)}${lines}`;
     response.statusCode = status;
     (response as Headed)._header = `${statusLines[status]}${ownLines}${writeCommonLines()}`;
-    response.end(body);
+    end(response, body);
   };
 }
 

@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Socket } from 'node:net';
 import type { Connections } from './connections.ts';
 import { createRota } from './rota.ts';
+import type { Outbox } from './outbox.ts';
 import type { Turns } from './turns.ts';
 
 /** How many requests may wait for their turn on one connection (docs/settings.md). */
@@ -37,8 +38,7 @@ interface Line {
  */
 export function inTurn(
   handle: RequestListener,
-  turns: Turns,
-  connections: Connections,
+  { turns, outbox, connections }: { turns: Turns; outbox: Outbox; connections: Connections },
   bytesMax = waitingBytesMax,
 ): RequestListener {
   const lines = new WeakMap<Socket, Line>();
@@ -112,6 +112,7 @@ export function inTurn(
     note(line, -1, bytes);
     if (line.waiting === 0) connections.goOn(request.socket);
     if (request.socket.writable) handle(request, response);
+    outbox.flush();
     // What takes the short way is answered by now, and an idle connection must not hold its last request.
     if (response.writableEnded) turns.end(request.socket, response);
   }

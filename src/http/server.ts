@@ -21,6 +21,7 @@ import { createHttpServer, defaultTimeouts, headerBytesMax, type Timeouts } from
 import { inTurn } from './in-turn.ts';
 import { acceptJson } from './json-body.ts';
 import { describeApi } from './openapi.ts';
+import { createOutbox } from './outbox.ts';
 import { createPetAnswers } from './pet-answers.ts';
 import { petsRoutes } from './pets-routes.ts';
 import { createReadyAnswers } from './ready-answers.ts';
@@ -67,7 +68,8 @@ function createParts({ catalogue, verifier, limiter, clock, log, ...options }: S
   const createRequestId = createRequestIds();
   const requestLog = countRequests(createRequestLog(log, options.logRequests), registry);
   const turns = createTurns();
-  const unreadable = createUnreadableHandler({ limiter, turns, createRequestId, log: requestLog });
+  const outbox = createOutbox();
+  const unreadable = createUnreadableHandler({ limiter, turns, outbox, createRequestId, log: requestLog });
   const kept = createReadyAnswers(catalogue.stamps.read, clock);
   const ready = countReadyAnswers(kept, registry);
   const baseUrl = options.publicUrl ?? '/v1';
@@ -79,6 +81,7 @@ function createParts({ catalogue, verifier, limiter, clock, log, ...options }: S
     ready,
     petAnswers,
     turns,
+    outbox,
     createRequestId,
     requestLog,
     keepAliveMs: timeouts.keepAliveMs,
@@ -99,6 +102,7 @@ function createParts({ catalogue, verifier, limiter, clock, log, ...options }: S
     requestLog,
     unreadable,
     turns,
+    outbox,
     ready,
     petAnswers,
     lane,
@@ -108,7 +112,7 @@ function createParts({ catalogue, verifier, limiter, clock, log, ...options }: S
 }
 
 function createFramework(options: ServerOptions, parts: Parts): FastifyInstance {
-  const { registry, requestLog, unreadable, turns, lane, receive } = parts;
+  const { registry, requestLog, unreadable, turns, outbox, lane, receive } = parts;
   // Where each request is logged, its page's origin may matter, or clients are to let go, all go the long way.
   let isLaneOpen = options.logRequests === 'errors' && options.corsOrigins.length === 0;
 
@@ -120,7 +124,7 @@ function createFramework(options: ServerOptions, parts: Parts): FastifyInstance 
         if (isLaneOpen && request.httpVersionMajor === 1) lane(request, response, handler);
         else handler(request, response);
       };
-      const queued = inTurn(listener, turns, connections);
+      const queued = inTurn(listener, { turns, outbox, connections });
       const receiveFirst: RequestListener = (request, response) => {
         options.catalogue.stamps.openTurn();
         queued(request, response);

@@ -5,6 +5,7 @@ import { AppError } from '../errors.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import { limitError } from './arrival.ts';
 import { errorBody, errorHeaders, errorStatus } from './error-handler.ts';
+import type { Outbox } from './outbox.ts';
 import type { RequestLog } from './request-log.ts';
 import { securityHeaders } from './security-headers.ts';
 import { settle } from './settle.ts';
@@ -43,6 +44,7 @@ const noTunnel = new AppError('method_not_allowed', 'CONNECT is not known here')
 export interface UnreadableOptions {
   readonly limiter: Limiter;
   readonly turns: Turns;
+  readonly outbox: Outbox;
   readonly createRequestId: () => string;
   readonly log: RequestLog;
 }
@@ -51,7 +53,8 @@ export interface UnreadableOptions {
  * Answers what is no readable HTTP as every other failure is answered: in the Error body, with the limit's headers,
  * counted by address as it bears no key that could be read.
  */
-export function createUnreadableHandler({ limiter, turns, createRequestId, log }: UnreadableOptions) {
+export function createUnreadableHandler(options: UnreadableOptions) {
+  const { limiter, turns, outbox, createRequestId, log } = options;
   /** What had been read of a connection when something on it could not be. */
   const broken = new WeakMap<Socket, number>();
   const failures = new WeakMap<ServerResponse, AppError>();
@@ -89,6 +92,7 @@ export function createUnreadableHandler({ limiter, turns, createRequestId, log }
         return;
       }
       broken.set(socket, socket.bytesRead);
+      outbox.flush();
       if (code === afterLast) return;
       const known = parserErrors[code];
       const isUnreadable = known !== undefined || code.startsWith('HPE_');
@@ -104,6 +108,7 @@ export function createUnreadableHandler({ limiter, turns, createRequestId, log }
     /** For the server's `connect`: CONNECT asks for a tunnel, and there is none. Nobody else listens to its errors. */
     onConnect({ socket }: IncomingMessage, stream: Duplex): void {
       stream.on('error', () => stream.destroy());
+      outbox.flush();
       const answer = () =>
         answerRaw(stream, socket.remoteAddress ?? '', noTunnel, { allow: 'GET, HEAD, POST' });
       onFinished(turns.find(socket)?.response, answer);

@@ -7,6 +7,7 @@ import { Worker } from 'node:worker_threads';
 import { connectionsPerTurn, createConnections } from '../../src/http/connections.ts';
 import { createHttpServer, defaultTimeouts } from '../../src/http/http-server.ts';
 import { inTurn, throngMsMax } from '../../src/http/in-turn.ts';
+import { createOutbox } from '../../src/http/outbox.ts';
 import { arrivedPerTurn, shortTurnMs } from '../../src/http/rota.ts';
 import { createTurns } from '../../src/http/turns.ts';
 import { openRaw, type RawConnection } from '../support/raw-http.ts';
@@ -20,7 +21,11 @@ const request = (path: string, headers = 0) => {
 /** A server with all that keeps crowds from holding others up, behind a door that collects who comes. */
 async function startServer(t: TestContext, handle: RequestListener) {
   const connections = createConnections();
-  const server = createHttpServer(inTurn(handle, createTurns(), connections), defaultTimeouts, connections);
+  const server = createHttpServer(
+    inTurn(handle, { turns: createTurns(), outbox: createOutbox(), connections }),
+    defaultTimeouts,
+    connections,
+  );
   const waiting: Socket[] = [];
   const door = createNetServer({ pauseOnConnect: true }, (socket) => waiting.push(socket));
   door.listen(0, '127.0.0.1');
@@ -193,7 +198,11 @@ test('a crowd at the door is let in before anyone of it is read', async (t) => {
     seen.push('request');
     response.end();
   };
-  const server = createHttpServer(inTurn(handle, createTurns(), connections), defaultTimeouts, connections);
+  const server = createHttpServer(
+    inTurn(handle, { turns: createTurns(), outbox: createOutbox(), connections }),
+    defaultTimeouts,
+    connections,
+  );
   server.on('connection', () => seen.push('connection'));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

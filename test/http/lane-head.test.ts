@@ -66,7 +66,11 @@ const limit = {
 
 test('Date is the time of each answer, by the second', async (t) => {
   let nowMs = Date.UTC(2027, 0, 2, 12);
-  const send = createSender(0, () => nowMs);
+  const send = createSender(
+    0,
+    (response, body) => response.end(body),
+    () => nowMs,
+  );
   const server = createServer((_request, response) => {
     send(response, {
       status: 200,

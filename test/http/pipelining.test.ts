@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { RequestListener, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { after, test } from 'node:test';
 import { createConnections } from '../../src/http/connections.ts';
 import { createHttpServer, defaultTimeouts } from '../../src/http/http-server.ts';
 import { inTurn, waitingRequestsMax } from '../../src/http/in-turn.ts';
+import { createOutbox } from '../../src/http/outbox.ts';
 import { createTurns } from '../../src/http/turns.ts';
 import { expectError } from '../support/expect-error.ts';
 import { openRaw } from '../support/raw-http.ts';
@@ -68,7 +69,7 @@ test('where too many wait on all connections, the one that brings more is closed
   // Each takes 4,096 bytes, and of its one header the two texts, `Host` and `a`, with 48 for each.
   const bytesMax = 3 * (4_096 + 2 * 48 + 'Hosta'.length);
   const server = createHttpServer(
-    inTurn(handle, createTurns(), connections, bytesMax),
+    inTurn(handle, { turns: createTurns(), outbox: createOutbox(), connections }, bytesMax),
     defaultTimeouts,
     connections,
   ).listen(0, '127.0.0.1');
@@ -89,6 +90,26 @@ test('where too many wait on all connections, the one that brings more is closed
   const third = await openRaw(t, url);
   third.send(request('/').repeat(4));
   for (let answered = 0; answered < 4; answered += 1) assert.equal((await third.read()).status, 200);
+});
+
+test('a connection whose requests are answered holds none of them', async (t) => {
+  const [turns, outbox, connections] = [createTurns(), createOutbox(), createConnections()];
+  const sockets = new Set<Socket>();
+  const handle: RequestListener = ({ socket }, response) => {
+    sockets.add(socket);
+    outbox.put(response, '');
+  };
+  const listener = inTurn(handle, { turns, outbox, connections });
+  const server = createHttpServer(listener, defaultTimeouts, connections).listen(0, '127.0.0.1');
+  t.after(() => server.close());
+  await once(server, 'listening');
+  const client = await openRaw(t, `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  client.send('GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(3));
+  for (let answered = 0; answered < 3; answered += 1) await client.read();
+  assert.deepEqual(
+    [...sockets].map((socket) => turns.find(socket)),
+    [undefined],
+  );
 });
 
 test('an animal that is added behind requests that wait is there for those behind it', async (t) => {

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { test } from 'node:test';
+import { setImmediate as turnEnds } from 'node:timers/promises';
+import { createOutbox, heldAnswersMax } from '../../src/http/outbox.ts';
+import { createWarmKey } from '../support/lane.ts';
+import { exchangeRaw, formatRequest, openRaw } from '../support/raw-http.ts';
+import { startService } from '../support/service.ts';
+
+function createSeen() {
+  const outbox = createOutbox();
+  const sent: string[] = [];
+  const response = { end: (body: string) => sent.push(body) } as unknown as ServerResponse;
+  return { sent, flush: outbox.flush, put: (body: string) => outbox.put(response, body) };
+}
+
+test('answers are sent in their order once the turn ends', async () => {
+  const { put, sent } = createSeen();
+  for (const body of ['one', 'two', 'three']) put(body);
+  await Promise.resolve();
+  assert.deepEqual(sent, []);
+  await turnEnds();
+  assert.deepEqual(sent, ['one', 'two', 'three']);
+});
+
+test('no more are held than the bound, and what comes after them is sent as the turn ends', async () => {
+  const { put, sent } = createSeen();
+  for (let number = 1; number < heldAnswersMax; number += 1) put(`${number}`);
+  assert.equal(sent.length, 0);
+  put('the last');
+  assert.equal(sent.length, heldAnswersMax);
+  put('one more');
+  assert.equal(sent.length, heldAnswersMax);
+  await turnEnds();
+  assert.equal(sent.at(-1), 'one more');
+});
+
+test('what is sent sooner is sent once', async () => {
+  const { put, flush, sent } = createSeen();
+  put('one');
+  flush();
+  assert.deepEqual(sent, ['one']);
+  flush();
+  put('two');
+  await turnEnds();
+  await turnEnds();
+  assert.deepEqual(sent, ['one', 'two']);
+});
+
+async function startShipped(t: Parameters<typeof startService>[0]) {
+  const service = await startService(t, { LOG_REQUESTS: 'errors' });
+  const key = await createWarmKey(service);
+  for (const name of ['Rex', 'Bo']) await service.store.catalogue.add({ name, categoryId: 1n }, null);
+  await (await service.request(key, '/pets/1')).text();
+  const get = (id: number) =>
+    formatRequest(`GET /v1/pets/${id}`, { authorization: `Bearer ${key}`, connection: 'keep-alive' });
+  return { service, get };
+}
+
+for (const [what, id] of [
+  ['that is ready', 1],
+  ['from the store', 2],
+] as const) {
+  for (const [behind, status, text] of [
+    ['garbage', 400, 'garbage\r\n\r\n'],
+    ['a CONNECT', 405, 'CONNECT a:80 HTTP/1.1\r\nHost: localhost\r\n\r\n'],
+  ] as const)
+    test(`an answer ${what} comes before that to ${behind} behind its request`, async (t) => {
+      const { service, get } = await startShipped(t);
+      const responses = await exchangeRaw(t, service.baseUrl, get(id) + text);
+      assert.deepEqual(
+        responses.map((response) => response.status),
+        [200, status],
+      );
+    });
+
+  test(`a client that says with its request that it will send no more gets its answer ${what}`, async (t) => {
+    const { service, get } = await startShipped(t);
+    const connection = await openRaw(t, service.baseUrl);
+    connection.send(get(id));
+    connection.end();
+    const responses = await connection.readAll();
+    assert.deepEqual(
+      responses.map(({ status }) => status),
+      [200],
+    );
+  });
+
+  test(`a client that goes away before its answer ${what} harms nobody`, async (t) => {
+    const { service, get } = await startShipped(t);
+    for (let number = 0; number < 20; number += 1) {
+      const connection = await openRaw(t, service.baseUrl);
+      connection.send(get(id));
+      connection.reset();
+    }
+    const [response] = await exchangeRaw(t, service.baseUrl, `${get(id)}garbage\r\n\r\n`);
+    assert.equal(response?.status, 200);
+    assert.doesNotMatch(service.readLog(), /"level":(?:50|60)/);
+  });
+}
