@@ -34,9 +34,15 @@ export function createFastLane(options: FastLaneOptions): FastLane {
     // A response without a socket is one of a connection that has been closed.
     const isPlain = response.socket !== null && takesHead(response) && isPlainHead(request.headers);
     // By the next tick a body that came with its head waits to be read.
-    if (isPlain && isPlainPost(request)) process.nextTick(add, request, response, longWay);
-    else if (isPlain && isPlainGet(request)) read(request, response, longWay);
-    else longWay(request, response);
+    if (isPlain && isPlainPost(request)) {
+      // Its commit may be made at once, and those before it need not wait for the disk.
+      options.outbox.flush();
+      process.nextTick(add, request, response, longWay);
+    } else if (isPlain && isPlainGet(request)) {
+      read(request, response, longWay);
+    } else {
+      longWay(request, response);
+    }
   };
 }
 

@@ -1,8 +1,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Connections } from './connections.ts';
-import { createRota } from './rota.ts';
 import type { Outbox } from './outbox.ts';
+import { createRota } from './rota.ts';
 import type { Turns } from './turns.ts';
 
 /** How many requests may wait for their turn on one connection (docs/settings.md). */
@@ -87,6 +87,8 @@ export function inTurn(
 
   function wait(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
+    // A throng takes its time to be read.
+    outbox.flush();
     boundTurn(socket);
     const line = findLine(socket);
     const bytes = countBytes(request);
@@ -121,8 +123,12 @@ export function inTurn(
     // What comes on a connection that is being closed could be done, but not answered.
     if (!request.socket.writable) return;
     const isPlain = response.socket !== null && request.rawHeaders.length <= fewHeaderTexts;
-    if (isPlain) handle(request, response);
-    else wait(request, response);
+    if (!isPlain) {
+      wait(request, response);
+      return;
+    }
+    outbox.hold();
+    handle(request, response);
   };
 }
 

@@ -1,13 +1,15 @@
 import type { ServerResponse } from 'node:http';
 
-/** How many answers are held at once, so that the first of them waits for few others: each takes about 10 us to make. */
+/** How many answers are held at once: each of those before it takes the first about 10 us longer. */
 export const heldAnswersMax = 32;
 
-/** Holds answers until the turn of the event loop ends, to send them one right after the other. */
+/** Holds answers to send them one right after the other. */
 export interface Outbox {
-  /** Ends a response with its body once the turn ends, or sooner where many are held. */
+  /** A request has been read from its socket: what is answered from now on is held until no more are read in this turn. */
+  hold(): void;
+  /** Ends a response with its body, once those of the turn are sent where they are held. */
   put(response: ServerResponse, body: string): void;
-  /** Sends what is held, for what comes behind an answer on its connection and must not be sent before it. */
+  /** Sends what is held, before something that takes its time or must not overtake it. */
   flush(): void;
 }
 
@@ -18,18 +20,29 @@ export interface Outbox {
  */
 export function createOutbox(): Outbox {
   let held: { readonly response: ServerResponse; readonly body: string }[] = [];
+  let isHolding = false;
 
   function flush(): void {
+    if (held.length === 0) return;
     const answers = held;
     held = [];
     for (const { response, body } of answers) response.end(body);
   }
 
+  function endTurn(): void {
+    isHolding = false;
+    flush();
+  }
+
   return {
+    hold() {
+      if (isHolding) return;
+      isHolding = true;
+      setImmediate(endTurn);
+    },
     put(response, body) {
       held.push({ response, body });
-      if (held.length === 1) setImmediate(flush);
-      else if (held.length === heldAnswersMax) flush();
+      if (!isHolding || held.length === heldAnswersMax) flush();
     },
     flush,
   };

@@ -36,7 +36,10 @@ export function countRequests(log: RequestLog, registry: Registry): CountingRequ
   );
   exposeDurations(
     registry,
-    { name: 'request_duration_seconds', help: 'How long requests took, until their answer was sent.' },
+    {
+      name: 'request_duration_seconds',
+      help: 'How long requests took, until their answer was handed over to be sent.',
+    },
     () => listAnswers(routes),
   );
 

@@ -120,9 +120,13 @@ function createFramework(options: ServerOptions, parts: Parts): FastifyInstance 
 
   const server: FastifyInstance = Fastify({
     serverFactory: (handler) => {
+      const longWay: RequestListener = (request, response) => {
+        outbox.flush();
+        handler(request, response);
+      };
       const listener: RequestListener = (request, response) => {
-        if (isLaneOpen && request.httpVersionMajor === 1) lane(request, response, handler);
-        else handler(request, response);
+        if (isLaneOpen && request.httpVersionMajor === 1) lane(request, response, longWay);
+        else longWay(request, response);
       };
       const queued = inTurn(listener, { turns, outbox, connections });
       const receiveFirst: RequestListener = (request, response) => {
@@ -144,6 +148,8 @@ function createFramework(options: ServerOptions, parts: Parts): FastifyInstance 
     },
   });
   server.server.on('connect', unreadable.onConnect);
+  // Node then ends this side, too: what it asked for is to be sent before.
+  server.server.on('connection', (socket) => socket.prependListener('end', outbox.flush));
   endAfterUpgrade(server.server);
   logTurnedAway(server.server, options.clock, options.log);
   countTurnedAway(server.server, registry);

@@ -5,17 +5,18 @@ import { setImmediate as turnEnds } from 'node:timers/promises';
 import { createOutbox, heldAnswersMax } from '../../src/http/outbox.ts';
 import { createWarmKey } from '../support/lane.ts';
 import { exchangeRaw, formatRequest, openRaw } from '../support/raw-http.ts';
-import { startService } from '../support/service.ts';
+import { type Ending, startService } from '../support/service.ts';
 
 function createSeen() {
   const outbox = createOutbox();
   const sent: string[] = [];
   const response = { end: (body: string) => sent.push(body) } as unknown as ServerResponse;
-  return { sent, flush: outbox.flush, put: (body: string) => outbox.put(response, body) };
+  return { sent, hold: outbox.hold, flush: outbox.flush, put: (body: string) => outbox.put(response, body) };
 }
 
 test('answers are sent in their order once the turn ends', async () => {
-  const { put, sent } = createSeen();
+  const { hold, put, sent } = createSeen();
+  hold();
   for (const body of ['one', 'two', 'three']) put(body);
   await Promise.resolve();
   assert.deepEqual(sent, []);
@@ -24,7 +25,8 @@ test('answers are sent in their order once the turn ends', async () => {
 });
 
 test('no more are held than the bound, and what comes after them is sent as the turn ends', async () => {
-  const { put, sent } = createSeen();
+  const { hold, put, sent } = createSeen();
+  hold();
   for (let number = 1; number < heldAnswersMax; number += 1) put(`${number}`);
   assert.equal(sent.length, 0);
   put('the last');
@@ -35,8 +37,20 @@ test('no more are held than the bound, and what comes after them is sent as the 
   assert.equal(sent.at(-1), 'one more');
 });
 
+test('what is answered outside of the reading is sent at once, and after what is held', async () => {
+  const { hold, put, sent } = createSeen();
+  put('one');
+  assert.deepEqual(sent, ['one']);
+  hold();
+  put('two');
+  await turnEnds();
+  put('three');
+  assert.deepEqual(sent, ['one', 'two', 'three']);
+});
+
 test('what is sent sooner is sent once', async () => {
-  const { put, flush, sent } = createSeen();
+  const { hold, put, flush, sent } = createSeen();
+  hold();
   put('one');
   flush();
   assert.deepEqual(sent, ['one']);
@@ -47,7 +61,7 @@ test('what is sent sooner is sent once', async () => {
   assert.deepEqual(sent, ['one', 'two']);
 });
 
-async function startShipped(t: Parameters<typeof startService>[0]) {
+async function startShipped(t: Ending) {
   const service = await startService(t, { LOG_REQUESTS: 'errors' });
   const key = await createWarmKey(service);
   for (const name of ['Rex', 'Bo']) await service.store.catalogue.add({ name, categoryId: 1n }, null);

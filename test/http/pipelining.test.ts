@@ -97,6 +97,7 @@ test('a connection whose requests are answered holds none of them', async (t) =>
   const sockets = new Set<Socket>();
   const handle: RequestListener = ({ socket }, response) => {
     sockets.add(socket);
+    outbox.hold();
     outbox.put(response, '');
   };
   const listener = inTurn(handle, { turns, outbox, connections });
