@@ -6,7 +6,7 @@ import { createAskStore, type FastStoreOptions } from './fast-store.ts';
 import { createSender, takesHead } from './head.ts';
 import type { Outbox } from './outbox.ts';
 
-/** Answers a request, at once or once the store has done its part, or hands it on. */
+/** Answers a request, in its turn of the event loop or once the store has done its part, or hands it on. */
 export type FastLane = (request: IncomingMessage, response: ServerResponse, longWay: RequestListener) => void;
 
 type PartsOptions = FastReadOptions & FastAddOptions & FastStoreOptions;

@@ -17,7 +17,7 @@ export interface FastReadOptions {
 }
 
 /**
- * Answers a plain GET of what is kept ready at once, and one of an animal that is not from the store. Each other one, and
+ * Answers a plain GET of what is kept ready from memory, and one of an animal that is not from the store. Each other one, and
  * what may not be answered, goes the long way.
  */
 export function createFastRead(options: FastReadOptions) {

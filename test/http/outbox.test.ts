@@ -61,6 +61,9 @@ test('what is sent sooner is sent once', async () => {
   assert.deepEqual(sent, ['one', 'two']);
 });
 
+/** What Node reads of a socket at once. */
+const bufferBytes = 65_536;
+
 async function startShipped(t: Ending) {
   const service = await startService(t, { LOG_REQUESTS: 'errors' });
   const key = await createWarmKey(service);
@@ -98,6 +101,21 @@ for (const [what, id] of [
       responses.map(({ status }) => status),
       [200],
     );
+  });
+
+  test(`a client whose end is read in one go with its request gets its answer ${what}`, async (t) => {
+    const { service, get } = await startShipped(t);
+    for (let again = 0; again < 5; again += 1) {
+      const connection = await openRaw(t, service.baseUrl);
+      // Node reads on, up to the end, where a reading has filled its buffer. Empty lines before a request are passed over.
+      connection.send(get(id).padStart(bufferBytes, '\r\n'));
+      connection.end();
+      const responses = await connection.readAll();
+      assert.deepEqual(
+        responses.map(({ status }) => status),
+        [200],
+      );
+    }
   });
 
   test(`a client that goes away before its answer ${what} harms nobody`, async (t) => {
