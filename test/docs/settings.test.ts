@@ -19,6 +19,7 @@ import {
 import { requestsPerTurn, throngMsMax, waitingBytesMax, waitingRequestsMax } from '../../src/http/in-turn.ts';
 import { bodyBytesMax } from '../../src/http/json-body.ts';
 import { buildOpsServer } from '../../src/http/ops-server.ts';
+import { heldAnswersMax } from '../../src/http/outbox.ts';
 import { readyBytesMax } from '../../src/http/ready-answers.ts';
 import { slowRequestMs, unavailableLinesMax } from '../../src/http/request-log.ts';
 import { lingerBytesMax, lingerMs } from '../../src/http/unreadable.ts';
@@ -70,6 +71,7 @@ test('docs/settings.md tells the fixed bounds as the program holds them', async 
     String(requestsPerTurn),
     `${connectionsPerTurn.least} to ${connectionsPerTurn.most}`,
     `${throngMsMax} ms`,
+    String(heldAnswersMax),
     connectionsMax.toLocaleString('en'),
     backlogMax.toLocaleString('en'),
     waitingWorksMax.toLocaleString('en'),
