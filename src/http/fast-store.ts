@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { performance } from 'node:perf_hooks';
 import type { Admission, Admitted } from './admission.ts';
 import type { LaneAnswer } from './head.ts';
+import type { LaneEntry } from './request-log.ts';
 import type { CountingRequestLog } from './request-metrics.ts';
 import type { Turns } from './turns.ts';
 
@@ -25,7 +26,7 @@ export interface LaneRequest {
 export type AskStore = <T>(
   laneRequest: LaneRequest,
   ask: () => Promise<T>,
-  describe: (value: T) => Pick<LaneAnswer, 'status' | 'lines' | 'body'>,
+  describe: (value: T) => Pick<LaneAnswer, 'status' | 'lines' | 'body'> & Pick<LaneEntry, 'operation'>,
 ) => void;
 
 /**
@@ -53,9 +54,9 @@ export function createAskStore(options: FastStoreOptions): AskStore {
       try {
         const ms = performance.now() - startedAtMs;
         const requestId = createRequestId();
-        const { status, lines, body } = describe(value);
+        const { operation, status, lines, body } = describe(value);
         send(response, { status, requestId, limit: decision.headers, lines, body });
-        requestLog.noteLane({ request, requestId, status, caller, ms });
+        requestLog.noteLane({ operation, request, requestId, status, caller, ms });
         turns.end(request.socket, response);
       } catch (error) {
         fail(error as Error);

@@ -81,6 +81,6 @@ export function createAddedLines(baseUrl: string) {
     const body = writePet(pet);
     const length = `content-length: ${Buffer.byteLength(body)}\r\n`;
     const lines = `${location}${pet.id}\r\n${replayed ? fixedOfReplayed : fixed}${length}`;
-    return { status: 201, lines, body } as const;
+    return { operation: 'createPet', status: 201, lines, body } as const;
   };
 }

@@ -4,18 +4,17 @@ import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { parseCanonicalInt64 } from '../int64.ts';
 import type { Catalogue } from '../pets/catalogue.ts';
-import { findViolations, type NewPet, type Pet } from '../pets/pet.ts';
+import { findViolations, type NewPet } from '../pets/pet.ts';
 import type { Done } from './arrival.ts';
-import { makeAnswer, sendAnswer } from './conditional.ts';
-import type { Cursors } from './cursor.ts';
+import { sendAnswer } from './conditional.ts';
 import { announceDeprecation, deprecationHeaders, getPetDates } from './deprecation.ts';
-import { addedHeaders, readIdempotency } from './new-pet.ts';
+import { addedHeaders, readIdempotency, writePet } from './new-pet.ts';
+import type { PageAnswers } from './page-answers.ts';
 import { type PetAnswers, petNotFound } from './pet-answers.ts';
 import { compileQuery } from './query.ts';
-import { type Lifetime, makeReadyAnswer, readAnswer } from './ready-answers.ts';
+import { type ReadyAnswer, readAnswer } from './ready-answers.ts';
 import type { CountedReadyAnswers } from './ready-metrics.ts';
 import {
-  defaultPageLimit,
   EmptyQuerySchema,
   type ListQuery,
   ListQuerySchema,
@@ -29,9 +28,9 @@ import { type Check, validateWith } from './validation.ts';
 
 export interface PetsRoutesOptions {
   readonly catalogue: Catalogue;
-  readonly cursors: Cursors;
   readonly clock: Clock;
   readonly ready: CountedReadyAnswers;
+  readonly pageAnswers: PageAnswers;
   readonly petAnswers: PetAnswers;
   /** What the links of responses begin with: the public base address, or `/v1`. */
   readonly baseUrl: string;
@@ -46,27 +45,7 @@ export async function petsRoutes(server: FastifyInstance, options: PetsRoutesOpt
 }
 
 /** Interface section 4.1, contract section 3. */
-function addListPets(
-  server: FastifyInstance,
-  { catalogue, cursors, ready, baseUrl }: PetsRoutesOptions,
-): void {
-  function readCursor({ cursor, status }: ListQuery): bigint | null {
-    if (cursor === undefined) return null;
-    const newestId = cursors.read(cursor, status ?? null);
-    if (newestId === null)
-      throw new AppError('invalid_parameter', 'cursor must be one that a page of the same status gave');
-    return newestId;
-  }
-
-  function nextLink({ limit = defaultPageLimit, status }: ListQuery, newestId: bigint): string {
-    const query = new URLSearchParams({
-      limit: String(limit),
-      ...(status && { status }),
-      cursor: cursors.write(status ?? null, newestId),
-    });
-    return `<${baseUrl}/pets?${query}>; rel="next"`;
-  }
-
+function addListPets(server: FastifyInstance, { ready, pageAnswers }: PetsRoutesOptions): void {
   server.get<{ Querystring: ListQuery }>(
     '/pets',
     {
@@ -74,29 +53,9 @@ function addListPets(
       validatorCompiler: validateWith({ querystring: compileQuery(ListQuerySchema) }),
       onRequest: requireScope('pets:read'),
     },
-    async (request, reply) => {
-      const kept = ready.find(request.url);
-      if (kept !== null) {
-        ready.noteSent();
-        return sendAnswer(request, reply, readAnswer(kept));
-      }
-      const { limit = defaultPageLimit, status = null } = request.query;
-      const stamp = catalogue.stamps.read();
-      const newestId = readCursor(request.query);
-      const page = await catalogue.list({ limit, status, newestId });
-      const link = page.nextNewestId === null ? {} : { link: nextLink(request.query, page.nextNewestId) };
-      const answer = makeAnswer(serialise(reply, page.pets, 200), link);
-      // A cursor of a store that was put back to an earlier state may stand before animals that are yet to come.
-      const isOpenAbove = stamp === null || newestId === null || newestId > stamp.newestId;
-      const lifetime = isOpenAbove ? untilAdded : untilEdited;
-      ready.keep(request.url, makeReadyAnswer('listPets', answer), lifetime, stamp);
-      return sendAnswer(request, reply, answer);
-    },
+    (request, reply) => sendRead(ready, request, reply, () => pageAnswers.make(request.url, request.query)),
   );
 }
-
-const untilAdded: Lifetime = { until: 'added' };
-const untilEdited: Lifetime = { until: 'edited' };
 
 /** Interface section 4.2, contract section 2. */
 function addCreatePet(server: FastifyInstance, { catalogue, baseUrl }: PetsRoutesOptions): void {
@@ -117,7 +76,7 @@ function addCreatePet(server: FastifyInstance, { catalogue, baseUrl }: PetsRoute
       const idempotency = caller && bodyBytes && readIdempotency(headers, caller, bodyBytes);
       const added = await catalogue.add(request.body, idempotency);
       reply.code(201).headers(addedHeaders(added, baseUrl));
-      return reply.send(serialise(reply, added.pet, 201));
+      return reply.send(writePet(added.pet));
     },
   );
 }
@@ -141,22 +100,25 @@ function addGetPet(server: FastifyInstance, { clock, ready, petAnswers, baseUrl 
       config: { refusalHeaders: deprecationHeaders(deprecation) },
       onRequest: [announceDeprecation(deprecation, clock), requireScope('pets:read')],
     },
-    async (request, reply) => {
-      const kept = ready.find(request.url);
-      if (kept !== null) {
-        ready.noteSent();
-        return sendAnswer(request, reply, readAnswer(kept));
-      }
-      const id = parseCanonicalInt64(request.params.petId);
-      if (id === null) throw petNotFound();
-      return sendAnswer(request, reply, readAnswer(await petAnswers.make(request.url, id)));
-    },
+    (request, reply) =>
+      sendRead(ready, request, reply, async () => {
+        const id = parseCanonicalInt64(request.params.petId);
+        if (id === null) throw petNotFound();
+        return petAnswers.make(request.url, id);
+      }),
   );
 }
 
-/** A body by the schema of its route, which prints int64 exactly. */
-function serialise(reply: FastifyReply, value: Pet | readonly Pet[], status: number): string {
-  return String(reply.serializeInput(value as unknown as Record<string, unknown>, String(status)));
+/** Sends the answer to a read that is kept ready, or has it made. */
+async function sendRead(
+  ready: CountedReadyAnswers,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  make: () => Promise<ReadyAnswer>,
+): Promise<FastifyReply> {
+  const kept = ready.find(request.url);
+  if (kept !== null) ready.noteSent();
+  return sendAnswer(request, reply, readAnswer(kept ?? (await make())));
 }
 
 function requireScope(scope: Scope) {

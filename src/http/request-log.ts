@@ -24,6 +24,7 @@ export const unavailableLinesMax = 10;
 
 /** A request that the fast lane has answered once the store had done its part. */
 export interface LaneEntry {
+  readonly operation: 'listPets' | 'createPet' | 'getPet';
   readonly request: Pick<IncomingMessage, 'method' | 'url'>;
   readonly requestId: string;
   readonly status: number;
@@ -87,9 +88,9 @@ export function createRequestLog(log: Log, which: 'errors' | 'all'): RequestLog 
 
     noteLane(entry) {
       if (entry.ms < slowRequestMs) return;
-      const { method = '', url: path = '' } = entry.request;
-      const { requestId, status, caller, ms } = entry;
-      write({ requestId, method, path, status, ms, caller });
+      const { request, requestId, status, caller, ms } = entry;
+      const { method = '', url = '' } = request;
+      write({ requestId, method, path: readPath(url) ?? url, status, ms, caller });
     },
 
     noteUnreadable(answer) {

@@ -2,8 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Registry } from 'prom-client';
 import { createDurations, type Durations, exposeDurations } from '../observability/durations.ts';
 import { expose } from '../observability/metrics.ts';
-import type { ReadyAnswer } from './ready-answers.ts';
-import { countMs, type RequestLog } from './request-log.ts';
+import { countMs, type LaneEntry, type RequestLog } from './request-log.ts';
 
 /** The answers of one route: how long they took, by their status. */
 interface Route {
@@ -14,7 +13,7 @@ interface Route {
 /** A request log that also counts and times what it is told. */
 export interface CountingRequestLog extends RequestLog {
   /** For what was answered from memory, in microseconds: it counts as 0, as asking the clock would double the cost. */
-  noteReady(operation: ReadyAnswer['operation']): void;
+  noteReady(operation: LaneEntry['operation']): void;
 }
 
 /**
@@ -27,9 +26,11 @@ export function countRequests(log: RequestLog, registry: Registry): CountingRequ
   const byConfig = new WeakMap<object, Route>();
   const none = openRoute('none');
   const unreadable = openRoute('unreadable');
-  const list = openRoute('GET /v1/pets');
-  const get = openRoute('GET /v1/pets/:petId');
-  const add = openRoute('POST /v1/pets');
+  const ofLane = {
+    listPets: openRoute('GET /v1/pets'),
+    createPet: openRoute('POST /v1/pets'),
+    getPet: openRoute('GET /v1/pets/:petId'),
+  };
 
   expose(registry, { name: 'requests_total', type: 'counter', help: 'Requests that were answered.' }, () =>
     listAnswers(routes).map(([labels, durations]) => ({ labels, value: durations.count() })),
@@ -70,10 +71,10 @@ export function countRequests(log: RequestLog, registry: Registry): CountingRequ
       log.noteUnreadable(answer);
     },
     noteLane(entry) {
-      noteAnswer(entry.request.method === 'POST' ? add : get, entry.status, entry.ms);
+      noteAnswer(ofLane[entry.operation], entry.status, entry.ms);
       log.noteLane(entry);
     },
-    noteReady: (operation) => noteAnswer(operation === 'getPet' ? get : list, 200, 0),
+    noteReady: (operation) => noteAnswer(ofLane[operation], 200, 0),
   };
 }
 

@@ -22,6 +22,7 @@ import { inTurn } from './in-turn.ts';
 import { acceptJson } from './json-body.ts';
 import { describeApi } from './openapi.ts';
 import { createOutbox } from './outbox.ts';
+import { createPageAnswers } from './page-answers.ts';
 import { createPetAnswers } from './pet-answers.ts';
 import { petsRoutes } from './pets-routes.ts';
 import { createReadyAnswers } from './ready-answers.ts';
@@ -63,7 +64,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
 type Parts = ReturnType<typeof createParts>;
 
 /** What meets a request before it comes to its route. */
-function createParts({ catalogue, verifier, limiter, clock, log, ...options }: ServerOptions) {
+function createParts({ catalogue, cursors, verifier, limiter, clock, log, ...options }: ServerOptions) {
   const { registry = new Registry(), corsOrigins, timeouts = defaultTimeouts } = options;
   const createRequestId = createRequestIds();
   const requestLog = countRequests(createRequestLog(log, options.logRequests), registry);
@@ -73,12 +74,14 @@ function createParts({ catalogue, verifier, limiter, clock, log, ...options }: S
   const kept = createReadyAnswers(catalogue.stamps.read, clock);
   const ready = countReadyAnswers(kept, registry);
   const baseUrl = options.publicUrl ?? '/v1';
+  const pageAnswers = createPageAnswers({ catalogue, cursors, ready, baseUrl });
   const petAnswers = createPetAnswers({ catalogue, ready, clock, baseUrl });
   const admission = createAdmission(verifier, limiter);
   const lane = createFastLane({
     admission,
     catalogue,
     ready,
+    pageAnswers,
     petAnswers,
     turns,
     outbox,
@@ -104,6 +107,7 @@ function createParts({ catalogue, verifier, limiter, clock, log, ...options }: S
     turns,
     outbox,
     ready,
+    pageAnswers,
     petAnswers,
     lane,
     baseUrl,
@@ -179,12 +183,12 @@ function addHooks(server: FastifyInstance, { log }: ServerOptions, parts: Parts)
 async function addRoutes(
   server: FastifyInstance,
   options: ServerOptions,
-  { ready, petAnswers, baseUrl }: Parts,
+  { ready, pageAnswers, petAnswers, baseUrl }: Parts,
 ): Promise<void> {
-  const { catalogue, cursors, clock, publicUrl } = options;
+  const { catalogue, clock, publicUrl } = options;
   await describeApi(server, publicUrl);
   serveDocs(server, publicUrl);
-  const own = { catalogue, cursors, clock, ready, petAnswers, baseUrl };
+  const own = { catalogue, clock, ready, pageAnswers, petAnswers, baseUrl };
   await server.register(petsRoutes, { prefix: '/v1', ...own });
 }
 

@@ -1,27 +1,12 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
-import { Client } from 'pg';
-import { type Engine, findPostgres, sqliteEngine } from '../support/engines.ts';
+import { test } from 'node:test';
+import { findPostgres, sqliteEngine } from '../support/engines.ts';
 import { expectError } from '../support/expect-error.ts';
 import { createWarmKey, findLine, listSteadyHeaders, longWay } from '../support/lane.ts';
 import { countLongWays } from '../support/long-ways.ts';
 import { formatRequest, openRaw } from '../support/raw-http.ts';
-import { startService, type TestService } from '../support/service.ts';
 import { startFaultyService } from './faulty-service.ts';
-
-/** A service with some animals of which none is ready, and a key that it remembers. */
-async function startWith(
-  t: TestContext,
-  engine: Engine = sqliteEngine,
-  ...order: Parameters<TestService['createKey']>
-) {
-  let service: TestService | undefined;
-  t.after(() => service?.stop());
-  const { url } = await engine.createStore(t);
-  service = await startService(t, { DATABASE_URL: url });
-  await service.importPets(5);
-  return { service, url, key: await createWarmKey(service, ...order) };
-}
+import { lockPets, startWith } from './unread-animals.ts';
 
 const postgres = await findPostgres();
 
@@ -146,15 +131,6 @@ test('gets of animals that are not ready are counted and timed', async (t) => {
     /_duration_seconds_sum\{route="GET \/v1\/pets\/:petId",status="200"\} (\S+)/.exec(metrics) ?? [];
   assert.ok(Number(seconds) > 0, `${seconds} s`);
 });
-
-/** A connection in whose transaction nobody else may read the animals. */
-async function lockPets(url: string): Promise<Client> {
-  const locking = new Client({ connectionString: url });
-  await locking.connect();
-  await locking.query('begin');
-  await locking.query('lock table pets in access exclusive mode');
-  return locking;
-}
 
 test('a get that waits for PostgreSQL longer than a second has its line in the log', {
   skip: postgres.skip,

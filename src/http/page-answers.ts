@@ -1,0 +1,84 @@
+import build from 'fast-json-stringify';
+import { AppError } from '../errors.ts';
+import type { Catalogue } from '../pets/catalogue.ts';
+import { type Pet, type PetStatus, petStatuses } from '../pets/pet.ts';
+import { makeAnswer } from './conditional.ts';
+import type { Cursors } from './cursor.ts';
+import { type Lifetime, makeReadyAnswer, type ReadyAnswer } from './ready-answers.ts';
+import type { CountedReadyAnswers } from './ready-metrics.ts';
+import { defaultPageLimit, type ListQuery, PetListSchema } from './schemas.ts';
+
+export interface PageAnswersOptions {
+  readonly catalogue: Catalogue;
+  readonly cursors: Cursors;
+  readonly ready: CountedReadyAnswers;
+  readonly baseUrl: string;
+}
+
+/** The answers of listPets (interface section 4.1, contract section 3), made of the store. */
+export interface PageAnswers {
+  /** The query of a plain target, its parameters in the order of our links; null where it has to be read with more care. */
+  readQuery(target: string): ListQuery | null;
+  /**
+   * Makes the answer to a target, which asks for that page, and keeps it ready. Fails with `invalid_parameter` where the
+   * cursor is none, and as the catalogue does.
+   */
+  make(target: string, query: ListQuery): Promise<ReadyAnswer>;
+}
+
+const untilAdded: Lifetime = { until: 'added' };
+const untilEdited: Lifetime = { until: 'edited' };
+
+/** Each parameter ends with the query or before a next one. */
+const plainTarget = new RegExp(
+  '^/v1/pets(?:\\?' +
+    '(?:limit=(?<limit>[1-9]\\d?|100)(?:&|$))?' +
+    `(?:status=(?<status>${petStatuses.join('|')})(?:&|$))?` +
+    '(?:cursor=(?<cursor>[\\w-]+))?)?$',
+);
+
+/** Animals as JSON, their int64 exact. */
+const writePets = build(PetListSchema) as (pets: readonly Pet[]) => string;
+
+export function createPageAnswers({ catalogue, cursors, ready, baseUrl }: PageAnswersOptions): PageAnswers {
+  function readCursor({ cursor, status }: ListQuery): bigint | null {
+    if (cursor === undefined) return null;
+    const newestId = cursors.read(cursor, status ?? null);
+    if (newestId === null)
+      throw new AppError('invalid_parameter', 'cursor must be one that a page of the same status gave');
+    return newestId;
+  }
+
+  /** None of its values has a character that a query would have to escape. */
+  function nextLink({ limit = defaultPageLimit, status }: ListQuery, newestId: bigint): string {
+    const ofStatus = status === undefined ? '' : `&status=${status}`;
+    const cursor = cursors.write(status ?? null, newestId);
+    return `<${baseUrl}/pets?limit=${limit}${ofStatus}&cursor=${cursor}>; rel="next"`;
+  }
+
+  return {
+    readQuery(target) {
+      const groups = plainTarget.exec(target)?.groups;
+      if (groups === undefined) return null;
+      const { limit, status, cursor } = groups;
+      return {
+        ...(limit !== undefined && { limit: Number(limit) }),
+        ...(status !== undefined && { status: status as PetStatus }),
+        ...(cursor !== undefined && { cursor }),
+      };
+    },
+
+    async make(target, query) {
+      const { limit = defaultPageLimit, status = null } = query;
+      const stamp = catalogue.stamps.read();
+      const newestId = readCursor(query);
+      const { pets, nextNewestId } = await catalogue.list({ limit, status, newestId });
+      const headers = nextNewestId === null ? {} : { link: nextLink(query, nextNewestId) };
+      const answer = makeReadyAnswer('listPets', makeAnswer(writePets(pets), headers));
+      // A cursor of a store that was put back to an earlier state may stand before animals that are yet to come.
+      const isOpenAbove = stamp === null || newestId === null || newestId > stamp.newestId;
+      ready.keep(target, answer, isOpenAbove ? untilAdded : untilEdited, stamp);
+      return answer;
+    },
+  };
+}
