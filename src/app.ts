@@ -100,6 +100,7 @@ async function startService(
     verifier,
     limiter,
     cursors,
+    watchWaits: database.watchWaits,
     clock,
     log,
     registry,

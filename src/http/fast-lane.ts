@@ -20,8 +20,8 @@ export interface FastLaneOptions extends Omit<PartsOptions, 'send' | 'askStore'>
 
 /**
  * The short way of the commonest requests by a remembered key that may do what it asks for: a plain GET of what is
- * kept ready or of an animal, and a plain POST of an animal that has come whole with its head. It keeps the order of
- * every request (key, limit, answer) and all headers, without the framework's 3 to 7 us around them
+ * kept ready, of an animal or of a page, and a plain POST of an animal that has come whole with its head. It keeps the
+ * order of every request (key, limit, answer) and all headers, without the framework's 3 to 7 us around them
  * (docs/performance.md). It answers what succeeds; all else goes the long way, where nothing is counted or tried again.
  */
 export function createFastLane(options: FastLaneOptions): FastLane {
@@ -34,15 +34,9 @@ export function createFastLane(options: FastLaneOptions): FastLane {
     // A response without a socket is one of a connection that has been closed.
     const isPlain = response.socket !== null && takesHead(response) && isPlainHead(request.headers);
     // By the next tick a body that came with its head waits to be read.
-    if (isPlain && isPlainPost(request)) {
-      // Its commit may be made at once, and those before it need not wait for the disk.
-      options.outbox.flush();
-      process.nextTick(add, request, response, longWay);
-    } else if (isPlain && isPlainGet(request)) {
-      read(request, response, longWay);
-    } else {
-      longWay(request, response);
-    }
+    if (isPlain && isPlainPost(request)) process.nextTick(add, request, response, longWay);
+    else if (isPlain && isPlainGet(request)) read(request, response, longWay);
+    else longWay(request, response);
   };
 }
 

@@ -48,7 +48,8 @@ async function connect(path: string): Promise<Database> {
   const reading = await repeatWhileBusy(() => openConnection(path, readBusyTimeoutMs), lockWaitMsMax);
   // The writer waits for other processes between turns, never inside one: see sqlite-writer.ts.
   const writing = await repeatWhileBusy(() => openConnection(path, 0), lockWaitMsMax);
-  const writer = createSqliteWriter(writing);
+  let tellWait = () => {};
+  const writer = createSqliteWriter(writing, () => tellWait());
 
   const readNow: NonNullable<Database['readNow']> = (statement, parameters) => {
     try {
@@ -63,6 +64,9 @@ async function connect(path: string): Promise<Database> {
     read: async (statement, parameters) => readNow(statement, parameters),
     readNow,
     watchAccounts: null,
+    watchWaits(beforeWait) {
+      tellWait = beforeWait;
+    },
     run: writer.run,
     transact: writer.transact,
     async load(...rows) {

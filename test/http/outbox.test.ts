@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { setImmediate as turnEnds } from 'node:timers/promises';
+import { setTimeout as pause, setImmediate as turnEnds } from 'node:timers/promises';
 import { createOutbox, heldAnswersMax } from '../../src/http/outbox.ts';
 import { createWarmKey } from '../support/lane.ts';
+import { serveInProcess } from '../support/processes.ts';
 import { exchangeRaw, formatRequest, openRaw } from '../support/raw-http.ts';
-import { type Ending, startService } from '../support/service.ts';
+import { type Ending, makeFolder, startService } from '../support/service.ts';
 
 function createSeen() {
   const outbox = createOutbox();
@@ -130,3 +133,45 @@ for (const [what, id] of [
     assert.doesNotMatch(service.readLog(), /"level":(?:50|60)/);
   });
 }
+
+/** Makes each add take long, so that what waits for one is behind what does not. */
+const slowAdds = `create trigger slow_adds before insert on pets begin
+  select count(*) from (with recursive n(i) as (select 1 union all select i + 1 from n where i < 2000000) select i from n);
+end`;
+
+test('a read that comes in one turn with an add is not made to wait for its commit', async (t) => {
+  const path = join(await makeFolder(t), 'store.db');
+  const settings = { DATABASE_URL: `sqlite:${path}`, LOG_REQUESTS: 'errors', ENVIRONMENT: 'development' };
+  const { url, key, child } = await serveInProcess(t, { settings });
+  const headers = { authorization: `Bearer ${key}`, connection: 'keep-alive' };
+  const body = '{"name":"Rex","categoryId":1}';
+  const ofBody = { 'content-type': 'application/json', 'content-length': String(body.length) };
+  const requests = {
+    read: formatRequest('GET /v1/pets', headers),
+    add: formatRequest('POST /v1/pets', { ...headers, ...ofBody }, body),
+  };
+  const [reader, adder] = [await openRaw(t, url), await openRaw(t, url)];
+  // The key is remembered, the page is ready, and one who comes after one that was alone has his commit made at once.
+  for (const request of [requests.add, requests.add]) {
+    adder.send(request);
+    assert.equal((await adder.read()).status, 201);
+  }
+  reader.send(requests.read);
+  assert.equal((await reader.read()).status, 200);
+  const beside = new DatabaseSync(path, { timeout: 1_000 });
+  beside.exec(slowAdds);
+  beside.close();
+
+  const answered: string[] = [];
+  child.kill('SIGSTOP');
+  reader.send(requests.read);
+  await pause(20);
+  adder.send(requests.add);
+  await pause(20);
+  child.kill('SIGCONT');
+  await Promise.all([
+    reader.read().then(({ status }) => answered.push(`read ${status}`)),
+    adder.read().then(({ status }) => answered.push(`add ${status}`)),
+  ]);
+  assert.deepEqual(answered, ['read 200', 'add 201']);
+});

@@ -248,6 +248,22 @@ describe('a commit', () => {
   });
 });
 
+test('before each commit it is told that it will be waited for', async (t) => {
+  const { connection } = await openFile(t);
+  const told: string[] = [];
+  const requireInPlace = () => void told.push('commit');
+  const writer = createSqliteWriter({ ...connection, requireInPlace }, () => told.push('wait'));
+  const write = () => writer.transact(function* () {});
+  await Promise.all([write(), write()]);
+  assert.deepEqual(told, ['wait', 'commit']);
+  await nextTurn();
+  await write();
+  await nextTurn();
+  const alone = write();
+  assert.deepEqual(told.slice(4), ['wait', 'commit']);
+  await alone;
+});
+
 test('a work beyond those that may wait is refused at once', async (t) => {
   const { connection, path } = await openFile(t);
   const writer = createSqliteWriter(connection);
