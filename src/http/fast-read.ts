@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Admission } from './admission.ts';
 import type { AskStore } from './fast-store.ts';
 import type { LaneAnswer } from './head.ts';
+import type { Outbox } from './outbox.ts';
 import type { PageAnswers } from './page-answers.ts';
 import type { PetAnswers } from './pet-answers.ts';
 import type { ReadyAnswer } from './ready-answers.ts';
@@ -13,6 +14,7 @@ export interface FastReadOptions {
   readonly ready: CountedReadyAnswers;
   readonly pageAnswers: PageAnswers;
   readonly petAnswers: PetAnswers;
+  readonly outbox: Outbox;
   readonly createRequestId: () => string;
   readonly requestLog: CountingRequestLog;
   readonly send: (response: ServerResponse, answer: LaneAnswer) => void;
@@ -24,14 +26,20 @@ export interface FastReadOptions {
  * other one, and what may not be answered, goes the long way.
  */
 export function createFastRead(options: FastReadOptions) {
-  const { admission, ready, pageAnswers, petAnswers, createRequestId, requestLog, send, askStore } = options;
+  const { admission, ready, pageAnswers, petAnswers, outbox, createRequestId, requestLog, send, askStore } =
+    options;
 
   /** What makes the answer to a target; null where only the framework can tell. */
   function findMaker(url: string): (() => Promise<ReadyAnswer>) | null {
     const petId = petAnswers.readId(url);
     if (petId !== null) return () => petAnswers.make(url, petId);
     const query = pageAnswers.readQuery(url);
-    return query && (() => pageAnswers.make(url, query));
+    if (query === null) return null;
+    return () => {
+      // A page takes ten times as long to make as what is held takes to send.
+      outbox.flush();
+      return pageAnswers.make(url, query);
+    };
   }
 
   return function read(request: IncomingMessage, response: ServerResponse, longWay: RequestListener): void {

@@ -17,7 +17,7 @@ export interface PageAnswersOptions {
 
 /** The answers of listPets (interface section 4.1, contract section 3), made of the store. */
 export interface PageAnswers {
-  /** The query of a plain target, its parameters in the order of our links; null where it has to be read with more care. */
+  /** The query of a plain target, its parameters in any order; null where it has to be read with more care. */
   readQuery(target: string): ListQuery | null;
   /**
    * Makes the answer to a target, which asks for that page, and keeps it ready. Fails with `invalid_parameter` where the
@@ -29,16 +29,28 @@ export interface PageAnswers {
 const untilAdded: Lifetime = { until: 'added' };
 const untilEdited: Lifetime = { until: 'edited' };
 
-/** Each parameter ends with the query or before a next one. */
-const plainTarget = new RegExp(
-  '^/v1/pets(?:\\?' +
-    '(?:limit=(?<limit>[1-9]\\d?|100)(?:&|$))?' +
-    `(?:status=(?<status>${petStatuses.join('|')})(?:&|$))?` +
-    '(?:cursor=(?<cursor>[\\w-]+))?)?$',
-);
+const plainTarget = /^\/v1\/pets(?:\?(.*))?$/;
+const plainParameter = /^(\w+)=(.*)$/;
+/** The values of each parameter that mean what they say, without an escape, and are none that is refused. */
+const plainValues = new Map([
+  ['limit', /^(?:[1-9]\d?|100)$/],
+  ['status', new RegExp(`^(?:${petStatuses.join('|')})$`)],
+  ['cursor', /^[\w-]+$/],
+]);
 
 /** Animals as JSON, their int64 exact. */
 const writePets = build(PetListSchema) as (pets: readonly Pet[]) => string;
+
+/** The parameters of a query; null where one is none of a list's, is given twice or has a value that is not plain. */
+function readValues(query: string | undefined): Partial<Record<string, string>> | null {
+  const values: Partial<Record<string, string>> = {};
+  for (const parameter of query?.split('&') ?? []) {
+    const [, name = '', value = ''] = plainParameter.exec(parameter) ?? [];
+    if (values[name] !== undefined || plainValues.get(name)?.test(value) !== true) return null;
+    values[name] = value;
+  }
+  return values;
+}
 
 export function createPageAnswers({ catalogue, cursors, ready, baseUrl }: PageAnswersOptions): PageAnswers {
   function readCursor({ cursor, status }: ListQuery): bigint | null {
@@ -58,9 +70,10 @@ export function createPageAnswers({ catalogue, cursors, ready, baseUrl }: PageAn
 
   return {
     readQuery(target) {
-      const groups = plainTarget.exec(target)?.groups;
-      if (groups === undefined) return null;
-      const { limit, status, cursor } = groups;
+      const match = plainTarget.exec(target);
+      const values = match && readValues(match[1]);
+      if (values === null) return null;
+      const { limit, status, cursor } = values;
       return {
         ...(limit !== undefined && { limit: Number(limit) }),
         ...(status !== undefined && { status: status as PetStatus }),

@@ -90,7 +90,7 @@ export function createRequestLog(log: Log, which: 'errors' | 'all'): RequestLog 
       if (entry.ms < slowRequestMs) return;
       const { request, requestId, status, caller, ms } = entry;
       const { method = '', url = '' } = request;
-      write({ requestId, method, path: readPath(url) ?? url, status, ms, caller });
+      write({ requestId, method, path: readPath(url) ?? '[unreadable]', status, ms, caller });
     },
 
     noteUnreadable(answer) {

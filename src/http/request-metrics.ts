@@ -2,7 +2,8 @@ import type { FastifyRequest } from 'fastify';
 import type { Registry } from 'prom-client';
 import { createDurations, type Durations, exposeDurations } from '../observability/durations.ts';
 import { expose } from '../observability/metrics.ts';
-import { countMs, type LaneEntry, type RequestLog } from './request-log.ts';
+import type { ReadyAnswer } from './ready-answers.ts';
+import { countMs, type RequestLog } from './request-log.ts';
 
 /** The answers of one route: how long they took, by their status. */
 interface Route {
@@ -13,7 +14,7 @@ interface Route {
 /** A request log that also counts and times what it is told. */
 export interface CountingRequestLog extends RequestLog {
   /** For what was answered from memory, in microseconds: it counts as 0, as asking the clock would double the cost. */
-  noteReady(operation: LaneEntry['operation']): void;
+  noteReady(operation: ReadyAnswer['operation']): void;
 }
 
 /**

@@ -74,7 +74,7 @@ export interface Database {
 
   /**
    * From now on calls `beforeWait` each time before the thread of this process waits for a commit, so that whatever is
-   * ready to be sent need not. Nothing in it may throw. Null where no thread waits.
+   * ready to be sent need not; whoever watched until now no longer does. Nothing in it may throw. Null where no thread waits.
    */
   readonly watchWaits: ((beforeWait: () => void) => void) | null;
 

@@ -36,8 +36,8 @@ export const gatheredCommitsMax = 4;
  * loop, or fewer where turns are long. The first to come, or the first turn to end, once the oldest has waited for
  * `gatheredCommitsMax` has the commit made at once. Where the last one came alone, the next is not made to wait: its commit
  * is made where it comes, within the call, and those behind it in the same turn share one with all that come in the next.
- * Each work is answered after the commit that holds it, and `beforeWait` is called before each commit. Where one throws, the batch is undone and each is begun again by
- * itself.
+ * Each work is answered after the commit that holds it, and `beforeWait` is called before each commit. Where one throws, the
+ * batch is undone and each is begun again by itself.
  */
 export function createSqliteWriter(connection: SqliteConnection, beforeWait = () => {}): SqliteWriter {
   const { raw } = connection;

@@ -74,6 +74,7 @@ test('exactly as many requests pass as the plan says, with the headers counting 
 
 for (const [what, path, isKept] of [
   ['a page', '/pets', true],
+  ['a page that is not ready', '/pets?limit=3', false],
   ['an animal that is ready', '/pets/1', true],
   ['an animal that is not ready', '/pets/1', false],
 ] as const)

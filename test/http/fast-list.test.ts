@@ -34,7 +34,7 @@ for (const engine of [sqliteEngine, postgres]) {
       '/pets?limit=2',
       '/pets?status=pending',
       '/pets?limit=100&status=sold',
-      '/pets?limit=1&',
+      '/pets?status=sold&limit=9',
     ];
     const second = readNext(await service.request(key, '/pets?limit=1'));
     const secondOfStatus = readNext(await service.request(key, '/pets?limit=1&status=pending'));
@@ -79,6 +79,8 @@ for (const query of [
   'limit=2&limit=3',
   'limit=5status=available',
   'limit=',
+  'limit',
+  'limit=2=2',
   'status=gone',
   'status=pending&status=sold',
   'cursor=',
@@ -99,7 +101,8 @@ for (const query of [
   });
 
 for (const [query, same] of [
-  ['status=pending&limit=2', 'limit=2&status=pending'],
+  ['limit=2&', 'limit=2'],
+  ['status=sol%64', 'status=sold'],
   ['limit=%32', 'limit=2'],
   ['limit=2&unknown=1', 'limit=2'],
 ] as const)
