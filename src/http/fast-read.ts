@@ -36,7 +36,7 @@ export function createFastRead(options: FastReadOptions) {
     const query = pageAnswers.readQuery(url);
     if (query === null) return null;
     return () => {
-      // A page takes ten times as long to make as what is held takes to send.
+      // It takes ten times as long to make a page as to send an answer, so what is held goes first.
       outbox.flush();
       return pageAnswers.make(url, query);
     };

@@ -29,7 +29,7 @@ export const drainWaitMsMax = 500;
 export const waitingWorksMax = 10_000;
 const retryAfterMs = 5;
 /** How long a work waits for others to share its commit, in times of the last one, so that a slower disk is asked less often. */
-export const gatheredCommitsMax = 4;
+export const gatheredCommitsMax = 3;
 
 /**
  * A commit waits for the disk (about 200 us), so works that come close together share one: those of two turns of the event
