@@ -132,27 +132,31 @@ test('gets of animals that are not ready are counted and timed', async (t) => {
   assert.ok(Number(seconds) > 0, `${seconds} s`);
 });
 
-test('a get that waits for PostgreSQL longer than a second has its line in the log', {
-  skip: postgres.skip,
-}, async (t) => {
-  const { service, key, url } = await startWith(t, postgres);
-  const locking = await lockPets(url);
-  try {
-    const startedAtMs = performance.now();
-    const getting = service.request(key, '/pets/1');
-    while (performance.now() - startedAtMs < 1_100) await service.request(key, '/nothing');
-    await locking.query('rollback');
-    const response = await getting;
-    assert.equal(response.status, 200);
-    const { level, method, path, status } = findLine(service, response);
-    assert.deepEqual(
-      { level, method, path, status },
-      { level: 40, method: 'GET', path: '/v1/pets/1', status: 200 },
-    );
-  } finally {
-    await locking.end();
-  }
-});
+for (const [target, logged] of [
+  ['/pets/1', '/pets/1'],
+  ['/pets?limit=3', '/pets'],
+] as const)
+  test(`${target}: what waits for PostgreSQL longer than a second has its line in the log, without a query`, {
+    skip: postgres.skip,
+  }, async (t) => {
+    const { service, key, url } = await startWith(t, postgres);
+    const locking = await lockPets(url);
+    try {
+      const startedAtMs = performance.now();
+      const reading = service.request(key, target);
+      while (performance.now() - startedAtMs < 1_100) await service.request(key, '/nothing');
+      await locking.query('rollback');
+      const response = await reading;
+      assert.equal(response.status, 200);
+      const { level, method, path, status } = findLine(service, response);
+      assert.deepEqual(
+        { level, method, path, status },
+        { level: 40, method: 'GET', path: `/v1${logged}`, status: 200 },
+      );
+    } finally {
+      await locking.end();
+    }
+  });
 
 test('a client that goes away while PostgreSQL is asked for its animal harms nobody', {
   skip: postgres.skip,

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findPostgres, sqliteEngine } from '../support/engines.ts';
 import { expectError } from '../support/expect-error.ts';
-import { createWarmKey, findLine, listSteadyHeaders, longWay } from '../support/lane.ts';
+import { createWarmKey, listSteadyHeaders, longWay } from '../support/lane.ts';
 import { countLongWays } from '../support/long-ways.ts';
 import type { TestService } from '../support/service.ts';
 import { startFaultyService } from './faulty-service.ts';
-import { lockPets, startWith } from './unread-animals.ts';
+import { startWith } from './unread-animals.ts';
 
 const postgres = await findPostgres();
 
@@ -158,26 +158,4 @@ test('pages that are not ready are counted and timed as what they are', async (t
   assert.match(metrics, /_requests_total\{route="GET \/v1\/pets",status="200"\} 3\n/);
   assert.match(metrics, /_ready_answers_total\{source="store"\} 3\n/);
   assert.doesNotMatch(metrics, /route="GET \/v1\/pets\/:petId"/);
-});
-
-test('a list that waits for PostgreSQL longer than a second has its line in the log, without its query', {
-  skip: postgres.skip,
-}, async (t) => {
-  const { service, key, url } = await startWith(t, postgres);
-  const locking = await lockPets(url);
-  try {
-    const startedAtMs = performance.now();
-    const listing = service.request(key, '/pets?limit=3');
-    while (performance.now() - startedAtMs < 1_100) await service.request(key, '/nothing');
-    await locking.query('rollback');
-    const response = await listing;
-    assert.equal(response.status, 200);
-    const { level, method, path, status } = findLine(service, response);
-    assert.deepEqual(
-      { level, method, path, status },
-      { level: 40, method: 'GET', path: '/v1/pets', status: 200 },
-    );
-  } finally {
-    await locking.end();
-  }
 });
