@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-/** How many answers are held at once: each of those before it takes the first about 10 us longer. */
+/** How many answers are held at once. Each behind it takes the first about 10 us longer, or as long as an animal takes to be read. */
 export const heldAnswersMax = 32;
 
 /** Holds answers to send them one right after the other. */

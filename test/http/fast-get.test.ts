@@ -109,17 +109,18 @@ test('an animal is gone with its operation, whether it is ready or not', async (
   await expectError(await service.request(key, '/pets/2'), 410, 'gone');
 });
 
-test('a get that the store cannot do is 503 on either way, with the headers of its one count', async (t) => {
-  const { baseUrl, key } = await startFaultyService(t);
-  const authorization = `Bearer ${key}`;
-  const short = await fetch(`${baseUrl}/pets/1`, { headers: { authorization } });
-  const long = await fetch(`${baseUrl}/pets/1`, { headers: { authorization, ...longWay } });
-  assert.deepEqual(listSteadyHeaders(short), listSteadyHeaders(long));
-  assert.equal(short.headers.get('x-ratelimit-remaining'), '999');
-  assert.equal(long.headers.get('x-ratelimit-remaining'), '998');
-  await expectError(short, 503, 'unavailable');
-  await expectError(long, 503, 'unavailable');
-});
+for (const path of ['/pets/1', '/pets'])
+  test(`${path} is 503 on either way where the store cannot do it, with the headers of its one count`, async (t) => {
+    const { baseUrl, key } = await startFaultyService(t);
+    const authorization = `Bearer ${key}`;
+    const short = await fetch(`${baseUrl}${path}`, { headers: { authorization } });
+    const long = await fetch(`${baseUrl}${path}`, { headers: { authorization, ...longWay } });
+    assert.deepEqual(listSteadyHeaders(short), listSteadyHeaders(long));
+    assert.equal(short.headers.get('x-ratelimit-remaining'), '999');
+    assert.equal(long.headers.get('x-ratelimit-remaining'), '998');
+    await expectError(short, 503, 'unavailable');
+    await expectError(long, 503, 'unavailable');
+  });
 
 test('gets of animals that are not ready are counted and timed', async (t) => {
   const { service, key } = await startWith(t);

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { test } from 'node:test';
+import { createFastRead, type FastReadOptions } from '../../src/http/fast-read.ts';
 import { findPostgres, sqliteEngine } from '../support/engines.ts';
 import { expectError } from '../support/expect-error.ts';
 import { createWarmKey, listSteadyHeaders, longWay } from '../support/lane.ts';
 import { countLongWays } from '../support/long-ways.ts';
 import type { TestService } from '../support/service.ts';
-import { startFaultyService } from './faulty-service.ts';
 import { startWith } from './unread-animals.ts';
 
 const postgres = await findPostgres();
@@ -139,18 +140,6 @@ test('a key that may only write gets no page', async (t) => {
   await expectError(await service.request(writer, '/pets?limit=3'), 403, 'scope_missing');
 });
 
-test('a list that the store cannot do is 503 on either way, with the headers of its one count', async (t) => {
-  const { baseUrl, key } = await startFaultyService(t);
-  const authorization = `Bearer ${key}`;
-  const short = await fetch(`${baseUrl}/pets`, { headers: { authorization } });
-  const long = await fetch(`${baseUrl}/pets`, { headers: { authorization, ...longWay } });
-  assert.deepEqual(listSteadyHeaders(short), listSteadyHeaders(long));
-  const remaining = [short, long].map(({ headers }) => headers.get('x-ratelimit-remaining'));
-  assert.deepEqual(remaining, ['999', '998']);
-  await expectError(short, 503, 'unavailable');
-  await expectError(long, 503, 'unavailable');
-});
-
 test('pages that are not ready are counted and timed as what they are', async (t) => {
   const { service, key } = await startWith(t);
   for (const limit of [1, 2, 3]) await service.request(key, `/pets?limit=${limit}`);
@@ -158,4 +147,20 @@ test('pages that are not ready are counted and timed as what they are', async (t
   assert.match(metrics, /_requests_total\{route="GET \/v1\/pets",status="200"\} 3\n/);
   assert.match(metrics, /_ready_answers_total\{source="store"\} 3\n/);
   assert.doesNotMatch(metrics, /route="GET \/v1\/pets\/:petId"/);
+});
+
+test('what is held is sent before a page is made, and not before an animal is read', () => {
+  const done: string[] = [];
+  const options = {
+    admission: { admit: () => ({}) },
+    ready: { find: () => null },
+    petAnswers: { readId: (url: string) => (url === '/v1/pets/1' ? 1n : null), make: () => done.push('get') },
+    pageAnswers: { readQuery: () => ({}), make: () => done.push('list') },
+    outbox: { flush: () => done.push('flush') },
+    askStore: (_: unknown, ask: () => unknown) => void ask(),
+  } as unknown as FastReadOptions;
+  const read = createFastRead(options);
+  for (const url of ['/v1/pets/1', '/v1/pets'])
+    read({ url } as IncomingMessage, {} as ServerResponse, () => assert.fail('it goes the long way'));
+  assert.deepEqual(done, ['get', 'flush', 'list']);
 });
