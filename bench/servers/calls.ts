@@ -2,6 +2,7 @@
  * What the catalogue's operations cost without HTTP, in microseconds a call: a JSON object on standard output.
  * Arguments: the store, and how many animals it holds.
  */
+import type { Soon } from '../../src/soon.ts';
 import { openStore } from '../../src/store.ts';
 import { randomIds } from '../scenarios.ts';
 import { spreadOf } from '../statistics.ts';
@@ -33,7 +34,7 @@ function nextId(): bigint {
   return ids[turn % ids.length] ?? 1n;
 }
 
-async function repeat(call: () => Promise<unknown>): Promise<void> {
+async function repeat(call: () => Soon<unknown>): Promise<void> {
   for (let index = 0; index < callsPerBatch; index += 1) await call();
 }
 

@@ -1,4 +1,5 @@
 import { type Clock, minuteMs, secondMs } from '../clock.ts';
+import type { Soon } from '../soon.ts';
 import type { Database } from '../storage/database.ts';
 import type { Caller } from './account.ts';
 import { readPlan } from './account-plan.ts';
@@ -28,7 +29,7 @@ export interface KeyVerifier {
    * to be read. A text without a key's form or checksum is refused without a query. Unknown keys are not remembered,
    * so a new key works at once. Fails with AppError `unavailable` where a key cannot be read.
    */
-  verify(text: string): Verification | Promise<Verification>;
+  verify(text: string): Soon<Verification>;
   /**
    * Lets the keys of an account, or of all where it is null, be read again: by those reads, too, that have begun already
    * and may not have seen what has changed.

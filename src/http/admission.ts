@@ -3,6 +3,7 @@ import type { Caller, Scope } from '../accounts/account.ts';
 import type { KeyVerifier } from '../accounts/key-verifier.ts';
 import type { Decision } from '../limits/decision.ts';
 import type { Limiter } from '../limits/limiter.ts';
+import type { Soon } from '../soon.ts';
 import { identify } from './authenticate.ts';
 
 /** A request that may be answered: whose it is, and the limit's decision on it, which let it pass. */
@@ -14,7 +15,7 @@ export interface Admitted {
 /** What came out of a request before it was left to the long way. */
 export interface Early {
   /** It has been counted, so it is not counted again. */
-  readonly decision: Decision | Promise<Decision>;
+  readonly decision: Soon<Decision>;
   /** Why it could not be done; null where that has not been tried. */
   readonly failure: Error | null;
   /** How long that was tried, in milliseconds. */

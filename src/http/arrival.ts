@@ -3,10 +3,10 @@ import type { KeyVerifier, Verification } from '../accounts/key-verifier.ts';
 import { AppError, type ErrorCode } from '../errors.ts';
 import type { Decision } from '../limits/decision.ts';
 import type { Limiter } from '../limits/limiter.ts';
+import { settle } from '../soon.ts';
 import type { Admission } from './admission.ts';
 import { identify, keyError, needsKey, type Refusal } from './authenticate.ts';
 import { securityHeaders } from './security-headers.ts';
-import { settle } from './settle.ts';
 
 export type Done = (error?: Error) => void;
 

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../accounts/account.ts';
 import type { KeyRefusal, KeyVerifier, Verification } from '../accounts/key-verifier.ts';
 import { AppError } from '../errors.ts';
+import type { Soon } from '../soon.ts';
 import { readPath } from './path.ts';
 
 export type Refusal = KeyRefusal | 'api_key_missing';
@@ -26,7 +27,7 @@ const bearer = /^bearer(?: +|(?=\t))(.+)$/i;
 export function identify(
   verifier: KeyVerifier,
   authorization: string | undefined,
-): Verification | typeof missing | Promise<Verification> {
+): Soon<Verification> | typeof missing {
   if (authorization === undefined) return missing;
   const token = readToken(authorization);
   return token === undefined ? missing : verifier.verify(token);

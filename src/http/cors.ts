@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Limiter } from '../limits/limiter.ts';
+import { settle } from '../soon.ts';
 import { securityHeaders } from './security-headers.ts';
-import { settle } from './settle.ts';
 
 const exposedHeaders = [
   'Allow',

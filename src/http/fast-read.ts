@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Soon } from '../soon.ts';
 import type { Admission } from './admission.ts';
 import type { AskStore } from './fast-store.ts';
 import type { LaneAnswer } from './head.ts';
@@ -30,7 +31,7 @@ export function createFastRead(options: FastReadOptions) {
     options;
 
   /** What makes the answer to a target; null where only the framework can tell. */
-  function findMaker(url: string): (() => Promise<ReadyAnswer>) | null {
+  function findMaker(url: string): (() => Soon<ReadyAnswer>) | null {
     const petId = petAnswers.readId(url);
     if (petId !== null) return () => petAnswers.make(url, petId);
     const query = pageAnswers.readQuery(url);

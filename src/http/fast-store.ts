@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
+import type { Soon } from '../soon.ts';
 import type { Admission, Admitted } from './admission.ts';
 import type { LaneAnswer } from './head.ts';
 import type { LaneEntry } from './request-log.ts';
@@ -22,11 +23,14 @@ export interface LaneRequest {
   readonly longWay: RequestListener;
 }
 
+/** What is said of an answer of the store. */
+type Described = Pick<LaneAnswer, 'status' | 'lines' | 'body'> & Pick<LaneEntry, 'operation'>;
+
 /** Asks the store for `T`, and answers with what is said of it. */
 export type AskStore = <T>(
   laneRequest: LaneRequest,
-  ask: () => Promise<T>,
-  describe: (value: T) => Pick<LaneAnswer, 'status' | 'lines' | 'body'> & Pick<LaneEntry, 'operation'>,
+  ask: () => Soon<T>,
+  describe: (value: T) => Described,
 ) => void;
 
 /**
@@ -36,10 +40,13 @@ export type AskStore = <T>(
 export function createAskStore(options: FastStoreOptions): AskStore {
   const { admission, turns, createRequestId, requestLog, send } = options;
 
-  return function askStore({ request, response, admitted, longWay }, ask, describe) {
+  return function askStore<T>(
+    { request, response, admitted, longWay }: LaneRequest,
+    ask: () => Soon<T>,
+    describe: (value: T) => Described,
+  ): void {
     const { caller, decision } = admitted;
     const startedAtMs = performance.now();
-    turns.begin(request.socket, { response, reply: null });
 
     function fail(failure: Error): void {
       if (response.headersSent) {
@@ -50,17 +57,29 @@ export function createAskStore(options: FastStoreOptions): AskStore {
       longWay(request, response);
     }
 
-    ask().then((value) => {
-      try {
-        const ms = performance.now() - startedAtMs;
-        const requestId = createRequestId();
-        const { operation, status, lines, body } = describe(value);
-        send(response, { status, requestId, limit: decision.headers, lines, body });
-        requestLog.noteLane({ operation, request, requestId, status, caller, ms });
-        turns.end(request.socket, response);
-      } catch (error) {
-        fail(error as Error);
+    function answer(value: T): void {
+      const ms = performance.now() - startedAtMs;
+      const requestId = createRequestId();
+      const { operation, status, lines, body } = describe(value);
+      send(response, { status, requestId, limit: decision.headers, lines, body });
+      requestLog.noteLane({ operation, request, requestId, status, caller, ms });
+    }
+
+    try {
+      const value = ask();
+      if (!(value instanceof Promise)) {
+        answer(value);
+        return;
       }
-    }, fail);
+      turns.begin(request.socket, { response, reply: null });
+      value
+        .then((asked) => {
+          answer(asked);
+          turns.end(request.socket, response);
+        })
+        .catch(fail);
+    } catch (error) {
+      fail(error as Error);
+    }
   };
 }

@@ -2,6 +2,7 @@ import build from 'fast-json-stringify';
 import { AppError } from '../errors.ts';
 import type { Catalogue } from '../pets/catalogue.ts';
 import { type Pet, type PetStatus, petStatuses } from '../pets/pet.ts';
+import { after, type Soon } from '../soon.ts';
 import { makeAnswer } from './conditional.ts';
 import type { Cursors } from './cursor.ts';
 import { type Lifetime, makeReadyAnswer, type ReadyAnswer } from './ready-answers.ts';
@@ -23,7 +24,7 @@ export interface PageAnswers {
    * Makes the answer to a target, which asks for that page, and keeps it ready. Fails with `invalid_parameter` where the
    * cursor is none, and as the catalogue does.
    */
-  make(target: string, query: ListQuery): Promise<ReadyAnswer>;
+  make(target: string, query: ListQuery): Soon<ReadyAnswer>;
 }
 
 const untilAdded: Lifetime = { until: 'added' };
@@ -81,17 +82,18 @@ export function createPageAnswers({ catalogue, cursors, ready, baseUrl }: PageAn
       };
     },
 
-    async make(target, query) {
+    make(target, query) {
       const { limit = defaultPageLimit, status = null } = query;
       const stamp = catalogue.stamps.read();
       const newestId = readCursor(query);
-      const { pets, nextNewestId } = await catalogue.list({ limit, status, newestId });
-      const headers = nextNewestId === null ? {} : { link: nextLink(query, nextNewestId) };
-      const answer = makeReadyAnswer('listPets', makeAnswer(writePets(pets), headers));
-      // A cursor of a store that was put back to an earlier state may stand before animals that are yet to come.
-      const isOpenAbove = stamp === null || newestId === null || newestId > stamp.newestId;
-      ready.keep(target, answer, isOpenAbove ? untilAdded : untilEdited, stamp);
-      return answer;
+      return after(catalogue.list({ limit, status, newestId }), ({ pets, nextNewestId }) => {
+        const headers = nextNewestId === null ? {} : { link: nextLink(query, nextNewestId) };
+        const answer = makeReadyAnswer('listPets', makeAnswer(writePets(pets), headers));
+        // A cursor of a store that was put back to an earlier state may stand before animals that are yet to come.
+        const isOpenAbove = stamp === null || newestId === null || newestId > stamp.newestId;
+        ready.keep(target, answer, isOpenAbove ? untilAdded : untilEdited, stamp);
+        return answer;
+      });
     },
   };
 }

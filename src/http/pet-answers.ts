@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { parseCanonicalInt64 } from '../int64.ts';
 import type { Catalogue } from '../pets/catalogue.ts';
+import { after, type Soon } from '../soon.ts';
 import { makeAnswer } from './conditional.ts';
 import { deprecationHeaders, getPetDates } from './deprecation.ts';
 import { writePet } from './new-pet.ts';
@@ -23,7 +24,7 @@ export interface PetAnswers {
    * Makes the answer to a target, which names the animal of that id, and keeps it ready. Fails with `not_found`, and as
    * the catalogue does.
    */
-  make(target: string, id: bigint): Promise<ReadyAnswer>;
+  make(target: string, id: bigint): Soon<ReadyAnswer>;
 }
 
 const petsPath = '/v1/pets/';
@@ -38,13 +39,14 @@ export function createPetAnswers({ catalogue, ready, clock, baseUrl }: PetAnswer
       return isServed ? parseCanonicalInt64(target.slice(petsPath.length)) : null;
     },
 
-    async make(target, id) {
+    make(target, id) {
       const stamp = catalogue.stamps.read();
-      const pet = await catalogue.get(id);
-      if (pet === null) throw petNotFound();
-      const answer = makeReadyAnswer('getPet', makeAnswer(writePet(pet), headers));
-      ready.keep(target, answer, lifetime, stamp);
-      return answer;
+      return after(catalogue.get(id), (pet) => {
+        if (pet === null) throw petNotFound();
+        const answer = makeReadyAnswer('getPet', makeAnswer(writePet(pet), headers));
+        ready.keep(target, answer, lifetime, stamp);
+        return answer;
+      });
     },
   };
 }

@@ -5,6 +5,7 @@ import { AppError } from '../errors.ts';
 import { parseCanonicalInt64 } from '../int64.ts';
 import type { Catalogue } from '../pets/catalogue.ts';
 import { findViolations, type NewPet } from '../pets/pet.ts';
+import type { Soon } from '../soon.ts';
 import type { Done } from './arrival.ts';
 import { sendAnswer } from './conditional.ts';
 import { announceDeprecation, deprecationHeaders, getPetDates } from './deprecation.ts';
@@ -101,7 +102,7 @@ function addGetPet(server: FastifyInstance, { clock, ready, petAnswers, baseUrl 
       onRequest: [announceDeprecation(deprecation, clock), requireScope('pets:read')],
     },
     (request, reply) =>
-      sendRead(ready, request, reply, async () => {
+      sendRead(ready, request, reply, () => {
         const id = parseCanonicalInt64(request.params.petId);
         if (id === null) throw petNotFound();
         return petAnswers.make(request.url, id);
@@ -114,7 +115,7 @@ async function sendRead(
   ready: CountedReadyAnswers,
   request: FastifyRequest,
   reply: FastifyReply,
-  make: () => Promise<ReadyAnswer>,
+  make: () => Soon<ReadyAnswer>,
 ): Promise<FastifyReply> {
   const kept = ready.find(request.url);
   if (kept !== null) ready.noteSent();

@@ -3,12 +3,12 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { AppError } from '../errors.ts';
 import type { Limiter } from '../limits/limiter.ts';
+import { settle } from '../soon.ts';
 import { limitError } from './arrival.ts';
 import { errorBody, errorHeaders, errorStatus } from './error-handler.ts';
 import type { Outbox } from './outbox.ts';
 import type { RequestLog } from './request-log.ts';
 import { securityHeaders } from './security-headers.ts';
-import { settle } from './settle.ts';
 import type { Turn, Turns } from './turns.ts';
 
 declare module 'fastify' {

@@ -1,4 +1,5 @@
 import type { Limits } from '../plans/plan.ts';
+import type { Soon } from '../soon.ts';
 import type { Usage } from './decision.ts';
 
 /**
@@ -14,8 +15,8 @@ export interface Counters {
    * request of a key is a strike against it and may begin a ban; one of a banned key changes nothing. `keyId` null: a
    * subject without a key, which is never banned; only so many have counts of their own, the others share one.
    */
-  take(subject: string, limits: Limits, keyId: string | null, nowMs: number): Usage | Promise<Usage>;
+  take(subject: string, limits: Limits, keyId: string | null, nowMs: number): Soon<Usage>;
 
   /** How a subject without a key stands, with nothing counted; the verdict is `passed`, however full it is. */
-  peek(subject: string, nowMs: number): Usage | Promise<Usage>;
+  peek(subject: string, nowMs: number): Soon<Usage>;
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { freeLimits, type Limits } from '../plans/plan.ts';
+import { after, type Soon } from '../soon.ts';
 import { addressSubject } from './address.ts';
 import type { Counters } from './counters.ts';
 import { type Decision, decide, type Usage } from './decision.ts';
@@ -17,11 +18,11 @@ export interface KeyCaller {
  */
 export interface Limiter {
   /** Counts a request of a valid key: for the key's account, whose keys share its limits. */
-  takeForKey(caller: KeyCaller): Decision | Promise<Decision>;
+  takeForKey(caller: KeyCaller): Soon<Decision>;
   /** Counts a request without a valid key: for its address, under the Free plan's numbers. */
-  takeForAddress(address: string): Decision | Promise<Decision>;
+  takeForAddress(address: string): Soon<Decision>;
   /** How an address stands, with nothing counted; refuses nothing. */
-  peekAddress(address: string): Decision | Promise<Decision>;
+  peekAddress(address: string): Soon<Decision>;
 }
 
 /** A limiter over counters; fails only as they do. */
@@ -54,7 +55,6 @@ export function createLimiter(options: { counters: Counters; clock: Clock }): Li
   };
 }
 
-function decideOn(usage: Usage | Promise<Usage>, limits: Limits): Decision | Promise<Decision> {
-  if (usage instanceof Promise) return usage.then((known) => decide(known, limits));
-  return decide(usage, limits);
+function decideOn(usage: Soon<Usage>, limits: Limits): Soon<Decision> {
+  return after(usage, (known) => decide(known, limits));
 }

@@ -2,6 +2,7 @@ import type { Registry } from 'prom-client';
 import type { Counters } from '../limits/counters.ts';
 import type { Usage } from '../limits/decision.ts';
 import { type Limits, type PlanName, planNames, resolvePlan } from '../plans/plan.ts';
+import { after } from '../soon.ts';
 import { expose } from './metrics.ts';
 
 interface Tally {
@@ -45,7 +46,7 @@ export function countVerdicts(counters: Counters, registry: Registry): Counters 
     take(subject, limits, keyId, nowMs) {
       const usage = counters.take(subject, limits, keyId, nowMs);
       const tally = findTally(limits, keyId);
-      return usage instanceof Promise ? usage.then((known) => count(tally, known)) : count(tally, usage);
+      return after(usage, (known) => count(tally, known));
     },
     peek: (subject, nowMs) => counters.peek(subject, nowMs),
   };

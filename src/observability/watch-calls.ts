@@ -4,10 +4,9 @@ import type { Database } from '../storage/database.ts';
 
 /** Is told of calls once they have ended, with how long they took in milliseconds, waiting included. Nothing in it may throw. */
 export interface CallWatcher {
-  /** What was read within the call (`readNow`) has no time: it takes less than to ask the clock how long. */
-  succeed(ms: number | null): void;
+  succeed(ms: number): void;
   /** `failure`: why the store could not do it at the time; null for any other error, which is none of the store's. */
-  fail(failure: AppError | null, ms: number | null): void;
+  fail(failure: AppError | null, ms: number): void;
 }
 
 /** Is told of the calls of a store; a write ends when it is durable. */
@@ -54,12 +53,13 @@ function watch<T>(watcher: CallWatcher, call: () => Promise<T>): Promise<T> {
 function watchReadNow({ readNow }: Database, watcher: CallWatcher): Database['readNow'] {
   if (readNow === null) return null;
   return (statement, parameters) => {
+    const startedAtMs = performance.now();
     try {
       const rows = readNow(statement, parameters);
-      watcher.succeed(null);
+      watcher.succeed(performance.now() - startedAtMs);
       return rows;
     } catch (error) {
-      watcher.fail(asFailure(error), null);
+      watcher.fail(asFailure(error), performance.now() - startedAtMs);
       throw error;
     }
   };

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { int64Max } from '../int64.ts';
-import type { Database } from '../storage/database.ts';
+import { after, type Soon } from '../soon.ts';
+import type { Database, Parameters, Statement } from '../storage/database.ts';
 import { type Added, createKeyedAdds, type Idempotency, idempotencyMs } from './keyed-adds.ts';
 import { completeNewPet, type NewPet, type Pet, type PetStatus } from './pet.ts';
 import {
@@ -38,12 +39,15 @@ export interface Page {
   readonly nextNewestId: bigint | null;
 }
 
-/** The animals of a store: what is asked of them and what adds to them. Fails as the database does (database.ts). */
+/**
+ * The animals of a store: what is asked of them and what adds to them. Reads are done within the call where the engine lives in
+ * this process. Fails as the database does (database.ts).
+ */
 export interface Catalogue {
   /** A page of animals, newest first (contract section 3). Costs the same at any depth. */
-  list(query: ListQuery): Promise<Page>;
+  list(query: ListQuery): Soon<Page>;
   /** The animal, or null if there is none of that id. */
-  get(id: bigint): Promise<Pet | null>;
+  get(id: bigint): Soon<Pet | null>;
   /** What the store holds, in two numbers, by which answers may be kept ready. */
   readonly stamps: Stamps;
   /**
@@ -64,6 +68,8 @@ export interface Catalogue {
 export function createCatalogue(database: Database, clock: Clock): Catalogue {
   const addOnce = createKeyedAdds(database, clock);
   const stamps = createStamps(database);
+  const read: <P extends Parameters, R>(statement: Statement<P, R>, parameters: P) => Soon<readonly R[]> =
+    database.readNow ?? database.read;
 
   function showAdded(added: Added): Added {
     stamps.forget();
@@ -73,17 +79,15 @@ export function createCatalogue(database: Database, clock: Clock): Catalogue {
   return {
     stamps,
 
-    async list({ limit, status, newestId }) {
+    list({ limit, status, newestId }) {
       const range = { newestId: newestId ?? int64Max, count: BigInt(limit) + 1n };
-      const rows = await database.read(status === null ? selectNewest : selectNewestOf[status], range);
-      const pets = rows.slice(0, limit).map(toPet);
-      return { pets, nextNewestId: rows[limit]?.id ?? null };
+      return after(read(status === null ? selectNewest : selectNewestOf[status], range), (rows) => {
+        const pets = rows.slice(0, limit).map(toPet);
+        return { pets, nextNewestId: rows[limit]?.id ?? null };
+      });
     },
 
-    async get(id) {
-      const [row] = await database.read(selectPet, { id });
-      return row === undefined ? null : toPet(row);
-    },
+    get: (id) => after(read(selectPet, { id }), ([row]) => (row === undefined ? null : toPet(row))),
 
     // Without `await`, which costs a further turn of the microtasks.
     add(newPet, idempotency) {

@@ -1,5 +1,11 @@
-import { DatabaseSync, type SQLInputValue, type StatementResultingChanges } from 'node:sqlite';
+import {
+  DatabaseSync,
+  type SQLInputValue,
+  type SQLOutputValue,
+  type StatementResultingChanges,
+} from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
+import type { Soon } from '../soon.ts';
 import { compileStatement, placeParameters } from './compile.ts';
 import type { Parameters, Statement, Value } from './database.ts';
 import { toOpeningError } from './opening-error.ts';
@@ -52,9 +58,11 @@ export function openConnection(path: string, busyTimeoutMs: number): SqliteConne
     const isAdding = target.buildRows !== undefined;
     const statement = raw.prepare(isAdding ? sql.replace(returningId, '') : sql);
     statement.setReadBigInts(true);
+    statement.setReturnArrays(true);
+    const makeRow = createRowMaker(statement.columns().map(({ name }) => name));
     const run: Prepared['run'] = isAdding
       ? (values) => numberRows(statement.run(...values), BigInt(rows))
-      : (values) => statement.all(...values);
+      : (values) => (statement.all(...values) as unknown[] as SQLOutputValue[][]).map(makeRow);
     return { names, run };
   }
 
@@ -94,6 +102,21 @@ export function openConnection(path: string, busyTimeoutMs: number): SqliteConne
     close: () => {
       if (raw.isOpen) raw.close();
     },
+  };
+}
+
+/**
+ * Makes rows out of the values of their columns, all of one shape. The objects that SQLite would make are dictionaries: a page
+ * of them takes twice as long to be read.
+ */
+function createRowMaker(columns: readonly string[]) {
+  const blank: Readonly<Record<string, SQLOutputValue>> = Object.fromEntries(
+    columns.map((column) => [column, null]),
+  );
+  return (values: readonly SQLOutputValue[]) => {
+    const row = { ...blank };
+    for (let at = 0; at < columns.length; at += 1) row[columns[at] as string] = values[at] as SQLOutputValue;
+    return row;
   };
 }
 
@@ -143,7 +166,7 @@ const pauseMs = 5;
  * Makes an attempt again while another connection holds the lock that it wants, for up to `waitMsMax`. The thread is
  * free between the attempts: the connection that it waits for may be its own.
  */
-export async function repeatWhileBusy<T>(attempt: () => T | Promise<T>, waitMsMax: number): Promise<T> {
+export async function repeatWhileBusy<T>(attempt: () => Soon<T>, waitMsMax: number): Promise<T> {
   const lastAtMs = performance.now() + waitMsMax;
   for (;;) {
     try {

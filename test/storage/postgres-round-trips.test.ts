@@ -5,6 +5,7 @@ import { createKeyVerifier, rememberedMs } from '../../src/accounts/key-verifier
 import { createKeyring } from '../../src/accounts/keyring.ts';
 import { type Catalogue, createCatalogue } from '../../src/pets/catalogue.ts';
 import { resolvePlan } from '../../src/plans/plan.ts';
+import type { Soon } from '../../src/soon.ts';
 import { findPostgres } from '../support/engines.ts';
 import { startCounting } from '../support/postgres-messages.ts';
 import { createMovableClock } from '../support/service.ts';
@@ -30,7 +31,7 @@ async function prepare(t: TestContext) {
   const catalogue = createCatalogue(database, clock.now);
 
   /** How many round trips an operation takes. */
-  async function count(operation: () => Promise<unknown>): Promise<number> {
+  async function count(operation: () => Soon<unknown>): Promise<number> {
     const before = way.countRoundTrips();
     await operation();
     return way.countRoundTrips() - before;
@@ -39,7 +40,7 @@ async function prepare(t: TestContext) {
 }
 
 describe('round trips to PostgreSQL', { skip: postgres.skip }, () => {
-  const operations: [string, (catalogue: Catalogue) => Promise<unknown>][] = [
+  const operations: [string, (catalogue: Catalogue) => Soon<unknown>][] = [
     ['a list', (catalogue) => catalogue.list({ limit: 20, status: null, newestId: null })],
     ['a list of a status', (catalogue) => catalogue.list({ limit: 20, status: 'sold', newestId: 9n })],
     ['one animal', (catalogue) => catalogue.get(1n)],
