@@ -1,24 +1,26 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { makeAnswer } from '../src/http/conditional.ts';
 import { deprecationHeaders, getPetDates } from '../src/http/deprecation.ts';
-import { createReadyAnswers, makeReadyAnswer, type ReadyAnswer } from '../src/http/ready-answers.ts';
+import { toLines } from '../src/http/head.ts';
+import { createReadyAnswerMaker, createReadyAnswers, type ReadyAnswer } from '../src/http/ready-answers.ts';
 
 /** Measures what an answer that is kept ready holds, in bytes of the heap: `node bench/ready-memory.ts`. */
 const count = 50_000;
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 const stamp = { newestId: BigInt(count), edits: 0n };
-const shared = deprecationHeaders({ ...getPetDates, successor: '/v1/pets' });
+const dates = deprecationHeaders({ ...getPetDates, successor: '/v1/pets' });
+const makePetAnswer = createReadyAnswerMaker('getPet', dates);
+const makePageAnswer = createReadyAnswerMaker('listPets');
 
 function makeAnimal(id: number): ReadyAnswer {
   const body = `{"id":${id},"name":"Animal ${id}","categoryId":${id % 50},"status":"available"}`;
-  return makeReadyAnswer('getPet', makeAnswer(body, shared));
+  return makePetAnswer(body);
 }
 
 function makePage(id: number): ReadyAnswer {
   const link = `<https://animals.example/v1/pets?limit=1&cursor=${id.toString(36).padStart(44, '0')}>; rel="next"`;
-  return makeReadyAnswer('listPets', makeAnswer(`[${makeAnimal(id).body}]`, { link }));
+  return makePageAnswer(`[${makeAnimal(id).body}]`, toLines({ link }));
 }
 
 interface Kind {

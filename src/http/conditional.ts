@@ -23,19 +23,18 @@ export interface Answer {
 }
 
 /**
- * Makes an answer of a JSON text, with headers of its own. A serialiser's text is a tree of its pieces, which would be
+ * A text as a body, with its length in bytes and its validator. A serialiser's text is a tree of its pieces, which would be
  * walked anew each time that it is sent: read back from its bytes it is one piece.
  */
-export function makeAnswer(text: string, extraHeaders: Readonly<Record<string, string>> = {}): Answer {
+export function describeBody(text: string) {
   const bytes = Buffer.from(text);
-  const headers = {
-    ...extraHeaders,
-    etag: computeEtag(bytes),
-    'cache-control': 'private, no-cache',
-    'content-type': jsonType,
-    'content-length': String(bytes.length),
-  };
-  return { headers, body: bytes.toString() };
+  return { body: bytes.toString(), length: bytes.length, etag: computeEtag(bytes) };
+}
+
+/** Makes an answer of a JSON text. */
+export function makeAnswer(text: string): Answer {
+  const { body, length, etag } = describeBody(text);
+  return { headers: { ...jsonHeaders, etag, 'content-length': String(length) }, body };
 }
 
 /** Sends an answer with its validator, or 304 where the client has it already. */
@@ -52,3 +51,5 @@ export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer:
 }
 
 export const jsonType = 'application/json; charset=utf-8';
+/** What every answer with a validator says of its body: who has it may keep it, and asks whether it still holds. */
+export const jsonHeaders = { 'cache-control': 'private, no-cache', 'content-type': jsonType };

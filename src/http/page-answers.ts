@@ -3,9 +3,9 @@ import { AppError } from '../errors.ts';
 import type { Catalogue } from '../pets/catalogue.ts';
 import { type Pet, type PetStatus, petStatuses } from '../pets/pet.ts';
 import { after, type Soon } from '../soon.ts';
-import { makeAnswer } from './conditional.ts';
 import type { Cursors } from './cursor.ts';
-import { type Lifetime, makeReadyAnswer, type ReadyAnswer } from './ready-answers.ts';
+import { toLines } from './head.ts';
+import { createReadyAnswerMaker, type Lifetime, type ReadyAnswer } from './ready-answers.ts';
 import type { CountedReadyAnswers } from './ready-metrics.ts';
 import { defaultPageLimit, type ListQuery, PetListSchema } from './schemas.ts';
 
@@ -27,6 +27,7 @@ export interface PageAnswers {
   make(target: string, query: ListQuery): Soon<ReadyAnswer>;
 }
 
+const makeReadyAnswer = createReadyAnswerMaker('listPets');
 const untilAdded: Lifetime = { until: 'added' };
 const untilEdited: Lifetime = { until: 'edited' };
 
@@ -87,8 +88,8 @@ export function createPageAnswers({ catalogue, cursors, ready, baseUrl }: PageAn
       const stamp = catalogue.stamps.read();
       const newestId = readCursor(query);
       return after(catalogue.list({ limit, status, newestId }), ({ pets, nextNewestId }) => {
-        const headers = nextNewestId === null ? {} : { link: nextLink(query, nextNewestId) };
-        const answer = makeReadyAnswer('listPets', makeAnswer(writePets(pets), headers));
+        const ownLines = nextNewestId === null ? '' : toLines({ link: nextLink(query, nextNewestId) });
+        const answer = makeReadyAnswer(writePets(pets), ownLines);
         // A cursor of a store that was put back to an earlier state may stand before animals that are yet to come.
         const isOpenAbove = stamp === null || newestId === null || newestId > stamp.newestId;
         ready.keep(target, answer, isOpenAbove ? untilAdded : untilEdited, stamp);

@@ -3,10 +3,9 @@ import { AppError } from '../errors.ts';
 import { parseCanonicalInt64 } from '../int64.ts';
 import type { Catalogue } from '../pets/catalogue.ts';
 import { after, type Soon } from '../soon.ts';
-import { makeAnswer } from './conditional.ts';
 import { deprecationHeaders, getPetDates } from './deprecation.ts';
 import { writePet } from './new-pet.ts';
-import { type Lifetime, makeReadyAnswer, type ReadyAnswer } from './ready-answers.ts';
+import { createReadyAnswerMaker, type Lifetime, type ReadyAnswer } from './ready-answers.ts';
 import type { CountedReadyAnswers } from './ready-metrics.ts';
 
 export interface PetAnswersOptions {
@@ -31,6 +30,7 @@ const petsPath = '/v1/pets/';
 
 export function createPetAnswers({ catalogue, ready, clock, baseUrl }: PetAnswersOptions): PetAnswers {
   const headers = deprecationHeaders({ ...getPetDates, successor: `${baseUrl}/pets` });
+  const makeReadyAnswer = createReadyAnswerMaker('getPet', headers);
   const lifetime: Lifetime = { until: 'edited', endsAtMs: getPetDates.removedAtMs };
 
   return {
@@ -43,7 +43,7 @@ export function createPetAnswers({ catalogue, ready, clock, baseUrl }: PetAnswer
       const stamp = catalogue.stamps.read();
       return after(catalogue.get(id), (pet) => {
         if (pet === null) throw petNotFound();
-        const answer = makeReadyAnswer('getPet', makeAnswer(writePet(pet), headers));
+        const answer = makeReadyAnswer(writePet(pet));
         ready.keep(target, answer, lifetime, stamp);
         return answer;
       });

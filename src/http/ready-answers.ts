@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Stamp } from '../pets/stamps.ts';
-import type { Answer } from './conditional.ts';
+import { type Answer, describeBody, jsonHeaders } from './conditional.ts';
 import { fromLines, inOnePiece, toLines } from './head.ts';
 
 /** How long an answer stays right. */
@@ -22,8 +22,16 @@ export interface ReadyAnswer {
   readonly body: string;
 }
 
-export function makeReadyAnswer(operation: ReadyAnswer['operation'], { headers, body }: Answer): ReadyAnswer {
-  return { operation, lines: inOnePiece(toLines(headers)), body };
+/** Makes the ready answers of an operation. The headers that all of them have are checked and put into lines once. */
+export function createReadyAnswerMaker(operation: ReadyAnswer['operation'], headers: Answer['headers'] = {}) {
+  const commonLines = toLines({ ...headers, ...jsonHeaders });
+
+  /** Of a JSON text, with the lines of headers of its own. */
+  return function makeReadyAnswer(text: string, ownLines = ''): ReadyAnswer {
+    const { body, length, etag } = describeBody(text);
+    const lines = `${commonLines}${ownLines}etag: ${etag}\r\ncontent-length: ${length}\r\n`;
+    return { operation, lines: inOnePiece(lines), body };
+  };
 }
 
 /** The answer that a ready one was made of. */

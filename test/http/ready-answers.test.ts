@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { makeAnswer } from '../../src/http/conditional.ts';
-import { createReadyAnswers, makeReadyAnswer } from '../../src/http/ready-answers.ts';
+import { toLines } from '../../src/http/head.ts';
+import { createReadyAnswerMaker, createReadyAnswers } from '../../src/http/ready-answers.ts';
 import type { Stamp } from '../../src/pets/stamps.ts';
 
-const answer = makeReadyAnswer('listPets', makeAnswer('[]'));
+const makeAnswer = createReadyAnswerMaker('listPets');
+const answer = makeAnswer('[]');
 
 /** Ready answers over a store of which a test says what it holds, and a clock that it moves. */
 function createWorld({ bytesMax = 1_000_000 } = {}) {
@@ -79,10 +80,7 @@ test('holds no more than its bound, and keeps what is asked for again', () => {
 
 test('a long link is counted', () => {
   const { world, ready } = createWorld({ bytesMax: 100_000 });
-  const linked = makeReadyAnswer(
-    'listPets',
-    makeAnswer('[]', { link: `<${'x'.repeat(10_000)}>; rel="next"` }),
-  );
+  const linked = makeAnswer('[]', toLines({ link: `<${'x'.repeat(10_000)}>; rel="next"` }));
   for (let number = 0; number < 100; number += 1)
     ready.keep(`/${number}`, linked, { until: 'edited' }, world.stamp);
   const kept = Array.from({ length: 100 }, (_, number) => ready.find(`/${number}`)).filter(Boolean);
