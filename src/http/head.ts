@@ -3,7 +3,7 @@ import { type Clock, secondMs } from '../clock.ts';
 import type { LimitHeaders } from '../limits/decision.ts';
 import { securityHeaders } from './security-headers.ts';
 
-type Headers = Readonly<Record<string, string>>;
+export type Headers = Readonly<Record<string, string>>;
 
 /** Node's response, with its own field for a head that is written and not sent yet. */
 type Headed = ServerResponse & { _header: string | null };

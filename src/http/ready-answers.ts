@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Stamp } from '../pets/stamps.ts';
 import { type Answer, describeBody, jsonHeaders } from './conditional.ts';
-import { fromLines, inOnePiece, toLines } from './head.ts';
+import { fromLines, type Headers, inOnePiece, toLines } from './head.ts';
 
 /** How long an answer stays right. */
 export interface Lifetime {
@@ -23,7 +23,7 @@ export interface ReadyAnswer {
 }
 
 /** Makes the ready answers of an operation. The headers that all of them have are checked and put into lines once. */
-export function createReadyAnswerMaker(operation: ReadyAnswer['operation'], headers: Answer['headers'] = {}) {
+export function createReadyAnswerMaker(operation: ReadyAnswer['operation'], headers: Headers = {}) {
   const commonLines = toLines({ ...headers, ...jsonHeaders });
 
   /** Of a JSON text, with the lines of headers of its own. */
@@ -49,7 +49,7 @@ export interface ReadyAnswers {
 
 /** What the answers that are kept may hold together, in bytes. */
 export const readyBytesMax = 128 * 2 ** 20;
-/** What an answer holds besides its texts: the entry, its objects, the heads of its strings (bench/ready-memory.ts). */
+/** What an answer holds besides its texts, at most: the entry, its objects, the heads of its strings (bench/ready-memory.ts). */
 const entryBytes = 230;
 
 interface Kept {
@@ -57,6 +57,9 @@ interface Kept {
   readonly lifetime: Lifetime;
   readonly stamp: Stamp;
 }
+
+/** What an answer is kept under: an animal's by its id, where its address is plain and the id short, others by their address. */
+type Key = string | number;
 
 /**
  * A find costs a look into one or two maps. The answers are in two generations: what is found in the old one moves to
@@ -67,14 +70,15 @@ export function createReadyAnswers(
   clock: Clock,
   bytesMax = readyBytesMax,
 ): ReadyAnswers {
-  let young = new Map<string, Kept>();
-  let old = new Map<string, Kept>();
+  let young = new Map<Key, Kept>();
+  let old = new Map<Key, Kept>();
   let youngBytes = 0;
 
   function put(target: string, kept: Kept): void {
-    const former = young.get(target);
+    const key = toKey(target);
+    const former = young.get(key);
     if (former !== undefined) youngBytes -= countBytes(target, former.answer);
-    young.set(target, kept);
+    young.set(key, kept);
     youngBytes += countBytes(target, kept.answer);
     if (youngBytes <= bytesMax / 2) return;
     old = young;
@@ -83,9 +87,10 @@ export function createReadyAnswers(
   }
 
   function recall(target: string): Kept | undefined {
-    const kept = young.get(target);
+    const key = toKey(target);
+    const kept = young.get(key);
     if (kept !== undefined) return kept;
-    const aged = old.get(target);
+    const aged = old.get(key);
     if (aged !== undefined) put(target, aged);
     return aged;
   }
@@ -117,6 +122,29 @@ export function createReadyAnswers(
       if (stamp !== null) put(target, { answer, lifetime, stamp });
     },
   };
+}
+
+const petsPath = '/v1/pets/';
+/** V8 makes no object for a number of as many. */
+const digitsMax = 9;
+const zero = 0x30;
+
+/**
+ * To find a text that has just come V8 looks first whether it knows the same one already: 0.7 us where 100,000 animals are
+ * kept, and 0.2 for a number.
+ */
+function toKey(target: string): Key {
+  const end = target.length;
+  let at = petsPath.length;
+  const isShort = end > at && end <= at + digitsMax;
+  if (!isShort || target.charCodeAt(at) === zero || !target.startsWith(petsPath)) return target;
+  let id = 0;
+  for (; at < end; at += 1) {
+    const digit = target.charCodeAt(at) - zero;
+    if (digit < 0 || digit > 9) return target;
+    id = 10 * id + digit;
+  }
+  return id;
 }
 
 function isChanged({ until }: Lifetime, before: Stamp, now: Stamp): boolean {

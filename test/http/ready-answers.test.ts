@@ -25,6 +25,43 @@ test('finds what was kept', () => {
   assert.equal(ready.find('/b'), null);
 });
 
+test('tells addresses apart that are alike', () => {
+  const { world, ready } = createWorld();
+  const ids = [
+    '7',
+    '07',
+    '7/',
+    '7?',
+    '70',
+    '/7',
+    '-7',
+    '7e0',
+    '',
+    ' 7',
+    '999999999',
+    '1000000000',
+    '1000000007',
+    '٧',
+  ];
+  const targets = [
+    ...ids.map((id) => `/v1/pets/${id}`),
+    '7',
+    '/v1/pets',
+    '/v1/pets?7',
+    '/v2/pets/7',
+    '/docs/8/7',
+  ];
+  const answers = targets.map((target) => makeAnswer(JSON.stringify(target)));
+  for (const [index, target] of targets.entries())
+    ready.keep(target, answers[index] ?? answer, { until: 'edited' }, world.stamp);
+  assert.deepEqual(
+    targets.map((target) => ready.find(target)?.body),
+    answers.map(({ body }) => body),
+  );
+  for (const other of ['/v1/pets/8', '/v1/pets/77', '/v1/pets/1000000001'])
+    assert.equal(ready.find(other), null);
+});
+
 test('finds what was kept where the store is read anew and holds the same', () => {
   const { world, ready } = createWorld();
   ready.keep('/added', answer, { until: 'added' }, world.stamp);
