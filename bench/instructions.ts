@@ -14,7 +14,9 @@ import { walkPages } from './walk.ts';
 import type { Load } from './wrk.ts';
 
 const run = promisify(execFile);
-const measured = scenarios.filter(({ name }) => ['list-hot', 'list-pages', 'get', 'create', 'mix'].includes(name));
+const measured = scenarios.filter(({ name }) =>
+  ['list-hot', 'list-pages', 'get', 'create', 'mix'].includes(name),
+);
 /** As for the CPU of a request (sizes.ts). */
 const timesMax = 1.15;
 /** Until V8 has compiled what runs often, and all that is asked for while it counts is kept ready. */

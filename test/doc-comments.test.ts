@@ -7,7 +7,7 @@ const source = join(import.meta.dirname, '../src');
 
 /** The floors below the wiring whose exports others build on: words, rules, ports, operations and storage. */
 const lowerFloors =
-  /^(?:(?:clock|config|errors|exact-json|int64)\.ts|(?:accounts|limits|pets|plans|storage|doctor)\/.*\.ts)$/;
+  /^(?:(?:clock|config|errors|exact-json|int64|soon)\.ts|(?:accounts|limits|pets|plans|storage|doctor)\/.*\.ts)$/;
 
 /** The exports of a file that have no doc comment right above them. */
 function findBare(text: string): string[] {

@@ -23,18 +23,18 @@ export interface Answer {
 }
 
 /**
- * A text as a body, with its length in bytes and its validator. A serialiser's text is a tree of its pieces, which would be
+ * A text as a body, with its length and its validator. A serialiser's text is a tree of its pieces, which would be
  * walked anew each time that it is sent: read back from its bytes it is one piece.
  */
 export function describeBody(text: string) {
   const bytes = Buffer.from(text);
-  return { body: bytes.toString(), length: bytes.length, etag: computeEtag(bytes) };
+  return { body: bytes.toString(), lengthBytes: bytes.length, etag: computeEtag(bytes) };
 }
 
 /** Makes an answer of a JSON text. */
 export function makeAnswer(text: string): Answer {
-  const { body, length, etag } = describeBody(text);
-  return { headers: { ...jsonHeaders, etag, 'content-length': String(length) }, body };
+  const { body, lengthBytes, etag } = describeBody(text);
+  return { headers: { ...jsonHeaders, etag, 'content-length': String(lengthBytes) }, body };
 }
 
 /** Sends an answer with its validator, or 304 where the client has it already. */

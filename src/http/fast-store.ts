@@ -27,17 +27,13 @@ export interface LaneRequest {
 type Described = Pick<LaneAnswer, 'status' | 'lines' | 'body'> & Pick<LaneEntry, 'operation'>;
 
 /** Asks the store for `T`, and answers with what is said of it. */
-export type AskStore = <T>(
-  laneRequest: LaneRequest,
-  ask: () => Soon<T>,
-  describe: (value: T) => Described,
-) => void;
+export type AskStore = ReturnType<typeof createAskStore>;
 
 /**
  * Answers requests of the fast lane once the store has done its part. Where it cannot, the request goes the long way with
  * the reason, which is told to the client there.
  */
-export function createAskStore(options: FastStoreOptions): AskStore {
+export function createAskStore(options: FastStoreOptions) {
   const { admission, turns, createRequestId, requestLog, send } = options;
 
   return function askStore<T>(
@@ -65,19 +61,17 @@ export function createAskStore(options: FastStoreOptions): AskStore {
       requestLog.noteLane({ operation, request, requestId, status, caller, ms });
     }
 
+    function answerTurn(value: T): void {
+      answer(value);
+      turns.end(request.socket, response);
+    }
+
     try {
       const value = ask();
-      if (!(value instanceof Promise)) {
-        answer(value);
-        return;
-      }
-      turns.begin(request.socket, { response, reply: null });
-      value
-        .then((asked) => {
-          answer(asked);
-          turns.end(request.socket, response);
-        })
-        .catch(fail);
+      if (value instanceof Promise) {
+        turns.begin(request.socket, { response, reply: null });
+        value.then(answerTurn).catch(fail);
+      } else answer(value);
     } catch (error) {
       fail(error as Error);
     }

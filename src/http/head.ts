@@ -3,7 +3,7 @@ import { type Clock, secondMs } from '../clock.ts';
 import type { LimitHeaders } from '../limits/decision.ts';
 import { securityHeaders } from './security-headers.ts';
 
-export type Headers = Readonly<Record<string, string>>;
+export type HeaderTexts = Readonly<Record<string, string>>;
 
 /** Node's response, with its own field for a head that is written and not sent yet. */
 type Headed = ServerResponse & { _header: string | null };
@@ -21,8 +21,8 @@ export interface LaneAnswer {
   readonly body: string;
 }
 
-/** Headers as they are sent, a line each. Throws TypeError where Node would send none of the kind (RFC 9110, section 5). */
-export function toLines(headers: Headers): string {
+/** HeaderTexts as they are sent, a line each. Throws TypeError where Node would send none of the kind (RFC 9110, section 5). */
+export function toLines(headers: HeaderTexts): string {
   for (const name in headers) {
     validateHeaderName(name);
     validateHeaderValue(name, headers[name] as string);
@@ -100,6 +100,6 @@ export function inOnePiece(text: string): string {
 }
 
 /** How long a connection is kept, as Node says it. */
-function describeKept(keepAliveMs: number): Headers {
+function describeKept(keepAliveMs: number): HeaderTexts {
   return keepAliveMs === 0 ? {} : { 'Keep-Alive': `timeout=${Math.floor(keepAliveMs / secondMs)}` };
 }

@@ -6,6 +6,7 @@ import { after, type Soon } from '../soon.ts';
 import { deprecationHeaders, getPetDates } from './deprecation.ts';
 import { writePet } from './new-pet.ts';
 import { createReadyAnswerMaker, type Lifetime, type ReadyAnswer } from './ready-answers.ts';
+import { petsPath } from './ready-key.ts';
 import type { CountedReadyAnswers } from './ready-metrics.ts';
 
 export interface PetAnswersOptions {
@@ -25,8 +26,6 @@ export interface PetAnswers {
    */
   make(target: string, id: bigint): Soon<ReadyAnswer>;
 }
-
-const petsPath = '/v1/pets/';
 
 export function createPetAnswers({ catalogue, ready, clock, baseUrl }: PetAnswersOptions): PetAnswers {
   const headers = deprecationHeaders({ ...getPetDates, successor: `${baseUrl}/pets` });

@@ -1,7 +1,8 @@
 import type { Clock } from '../clock.ts';
 import type { Stamp } from '../pets/stamps.ts';
 import { type Answer, describeBody, jsonHeaders } from './conditional.ts';
-import { fromLines, type Headers, inOnePiece, toLines } from './head.ts';
+import { fromLines, type HeaderTexts, inOnePiece, toLines } from './head.ts';
+import { type ReadyKey, toReadyKey } from './ready-key.ts';
 
 /** How long an answer stays right. */
 export interface Lifetime {
@@ -23,13 +24,13 @@ export interface ReadyAnswer {
 }
 
 /** Makes the ready answers of an operation. The headers that all of them have are checked and put into lines once. */
-export function createReadyAnswerMaker(operation: ReadyAnswer['operation'], headers: Headers = {}) {
+export function createReadyAnswerMaker(operation: ReadyAnswer['operation'], headers: HeaderTexts = {}) {
   const commonLines = toLines({ ...headers, ...jsonHeaders });
 
-  /** Of a JSON text, with the lines of headers of its own. */
+  /** Of a JSON text, with the lines (toLines) of headers of its own, none of which all answers have. */
   return function makeReadyAnswer(text: string, ownLines = ''): ReadyAnswer {
-    const { body, length, etag } = describeBody(text);
-    const lines = `${commonLines}${ownLines}etag: ${etag}\r\ncontent-length: ${length}\r\n`;
+    const { body, lengthBytes, etag } = describeBody(text);
+    const lines = `${commonLines}${ownLines}etag: ${etag}\r\ncontent-length: ${lengthBytes}\r\n`;
     return { operation, lines: inOnePiece(lines), body };
   };
 }
@@ -58,9 +59,6 @@ interface Kept {
   readonly stamp: Stamp;
 }
 
-/** What an answer is kept under: an animal's by its id, where its address is plain and the id short, others by their address. */
-type Key = string | number;
-
 /**
  * A find costs a look into one or two maps. The answers are in two generations: what is found in the old one moves to
  * the young one, and when that has grown to half of the bound, the old one is dropped and the young one becomes old.
@@ -70,12 +68,12 @@ export function createReadyAnswers(
   clock: Clock,
   bytesMax = readyBytesMax,
 ): ReadyAnswers {
-  let young = new Map<Key, Kept>();
-  let old = new Map<Key, Kept>();
+  let young = new Map<ReadyKey, Kept>();
+  let old = new Map<ReadyKey, Kept>();
   let youngBytes = 0;
 
   function put(target: string, kept: Kept): void {
-    const key = toKey(target);
+    const key = toReadyKey(target);
     const former = young.get(key);
     if (former !== undefined) youngBytes -= countBytes(target, former.answer);
     young.set(key, kept);
@@ -87,7 +85,7 @@ export function createReadyAnswers(
   }
 
   function recall(target: string): Kept | undefined {
-    const key = toKey(target);
+    const key = toReadyKey(target);
     const kept = young.get(key);
     if (kept !== undefined) return kept;
     const aged = old.get(key);
@@ -122,29 +120,6 @@ export function createReadyAnswers(
       if (stamp !== null) put(target, { answer, lifetime, stamp });
     },
   };
-}
-
-const petsPath = '/v1/pets/';
-/** V8 makes no object for a number of as many. */
-const digitsMax = 9;
-const zero = 0x30;
-
-/**
- * To find a text that has just come V8 looks first whether it knows the same one already: 0.7 us where 100,000 animals are
- * kept, and 0.2 for a number.
- */
-function toKey(target: string): Key {
-  const end = target.length;
-  let at = petsPath.length;
-  const isShort = end > at && end <= at + digitsMax;
-  if (!isShort || target.charCodeAt(at) === zero || !target.startsWith(petsPath)) return target;
-  let id = 0;
-  for (; at < end; at += 1) {
-    const digit = target.charCodeAt(at) - zero;
-    if (digit < 0 || digit > 9) return target;
-    id = 10 * id + digit;
-  }
-  return id;
 }
 
 function isChanged({ until }: Lifetime, before: Stamp, now: Stamp): boolean {

@@ -8,7 +8,7 @@ import { formatStrikes, parseStrikes } from './strikes-text.ts';
 export const selectConduct = statement<{ afterKeyId: string; sinceMs: bigint; count: bigint }>()((query, p) =>
   query
     .selectFrom('key_bans')
-    .selectAll()
+    .select(['key_id', 'banned_until_ms', 'last_ban_at_ms', 'last_ban_ms', 'refused_at_ms', 'forget_at_ms'])
     .where('key_id', '>', p.afterKeyId)
     .where('forget_at_ms', '>', p.sinceMs)
     .orderBy('key_id')

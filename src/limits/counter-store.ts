@@ -1,4 +1,5 @@
 import { type Clock, minuteMs } from '../clock.ts';
+import type { Soon } from '../soon.ts';
 import { type Database, type Parameters, type Statement, step, type Work } from '../storage/database.ts';
 import { deleteConduct, fromConductRow, selectConduct, toConductRow, upsertConduct } from './conduct-rows.ts';
 import type { MemoryCounters } from './counters-memory.ts';
@@ -110,7 +111,7 @@ function overSince(nowMs: number) {
 
 /** Run after run; each begins after the name of the last row of the one before it. */
 async function* readRuns<R>(
-  readRun: (afterName: string) => Promise<readonly R[]>,
+  readRun: (afterName: string) => Soon<readonly R[]>,
   nameOf: (row: R) => string,
 ): AsyncGenerator<readonly R[]> {
   let last: R | undefined;

@@ -10,7 +10,7 @@ type OverSince = { dayEndedMs: bigint; minuteEndedMs: bigint };
 export const selectWindows = statement<OverSince & { afterSubject: string; count: bigint }>()((query, p) =>
   query
     .selectFrom('usage_windows')
-    .selectAll()
+    .select(['subject', 'minute_used', 'minute_ends_at_ms', 'day_used', 'day_ends_at_ms'])
     .where('subject', '>', p.afterSubject)
     .where((eb) =>
       eb.or([eb('day_ends_at_ms', '>', p.dayEndedMs), eb('minute_ends_at_ms', '>', p.minuteEndedMs)]),

@@ -34,9 +34,11 @@ function countCalls() {
   let failures = 0;
 
   const watcher: CallWatcher = {
-    succeed: durations.note,
+    succeed(ms) {
+      if (ms !== null) durations.note(ms);
+    },
     fail(failure, ms) {
-      durations.note(ms);
+      if (ms !== null) durations.note(ms);
       if (failure !== null) failures += 1;
     },
   };

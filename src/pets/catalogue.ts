@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { int64Max } from '../int64.ts';
 import { after, type Soon } from '../soon.ts';
-import type { Database, Parameters, Statement } from '../storage/database.ts';
+import type { Database } from '../storage/database.ts';
 import { type Added, createKeyedAdds, type Idempotency, idempotencyMs } from './keyed-adds.ts';
 import { completeNewPet, type NewPet, type Pet, type PetStatus } from './pet.ts';
 import {
@@ -68,8 +68,6 @@ export interface Catalogue {
 export function createCatalogue(database: Database, clock: Clock): Catalogue {
   const addOnce = createKeyedAdds(database, clock);
   const stamps = createStamps(database);
-  const read: <P extends Parameters, R>(statement: Statement<P, R>, parameters: P) => Soon<readonly R[]> =
-    database.readNow ?? database.read;
 
   function showAdded(added: Added): Added {
     stamps.forget();
@@ -81,13 +79,13 @@ export function createCatalogue(database: Database, clock: Clock): Catalogue {
 
     list({ limit, status, newestId }) {
       const range = { newestId: newestId ?? int64Max, count: BigInt(limit) + 1n };
-      return after(read(status === null ? selectNewest : selectNewestOf[status], range), (rows) => {
+      return after(database.read(status === null ? selectNewest : selectNewestOf[status], range), (rows) => {
         const pets = rows.slice(0, limit).map(toPet);
         return { pets, nextNewestId: rows[limit]?.id ?? null };
       });
     },
 
-    get: (id) => after(read(selectPet, { id }), ([row]) => (row === undefined ? null : toPet(row))),
+    get: (id) => after(database.read(selectPet, { id }), ([row]) => (row === undefined ? null : toPet(row))),
 
     // Without `await`, which costs a further turn of the microtasks.
     add(newPet, idempotency) {

@@ -1,4 +1,5 @@
 import type { Compilable, QueryCreator } from 'kysely';
+import type { Soon } from '../soon.ts';
 import type { Tables } from './tables.ts';
 
 /** What a column may hold on every engine. Integers of the store are bigints, so that none loses a digit. */
@@ -35,10 +36,13 @@ export type Work<T> = Generator<Step, T, readonly unknown[]>;
 export interface Database {
   readonly engine: 'sqlite' | 'postgres';
 
-  /** The rows of one statement, outside any transaction; sees all that was committed before the call. */
-  read<P extends Parameters, R>(statement: Statement<P, R>, parameters: P): Promise<readonly R[]>;
+  /**
+   * The rows of one statement, outside any transaction; sees all that was committed before the call. An engine that lives in this
+   * process reads within the call.
+   */
+  read<P extends Parameters, R>(statement: Statement<P, R>, parameters: P): Soon<readonly R[]>;
 
-  /** The same within the call, where the engine lives in this process; null where a read is a round trip. */
+  /** The same for what takes hardly any time, which nobody measures; null where a read is a round trip. */
   readonly readNow:
     | (<P extends Parameters, R>(statement: Statement<P, R>, parameters: P) => readonly R[])
     | null;

@@ -51,7 +51,7 @@ async function connect(path: string): Promise<Database> {
   let tellWait = () => {};
   const writer = createSqliteWriter(writing, () => tellWait());
 
-  const readNow: NonNullable<Database['readNow']> = (statement, parameters) => {
+  const read: NonNullable<Database['readNow']> = (statement, parameters) => {
     try {
       return reading.query(statement, parameters);
     } catch (error) {
@@ -61,8 +61,8 @@ async function connect(path: string): Promise<Database> {
 
   return {
     engine: 'sqlite',
-    read: async (statement, parameters) => readNow(statement, parameters),
-    readNow,
+    read,
+    readNow: read,
     watchAccounts: null,
     watchWaits(beforeWait) {
       tellWait = beforeWait;

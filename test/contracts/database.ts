@@ -84,6 +84,21 @@ export function describeDatabase(engine: Engine): void {
         assert.deepEqual(Array.from(row.value), Array.from(value));
       });
 
+    test('a row holds each column under its name, and shares nothing with another', async (t) => {
+      const database = await open(t);
+      const expected: unknown[] = [];
+      for (const name of ['Rex', 'Bo']) {
+        const { categoryId, status } = available(name);
+        const id = insertedId(await database.run(insertPet, available(name)));
+        expected.push({ id, name, category_id: categoryId, status });
+      }
+      const rows = await database.read(selectOldest, { afterId: 0n, count: 2n });
+      assert.deepEqual(rows, expected);
+      Object.assign(rows[0] ?? {}, { name: 'changed' });
+      assert.equal(rows[1]?.name, 'Bo');
+      assert.deepEqual(await database.read(selectOldest, { afterId: 0n, count: 2n }), expected);
+    });
+
     test('rows that are added at the same time are each stored under the id that they get', async (t) => {
       const database = await open(t);
       const names = Array.from({ length: 150 }, (_, index) => `Rex ${index}`);
@@ -150,7 +165,7 @@ export function describeDatabase(engine: Engine): void {
       const database = await open(t);
       const isMistake = (error: unknown) =>
         error instanceof Error && !(error instanceof AppError) && !isUniqueViolation(error);
-      await assert.rejects(database.read(selectFromNowhere, {}), isMistake);
+      await assert.rejects(async () => database.read(selectFromNowhere, {}), isMistake);
       await assert.rejects(database.run(selectFromNowhere, {}), isMistake);
     });
   });
@@ -267,7 +282,7 @@ export function describeDatabase(engine: Engine): void {
       await database.close();
       await database.close();
       const unavailable = { name: 'AppError', code: 'unavailable' };
-      await assert.rejects(database.read(selectSubjects, {}), unavailable);
+      await assert.rejects(async () => database.read(selectSubjects, {}), unavailable);
       await assert.rejects(database.run(insertWindow, { subject: 'a', used: 1n }), unavailable);
     });
   });

@@ -77,9 +77,10 @@ async function startShipped(t: Ending) {
   return { service, get };
 }
 
-for (const [what, id] of [
-  ['that is ready', 1],
-  ['from the store', 2],
+for (const [what, id, outcome] of [
+  ['that is ready', 1, 200],
+  ['from the store', 2, 200],
+  ['of none', 99, 404],
 ] as const) {
   for (const [behind, status, text] of [
     ['garbage', 400, 'garbage\r\n\r\n'],
@@ -90,7 +91,7 @@ for (const [what, id] of [
       const responses = await exchangeRaw(t, service.baseUrl, get(id) + text);
       assert.deepEqual(
         responses.map((response) => response.status),
-        [200, status],
+        [outcome, status],
       );
     });
 
@@ -102,7 +103,7 @@ for (const [what, id] of [
     const responses = await connection.readAll();
     assert.deepEqual(
       responses.map(({ status }) => status),
-      [200],
+      [outcome],
     );
   });
 
@@ -116,7 +117,7 @@ for (const [what, id] of [
       const responses = await connection.readAll();
       assert.deepEqual(
         responses.map(({ status }) => status),
-        [200],
+        [outcome],
       );
     }
   });
@@ -129,7 +130,7 @@ for (const [what, id] of [
       connection.reset();
     }
     const [response] = await exchangeRaw(t, service.baseUrl, `${get(id)}garbage\r\n\r\n`);
-    assert.equal(response?.status, 200);
+    assert.equal(response?.status, outcome);
     assert.doesNotMatch(service.readLog(), /"level":(?:50|60)/);
   });
 }

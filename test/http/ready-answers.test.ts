@@ -104,16 +104,32 @@ test('keeps and finds nothing where the store cannot tell what it holds', () => 
   assert.equal(ready.find('/b'), null);
 });
 
-test('holds no more than its bound, and keeps what is asked for again', () => {
-  const { world, ready } = createWorld({ bytesMax: 100_000 });
-  ready.keep('/wanted', answer, { until: 'edited' }, world.stamp);
-  for (let number = 0; number < 10_000; number += 1) {
-    ready.keep(`/${number}`, answer, { until: 'edited' }, world.stamp);
-    assert.equal(ready.find('/wanted'), answer);
-  }
-  const kept = Array.from({ length: 10_000 }, (_, number) => ready.find(`/${number}`)).filter(Boolean);
-  assert.ok(kept.length > 10 && kept.length < 100_000 / (2 * answer.body.length + 400), `${kept.length}`);
-});
+for (const [what, path] of [
+  ['an animal', '/v1/pets/1'],
+  ['another address', '/'],
+] as const) {
+  test(`holds no more than its bound, and keeps ${what} that is asked for again`, () => {
+    const { world, ready } = createWorld({ bytesMax: 100_000 });
+    const wanted = `${path}20000`;
+    ready.keep(wanted, answer, { until: 'edited' }, world.stamp);
+    for (let number = 0; number < 10_000; number += 1) {
+      ready.keep(`${path}${number}`, answer, { until: 'edited' }, world.stamp);
+      assert.equal(ready.find(wanted), answer);
+    }
+    const kept = Array.from({ length: 10_000 }, (_, number) => ready.find(`${path}${number}`)).filter(
+      Boolean,
+    );
+    assert.ok(kept.length > 10 && kept.length < 100_000 / (2 * answer.body.length + 400), `${kept.length}`);
+  });
+
+  test(`${what} that is kept again and again takes the room of one`, () => {
+    const { world, ready } = createWorld({ bytesMax: 100_000 });
+    ready.keep('/first', answer, { until: 'edited' }, world.stamp);
+    for (let number = 0; number < 10_000; number += 1)
+      ready.keep(`${path}1`, answer, { until: 'edited' }, world.stamp);
+    assert.equal(ready.find('/first'), answer);
+  });
+}
 
 test('a long link is counted', () => {
   const { world, ready } = createWorld({ bytesMax: 100_000 });
@@ -122,12 +138,4 @@ test('a long link is counted', () => {
     ready.keep(`/${number}`, linked, { until: 'edited' }, world.stamp);
   const kept = Array.from({ length: 100 }, (_, number) => ready.find(`/${number}`)).filter(Boolean);
   assert.ok(kept.length > 1 && kept.length <= 100_000 / 10_000, `${kept.length}`);
-});
-
-test('an answer that is kept again and again takes the room of one', () => {
-  const { world, ready } = createWorld({ bytesMax: 100_000 });
-  ready.keep('/first', answer, { until: 'edited' }, world.stamp);
-  for (let number = 0; number < 10_000; number += 1)
-    ready.keep('/again', answer, { until: 'edited' }, world.stamp);
-  assert.equal(ready.find('/first'), answer);
 });

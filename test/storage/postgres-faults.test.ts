@@ -24,7 +24,7 @@ describe('PostgreSQL in trouble', { skip: postgres.skip }, () => {
     const database = await store.open(relay.url);
     await database.run(insertWindow, { subject: 'a', used: 1n });
     await relay.cut();
-    await assert.rejects(database.read(selectSubjects, {}), unavailable);
+    await assert.rejects(async () => database.read(selectSubjects, {}), unavailable);
     await assert.rejects(database.run(insertWindow, { subject: 'b', used: 1n }), unavailable);
     await assert.rejects(
       database.transact(() => step(selectSubjects, {})),
@@ -41,8 +41,8 @@ describe('PostgreSQL in trouble', { skip: postgres.skip }, () => {
     const database = await store.open(`${relay.url}?query_timeout=500`);
     await database.run(insertWindow, { subject: 'a', used: 1n });
     relay.silence();
-    await assert.rejects(database.read(selectSubjects, {}), unavailable);
-    await assert.rejects(database.read(selectSubjects, {}), unavailable);
+    await assert.rejects(async () => database.read(selectSubjects, {}), unavailable);
+    await assert.rejects(async () => database.read(selectSubjects, {}), unavailable);
     await relay.mend();
     assert.equal((await database.read(selectSubjects, {})).length, 1);
   });
@@ -84,7 +84,7 @@ describe('PostgreSQL in trouble', { skip: postgres.skip }, () => {
     const store = await postgres.createStore(t);
     const database = await store.open(`${store.url}?statement_timeout=200`);
     const unlock = await lockWindows(t, store);
-    await assert.rejects(database.read(selectSubjects, {}), unavailable);
+    await assert.rejects(async () => database.read(selectSubjects, {}), unavailable);
     await unlock();
     await database.read(selectSubjects, {});
   });
@@ -105,7 +105,7 @@ describe('PostgreSQL in trouble', { skip: postgres.skip }, () => {
     const reads = Array.from({ length: connectionsMax + waitingTasksMax }, () =>
       database.read(selectSubjects, {}),
     );
-    await assert.rejects(database.read(selectSubjects, {}), unavailable);
+    await assert.rejects(async () => database.read(selectSubjects, {}), unavailable);
     await eventually(async () => (await countWaiting(store)) === connectionsMax);
     await unlock();
     await Promise.all(reads);
