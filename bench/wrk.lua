@@ -8,12 +8,18 @@ local sent = 0
 local start = 0
 local keyed = nil
 
+-- The headers are in the order of their names. In that of a Lua table, which is another in each run, Node would make objects of
+-- another shape of them, and V8 compile anew what reads these.
 local function format(method, path, body, key)
   local headers = {}
-  for name, value in pairs(wrk.headers) do headers[name] = value end
-  if key then headers["Idempotency-Key"] = key end
-  if body ~= "" then headers["Content-Type"] = "application/json" end
-  return wrk.format(method, path, headers, body ~= "" and body or nil)
+  for name, value in pairs(wrk.headers) do headers[#headers + 1] = name .. ": " .. value end
+  if key then headers[#headers + 1] = "Idempotency-Key: " .. key end
+  if body ~= "" then
+    headers[#headers + 1] = "Content-Type: application/json"
+    headers[#headers + 1] = "Content-Length: " .. #body
+  end
+  table.sort(headers)
+  return method .. " " .. path .. " HTTP/1.1\r\n" .. table.concat(headers, "\r\n") .. "\r\n\r\n" .. body
 end
 
 function init(arguments)
