@@ -3,12 +3,15 @@ import { runInNewContext } from 'node:vm';
 import { deprecationHeaders, getPetDates } from '../src/http/deprecation.ts';
 import { toLines } from '../src/http/head.ts';
 import { createReadyAnswerMaker, createReadyAnswers, type ReadyAnswer } from '../src/http/ready-answers.ts';
+import type { Stamp } from '../src/pets/stamps.ts';
 
-/** Measures what an answer that is kept ready holds, in bytes of the heap: `node bench/ready-memory.ts`. */
+/**
+ * Measures what an answer that is kept ready holds, in bytes of the heap: `node bench/ready-memory.ts`. Each is of a state of
+ * the store of its own, as where an animal is added before each.
+ */
 const count = 50_000;
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
-const stamp = { newestId: BigInt(count), edits: 0n };
 const dates = deprecationHeaders({ ...getPetDates, successor: '/v1/pets' });
 const makePetAnswer = createReadyAnswerMaker('getPet', dates);
 const makePageAnswer = createReadyAnswerMaker('listPets');
@@ -30,6 +33,7 @@ interface Kind {
 }
 
 function measure({ what, path, make }: Kind): void {
+  let stamp: Stamp | null = null;
   const ready = createReadyAnswers(() => stamp, Date.now);
   collect();
   const before = process.memoryUsage().heapUsed;
@@ -38,6 +42,7 @@ function measure({ what, path, make }: Kind): void {
     const answer = make(id);
     const target = `${path}${id}`;
     textBytes += target.length + answer.body.length + answer.lines.length;
+    stamp = { newestId: BigInt(id), edits: BigInt(count) };
     ready.keep(target, answer, { until: 'edited' }, stamp);
   }
   collect();

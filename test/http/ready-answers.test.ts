@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { toLines } from '../../src/http/head.ts';
 import { createReadyAnswerMaker, createReadyAnswers } from '../../src/http/ready-answers.ts';
 import type { Stamp } from '../../src/pets/stamps.ts';
@@ -138,4 +140,24 @@ test('a long link is counted', () => {
     ready.keep(`/${number}`, linked, { until: 'edited' }, world.stamp);
   const kept = Array.from({ length: 100 }, (_, number) => ready.find(`/${number}`)).filter(Boolean);
   assert.ok(kept.length > 1 && kept.length <= 100_000 / 10_000, `${kept.length}`);
+});
+
+test('what they hold of the heap stays within their bound, though each be of another state of the store', () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const readHeap = () => {
+    collect();
+    return process.memoryUsage().heapUsed;
+  };
+  const bytesMax = 16 * 2 ** 20;
+  const { world, ready } = createWorld({ bytesMax });
+  const before = readHeap();
+  let most = 0;
+  for (let id = 1; id <= 50_000; id += 1) {
+    world.stamp = { newestId: BigInt(id), edits: BigInt(bytesMax) };
+    ready.keep(`/v1/pets/${id}`, makeAnswer(`{"id":${id}}`), { until: 'edited' }, world.stamp);
+    if (id % 500 === 0) most = Math.max(most, readHeap() - before);
+  }
+  assert.ok(most <= bytesMax, `${most}`);
+  assert.ok(most > bytesMax / 2, `${most}`);
 });

@@ -70,15 +70,28 @@ test('three instances are one service', { skip }, async (t) => {
     }
   });
 
-  await t.test('an animal added at one is listed at once by the others', async () => {
-    for (const service of instances.services) {
-      const { id } = await readJson<Listed>(add(service, key, 'Bella'));
-      for (const other of instances.services) {
-        const [newest] = await readJson<Listed[]>(ask(other, key));
-        assert.equal(newest?.id, id);
+  await t.test(
+    'an animal added at one is listed and got at once by all, and so is an edit of it',
+    async () => {
+      async function expectEverywhere(id: number, name: string) {
+        for (const service of instances.services) {
+          for (const path of ['/pets', '/pets?status=available']) {
+            const [newest] = await readJson<Listed[]>(ask(service, key, path));
+            assert.deepEqual([newest?.id, newest?.name], [id, name], path);
+          }
+          const pet = await readJson<Listed>(ask(service, key, `/pets/${id}`));
+          assert.equal(pet.name, name);
+        }
       }
-    }
-  });
+
+      for (const service of instances.services) {
+        const { id } = await readJson<Listed>(add(service, key, 'Bella'));
+        await expectEverywhere(id, 'Bella');
+        await instances.store.execute(`update pets set name = 'Luna' where id = ${id}`);
+        await expectEverywhere(id, 'Luna');
+      }
+    },
+  );
 
   await t.test(
     'a walk whose pages come from one after the other meets each animal once, while others add',
