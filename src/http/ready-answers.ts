@@ -55,6 +55,8 @@ export const readyBytesMax = 128 * 2 ** 20;
  * share where nothing is added (bench/ready-memory.ts).
  */
 const entryBytes = 320;
+/** What a key that is a text takes besides its characters, at most. */
+const keyTextBytes = 32;
 
 interface Kept {
   readonly answer: ReadyAnswer;
@@ -78,9 +80,9 @@ export function createReadyAnswers(
   function put(target: string, kept: Kept): void {
     const key = toReadyKey(target);
     const former = young.get(key);
-    if (former !== undefined) youngBytes -= countBytes(target, former.answer);
+    if (former !== undefined) youngBytes -= countBytes(key, former.answer);
     young.set(key, kept);
-    youngBytes += countBytes(target, kept.answer);
+    youngBytes += countBytes(key, kept.answer);
     if (youngBytes <= bytesMax / 2) return;
     old = young;
     young = new Map();
@@ -130,7 +132,8 @@ function isChanged({ until }: Lifetime, before: Stamp, now: Stamp): boolean {
 }
 
 /** Text outside of Latin-1 takes two bytes a character. */
-function countBytes(target: string, { body, lines }: ReadyAnswer): number {
+function countBytes(key: ReadyKey, { body, lines }: ReadyAnswer): number {
+  const keyBytes = typeof key === 'string' ? keyTextBytes + key.length : 0;
   const isWide = Buffer.byteLength(body) > body.length;
-  return entryBytes + target.length + (isWide ? 2 : 1) * body.length + lines.length;
+  return entryBytes + keyBytes + (isWide ? 2 : 1) * body.length + lines.length;
 }
