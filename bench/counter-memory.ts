@@ -7,10 +7,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { createCounterStore } from '../src/limits/counter-store.ts';
-import { createMemoryCounters } from '../src/limits/counters-memory.ts';
+import { createCounterStore } from '../src/limits/memory/counter-store.ts';
+import { createMemoryCounters } from '../src/limits/memory/memory-counters.ts';
 import { freeLimits } from '../src/plans/plan.ts';
-import { openSqlite } from '../src/storage/sqlite.ts';
+import { openSqlite } from '../src/storage/sqlite/database.ts';
 
 const accounts = Number(process.argv[2] ?? 1_000_000);
 const clock = () => Date.now();

@@ -12,11 +12,11 @@ import { AppError, OperatorError } from './errors.ts';
 import { createCursors } from './http/cursor.ts';
 import { buildOpsServer } from './http/ops-server.ts';
 import { buildServer } from './http/server.ts';
-import { type CounterStore, createCounterStore } from './limits/counter-store.ts';
 import type { Counters } from './limits/counters.ts';
-import { createMemoryCounters } from './limits/counters-memory.ts';
-import { createSharedCounters, type SharedCounters } from './limits/counters-shared.ts';
 import { createLimiter } from './limits/limiter.ts';
+import { type CounterStore, createCounterStore } from './limits/memory/counter-store.ts';
+import { createMemoryCounters } from './limits/memory/memory-counters.ts';
+import { createSharedCounters, type SharedCounters } from './limits/redis/shared-counters.ts';
 import { countVerdicts, exposeSharing } from './observability/limit-metrics.ts';
 import type { Log } from './observability/log.ts';
 import { createRegistry } from './observability/metrics.ts';
@@ -24,9 +24,9 @@ import { createStoreFaults, type StoreFaults } from './observability/store-fault
 import { createStoreMetrics } from './observability/store-metrics.ts';
 import { watchCalls } from './observability/watch-calls.ts';
 import { resolvePlan } from './plans/plan.ts';
-import { claimServing } from './storage/claim-serving.ts';
 import type { Database } from './storage/database.ts';
 import { readSecret } from './storage/secret-rows.ts';
+import { claimServing } from './storage/sqlite/claim-serving.ts';
 import { openStore, type Store } from './store.ts';
 
 /** A service that is running. */
@@ -146,7 +146,7 @@ async function openCounters(
   // Instances over one store have one secret in common, and so one prefix: stores may share a Redis.
   const prefix = `animal-store:${hash('sha256', secret, 'hex').slice(0, 12)}:`;
   // Its driver is a third of all that a start loads.
-  const { createRedisCounters } = await import('./limits/counters-redis.ts');
+  const { createRedisCounters } = await import('./limits/redis/redis-counters.ts');
   const shared = createSharedCounters({
     local,
     clock,

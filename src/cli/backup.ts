@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { Command } from 'commander';
 import { OperatorError } from '../errors.ts';
-import { backupSqlite } from '../storage/sqlite-backup.ts';
+import { backupSqlite } from '../storage/sqlite/backup.ts';
 import { parseStoreAddress } from '../storage/store-address.ts';
 import { type JsonOption, jsonOption } from './arguments.ts';
 import type { CommandContext } from './context.ts';

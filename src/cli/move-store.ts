@@ -1,4 +1,4 @@
-import { copyStore } from '../storage/copy-store.ts';
+import { copyStore } from '../storage/transfer/copy-store.ts';
 import { countThings } from './count-things.ts';
 import { writeJson, writeLine } from './output.ts';
 import { startRowProgress } from './row-progress.ts';

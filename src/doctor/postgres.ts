@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
-import { describeServer } from '../storage/postgres-client.ts';
-import { inspectPostgres, type PostgresInspection } from '../storage/postgres-inspection.ts';
-import { connectionsMax } from '../storage/postgres-pool.ts';
+import { describeServer } from '../storage/postgres/client.ts';
+import { inspectPostgres, type PostgresInspection } from '../storage/postgres/inspection.ts';
+import { connectionsMax } from '../storage/postgres/pool.ts';
 import { checkNewestRow, compareClocks } from './clock.ts';
 import { type Finding, ok, problem, reasonOf, warning } from './finding.ts';
 import { checkSchema } from './schema.ts';

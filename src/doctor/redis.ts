@@ -1,4 +1,4 @@
-import { inspectRedis, type RedisInspection } from '../limits/counters-redis-inspection.ts';
+import { inspectRedis, type RedisInspection } from '../limits/redis/inspection.ts';
 import { compareClocks } from './clock.ts';
 import { type Finding, ok, problem, reasonOf, warning } from './finding.ts';
 

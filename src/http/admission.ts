@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Caller, Scope } from '../accounts/account.ts';
 import type { KeyVerifier } from '../accounts/key-verifier.ts';
-import type { Decision } from '../limits/decision.ts';
 import type { Limiter } from '../limits/limiter.ts';
+import type { Decision } from '../limits/rules/decision.ts';
 import type { Soon } from '../soon.ts';
 import { identify } from './authenticate.ts';
 

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { KeyVerifier, Verification } from '../accounts/key-verifier.ts';
 import { AppError, type ErrorCode } from '../errors.ts';
-import type { Decision } from '../limits/decision.ts';
 import type { Limiter } from '../limits/limiter.ts';
+import type { Decision } from '../limits/rules/decision.ts';
 import { settle } from '../soon.ts';
 import type { Admission } from './admission.ts';
 import { identify, keyError, needsKey, type Refusal } from './authenticate.ts';

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { addressSubject } from '../limits/address.ts';
+import { addressSubject } from '../limits/rules/address.ts';
 import { createRota, type Pace } from './rota.ts';
 
 /**

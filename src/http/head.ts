@@ -1,6 +1,6 @@
 import { type ServerResponse, validateHeaderName, validateHeaderValue } from 'node:http';
 import { type Clock, secondMs } from '../clock.ts';
-import type { LimitHeaders } from '../limits/decision.ts';
+import type { LimitHeaders } from '../limits/rules/decision.ts';
 import { securityHeaders } from './security-headers.ts';
 
 export type HeaderTexts = Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 import type { Limits } from '../plans/plan.ts';
 import type { Soon } from '../soon.ts';
-import type { Usage } from './decision.ts';
+import type { Usage } from './rules/decision.ts';
 
 /**
  * Counts requests against limits and holds the refused ones against their keys. Each call is one atomic step, under

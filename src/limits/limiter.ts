@@ -1,9 +1,9 @@
 import type { Clock } from '../clock.ts';
 import { freeLimits, type Limits } from '../plans/plan.ts';
 import { after, type Soon } from '../soon.ts';
-import { addressSubject } from './address.ts';
 import type { Counters } from './counters.ts';
-import { type Decision, decide, type Usage } from './decision.ts';
+import { addressSubject } from './rules/address.ts';
+import { type Decision, decide, type Usage } from './rules/decision.ts';
 
 /** Whose request it is, once its key has proved valid. */
 export interface KeyCaller {

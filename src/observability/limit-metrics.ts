@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { Counters } from '../limits/counters.ts';
-import type { Usage } from '../limits/decision.ts';
+import type { Usage } from '../limits/rules/decision.ts';
 import { type Limits, type PlanName, planNames, resolvePlan } from '../plans/plan.ts';
 import { after } from '../soon.ts';
 import { expose } from './metrics.ts';

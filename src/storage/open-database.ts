@@ -3,8 +3,8 @@ import { parseStoreAddress } from './store-address.ts';
 
 /** Only the engine that is asked for is loaded, with its driver. */
 const openers = {
-  sqlite: async (path: string) => (await import('./sqlite.ts')).openSqlite(path),
-  postgres: async (url: string) => (await import('./postgres.ts')).openPostgres(url),
+  sqlite: async (path: string) => (await import('./sqlite/database.ts')).openSqlite(path),
+  postgres: async (url: string) => (await import('./postgres/database.ts')).openPostgres(url),
 };
 
 /** Opens the store at an address (store-address.ts), brought to the newest schema; throws as its engine's opener does. */

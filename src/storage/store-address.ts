@@ -1,6 +1,6 @@
 import { OperatorError } from '../errors.ts';
 import type { Database } from './database.ts';
-import { followLinks } from './follow-links.ts';
+import { followLinks } from './sqlite/follow-links.ts';
 
 /** Where a store lives: the path of a file, or the address of a server and a database on it. */
 export interface StoreAddress {

@@ -8,7 +8,7 @@ import type { Terminal } from '../../src/cli/terminal.ts';
 import { systemClock } from '../../src/clock.ts';
 import { type Catalogue, createCatalogue } from '../../src/pets/catalogue.ts';
 import type { Pet } from '../../src/pets/pet.ts';
-import { openSqlite } from '../../src/storage/sqlite.ts';
+import { openSqlite } from '../../src/storage/sqlite/database.ts';
 
 /** A folder with an empty catalogue in a real store; both go when the test ends. */
 export async function createWorld(test: TestContext) {

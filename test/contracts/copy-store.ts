@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { insertAccount } from '../../src/accounts/account-rows.ts';
 import { OperatorError } from '../../src/errors.ts';
-import { claimServing } from '../../src/storage/claim-serving.ts';
-import { copyStore } from '../../src/storage/copy-store.ts';
+import { claimServing } from '../../src/storage/sqlite/claim-serving.ts';
+import { copyStore } from '../../src/storage/transfer/copy-store.ts';
 import type { Engine } from '../support/engines.ts';
 import { addPet, fillStore, readContents, setLastPetId } from './store-contents.ts';
 import { insertWindow, selectSubjects } from './window-rows.ts';
 
 const account = { name: 'Žofka', plan: 'free', perMinute: null, perDay: null, createdAtMs: 1n };
 
-/** What src/storage/copy-store.ts promises, from any engine to any. */
+/** What src/storage/transfer/copy-store.ts promises, from any engine to any. */
 export function describeCopy(from: Engine, to: Engine): void {
   describe(`moving a store from ${from.name} to ${to.name}`, { skip: from.skip || to.skip }, () => {
     test('takes every row of every table, to the digit and to the byte', async (t) => {

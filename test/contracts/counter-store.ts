@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { dayMs, minuteMs } from '../../src/clock.ts';
 import { AppError } from '../../src/errors.ts';
-import { createCounterStore } from '../../src/limits/counter-store.ts';
-import { createMemoryCounters } from '../../src/limits/counters-memory.ts';
+import { createCounterStore } from '../../src/limits/memory/counter-store.ts';
+import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts';
 import { freeLimits } from '../../src/plans/plan.ts';
 import type { Database } from '../../src/storage/database.ts';
 import type { Engine } from '../support/engines.ts';
 
 const startMs = Date.UTC(2027, 0, 2, 12);
 
-/** What src/limits/counter-store.ts promises, on any engine. */
+/** What src/limits/memory/counter-store.ts promises, on any engine. */
 export function describeCounterStore(engine: Engine): void {
   /** A store whose process can be started anew; the last one is then as if killed. */
   async function open(t: Pick<TestContext, 'after'>) {

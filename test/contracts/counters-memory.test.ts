@@ -1,4 +1,4 @@
-import { createMemoryCounters } from '../../src/limits/counters-memory.ts';
+import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts';
 import { describeCounters } from './counters.ts';
 
 describeCounters({

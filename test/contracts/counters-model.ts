@@ -1,5 +1,5 @@
 import { dayMs, hourMs, minuteMs } from '../../src/clock.ts';
-import type { Usage } from '../../src/limits/decision.ts';
+import type { Usage } from '../../src/limits/rules/decision.ts';
 import type { Limits } from '../../src/plans/plan.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { after } from 'node:test';
-import { createRedisCounters } from '../../src/limits/counters-redis.ts';
+import { createRedisCounters } from '../../src/limits/redis/redis-counters.ts';
 import { findRedis } from '../support/redis.ts';
 import { startRedisCluster, whyNoRedisServer } from '../support/redis-server.ts';
 import { describeCounters } from './counters.ts';

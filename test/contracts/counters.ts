@@ -4,7 +4,7 @@ import { describe, type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../src/clock.ts';
 import type { Counters } from '../../src/limits/counters.ts';
-import type { Usage } from '../../src/limits/decision.ts';
+import type { Usage } from '../../src/limits/rules/decision.ts';
 import type { Limits } from '../../src/plans/plan.ts';
 import { createModel, takeFromModel } from './counters-model.ts';
 

@@ -1,12 +1,12 @@
 import { insertAccount } from '../../src/accounts/account-rows.ts';
 import { insertApiKey } from '../../src/accounts/api-key-rows.ts';
 import { int64Max, int64Min } from '../../src/int64.ts';
-import { upsertConduct } from '../../src/limits/conduct-rows.ts';
+import { upsertConduct } from '../../src/limits/memory/conduct-rows.ts';
 import { insertPet, upsertIdempotencyRecord } from '../../src/pets/pet-rows.ts';
-import { type CopiedTable, copiedTables } from '../../src/storage/copied-tables.ts';
 import { type Database, statement, type Value } from '../../src/storage/database.ts';
-import { writeStore } from '../../src/storage/open-whole-store.ts';
 import type { Tables } from '../../src/storage/tables.ts';
+import { type CopiedTable, copiedTables } from '../../src/storage/transfer/copied-tables.ts';
+import { writeStore } from '../../src/storage/transfer/open-whole-store.ts';
 import { insertWindow } from './window-rows.ts';
 
 /** Texts whose order by bytes is not that of any language, nor that of JavaScript. */

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { AppError } from '../../src/errors.ts';
-import { claimServing } from '../../src/storage/claim-serving.ts';
-import { readStore, writeStore } from '../../src/storage/open-whole-store.ts';
+import { claimServing } from '../../src/storage/sqlite/claim-serving.ts';
 import type { Tables } from '../../src/storage/tables.ts';
-import type { Row, WholeStore } from '../../src/storage/whole-store.ts';
+import { readStore, writeStore } from '../../src/storage/transfer/open-whole-store.ts';
+import type { Row, WholeStore } from '../../src/storage/transfer/whole-store.ts';
 import type { Engine } from '../support/engines.ts';
 import {
   addPet,
@@ -16,7 +16,7 @@ import {
 } from './store-contents.ts';
 import { selectSubjects } from './window-rows.ts';
 
-/** What src/storage/open-whole-store.ts promises, on any engine. */
+/** What src/storage/transfer/open-whole-store.ts promises, on any engine. */
 export function describeWholeStore(engine: Engine): void {
   describe(`a whole ${engine.name} store`, { skip: engine.skip }, () => {
     test('is read as it was at the first read, whatever is written meanwhile', async (t) => {

@@ -23,11 +23,11 @@ import { heldAnswersMax } from '../../src/http/outbox.ts';
 import { readyBytesMax } from '../../src/http/ready-answers.ts';
 import { slowRequestMs, unavailableLinesMax } from '../../src/http/request-log.ts';
 import { lingerBytesMax, lingerMs } from '../../src/http/unreadable.ts';
-import { addressesMax } from '../../src/limits/counters-memory.ts';
+import { addressesMax } from '../../src/limits/memory/memory-counters.ts';
 import { createLog } from '../../src/observability/log.ts';
-import { startLockMsMax } from '../../src/storage/postgres.ts';
-import { waitingTasksMax } from '../../src/storage/postgres-pool.ts';
-import { waitingWorksMax, writeWaitMsMax } from '../../src/storage/sqlite-writer.ts';
+import { startLockMsMax } from '../../src/storage/postgres/database.ts';
+import { waitingTasksMax } from '../../src/storage/postgres/pool.ts';
+import { waitingWorksMax, writeWaitMsMax } from '../../src/storage/sqlite/writer.ts';
 import { readDocument, readTable } from './markdown.ts';
 
 const document = await readDocument('docs/settings.md');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { dayMs, systemClock } from '../../src/clock.ts';
-import { inspectSqlite } from '../../src/storage/sqlite-inspection.ts';
+import { inspectSqlite } from '../../src/storage/sqlite/inspection.ts';
 import { runInProcess } from '../cli/run-command-line.ts';
 import { type Ending, makeFolder, startService } from '../support/service.ts';
 import { examineWith, expectFinding } from './examined.ts';

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../src/clock.ts';
-import { createCounterStore } from '../../src/limits/counter-store.ts';
-import { createMemoryCounters } from '../../src/limits/counters-memory.ts';
-import type { Decision } from '../../src/limits/decision.ts';
 import { createLimiter } from '../../src/limits/limiter.ts';
+import { createCounterStore } from '../../src/limits/memory/counter-store.ts';
+import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts';
+import type { Decision } from '../../src/limits/rules/decision.ts';
 import { freeLimits, type Limits } from '../../src/plans/plan.ts';
 import type { Database } from '../../src/storage/database.ts';
 import {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../src/clock.ts';
 import type { Counters } from '../../src/limits/counters.ts';
-import { createMemoryCounters } from '../../src/limits/counters-memory.ts';
-import type { Decision } from '../../src/limits/decision.ts';
 import { createLimiter } from '../../src/limits/limiter.ts';
+import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts';
+import type { Decision } from '../../src/limits/rules/decision.ts';
 import { freeLimits, type Limits } from '../../src/plans/plan.ts';
 
 /** A limiter on a clock that the test moves, with a key of one account. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Registry } from 'prom-client';
-import { createMemoryCounters } from '../../src/limits/counters-memory.ts';
+import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts';
 import { countVerdicts } from '../../src/observability/limit-metrics.ts';
 import { type Limits, type PlanName, resolvePlan } from '../../src/plans/plan.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { OperatorError } from '../../src/errors.ts';
-import { claimServing } from '../../src/storage/claim-serving.ts';
+import { claimServing } from '../../src/storage/sqlite/claim-serving.ts';
 import { makeFolder } from '../support/service.ts';
 
 test('an embedded store is served by one service at a time', async (t) => {

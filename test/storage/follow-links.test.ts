@@ -4,9 +4,9 @@ import { mkdir, realpath, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { OperatorError } from '../../src/errors.ts';
-import { claimServing } from '../../src/storage/claim-serving.ts';
-import { followLinks } from '../../src/storage/follow-links.ts';
 import { openDatabase } from '../../src/storage/open-database.ts';
+import { claimServing } from '../../src/storage/sqlite/claim-serving.ts';
+import { followLinks } from '../../src/storage/sqlite/follow-links.ts';
 import { insertWindow, selectSubjects } from '../contracts/window-rows.ts';
 import { makeFolder } from '../support/service.ts';
 

@@ -8,8 +8,8 @@ import {
   selectNewestOf,
   selectOldest,
 } from '../../src/pets/pet-rows.ts';
-import { openSqlite } from '../../src/storage/sqlite.ts';
-import { openConnection } from '../../src/storage/sqlite-connection.ts';
+import { openConnection } from '../../src/storage/sqlite/connection.ts';
+import { openSqlite } from '../../src/storage/sqlite/database.ts';
 import { makeFolder } from '../support/service.ts';
 
 test('a statement with a limit is prepared once, however often it is run', async (t) => {

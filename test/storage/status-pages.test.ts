@@ -7,7 +7,7 @@ import { createCatalogue } from '../../src/pets/catalogue.ts';
 import { type NewPet, type PetStatus, petStatuses } from '../../src/pets/pet.ts';
 import { selectNewestOf } from '../../src/pets/pet-rows.ts';
 import { compileStatement } from '../../src/storage/compile.ts';
-import { openSqlite } from '../../src/storage/sqlite.ts';
+import { openSqlite } from '../../src/storage/sqlite/database.ts';
 import { findPostgres, type Store, sqliteEngine } from '../support/engines.ts';
 import { makeFolder } from '../support/service.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { base62, formatKey, randomLength } from '../../src/accounts/api-key.ts';
-import { addressesMax } from '../../src/limits/counters-memory.ts';
+import { addressesMax } from '../../src/limits/memory/memory-counters.ts';
 import { createRandom } from '../random.ts';
 import type { Scenario, TortureContext } from '../scenario.ts';
 import type { Target } from '../target.ts';

@@ -1,0 +1,127 @@
+import { type Clock, minuteMs } from '../../clock.ts';
+import type { Soon } from '../../soon.ts';
+import { type Database, type Parameters, type Statement, step, type Work } from '../../storage/database.ts';
+import { areEnded, closeEnded } from '../rules/windows.ts';
+import { deleteConduct, fromConductRow, selectConduct, toConductRow, upsertConduct } from './conduct-rows.ts';
+import type { Ledger } from './ledger.ts';
+import type { MemoryCounters } from './memory-counters.ts';
+import { deleteWindows, fromWindowsRow, selectWindows, toWindowsRow, upsertWindows } from './window-rows.ts';
+
+/** How many rows one transaction writes: about a millisecond of the event loop on SQLite. */
+const writtenRowsMax = 250;
+const readRowsMax = 10_000;
+const deletedRowsMax = 1_000n;
+
+/** Keeps the counts and bans of a process in the database, so that they outlive it (contract section 6). */
+export interface CounterStore {
+  /** Fills the ledgers with what was kept and is not over; to be called once, before anything is counted. */
+  load(): Promise<void>;
+  /**
+   * Writes what has changed since the last flush and drops what is over, from the ledgers and from the database, a
+   * bounded number a call. To be called twice a second and at shutdown; while one flush is running, further calls share
+   * the one that follows it. Throws AppError `unavailable` where not all could be written: what was not is kept for
+   * the next.
+   */
+  flush(): Promise<void>;
+}
+
+/** A store of the counts of one process in a database; to be loaded before the first request. */
+export function createCounterStore(options: {
+  counters: MemoryCounters;
+  database: Database;
+  clock: Clock;
+}): CounterStore {
+  const { database, clock } = options;
+  const { accounts, addresses, keys } = options.counters.ledgers;
+  let running: Promise<unknown> = Promise.resolve();
+  let following: Promise<void> | null = null;
+
+  async function loadWindows(nowMs: number): Promise<void> {
+    const since = overSince(nowMs);
+    const readRun = (afterSubject: string) =>
+      database.read(selectWindows, { ...since, afterSubject, count: BigInt(readRowsMax) });
+    for await (const rows of readRuns(readRun, ({ subject }) => subject))
+      for (const row of rows) {
+        const windows = fromWindowsRow(row);
+        closeEnded(windows, nowMs);
+        const ledger = row.subject.startsWith('account:') ? accounts : addresses;
+        if (!areEnded(windows, nowMs)) ledger.set(row.subject, windows);
+      }
+  }
+
+  async function loadConduct(nowMs: number): Promise<void> {
+    const readRun = (afterKeyId: string) =>
+      database.read(selectConduct, { afterKeyId, sinceMs: BigInt(nowMs), count: BigInt(readRowsMax) });
+    for await (const rows of readRuns(readRun, ({ key_id }) => key_id))
+      for (const row of rows) keys.set(row.key_id, fromConductRow(row));
+  }
+
+  async function writeChanged<T, P extends Parameters>(
+    ledger: Ledger<T>,
+    upsert: Statement<P, unknown>,
+    toRow: (name: string, entry: T) => P,
+  ): Promise<void> {
+    for (const batch of ledger.drainChanged(writtenRowsMax)) {
+      // Two instances that write the same ones in different orders would lock each other out until the server undoes one.
+      const ordered = batch.toSorted(([one], [other]) => (one < other ? -1 : 1));
+      const rows = ordered.map(([name, entry]) => toRow(name, entry));
+      try {
+        await database.transact(() => writeRows(upsert, rows));
+      } catch (error) {
+        for (const [name] of batch) ledger.markChanged(name);
+        throw error;
+      }
+    }
+  }
+
+  async function writeAll(): Promise<void> {
+    following = null;
+    const nowMs = clock();
+    for (const ledger of [accounts, addresses, keys]) ledger.sweep(nowMs);
+    await writeChanged(accounts, upsertWindows, toWindowsRow);
+    await writeChanged(addresses, upsertWindows, toWindowsRow);
+    await writeChanged(keys, upsertConduct, toConductRow);
+    await database.run(deleteWindows, { ...overSince(nowMs), count: deletedRowsMax });
+    await database.run(deleteConduct, { untilMs: BigInt(nowMs), count: deletedRowsMax });
+  }
+
+  return {
+    async load() {
+      const nowMs = clock();
+      await loadWindows(nowMs);
+      await loadConduct(nowMs);
+    },
+
+    flush() {
+      if (following !== null) return following;
+      following = running.then(writeAll);
+      running = following.catch(() => undefined);
+      return following;
+    },
+  };
+}
+
+/**
+ * A minute window may outlive the day window that it was counted with, by less than a minute. A day that is closed
+ * meanwhile ends at 0, so that the minute is looked at too; the rows of the others are found by the end of their day.
+ */
+function overSince(nowMs: number) {
+  return { dayEndedMs: BigInt(nowMs - minuteMs), minuteEndedMs: BigInt(nowMs) };
+}
+
+/** Run after run; each begins after the name of the last row of the one before it. */
+async function* readRuns<R>(
+  readRun: (afterName: string) => Soon<readonly R[]>,
+  nameOf: (row: R) => string,
+): AsyncGenerator<readonly R[]> {
+  let last: R | undefined;
+  do {
+    const rows = await readRun(last === undefined ? '' : nameOf(last));
+    yield rows;
+    last = rows.length < readRowsMax ? undefined : rows.at(-1);
+  } while (last !== undefined);
+}
+
+function* writeRows<P extends Parameters>(upsert: Statement<P, unknown>, rows: readonly P[]): Work<void> {
+  for (const row of rows) yield* step(upsert, row);
+}

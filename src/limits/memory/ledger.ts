@@ -1,0 +1,90 @@
+import { type Conduct, forgetAtMs, newConduct } from '../rules/bans.ts';
+import { areEnded, newWindows, type Windows } from '../rules/windows.ts';
+
+/** How many entries one sweep looks at: about a millisecond's work. */
+export const sweptEntriesMax = 10_000;
+
+/** Entries by name that remember which of them have changed since they were last taken to be stored. */
+export interface Ledger<T> {
+  readonly size: number;
+  get(name: string): T | undefined;
+  /** The entry of that name, a new one if there is none. */
+  open(name: string): T;
+  set(name: string, entry: T): void;
+  markChanged(name: string): void;
+  /**
+   * The entries that are marked when it begins, the longest marked first, in batches of at most `batchMax`. A batch
+   * has lost its marks when it is handed over: whoever fails to store it marks it again.
+   */
+  drainChanged(batchMax: number): Generator<[name: string, entry: T][]>;
+  /** Goes on looking at entries where the last call stopped, at a bounded number, and drops those that are over. */
+  sweep(nowMs: number): void;
+}
+
+/** All that is counted in one process. */
+export interface Ledgers {
+  readonly accounts: Ledger<Windows>;
+  readonly addresses: Ledger<Windows>;
+  readonly keys: Ledger<Conduct>;
+}
+
+/** Empty ledgers. */
+export function createLedgers(): Ledgers {
+  return {
+    accounts: createLedger(newWindows, areEnded),
+    addresses: createLedger(newWindows, areEnded),
+    keys: createLedger(newConduct, (conduct, nowMs) => forgetAtMs(conduct) <= nowMs),
+  };
+}
+
+function createLedger<T>(create: () => T, isOver: (entry: T, nowMs: number) => boolean): Ledger<T> {
+  const entries = new Map<string, T>();
+  const changed = new Set<string>();
+  let unswept = entries.entries();
+
+  return {
+    get size() {
+      return entries.size;
+    },
+    get: (name) => entries.get(name),
+
+    open(name) {
+      const known = entries.get(name);
+      if (known !== undefined) return known;
+      const entry = create();
+      entries.set(name, entry);
+      return entry;
+    },
+
+    set: (name, entry) => entries.set(name, entry),
+    markChanged: (name) => changed.add(name),
+
+    *drainChanged(batchMax) {
+      let left = changed.size;
+      let batch: [string, T][] = [];
+      for (const name of changed) {
+        changed.delete(name);
+        const entry = entries.get(name);
+        if (entry !== undefined) batch.push([name, entry]);
+        left -= 1;
+        if (batch.length === batchMax || left === 0) {
+          yield batch;
+          batch = [];
+        }
+        if (left === 0) return;
+      }
+    },
+
+    sweep(nowMs) {
+      for (let looked = 0; looked < sweptEntriesMax; looked += 1) {
+        const { value, done } = unswept.next();
+        if (done) {
+          unswept = entries.entries();
+          return;
+        }
+        const [name, entry] = value;
+        if (isOver(entry, nowMs)) entries.delete(name);
+      }
+    },
+  };
+}

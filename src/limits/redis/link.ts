@@ -1,0 +1,118 @@
+import { openRedisConnection, type RedisConnection } from './connection.ts';
+import type { RedisScript } from './scripts.ts';
+
+/**
+ * A way to Redis. It fails rather than wait: a call without a connection at once; all that are running when the one
+ * that is next to be answered is kept waiting for 300 ms, or any has been running for 2 s. What fails ends the
+ * connection, so that a server that hangs, has become a replica or has moved is left behind.
+ */
+export interface RedisLink {
+  /** Connects, if there is no connection. */
+  connect(): Promise<void>;
+  /** Runs a script on keys that lie in one node; one round trip, but for the first time on a server. */
+  run(script: RedisScript, keys: readonly string[], parameters: readonly string[]): Promise<unknown>;
+  /** Lets what is running fail; nothing comes after it. */
+  close(): void;
+}
+
+/** Waiting is measured in looks, not by a clock: while this process stands still, so does its patience. */
+const lookEveryMs = 50;
+const looksAsNextMax = 5;
+const looksMax = 40;
+
+interface Call {
+  readonly sinceLook: number;
+  readonly fail: (error: Error) => void;
+}
+
+/**
+ * A way to the Redis of an address, without a connection yet; it looks after what runs until it is closed.
+ */
+export function createRedisLink(url: string): RedisLink {
+  const running = new Set<Call>();
+  let connection: RedisConnection | null = null;
+  let connecting: Promise<void> | null = null;
+  let urls: readonly string[] = [url];
+  let closed = false;
+
+  let looks = 0;
+  let next: Call | undefined;
+  let nextSinceLook = 0;
+  const watch = setInterval(look, lookEveryMs);
+  watch.unref();
+
+  function look(): void {
+    looks += 1;
+    const [oldest] = running;
+    if (oldest !== next) nextSinceLook = looks;
+    next = oldest;
+    if (oldest === undefined) return;
+    const waitsTooLong = looks - nextSinceLook >= looksAsNextMax || looks - oldest.sinceLook >= looksMax;
+    if (waitsTooLong) giveUp(new Error('Redis does not answer'));
+  }
+
+  function giveUp(reason: Error): void {
+    connection?.destroy();
+    connection = null;
+    for (const { fail } of running) fail(reason);
+    running.clear();
+  }
+
+  async function open(): Promise<void> {
+    const opened = await openRedisConnection(urls);
+    if (closed) return opened.destroy();
+    connection = opened;
+    urls = [...new Set([url, ...opened.otherUrls])];
+  }
+
+  function send(key: string, command: string[]): Promise<unknown> {
+    const through = connection;
+    if (through === null) return Promise.reject(new Error('there is no connection to Redis'));
+    return new Promise((resolve, reject) => {
+      const call = { sinceLook: looks, fail: reject };
+      running.add(call);
+      through.send(key, command).then(
+        (answer) => {
+          running.delete(call);
+          resolve(answer);
+        },
+        (error: Error) => {
+          running.delete(call);
+          reject(error);
+          if (connection === through && !isUnknownScript(error)) giveUp(error);
+        },
+      );
+    });
+  }
+
+  return {
+    async connect() {
+      if (connection !== null || closed) return;
+      connecting ??= open().finally(() => {
+        connecting = null;
+      });
+      await connecting;
+    },
+
+    async run(script, keys, parameters) {
+      const [key = ''] = keys;
+      const rest = [String(keys.length), ...keys, ...parameters];
+      try {
+        return await send(key, ['EVALSHA', script.sha1, ...rest]);
+      } catch (error) {
+        if (!isUnknownScript(error)) throw error;
+        return send(key, ['EVAL', script.text, ...rest]);
+      }
+    },
+
+    close() {
+      closed = true;
+      clearInterval(watch);
+      giveUp(new Error('the way to Redis is closed'));
+    },
+  };
+}
+
+function isUnknownScript(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('NOSCRIPT');
+}

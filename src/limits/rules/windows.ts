@@ -1,0 +1,49 @@
+import { dayMs, minuteMs } from '../../clock.ts';
+import type { Limits } from '../../plans/plan.ts';
+
+/**
+ * The requests counted for one subject (contract section 6). A window opens with the first request counted in it and
+ * ends a minute or a day later, to the millisecond; one that is not open has 0 used and ends at 0.
+ */
+export interface Windows {
+  minuteUsed: number;
+  minuteEndsAtMs: number;
+  dayUsed: number;
+  dayEndsAtMs: number;
+}
+
+/** Windows of which neither is open. */
+export function newWindows(): Windows {
+  return { minuteUsed: 0, minuteEndsAtMs: 0, dayUsed: 0, dayEndsAtMs: 0 };
+}
+
+/** Counts a request in both windows if both have room, else in neither; tells whether it was counted. */
+export function takeFromBoth(windows: Windows, { perMinute, perDay }: Limits, nowMs: number): boolean {
+  closeEnded(windows, nowMs);
+  if (windows.minuteUsed >= perMinute || windows.dayUsed >= perDay) return false;
+  if (windows.minuteUsed === 0) windows.minuteEndsAtMs = nowMs + minuteMs;
+  if (windows.dayUsed === 0) windows.dayEndsAtMs = nowMs + dayMs;
+  windows.minuteUsed += 1;
+  windows.dayUsed += 1;
+  return true;
+}
+
+/**
+ * Closes the windows whose end has come. Where the clock was set back, an open window ends at most its whole length
+ * from now, so that nobody is kept out until the clock has caught up.
+ */
+export function closeEnded(windows: Windows, nowMs: number): void {
+  if (windows.minuteEndsAtMs <= nowMs) {
+    windows.minuteUsed = 0;
+    windows.minuteEndsAtMs = 0;
+  } else if (windows.minuteEndsAtMs > nowMs + minuteMs) windows.minuteEndsAtMs = nowMs + minuteMs;
+  if (windows.dayEndsAtMs <= nowMs) {
+    windows.dayUsed = 0;
+    windows.dayEndsAtMs = 0;
+  } else if (windows.dayEndsAtMs > nowMs + dayMs) windows.dayEndsAtMs = nowMs + dayMs;
+}
+
+/** Whether neither window is open, so that nothing is lost by forgetting them. */
+export function areEnded(windows: Windows, nowMs: number): boolean {
+  return windows.minuteEndsAtMs <= nowMs && windows.dayEndsAtMs <= nowMs;
+}

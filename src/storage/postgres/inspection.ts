@@ -1,0 +1,97 @@
+import { Client } from 'pg';
+import { type Inspection, migrationsSql, newestRowSql } from '../inspection.ts';
+import { compareSchema } from '../migrations/migrate.ts';
+import { connectionSettings } from './client.ts';
+import { createPostgresSockets } from './sockets.ts';
+
+/** What a look at a PostgreSQL server and a store on it tells. */
+export interface PostgresInspection extends Inspection {
+  readonly version: string;
+  readonly encoding: string;
+  /** Whether it takes no writes: a standby, or one that is set so. */
+  readonly isReadOnly: boolean;
+  /** Whether this user may make tables; only asked where there are none yet. */
+  readonly mayCreate: boolean;
+  /** Whether this user may write to the tables, and number new animals; true where there are none yet. */
+  readonly mayWrite: boolean;
+  /** Connections that a user without privileges may have, of all users together. */
+  readonly connectionsMax: number;
+  /** Connections of clients that are open now, this one left out. */
+  readonly connectionsOpen: number;
+  /** What its clock told, and when by ours that was, halfway between question and answer; epoch milliseconds. */
+  readonly clockMs: number;
+  readonly askedAtMs: number;
+}
+
+/** How long any one question may take. */
+const answerMsMax = 3_000;
+
+const stateSql = `
+  select current_setting('server_version') as version,
+    current_setting('server_encoding') as encoding,
+    current_setting('transaction_read_only') = 'on' or pg_is_in_recovery() as is_read_only,
+    coalesce(has_schema_privilege(current_schema(), 'create'), false) as may_create,
+    to_regclass('key_bans') is not null as has_schema,
+    current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as connections_max,
+    (select count(*) from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid())::int
+      as connections_open`;
+
+const clockSql = 'select (extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms';
+const mayWriteSql = `select bool_and(has_table_privilege(name, 'insert, update, delete'))
+    and has_sequence_privilege(pg_get_serial_sequence('pets', 'id'), 'usage') as may_write
+  from unnest(array['pets', 'accounts', 'api_keys', 'idempotency_records', 'usage_windows', 'key_bans']) as name`;
+
+interface State {
+  readonly version: string;
+  readonly encoding: string;
+  readonly is_read_only: boolean;
+  readonly may_create: boolean;
+  readonly has_schema: boolean;
+  readonly connections_max: bigint;
+  readonly connections_open: bigint;
+}
+
+/**
+ * Looks at a server and at the store on it; changes nothing. Throws what the driver throws where the server cannot be
+ * reached, or does not answer a question within three seconds; leaves no connection open.
+ */
+export async function inspectPostgres(url: string): Promise<PostgresInspection> {
+  const { stream, destroy } = createPostgresSockets();
+  const client = new Client({ ...connectionSettings(url), query_timeout: answerMsMax, stream });
+  client.on('error', () => undefined);
+  const ask = async <R>(sql: string): Promise<R | undefined> => (await client.query(sql)).rows[0];
+  try {
+    await client.connect();
+    const state = await ask<State>(stateSql);
+    if (state === undefined) throw new Error('it gives no answer');
+    const clock = await readClock(ask);
+    const { version, encoding, is_read_only: isReadOnly, may_create: mayCreate } = state;
+    const migrations = state.has_schema
+      ? (await client.query<{ name: string }>(migrationsSql)).rows.map(({ name }) => name)
+      : [];
+    const isNewest = compareSchema(migrations) === 'newest';
+    const newest = isNewest ? (await ask<{ newest: bigint | null }>(newestRowSql))?.newest : null;
+    const mayWrite = isNewest ? (await ask<{ may_write: boolean }>(mayWriteSql))?.may_write : true;
+    return {
+      migrations,
+      newestRowMs: newest == null ? null : Number(newest),
+      version,
+      encoding,
+      isReadOnly,
+      mayCreate,
+      mayWrite: mayWrite ?? false,
+      connectionsMax: Number(state.connections_max),
+      connectionsOpen: Number(state.connections_open),
+      ...clock,
+    };
+  } finally {
+    // A server that is silent would keep a polite goodbye, and with it the process, waiting.
+    destroy();
+  }
+}
+
+async function readClock(ask: <R>(sql: string) => Promise<R | undefined>) {
+  const sentMs = Date.now();
+  const answer = await ask<{ now_ms: number }>(clockSql);
+  return { clockMs: Math.round(answer?.now_ms ?? Number.NaN), askedAtMs: (sentMs + Date.now()) / 2 };
+}

@@ -1,0 +1,68 @@
+import type { ClientBase } from 'pg';
+import { OutcomeUnknownError } from '../../errors.ts';
+import type { Database, Value } from '../database.ts';
+import { createClient, removeLimits, send } from './client.ts';
+import { isToldByServer, throwStorageError } from './faults.ts';
+
+/**
+ * `load` of the PostgreSQL engine, over a connection of its own that has no time limits. The rows wait in a temporary
+ * table, so the store's own is touched by one statement alone, and by no transaction that stays open meanwhile.
+ */
+export async function loadRows(
+  url: string,
+  ...[table, columns, batches, onWrite = () => undefined]: Parameters<Database['load']>
+): Promise<number> {
+  const client = createClient(url);
+  try {
+    await client.connect().catch(throwStorageError);
+    await send(client, { text: removeLimits('session') });
+    const names = columns.join(', ');
+    await send(client, { text: `create temp table loaded as select ${names} from ${table} with no data` });
+    await send(client, { text: 'alter table loaded add place bigint generated always as identity' });
+    await stageRows(client, columns, batches);
+    onWrite();
+    const text = `insert into ${table} (${names}) select ${names} from loaded order by place`;
+    const { rowCount } = await send(client, { text }).catch(throwUnlessOpen);
+    return rowCount ?? 0;
+  } finally {
+    await client.end();
+  }
+}
+
+/** The server may have committed where it could not tell so. */
+function throwUnlessOpen(error: unknown): never {
+  if (isToldByServer(error)) throw error;
+  throw new OutcomeUnknownError(
+    'it is not known whether all was added or nothing, as the connection to the database was lost: look before you do it again',
+    { cause: error },
+  );
+}
+
+async function stageRows(
+  client: ClientBase,
+  columns: readonly string[],
+  batches: AsyncIterable<readonly (readonly Value[])[]>,
+): Promise<void> {
+  const names = columns.join(', ');
+  const text = `insert into loaded (${names}) select ${names} from json_populate_recordset(null::loaded, $1)`;
+  for await (const batch of batches)
+    await send(client, { name: 'stage', text, values: [toRecordset(columns, batch)] });
+}
+
+/**
+ * Rows as `json_populate_recordset` takes them. JSON carries every kind of value as text, which the columns' own types
+ * read: int64 to the digit.
+ */
+export function toRecordset(columns: readonly string[], rows: readonly (readonly Value[])[]): string {
+  const records = rows.map((row) =>
+    Object.fromEntries(columns.map((name, index) => [name, toText(row[index])])),
+  );
+  return JSON.stringify(records);
+}
+
+function toText(value: Value | undefined): string | null {
+  if (value === undefined) throw new TypeError('a row has fewer values than there are columns');
+  if (value === null || typeof value === 'string') return value;
+  if (typeof value === 'bigint') return value.toString();
+  return `\\x${Buffer.from(value).toString('hex')}`;
+}

@@ -1,0 +1,117 @@
+import { setTimeout } from 'node:timers/promises';
+import type { ClientBase } from 'pg';
+import { OperatorError } from '../../errors.ts';
+import { toOpeningError } from '../opening-error.ts';
+import { type CopiedTable, copiedTables } from '../transfer/copied-tables.ts';
+import { batchRowsMax, type Row, type WholeStore, type WholeStoreTask } from '../transfer/whole-store.ts';
+import { applicationName, createClient, describeServer, removeLimits, send } from './client.ts';
+import { toRecordset } from './load.ts';
+
+/** How long the writing of a store waits for others that write to it. */
+const lockWaitMsMax = 30_000;
+
+/** How long a connection that has just been closed may still be there, and how often it is looked for. */
+const closingMsMax = 2_000;
+const lookEveryMs = 50;
+
+/** `readStore` of the PostgreSQL engine. */
+export function readPostgresStore<T>(url: string, task: WholeStoreTask<T>): Promise<T> {
+  return inTransaction(
+    url,
+    ['begin isolation level repeatable read, read only', removeLimits('transaction')],
+    task,
+  );
+}
+
+/** `writeStore` of the PostgreSQL engine. */
+export function writePostgresStore<T>(url: string, task: WholeStoreTask<T>): Promise<T> {
+  const names = copiedTables.map(({ name }) => name).join(', ');
+  const begin = [
+    'begin',
+    removeLimits('transaction'),
+    `set local lock_timeout = ${lockWaitMsMax}`,
+    `lock table ${names} in exclusive mode`,
+  ];
+  return inTransaction(url, begin, task);
+}
+
+async function inTransaction<T>(url: string, begin: readonly string[], task: WholeStoreTask<T>): Promise<T> {
+  const client = createClient(url);
+  try {
+    await client.connect().catch((error) => {
+      throw toOpeningError(describeServer(url), error);
+    });
+    for (const text of begin) await send(client, { text });
+    const result = await task(createWholeStore(client, url));
+    await send(client, { text: 'commit' });
+    return result;
+  } finally {
+    await client.end();
+  }
+}
+
+function createWholeStore(client: ClientBase, url: string): WholeStore {
+  async function query(sql: string): Promise<readonly Row[]> {
+    const { rows } = await send(client, { text: sql });
+    return rows.map((row) => Object.values(row));
+  }
+
+  return {
+    query,
+
+    async *readRows({ name, columns, key }) {
+      const order = key.map(({ column, isText }) => (isText ? `${column} collate "C"` : column)).join(', ');
+      await query(
+        `declare copied no scroll cursor for select ${columns.join(', ')} from ${name} order by ${order}`,
+      );
+      for (;;) {
+        const rows = await query(`fetch ${batchRowsMax} from copied`);
+        if (rows.length === 0) break;
+        yield rows;
+      }
+      await query('close copied');
+    },
+
+    async replaceRows({ name, columns }, batches) {
+      await query(`delete from ${name}`);
+      const names = columns.join(', ');
+      const text = `insert into ${name} (${names}) overriding system value
+        select ${names} from json_populate_recordset(null::${name}, $1)`;
+      for await (const batch of batches)
+        await send(client, { name: `copy ${name}`, text, values: [toRecordset(columns, batch)] });
+    },
+
+    async lastId({ name }) {
+      const [row] = await query(
+        `select greatest(coalesce(pg_sequence_last_value(${sequenceOf(name)}), 0), (select max(id) from ${name}))`,
+      );
+      return row?.[0] as bigint;
+    },
+
+    async setLastId({ name }, id) {
+      await query(`select setval(${sequenceOf(name)}, ${id || 1n}, ${id > 0n})`);
+    },
+
+    async requireUnserved() {
+      const lastAtMs = performance.now() + closingMsMax;
+      for (;;) {
+        // Within a transaction the server tells again what it has told.
+        await query('select pg_stat_clear_snapshot()');
+        if ((await query(otherConnections)).length === 0) return;
+        if (performance.now() > lastAtMs)
+          throw new OperatorError(
+            `the store ${describeServer(url)} is in use: stop the instances over it first`,
+          );
+        await setTimeout(lookEveryMs);
+      }
+    },
+  };
+}
+
+/** Instances that run, and commands. */
+const otherConnections = `select pid from pg_stat_activity where datname = current_database()
+  and application_name = '${applicationName}' and pid <> pg_backend_pid()`;
+
+function sequenceOf(table: CopiedTable['name']): string {
+  return `pg_get_serial_sequence('${table}', 'id')::regclass`;
+}

@@ -1,0 +1,126 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { Kysely } from 'kysely';
+import type { Database, Value } from '../database.ts';
+import { isNewest, migrate } from '../migrations/migrate.ts';
+import { toOpeningError } from '../opening-error.ts';
+import type { Tables } from '../tables.ts';
+import {
+  lockWaitMsMax,
+  openConnection,
+  repeatWhileBusy,
+  type SqliteConnection,
+  toStorageError,
+} from './connection.ts';
+import { createSqliteDialect } from './dialect.ts';
+import { createSqliteWriter } from './writer.ts';
+
+const readBusyTimeoutMs = 1_000;
+
+/**
+ * Opens the embedded store in the file at `path`, made with its folder where there is none, and brings it to the
+ * newest schema. Reads go over one connection and writes over another, so that a page never sees half a commit.
+ * Throws OperatorError with one clear line where the file cannot be used.
+ */
+export async function openSqlite(path: string): Promise<Database> {
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    await repeatWhileBusy(() => migrateFile(path), lockWaitMsMax);
+    return await connect(path);
+  } catch (error) {
+    throw toOpeningError(path, error);
+  }
+}
+
+async function migrateFile(path: string): Promise<void> {
+  const connection = openConnection(path, 0);
+  try {
+    const db = new Kysely<Tables>({ dialect: createSqliteDialect(connection.raw) });
+    // A command beside a service that writes must not wait for the lock only to find nothing to do.
+    if (await isNewest(db)) return;
+    await db.transaction().execute((transaction) => migrate(transaction, 'sqlite'));
+  } finally {
+    connection.close();
+  }
+}
+
+async function connect(path: string): Promise<Database> {
+  const reading = await repeatWhileBusy(() => openConnection(path, readBusyTimeoutMs), lockWaitMsMax);
+  // The writer waits for other processes between turns, never inside one: see sqlite/writer.ts.
+  const writing = await repeatWhileBusy(() => openConnection(path, 0), lockWaitMsMax);
+  let tellWait = () => {};
+  const writer = createSqliteWriter(writing, () => tellWait());
+
+  const read: NonNullable<Database['readNow']> = (statement, parameters) => {
+    try {
+      return reading.query(statement, parameters);
+    } catch (error) {
+      throw toStorageError(error);
+    }
+  };
+
+  return {
+    engine: 'sqlite',
+    read,
+    readNow: read,
+    watchAccounts: null,
+    watchWaits(beforeWait) {
+      tellWait = beforeWait;
+    },
+    run: writer.run,
+    transact: writer.transact,
+    async load(...rows) {
+      try {
+        return await loadRows(path, ...rows);
+      } catch (error) {
+        throw toStorageError(error);
+      }
+    },
+    async close() {
+      await writer.drain();
+      writing.close();
+      reading.close();
+    },
+  };
+}
+
+/**
+ * The rows wait in a temporary table outside the store's file, so the service is kept from writing only while they
+ * are copied, about a second for a million.
+ */
+async function loadRows(
+  path: string,
+  ...[table, columns, batches, onWrite = () => undefined]: Parameters<Database['load']>
+): Promise<number> {
+  const connection = await repeatWhileBusy(() => openConnection(path, 0), lockWaitMsMax);
+  const { raw } = connection;
+  try {
+    const names = columns.join(', ');
+    raw.exec(`create temp table loaded as select ${names} from ${table} where false`);
+    await stageRows(connection, columns, batches);
+    onWrite();
+    await repeatWhileBusy(() => raw.exec('begin immediate'), lockWaitMsMax);
+    const insert = raw.prepare(`insert into ${table} (${names}) select ${names} from loaded order by rowid`);
+    // It gives the last row's id as well, and throws where that is past 2^53 and no bigint.
+    insert.setReadBigInts(true);
+    const { changes } = insert.run();
+    connection.requireInPlace();
+    raw.exec('commit');
+    return Number(changes);
+  } finally {
+    connection.close();
+  }
+}
+
+async function stageRows(
+  { raw }: SqliteConnection,
+  columns: readonly string[],
+  batches: AsyncIterable<readonly (readonly Value[])[]>,
+): Promise<void> {
+  const insert = raw.prepare(`insert into temp.loaded values (${columns.map(() => '?').join(', ')})`);
+  for await (const batch of batches) {
+    raw.exec('begin');
+    for (const row of batch) insert.run(...row);
+    raw.exec('commit');
+  }
+}

@@ -1,0 +1,96 @@
+import { existsSync, statSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import { type Inspection, migrationsSql, newestRowSql } from '../inspection.ts';
+import { compareSchema } from '../migrations/migrate.ts';
+import { isBusy } from './connection.ts';
+
+/** What a look at the file of an embedded store tells. */
+export interface SqliteInspection extends Inspection {
+  /** Whether a service serves it now (claim-serving.ts). */
+  readonly isServed: boolean;
+  /** `ok`, or the first thing that SQLite's quick check found wrong. */
+  readonly integrity: string;
+}
+
+const busyTimeoutMs = 2_000;
+
+/**
+ * Looks at the file of a store, which must be there, and reads it to its end; holds the thread meanwhile. Throws what
+ * SQLite throws where it is no database.
+ */
+export function lookAtSqlite(path: string): SqliteInspection {
+  for (;;) {
+    if (hasLog(path))
+      return inspect(path, new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs }));
+    // What is begun meanwhile changes the file: what was read of it then is of no one moment, and tells nothing.
+    const before = identifyContents(path);
+    const isAsBefore = () => !hasLog(path) && identifyContents(path) === before;
+    try {
+      const told = inspect(path, openUntouched(path));
+      if (isAsBefore()) return told;
+    } catch (error) {
+      if (isAsBefore()) throw error;
+    }
+  }
+}
+
+function hasLog(path: string): boolean {
+  return existsSync(`${path}-wal`);
+}
+
+function identifyContents(path: string): string {
+  const { ino, size, mtimeNs } = statSync(path, { bigint: true });
+  return `${ino} ${size} ${mtimeNs}`;
+}
+
+function inspect(path: string, store: DatabaseSync): SqliteInspection {
+  try {
+    const migrations = hasTable(store, 'schema_migrations') ? listNames(store, migrationsSql) : [];
+    const newest =
+      compareSchema(migrations) === 'newest' ? store.prepare(newestRowSql).get()?.['newest'] : null;
+    const integrity = String(store.prepare('pragma quick_check(1)').get()?.['quick_check']);
+    const newestRowMs = typeof newest === 'number' ? newest : null;
+    return { migrations, newestRowMs, integrity, isServed: isServed(path) };
+  } finally {
+    store.close();
+  }
+}
+
+/**
+ * Without a log beside it the file is all there is, and is read as if nothing could change it: otherwise SQLite would
+ * put its own files beside it, and leave them.
+ */
+function openUntouched(path: string): DatabaseSync {
+  const address = pathToFileURL(path);
+  address.searchParams.set('immutable', '1');
+  return new DatabaseSync(address, { readOnly: true });
+}
+
+function isServed(path: string): boolean {
+  const claimed = `${path}-serving`;
+  if (!existsSync(claimed)) return false;
+  const claim = new DatabaseSync(claimed, { readOnly: true, timeout: 0 });
+  try {
+    claim.prepare('select count(*) from sqlite_schema').get();
+    return false;
+  } catch (error) {
+    if (isBusy(error)) return true;
+    throw error;
+  } finally {
+    claim.close();
+  }
+}
+
+function hasTable(store: DatabaseSync, name: string): boolean {
+  return (
+    store.prepare(`select 1 from sqlite_schema where type = 'table' and name = ?`).get(name) !== undefined
+  );
+}
+
+function listNames(store: DatabaseSync, sql: string): string[] {
+  return store
+    .prepare(sql)
+    .all()
+    .map(({ name }) => String(name));
+}

@@ -1,0 +1,75 @@
+import type { Tables } from '../tables.ts';
+
+/** What a column is to a copy: an id that the store assigns, part of the key that orders the rows, or just a value. */
+type Role = 'id' | 'key' | 'text key' | 'value';
+
+/** Every table, those that others refer to first; what counts the edits of animals comes after the animals. */
+const roles: { readonly [T in keyof Tables]: Readonly<Record<keyof Tables[T], Role>> } = {
+  accounts: {
+    id: 'id',
+    name: 'value',
+    plan: 'value',
+    per_minute: 'value',
+    per_day: 'value',
+    created_at_ms: 'value',
+  },
+  api_keys: {
+    id: 'text key',
+    account_id: 'value',
+    secret_hash: 'value',
+    visible_start: 'value',
+    scopes: 'value',
+    created_at_ms: 'value',
+    expires_at_ms: 'value',
+    revoked_at_ms: 'value',
+    last_used_at_ms: 'value',
+  },
+  pets: { id: 'id', name: 'value', category_id: 'value', status: 'value' },
+  pet_edits: { count: 'key' },
+  idempotency_records: {
+    account_id: 'key',
+    key: 'text key',
+    body_hash: 'value',
+    pet_id: 'value',
+    created_at_ms: 'value',
+  },
+  usage_windows: {
+    subject: 'text key',
+    minute_used: 'value',
+    minute_ends_at_ms: 'value',
+    day_used: 'value',
+    day_ends_at_ms: 'value',
+  },
+  key_bans: {
+    key_id: 'text key',
+    banned_until_ms: 'value',
+    last_ban_at_ms: 'value',
+    last_ban_ms: 'value',
+    refused_at_ms: 'value',
+    forget_at_ms: 'value',
+  },
+  secrets: { name: 'text key', value: 'value' },
+};
+
+/** A table as a copy sees it. */
+export interface CopiedTable {
+  readonly name: keyof Tables;
+  readonly columns: readonly string[];
+  /** What orders its rows; a text orders by its bytes in UTF-8. */
+  readonly key: readonly { readonly column: string; readonly isText: boolean }[];
+  /** Whether the store assigns the ids, in the column `id`. */
+  readonly assignsIds: boolean;
+}
+
+/** All tables of a store, in the order in which they can be filled. */
+export const copiedTables: readonly CopiedTable[] = Object.entries(roles).map(([name, columns]) => {
+  const entries = Object.entries<Role>(columns);
+  return {
+    name: name as keyof Tables,
+    columns: entries.map(([column]) => column),
+    key: entries
+      .filter(([, role]) => role !== 'value')
+      .map(([column, role]) => ({ column, isText: role === 'text key' })),
+    assignsIds: entries.some(([, role]) => role === 'id'),
+  };
+});

@@ -1,0 +1,87 @@
+import { OperatorError } from '../../errors.ts';
+import type { Value } from '../database.ts';
+import type { Tables } from '../tables.ts';
+import { type CopiedTable, copiedTables } from './copied-tables.ts';
+import type { Row, WholeStore } from './whole-store.ts';
+
+/** How many rows each table had. */
+export type CopiedRows = Readonly<Record<keyof Tables, number>>;
+
+/** Told after every batch: how many rows of all have been moved, or checked, so far. */
+export type OnCopied = (phase: 'moving' | 'checking', rows: number, rowsTotal: number) => void;
+
+/**
+ * Copies every table of a store to another, reads both back and compares them row by row, and has the other go on
+ * with the ids after those that were ever given. Gives how many rows each table had. Throws OperatorError where a row
+ * did not arrive as it was sent; the transaction is then not to be committed.
+ */
+export async function copyTables(
+  source: WholeStore,
+  target: WholeStore,
+  onCopied: OnCopied,
+): Promise<CopiedRows> {
+  const rowsTotals = new Map<CopiedTable, number>();
+  for (const table of copiedTables) rowsTotals.set(table, await countRows(source, table));
+  const rowsTotal = rowsTotals.values().reduce((sum, rows) => sum + rows, 0);
+
+  const moved = countProgress((rows) => onCopied('moving', rows, rowsTotal));
+  for (const table of copiedTables) await target.replaceRows(table, moved(source.readRows(table)));
+
+  const checked = countProgress((rows) => onCopied('checking', rows, rowsTotal));
+  for (const table of copiedTables)
+    await compareRows(table, checked(source.readRows(table)), target.readRows(table));
+
+  for (const table of copiedTables) if (table.assignsIds) await continueIds(table, source, target);
+  return Object.fromEntries([...rowsTotals].map(([{ name }, rows]) => [name, rows])) as CopiedRows;
+}
+
+async function countRows(source: WholeStore, { name }: CopiedTable): Promise<number> {
+  const [row] = await source.query(`select count(*) from ${name}`);
+  return Number(row?.[0]);
+}
+
+/** Passes batches on and tells after each how many rows there were in all. */
+function countProgress(tell: (rows: number) => void) {
+  let rows = 0;
+  return async function* (batches: AsyncIterable<readonly Row[]>): AsyncGenerator<readonly Row[]> {
+    for await (const batch of batches) {
+      yield batch;
+      rows += batch.length;
+      tell(rows);
+    }
+  };
+}
+
+async function compareRows(
+  { name }: CopiedTable,
+  originals: AsyncGenerator<readonly Row[]>,
+  copies: AsyncGenerator<readonly Row[]>,
+): Promise<void> {
+  for (;;) {
+    const [original, copy] = await Promise.all([originals.next(), copies.next()]);
+    if (original.done && copy.done) return;
+    const isSame = !original.done && !copy.done && areSameRows(original.value, copy.value);
+    if (!isSame) throw new OperatorError(`a row of ${name} did not arrive as it was sent: nothing was moved`);
+  }
+}
+
+function areSameRows(originals: readonly Row[], copies: readonly Row[]): boolean {
+  return (
+    originals.length === copies.length &&
+    originals.every((row, index) => row.every((value, column) => isSame(value, copies[index]?.[column])))
+  );
+}
+
+function isSame(original: Value, copy: Value | undefined): boolean {
+  if (original instanceof Uint8Array)
+    return copy instanceof Uint8Array && Buffer.compare(original, copy) === 0;
+  return original === copy;
+}
+
+/** Ids that the target has given before it was emptied are not given again either. */
+async function continueIds(table: CopiedTable, source: WholeStore, target: WholeStore): Promise<void> {
+  const given = await source.lastId(table);
+  let last = await target.lastId(table);
+  if (given > last) last = given;
+  await target.setLastId(table, last);
+}
