@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { formatStrikes, parseStrikes } from '../../src/limits/memory/strikes-text.ts';
+import { formatStrikes, parseStrikes } from '../../../src/limits/memory/strikes-text.ts';
 
 test('strikes are written as distances, with a number where several fell in one millisecond', () => {
   const strikes = new Map([

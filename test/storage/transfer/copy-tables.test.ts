@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { OperatorError } from '../../src/errors.ts';
-import { copiedTables } from '../../src/storage/transfer/copied-tables.ts';
-import { copyTables } from '../../src/storage/transfer/copy-tables.ts';
-import { readStore, writeStore } from '../../src/storage/transfer/open-whole-store.ts';
-import type { Row } from '../../src/storage/transfer/whole-store.ts';
-import { addPet, readContents } from '../contracts/store-contents.ts';
-import { sqliteEngine } from '../support/engines.ts';
+import { OperatorError } from '../../../src/errors.ts';
+import { copiedTables } from '../../../src/storage/transfer/copied-tables.ts';
+import { copyTables } from '../../../src/storage/transfer/copy-tables.ts';
+import { readStore, writeStore } from '../../../src/storage/transfer/open-whole-store.ts';
+import type { Row } from '../../../src/storage/transfer/whole-store.ts';
+import { addPet, readContents } from '../../contracts/store-contents.ts';
+import { sqliteEngine } from '../../support/engines.ts';
 
 for (const [what, spoil] of [
   ['is missing', (rows: readonly Row[]) => rows.slice(1)],

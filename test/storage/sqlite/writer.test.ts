@@ -5,18 +5,18 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, type TestContext, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { int64Max } from '../../src/int64.ts';
-import { insertPet } from '../../src/pets/pet-rows.ts';
-import { type Database, step } from '../../src/storage/database.ts';
-import { openConnection, type SqliteConnection } from '../../src/storage/sqlite/connection.ts';
-import { openSqlite } from '../../src/storage/sqlite/database.ts';
+import { int64Max } from '../../../src/int64.ts';
+import { insertPet } from '../../../src/pets/pet-rows.ts';
+import { type Database, step } from '../../../src/storage/database.ts';
+import { openConnection, type SqliteConnection } from '../../../src/storage/sqlite/connection.ts';
+import { openSqlite } from '../../../src/storage/sqlite/database.ts';
 import {
   createSqliteWriter,
   gatheredCommitsMax,
   waitingWorksMax,
   writeWaitMsMax,
-} from '../../src/storage/sqlite/writer.ts';
-import { insertSecret, insertWindow, selectSubjects } from '../contracts/window-rows.ts';
+} from '../../../src/storage/sqlite/writer.ts';
+import { insertSecret, insertWindow, selectSubjects } from '../../contracts/window-rows.ts';
 
 const unavailable = { name: 'AppError', code: 'unavailable' };
 

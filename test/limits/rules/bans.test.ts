@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hourMs } from '../../src/clock.ts';
-import { newConduct, strike } from '../../src/limits/rules/bans.ts';
+import { hourMs } from '../../../src/clock.ts';
+import { newConduct, strike } from '../../../src/limits/rules/bans.ts';
 
 const nowMs = Date.UTC(2027, 0, 2);
 

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { Database } from '../../src/storage/database.ts';
-import { openSqlite } from '../../src/storage/sqlite/database.ts';
-import { writeStore } from '../../src/storage/transfer/open-whole-store.ts';
-import { insertWindow, selectSubjects } from '../contracts/window-rows.ts';
-import { makeFolder } from '../support/service.ts';
+import type { Database } from '../../../src/storage/database.ts';
+import { openSqlite } from '../../../src/storage/sqlite/database.ts';
+import { writeStore } from '../../../src/storage/transfer/open-whole-store.ts';
+import { insertWindow, selectSubjects } from '../../contracts/window-rows.ts';
+import { makeFolder } from '../../support/service.ts';
 
 const unavailable = { name: 'AppError', code: 'unavailable' };
 

@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { describe, type TestContext, test } from 'node:test';
-import { systemClock } from '../../src/clock.ts';
-import { createCounterStore } from '../../src/limits/memory/counter-store.ts';
-import { createMemoryCounters, type MemoryCounters } from '../../src/limits/memory/memory-counters.ts';
-import { createRedisCounters } from '../../src/limits/redis/redis-counters.ts';
-import { createSharedCounters } from '../../src/limits/redis/shared-counters.ts';
-import type { Limits } from '../../src/plans/plan.ts';
-import { sqliteEngine } from '../support/engines.ts';
-import { findRedis } from '../support/redis.ts';
+import { systemClock } from '../../../src/clock.ts';
+import { createCounterStore } from '../../../src/limits/memory/counter-store.ts';
+import { createMemoryCounters, type MemoryCounters } from '../../../src/limits/memory/memory-counters.ts';
+import { createRedisCounters } from '../../../src/limits/redis/redis-counters.ts';
+import { createSharedCounters } from '../../../src/limits/redis/shared-counters.ts';
+import type { Limits } from '../../../src/plans/plan.ts';
+import { sqliteEngine } from '../../support/engines.ts';
+import { findRedis } from '../../support/redis.ts';
 import {
   eventually,
   type RedisServer,
   startRedisCluster,
   startRedisServer,
   whyNoRedisServer,
-} from '../support/redis-server.ts';
-import { startRelay } from '../support/relay.ts';
+} from '../../support/redis-server.ts';
+import { startRelay } from '../../support/relay.ts';
 
 const redis = await findRedis();
 const noServer = await whyNoRedisServer();

@@ -3,12 +3,12 @@ import { existsSync } from 'node:fs';
 import { mkdir, realpath, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { OperatorError } from '../../src/errors.ts';
-import { openDatabase } from '../../src/storage/open-database.ts';
-import { claimServing } from '../../src/storage/sqlite/claim-serving.ts';
-import { followLinks } from '../../src/storage/sqlite/follow-links.ts';
-import { insertWindow, selectSubjects } from '../contracts/window-rows.ts';
-import { makeFolder } from '../support/service.ts';
+import { OperatorError } from '../../../src/errors.ts';
+import { openDatabase } from '../../../src/storage/open-database.ts';
+import { claimServing } from '../../../src/storage/sqlite/claim-serving.ts';
+import { followLinks } from '../../../src/storage/sqlite/follow-links.ts';
+import { insertWindow, selectSubjects } from '../../contracts/window-rows.ts';
+import { makeFolder } from '../../support/service.ts';
 
 /** A link, in a folder of its own, to a link to where a store may be. */
 async function makeLink(t: TestContext) {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { Client, DatabaseError } from 'pg';
-import { AppError, OperatorError } from '../../src/errors.ts';
-import { type Database, statement, step } from '../../src/storage/database.ts';
-import { repeatOnConflict, throwStorageError } from '../../src/storage/postgres/faults.ts';
-import { connectionsMax, waitingTasksMax } from '../../src/storage/postgres/pool.ts';
-import { insertWindow, selectSubjects, selectUsed } from '../contracts/window-rows.ts';
-import { findPostgres, type Store } from '../support/engines.ts';
-import { startRelay } from '../support/relay.ts';
+import { AppError, OperatorError } from '../../../src/errors.ts';
+import { type Database, statement, step } from '../../../src/storage/database.ts';
+import { repeatOnConflict, throwStorageError } from '../../../src/storage/postgres/faults.ts';
+import { connectionsMax, waitingTasksMax } from '../../../src/storage/postgres/pool.ts';
+import { insertWindow, selectSubjects, selectUsed } from '../../contracts/window-rows.ts';
+import { findPostgres, type Store } from '../../support/engines.ts';
+import { startRelay } from '../../support/relay.ts';
 
 const postgres = await findPostgres();
 const unavailable = { name: 'AppError', code: 'unavailable' };

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { dayMs, minuteMs } from '../../src/clock.ts';
-import { sweptEntriesMax } from '../../src/limits/memory/ledger.ts';
+import { dayMs, minuteMs } from '../../../src/clock.ts';
+import { sweptEntriesMax } from '../../../src/limits/memory/ledger.ts';
 import {
   addressesMax,
   createMemoryCounters,
   overflowAddress,
-} from '../../src/limits/memory/memory-counters.ts';
-import { freeLimits } from '../../src/plans/plan.ts';
+} from '../../../src/limits/memory/memory-counters.ts';
+import { freeLimits } from '../../../src/plans/plan.ts';
 
 const nowMs = Date.UTC(2027, 0, 2);
 

@@ -7,10 +7,10 @@ import {
   selectNewest,
   selectNewestOf,
   selectOldest,
-} from '../../src/pets/pet-rows.ts';
-import { openConnection } from '../../src/storage/sqlite/connection.ts';
-import { openSqlite } from '../../src/storage/sqlite/database.ts';
-import { makeFolder } from '../support/service.ts';
+} from '../../../src/pets/pet-rows.ts';
+import { openConnection } from '../../../src/storage/sqlite/connection.ts';
+import { openSqlite } from '../../../src/storage/sqlite/database.ts';
+import { makeFolder } from '../../support/service.ts';
 
 test('a statement with a limit is prepared once, however often it is run', async (t) => {
   const path = join(await makeFolder(t), 'store.db');

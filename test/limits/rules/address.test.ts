@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addressSubject, unreadableAddress } from '../../src/limits/rules/address.ts';
+import { addressSubject, unreadableAddress } from '../../../src/limits/rules/address.ts';
 
 test('each IPv4 address is counted by itself', () => {
   assert.equal(addressSubject('192.0.2.7'), 'address:192.0.2.7');

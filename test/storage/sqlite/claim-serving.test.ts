@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { OperatorError } from '../../src/errors.ts';
-import { claimServing } from '../../src/storage/sqlite/claim-serving.ts';
-import { makeFolder } from '../support/service.ts';
+import { OperatorError } from '../../../src/errors.ts';
+import { claimServing } from '../../../src/storage/sqlite/claim-serving.ts';
+import { makeFolder } from '../../support/service.ts';
 
 test('an embedded store is served by one service at a time', async (t) => {
   const url = `sqlite:${join(await makeFolder(t), 'animal-store.db')}`;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { getHeapSpaceStatistics } from 'node:v8';
-import { dayMs, hourMs, minuteMs, secondMs } from '../../src/clock.ts';
-import { decide, type Usage } from '../../src/limits/rules/decision.ts';
-import { freeLimits } from '../../src/plans/plan.ts';
+import { dayMs, hourMs, minuteMs, secondMs } from '../../../src/clock.ts';
+import { decide, type Usage } from '../../../src/limits/rules/decision.ts';
+import { freeLimits } from '../../../src/plans/plan.ts';
 
 const nowMs = 1_800_000_000_500;
 

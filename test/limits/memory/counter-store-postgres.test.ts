@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Client } from 'pg';
-import { createCounterStore } from '../../src/limits/memory/counter-store.ts';
-import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts';
-import { freeLimits } from '../../src/plans/plan.ts';
-import { findPostgres } from '../support/engines.ts';
-import { eventually } from '../support/redis-server.ts';
+import { createCounterStore } from '../../../src/limits/memory/counter-store.ts';
+import { createMemoryCounters } from '../../../src/limits/memory/memory-counters.ts';
+import { freeLimits } from '../../../src/plans/plan.ts';
+import { findPostgres } from '../../support/engines.ts';
+import { eventually } from '../../support/redis-server.ts';
 
 const postgres = await findPostgres();
 const nowMs = Date.UTC(2027, 0, 2, 12);
