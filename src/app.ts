@@ -1,17 +1,15 @@
 import { hash } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
 import { selectAnyAccount } from './accounts/account-rows.ts';
 import { createKeyVerifier } from './accounts/key-verifier.ts';
 import type { IssuedKey, Keyring } from './accounts/keyring.ts';
 import { type Clock, minuteMs, secondMs } from './clock.ts';
 import type { Config } from './config.ts';
-import { AppError, OperatorError } from './errors.ts';
-import { createCursors } from './http/cursor.ts';
-import { buildOpsServer } from './http/ops-server.ts';
+import { OperatorError } from './errors.ts';
+import { createCursors } from './http/request/cursor.ts';
 import { buildServer } from './http/server.ts';
+import { createJobRunner } from './jobs/job-runner.ts';
 import type { Counters } from './limits/counters.ts';
 import { createLimiter } from './limits/limiter.ts';
 import { type CounterStore, createCounterStore } from './limits/memory/counter-store.ts';
@@ -23,6 +21,7 @@ import { createRegistry } from './observability/metrics.ts';
 import { createStoreFaults, type StoreFaults } from './observability/store-faults.ts';
 import { createStoreMetrics } from './observability/store-metrics.ts';
 import { watchCalls } from './observability/watch-calls.ts';
+import { buildOperatorServer } from './operator/operator-server.ts';
 import { resolvePlan } from './plans/plan.ts';
 import type { Database } from './storage/database.ts';
 import { readSecret } from './storage/secret-rows.ts';
@@ -67,10 +66,10 @@ export async function startApp(config: Config, clock: Clock, log: Log): Promise<
     opened.push(async () => release());
     const service = await startService(store, config, clock, log, registry, faults);
     opened.push(service.stop);
-    const opsUrl = await listen(service.opsServer, config.opsHost, config.opsPort);
-    opened.push(() => service.opsServer.close());
-    const url = await listen(service.server, config.host, config.port);
-    opened.push(() => drain(service.server));
+    const opsUrl = await service.operatorServer.listen(config.opsHost, config.opsPort);
+    opened.push(() => service.operatorServer.close(0));
+    const url = await service.server.listen(config.host, config.port);
+    opened.push(() => service.server.close(drainMsMax));
     // A key is shown once, so it is made when nothing more can fail.
     const firstKey = config.environment === 'development' ? await issueFirstKey(store.keyring) : null;
     return { url, opsUrl, firstKey, close };
@@ -94,13 +93,12 @@ async function startService(
   const counting = await openCounters(config, database, secret, clock, log);
   const limiter = createLimiter({ counters: countVerdicts(counting.counters, registry), clock });
   const cursors = createCursors(secret);
-  const server = await buildServer({
+  const server = buildServer({
     ...config,
     catalogue,
     verifier,
     limiter,
     cursors,
-    watchWaits: database.watchWaits,
     clock,
     log,
     registry,
@@ -109,23 +107,23 @@ async function startService(
   const { shared } = counting;
   if (shared !== null) exposeSharing(registry, () => shared.sharing().mode === 'shared');
   const listNotes = () => [...describeSharing(shared), ...faults.listNotes()];
-  const opsServer = await buildOpsServer({ checks, listNotes, registry, log });
+  const operatorServer = buildOperatorServer({ checks, listNotes, registry, log });
 
   const flush = async () => {
     await Promise.all([counting.store.flush(), verifier.flush()]);
   };
-  const stopFlushing = repeat(flushMs, flush, log);
-  const stopSweeping = repeat(minuteMs, () => catalogue.sweep(), log);
+  const jobs = createJobRunner(log);
+  jobs.every(flushMs, flush);
+  jobs.every(minuteMs, () => catalogue.sweep());
   const stop = async () => {
-    stopFlushing();
-    stopSweeping();
+    jobs.stop();
     const countsAreElsewhere = shared?.sharing().mode === 'shared';
     shared?.close();
     const lastFlush = Promise.race([flush(), rejectAfter(lastFlushMsMax)]);
     if (!countsAreElsewhere) return lastFlush;
     await lastFlush.catch((err) => log.warn({ err }, 'when keys were last used could not be written'));
   };
-  return { server, opsServer, stop };
+  return { server, operatorServer, stop };
 }
 
 /**
@@ -158,28 +156,6 @@ async function openCounters(
   return { counters: shared, store, shared };
 }
 
-/**
- * Does something time after time, one run after the other; what fails is logged and tried again the next time. A store
- * that cannot do it is told of already.
- */
-function repeat(intervalMs: number, action: () => Promise<unknown>, log: Log): () => void {
-  let isRunning = false;
-  const timer = setInterval(async () => {
-    if (isRunning) return;
-    isRunning = true;
-    try {
-      await action();
-    } catch (error) {
-      if (!(error instanceof AppError && error.code === 'unavailable'))
-        log.error({ err: error }, 'work in the background failed; it is tried again');
-    } finally {
-      isRunning = false;
-    }
-  }, intervalMs);
-  timer.unref();
-  return () => clearInterval(timer);
-}
-
 async function issueFirstKey(keyring: Keyring): Promise<IssuedKey | null> {
   const plan = resolvePlan('business', {});
   return 'problem' in plan ? null : await keyring.issueFirst('development', plan);
@@ -196,27 +172,6 @@ function describeSharing(shared: SharedCounters | null): string[] {
   const sharing = shared?.sharing();
   if (sharing?.mode !== 'alone') return [];
   return [`the counters: alone since ${new Date(sharing.sinceMs).toISOString()}: ${sharing.reason}`];
-}
-
-/** How many connections may wait to be taken, at most; the system's own bound (net.core.somaxconn) may be lower. */
-export const backlogMax = 4_096;
-
-async function listen(server: FastifyInstance, host: string, port: number): Promise<string> {
-  try {
-    await server.listen({ host, port, backlog: backlogMax });
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : String(error);
-    const reason = code === 'EADDRINUSE' ? 'the port is taken' : String(code);
-    throw new OperatorError(`cannot listen on ${host}:${port}: ${reason}`, { cause: error });
-  }
-  const { address, family, port: actual } = server.server.address() as AddressInfo;
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${actual}`;
-}
-
-async function drain(server: FastifyInstance): Promise<void> {
-  const impatience = setTimeout(() => server.server.closeAllConnections(), drainMsMax);
-  await server.close();
-  clearTimeout(impatience);
 }
 
 /** For a store that another program keeps locked: the service must end in time, and say what it could not write. */

@@ -21,9 +21,13 @@ export interface Limiter {
   takeForKey(caller: KeyCaller): Soon<Decision>;
   /** Counts a request without a valid key: for its address, under the Free plan's numbers. */
   takeForAddress(address: string): Soon<Decision>;
+  /** Counts a reader of the documentation, by address, apart from the interface's counts. */
+  takeForReader(address: string): Soon<Decision>;
   /** How an address stands, with nothing counted; refuses nothing. */
   peekAddress(address: string): Soon<Decision>;
 }
+
+const readerLimits: Limits = { perMinute: 600, perDay: 20_000 };
 
 /** A limiter over counters; fails only as they do. */
 export function createLimiter(options: { counters: Counters; clock: Clock }): Limiter {
@@ -47,6 +51,11 @@ export function createLimiter(options: { counters: Counters; clock: Clock }): Li
 
     takeForAddress(address) {
       return decideOn(counters.take(addressSubject(address), freeLimits, null, clock()), freeLimits);
+    },
+
+    takeForReader(address) {
+      const subject = addressSubject(address).replace('address:', 'reader:');
+      return decideOn(counters.take(subject, readerLimits, null, clock()), readerLimits);
     },
 
     peekAddress(address) {

@@ -1,4 +1,5 @@
-import type { NewPet, Violation } from '../../src/pets/pet.ts';
+import type { NewPet } from '../../src/pets/pet.ts';
+import type { Violation } from '../../src/schema.ts';
 import { type PetFileFormat, readPets } from '../../src/pets/pet-import.ts';
 
 export interface ReadFile {
