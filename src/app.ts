@@ -18,7 +18,7 @@ import { type CounterStore, createCounterStore } from './limits/memory/counter-s
 import { createMemoryCounters } from './limits/memory/memory-counters.ts';
 import { createSharedCounters, type SharedCounters } from './limits/redis/shared-counters.ts';
 import { countVerdicts, exposeSharing } from './observability/limit-metrics.ts';
-import type { Log } from './observability/log.ts';
+import { exposeDroppedLines, type Log } from './observability/log.ts';
 import { createRegistry } from './observability/metrics.ts';
 import { createStoreFaults, type StoreFaults } from './observability/store-faults.ts';
 import { createStoreMetrics } from './observability/store-metrics.ts';
@@ -58,6 +58,7 @@ export async function startApp(config: Config, clock: Clock, log: Log): Promise<
   };
   try {
     const registry = createRegistry();
+    exposeDroppedLines(registry, log);
     const faults = createStoreFaults(log, clock);
     const watchers = [faults, createStoreMetrics(registry)];
     const watch = (database: Database) => watchCalls(database, watchers);

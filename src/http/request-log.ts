@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../accounts/account.ts';
 import type { Log } from '../observability/log.ts';
 import { toPrintable } from '../observability/printable.ts';
+import { redactKeys } from '../observability/redact-keys.ts';
 import { createLineBudget } from './line-budget.ts';
 import { readPath } from './path.ts';
 
@@ -80,21 +81,31 @@ export function createRequestLog(log: Log, which: 'errors' | 'all'): RequestLog 
       const { statusCode: status } = reply;
       const ms = countMs(request, reply);
       if (which !== 'all' && status < 500 && ms < slowRequestMs) return;
-      // Decoded, so that the log sees a key in it as the key that it is; in one line, whatever a stranger put into it.
-      const path = toPrintable(readPath(request.url) ?? '[unreadable]');
-      const { id: requestId, method, caller, ip: address } = request;
-      write({ requestId, method, path, status, ms, caller, address });
+      const { id: requestId, method, url, caller, ip } = request;
+      // Behind a proxy that is trusted the address is what `X-Forwarded-For` says, which may be anything.
+      const address = showText(ip);
+      write({ requestId, method, path: showPath(url), status, ms, caller, address });
     },
 
     noteLane(entry) {
       if (entry.ms < slowRequestMs) return;
       const { request, requestId, status, caller, ms } = entry;
       const { method = '', url = '' } = request;
-      write({ requestId, method, path: readPath(url) ?? '[unreadable]', status, ms, caller });
+      write({ requestId, method, path: showPath(url), status, ms, caller });
     },
 
     noteUnreadable(answer) {
       if (which === 'all') log.info(answer, `an unreadable request ${answer.status}`);
     },
   };
+}
+
+/** Decoded, so that a key in it is seen as one. */
+function showPath(target: string): string {
+  return showText(readPath(target) ?? '[unreadable]');
+}
+
+/** A client's text in one line, without any key. */
+function showText(text: string): string {
+  return redactKeys(toPrintable(text));
 }

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../errors.ts';
-import { redactKeys } from '../observability/log.ts';
+import { redactKeys } from '../observability/redact-keys.ts';
 import type { Done } from './arrival.ts';
 
 /** Whether a client asks for strict handling: `Prefer: handling=strict` (RFC 7240), the first `handling` counts. */
