@@ -93,7 +93,12 @@ async function startService(
   database.watchAccounts?.(verifier.forget);
   const secret = await readSecret(database, 'cursor');
   const counting = await openCounters(config, database, secret, clock, log);
-  const limiter = createLimiter({ counters: countVerdicts(counting.counters, registry), clock });
+  const limiter = createLimiter({
+    counters: countVerdicts(counting.counters, registry),
+    clock,
+    onBan: ({ accountName: account, keyId }, untilMs) =>
+      log.warn({ account, keyId, until: new Date(untilMs).toISOString() }, 'a key is banned'),
+  });
   const cursors = createCursors(secret);
   const server = await buildServer({
     ...config,
