@@ -16,7 +16,8 @@ async function openWatched(t: TestContext) {
   const folder = join(await makeFolder(t), 'data');
   const output = new PassThrough();
   const clock = createMovableClock();
-  const faults = createStoreFaults(createLog('info', output), clock.now, clock.now);
+  const log = createLog('info', output);
+  const faults = createStoreFaults(log, clock.now, clock.now);
   const database = watchCalls(await openDatabase(`sqlite:${join(folder, 'store.db')}`), [faults]);
   t.after(() => database.close());
   let subject = 0;
@@ -31,11 +32,11 @@ async function openWatched(t: TestContext) {
     takeAway: () => rename(folder, `${folder}-elsewhere`),
     bringBack: () => rename(`${folder}-elsewhere`, folder),
     add: () => database.run(insertWindow, { subject: String(subject++), used: 1n }),
-    readLines: () =>
-      logged
-        .split('\n')
-        .filter((line) => line !== '')
-        .map((line) => JSON.parse(line) as { level: number; msg: string; failures: number }),
+    readLines() {
+      log.flush();
+      const lines = logged.split('\n').filter((line) => line !== '');
+      return lines.map((line) => JSON.parse(line) as { level: number; msg: string; failures: number });
+    },
   };
 }
 
