@@ -6,9 +6,9 @@ import { type TestContext, test } from 'node:test';
 import { createLog } from '../../src/observability/log.ts';
 import { calmMs, createStoreFaults, repeatAfterMs } from '../../src/observability/store-faults.ts';
 import { watchCalls } from '../../src/observability/watch-calls.ts';
-import { step } from '../../src/storage/database.ts';
 import { openDatabase } from '../../src/storage/open-database.ts';
 import { insertWindow, selectSubjects } from '../contracts/window-rows.ts';
+import { addAndThrow } from '../contracts/works.ts';
 import { createMovableClock, makeFolder, startService, type TestService } from '../support/service.ts';
 
 /** A watched store that can be taken away and brought back, and the lines that were logged of it. */
@@ -110,9 +110,11 @@ test('a fault of what is read within the call is told, and that it is well again
 
 test('a work that gives up is no fault', async (t) => {
   const { database, readLines, faults } = await openWatched(t);
-  const givesUp = database.transact(function* () {
-    yield* step(selectSubjects, {});
-    throw new Error('no');
+  const givesUp = database.transact(addAndThrow, {
+    subject: 'a',
+    used: 1n,
+    name: 'Error',
+    message: 'no',
   });
   await assert.rejects(givesUp, /no/);
   assert.deepEqual([readLines(), faults.listNotes()], [[], []]);
