@@ -1,9 +1,9 @@
-import { enter, type Plan, runOnce } from './entrant.ts';
+import type { Plan } from './entrant.ts';
 import { judgeFlatness, type Verdict } from './goals.ts';
 import { formatTable, formatVerdicts } from './report.ts';
+import { enterService } from './rounds.ts';
 import { creation, type Scenario, scenarios } from './scenarios.ts';
 import { spreadOf } from './statistics.ts';
-import { service } from './subjects.ts';
 
 const sampleSeconds = 10;
 const growthTimesMax = 1.1;
@@ -14,10 +14,12 @@ const everything: Scenario = {
   name: 'everything',
   title: 'pages, animals and creates',
   connections: 64,
+  status: 200,
+  ratioMax: null,
   peerOperation: null,
   requests(walk) {
     const reads = scenarios
-      .filter(({ name }) => name === 'list-pages' || name === 'get')
+      .filter(({ name }) => name === 'pages-plain' || name === 'get-plain')
       .map((scenario) => scenario.requests(walk));
     const length = Math.max(...reads.map((requests) => requests.length));
     return Array.from({ length }, (_, index) => {
@@ -36,18 +38,18 @@ interface Sample {
   readonly memoryMib: number;
 }
 
-/** Loads the service for so many minutes and tells how its memory went. */
+/** Loads the service for so many minutes and reads its memory. */
 export async function measureMemory(
   plan: Plan,
   minutes: number,
 ): Promise<{ readonly report: string; readonly areGoalsMet: boolean }> {
-  const entrant = await enter(service, everything, '', plan);
+  const { entrant } = await enterService(everything, plan);
   const samples: Sample[] = [];
   try {
     const startedMs = performance.now();
     let requests = 0;
     while (performance.now() - startedMs < minutes * 60_000) {
-      const run = await runOnce(entrant, Math.min(sampleSeconds, minutes * 60));
+      const run = await entrant.run(sampleSeconds);
       requests += run.requests;
       const memoryMib = entrant.server.readMemoryMib() ?? Number.NaN;
       samples.push({ ...run, requests, memoryMib, minutes: (performance.now() - startedMs) / 60_000 });
