@@ -25,12 +25,13 @@ export interface Entrant {
   readonly subject: Subject;
   readonly server: RunningServer;
   readonly runs: Run[];
-  /** Loads it for some seconds and reads what that cost it. Each load goes on where the last one ended. */
+  /** Loads it for some seconds and reads its CPU time. Each load goes on where the last one ended. */
   run(seconds: number): Promise<Run>;
 }
 
 export interface Run extends Seen {
-  readonly cpuUs: number | null;
+  /** CPU per request; NaN if the system does not tell. */
+  readonly cpuUs: number;
 }
 
 /** What a subject is started with beside its store. */
@@ -86,12 +87,9 @@ export function makeEntrant(
     async run(seconds) {
       const before = server.readCpuMs();
       const seen = await send(sent, seconds);
-      const after = server.readCpuMs();
+      const cpuMs = server.readCpuMs() - before;
       sent += seen.requests;
-      return {
-        ...seen,
-        cpuUs: before === null || after === null ? null : ((after - before) * 1_000) / seen.requests,
-      };
+      return { ...seen, cpuUs: (cpuMs * 1_000) / seen.requests };
     },
   };
 }

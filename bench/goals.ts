@@ -1,8 +1,8 @@
 import type { Comparison } from './comparison.ts';
 
-/** Whether a scenario costs at most its multiple of the bare server's CPU, by the median of the rounds; null without a goal. */
+/** Whether a scenario costs at most its multiple of the bare server's CPU; null without a goal. */
 export function isGoalMet({ own: { scenario, ratio } }: Comparison): boolean | null {
-  return scenario.ratioMax === null ? null : ratio.median <= scenario.ratioMax;
+  return scenario.ratioMax === null ? null : ratio <= scenario.ratioMax;
 }
 
 export interface Verdict {

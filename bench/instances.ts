@@ -9,7 +9,7 @@ import { type RunningServer, startServer } from './processes.ts';
 import { formatTable } from './report.ts';
 import { creation, type Scenario, scenarios } from './scenarios.ts';
 import { readServerTimes } from './server-time.ts';
-import { spreadOf } from './statistics.ts';
+import { medianOf } from './statistics.ts';
 import { seedStore, serviceEntry } from './store.ts';
 import { onNode } from './subjects.ts';
 import { requireWrk, sendByWrk, writeRequests } from './wrk.ts';
@@ -86,7 +86,7 @@ async function runRound(
   writeRequests(file, requests({ pages: [], manyPages: [], animals }));
   const headers = { authorization: `Bearer ${key}` };
   const share = { requests: [], headers, connections: connections / servers.length };
-  const readServiceMs = () => servers.reduce((sum, server) => sum + (server.readCpuMs() ?? Number.NaN), 0);
+  const readServiceMs = () => servers.reduce((sum, server) => sum + server.readCpuMs(), 0);
 
   const [before, serviceBeforeMs] = [await readServerTimes(databaseUrl, redisUrl), readServiceMs()];
   const seen = await Promise.all(
@@ -110,7 +110,7 @@ async function runRound(
 
 /** The medians of the rounds as cells; the last is the share of PostgreSQL and Redis in the time of all three. */
 function summarise(rounds: readonly Round[]): string[] {
-  const median = (pick: (round: Round) => number) => spreadOf(rounds.map(pick)).median;
+  const median = (pick: (round: Round) => number) => medianOf(rounds.map(pick));
   const service = median(({ serviceUs }) => serviceUs);
   const postgres = median(({ postgresUs }) => postgresUs);
   const redis = median(({ redisUs }) => redisUs);

@@ -3,7 +3,7 @@ import { judgeFlatness, type Verdict } from './goals.ts';
 import { formatTable, formatVerdicts } from './report.ts';
 import { enterService } from './rounds.ts';
 import { creation, type Scenario, scenarios } from './scenarios.ts';
-import { spreadOf } from './statistics.ts';
+import { medianOf } from './statistics.ts';
 
 const sampleSeconds = 10;
 const growthTimesMax = 1.1;
@@ -51,7 +51,7 @@ export async function measureMemory(
     while (performance.now() - startedMs < minutes * 60_000) {
       const run = await entrant.run(sampleSeconds);
       requests += run.requests;
-      const memoryMib = entrant.server.readMemoryMib() ?? Number.NaN;
+      const memoryMib = entrant.server.readMemoryMib();
       samples.push({ ...run, requests, memoryMib, minutes: (performance.now() - startedMs) / 60_000 });
     }
   } finally {
@@ -77,7 +77,7 @@ function formatSamples(samples: readonly Sample[]): string {
 }
 
 function judge(samples: readonly Sample[]): Verdict {
-  const medianMib = (part: readonly Sample[]) => spreadOf(part.map(({ memoryMib }) => memoryMib)).median;
+  const medianMib = (part: readonly Sample[]) => medianOf(part.map(({ memoryMib }) => memoryMib));
   const third = Math.ceil(samples.length / 3);
   const [middle, last] = [medianMib(samples.slice(third, 2 * third)), medianMib(samples.slice(-third))];
   const title = `memory, median of the second third (${middle.toFixed(0)} MiB) and of the last (${last.toFixed(0)} MiB)`;

@@ -24,10 +24,10 @@ export interface RunningServer {
   readonly pid: number;
   /** From the start of the process to its first 2xx, in milliseconds. */
   readonly coldStartMs: number;
-  /** CPU time of the group so far, in milliseconds; null where the system does not tell. */
-  readCpuMs(): number | null;
-  /** Resident memory of the group in MiB; null where the system does not tell. */
-  readMemoryMib(): number | null;
+  /** CPU time of the group so far, in milliseconds; NaN if the system does not tell. */
+  readCpuMs(): number;
+  /** Resident memory of the group in MiB; NaN if the system does not tell. */
+  readMemoryMib(): number;
   stop(): Promise<void>;
 }
 
@@ -132,9 +132,9 @@ async function stopGroup(child: ChildProcess): Promise<void> {
   killGroup(child, 'SIGKILL');
 }
 
-/** A sum over the processes of a group; null if the system does not tell. */
-function sumGroup(group: number, read: (pid: string) => number): number | null {
-  if (process.platform !== 'linux') return null;
+/** A sum over the processes of a group; NaN if the system does not tell. */
+function sumGroup(group: number, read: (pid: string) => number): number {
+  if (process.platform !== 'linux') return Number.NaN;
   return readdirSync('/proc').reduce((sum, entry) => {
     if (!/^\d+$/.test(entry)) return sum;
     try {

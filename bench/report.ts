@@ -1,31 +1,19 @@
 import type { Comparison } from './comparison.ts';
 import { isGoalMet, type Verdict } from './goals.ts';
 import type { Measured } from './rounds.ts';
-import type { Spread } from './statistics.ts';
 
 /** The comparisons as a Markdown table, one line for each scenario. */
 export function formatComparisons(comparisons: readonly Comparison[]): string {
   return formatTable(
-    [
-      'scenario',
-      '',
-      'CPU µs',
-      'bare CPU µs',
-      'ratio (min..max)',
-      'at most',
-      'met',
-      'req/s',
-      'bare req/s',
-      'p99 ms',
-    ],
+    ['scenario', '', 'CPU µs', 'bare CPU µs', 'ratio', 'at most', 'met', 'req/s', 'bare req/s', 'p99 ms'],
     comparisons.map((comparison) => {
       const { own, base } = comparison;
       return [
         own.scenario.name,
         own.scenario.title,
-        formatUs(own.cpuUs),
-        formatUs(base.cpuUs),
-        formatSpread(own.ratio),
+        own.cpuUs.toFixed(1),
+        base.cpuUs.toFixed(1),
+        own.ratio.toFixed(2),
         own.scenario.ratioMax?.toString() ?? '-',
         formatMet(isGoalMet(comparison)),
         formatCount(own.requestsPerSecond),
@@ -39,7 +27,7 @@ export function formatComparisons(comparisons: readonly Comparison[]): string {
 /** All subjects of the comparisons as a Markdown table, one line for each. */
 export function formatSubjects(comparisons: readonly Comparison[]): string {
   return formatTable(
-    ['scenario', 'server', 'CPU µs', 'ratio (min..max)', 'req/s', 'p99 ms', 'RSS MiB', 'cold start ms'],
+    ['scenario', 'server', 'CPU µs', 'ratio', 'req/s', 'p99 ms', 'RSS MiB', 'cold start ms'],
     comparisons.flatMap(({ base, own, others }) => [base, own, ...others].map(toSubjectRow)),
   );
 }
@@ -48,11 +36,11 @@ function toSubjectRow(measured: Measured): string[] {
   return [
     measured.scenario.title,
     measured.subject,
-    formatUs(measured.cpuUs),
-    formatSpread(measured.ratio),
+    measured.cpuUs.toFixed(1),
+    measured.ratio.toFixed(2),
     formatCount(measured.requestsPerSecond),
     measured.p99Ms.toFixed(1),
-    measured.memoryMib?.toFixed(0) ?? '-',
+    measured.memoryMib.toFixed(0),
     measured.coldStartMs.toFixed(0),
   ];
 }
@@ -90,17 +78,9 @@ export function formatTable(headings: readonly string[], rows: readonly (readonl
   return [headings, rule, ...rows].map((cells) => `| ${cells.join(' | ')} |\n`).join('');
 }
 
-export function formatSpread({ median, min, max }: Spread): string {
-  return `${median.toFixed(2)} (${min.toFixed(2)}..${max.toFixed(2)})`;
-}
-
 function formatMet(isMet: boolean | null): string {
   if (isMet === null) return '-';
   return isMet ? 'yes' : '**no**';
-}
-
-function formatUs(us: number | null): string {
-  return us?.toFixed(1) ?? '-';
 }
 
 function formatCount(count: number): string {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Comparison, compare } from './comparison.ts';
 import { judgeFlatness, type Verdict } from './goals.ts';
 import type { Options } from './options.ts';
-import { formatSpread, formatTable, formatVerdicts } from './report.ts';
+import { formatTable, formatVerdicts } from './report.ts';
 import { scenarios } from './scenarios.ts';
 import { buildStore } from './store.ts';
 import { walkPages } from './walk.ts';
@@ -50,7 +50,7 @@ function judge(sizes: readonly Size[]): Verdict[] {
   return (first?.comparisons ?? []).map(({ own: { scenario } }, index) =>
     judgeFlatness(
       `${scenario.title}: ratio over all sizes`,
-      sizes.map(({ comparisons }) => comparisons[index]?.own.ratio.median ?? Number.NaN),
+      sizes.map(({ comparisons }) => comparisons[index]?.own.ratio ?? Number.NaN),
       timesMax,
     ),
   );
@@ -63,7 +63,7 @@ function formatSizes(sizes: readonly Size[]): string {
     ['animals', ...titles, 'start-up ms', 'import s', 'file MiB'],
     sizes.map(({ animals, importSeconds, fileMib, comparisons }) => [
       animals.toLocaleString('en'),
-      ...comparisons.map(({ own }) => formatSpread(own.ratio)),
+      ...comparisons.map(({ own }) => own.ratio.toFixed(2)),
       Math.max(...comparisons.map(({ own }) => own.coldStartMs)).toFixed(0),
       importSeconds.toFixed(1),
       fileMib.toFixed(0),
