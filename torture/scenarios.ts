@@ -5,6 +5,7 @@ import { hugeHeads } from './abuse/heads.ts';
 import { heavyInputs } from './abuse/heavy-inputs.ts';
 import { slowBodies, slowHeads, slowReaders } from './abuse/slow.ts';
 import { slowHttpTest } from './abuse/slowhttptest.ts';
+import { stalledLog } from './abuse/stalled-log.ts';
 import { manyAddresses, wrongKeys } from './abuse/strangers.ts';
 import { fuzzApi } from './fuzz/api.ts';
 import { fuzzWire } from './fuzz/wire.ts';
@@ -49,6 +50,7 @@ export const scenarios: readonly Scenario[] = [
   manyAddresses,
   wrongKeys,
   slowHttpTest,
+  stalledLog,
   fuzzApi,
   fuzzWire,
   soak,
