@@ -198,15 +198,6 @@ describe('a start that others hold up', () => {
     assert.match(stderr, /"stopping: the start is given up"/);
   });
 
-  test('on PostgreSQL tells so in one line in the end', { skip: postgres.skip }, async (t) => {
-    const { url } = await postgres.createStore(t);
-    await holdMigratorLock(t, url);
-    const settings = { ...freePorts, LOG_LEVEL: 'silent', DATABASE_URL: `${url}?lock_timeout=100` };
-    const { code, stderr } = await runProgram(['serve'], { settings });
-    assert.equal(code, 1);
-    assert.match(stderr, /^error: the database [^\n]+ another has held a lock on it for too long[^\n]+\n$/);
-  });
-
   test('on PostgreSQL is not held up where the schema is the newest', { skip: postgres.skip }, async (t) => {
     const store = await postgres.createStore(t);
     await store.open();

@@ -122,7 +122,7 @@ export function describeCounterStore(engine: Engine): void {
     test('more subjects than one run reads come back, each with its own count', async (t) => {
       const { start } = await open(t);
       const before = await start();
-      const subjects = 20_500;
+      const subjects = 10_500;
       for (let id = 0; id < subjects; id += 1) for (let sent = 0; sent <= id % 3; sent += 1) before.take(id);
       await before.flush();
       const after = await start();

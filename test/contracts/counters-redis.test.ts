@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { after } from 'node:test';
-import { createRedisCounters } from '../../src/limits/redis/redis-counters.ts';
-import { findRedis } from '../support/redis.ts';
+import { connectCounters, findRedis } from '../support/redis.ts';
 import { startRedisCluster, whyNoRedisServer } from '../support/redis-server.ts';
 import { describeCounters } from './counters.ts';
 
@@ -14,10 +13,7 @@ describeCounters({
   skip: redis.skip,
   async createCounters(test) {
     const { url, prefix } = await redis.createSpace(test);
-    const counters = createRedisCounters({ url, prefix, time: 'caller' });
-    test.after(counters.close);
-    await counters.probe('account', 'key');
-    return counters;
+    return connectCounters(test, { url, prefix, time: 'caller' });
   },
 });
 
@@ -25,13 +21,8 @@ describeCounters({
   name: 'the counters in a cluster of three',
   skip: noServer,
   async createCounters(test) {
-    const counters = createRedisCounters({
-      url: nodes[0]?.url ?? '',
-      prefix: `animal-store-test:${randomUUID()}:`,
-      time: 'caller',
-    });
-    test.after(counters.close);
-    await counters.probe('account', 'key');
-    return counters;
+    const url = nodes[0]?.url ?? '';
+    const prefix = `animal-store-test:${randomUUID()}:`;
+    return connectCounters(test, { url, prefix, time: 'caller' });
   },
 });
