@@ -11,6 +11,7 @@ import { fuzzApi } from './fuzz/api.ts';
 import { fuzzWire } from './fuzz/wire.ts';
 import { killCommands } from './kill/commands.ts';
 import { kill } from './kill/kill.ts';
+import { powerLoss } from './power-loss/power-loss.ts';
 import type { Scenario } from './scenario.ts';
 import { clockBack } from './shutdown/clock-back.ts';
 import { secondInstance } from './shutdown/second-instance.ts';
@@ -26,6 +27,7 @@ import { unwritable } from './storage/unwritable.ts';
 export const scenarios: readonly Scenario[] = [
   kill,
   killCommands,
+  powerLoss,
   terminate,
   secondInstance,
   clockBack,
