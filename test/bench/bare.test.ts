@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { exchange, type Method, type Request } from '../../bench/exchange.ts';
+import { addEtags, exchange, type Method, type Request } from '../../bench/exchange.ts';
 import { sendHeads } from '../../bench/head-load.ts';
 import { type RunningServer, startServer } from '../../bench/processes.ts';
 import { type Recorded, record } from '../../bench/recording.ts';
@@ -70,4 +70,13 @@ test('a load of HEAD fails if an answer is no 200', async (t) => {
   const requests: Request[] = [{ method: 'HEAD', path }];
   await assert.rejects(sendHeads(origin, { requests, headers: {}, connections: 1 }, 0), /HTTP\/1.1 404/);
   assert.equal((await exchange(origin, { method: 'GET', path }, {})).status, 200);
+});
+
+test('a conditional request has the ETag of its own answer', async (t) => {
+  const { origin } = await startBare(t, recorded);
+  const requests = ['/1', '/2'].map((id): Request => ({ method: 'GET', path: path + id }));
+  assert.deepEqual(
+    await addEtags(origin, requests, {}),
+    requests.map((request) => ({ ...request, ifNoneMatch: '"rex"' })),
+  );
 });
