@@ -7,7 +7,7 @@ import { describeMachine, moveToLoadCore } from './machine.ts';
 import { measureMemory } from './memory.ts';
 import { type Options, readOptions, usage } from './options.ts';
 import { type Block, writeBlock } from './performance-page.ts';
-import { formatComparisons, formatSubjects, toJson } from './report.ts';
+import { formatComparisons, formatOthers, formatSubjects, toJson } from './report.ts';
 import { measureSizes } from './sizes.ts';
 import { buildStore } from './store.ts';
 import { walkPages } from './walk.ts';
@@ -40,7 +40,7 @@ async function measure(folder: string, options: Options): Promise<Found> {
   const comparisons = await compare(plan, chosen);
   return {
     block: 'comparison',
-    report: formatComparisons(comparisons),
+    report: formatComparisons(comparisons) + formatOthers(comparisons),
     json: toJson(comparisons),
     areGoalsMet: comparisons.every((comparison) => isGoalMet(comparison) !== false),
   };
