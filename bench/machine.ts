@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
 import { cpus, release, totalmem, type } from 'node:os';
-import manifest from '../package.json' with { type: 'json' };
 
 /** Servers run here, and nothing else of ours. */
 export const serverCore = 0;
@@ -25,14 +24,6 @@ export function describeMachine(): string {
   const memoryGib = Math.round(totalmem() / 1024 ** 3);
   const pinning = canPin ? 'server and load generator pinned to one core each' : 'nothing pinned to a core';
   return `${cpus().length} cores (${model}), ${memoryGib} GiB, ${type()} ${release()}, Node ${process.version.slice(1)}; ${pinning}`;
-}
-
-export const nodeFlags: readonly string[] =
-  manifest.scripts.start.match(/(?<=^exec node (?:--\S+ )*)--\S+/g) ?? [];
-
-/** A program for Node, with the flags that `npm start` starts the service with; the bare server and the peers have them, too. */
-export function onNode(args: readonly string[]): { readonly file: string; readonly args: readonly string[] } {
-  return { file: process.execPath, args: [...nodeFlags, ...args] };
 }
 
 /** All that a measured process gets of its surroundings, lest a setting of the user's change what is measured. */

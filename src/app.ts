@@ -16,7 +16,7 @@ import { type CounterStore, createCounterStore } from './limits/memory/counter-s
 import { createMemoryCounters } from './limits/memory/memory-counters.ts';
 import { createSharedCounters, type SharedCounters } from './limits/redis/shared-counters.ts';
 import { countVerdicts, exposeSharing } from './observability/limit-metrics.ts';
-import type { Log } from './observability/log.ts';
+import { exposeDroppedLines, type Log } from './observability/log.ts';
 import { createRegistry } from './observability/metrics.ts';
 import { createStoreFaults, type StoreFaults } from './observability/store-faults.ts';
 import { createStoreMetrics } from './observability/store-metrics.ts';
@@ -57,6 +57,7 @@ export async function startApp(config: Config, clock: Clock, log: Log): Promise<
   };
   try {
     const registry = createRegistry();
+    exposeDroppedLines(registry, log);
     const faults = createStoreFaults(log, clock);
     const watchers = [faults, createStoreMetrics(registry)];
     const watch = (database: Database) => watchCalls(database, watchers);
@@ -91,7 +92,12 @@ async function startService(
   database.watchAccounts?.(verifier.forget);
   const secret = await readSecret(database, 'cursor');
   const counting = await openCounters(config, database, secret, clock, log);
-  const limiter = createLimiter({ counters: countVerdicts(counting.counters, registry), clock });
+  const limiter = createLimiter({
+    counters: countVerdicts(counting.counters, registry),
+    clock,
+    onBan: ({ accountName: account, keyId }, untilMs) =>
+      log.warn({ account, keyId, until: new Date(untilMs).toISOString() }, 'a key is banned'),
+  });
   const cursors = createCursors(secret);
   const server = buildServer({
     ...config,

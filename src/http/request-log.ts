@@ -1,7 +1,7 @@
 import { createLineBudget } from '../observability/line-budget.ts';
 import type { Log } from '../observability/log.ts';
-import { redactKeys } from '../observability/log.ts';
 import { toPrintable } from '../observability/printable.ts';
+import { redactKeys } from '../observability/redact-keys.ts';
 import type { Exchange } from './exchange.ts';
 import type { ClientAddress } from './request/client-address.ts';
 import { readPath } from './request/path.ts';
@@ -40,7 +40,7 @@ export function createRequestLog(
   function write(exchange: Exchange, status: number, ms: number, omitted: number): void {
     const { id: requestId, request, caller } = exchange;
     const { method = '', url = '' } = request;
-    const path = redactKeys(toPrintable(readPath(url) ?? '[unreadable]'));
+    const path = clean(readPath(url) ?? '[unreadable]');
     const line = {
       requestId,
       ...readTraceId(request.headers['traceparent']),
@@ -49,7 +49,7 @@ export function createRequestLog(
       status,
       ms: Math.round(ms * 10) / 10,
       ...(caller === null
-        ? { address: addressOf(request) }
+        ? { address: clean(addressOf(request)) }
         : { account: caller.accountName, keyId: caller.keyId }),
       ...(omitted > 0 && { omitted }),
     };
@@ -67,6 +67,11 @@ export function createRequestLog(
       if (which === 'all') log.info(note, `malformed request ${note.status}`);
     },
   };
+}
+
+/** A client's text in one line, without any key; a path is decoded before, so that a key in it is seen as one. */
+function clean(text: string): string {
+  return redactKeys(toPrintable(text));
 }
 
 const traceparent = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/;

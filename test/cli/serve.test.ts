@@ -74,6 +74,15 @@ describe('serve', () => {
   });
 });
 
+test('a service that crashes logs why before it ends with exit code 1', async (t) => {
+  const preload = `process.on('SIGUSR2', () => { throw new Error('out of the blue'); });`;
+  const settings = { DATABASE_URL: `sqlite:${await makeFolder(t)}/store.db` };
+  const service = await serveInProcess(t, { settings, preload });
+  assert.equal((await service.end('SIGUSR2')).code, 1);
+  const { level, err } = JSON.parse(service.readLog().trimEnd().split('\n').at(-1) ?? '');
+  assert.deepEqual([level, err.message], [60, 'out of the blue']);
+});
+
 test('a store that another program keeps locked does not keep the service from ending', async (t) => {
   const path = `${await makeFolder(t)}/store.db`;
   const settings = { DATABASE_URL: `sqlite:${path}`, ENVIRONMENT: 'development' };

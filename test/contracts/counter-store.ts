@@ -135,9 +135,9 @@ export function describeCounterStore(engine: Engine): void {
       let writes = 0;
       const counting: Database = {
         ...database,
-        transact: (work) => {
+        transact: (work, input) => {
           writes += 1;
-          return database.transact(work);
+          return database.transact(work, input);
         },
       };
       const process = await start(counting);
@@ -166,10 +166,10 @@ export function describeCounterStore(engine: Engine): void {
       let failures = 2;
       const failing: Database = {
         ...database,
-        transact: (work) => {
+        transact: (work, input) => {
           failures -= 1;
           if (failures === 0) return Promise.reject(new AppError('unavailable', 'the store is away'));
-          return database.transact(work);
+          return database.transact(work, input);
         },
       };
       const process = await start(failing);

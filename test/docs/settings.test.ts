@@ -24,6 +24,7 @@ import { readyBytesMax } from '../../src/http/ready-answers.ts';
 import { slowRequestMs, unavailableLinesMax } from '../../src/http/request-log.ts';
 import { lingerBytesMax, lingerMs } from '../../src/http/unreadable.ts';
 import { addressesMax } from '../../src/limits/memory/memory-counters.ts';
+import { waitingCharactersMax } from '../../src/observability/line-buffer.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { startLockMsMax } from '../../src/storage/postgres/database.ts';
 import { waitingTasksMax } from '../../src/storage/postgres/pool.ts';
@@ -83,6 +84,7 @@ test('docs/settings.md tells the fixed bounds as the program holds them', async 
     bytes(readyBytesMax),
     seconds(slowRequestMs),
     String(unavailableLinesMax),
+    waitingCharactersMax.toLocaleString('en'),
     seconds(lingerMs),
     bytes(lingerBytesMax),
     seconds(lastCallMs),

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts';
-import { redactKeys } from '../../observability/log.ts';
+import { redactKeys } from '../../observability/redact-keys.ts';
 
 /** Whether a client asks for strict handling: `Prefer: handling=strict` (RFC 7240). The first `handling` counts. */
 export function isStrict(prefer: string | readonly string[] | undefined): boolean {

@@ -2,7 +2,7 @@ import { Kysely, PostgresDialect } from 'kysely';
 import { type ClientBase, DatabaseError, Pool } from 'pg';
 import { minuteMs } from '../../clock.ts';
 import { OperatorError } from '../../errors.ts';
-import type { Database, Work } from '../database.ts';
+import type { Database, NamedWork, Work } from '../database.ts';
 import { isNewest, migrate } from '../migrations/migrate.ts';
 import { toOpeningError } from '../opening-error.ts';
 import type { Tables } from '../tables.ts';
@@ -76,7 +76,7 @@ function connect(url: string): Database {
     read: (statement, parameters) => pool.lend((client) => query(client, statement, parameters)),
     readNow: null,
     run: (statement, parameters) => pool.lend((client) => query(client, statement, parameters)),
-    transact: (work) => pool.lend((client) => transact(client, work)),
+    transact: (work, input) => pool.lend((client) => transact(client, work, input)),
     load: (...rows) => loadRows(url, ...rows),
     watchAccounts(onChange) {
       stops.push(watchAccounts(url, onChange));
@@ -89,10 +89,10 @@ function connect(url: string): Database {
   };
 }
 
-async function transact<T>(client: ClientBase, work: () => Work<T>): Promise<T> {
+async function transact<I, T>(client: ClientBase, { body }: NamedWork<I, T>, input: I): Promise<T> {
   await send(client, { text: 'begin isolation level serializable' });
   try {
-    const result = await runWork(client, work());
+    const result = await runWork(client, body(input));
     await send(client, { text: 'commit' });
     return result;
   } catch (error) {

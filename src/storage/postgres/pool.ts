@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { Pool, type PoolClient } from 'pg';
 import { storeOverloaded, storeUnavailable } from '../store-unavailable.ts';
 import { connectionSettings } from './client.ts';
-import { isConnectionSpoilt, repeatOnConflict, throwStorageError } from './faults.ts';
+import { isConnectionSpoilt, repeatOnConflict, throwConnectionError } from './faults.ts';
 import { createPostgresSockets } from './sockets.ts';
 
 /** A bounded set of connections to one server, made when they are wanted and made anew when they are lost. */
@@ -60,7 +60,7 @@ export function createPostgresPool(url: string): PostgresPool {
 
   async function runTask<T>(task: (client: PoolClient) => Promise<T>): Promise<T> {
     if (pool.waitingCount >= waitingTasksMax) throw storeOverloaded();
-    const client = await pool.connect().catch(throwStorageError);
+    const client = await pool.connect().catch(throwConnectionError);
     let spoilt = false;
     try {
       return await task(client);

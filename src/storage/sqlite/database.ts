@@ -1,9 +1,10 @@
-import { mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Kysely } from 'kysely';
 import type { Database, Value } from '../database.ts';
 import { isNewest, migrate } from '../migrations/migrate.ts';
 import { toOpeningError } from '../opening-error.ts';
+import { makeFolder, syncFolder } from '../sync-folder.ts';
 import type { Tables } from '../tables.ts';
 import {
   lockWaitMsMax,
@@ -24,8 +25,10 @@ const readBusyTimeoutMs = 1_000;
  */
 export async function openSqlite(path: string): Promise<Database> {
   try {
-    mkdirSync(dirname(path), { recursive: true });
+    await makeFolder(dirname(path));
+    const isNew = !existsSync(path);
     await repeatWhileBusy(() => migrateFile(path), lockWaitMsMax);
+    if (isNew) await syncFolder(dirname(path));
     return await connect(path);
   } catch (error) {
     throw toOpeningError(path, error);

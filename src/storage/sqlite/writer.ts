@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import type { Parameters, Statement, Step, Work } from '../database.ts';
+import type { NamedWork, Parameters, Statement, Step, Work } from '../database.ts';
 import { storeOverloaded } from '../store-unavailable.ts';
 import { isBusy, type SqliteConnection, toStorageError } from './connection.ts';
 
@@ -15,7 +15,7 @@ interface Job {
 
 /** Runs works in transactions that works which come close together share. */
 export interface SqliteWriter {
-  transact<T>(work: () => Work<T>): Promise<T>;
+  transact<I, T>(work: NamedWork<I, T>, input: I): Promise<T>;
   run<P extends Parameters, R>(statement: Statement<P, R>, parameters: P): Promise<readonly R[]>;
   /** Waits until everything that was handed over is settled; what is not by then waits `drainWaitMsMax` at most. */
   drain(): Promise<void>;
@@ -143,7 +143,7 @@ export function createSqliteWriter(connection: SqliteConnection, beforeWait = ()
   }
 
   return {
-    transact: queue,
+    transact: ({ body }, input) => queue(() => body(input)),
     run: (statement, parameters) => queue({ statement, parameters } as unknown as Step),
     drain() {
       waitMsMax = drainWaitMsMax;

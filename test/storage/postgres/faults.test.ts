@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { Client, DatabaseError } from 'pg';
 import { AppError, OperatorError } from '../../../src/errors.ts';
-import { type Database, statement, step } from '../../../src/storage/database.ts';
+import { type Database, statement } from '../../../src/storage/database.ts';
 import { repeatOnConflict, throwStorageError } from '../../../src/storage/postgres/faults.ts';
 import { connectionsMax, waitingTasksMax } from '../../../src/storage/postgres/pool.ts';
 import { insertWindow, selectSubjects, selectUsed } from '../../contracts/window-rows.ts';
+import { addWindows, readSubjects } from '../../contracts/works.ts';
 import { findPostgres, type Store } from '../../support/engines.ts';
 import { startRelay } from '../../support/relay.ts';
 
@@ -26,10 +27,7 @@ describe('PostgreSQL in trouble', { skip: postgres.skip }, () => {
     await relay.cut();
     await assert.rejects(async () => database.read(selectSubjects, {}), unavailable);
     await assert.rejects(database.run(insertWindow, { subject: 'b', used: 1n }), unavailable);
-    await assert.rejects(
-      database.transact(() => step(selectSubjects, {})),
-      unavailable,
-    );
+    await assert.rejects(database.transact(readSubjects, null), unavailable);
     await assert.rejects(database.load('pets', ['name'], noRows()), unavailable);
     await relay.mend();
     assert.equal((await database.read(selectSubjects, {})).length, 1);
@@ -51,9 +49,7 @@ describe('PostgreSQL in trouble', { skip: postgres.skip }, () => {
     const store = await postgres.createStore(t);
     const database = await store.open();
     const unlock = await lockWindows(t, store);
-    const work = database.transact(function* () {
-      yield* step(insertWindow, { subject: 'a', used: 1n });
-    });
+    const work = database.transact(addWindows, [{ subject: 'a', used: 1n }]);
     const failing = assert.rejects(work, unavailable);
     await eventually(async () => (await terminateWaiting(store)) === 1);
     await failing;

@@ -7,7 +7,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { int64Max } from '../../../src/int64.ts';
 import { insertPet } from '../../../src/pets/pet-rows.ts';
-import { type Database, step } from '../../../src/storage/database.ts';
+import type { Database } from '../../../src/storage/database.ts';
 import { openConnection, type SqliteConnection } from '../../../src/storage/sqlite/connection.ts';
 import { openSqlite } from '../../../src/storage/sqlite/database.ts';
 import {
@@ -16,7 +16,8 @@ import {
   waitingWorksMax,
   writeWaitMsMax,
 } from '../../../src/storage/sqlite/writer.ts';
-import { insertSecret, insertWindow, selectSubjects } from '../../contracts/window-rows.ts';
+import { insertWindow, selectSubjects } from '../../contracts/window-rows.ts';
+import { addSecret, addWindows, doNothing } from '../../contracts/works.ts';
 
 const unavailable = { name: 'AppError', code: 'unavailable' };
 
@@ -62,7 +63,7 @@ describe('a commit', () => {
       clock.ms += clock.commitMs;
     }
     const writer = createSqliteWriter({ ...connection, requireInPlace });
-    const write = () => writer.transact(function* () {});
+    const write = () => writer.transact(doNothing, null);
     return { begun, clock, connection, path, database, writer, write };
   }
 
@@ -203,7 +204,7 @@ describe('a commit', () => {
     const exec = t.mock.method(connection.raw, 'exec', () => {
       throw new Error('out of memory');
     });
-    const failing = writer.transact(() => step(insertWindow, { subject: 'a', used: 'many' as never }));
+    const failing = writer.transact(addWindows, [{ subject: 'a', used: 'many' as never }]);
     const works = [failing, write()];
     waitLong();
     works.push(write());
@@ -253,7 +254,7 @@ test('before each commit it is told that it will be waited for', async (t) => {
   const told: string[] = [];
   const requireInPlace = () => void told.push('commit');
   const writer = createSqliteWriter({ ...connection, requireInPlace }, () => told.push('wait'));
-  const write = () => writer.transact(function* () {});
+  const write = () => writer.transact(doNothing, null);
   await Promise.all([write(), write()]);
   assert.deepEqual(told, ['wait', 'commit']);
   await nextTurn();
@@ -267,11 +268,10 @@ test('before each commit it is told that it will be waited for', async (t) => {
 test('a work beyond those that may wait is refused at once', async (t) => {
   const { connection, path } = await openFile(t);
   const writer = createSqliteWriter(connection);
-  const nothing = function* () {};
   const other = new DatabaseSync(path);
   other.exec('begin immediate');
-  const waiting = Array.from({ length: waitingWorksMax }, () => writer.transact(nothing));
-  await assert.rejects(writer.transact(nothing), unavailable);
+  const waiting = Array.from({ length: waitingWorksMax }, () => writer.transact(doNothing, null));
+  await assert.rejects(writer.transact(doNothing, null), unavailable);
   other.close();
   await Promise.all(waiting);
 });
@@ -279,10 +279,7 @@ test('a work beyond those that may wait is refused at once', async (t) => {
 test('waiting for the works to settle ends also where they fail', async (t) => {
   const { connection } = await openFile(t);
   const writer = createSqliteWriter(connection);
-  const failing = assert.rejects(
-    writer.transact(() => step(insertWindow, { subject: 'a', used: 1n })),
-    unavailable,
-  );
+  const failing = assert.rejects(writer.transact(addWindows, [{ subject: 'a', used: 1n }]), unavailable);
   const drained = writer.drain();
   connection.close();
   await drained;
@@ -320,9 +317,8 @@ test('animals that a trigger of the operator leaves out are not answered with th
 test('a full disk refuses what does not fit and nothing else, and is well again when there is room', async (t) => {
   const { database, connection } = await openFile(t);
   const writer = createSqliteWriter(connection);
-  const addLarge = () =>
-    writer.transact(() => step(insertSecret, { name: 'large', value: new Uint8Array(1e6) }));
-  const addSmall = (subject: string) => writer.transact(() => step(insertWindow, { subject, used: 1n }));
+  const addLarge = () => writer.transact(addSecret, { name: 'large', value: new Uint8Array(1e6) });
+  const addSmall = (subject: string) => writer.transact(addWindows, [{ subject, used: 1n }]);
   const [pages] = connection.raw.prepare('pragma page_count').all();
   connection.raw.exec(`pragma max_page_count = ${pages?.['page_count']}`);
 
