@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { createKeyVerifier } from '../../src/accounts/key-verifier.ts';
-import { createCursors } from '../../src/http/cursor.ts';
+import { createCursors } from '../../src/http/request/cursor.ts';
 import { buildServer } from '../../src/http/server.ts';
 import { createLimiter } from '../../src/limits/limiter.ts';
 import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts';
