@@ -12,9 +12,14 @@ const nodes = noServer === false ? await startRedisCluster({ after }) : [];
 describeCounters({
   name: 'the counters in Redis',
   skip: redis.skip,
-  async createCounters(test) {
+  async createCounters(test, addressesMax) {
     const { url, prefix } = await redis.createSpace(test);
-    const counters = createRedisCounters({ url, prefix, time: 'caller' });
+    const counters = createRedisCounters({
+      url,
+      prefix,
+      time: 'caller',
+      ...(addressesMax !== undefined && { addressesMax }),
+    });
     test.after(counters.close);
     await counters.probe('account', 'key');
     return counters;
@@ -24,11 +29,12 @@ describeCounters({
 describeCounters({
   name: 'the counters in a cluster of three',
   skip: noServer,
-  async createCounters(test) {
+  async createCounters(test, addressesMax) {
     const counters = createRedisCounters({
       url: nodes[0]?.url ?? '',
       prefix: `animal-store-test:${randomUUID()}:`,
       time: 'caller',
+      ...(addressesMax !== undefined && { addressesMax }),
     });
     test.after(counters.close);
     await counters.probe('account', 'key');

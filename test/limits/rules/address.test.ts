@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addressSubject, unreadableAddress } from '../../../src/limits/rules/address.ts';
+import { addressSubject, isReader, readerSubject } from '../../../src/limits/rules/address.ts';
 
 test('each IPv4 address is counted by itself', () => {
   assert.equal(addressSubject('192.0.2.7'), 'address:192.0.2.7');
@@ -31,5 +31,13 @@ test('the zone of a link-local address does not count', () => {
 
 test('all that is no address is counted as one', () => {
   for (const text of ['', 'unknown', '192.0.2.7:8080', '[::1]', '1.2.3.4.5', '::ffff:1.2.3.400', '%', '\0'])
-    assert.equal(addressSubject(text), unreadableAddress, text);
+    assert.equal(addressSubject(text), 'address:unreadable', text);
+});
+
+test('a reader of the documentation is counted by the same addresses, apart from the others', () => {
+  for (const address of ['192.0.2.7', '2001:db8:0:1::1', 'unknown']) {
+    const subject = addressSubject(address);
+    assert.equal(readerSubject(address), subject.replace('address:', 'reader:'));
+    assert.deepEqual([isReader(readerSubject(address)), isReader(subject)], [true, false]);
+  }
 });
