@@ -32,18 +32,13 @@ export interface Admission {
   recall(request: IncomingMessage): Early | null;
 }
 
-export function createAdmission(verifier: KeyVerifier, limiter: Limiter): Admission {
+export function createAdmission(verifier: Pick<KeyVerifier, 'recall'>, limiter: Limiter): Admission {
   const known = new WeakMap<IncomingMessage, Early>();
 
   return {
     admit(request, scope) {
-      const verification = identify(verifier, request.headers.authorization);
-      if (verification instanceof Promise) {
-        // The long way asks again and tells the client of a failure; nobody is left here to catch it.
-        verification.catch(() => undefined);
-        return null;
-      }
-      if (!('caller' in verification)) return null;
+      const verification = identify(request.headers.authorization, verifier.recall);
+      if (verification === null || !('caller' in verification)) return null;
       const { caller } = verification;
       if (!caller.scopes.includes(scope)) return null;
       const decision = limiter.takeForKey(caller);

@@ -1,12 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { KeyVerifier, Verification } from '../accounts/key-verifier.ts';
+import type { KeyLookup, LookedUp } from '../accounts/key-lookup.ts';
 import { AppError, type ErrorCode } from '../errors.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Decision } from '../limits/rules/decision.ts';
-import { settle } from '../soon.ts';
-import type { Admission } from './admission.ts';
-import { identify, keyError, needsKey, type Refusal } from './authenticate.ts';
+import { type Soon, settle } from '../soon.ts';
+import type { Admission, Early } from './admission.ts';
+import { identify, isDocumentation, keyError, missing, needsKey, type Refusal } from './authenticate.ts';
 import { securityHeaders } from './security-headers.ts';
+
+type Answer = LookedUp | { readonly refusal: Refusal };
 
 export type Done = (error?: Error) => void;
 
@@ -15,11 +17,17 @@ export type Done = (error?: Error) => void;
  * follows, the headers of the limit are on the response. It stays in one turn of the event loop where the key is
  * remembered and the counters are in the process, which is nearly always: hence callbacks and not `await`.
  */
-export function createArrival(verifier: KeyVerifier, limiter: Limiter, admission: Pick<Admission, 'recall'>) {
-  function count(verification: Verification | { refusal: Refusal }, request: FastifyRequest) {
-    return 'caller' in verification
-      ? limiter.takeForKey(verification.caller)
-      : limiter.takeForAddress(request.ip);
+export function createArrival(keyLookup: KeyLookup, limiter: Limiter, admission: Pick<Admission, 'recall'>) {
+  function authenticate(request: FastifyRequest): Soon<Answer> {
+    if (isDocumentation(request)) return missing;
+    return identify(request.headers.authorization, (token) => keyLookup.verify(token, request.ip));
+  }
+
+  function count(answer: Answer, request: FastifyRequest, early: Early | null): Soon<Decision> {
+    if ('decision' in answer) return answer.decision;
+    if (early !== null) return early.decision;
+    if ('caller' in answer) return limiter.takeForKey(answer.caller);
+    return isDocumentation(request) ? limiter.takeForReader(request.ip) : limiter.takeForAddress(request.ip);
   }
 
   return function arrive(request: FastifyRequest, reply: FastifyReply, done: Done): void {
@@ -36,22 +44,17 @@ export function createArrival(verifier: KeyVerifier, limiter: Limiter, admission
     const early = admission.recall(request.raw);
     request.earlyMs = early?.ms ?? 0;
 
-    function judge(verification: Verification | { refusal: Refusal }, decision: Decision): void {
+    function judge(answer: Answer, decision: Decision): void {
       reply.headers(decision.headers);
-      if ('caller' in verification) request.caller = verification.caller;
+      if ('caller' in answer) request.caller = answer.caller;
       if (decision.code !== null) done(limitError(decision.code, decision.retryAfterSeconds));
-      else if ('refusal' in verification && needsKey(request)) done(keyError(verification.refusal));
+      else if ('refusal' in answer && needsKey(request)) done(keyError(answer.refusal));
       else done(request.brokenBy ?? early?.failure ?? undefined);
     }
 
     settle(
-      identify(verifier, request.headers.authorization),
-      (verification) =>
-        settle(
-          early?.decision ?? count(verification, request),
-          (decision) => judge(verification, decision),
-          fail,
-        ),
+      authenticate(request),
+      (answer) => settle(count(answer, request, early), (decision) => judge(answer, decision), fail),
       fail,
     );
   };

@@ -1,8 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../accounts/account.ts';
-import type { KeyRefusal, KeyVerifier, Verification } from '../accounts/key-verifier.ts';
+import type { KeyRefusal } from '../accounts/key-verifier.ts';
 import { AppError } from '../errors.ts';
-import type { Soon } from '../soon.ts';
 import { readPath } from './path.ts';
 
 export type Refusal = KeyRefusal | 'api_key_missing';
@@ -19,18 +18,18 @@ declare module 'fastify' {
 }
 
 const usualScheme = 'Bearer ';
-const missing = { refusal: 'api_key_missing' } as const;
+export const missing = { refusal: 'api_key_missing' } as const;
 /** What stands after the scheme; a tab there is part of it, as only spaces part the two (RFC 9110, section 11.4). */
 const bearer = /^bearer(?: +|(?=\t))(.+)$/i;
 
 /** Who sends a request: only the `Authorization` header counts (contract section 5). */
-export function identify(
-  verifier: KeyVerifier,
+export function identify<T>(
   authorization: string | undefined,
-): Soon<Verification> | typeof missing {
+  verify: (token: string) => T,
+): T | typeof missing {
   if (authorization === undefined) return missing;
   const token = readToken(authorization);
-  return token === undefined ? missing : verifier.verify(token);
+  return token === undefined ? missing : verify(token);
 }
 
 /** Nearly all write it in the one usual way, and to run the expression costs as much as to look a key up. */
@@ -58,8 +57,12 @@ const underVersion = /^\/v1(?:\/|%2f|$)/i;
  * `/v1`, and whatever cannot be read. It asks the route first, since a path may be written in more than one way.
  */
 export function needsKey(request: FastifyRequest): boolean {
-  const hasRoute = request.routeOptions.url !== undefined;
-  if (hasRoute) return request.routeOptions.config.isPublic !== true;
+  if (request.routeOptions.url !== undefined) return !isDocumentation(request);
   const path = readPath(request.url);
   return path === null || underVersion.test(path);
+}
+
+/** Whether a request is for the documentation, which has a count of its own and asks for no key. */
+export function isDocumentation({ routeOptions }: FastifyRequest): boolean {
+  return routeOptions.url !== undefined && routeOptions.config.isPublic === true;
 }

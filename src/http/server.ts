@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { Registry } from 'prom-client';
+import { createKeyLookup } from '../accounts/key-lookup.ts';
 import type { KeyVerifier } from '../accounts/key-verifier.ts';
 import type { Clock } from '../clock.ts';
 import type { TrustProxy } from '../config.ts';
@@ -93,7 +94,8 @@ function createParts({ catalogue, cursors, verifier, limiter, clock, log, ...opt
     keepAliveMs: timeouts.keepAliveMs,
     baseUrl,
   });
-  const arrive = createArrival(verifier, limiter, admission);
+  const keyLookup = createKeyLookup({ verifier, findRefusal: limiter.findRefusal, clock });
+  const arrive = createArrival(keyLookup, limiter, admission);
   const allowOrigin = createCors(corsOrigins, limiter);
 
   function receive(request: FastifyRequest, reply: FastifyReply, done: Done): void {
