@@ -4,7 +4,7 @@ import { addressSubject } from '../limits/rules/address.ts';
 import type { Decision } from '../limits/rules/decision.ts';
 import { after, type Soon } from '../soon.ts';
 import type { KeyVerifier, Verification } from './key-verifier.ts';
-import { createLane, type LaneBounds } from './lane.ts';
+import { createLane, type LaneBounds, sentAway } from './lane.ts';
 
 /** Unknown keys from addresses whose count has room: as many may wait as there may be connections. */
 export const strangersLane: LaneBounds = {
@@ -15,7 +15,7 @@ export const strangersLane: LaneBounds = {
 /** Unknown keys from addresses whose count is spent. */
 export const spentLane: LaneBounds = { runningMax: 1, waitingMax: 100, waitingPerAddressMax: 10 };
 /** How long a look-up waits for its turn at most; looked at when the turn comes. */
-export const lookUpWaitMsMax = 2 * secondMs;
+export const lookUpWaitMsMax = 5 * secondMs;
 
 /** Who a key stands for, why for nobody, or the 429 of an address whose key was not looked up. */
 export type LookedUp = Verification | { readonly decision: Decision };
@@ -51,20 +51,29 @@ export function createKeyLookup({ verifier, findRefusal, clock }: KeyLookupOptio
   }
 
   async function asStranger(text: string, address: string, sinceMs: number): Promise<LookedUp> {
-    const found = strangers.run(addressSubject(address), async () => {
-      if (clock() - sinceMs > lookUpWaitMsMax) throw overloaded();
-      // Look-ups that failed in the meantime may have spent the count.
-      return (await findRefusal(address)) === null ? verifier.verify(text) : null;
+    const subject = addressSubject(address);
+    const found = strangers.run(subject, async () => {
+      // Look-ups that failed in the meantime may have spent the count: then the whole queue of the address leaves.
+      const isSpent = (await findRefusal(address)) !== null;
+      if (isSpent) strangers.sendAway(subject);
+      else if (isLate(sinceMs)) throw overloaded();
+      return isSpent ? sentAway : verifier.verify(text);
     });
     if (found === null) throw overloaded();
-    return (await found) ?? lookUp(text, address, sinceMs);
+    const result = await found;
+    return result === sentAway ? lookUp(text, address, sinceMs) : result;
   }
 
   function asSpent(text: string, address: string, sinceMs: number, decision: Decision): Soon<LookedUp> {
     const found = spent.run<LookedUp>(addressSubject(address), async () =>
-      clock() - sinceMs > lookUpWaitMsMax ? { decision } : verifier.verify(text),
+      isLate(sinceMs) ? { decision } : verifier.verify(text),
     );
-    return found ?? { decision };
+    if (found === null) return { decision };
+    return found.then((result) => (result === sentAway ? { decision } : result));
+  }
+
+  function isLate(sinceMs: number): boolean {
+    return clock() - sinceMs > lookUpWaitMsMax;
   }
 
   return {

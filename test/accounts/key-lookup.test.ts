@@ -141,6 +141,21 @@ for (const engine of engines)
       assert.ok(countReads() <= readsMax, `${countReads()}`);
     });
 
+    test('all who wait behind an address that is spent leave together, however slow the counters are', async (t) => {
+      const { verifier, limiter, clock } = await open(t, engine);
+      let asked = 0;
+      const findRefusal = async (address: string) => {
+        asked += 1;
+        await nextTurn();
+        return limiter.findRefusal(address);
+      };
+      const slow = createKeyLookup({ verifier, findRefusal, clock: clock.now });
+      const waiting = Array.from({ length: 500 }, async () => slow.verify(generateKey('stg'), here));
+      for (let sent = 0; sent < freeLimits.perMinute; sent += 1) limiter.takeForAddress(here);
+      await Promise.all(waiting);
+      assert.ok(asked <= 500 + 500 + strangersLane.runningMax, `${asked}`);
+    });
+
     test('a new key from an address with room is served while strangers wait', async (t) => {
       const { keyring, ask, askMany, spend, hold, answerAll } = await open(t, engine);
       const { key } = await keyring.issue(order());

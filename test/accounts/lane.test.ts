@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { createLane, type LaneBounds } from '../../src/accounts/lane.ts';
+import { createLane, type LaneBounds, sentAway } from '../../src/accounts/lane.ts';
 
 /** A lane whose tasks note that they have begun, and end when the test says so. */
 function open(bounds: Partial<LaneBounds> = {}) {
@@ -9,7 +9,7 @@ function open(bounds: Partial<LaneBounds> = {}) {
   const begun: string[] = [];
   const ends: PromiseWithResolvers<void>[] = [];
 
-  function run(address: string): Promise<string> | null {
+  function run(address: string) {
     return lane.run(address, async () => {
       const end = Promise.withResolvers<void>();
       begun.push(address);
@@ -22,7 +22,7 @@ function open(bounds: Partial<LaneBounds> = {}) {
     ends.shift()?.[how]();
     await nextTurn();
   }
-  return { run, begun, endNext };
+  return { ...lane, run, begun, endNext };
 }
 
 test('a lane runs a task within the call while it has room', () => {
@@ -57,6 +57,17 @@ test('a lane takes no more tasks than may wait in all', () => {
     ['a', 'b', 'c', 'd'].map((address) => run(address) !== null),
     [true, true, true, false],
   );
+});
+
+test('the tasks of an address that is sent away do not run, and leave their places to others', async () => {
+  const { run, sendAway, begun, endNext } = open({ waitingMax: 3 });
+  const tasks = ['a', 'b', 'a', 'a'].map(run);
+  assert.equal(run('c'), null);
+  sendAway('a');
+  assert.deepEqual(await Promise.all(tasks.slice(2)), [sentAway, sentAway]);
+  assert.notEqual(run('c'), null);
+  for (let count = 0; count < 3; count += 1) await endNext();
+  assert.equal(begun.join(''), 'abc');
 });
 
 test('a task that fails makes way for the next', async () => {
