@@ -1,4 +1,5 @@
 import { Registry } from 'prom-client';
+import { createKeyLookup } from '../accounts/key-lookup.ts';
 import type { KeyVerifier } from '../accounts/key-verifier.ts';
 import type { Clock } from '../clock.ts';
 import type { TrustProxy } from '../config.ts';
@@ -64,12 +65,13 @@ export function buildServer(options: ServerOptions): HttpService {
 
   const inFlight = createInFlight();
   const addressOf = createClientAddress(options.trustProxy);
+  const keyLookup = createKeyLookup({ verifier: options.verifier, findRefusal: limiter.findRefusal, clock });
   const createRequestId = createRequestIds();
   const makeErrorAnswer = createErrorAnswers(docsUrl);
   const observers = [countRequests(registry), createRequestLog(log, options.logRequests, addressOf)];
   const handle = createPipeline({
     router: createRouter(routes),
-    gate: createGate(options.verifier, limiter, addressOf),
+    gate: createGate(keyLookup, limiter, addressOf),
     cors: createCors(options.corsOrigins, {
       exposed: Object.keys(responseHeaders).filter(
         (name) => !/^Access-Control|Vary|(?:Successor|Help)Link$/.test(name),

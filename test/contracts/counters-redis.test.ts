@@ -11,18 +11,26 @@ const nodes = noServer === false ? await startRedisCluster({ after }) : [];
 describeCounters({
   name: 'the counters in Redis',
   skip: redis.skip,
-  async createCounters(test) {
+  async createCounters(test, addressesMax) {
     const { url, prefix } = await redis.createSpace(test);
-    return connectCounters(test, { url, prefix, time: 'caller' });
+    return connectCounters(test, {
+      url,
+      prefix,
+      time: 'caller',
+      ...(addressesMax !== undefined && { addressesMax }),
+    });
   },
 });
 
 describeCounters({
   name: 'the counters in a cluster of three',
   skip: noServer,
-  async createCounters(test) {
-    const url = nodes[0]?.url ?? '';
-    const prefix = `animal-store-test:${randomUUID()}:`;
-    return connectCounters(test, { url, prefix, time: 'caller' });
+  async createCounters(test, addressesMax) {
+    return connectCounters(test, {
+      url: nodes[0]?.url ?? '',
+      prefix: `animal-store-test:${randomUUID()}:`,
+      time: 'caller',
+      ...(addressesMax !== undefined && { addressesMax }),
+    });
   },
 });

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { Registry } from 'prom-client';
+import { lookUpWaitMsMax, spentLane, strangersLane } from '../../src/accounts/key-lookup.ts';
 import { rememberedKeysMax } from '../../src/accounts/key-verifier.ts';
+import { knownKeysMax } from '../../src/accounts/known-keys.ts';
 import { backlogMax, drainMsMax } from '../../src/app.ts';
 import { secondMs } from '../../src/clock.ts';
 import { settings } from '../../src/config.ts';
@@ -81,6 +83,12 @@ test('docs/settings.md tells the fixed bounds as the program holds them', async 
     waitingTasksMax.toLocaleString('en'),
     addressesMax.toLocaleString('en'),
     rememberedKeysMax.toLocaleString('en'),
+    knownKeysMax.toLocaleString('en'),
+    String(strangersLane.runningMax),
+    strangersLane.waitingMax.toLocaleString('en'),
+    seconds(lookUpWaitMsMax),
+    String(spentLane.runningMax),
+    `${spentLane.waitingMax} and ${spentLane.waitingPerAddressMax}`,
     bytes(readyBytesMax),
     seconds(slowRequestMs),
     String(unavailableLinesMax),
