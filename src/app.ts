@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import { selectAnyAccount } from './accounts/account-rows.ts';
+import { keyEnvironmentOf } from './accounts/api-key.ts';
 import { createKeyVerifier } from './accounts/key-verifier.ts';
 import type { IssuedKey, Keyring } from './accounts/keyring.ts';
 import { type Clock, minuteMs, secondMs } from './clock.ts';
@@ -63,6 +64,7 @@ export async function startApp(config: Config, clock: Clock, log: Log): Promise<
     const watch = (database: Database) => watchCalls(database, watchers);
     const store = await openStore(config, clock, watch);
     opened.push(store.close);
+    await warnOfForeignKeys(store.keyring, config, log);
     const release = claimServing(config.databaseUrl);
     opened.push(async () => release());
     const service = await startService(store, config, clock, log, registry, faults);
@@ -88,7 +90,9 @@ async function startService(
   registry: Registry,
   faults: StoreFaults,
 ) {
-  const verifier = createKeyVerifier(database, clock);
+  const verifier = createKeyVerifier(database, clock, {
+    environment: keyEnvironmentOf[config.environment],
+  });
   database.watchAccounts?.(verifier.forget);
   const secret = await readSecret(database, 'cursor');
   const counting = await openCounters(config, database, secret, clock, log);
@@ -160,6 +164,18 @@ async function openCounters(
   });
   await shared.probe();
   return { counters: shared, store, shared };
+}
+
+/** How many keys of other environments a start names. */
+const foreignKeysMax = 10;
+
+/** A key works only in its own environment: a store that was copied from another may hold keys that do not work here. */
+async function warnOfForeignKeys(keyring: Keyring, { environment }: Config, log: Log): Promise<void> {
+  const found = await keyring.listForeign(foreignKeysMax + 1);
+  if (found.length === 0) return;
+  const keyIds = found.slice(0, foreignKeysMax);
+  const andMore = found.length > foreignKeysMax;
+  log.warn({ keyIds, andMore }, `keys of another environment do not work in ${environment}`);
 }
 
 async function issueFirstKey(keyring: Keyring): Promise<IssuedKey | null> {

@@ -1,11 +1,14 @@
 import { constants } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { keyEnvironmentOf } from '../accounts/api-key.ts';
 import type { Clock } from '../clock.ts';
+import type { Environment } from '../config.ts';
 import { inspectSqlite } from '../storage/sqlite/inspection.ts';
 import type { SqliteInspection } from '../storage/sqlite/look.ts';
 import { checkNewestRow, formatSpan } from './clock.ts';
 import { type Finding, ok, problem, reasonOf, warning } from './finding.ts';
+import { checkKeys } from './keys.ts';
 import { checkOwnership } from './machine.ts';
 import { checkSchema } from './schema.ts';
 
@@ -18,8 +21,8 @@ const freeBytesWanted = 1_024 * mebibyte;
 /** What an operator may set about the checks of an embedded store. */
 export interface SqliteCheckOptions {
   readonly clock: Clock;
-  /** Whether others on the machine may read the store. */
-  readonly mayOthersRead: boolean;
+  /** In development others on the machine may read the store. */
+  readonly environment: Environment;
   /** How long the file may be read. */
   readonly lookMsMax: number;
 }
@@ -43,7 +46,7 @@ export async function checkSqlite(location: string, options: SqliteCheckOptions)
   if (!found.isFile()) return unknown(cannotOpen(file, new Error('it is no file')));
   const { findings, isServed } = await checkContents(file, options);
   const place = await checkPlace(file, found.size);
-  const ownership = await checkOwnership(file, dirname(file), options.mayOthersRead);
+  const ownership = await checkOwnership(file, dirname(file), options.environment === 'development');
   return { findings: [...findings, ...place, ownership], isServed };
 }
 
@@ -51,10 +54,11 @@ function unknown(finding: Finding): StoreCheck {
   return { findings: [finding], isServed: null };
 }
 
-async function checkContents(file: string, { clock, lookMsMax }: SqliteCheckOptions): Promise<StoreCheck> {
+async function checkContents(file: string, options: SqliteCheckOptions): Promise<StoreCheck> {
   try {
-    const told = await inspectSqlite(file, lookMsMax);
-    if (told !== null) return { findings: judge(file, told, clock), isServed: told.isServed };
+    const { environment, lookMsMax } = options;
+    const told = await inspectSqlite(file, keyEnvironmentOf[environment], lookMsMax);
+    if (told !== null) return { findings: judge(file, told, options), isServed: told.isServed };
     const is = `${file} could not be read to its end within ${formatSpan(lookMsMax)}`;
     return unknown(
       warning(
@@ -70,8 +74,8 @@ async function checkContents(file: string, { clock, lookMsMax }: SqliteCheckOpti
 
 function judge(
   file: string,
-  { migrations, newestRowMs, integrity, isServed }: SqliteInspection,
-  clock: Clock,
+  { migrations, newestRowMs, foreignKeys, integrity, isServed }: SqliteInspection,
+  { clock, environment }: SqliteCheckOptions,
 ): Finding[] {
   const use = isServed ? 'a service serves it now' : 'no service serves it now';
   const store =
@@ -82,7 +86,12 @@ function judge(
           `${file} is damaged: ${integrity}`,
           'stop the service, keep the file, and restore the last backup',
         );
-  return [store, checkSchema(migrations), ...checkNewestRow(newestRowMs, clock())];
+  return [
+    store,
+    checkSchema(migrations),
+    ...checkNewestRow(newestRowMs, clock()),
+    ...checkKeys(foreignKeys, environment),
+  ];
 }
 
 function cannotOpen(file: string, error: unknown): Finding {

@@ -15,7 +15,7 @@ const invalid = { refusal: 'api_key_invalid' };
 async function createService(t: TestContext, engine: Engine, keysMax?: number) {
   const world = await createWorld(t, engine);
   const database = countCalls(world.database);
-  return { ...world, calls: database.calls, verifier: createKeyVerifier(database, world.clock.now, keysMax) };
+  return { ...world, calls: database.calls, verifier: createKeyVerifier(database, world.clock.now, keysMax === undefined ? {} : { keysMax }) };
 }
 
 function callerOf(verification: Verification) {

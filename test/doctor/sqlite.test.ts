@@ -84,7 +84,7 @@ describe('of a SQLite store the doctor says', () => {
   test('that it is whole though it is opened and written to while it is read', async (t) => {
     const { file } = await makeStore(t);
     execute(file, makeAnimals(1_000_000));
-    const looking = inspectSqlite(file, 60_000);
+    const looking = inspectSqlite(file, "live", 60_000);
     await untilOpenedBy(looking, file);
     for (let turn = 0; turn < 8; turn += 1) execute(file, makeAnimals(5_000));
     assert.equal((await looking)?.integrity, 'ok');
