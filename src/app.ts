@@ -61,10 +61,11 @@ export async function startApp(config: Config, clock: Clock, log: Log): Promise<
     const faults = createStoreFaults(log, clock);
     const watchers = [faults, createStoreMetrics(registry)];
     const watch = (database: Database) => watchCalls(database, watchers);
+    // Before the store is opened: by a second name even its opening and closing write over the pages of the first.
+    const release = await claimServing(config.databaseUrl);
+    opened.push(async () => release());
     const store = await openStore(config, clock, watch);
     opened.push(store.close);
-    const release = claimServing(config.databaseUrl);
-    opened.push(async () => release());
     const service = await startService(store, config, clock, log, registry, faults);
     opened.push(service.stop);
     const opsUrl = await listen(service.opsServer, config.opsHost, config.opsPort);

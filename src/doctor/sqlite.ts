@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { inspectSqlite } from '../storage/sqlite/inspection.ts';
 import type { SqliteInspection } from '../storage/sqlite/look.ts';
+import { findNameProblem } from '../storage/sqlite/one-name.ts';
 import { checkNewestRow, formatSpan } from './clock.ts';
 import { type Finding, ok, problem, reasonOf, warning } from './finding.ts';
 import { checkOwnership } from './machine.ts';
@@ -53,6 +54,8 @@ function unknown(finding: Finding): StoreCheck {
 
 async function checkContents(file: string, { clock, lookMsMax }: SqliteCheckOptions): Promise<StoreCheck> {
   try {
+    const nameProblem = findNameProblem(file);
+    if (nameProblem !== null) return unknown(hasOtherName(file, nameProblem));
     const told = await inspectSqlite(file, lookMsMax);
     if (told !== null) return { findings: judge(file, told, clock), isServed: told.isServed };
     const is = `${file} could not be read to its end within ${formatSpan(lookMsMax)}`;
@@ -88,6 +91,14 @@ function judge(
 function cannotOpen(file: string, error: unknown): Finding {
   const todo = 'see that DATABASE_URL names the store, and that this user may read it; else restore a backup';
   return problem('store', `${file} cannot be opened: ${reasonOf(error)}`, todo);
+}
+
+function hasOtherName(file: string, name: string): Finding {
+  return problem(
+    'store',
+    `${file} must not be opened: ${name}`,
+    'name the store by the path that its service uses',
+  );
 }
 
 /** Whether a store can be written where it is, and whether there is room. */
