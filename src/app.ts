@@ -62,11 +62,12 @@ export async function startApp(config: Config, clock: Clock, log: Log): Promise<
     const faults = createStoreFaults(log, clock);
     const watchers = [faults, createStoreMetrics(registry)];
     const watch = (database: Database) => watchCalls(database, watchers);
+    // Before the store is opened: by a second name even its opening and closing write over the pages of the first.
+    const release = await claimServing(config.databaseUrl);
+    opened.push(async () => release());
     const store = await openStore(config, clock, watch);
     opened.push(store.close);
     await warnOfForeignKeys(store.keyring, config, log);
-    const release = claimServing(config.databaseUrl);
-    opened.push(async () => release());
     const service = await startService(store, config, clock, log, registry, faults);
     opened.push(service.stop);
     const opsUrl = await service.operatorServer.listen(config.opsHost, config.opsPort);

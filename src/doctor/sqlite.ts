@@ -6,6 +6,7 @@ import type { Clock } from '../clock.ts';
 import type { Environment } from '../config.ts';
 import { inspectSqlite } from '../storage/sqlite/inspection.ts';
 import type { SqliteInspection } from '../storage/sqlite/look.ts';
+import { findNameProblem } from '../storage/sqlite/one-name.ts';
 import { checkNewestRow, formatSpan } from './clock.ts';
 import { type Finding, ok, problem, reasonOf, warning } from './finding.ts';
 import { checkKeys } from './keys.ts';
@@ -56,6 +57,8 @@ function unknown(finding: Finding): StoreCheck {
 
 async function checkContents(file: string, options: SqliteCheckOptions): Promise<StoreCheck> {
   try {
+    const nameProblem = findNameProblem(file);
+    if (nameProblem !== null) return unknown(hasOtherName(file, nameProblem));
     const { environment, lookMsMax } = options;
     const told = await inspectSqlite(file, keyEnvironmentOf[environment], lookMsMax);
     if (told !== null) return { findings: judge(file, told, options), isServed: told.isServed };
@@ -97,6 +100,14 @@ function judge(
 function cannotOpen(file: string, error: unknown): Finding {
   const todo = 'see that DATABASE_URL names the store, and that this user may read it; else restore a backup';
   return problem('store', `${file} cannot be opened: ${reasonOf(error)}`, todo);
+}
+
+function hasOtherName(file: string, name: string): Finding {
+  return problem(
+    'store',
+    `${file} must not be opened: ${name}`,
+    'name the store by the path that its service uses',
+  );
 }
 
 /** Whether a store can be written where it is, and whether there is room. */

@@ -84,7 +84,7 @@ describe('of a SQLite store the doctor says', () => {
   test('that it is whole though it is opened and written to while it is read', async (t) => {
     const { file } = await makeStore(t);
     execute(file, makeAnimals(1_000_000));
-    const looking = inspectSqlite(file, "live", 60_000);
+    const looking = inspectSqlite(file, 'live', 60_000);
     await untilOpenedBy(looking, file);
     for (let turn = 0; turn < 8; turn += 1) execute(file, makeAnimals(5_000));
     assert.equal((await looking)?.integrity, 'ok');
@@ -153,5 +153,17 @@ describe('of a SQLite store the doctor says', () => {
     const { findings } = JSON.parse(stdout);
     expectFinding(findings, 'writing', 'problem', /this user may not write to /);
     expectFinding(findings, 'store', 'ok', /is whole/);
+  });
+
+  test('which valid keys of another environment it holds, and none of those that ended', async (t) => {
+    const { settings } = await makeStore(t);
+    const elsewhere = { ...settings, ENVIRONMENT: 'production' };
+    const [{ id }] = JSON.parse(
+      (await runInProcess(['keys', 'list', '--json'], settings.DATABASE_URL)).stdout,
+    );
+    const named = new RegExp(`^keys of another environment do not work in production: ${id}$`);
+    expectFinding(await examineWith(elsewhere), 'keys', 'warning', named);
+    await runInProcess(['keys', 'revoke', id], settings.DATABASE_URL);
+    assert.ok((await examineWith(elsewhere)).every(({ check }) => check !== 'keys'));
   });
 });

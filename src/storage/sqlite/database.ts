@@ -1,10 +1,7 @@
-import { existsSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { Kysely } from 'kysely';
 import type { Database, Value } from '../database.ts';
 import { isNewest, migrate } from '../migrations/migrate.ts';
 import { toOpeningError } from '../opening-error.ts';
-import { makeFolder, syncFolder } from '../sync-folder.ts';
 import type { Tables } from '../tables.ts';
 import {
   lockWaitMsMax,
@@ -14,6 +11,8 @@ import {
   toStorageError,
 } from './connection.ts';
 import { createSqliteDialect } from './dialect.ts';
+import { requireOneName } from './one-name.ts';
+import { makeStoreFile } from './store-file.ts';
 import { createSqliteWriter } from './writer.ts';
 
 const readBusyTimeoutMs = 1_000;
@@ -25,10 +24,9 @@ const readBusyTimeoutMs = 1_000;
  */
 export async function openSqlite(path: string): Promise<Database> {
   try {
-    await makeFolder(dirname(path));
-    const isNew = !existsSync(path);
+    requireOneName(path);
+    await makeStoreFile(path);
     await repeatWhileBusy(() => migrateFile(path), lockWaitMsMax);
-    if (isNew) await syncFolder(dirname(path));
     return await connect(path);
   } catch (error) {
     throw toOpeningError(path, error);

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { foreignKeysSql, type Inspection, migrationsSql, newestRowSql } from '../inspection.ts';
 import { compareSchema } from '../migrations/migrate.ts';
-import { isBusy } from './connection.ts';
+import { isServed } from './claim-serving.ts';
 
 /** What a look at the file of an embedded store tells. */
 export interface SqliteInspection extends Inspection {
@@ -66,21 +66,6 @@ function openUntouched(path: string): DatabaseSync {
   const address = pathToFileURL(path);
   address.searchParams.set('immutable', '1');
   return new DatabaseSync(address, { readOnly: true });
-}
-
-function isServed(path: string): boolean {
-  const claimed = `${path}-serving`;
-  if (!existsSync(claimed)) return false;
-  const claim = new DatabaseSync(claimed, { readOnly: true, timeout: 0 });
-  try {
-    claim.prepare('select count(*) from sqlite_schema').get();
-    return false;
-  } catch (error) {
-    if (isBusy(error)) return true;
-    throw error;
-  } finally {
-    claim.close();
-  }
 }
 
 function hasTable(store: DatabaseSync, name: string): boolean {
