@@ -4,10 +4,10 @@ import {
   completeNewPet,
   findViolations,
   isNewPet,
-  nameLengthMax,
   type PetStatus,
   petStatuses,
 } from '../../src/pets/pet.ts';
+import { nameLengthMax } from '../../src/schema.ts';
 
 const rex = { name: 'Rex', categoryId: 1n };
 

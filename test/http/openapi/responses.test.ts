@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { exchangeRaw, formatRequest, type RawResponse } from '../../support/raw-http.ts';
 import { createMovableClock, startService } from '../../support/service.ts';
-import { type Description, expectDescribed, listOperations } from './description.ts';
 import { startFaultyService } from '../faulty-service.ts';
+import { type Description, expectDescribed, listOperations } from './description.ts';
 
 const service = await startService({ after });
 const key = await service.createKey();
