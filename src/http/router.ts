@@ -41,16 +41,19 @@ export function createRouter(routes: readonly Route[]): Router {
     finder.on(names, route.path.replaceAll(/\{(\w+)\}/g, ':$1'), ignore, route);
   }
 
+  /** Null if there is none. `*` is no address, but the finder compares no first character. */
+  function look(method: string, target: string) {
+    return target === '*' ? null : finder.find(method as HTTPMethod, target);
+  }
+
   function listAllowed(target: string): string[] {
-    return [...methods, 'HEAD']
-      .filter((method) => finder.find(method as HTTPMethod, target)?.store != null)
-      .sort();
+    return [...methods, 'HEAD'].filter((method) => look(method, target)?.store != null).sort();
   }
 
   function explain(method: string, target: string): Match {
     const path = readPath(target);
     const allowed = path === null ? [] : listAllowed(target);
-    const known = allowed[0] && (finder.find(allowed[0] as HTTPMethod, target)?.store as Route);
+    const known = allowed[0] && (look(allowed[0], target)?.store as Route);
     const access = known ? known.access : accessOf(path);
     const base = { route: null, params: noParams, query: '', access, allow: null };
     if (path === null) return { ...base, failure: badPath };
@@ -69,7 +72,7 @@ export function createRouter(routes: readonly Route[]): Router {
 
   return {
     find(method, target) {
-      const found = finder.find(method as HTTPMethod, target);
+      const found = look(method, target);
       if (found?.store == null) return explain(method, target);
       const route = found.store as Route;
       const query = found.searchParams as unknown as string;

@@ -25,7 +25,8 @@ for (const [path, allow] of Object.entries(allowed))
   for (const method of METHODS.filter((name) => name !== 'CONNECT' && !allow.split(', ').includes(name)))
     test(`${method} ${path} is 405 and Allow names ${allow}`, async (t) => {
       const response = await send(t, `${method} ${path}`);
-      await expectError(response, 405, 'method_not_allowed');
+      const message = await expectError(response, 405, 'method_not_allowed');
+      assert.equal(message, `${method} is not allowed here; allowed: ${allow}`);
       assert.equal(response.headers.get('allow'), allow);
     });
 
@@ -57,12 +58,12 @@ for (const target of [
   '/v2/pets',
   '/openapi-json',
   '/openapiXjson',
-  '/',
+  '*',
 ])
   for (const method of ['GET', 'DELETE'])
     test(`${method} ${target} is 404`, async (t) => {
       const response = await send(t, `${method} ${target}`);
-      await expectError(response, 404, 'not_found');
+      assert.equal(await expectError(response, 404, 'not_found'), 'no such endpoint');
       assert.equal(response.headers.get('allow'), null);
     });
 

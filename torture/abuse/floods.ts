@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { defaultTimeouts, headersMax } from '../../src/http/http-server.ts';
-import { waitingRequestsMax } from '../../src/http/in-turn.ts';
+import { defaultTimeouts, headersMax } from '../../src/http/connection/bounds.ts';
+import { waitingRequestsMax } from '../../src/http/connection/pipelining.ts';
 import { until } from '../../test/support/processes.ts';
 import type { Scenario } from '../scenario.ts';
 import { abuse, share } from './abuse.ts';

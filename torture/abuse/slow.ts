@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { defaultTimeouts } from '../../src/http/http-server.ts';
+import { defaultTimeouts } from '../../src/http/connection/bounds.ts';
 import { until } from '../../test/support/processes.ts';
 import type { Scenario, TortureContext } from '../scenario.ts';
 import { abuse, share } from './abuse.ts';

@@ -19,20 +19,19 @@ const clock = createMovableClock().now;
 const folder = await makeFolder({ after });
 const config = parseConfig({ DATABASE_URL: `sqlite:${join(folder, 'animal-store.db')}` });
 const store = await openStore(config, clock);
-const server = await buildServer({
+const server = buildServer({
   ...config,
   catalogue: store.catalogue,
   verifier: createKeyVerifier(store.database, clock),
   limiter: createLimiter({ counters: createMemoryCounters(), clock }),
   cursors: createCursors(new Uint8Array(32)),
-  watchWaits: store.database.watchWaits,
   clock,
   log: createLog('silent', new PassThrough()),
   timeouts: { headersMs: 200, requestMs: 400, keepAliveMs: 100, untakenMs: 600 },
 });
-const url = await server.listen({ host: '127.0.0.1', port: 0 });
+const url = await server.listen('127.0.0.1', 0);
 after(async () => {
-  await server.close();
+  await server.close(0);
   await store.close();
 });
 

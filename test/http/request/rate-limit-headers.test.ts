@@ -73,11 +73,11 @@ test('410 bears the limits of the account', async (t) => {
   assert.equal(response.headers.get('x-ratelimit-limit'), '300');
 });
 
-test('401, an unknown page, and what cannot be read bear the limits of the address and count together', async (t) => {
+test('401, an unknown address and a malformed request have the limits of the address and count together', async (t) => {
   const fresh = await startService(t);
-  const [unreadable] = await exchangeRaw(t, fresh.baseUrl, 'garbage\r\n\r\n');
+  const [malformed] = await exchangeRaw(t, fresh.baseUrl, 'garbage\r\n\r\n');
   const responses = [
-    unreadable ?? assert.fail(),
+    malformed ?? assert.fail(),
     await fresh.request(null, '/pets'),
     await fresh.request('as_stg_wrong', '/pets'),
     await fetch(`${fresh.app.url}/nothing`),
@@ -93,6 +93,24 @@ test('401, an unknown page, and what cannot be read bear the limits of the addre
     assert.equal(response.headers.get('x-ratelimit-remaining'), String(59 - index));
     assert.equal(response.headers.get('ratelimit-policy'), '"minute";q=60;w=60, "day";q=1000;w=86400');
   }
+});
+
+test('the documentation has a count of its own for each address', async (t) => {
+  const fresh = await startService(t);
+  for (let round = 0; round < 60; round += 1) await fresh.request(null, '/pets');
+  assert.equal((await fresh.request(null, '/pets')).status, 429);
+  const paths = ['/docs', '/openapi.json', '/', '/docs/nothing'];
+  for (const [index, path] of paths.entries()) {
+    const response = await fetch(fresh.app.url + path);
+    expectCommonHeaders(response);
+    assert.equal(response.headers.get('x-ratelimit-remaining'), String(599 - index));
+    assert.equal(response.headers.get('ratelimit-policy'), '"minute";q=600;w=60, "day";q=20000;w=86400');
+  }
+  for (let left = 599 - paths.length; left >= 0; left -= 1) await fetch(`${fresh.app.url}/openapi.json`);
+  await expectError(await fetch(`${fresh.app.url}/openapi.json`), 429, 'rate_limit_exceeded');
+  fresh.clock.advance(minuteMs);
+  const response = await fresh.request(null, '/pets');
+  assert.equal(response.headers.get('x-ratelimit-remaining'), '59');
 });
 
 test('requests with a valid key never touch the count of the address', async (t) => {
