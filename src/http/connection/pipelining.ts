@@ -74,7 +74,7 @@ export function handleInOrder(
     }
     count(line, 1, bytes);
     socket.pause();
-    inFlight.begin(socket, { response, breakOff: ignore });
+    inFlight.wait(socket, response);
     const enqueue = () => {
       line.withdraw = queue.add(line.owner, () => begin(line, bytes, request, response));
     };
@@ -87,8 +87,9 @@ export function handleInOrder(
     line.withdraw = ignore;
     count(line, -1, bytes);
     if (line.waiting === 0) request.socket.resume();
+    // Only a request with a body is to be found from now on, and its handler notes it again.
+    inFlight.end(request.socket, response);
     if (request.socket.writable) handle(request, response);
-    if (response.writableEnded) inFlight.end(request.socket, response);
   }
 
   return (request, response) => {
