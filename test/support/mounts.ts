@@ -11,11 +11,8 @@ export function whyNoMounts(): string | false {
   return reason;
 }
 
-/** One mount: a place shown at another, or made read-only with all that is mounted below it. */
-export type Mount =
-  | { readonly from: string; readonly at: string }
-  | { readonly tmpfs: string }
-  | { readonly readOnly: string };
+/** One mount: a place shown at another, or made read-only; what is mounted below it stays as it is. */
+export type Mount = { readonly from: string; readonly at: string } | { readonly readOnly: string };
 
 /**
  * A command that runs the one behind it with mounts of its own, made in their order; they end with it. It is a `wrapper`
@@ -27,7 +24,9 @@ export function withMounts(...mounts: readonly Mount[]): readonly string[] {
 }
 
 function describeMount(mount: Mount): string {
-  if ('tmpfs' in mount) return `mount -t tmpfs tmpfs '${mount.tmpfs}'`;
   if ('from' in mount) return `mount --bind '${mount.from}' '${mount.at}'`;
-  return `mount --rbind '${mount.readOnly}' '${mount.readOnly}' && mount -o remount,bind,ro '${mount.readOnly}'`;
+  const { readOnly } = mount;
+  // The root of a process stays the mount that it was, so nothing is mounted over it.
+  const separate = readOnly === '/' ? ':' : `mount --rbind '${readOnly}' '${readOnly}'`;
+  return `${separate}; mount -o remount,bind,ro '${readOnly}'`;
 }

@@ -1,16 +1,11 @@
 import { Kysely } from 'kysely';
-import type { Database, Value } from '../database.ts';
+import type { Database } from '../database.ts';
 import { isNewest, migrate } from '../migrations/migrate.ts';
 import { toOpeningError } from '../opening-error.ts';
 import type { Tables } from '../tables.ts';
-import {
-  lockWaitMsMax,
-  openConnection,
-  repeatWhileBusy,
-  type SqliteConnection,
-  toStorageError,
-} from './connection.ts';
+import { lockWaitMsMax, openConnection, repeatWhileBusy, toStorageError } from './connection.ts';
 import { createSqliteDialect } from './dialect.ts';
+import { loadRows } from './load.ts';
 import { requireOneName } from './one-name.ts';
 import { makeStoreFile } from './store-file.ts';
 import { createSqliteWriter } from './writer.ts';
@@ -83,45 +78,4 @@ async function connect(path: string): Promise<Database> {
       reading.close();
     },
   };
-}
-
-/**
- * The rows wait in a temporary table outside the store's file, so the service is kept from writing only while they
- * are copied, about a second for a million.
- */
-async function loadRows(
-  path: string,
-  ...[table, columns, batches, onWrite = () => undefined]: Parameters<Database['load']>
-): Promise<number> {
-  const connection = await repeatWhileBusy(() => openConnection(path, 0), lockWaitMsMax);
-  const { raw } = connection;
-  try {
-    const names = columns.join(', ');
-    raw.exec(`create temp table loaded as select ${names} from ${table} where false`);
-    await stageRows(connection, columns, batches);
-    onWrite();
-    await repeatWhileBusy(() => raw.exec('begin immediate'), lockWaitMsMax);
-    const insert = raw.prepare(`insert into ${table} (${names}) select ${names} from loaded order by rowid`);
-    // It gives the last row's id as well, and throws where that is past 2^53 and no bigint.
-    insert.setReadBigInts(true);
-    const { changes } = insert.run();
-    connection.requireInPlace();
-    raw.exec('commit');
-    return Number(changes);
-  } finally {
-    connection.close();
-  }
-}
-
-async function stageRows(
-  { raw }: SqliteConnection,
-  columns: readonly string[],
-  batches: AsyncIterable<readonly (readonly Value[])[]>,
-): Promise<void> {
-  const insert = raw.prepare(`insert into temp.loaded values (${columns.map(() => '?').join(', ')})`);
-  for await (const batch of batches) {
-    raw.exec('begin');
-    for (const row of batch) insert.run(...row);
-    raw.exec('commit');
-  }
 }
