@@ -3,7 +3,6 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { makeTemporaryFolder } from './cleanup.ts';
-import { moveToLoadCore } from './machine.ts';
 import { type CpuProfile, sumSelfTimes } from './profile-rows.ts';
 import { formatTable } from './report.ts';
 import { enterService } from './rounds.ts';
@@ -63,7 +62,6 @@ function format(selfUs: ReadonlyMap<string, number>, requests: number): string {
 
 try {
   requireWrk();
-  moveToLoadCore();
   process.stdout.write(await profile());
   process.exit();
 } catch (error) {

@@ -3,7 +3,7 @@ import { makeTemporaryFolder } from './cleanup.ts';
 import { compare, preparePeers } from './comparison.ts';
 import type { Plan } from './entrant.ts';
 import { isGoalMet } from './goals.ts';
-import { describeMachine, moveToLoadCore } from './machine.ts';
+import { describeMachine } from './machine.ts';
 import { measureMemory } from './memory.ts';
 import { type Options, readOptions, usage } from './options.ts';
 import { type Block, writeBlock } from './performance-page.ts';
@@ -70,7 +70,6 @@ if (process.argv.includes('--help')) {
 try {
   const options = readOptions(process.argv.slice(2));
   requireWrk();
-  moveToLoadCore();
   const found = await measure(makeTemporaryFolder(), options);
   publish(found, options);
   if (found.areGoalsMet) process.exit();

@@ -35,7 +35,7 @@ async function startBare(t: TestContext, { keepAliveMs, answers }: Recorded): Pr
     store: { file: '', animals: 0, key: '' },
   };
   const server = await startServer(
-    (port) => ({ ...bare.build(port, ground), isPinned: false }),
+    (port) => bare.build(port, ground),
     { method: 'GET', path },
     {},
     join(folder, 'bare.log'),
