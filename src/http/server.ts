@@ -40,8 +40,6 @@ export interface ServerOptions {
   readonly verifier: KeyVerifier;
   readonly limiter: Limiter;
   readonly cursors: Cursors;
-  /** Has told before this thread waits for the store (database.ts); null where it never does. */
-  readonly watchWaits: ((beforeWait: () => void) => void) | null;
   readonly clock: Clock;
   readonly log: Log;
   /** Where the requests are shown; nowhere without one. */
@@ -72,7 +70,6 @@ function createParts({ catalogue, cursors, verifier, limiter, clock, log, ...opt
   const requestLog = countRequests(createRequestLog(log, options.logRequests), registry);
   const turns = createTurns();
   const outbox = createOutbox();
-  options.watchWaits?.(outbox.flush);
   const unreadable = createUnreadableHandler({ limiter, turns, outbox, createRequestId, log: requestLog });
   const kept = createReadyAnswers(catalogue.stamps.read, clock);
   const ready = countReadyAnswers(kept, registry);

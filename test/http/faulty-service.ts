@@ -43,7 +43,6 @@ export async function startFaultyService(test: Ending, fault: Fault = 'store gon
     verifier,
     limiter: createLimiter({ counters: createMemoryCounters(), clock }),
     cursors: createCursors(Buffer.alloc(32)),
-    watchWaits: store.database.watchWaits,
     clock,
     log: createLog('silent', new PassThrough()),
     publicUrl: null,

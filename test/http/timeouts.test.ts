@@ -25,7 +25,6 @@ const server = await buildServer({
   verifier: createKeyVerifier(store.database, clock),
   limiter: createLimiter({ counters: createMemoryCounters(), clock }),
   cursors: createCursors(new Uint8Array(32)),
-  watchWaits: store.database.watchWaits,
   clock,
   log: createLog('silent', new PassThrough()),
   timeouts: { headersMs: 200, requestMs: 400, keepAliveMs: 100, untakenMs: 600 },
