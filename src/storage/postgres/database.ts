@@ -81,7 +81,6 @@ function connect(url: string): Database {
     watchAccounts(onChange) {
       stops.push(watchAccounts(url, onChange));
     },
-    watchWaits: null,
     close() {
       for (const stop of stops.splice(0)) stop();
       return pool.close();

@@ -3,10 +3,18 @@ import type { Database } from '../database.ts';
 import { isNewest, migrate } from '../migrations/migrate.ts';
 import { toOpeningError } from '../opening-error.ts';
 import type { Tables } from '../tables.ts';
-import { lockWaitMsMax, openConnection, repeatWhileBusy, toStorageError } from './connection.ts';
+import {
+  lockWaitMsMax,
+  openConnection,
+  openReadingConnection,
+  repeatWhileBusy,
+  toStorageError,
+} from './connection.ts';
 import { createSqliteDialect } from './dialect.ts';
 import { loadRows } from './load.ts';
 import { requireOneName } from './one-name.ts';
+import { query } from './query.ts';
+import { startThread } from './start-thread.ts';
 import { makeStoreFile } from './store-file.ts';
 import { createSqliteWriter } from './writer.ts';
 
@@ -14,7 +22,8 @@ const readBusyTimeoutMs = 1_000;
 
 /**
  * Opens the embedded store in the file at `path`, made with its folder where there is none, and brings it to the
- * newest schema. Reads go over one connection and writes over another, so that a page never sees half a commit.
+ * newest schema. Reads use a connection of the calling thread, writes that of a thread of their own: a page never sees
+ * half a commit, and the caller never waits for the disk to sync.
  * Throws OperatorError with one clear line where the file cannot be used.
  */
 export async function openSqlite(path: string): Promise<Database> {
@@ -41,15 +50,13 @@ async function migrateFile(path: string): Promise<void> {
 }
 
 async function connect(path: string): Promise<Database> {
-  const reading = await repeatWhileBusy(() => openConnection(path, readBusyTimeoutMs), lockWaitMsMax);
-  // The writer waits for other processes between turns, never inside one: see sqlite/writer.ts.
-  const writing = await repeatWhileBusy(() => openConnection(path, 0), lockWaitMsMax);
-  let tellWait = () => {};
-  const writer = createSqliteWriter(writing, () => tellWait());
+  const thread = await startThread(path);
+  const reading = await repeatWhileBusy(() => openReadingConnection(path, readBusyTimeoutMs), lockWaitMsMax);
+  const writer = createSqliteWriter(thread);
 
   const read: NonNullable<Database['readNow']> = (statement, parameters) => {
     try {
-      return reading.query(statement, parameters);
+      return query(reading, statement, parameters);
     } catch (error) {
       throw toStorageError(error);
     }
@@ -60,9 +67,6 @@ async function connect(path: string): Promise<Database> {
     read,
     readNow: read,
     watchAccounts: null,
-    watchWaits(beforeWait) {
-      tellWait = beforeWait;
-    },
     run: writer.run,
     transact: writer.transact,
     async load(...rows) {
@@ -73,9 +77,9 @@ async function connect(path: string): Promise<Database> {
       }
     },
     async close() {
-      await writer.drain();
-      writing.close();
+      // First, so that the writing thread has the last connection and makes the last checkpoint.
       reading.close();
+      await writer.close();
     },
   };
 }
