@@ -24,8 +24,8 @@ export function createInFlight(): InFlight {
   return {
     begin(socket, pending) {
       const last = latest.get(socket)?.response;
-      const isBehind = last !== undefined && last !== pending.response && isWaiting(last);
-      if (!isBehind) latest.set(socket, pending);
+      const isBefore = last !== undefined && isWaiting(last) && !isWaiting(pending.response);
+      if (!isBefore) latest.set(socket, pending);
     },
     end(socket, response) {
       if (latest.get(socket)?.response === response) latest.delete(socket);

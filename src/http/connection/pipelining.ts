@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { AppError } from '../../errors.ts';
 import { addressSubject } from '../../limits/rules/address.ts';
 import { createFairQueue } from './fair-queue.ts';
 import type { InFlight } from './in-flight.ts';
@@ -74,9 +75,16 @@ export function handleInOrder(
     }
     count(line, 1, bytes);
     socket.pause();
-    inFlight.begin(socket, { response, breakOff: ignore });
+    let brokenBy: AppError | null = null;
+    const breakOff = (failure: AppError) => {
+      brokenBy = failure;
+    };
+    inFlight.begin(socket, { response, breakOff });
     const enqueue = () => {
-      line.withdraw = queue.add(line.owner, () => begin(line, bytes, request, response));
+      line.withdraw = queue.add(line.owner, () => {
+        begin(line, bytes, request, response);
+        if (brokenBy !== null) inFlight.find(socket)?.breakOff(brokenBy);
+      });
     };
     // A response gets its socket when all before it have been sent.
     if (response.socket === null) response.once('socket', enqueue);
