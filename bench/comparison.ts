@@ -22,9 +22,11 @@ export async function compare(
 ): Promise<Comparison[]> {
   const comparisons: Comparison[] = [];
   for (const [index, scenario] of scenarios.entries()) {
-    process.stderr.write(`${index + 1}/${scenarios.length} ${scenario.name}\n`);
     const [base, own, ...rest] = await measureScenario(scenario, [bare, service, ...others], plan);
-    if (base !== undefined && own !== undefined) comparisons.push({ base, own, others: rest });
+    if (base === undefined || own === undefined) continue;
+    comparisons.push({ base, own, others: rest });
+    const progress = `${index + 1}/${scenarios.length} ${scenario.name}`;
+    process.stderr.write(`${progress}: ${own.cpuUs.toFixed(1)} µs, ratio ${own.ratio.toFixed(2)}\n`);
   }
   return comparisons;
 }

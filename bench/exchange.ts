@@ -22,7 +22,8 @@ export interface Answer {
 export type RequestHeaders = Readonly<Record<string, string>>;
 
 const answerMsMax = 10_000;
-const agent = new Agent({ keepAlive: true, maxSockets: 32 });
+const connectionsMax = 16;
+const agent = new Agent({ keepAlive: true });
 
 /** Sends one request and gives the whole answer. Throws unless it is a 2xx or a 304 and comes within 10 s. */
 export async function exchange(origin: string, sent: Request, headers: RequestHeaders): Promise<Answer> {
@@ -53,16 +54,20 @@ export function ownHeaders({ ifNoneMatch, body }: Request): RequestHeaders {
 }
 
 /** The requests, each with the ETag that the server gives now for what it asks for. */
-export function addEtags(
+export async function addEtags(
   origin: string,
   requests: readonly Request[],
   headers: RequestHeaders,
 ): Promise<Request[]> {
-  return Promise.all(
-    requests.map(async (sent) => {
+  const conditional: Request[] = [];
+  const rest = requests.entries();
+  async function addNext(): Promise<void> {
+    for (const [index, sent] of rest) {
       const { etag } = (await exchange(origin, sent, headers)).headers;
       if (etag === undefined) throw new Error(`${sent.path} has no ETag`);
-      return { ...sent, ifNoneMatch: etag };
-    }),
-  );
+      conditional[index] = { ...sent, ifNoneMatch: etag };
+    }
+  }
+  await Promise.all(Array.from({ length: connectionsMax }, addNext));
+  return conditional;
 }

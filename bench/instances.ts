@@ -67,7 +67,6 @@ function startInstance({ folder, databaseUrl, redisUrl, key }: World, place: num
     (port) => ({
       ...onNode([serviceEntry, 'serve']),
       environment: { ...settings, PORT: String(port), OPS_PORT: '0' },
-      isPinned: false,
     }),
     { method: 'GET', path: '/v1/pets' },
     { authorization: `Bearer ${key}` },

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { atExit } from './cleanup.ts';
 import { exchange, type Request, type RequestHeaders } from './exchange.ts';
-import { inheritedEnvironment, onCore, serverCore } from './machine.ts';
+import { inheritedEnvironment } from './machine.ts';
 
 /** How a server is started; it must listen on the port that it is given. */
 export interface Command {
@@ -13,11 +13,9 @@ export interface Command {
   readonly args: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly folder?: string;
-  /** False where it may run on any core; unnamed, it is pinned to the servers' core. */
-  readonly isPinned?: false;
 }
 
-/** A server in a process group of its own, pinned to the servers' core. */
+/** A server in a process group of its own. */
 export interface RunningServer {
   readonly origin: string;
   /** Of the process that was started, and of its group. */
@@ -43,12 +41,10 @@ export async function startServer(
   logFile: string,
 ): Promise<RunningServer> {
   const port = await findFreePort();
-  const { file, args, environment, folder, isPinned } = build(port);
-  const command = [file, ...args];
-  const [pinnedFile = file, ...pinnedArgs] = isPinned === false ? command : onCore(serverCore, command);
+  const { file, args, environment, folder } = build(port);
   const log = openSync(logFile, 'w');
   const startedMs = performance.now();
-  const child = spawn(pinnedFile, pinnedArgs, {
+  const child = spawn(file, [...args], {
     cwd: folder,
     env: { ...inheritedEnvironment, ...environment },
     stdio: ['ignore', log, log],

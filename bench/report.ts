@@ -32,6 +32,12 @@ export function formatSubjects(comparisons: readonly Comparison[]): string {
   );
 }
 
+/** All subjects of the comparisons that have more than two; nothing if there are none. */
+export function formatOthers(comparisons: readonly Comparison[]): string {
+  const larger = comparisons.filter(({ others }) => others.length > 0);
+  return larger.length === 0 ? '' : `\n${formatSubjects(larger)}`;
+}
+
 function toSubjectRow(measured: Measured): string[] {
   return [
     measured.scenario.title,

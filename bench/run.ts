@@ -3,11 +3,11 @@ import { makeTemporaryFolder } from './cleanup.ts';
 import { compare, preparePeers } from './comparison.ts';
 import type { Plan } from './entrant.ts';
 import { isGoalMet } from './goals.ts';
-import { describeMachine, moveToLoadCore } from './machine.ts';
+import { describeMachine } from './machine.ts';
 import { measureMemory } from './memory.ts';
 import { type Options, readOptions, usage } from './options.ts';
 import { type Block, writeBlock } from './performance-page.ts';
-import { formatComparisons, formatSubjects, toJson } from './report.ts';
+import { formatComparisons, formatOthers, formatSubjects, toJson } from './report.ts';
 import { measureSizes } from './sizes.ts';
 import { buildStore } from './store.ts';
 import { walkPages } from './walk.ts';
@@ -40,7 +40,7 @@ async function measure(folder: string, options: Options): Promise<Found> {
   const comparisons = await compare(plan, chosen);
   return {
     block: 'comparison',
-    report: formatComparisons(comparisons),
+    report: formatComparisons(comparisons) + formatOthers(comparisons),
     json: toJson(comparisons),
     areGoalsMet: comparisons.every((comparison) => isGoalMet(comparison) !== false),
   };
@@ -70,7 +70,6 @@ if (process.argv.includes('--help')) {
 try {
   const options = readOptions(process.argv.slice(2));
   requireWrk();
-  moveToLoadCore();
   const found = await measure(makeTemporaryFolder(), options);
   publish(found, options);
   if (found.areGoalsMet) process.exit();

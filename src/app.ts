@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import { selectAnyAccount } from './accounts/account-rows.ts';
+import { keyEnvironmentOf } from './accounts/api-key.ts';
 import { createKeyVerifier } from './accounts/key-verifier.ts';
 import type { IssuedKey, Keyring } from './accounts/keyring.ts';
 import { type Clock, minuteMs, secondMs } from './clock.ts';
@@ -45,6 +46,8 @@ const flushMs = secondMs / 2;
 export const drainMsMax = 7 * secondMs;
 /** How long what waits in memory may take to be written then. */
 const lastFlushMsMax = secondMs;
+/** How long the store may take to close then. A disk that hangs longer is left to the end of the process. */
+const storeCloseMsMax = secondMs / 2;
 
 /** Starts the service of a configuration. Throws OperatorError where it cannot start, with nothing left open. */
 export async function startApp(config: Config, clock: Clock, log: Log): Promise<App> {
@@ -61,10 +64,12 @@ export async function startApp(config: Config, clock: Clock, log: Log): Promise<
     const faults = createStoreFaults(log, clock);
     const watchers = [faults, createStoreMetrics(registry)];
     const watch = (database: Database) => watchCalls(database, watchers);
-    const store = await openStore(config, clock, watch);
-    opened.push(store.close);
-    const release = claimServing(config.databaseUrl);
+    // Before the store is opened: by a second name even its opening and closing write over the pages of the first.
+    const release = await claimServing(config.databaseUrl);
     opened.push(async () => release());
+    const store = await openStore(config, clock, watch);
+    opened.push(() => Promise.race([store.close(), sleep(storeCloseMsMax, undefined, { ref: false })]));
+    await warnOfForeignKeys(store.keyring, config, log);
     const service = await startService(store, config, clock, log, registry, faults);
     opened.push(service.stop);
     const opsUrl = await service.operatorServer.listen(config.opsHost, config.opsPort);
@@ -88,7 +93,9 @@ async function startService(
   registry: Registry,
   faults: StoreFaults,
 ) {
-  const verifier = createKeyVerifier(database, clock);
+  const verifier = createKeyVerifier(database, clock, {
+    environment: keyEnvironmentOf[config.environment],
+  });
   database.watchAccounts?.(verifier.forget);
   const secret = await readSecret(database, 'cursor');
   const counting = await openCounters(config, database, secret, clock, log);
@@ -126,8 +133,10 @@ async function startService(
     const countsAreElsewhere = shared?.sharing().mode === 'shared';
     shared?.close();
     const lastFlush = Promise.race([flush(), rejectAfter(lastFlushMsMax)]);
-    if (!countsAreElsewhere) return lastFlush;
-    await lastFlush.catch((err) => log.warn({ err }, 'when keys were last used could not be written'));
+    await lastFlush.catch((err) => {
+      if (countsAreElsewhere) log.warn({ err }, 'when keys were last used could not be written');
+      else log.error({ err }, 'the last second of counts could not be written');
+    });
   };
   return { server, operatorServer, stop };
 }
@@ -162,6 +171,18 @@ async function openCounters(
   return { counters: shared, store, shared };
 }
 
+/** How many keys of other environments a start names. */
+const foreignKeysMax = 10;
+
+/** A key works only in its own environment: a store that was copied from another may hold keys that do not work here. */
+async function warnOfForeignKeys(keyring: Keyring, { environment }: Config, log: Log): Promise<void> {
+  const found = await keyring.listForeign(foreignKeysMax + 1);
+  if (found.length === 0) return;
+  const keyIds = found.slice(0, foreignKeysMax);
+  const andMore = found.length > foreignKeysMax;
+  log.warn({ keyIds, andMore }, `keys of another environment do not work in ${environment}`);
+}
+
 async function issueFirstKey(keyring: Keyring): Promise<IssuedKey | null> {
   const plan = resolvePlan('business', {});
   return 'problem' in plan ? null : await keyring.issueFirst('development', plan);
@@ -180,10 +201,8 @@ function describeSharing(shared: SharedCounters | null): string[] {
   return [`the counters: alone since ${new Date(sharing.sinceMs).toISOString()}: ${sharing.reason}`];
 }
 
-/** For a store that another program keeps locked: the service must end in time, and say what it could not write. */
+/** For a store that another program keeps locked, or whose disk hangs: the service ends in time all the same. */
 async function rejectAfter(ms: number): Promise<never> {
   await sleep(ms, undefined, { ref: false });
-  throw new OperatorError(
-    'the last second of counts could not be written: the store is in use elsewhere or out of reach',
-  );
+  throw new OperatorError('the store is in use elsewhere, or its disk hangs');
 }

@@ -1,8 +1,8 @@
 /** A value that is there within the call, or is promised; what fails throws, or is rejected. */
 export type Soon<T> = T | Promise<T>;
 
-/** Makes something of a value, within the call where it is there. */
-export function after<T, U>(value: Soon<T>, make: (value: T) => U): Soon<U> {
+/** Makes something of a value, within the call if both are there. */
+export function after<T, U>(value: Soon<T>, make: (value: T) => Soon<U>): Soon<U> {
   return value instanceof Promise ? value.then(make) : make(value);
 }
 

@@ -3,10 +3,11 @@ import type { Soon } from '../soon.ts';
 import type { Database } from '../storage/database.ts';
 import type { Caller } from './account.ts';
 import { readPlan } from './account-plan.ts';
-import { hashKey, isKeyText } from './api-key.ts';
+import { hashKey, isKeyText, isOfEnvironment, type KeyEnvironment } from './api-key.ts';
 import { selectKeyBySecret } from './api-key-rows.ts';
 import { readScopes, readState } from './key-state.ts';
 import { createKeyUses } from './key-uses.ts';
+import { createKnownKeys } from './known-keys.ts';
 
 /** Why a key stands for nobody: it was never issued or is mistyped, has expired, or was revoked. */
 export type KeyRefusal = 'api_key_invalid' | 'api_key_expired' | 'api_key_revoked';
@@ -22,14 +23,22 @@ export const rememberedMs = secondMs;
 /** How many keys are remembered at most, each in about 500 bytes; the one read first is forgotten first. */
 export const rememberedKeysMax = 20_000;
 
-/** Tells who a key stands for, from memory where it was read within `rememberedMs`. */
+/** Tells who a key stands for, from memory if it was read within `rememberedMs`. */
 export interface KeyVerifier {
   /**
-   * Who a key's text stands for, or why for nobody; a plain value where the key is remembered, a promise where it has
-   * to be read. A text without a key's form or checksum is refused without a query. Unknown keys are not remembered,
-   * so a new key works at once. Fails with AppError `unavailable` where a key cannot be read.
+   * Who a key's text stands for, or why for nobody; a plain value if `recall` knows it, a promise if it has to be read.
+   * Unknown keys are not remembered, so a new key works at once. Fails with AppError `unavailable` if a key cannot be
+   * read.
    */
   verify(text: string): Soon<Verification>;
+  /**
+   * The same without a query: what is remembered, or the refusal of a text without a key's form or checksum, or of another
+   * environment; null if
+   * the key has to be read.
+   */
+  recall(text: string): Verification | null;
+  /** Whether this instance has found the key valid within the last hour (known-keys.ts), remembered or not. */
+  isKnown(text: string): boolean;
   /**
    * Lets the keys of an account, or of all where it is null, be read again: by those reads, too, that have begun already
    * and may not have seen what has changed.
@@ -51,24 +60,33 @@ const invalid: Verification = { refusal: 'api_key_invalid' };
 
 /**
  * A verifier over a store, for any number of requests at once: of a key one read at a time is under way, and what it
- * finds serves all that wait for it, or else the next one does.
+ * finds serves all that wait for it, or else the next one does. Without an `environment` keys of all are accepted.
  */
 export function createKeyVerifier(
   database: Database,
   clock: Clock,
-  keysMax = rememberedKeysMax,
+  options: { readonly environment?: KeyEnvironment; readonly keysMax?: number } = {},
 ): KeyVerifier {
+  const { environment, keysMax = rememberedKeysMax } = options;
   const remembered = new Map<string, Remembered>();
   /** By account, as one change of many accounts is told of account by account. */
   const textsOf = new Map<bigint, Set<string>>();
   const underWay = new Map<string, Promise<Verification>>();
   const uses = createKeyUses(database);
+  const known = createKnownKeys();
   let forgotten = 0;
 
-  function recall(text: string, nowMs: number): Verification | null {
+  function remind(text: string, nowMs: number): Verification | null {
     const entry = remembered.get(text);
     const isFresh = entry !== undefined && nowMs < entry.staleAtMs && nowMs >= entry.readAtMs;
     return isFresh ? entry.verification : null;
+  }
+
+  function recall(text: string, nowMs: number): Verification | null {
+    const reminded = remind(text, nowMs);
+    if (reminded !== null) return reminded;
+    const isHere = environment === undefined || isOfEnvironment(text, environment);
+    return isHere && isKeyText(text) ? null : invalid;
   }
 
   /** Requests that come at once cost one read: without this each second would begin with as many as there are. */
@@ -77,7 +95,7 @@ export function createKeyVerifier(
     if (reading === undefined) return begin(text);
     // What it finds holds for this request only if it would be remembered: the key may have been made since. Of the
     // next read all holds, for all that have waited, as it begins after they came.
-    return reading.then(() => recall(text, nowMs) ?? underWay.get(text) ?? begin(text));
+    return reading.then(() => remind(text, nowMs) ?? underWay.get(text) ?? begin(text));
   }
 
   function begin(text: string): Promise<Verification> {
@@ -89,8 +107,9 @@ export function createKeyVerifier(
   async function read(text: string, readAtMs: number): Promise<Verification> {
     const forgottenBefore = forgotten;
     const [row] = await database.read(selectKeyBySecret, { secretHash: hashKey(text) });
-    if (row === undefined) return invalid;
-    const verification = judge(row, readAtMs);
+    const verification = row === undefined ? invalid : judge(row, readAtMs);
+    known.note(text, 'caller' in verification, readAtMs);
+    if (row === undefined) return verification;
     if ('caller' in verification) uses.note(row.key_id, readAtMs);
     const staleAtMs = findStaleness(row, readAtMs);
     if (forgotten === forgottenBefore)
@@ -121,8 +140,10 @@ export function createKeyVerifier(
   return {
     verify(text) {
       const nowMs = clock();
-      return recall(text, nowMs) ?? (isKeyText(text) ? readOnce(text, nowMs) : invalid);
+      return recall(text, nowMs) ?? readOnce(text, nowMs);
     },
+    recall: (text) => recall(text, clock()),
+    isKnown: (text) => known.has(text, clock()),
     forget(accountId) {
       forgotten += 1;
       const texts = accountId === null ? remembered.keys() : (textsOf.get(accountId) ?? []);

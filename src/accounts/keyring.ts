@@ -3,7 +3,7 @@ import type { Plan, PlanName } from '../plans/plan.ts';
 import type { Database } from '../storage/database.ts';
 import { type Scope, scopes } from './account.ts';
 import { generateKey, hashKey, type KeyEnvironment, randomText, visibleStart } from './api-key.ts';
-import { selectKeys } from './api-key-rows.ts';
+import { selectForeignKeys, selectKeys } from './api-key-rows.ts';
 import { type KeyState, readRevocation, readScopes, readState } from './key-state.ts';
 import { issueFirstKey, issueKey, type NewKey, revokeKey, rotateKey, type StoredKey } from './key-works.ts';
 
@@ -60,6 +60,8 @@ export interface Keyring {
   revoke(id: string): Promise<void>;
   /** All keys, in the order in which they were made. */
   list(): Promise<ListedKey[]>;
+  /** The ids of valid keys of other environments, which do not work here: at most `count`. */
+  listForeign(count: number): Promise<string[]>;
 }
 
 /** The keyring of a store; its new keys bear `environment` in their text. */
@@ -115,6 +117,12 @@ export function createKeyring(database: Database, clock: Clock, environment: Key
         revokedAtMs: readRevocation(row),
         lastUsedAtMs: row.last_used_at_ms === null ? null : Number(row.last_used_at_ms),
       }));
+    },
+
+    async listForeign(count) {
+      const pattern = `as_${environment}_%`;
+      const filter = { pattern, nowMs: BigInt(clock()), count: BigInt(count) };
+      return (await database.read(selectForeignKeys, filter)).map(({ id }) => id);
     },
   };
 }

@@ -18,6 +18,8 @@ export interface Exchange {
   limit: LimitHeaders | null;
   /** Why the rest of the body cannot be read, if that came out before the request was counted. */
   brokenBy: AppError | null;
+  /** Whether its connection can find it (connection/in-flight.ts). */
+  isTracked: boolean;
   isAnswered: boolean;
 }
 
@@ -36,6 +38,7 @@ export function openExchange(
     caller: null,
     limit: null,
     brokenBy: null,
+    isTracked: false,
     isAnswered: false,
   };
 }

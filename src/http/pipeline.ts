@@ -51,7 +51,7 @@ export function createPipeline(options: PipelineOptions): RequestListener {
 
   function begin(exchange: Exchange): void {
     // What breaks off in the middle of its body, or while it waits, has to be found by its connection.
-    if (!exchange.request.complete) track(exchange);
+    if (!exchange.request.readableEnded) track(exchange);
     const preflight = cors.answerPreflight(exchange.request);
     if (preflight === null) proceed(exchange, gate.admit(exchange), checkAdmission);
     else
@@ -63,6 +63,10 @@ export function createPipeline(options: PipelineOptions): RequestListener {
 
   function track(exchange: Exchange): void {
     const { request, response } = exchange;
+    if (exchange.isTracked) return;
+    exchange.isTracked = true;
+    exchange.brokenBy = inFlight.findFailure(response);
+    if (exchange.brokenBy !== null) response.shouldKeepAlive = false;
     inFlight.begin(request.socket, { response, breakOff: (failure) => breakOff(exchange, failure) });
   }
 
@@ -150,7 +154,8 @@ export function createPipeline(options: PipelineOptions): RequestListener {
     exchange.isAnswered = true;
     const { request, response } = exchange;
     const status = options.send(exchange, answer, cors.linesFor(request));
-    if (request.complete) inFlight.end(request.socket, response);
+    if (exchange.isTracked && (request.complete || request.readableEnded))
+      inFlight.end(request.socket, response);
     const ms = performance.now() - exchange.startedAtMs;
     for (const observer of observers) observer.note(exchange, status, ms);
   }

@@ -1,4 +1,5 @@
 import { Registry } from 'prom-client';
+import { createKeyLookup } from '../accounts/key-lookup.ts';
 import type { KeyVerifier } from '../accounts/key-verifier.ts';
 import type { Clock } from '../clock.ts';
 import type { TrustProxy } from '../config.ts';
@@ -7,6 +8,7 @@ import type { Log } from '../observability/log.ts';
 import type { Catalogue } from '../pets/catalogue.ts';
 import { operations } from './api/operations.ts';
 import { bindOperation } from './bind-operation.ts';
+import { createAnswerBatch } from './connection/answer-batch.ts';
 import { defaultTimeouts, type Timeouts } from './connection/bounds.ts';
 import { createHttpService, type HttpService } from './connection/http-service.ts';
 import { createInFlight } from './connection/in-flight.ts';
@@ -63,13 +65,15 @@ export function buildServer(options: ServerOptions): HttpService {
   const routes = [...operations.map((operation) => bindOperation(operation, services)), ...docs];
 
   const inFlight = createInFlight();
+  const batch = createAnswerBatch();
   const addressOf = createClientAddress(options.trustProxy);
+  const keyLookup = createKeyLookup({ verifier: options.verifier, findRefusal: limiter.findRefusal, clock });
   const createRequestId = createRequestIds();
   const makeErrorAnswer = createErrorAnswers(docsUrl);
   const observers = [countRequests(registry), createRequestLog(log, options.logRequests, addressOf)];
   const handle = createPipeline({
     router: createRouter(routes),
-    gate: createGate(options.verifier, limiter, addressOf),
+    gate: createGate(keyLookup, limiter, addressOf),
     cors: createCors(options.corsOrigins, {
       exposed: Object.keys(responseHeaders).filter(
         (name) => !/^Access-Control|Vary|(?:Successor|Help)Link$/.test(name),
@@ -78,7 +82,7 @@ export function buildServer(options: ServerOptions): HttpService {
       requestHeaders: ['Authorization', 'Content-Type', ...Object.keys(requestHeaders)].sort(),
     }),
     cache: createResponseCache(catalogue.stamps, registry),
-    send: createSend(createHeadWriter(timeouts.keepAliveMs)),
+    send: createSend(createHeadWriter(timeouts.keepAliveMs), batch),
     makeErrorAnswer,
     createRequestId,
     observers,
@@ -87,9 +91,15 @@ export function buildServer(options: ServerOptions): HttpService {
     log,
   });
 
-  const service = createHttpService({ handle, inFlight, timeouts, onArrival: catalogue.stamps.openTurn });
+  const service = createHttpService({
+    handle,
+    inFlight,
+    batch,
+    timeouts,
+    onArrival: catalogue.stamps.openTurn,
+  });
   const makeAnswer = createMalformedAnswers({ limiter, createRequestId, makeErrorAnswer, observers });
-  answerMalformed(service.server, { inFlight, makeAnswer });
+  answerMalformed(service.server, { inFlight, batch, makeAnswer });
   logRefusedConnections(service.server, clock, log);
   countRefusedConnections(service.server, registry);
   return service;

@@ -1,8 +1,8 @@
 import type { Clock } from '../clock.ts';
-import { freeLimits, type Limits } from '../plans/plan.ts';
+import { freeLimits, type Limits, readerLimits } from '../plans/plan.ts';
 import { after, type Soon } from '../soon.ts';
 import type { Counters } from './counters.ts';
-import { addressSubject } from './rules/address.ts';
+import { addressSubject, readerSubject } from './rules/address.ts';
 import { beginsBan, type Decision, decide, type Usage } from './rules/decision.ts';
 
 /** Whose request it is, once its key has proved valid. */
@@ -22,13 +22,13 @@ export interface Limiter {
   takeForKey(caller: KeyCaller): Soon<Decision>;
   /** Counts a request without a valid key: for its address, under the Free plan's numbers. */
   takeForAddress(address: string): Soon<Decision>;
-  /** Counts a reader of the documentation, by address, apart from the interface's counts. */
+  /** Counts a request for the documentation: for its address, apart from all other requests. */
   takeForReader(address: string): Soon<Decision>;
   /** How an address stands, with nothing counted; refuses nothing. */
   peekAddress(address: string): Soon<Decision>;
+  /** The 429 of an address whose count is spent, with nothing counted; null while it has room. */
+  findRefusal(address: string): Soon<Decision | null>;
 }
-
-const readerLimits: Limits = { perMinute: 600, perDay: 20_000 };
 
 /** A limiter over counters; fails only as they do. `onBan` is called once for each ban, by the request that begins it. */
 export function createLimiter(options: {
@@ -63,12 +63,18 @@ export function createLimiter(options: {
     },
 
     takeForReader(address) {
-      const subject = addressSubject(address).replace('address:', 'reader:');
-      return decideOn(counters.take(subject, readerLimits, null, clock()), readerLimits);
+      return decideOn(counters.take(readerSubject(address), readerLimits, null, clock()), readerLimits);
     },
 
     peekAddress(address) {
       return decideOn(counters.peek(addressSubject(address), clock()), freeLimits);
+    },
+
+    findRefusal(address) {
+      return after(counters.peek(addressSubject(address), clock()), (usage) => {
+        const hasRoom = usage.minuteUsed < freeLimits.perMinute && usage.dayUsed < freeLimits.perDay;
+        return hasRoom ? null : decide({ ...usage, verdict: 'refused' }, freeLimits);
+      });
     },
   };
 }

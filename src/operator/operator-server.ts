@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client';
 import { secondMs, systemClock } from '../clock.ts';
+import { createAnswerBatch } from '../http/connection/answer-batch.ts';
 import { defaultTimeouts, type Timeouts } from '../http/connection/bounds.ts';
 import { createHttpService, type HttpService } from '../http/connection/http-service.ts';
 import { createInFlight } from '../http/connection/in-flight.ts';
@@ -39,6 +40,7 @@ export function buildOperatorServer(options: OperatorServerOptions): HttpService
   const { checks, listNotes = () => [], registry, log, timeouts = defaultTimeouts } = options;
   const { checkMsMax = secondMs } = options;
   const inFlight = createInFlight();
+  const batch = createAnswerBatch();
   const makeErrorAnswer = createErrorAnswers(null);
   const handle = createPipeline({
     router: createRouter([
@@ -48,7 +50,7 @@ export function buildOperatorServer(options: OperatorServerOptions): HttpService
     gate: openGate,
     cors: createCors([], { exposed: [], methods: [], requestHeaders: [] }),
     cache: noCache,
-    send: createSend(createHeadWriter(timeouts.keepAliveMs)),
+    send: createSend(createHeadWriter(timeouts.keepAliveMs), batch),
     makeErrorAnswer,
     createRequestId: createRequestIds(),
     observers: [],
@@ -56,9 +58,16 @@ export function buildOperatorServer(options: OperatorServerOptions): HttpService
     clock: systemClock,
     log,
   });
-  const service = createHttpService({ handle, inFlight, timeouts, connectionsMax: operatorConnectionsMax });
+  const service = createHttpService({
+    handle,
+    inFlight,
+    batch,
+    timeouts,
+    connectionsMax: operatorConnectionsMax,
+  });
   answerMalformed(service.server, {
     inFlight,
+    batch,
     makeAnswer: (failure) => ({ answer: makeErrorAnswer(failure), lines: '' }),
   });
   return service;

@@ -28,6 +28,9 @@ const listedLimits: Record<Exclude<PlanName, 'enterprise'>, Limits> = {
 /** The numbers of Free, which also hold for an address without a valid key (contract section 6). */
 export const freeLimits = listedLimits.free;
 
+/** The numbers that hold for an address that reads the documentation (contract section 6). */
+export const readerLimits: Limits = { perMinute: 600, perDay: 20_000 };
+
 /**
  * The plan of that name with its numbers, or the reason why there is none: enterprise needs both numbers, the others
  * take none.

@@ -83,12 +83,6 @@ export interface Database {
    */
   readonly watchAccounts: ((onChange: (accountId: bigint | null) => void) => void) | null;
 
-  /**
-   * From now on calls `beforeWait` each time before the thread of this process waits for a commit, so that whatever is
-   * ready to be sent need not; whoever watched until now no longer does. Nothing in it may throw. Null where no thread waits.
-   */
-  readonly watchWaits: ((beforeWait: () => void) => void) | null;
-
   /** Waits for what was handed over, loads excepted, then lets go of the database. Closing it again does nothing. */
   close(): Promise<void>;
 }

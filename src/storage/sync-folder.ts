@@ -3,12 +3,15 @@ import { dirname, resolve } from 'node:path';
 
 /**
  * Syncs the entries of a folder to disk: a new file, or a new name, may be lost in a power failure until then. Does
- * nothing for a folder that this process may not read, or on a system that opens no folders (Windows).
+ * nothing where it may not: a folder that cannot be opened (as on Windows), or Node's permission model, which has no
+ * fsync. There SQLite alone syncs the folder of a store, when it makes the `-wal`.
  */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder).catch(() => null);
   try {
     await handle?.sync();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_ACCESS_DENIED') throw error;
   } finally {
     await handle?.close();
   }

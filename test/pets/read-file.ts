@@ -1,6 +1,6 @@
 import type { NewPet } from '../../src/pets/pet.ts';
-import type { Violation } from '../../src/schema.ts';
 import { type PetFileFormat, readPets } from '../../src/pets/pet-import.ts';
+import type { Violation } from '../../src/schema.ts';
 
 export interface ReadFile {
   readonly pets: readonly NewPet[];

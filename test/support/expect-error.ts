@@ -35,6 +35,9 @@ export async function expectError(
   assert.ok(typeof body.message === 'string' && body.message !== '');
   expectCommonHeaders(response);
   const links = response.headers.get('link') ?? '';
-  assert.ok(links.split(', ').some((link) => link.endsWith(`/docs/errors#${code}>; rel="help"`)), links);
+  assert.ok(
+    links.split(', ').some((link) => link.endsWith(`/docs/errors#${code}>; rel="help"`)),
+    links,
+  );
   return body.message;
 }

@@ -6,6 +6,7 @@ import { overlongFlood, pipelinedFlood } from '../../torture/abuse/floods.ts';
 import { hugeHeads } from '../../torture/abuse/heads.ts';
 import { heavyInputs } from '../../torture/abuse/heavy-inputs.ts';
 import { slowHeads } from '../../torture/abuse/slow.ts';
+import { stalledLog } from '../../torture/abuse/stalled-log.ts';
 import { manyAddresses, wrongKeys } from '../../torture/abuse/strangers.ts';
 import { runScenario } from '../../torture/run-scenario.ts';
 
@@ -23,6 +24,7 @@ const parts = [
   [heavyInputs, 0.1],
   [manyAddresses, 0.002],
   [wrongKeys, 0.002],
+  [stalledLog, 0.02],
 ] as const;
 
 for (const [scenario, scale] of parts)

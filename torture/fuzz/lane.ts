@@ -131,7 +131,7 @@ export function createLane({ description, shop, number, connect, onAnswer }: Lan
   }
 }
 
-const answerMsMax = 30_000;
+const answerMsMax = 60_000;
 
 async function readInTime(connection: RawConnection, isHead: boolean): Promise<RawResponse> {
   const impatience = setTimeout(() => connection.reset(), answerMsMax);

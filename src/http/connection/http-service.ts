@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { OperatorError } from '../../errors.ts';
+import { type AnswerBatch, flushBeforeEnd } from './answer-batch.ts';
 import { backlogMax, connectionsMax, type Timeouts } from './bounds.ts';
 import { closeGracefully } from './graceful-shutdown.ts';
 import type { InFlight } from './in-flight.ts';
@@ -22,6 +23,7 @@ export interface HttpService {
 export interface HttpServiceOptions {
   readonly handle: RequestListener;
   readonly inFlight: InFlight;
+  readonly batch: AnswerBatch;
   readonly timeouts: Timeouts;
   readonly connectionsMax?: number;
   /** Called when a request comes in from its socket, before all else. */
@@ -43,6 +45,7 @@ export function createHttpService(options: HttpServiceOptions): HttpService {
     timeouts,
     options.connectionsMax ?? connectionsMax,
   );
+  flushBeforeEnd(server, options.batch);
 
   return {
     server,

@@ -11,8 +11,12 @@ export interface Pending {
 
 /** The latest request of each connection that is not done with. */
 export interface InFlight {
-  /** Notes a request. One that waits behind others stays the latest while they are answered. */
+  /** Notes a request that waits behind others; it stays the latest while they are answered. */
+  wait(socket: Socket, response: ServerResponse): void;
+  /** Notes a request that is being answered. */
   begin(socket: Socket, pending: Pending): void;
+  /** Why the body of a request broke off while it waited; null if it did not. */
+  findFailure(response: ServerResponse): AppError | null;
   /** Forgets a request: an idle connection must not keep its last one in memory. */
   end(socket: Socket, response: ServerResponse): void;
   find(socket: Socket): Pending | undefined;
@@ -20,12 +24,18 @@ export interface InFlight {
 
 export function createInFlight(): InFlight {
   const latest = new WeakMap<Socket, Pending>();
+  const failures = new WeakMap<ServerResponse, AppError>();
 
   return {
+    wait(socket, response) {
+      const breakOff = (failure: AppError) => failures.set(response, failure);
+      latest.set(socket, { response, breakOff });
+    },
+    findFailure: (response) => failures.get(response) ?? null,
     begin(socket, pending) {
       const last = latest.get(socket)?.response;
-      const isBefore = last !== undefined && isWaiting(last) && !isWaiting(pending.response);
-      if (!isBefore) latest.set(socket, pending);
+      const isBehind = last !== undefined && last !== pending.response && isWaiting(last);
+      if (!isBehind) latest.set(socket, pending);
     },
     end(socket, response) {
       if (latest.get(socket)?.response === response) latest.delete(socket);

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { AppError } from '../../errors.ts';
 import type { Soon } from '../../soon.ts';
 import type { Answer } from '../response/answer.ts';
+import type { AnswerBatch } from './answer-batch.ts';
 import type { InFlight } from './in-flight.ts';
 
 /** How long a connection stays open after its last answer, for the client to read it before the reset. */
@@ -38,12 +39,13 @@ export interface MalformedAnswer {
 
 export interface MalformedOptions {
   readonly inFlight: InFlight;
+  readonly batch: AnswerBatch;
   /** Counts the request by its address and makes its answer. */
   makeAnswer(failure: AppError, address: string): Soon<MalformedAnswer>;
 }
 
 /** Answers what is not readable HTTP as every other failure is answered; the connection ends with it. */
-export function answerMalformed(server: Server, { inFlight, makeAnswer }: MalformedOptions): void {
+export function answerMalformed(server: Server, { inFlight, batch, makeAnswer }: MalformedOptions): void {
   /** How much had been read of a connection when something on it could not be. */
   const broken = new WeakMap<Socket, number>();
 
@@ -67,6 +69,7 @@ export function answerMalformed(server: Server, { inFlight, makeAnswer }: Malfor
       return;
     }
     broken.set(socket, socket.bytesRead);
+    batch.flush();
     if (code === afterLast) return;
     const known = parserErrors[code];
     const pending = inFlight.find(socket);
@@ -79,6 +82,7 @@ export function answerMalformed(server: Server, { inFlight, makeAnswer }: Malfor
   /** CONNECT asks for a tunnel, and there is none. Nobody else listens to the errors of its stream. */
   server.on('connect', ({ socket }: IncomingMessage, stream: Duplex) => {
     stream.on('error', () => stream.destroy());
+    batch.flush();
     whenSent(inFlight.find(socket)?.response, () => answer(stream, socket.remoteAddress ?? '', noTunnel));
   });
 }

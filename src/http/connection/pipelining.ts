@@ -1,6 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { AppError } from '../../errors.ts';
 import { addressSubject } from '../../limits/rules/address.ts';
 import { createFairQueue } from './fair-queue.ts';
 import type { InFlight } from './in-flight.ts';
@@ -75,16 +74,9 @@ export function handleInOrder(
     }
     count(line, 1, bytes);
     socket.pause();
-    let brokenBy: AppError | null = null;
-    const breakOff = (failure: AppError) => {
-      brokenBy = failure;
-    };
-    inFlight.begin(socket, { response, breakOff });
+    inFlight.wait(socket, response);
     const enqueue = () => {
-      line.withdraw = queue.add(line.owner, () => {
-        begin(line, bytes, request, response);
-        if (brokenBy !== null) inFlight.find(socket)?.breakOff(brokenBy);
-      });
+      line.withdraw = queue.add(line.owner, () => begin(line, bytes, request, response));
     };
     // A response gets its socket when all before it have been sent.
     if (response.socket === null) response.once('socket', enqueue);
@@ -95,8 +87,9 @@ export function handleInOrder(
     line.withdraw = ignore;
     count(line, -1, bytes);
     if (line.waiting === 0) request.socket.resume();
+    // Only a request with a body is to be found from now on, and its handler notes it again.
+    inFlight.end(request.socket, response);
     if (request.socket.writable) handle(request, response);
-    if (response.writableEnded) inFlight.end(request.socket, response);
   }
 
   return (request, response) => {

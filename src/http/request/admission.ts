@@ -1,5 +1,5 @@
 import type { Caller } from '../../accounts/account.ts';
-import type { KeyVerifier, Verification } from '../../accounts/key-verifier.ts';
+import type { KeyLookup, LookedUp } from '../../accounts/key-lookup.ts';
 import { AppError, type ErrorCode } from '../../errors.ts';
 import type { Limiter } from '../../limits/limiter.ts';
 import type { Decision, LimitHeaders } from '../../limits/rules/decision.ts';
@@ -32,12 +32,13 @@ export const openGate: Gate = {
   peek: () => null,
 };
 
-export function createGate(verifier: KeyVerifier, limiter: Limiter, addressOf: ClientAddress): Gate {
-  function count(exchange: Exchange, identity: Verification | { refusal: Refusal }): Soon<Admission> {
+export function createGate(keyLookup: KeyLookup, limiter: Limiter, addressOf: ClientAddress): Gate {
+  function count(exchange: Exchange, identity: LookedUp | { readonly refusal: Refusal }): Soon<Admission> {
     if ('caller' in identity) {
       const { caller } = identity;
       return after(limiter.takeForKey(caller), (decision) => admit(caller, decision, null));
     }
+    if ('decision' in identity) return admit(null, identity.decision, null);
     const refusal = exchange.match.access === 'key' ? keyError(identity.refusal) : null;
     const taken = limiter.takeForAddress(addressOf(exchange.request));
     return after(taken, (decision) => admit(null, decision, refusal));
@@ -51,12 +52,12 @@ export function createGate(verifier: KeyVerifier, limiter: Limiter, addressOf: C
   }
 
   function admitOne(exchange: Exchange): Soon<Admission> {
-    if (exchange.match.access === 'reader') {
-      const taken = limiter.takeForReader(addressOf(exchange.request));
-      return after(taken, (decision) => admit(null, decision, null));
-    }
+    const { request, match } = exchange;
+    const address = addressOf(request);
+    if (match.access === 'reader')
+      return after(limiter.takeForReader(address), (decision) => admit(null, decision, null));
     try {
-      const identity = authenticate(verifier, exchange.request.headers.authorization);
+      const identity = authenticate(keyLookup, request.headers.authorization, address);
       if (!(identity instanceof Promise)) return count(exchange, identity);
       return identity.then(
         (known) => count(exchange, known),

@@ -1,4 +1,5 @@
-import type { KeyRefusal, KeyVerifier, Verification } from '../../accounts/key-verifier.ts';
+import type { KeyLookup, LookedUp } from '../../accounts/key-lookup.ts';
+import type { KeyRefusal } from '../../accounts/key-verifier.ts';
 import { AppError } from '../../errors.ts';
 import type { Soon } from '../../soon.ts';
 
@@ -10,14 +11,15 @@ const missing = { refusal: 'api_key_missing' } as const;
 /** The token after the scheme. Only spaces separate the two (RFC 9110, section 11.4): a tab is part of the token. */
 const bearer = /^bearer(?: +|(?=\t))(.+)$/i;
 
-/** Who sends a request. Only the `Authorization` header counts (contract section 5). */
+/** Who sends a request, which came from `address`. Only the `Authorization` header counts (contract section 5). */
 export function authenticate(
-  verifier: KeyVerifier,
+  keyLookup: KeyLookup,
   authorization: string | undefined,
-): Soon<Verification> | typeof missing {
+  address: string,
+): Soon<LookedUp> | typeof missing {
   if (authorization === undefined) return missing;
   const token = readToken(authorization);
-  return token === undefined ? missing : verifier.verify(token);
+  return token === undefined ? missing : keyLookup.verify(token, address);
 }
 
 /** Nearly every client writes the usual form, which costs less to read than the expression. */

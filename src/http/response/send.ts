@@ -1,4 +1,5 @@
 import type { LimitHeaders } from '../../limits/rules/decision.ts';
+import type { AnswerBatch } from '../connection/answer-batch.ts';
 import type { WriteHead } from '../connection/response-head.ts';
 import type { Exchange } from '../exchange.ts';
 import { matchesEtag } from '../request/conditions.ts';
@@ -8,7 +9,7 @@ import { securityLines } from './security-headers.ts';
 /** Sends the answer to an exchange, with the headers of every answer and `corsLines`; gives its status, which may be 304. */
 export type Send = (exchange: Exchange, answer: Answer, corsLines: string) => number;
 
-export function createSend(writeHead: WriteHead): Send {
+export function createSend(writeHead: WriteHead, batch: AnswerBatch): Send {
   const usualSecurity = securityLines();
 
   return ({ request, response, id, limit, match }, answer, corsLines) => {
@@ -22,8 +23,7 @@ export function createSend(writeHead: WriteHead): Send {
     const security = match.route?.securityLines ?? usualSecurity;
     const own = isKnown ? answer.lines : answer.lines + answer.bodyLines;
     writeHead(response, status, `x-request-id: ${id}\r\n${limitLines(limit)}${corsLines}${security}${own}`);
-    if (isKnown || answer.body === null) response.end();
-    else response.end(answer.body);
+    batch.end(response, isKnown ? null : answer.body);
     return status;
   };
 }

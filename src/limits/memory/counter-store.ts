@@ -1,7 +1,8 @@
 import { type Clock, minuteMs } from '../../clock.ts';
 import type { Soon } from '../../soon.ts';
 import type { Database, NamedWork } from '../../storage/database.ts';
-import { areEnded, closeEnded } from '../rules/windows.ts';
+import { isReader } from '../rules/address.ts';
+import { areEnded, closeEnded, type Windows } from '../rules/windows.ts';
 import { deleteConduct, fromConductRow, selectConduct, toConductRow, writeConduct } from './conduct-rows.ts';
 import type { Ledger } from './ledger.ts';
 import type { MemoryCounters } from './memory-counters.ts';
@@ -32,21 +33,29 @@ export function createCounterStore(options: {
   clock: Clock;
 }): CounterStore {
   const { database, clock } = options;
-  const { accounts, addresses, keys } = options.counters.ledgers;
+  const { accounts, addresses, readers, keys } = options.counters.ledgers;
   let running: Promise<unknown> = Promise.resolve();
   let following: Promise<void> | null = null;
 
+  function ledgerOf(subject: string): Ledger<Windows> {
+    if (subject.startsWith('account:')) return accounts;
+    return isReader(subject) ? readers : addresses;
+  }
+
   async function loadWindows(nowMs: number): Promise<void> {
     const since = overSince(nowMs);
+    const loaded: [subject: string, windows: Windows][] = [];
     const readRun = (afterSubject: string) =>
       database.read(selectWindows, { ...since, afterSubject, count: BigInt(readRowsMax) });
     for await (const rows of readRuns(readRun, ({ subject }) => subject))
       for (const row of rows) {
         const windows = fromWindowsRow(row);
         closeEnded(windows, nowMs);
-        const ledger = row.subject.startsWith('account:') ? accounts : addresses;
-        if (!areEnded(windows, nowMs)) ledger.set(row.subject, windows);
+        if (!areEnded(windows, nowMs)) loaded.push([row.subject, windows]);
       }
+    // Addresses make room for others in the order in which their days opened.
+    loaded.sort(([, one], [, other]) => one.dayEndsAtMs - other.dayEndsAtMs);
+    for (const [subject, windows] of loaded) ledgerOf(subject).set(subject, windows);
   }
 
   async function loadConduct(nowMs: number): Promise<void> {
@@ -77,9 +86,10 @@ export function createCounterStore(options: {
   async function writeAll(): Promise<void> {
     following = null;
     const nowMs = clock();
-    for (const ledger of [accounts, addresses, keys]) ledger.sweep(nowMs);
+    for (const ledger of [accounts, addresses, readers, keys]) ledger.sweep(nowMs);
     await writeChanged(accounts, writeWindows, toWindowsRow);
     await writeChanged(addresses, writeWindows, toWindowsRow);
+    await writeChanged(readers, writeWindows, toWindowsRow);
     await writeChanged(keys, writeConduct, toConductRow);
     await database.run(deleteWindows, { ...overSince(nowMs), count: deletedRowsMax });
     await database.run(deleteConduct, { untilMs: BigInt(nowMs), count: deletedRowsMax });

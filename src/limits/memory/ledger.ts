@@ -10,11 +10,17 @@ export interface Ledger<T> {
   get(name: string): T | undefined;
   /** The entry of that name, a new one if there is none. */
   open(name: string): T;
+  /** Sets the entry of that name, and makes it the newest. */
   set(name: string, entry: T): void;
+  /** The name and the entry that were set first. */
+  oldest(): [name: string, entry: T] | undefined;
+  /** Drops an entry; the next batches have an empty one in its place. */
+  drop(name: string): void;
   markChanged(name: string): void;
   /**
-   * The entries that are marked when it begins, the longest marked first, in batches of at most `batchMax`. A batch
-   * has lost its marks when it is handed over: whoever fails to store it marks it again.
+   * The entries that are marked when it begins, the longest marked first, in batches of at most `batchMax`; an empty
+   * one for an entry that is gone. A batch has lost its marks when it is handed over: whoever fails to store it marks it
+   * again.
    */
   drainChanged(batchMax: number): Generator<[name: string, entry: T][]>;
   /** Goes on looking at entries where the last call stopped, at a bounded number, and drops those that are over. */
@@ -25,6 +31,8 @@ export interface Ledger<T> {
 export interface Ledgers {
   readonly accounts: Ledger<Windows>;
   readonly addresses: Ledger<Windows>;
+  /** The addresses that read the documentation. */
+  readonly readers: Ledger<Windows>;
   readonly keys: Ledger<Conduct>;
 }
 
@@ -33,6 +41,7 @@ export function createLedgers(): Ledgers {
   return {
     accounts: createLedger(newWindows, areEnded),
     addresses: createLedger(newWindows, areEnded),
+    readers: createLedger(newWindows, areEnded),
     keys: createLedger(newConduct, (conduct, nowMs) => forgetAtMs(conduct) <= nowMs),
   };
 }
@@ -41,6 +50,14 @@ function createLedger<T>(create: () => T, isOver: (entry: T, nowMs: number) => b
   const entries = new Map<string, T>();
   const changed = new Set<string>();
   let unswept = entries.entries();
+  let rest = entries.entries();
+  /** The last entry that `rest` gave: all before it are gone, or set anew and so behind it. */
+  let first: [string, T] | undefined;
+
+  function forget(name: string): void {
+    entries.delete(name);
+    if (first?.[0] === name) first = undefined;
+  }
 
   return {
     get size() {
@@ -56,7 +73,23 @@ function createLedger<T>(create: () => T, isOver: (entry: T, nowMs: number) => b
       return entry;
     },
 
-    set: (name, entry) => entries.set(name, entry),
+    set(name, entry) {
+      forget(name);
+      entries.set(name, entry);
+    },
+
+    // A new iterator would pass over all that has been deleted before it: 70 us among 100,000.
+    oldest() {
+      first ??= rest.next().value;
+      if (first === undefined) rest = entries.entries();
+      return first;
+    },
+
+    drop(name) {
+      forget(name);
+      changed.add(name);
+    },
+
     markChanged: (name) => changed.add(name),
 
     *drainChanged(batchMax) {
@@ -64,8 +97,7 @@ function createLedger<T>(create: () => T, isOver: (entry: T, nowMs: number) => b
       let batch: [string, T][] = [];
       for (const name of changed) {
         changed.delete(name);
-        const entry = entries.get(name);
-        if (entry !== undefined) batch.push([name, entry]);
+        batch.push([name, entries.get(name) ?? create()]);
         left -= 1;
         if (batch.length === batchMax || left === 0) {
           yield batch;
@@ -83,7 +115,7 @@ function createLedger<T>(create: () => T, isOver: (entry: T, nowMs: number) => b
           return;
         }
         const [name, entry] = value;
-        if (isOver(entry, nowMs)) entries.delete(name);
+        if (isOver(entry, nowMs)) forget(name);
       }
     },
   };

@@ -1,15 +1,14 @@
 import type { Limits } from '../../plans/plan.ts';
 import type { Counters } from '../counters.ts';
+import { isReader } from '../rules/address.ts';
 import { bannedUntilMs, strike } from '../rules/bans.ts';
 import type { Usage } from '../rules/decision.ts';
-import { closeEnded, newWindows, takeFromBoth, type Windows } from '../rules/windows.ts';
+import { closeEnded, takeFromBoth, type Windows } from '../rules/windows.ts';
+import { createAddressCounts } from './address-counts.ts';
 import { createLedgers, type Ledgers } from './ledger.ts';
 
-/** How many addresses are counted each by itself at once. */
+/** How many addresses are counted each by itself at once, and how many readers of the documentation. */
 export const addressesMax = 100_000;
-
-/** What the addresses that found no room are counted as, together. */
-export const overflowAddress = 'address:overflow';
 
 /** Counters that answer within the call. */
 export interface MemoryCounters extends Counters {
@@ -19,26 +18,18 @@ export interface MemoryCounters extends Counters {
   peek(subject: string, nowMs: number): Usage;
 }
 
-/**
- * Counts within this process. An address keeps its counts for as long as a window of it is open, so that strangers
- * cannot push it out; those that come when `addressesMax` are there share one count.
- */
+/** Counts within this process. */
 export function createMemoryCounters(options: { addressesMax?: number } = {}): MemoryCounters {
-  const ownAddressesMax = options.addressesMax ?? addressesMax;
+  const max = options.addressesMax ?? addressesMax;
   const ledgers = createLedgers();
-  const { accounts, addresses, keys } = ledgers;
+  const { accounts, keys } = ledgers;
+  const addresses = createAddressCounts(ledgers.addresses, max);
+  const readers = createAddressCounts(ledgers.readers, max);
+  const countsOf = (subject: string) => (isReader(subject) ? readers : addresses);
 
   function takeForAddress(subject: string, limits: Limits, nowMs: number): Usage {
-    const name = placeAddress(subject);
-    const windows = addresses.open(name);
-    if (!takeFromBoth(windows, limits, nowMs)) return toUsage('refused', windows, 0, nowMs);
-    addresses.markChanged(name);
-    return toUsage('passed', windows, 0, nowMs);
-  }
-
-  function placeAddress(subject: string): string {
-    const placed = addresses.size < ownAddressesMax || addresses.get(subject) !== undefined;
-    return placed ? subject : overflowAddress;
+    const { windows, isCounted } = countsOf(subject).take(subject, limits, nowMs);
+    return toUsage(isCounted ? 'passed' : 'refused', windows, 0, nowMs);
   }
 
   function takeForKey(subject: string, limits: Limits, keyId: string, nowMs: number): Usage {
@@ -68,11 +59,7 @@ export function createMemoryCounters(options: { addressesMax?: number } = {}): M
     take: (subject, limits, keyId, nowMs) =>
       keyId === null ? takeForAddress(subject, limits, nowMs) : takeForKey(subject, limits, keyId, nowMs),
 
-    peek(subject, nowMs) {
-      const windows = addresses.get(placeAddress(subject)) ?? newWindows();
-      closeEnded(windows, nowMs);
-      return toUsage('passed', windows, 0, nowMs);
-    },
+    peek: (subject, nowMs) => toUsage('passed', countsOf(subject).peek(subject, nowMs), 0, nowMs),
   };
 }
 

@@ -2,6 +2,7 @@ import { crc32 } from 'node:zlib';
 import type { Limits } from '../../plans/plan.ts';
 import type { Counters } from '../counters.ts';
 import { addressesMax } from '../memory/memory-counters.ts';
+import { isReader } from '../rules/address.ts';
 import type { Usage } from '../rules/decision.ts';
 import { createRedisLink } from './link.ts';
 import { peekAddressScript, takeForAddressScript, takeForKeyScript } from './scripts.ts';
@@ -58,12 +59,14 @@ export function createRedisCounters(options: {
   }
 
   function tagOf(subject: string, keyId: string | null): string {
-    return keyId === null ? `${prefix}{addresses:${crc32(subject) % addressParts}}` : `${prefix}{${subject}}`;
+    if (keyId !== null) return `${prefix}{${subject}}`;
+    const kind = isReader(subject) ? 'readers' : 'addresses';
+    return `${prefix}{${kind}:${crc32(subject) % addressParts}}`;
   }
 
   function keysOfAddress(subject: string): string[] {
     const part = tagOf(subject, null);
-    return [`${part}:${subject}`, part, `${part}:overflow`];
+    return [`${part}:${subject}`, part, `${part}:shared`];
   }
 
   function keysOfKey(subject: string, keyId: string): string[] {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { dayMs, minuteMs } from '../../clock.ts';
 import { banMsMax, banMsMin, ladderMs, strikesMin, strikesMs } from '../rules/bans.ts';
+import { ownCountMsMin } from '../rules/windows.ts';
 
 /** A program that Redis runs as one atomic step, and the name by which Redis knows it once it has run it. */
 export interface RedisScript {
@@ -141,14 +142,29 @@ end
 keepBan()
 `;
 
-/** An address is counted by itself, or with those that found no room in the index: as many as the fourth parameter. */
+/**
+ * As address-counts.ts. The index has the ends of the days of the addresses that are counted each by itself, as many as
+ * the fourth parameter. All of its members lie in its own slot of a cluster.
+ */
 const placeAddress = `
-local own, index, overflow, callersWindows = KEYS[1], KEYS[2], KEYS[3], ''
-local windows = own
+local own, index, shared, callersWindows = KEYS[1], KEYS[2], KEYS[3], ''
+local windows, leaving = own, nil
 if redis.call('EXISTS', own) == 0 then
-  local taken = redis.call('ZCOUNT', index, string.format('(%.0f', nowMs), '+inf')
-  if taken >= tonumber(ARGV[4]) then windows = overflow end
+  local open = string.format('(%.0f', nowMs)
+  if redis.call('ZCOUNT', index, open, '+inf') >= tonumber(ARGV[4]) then
+    local oldest = redis.call('ZRANGEBYSCORE', index, open, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
+    if oldest[2] and tonumber(oldest[2]) <= nowMs + ${dayMs - ownCountMsMin} then
+      leaving = oldest[1]
+    else
+      windows = shared
+    end
+  end
 end
+`;
+
+/** As closeShared of windows.ts. */
+const closeShared = `
+if windows == shared and minuteUsed == 0 then dayUsed, dayEndsAtMs = 0, 0 end
 `;
 
 /**
@@ -170,9 +186,14 @@ return answer('refused', bannedUntilMs > nowMs and bannedUntilMs or 0)
  * Keys: the windows of an address, the index of the addresses that are counted each by itself, the windows of the
  * others. Parameters: time, requests a minute, a day, how many addresses the index may hold.
  */
-export const takeForAddressScript = createScript(`${time}${placeAddress}${openWindows}${takeFromBoth}
+export const takeForAddressScript =
+  createScript(`${time}${placeAddress}${openWindows}${closeShared}${takeFromBoth}
 if hasRoom and dayUsed == 1 and windows == own then
   redis.call('ZREMRANGEBYSCORE', index, '-inf', string.format('%.0f', nowMs))
+  if leaving then
+    redis.call('DEL', leaving)
+    redis.call('ZREM', index, leaving)
+  end
   redis.call('ZADD', index, string.format('%.0f', dayEndsAtMs), own)
   redis.call('PEXPIRE', index, ${dayMs})
 end
@@ -180,7 +201,7 @@ return answer(hasRoom and 'passed' or 'refused', 0)
 `);
 
 /** Keys and parameters as before; counts nothing. */
-export const peekAddressScript = createScript(`${time}${placeAddress}${openWindows}
+export const peekAddressScript = createScript(`${time}${placeAddress}${openWindows}${closeShared}
 return answer('passed', 0)
 `);
 

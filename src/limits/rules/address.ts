@@ -1,19 +1,33 @@
 import ipaddr from 'ipaddr.js';
 
-/** All addresses that cannot be read are counted as one. */
-export const unreadableAddress = 'address:unreadable';
-
 /**
- * The subject that requests from an address are counted for (contract section 6): an IPv4 address by itself, as is its
- * IPv4-mapped IPv6 form; an IPv6 address by its /64, the least that a network hands to one customer. Some proxies write
- * the port into `X-Forwarded-For` (`192.0.2.7:8080`, `[2001:db8::1]:8080`): it does not count.
+ * The subject that requests from an address are counted for (contract section 6): an IPv4 address is one by itself,
+ * as is its IPv4-mapped IPv6 form; IPv6 addresses are one by /64, the least that a network hands to one customer. All
+ * texts that are no address are one. Some proxies write the port into `X-Forwarded-For` (`192.0.2.7:8080`,
+ * `[2001:db8::1]:8080`): it does not count.
  */
 export function addressSubject(address: string): string {
+  return `address:${readNetwork(address)}`;
+}
+
+const readerPrefix = 'reader:';
+
+/** The subject that requests for the documentation from an address are counted for: the same, apart from the others. */
+export function readerSubject(address: string): string {
+  return readerPrefix + readNetwork(address);
+}
+
+/** Whether a subject is one of `readerSubject`. */
+export function isReader(subject: string): boolean {
+  return subject.startsWith(readerPrefix);
+}
+
+function readNetwork(address: string): string {
   const parsed = parseAddress(removePort(address));
-  if (parsed === null) return unreadableAddress;
-  if (parsed instanceof ipaddr.IPv4) return `address:${parsed.toString()}`;
+  if (parsed === null) return 'unreadable';
+  if (parsed instanceof ipaddr.IPv4) return parsed.toString();
   const network = parsed.parts.slice(0, 4).map((part) => part.toString(16));
-  return `address:${network.join(':')}::/64`;
+  return `${network.join(':')}::/64`;
 }
 
 const withPort =

@@ -1,4 +1,4 @@
-import { dayMs, minuteMs } from '../../clock.ts';
+import { dayMs, hourMs, minuteMs } from '../../clock.ts';
 import type { Limits } from '../../plans/plan.ts';
 
 /**
@@ -46,4 +46,18 @@ export function closeEnded(windows: Windows, nowMs: number): void {
 /** Whether neither window is open, so that nothing is lost by forgetting them. */
 export function areEnded(windows: Windows, nowMs: number): boolean {
   return windows.minuteEndsAtMs <= nowMs && windows.dayEndsAtMs <= nowMs;
+}
+
+/** How long an address is counted by itself at least, however many others come. */
+export const ownCountMsMin = hourMs;
+
+/** Whether an address may lose its place to another when all places are taken: its day opened an hour ago. */
+export function mayMakeRoom(windows: Windows, nowMs: number): boolean {
+  return windows.dayEndsAtMs <= nowMs + dayMs - ownCountMsMin;
+}
+
+/** Closes the windows that addresses without a place share: they hold for a minute, the day that opened with it too. */
+export function closeShared(windows: Windows, nowMs: number): void {
+  closeEnded(windows, nowMs);
+  if (windows.minuteUsed === 0) Object.assign(windows, newWindows());
 }

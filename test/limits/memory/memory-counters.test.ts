@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { dayMs, minuteMs } from '../../../src/clock.ts';
+import { dayMs, hourMs, minuteMs } from '../../../src/clock.ts';
 import { sweptEntriesMax } from '../../../src/limits/memory/ledger.ts';
-import {
-  addressesMax,
-  createMemoryCounters,
-  overflowAddress,
-} from '../../../src/limits/memory/memory-counters.ts';
+import { addressesMax, createMemoryCounters } from '../../../src/limits/memory/memory-counters.ts';
 import { freeLimits } from '../../../src/plans/plan.ts';
 
 const nowMs = Date.UTC(2027, 0, 2);
@@ -24,12 +20,11 @@ describe('addresses beyond those that are counted each by itself', () => {
     if (takeFrom(`address:stranger-${stranger}`).verdict === 'passed') passed += 1;
 
   test('a million of them take no more than their bound in memory', () => {
-    assert.equal(addresses.size, addressesMax + 1);
+    assert.equal(addresses.size, addressesMax);
   });
 
   test('together they are let through as one address is', () => {
     assert.equal(passed, addressesMax - 1 + freeLimits.perMinute);
-    assert.equal(addresses.get(overflowAddress)?.minuteUsed, freeLimits.perMinute);
   });
 
   test('they push out no address that has requests counted', () => {
@@ -45,11 +40,22 @@ describe('addresses beyond those that are counted each by itself', () => {
     assert.equal(counters.take('account:1', freeLimits, 'key', nowMs).verdict, 'passed');
   });
 
-  test('they are counted each by itself again when windows have ended', () => {
-    const laterMs = nowMs + dayMs + minuteMs;
-    addresses.sweep(laterMs);
-    assert.equal(takeFrom('address:newcomer', laterMs).minuteUsed, 1);
-    assert.equal(addresses.get('address:newcomer')?.dayUsed, 1);
+  test('an hour later as many newcomers have counts of their own, in the same memory', () => {
+    for (let newcomer = 0; newcomer < addressesMax; newcomer += 1)
+      assert.equal(takeFrom(`address:newcomer-${newcomer}`, nowMs + hourMs).dayUsed, 1);
+    assert.equal(addresses.size, addressesMax);
+    assert.equal(takeFrom('address:newcomer-0', nowMs + hourMs).dayUsed, 2);
+  });
+
+  test('an address whose day has opened again is not the first to make room', () => {
+    const small = createMemoryCounters({ addressesMax: 2 });
+    const take = (name: string, atMs: number) =>
+      small.take(`address:${name}`, freeLimits, null, nowMs + atMs).dayUsed;
+    take('old', 0);
+    take('young', 1);
+    take('old', dayMs);
+    assert.equal(take('newcomer', dayMs), 1);
+    assert.deepEqual([small.ledgers.addresses.size, take('old', dayMs)], [2, 2]);
   });
 });
 

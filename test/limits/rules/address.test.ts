@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addressSubject, unreadableAddress } from '../../../src/limits/rules/address.ts';
+import { addressSubject, isReader, readerSubject } from '../../../src/limits/rules/address.ts';
 
 test('each IPv4 address is counted by itself', () => {
   assert.equal(addressSubject('192.0.2.7'), 'address:192.0.2.7');
@@ -62,5 +62,13 @@ test('all texts that are no address are counted as one', () => {
     'example.com:443',
     '_hidden:443',
   ])
-    assert.equal(addressSubject(text), unreadableAddress, text);
+    assert.equal(addressSubject(text), 'address:unreadable', text);
+});
+
+test('a reader of the documentation is counted by the same addresses, apart from the others', () => {
+  for (const address of ['192.0.2.7', '2001:db8:0:1::1', 'unknown']) {
+    const subject = addressSubject(address);
+    assert.equal(readerSubject(address), subject.replace('address:', 'reader:'));
+    assert.deepEqual([isReader(readerSubject(address)), isReader(subject)], [true, false]);
+  }
 });

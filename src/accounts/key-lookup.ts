@@ -1,0 +1,90 @@
+import { type Clock, secondMs } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import { addressSubject } from '../limits/rules/address.ts';
+import type { Decision } from '../limits/rules/decision.ts';
+import { after, type Soon } from '../soon.ts';
+import type { KeyVerifier, Verification } from './key-verifier.ts';
+import { createLane, type LaneBounds, sentAway } from './lane.ts';
+
+/** Unknown keys from addresses whose count has room: as many may wait as there may be connections. */
+export const strangersLane: LaneBounds = {
+  runningMax: 2,
+  waitingMax: 20_000,
+  waitingPerAddressMax: 20_000,
+};
+/** Unknown keys from addresses whose count is spent. */
+export const spentLane: LaneBounds = { runningMax: 1, waitingMax: 100, waitingPerAddressMax: 10 };
+/** How long a look-up waits for its turn at most; looked at when the turn comes. */
+export const lookUpWaitMsMax = 5 * secondMs;
+
+/** Who a key stands for, why for nobody, or the 429 of an address whose key was not looked up. */
+export type LookedUp = Verification | { readonly decision: Decision };
+
+/** Verifies keys so that strangers take no capacity of the store from known callers (contract section 6). */
+export interface KeyLookup {
+  /**
+   * A plain value if the key is remembered, and for a 429. A key that is known is read at once. Any other key waits in
+   * the lane of strangers. If the count of its address is spent, it waits in the smaller lane for that, and beyond the
+   * bound of that lane it is 429 without a query. Fails with AppError `unavailable` if the key cannot be read, or not in
+   * time.
+   */
+  verify(text: string, address: string): Soon<LookedUp>;
+}
+
+/** What a look-up rests on. */
+export interface KeyLookupOptions {
+  readonly verifier: Pick<KeyVerifier, 'recall' | 'isKnown' | 'verify'>;
+  /** The 429 of an address whose count is spent; null while it has room (limiter.ts). */
+  readonly findRefusal: (address: string) => Soon<Decision | null>;
+  readonly clock: Clock;
+}
+
+/** The lanes belong to one instance, and with them at most three connections to PostgreSQL. */
+export function createKeyLookup({ verifier, findRefusal, clock }: KeyLookupOptions): KeyLookup {
+  const strangers = createLane(strangersLane);
+  const spent = createLane(spentLane);
+
+  function lookUp(text: string, address: string, sinceMs: number): Soon<LookedUp> {
+    return after(findRefusal(address), (refusal) =>
+      refusal === null ? asStranger(text, address, sinceMs) : asSpent(text, address, sinceMs, refusal),
+    );
+  }
+
+  async function asStranger(text: string, address: string, sinceMs: number): Promise<LookedUp> {
+    const subject = addressSubject(address);
+    const found = strangers.run(subject, async () => {
+      // Look-ups that failed in the meantime may have spent the count: then the whole queue of the address leaves.
+      const isSpent = (await findRefusal(address)) !== null;
+      if (isSpent) strangers.sendAway(subject);
+      else if (isLate(sinceMs)) throw overloaded();
+      return isSpent ? sentAway : verifier.verify(text);
+    });
+    if (found === null) throw overloaded();
+    const result = await found;
+    return result === sentAway ? lookUp(text, address, sinceMs) : result;
+  }
+
+  function asSpent(text: string, address: string, sinceMs: number, decision: Decision): Soon<LookedUp> {
+    const found = spent.run<LookedUp>(addressSubject(address), async () =>
+      isLate(sinceMs) ? { decision } : verifier.verify(text),
+    );
+    if (found === null) return { decision };
+    return found.then((result) => (result === sentAway ? { decision } : result));
+  }
+
+  function isLate(sinceMs: number): boolean {
+    return clock() - sinceMs > lookUpWaitMsMax;
+  }
+
+  return {
+    verify(text, address) {
+      const remembered = verifier.recall(text);
+      if (remembered !== null) return remembered;
+      return verifier.isKnown(text) ? verifier.verify(text) : lookUp(text, address, clock());
+    },
+  };
+}
+
+function overloaded(): AppError {
+  return new AppError('unavailable', 'too many unknown API keys wait to be looked up; try again');
+}

@@ -1,0 +1,73 @@
+/** How many tasks of a lane run at once, and how many wait for their turn. */
+export interface LaneBounds {
+  readonly runningMax: number;
+  readonly waitingMax: number;
+  readonly waitingPerAddressMax: number;
+}
+
+/** Runs a bounded number of tasks at once. Fair queueing: the addresses of the tasks that wait take turns. */
+export interface Lane {
+  /** Runs a task in its turn and gives its result; null at once if no more tasks of this address may wait. */
+  run<T>(address: string, task: () => Promise<T>): Promise<T | SentAway> | null;
+  /** Ends the wait of all tasks of an address, without running them. */
+  sendAway(address: string): void;
+}
+
+/** In place of the result of a task that has not run. */
+export const sentAway = Symbol('sent away');
+/** The type of `sentAway`. */
+export type SentAway = typeof sentAway;
+
+interface Waiting {
+  start(): void;
+  leave(): void;
+}
+
+/** A lane in which nothing runs yet. */
+export function createLane({ runningMax, waitingMax, waitingPerAddressMax }: LaneBounds): Lane {
+  /** In the order of their turns. */
+  const queues = new Map<string, Waiting[]>();
+  let running = 0;
+  let waiting = 0;
+
+  async function runNow<T>(task: () => Promise<T>): Promise<T> {
+    running += 1;
+    try {
+      return await task();
+    } finally {
+      running -= 1;
+      startNext();
+    }
+  }
+
+  function startNext(): void {
+    const [next] = queues;
+    if (next === undefined) return;
+    const [address, queue] = next;
+    const first = queue.shift();
+    queues.delete(address);
+    if (queue.length > 0) queues.set(address, queue);
+    waiting -= 1;
+    first?.start();
+  }
+
+  return {
+    run(address, task) {
+      if (running < runningMax) return runNow(task);
+      const queue = queues.get(address) ?? [];
+      if (waiting >= waitingMax || queue.length >= waitingPerAddressMax) return null;
+      waiting += 1;
+      queues.set(address, queue);
+      return new Promise((resolve) =>
+        queue.push({ start: () => resolve(runNow(task)), leave: () => resolve(sentAway) }),
+      );
+    },
+
+    sendAway(address) {
+      const queue = queues.get(address) ?? [];
+      queues.delete(address);
+      waiting -= queue.length;
+      for (const { leave } of queue) leave();
+    },
+  };
+}

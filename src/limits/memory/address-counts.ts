@@ -1,0 +1,63 @@
+import type { Limits } from '../../plans/plan.ts';
+import {
+  closeEnded,
+  closeShared,
+  mayMakeRoom,
+  newWindows,
+  takeFromBoth,
+  type Windows,
+} from '../rules/windows.ts';
+import type { Ledger } from './ledger.ts';
+
+/** Counts addresses, a bounded number of them each by itself. */
+export interface AddressCounts {
+  /** Counts a request, and gives the windows that it counts in and whether both had room. */
+  take(subject: string, limits: Limits, nowMs: number): { windows: Windows; isCounted: boolean };
+  /** The windows that a request would count in. */
+  peek(subject: string, nowMs: number): Windows;
+}
+
+/** Counts in a ledger, whose order is that in which the days of its addresses opened. */
+export function createAddressCounts(ledger: Ledger<Windows>, addressesMax: number): AddressCounts {
+  const shared = newWindows();
+
+  /** What makes room for a newcomer; null if nothing has to, undefined if nothing can. */
+  function findOldest(nowMs: number): string | null | undefined {
+    if (ledger.size < addressesMax) return null;
+    const [name, windows] = ledger.oldest() ?? [];
+    if (windows === undefined) return undefined;
+    closeEnded(windows, nowMs);
+    return mayMakeRoom(windows, nowMs) ? name : undefined;
+  }
+
+  function open(subject: string, nowMs: number): Windows {
+    const own = ledger.get(subject);
+    if (own !== undefined) return own;
+    const oldest = findOldest(nowMs);
+    if (oldest === undefined) return shared;
+    if (oldest !== null) ledger.drop(oldest);
+    return ledger.open(subject);
+  }
+
+  return {
+    take(subject, limits, nowMs) {
+      const windows = open(subject, nowMs);
+      if (windows === shared) closeShared(shared, nowMs);
+      const isCounted = takeFromBoth(windows, limits, nowMs);
+      if (isCounted && windows !== shared) {
+        if (windows.dayUsed === 1) ledger.set(subject, windows);
+        ledger.markChanged(subject);
+      }
+      return { windows, isCounted };
+    },
+
+    peek(subject, nowMs) {
+      const own = ledger.get(subject);
+      if (own === undefined && findOldest(nowMs) !== undefined) return newWindows();
+      const windows = own ?? shared;
+      if (windows === shared) closeShared(shared, nowMs);
+      else closeEnded(windows, nowMs);
+      return windows;
+    },
+  };
+}

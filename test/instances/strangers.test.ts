@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import { generateKey } from '../../src/accounts/api-key.ts';
+import { findPostgres } from '../support/engines.ts';
+import { amplePlan, type Instances, type MadeKey, startInstances } from '../support/instances.ts';
+import { openRaw } from '../support/raw-http.ts';
+import { startRedisServer, whyNoRedisServer } from '../support/redis-server.ts';
+
+const postgres = await findPostgres();
+const noRedis = await whyNoRedisServer();
+
+const connections = 300;
+const requestsEach = 5;
+const strangersAddress = '192.0.2.1';
+const othersAddress = '192.0.2.2';
+
+/** Gives the status of each of some requests on one connection, one after the other. */
+async function ask(
+  t: TestContext,
+  { services }: Instances,
+  address: string,
+  keys: Iterable<string>,
+): Promise<number[]> {
+  const connection = await openRaw(t, services[0]?.url ?? '');
+  const statuses: number[] = [];
+  for (const key of keys) {
+    connection.send(
+      `GET /v1/pets HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${address}\r\nAuthorization: Bearer ${key}\r\n\r\n`,
+    );
+    statuses.push((await connection.read()).status);
+  }
+  connection.end();
+  return statuses;
+}
+
+/** Random keys with the right checksum, so that the store has to be asked for each. */
+function* unknownKeys(): Generator<string> {
+  for (let sent = 0; sent < requestsEach; sent += 1) yield generateKey('live');
+}
+
+/** Sends one request after the other until `until` settles. */
+function goodClient(
+  t: TestContext,
+  instances: Instances,
+  address: string,
+  key: string,
+  until: Promise<unknown>,
+) {
+  let isOver = false;
+  const end = () => {
+    isOver = true;
+  };
+  until.then(end, end);
+  function* same(): Generator<string> {
+    do yield key;
+    while (!isOver);
+  }
+  return ask(t, instances, address, same());
+}
+
+for (const [counters, skip] of [
+  ['in the process', postgres.skip],
+  ['in Redis', postgres.skip || noRedis],
+] as const)
+  describe(`strangers with random keys over PostgreSQL, counted ${counters}`, { skip }, () => {
+    test('leave good clients all of their answers, behind the same address too', async (t) => {
+      const redisUrl = counters === 'in Redis' ? (await startRedisServer(t)).url : '';
+      const settings = { TRUST_PROXY: '1' };
+      const instances = await startInstances(t, { postgres, redisUrl, count: 1, settings });
+      const made: MadeKey[] = [];
+      for (let count = 0; count < 3; count += 1) made.push(await instances.createKey(...amplePlan));
+      const [known = '', other = '', fresh = ''] = made.map(({ key }) => key);
+      assert.deepEqual(await ask(t, instances, strangersAddress, [known]), [200]);
+
+      const strangers = Promise.all(
+        Array.from({ length: connections }, () => ask(t, instances, strangersAddress, unknownKeys())),
+      );
+      const good = await Promise.all([
+        goodClient(t, instances, strangersAddress, known, strangers),
+        goodClient(t, instances, othersAddress, other, strangers),
+      ]);
+      assert.deepEqual(new Set(good.flat()), new Set([200]));
+
+      const statuses = new Set((await strangers).flat());
+      assert.deepEqual(statuses.difference(new Set([401, 429])), new Set());
+      assert.deepEqual(await ask(t, instances, strangersAddress, [fresh]), [200]);
+    });
+  });
