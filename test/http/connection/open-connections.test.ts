@@ -6,9 +6,13 @@ import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { Registry } from 'prom-client';
 import { minuteMs } from '../../../src/clock.ts';
-import { createConnections } from '../../../src/http/connections.ts';
-import { createHttpServer, defaultTimeouts } from '../../../src/http/http-server.ts';
-import { countTurnedAway, logTurnedAway } from '../../../src/http/turned-away.ts';
+import { defaultTimeouts } from '../../../src/http/connection/bounds.ts';
+import { createNodeServer } from '../../../src/http/connection/node-server.ts';
+import {
+  countRefusedConnections,
+  logRefusedConnections,
+} from '../../../src/http/connection/refused-connections.ts';
+import { showsHandle } from '../../../src/http/connection/stalled-readers.ts';
 import { createLog } from '../../../src/observability/log.ts';
 import { createMovableClock } from '../../support/service.ts';
 
@@ -31,8 +35,8 @@ function open(t: TestContext, port: number): Socket {
 
 const answerAtOnce: RequestListener = (_request, response) => response.end('answered');
 
-test('a connection beyond the most that may be open is closed at once, the others are served', async (t) => {
-  const server = createHttpServer(answerAtOnce, defaultTimeouts, createConnections(), 2);
+test('a connection beyond the bound is closed at once, and the others are served', async (t) => {
+  const server = createNodeServer(answerAtOnce, defaultTimeouts, 2);
   const port = await listen(t, server);
   const taken = [open(t, port), open(t, port)];
   await Promise.all(taken.map((socket) => once(socket, 'connect')));
@@ -45,8 +49,8 @@ test('a connection beyond the most that may be open is closed at once, the other
   }
 });
 
-test('once one of them has gone there is room for another', async (t) => {
-  const server = createHttpServer(answerAtOnce, defaultTimeouts, createConnections(), 1);
+test('a connection that ends makes room for another one', async (t) => {
+  const server = createNodeServer(answerAtOnce, defaultTimeouts, 1);
   const port = await listen(t, server);
   const first = open(t, port);
   const [accepted] = await once(server, 'connection');
@@ -57,13 +61,13 @@ test('once one of them has gone there is room for another', async (t) => {
   assert.match(String(await once(second, 'data')), /answered/);
 });
 
-test('connections that are turned away are counted, those that are let in are not', async (t) => {
-  const server = createHttpServer(answerAtOnce, defaultTimeouts, createConnections(), 1);
+test('refused connections are counted, accepted ones are not', async (t) => {
+  const server = createNodeServer(answerAtOnce, defaultTimeouts, 1);
   const registry = new Registry();
-  countTurnedAway(server, registry);
+  countRefusedConnections(server, registry);
   const port = await listen(t, server);
   const readCount = async () =>
-    /^animal_store_connections_turned_away_total (\d+)$/m.exec(await registry.metrics())?.[1];
+    /^animal_store_connections_refused_total (\d+)$/m.exec(await registry.metrics())?.[1];
   await once(open(t, port), 'connect');
   assert.equal(await readCount(), '0');
   for (let place = 0; place < 3; place += 1) {
@@ -74,8 +78,8 @@ test('connections that are turned away are counted, those that are let in are no
   assert.equal(await readCount(), '3');
 });
 
-/** A server that turns connections away. `readCounts` gives how many each line of its log tells. */
-function createTurningAway(everyMs?: number) {
+/** A server that refuses connections. `readCounts` gives the number in each line of its log. */
+function createRefusing(everyMs?: number) {
   const clock = createMovableClock();
   const output = new PassThrough();
   let logged = '';
@@ -84,11 +88,11 @@ function createTurningAway(everyMs?: number) {
   });
   const server = createServer();
   const log = createLog('info', output);
-  logTurnedAway(server, clock.now, log, everyMs);
+  logRefusedConnections(server, clock.now, log, everyMs);
   function readCounts(): number[] {
     log.flush();
     const lines = logged.split('\n').filter((line) => line !== '');
-    return lines.map((line) => JSON.parse(line).turnedAway);
+    return lines.map((line) => JSON.parse(line).refused);
   }
   const drop = (count: number) => {
     for (let left = count; left > 0; left -= 1) server.emit('drop');
@@ -96,8 +100,8 @@ function createTurningAway(everyMs?: number) {
   return { clock, server, output, readCounts, drop };
 }
 
-test('that connections are turned away is logged at most once a minute, with their number', () => {
-  const { clock, drop, readCounts } = createTurningAway();
+test('refused connections are logged at most once a minute, with their number', () => {
+  const { clock, drop, readCounts } = createRefusing();
   drop(3);
   clock.advance(minuteMs);
   drop(1);
@@ -106,8 +110,10 @@ test('that connections are turned away is logged at most once a minute, with the
   assert.deepEqual(readCounts(), [1, 3]);
 });
 
-test('of one burst the rest is told, too, though nothing comes after it', { timeout: 10_000 }, async () => {
-  const { drop, output, readCounts } = createTurningAway(50);
+test('the rest of one burst of refused connections is logged, though nothing comes after it', {
+  timeout: 10_000,
+}, async () => {
+  const { drop, output, readCounts } = createRefusing(50);
   // What is waited for keeps no process going by itself.
   const held = setInterval(() => {}, 1_000);
   drop(5_000);
@@ -116,27 +122,35 @@ test('of one burst the rest is told, too, though nothing comes after it', { time
   assert.deepEqual(readCounts(), [1, 4_999]);
 });
 
-test('what has not been told when the server closes is told then', () => {
-  const { drop, server, readCounts } = createTurningAway();
+test('refused connections that are not logged yet are logged when the server closes', () => {
+  const { drop, server, readCounts } = createRefusing();
   drop(3);
   server.emit('close');
   assert.deepEqual(readCounts(), [1, 2]);
 });
 
+test('this Node shows how much of an answer the system has taken', async (t) => {
+  const server = createNodeServer(answerAtOnce, defaultTimeouts);
+  const port = await listen(t, server);
+  open(t, port);
+  const [accepted] = await once(server, 'connection');
+  assert.equal(showsHandle(accepted), true);
+});
+
 const longBody = Buffer.alloc(32 * 2 ** 20, 'x');
 
-/** A server that answers at length and waits half a second for some of it to be taken, and a client that takes none. */
+/** A server with long answers, whose clients have half a second to read some, and a client that reads nothing. */
 async function startLongAnswers(t: TestContext) {
   const timeouts = { ...defaultTimeouts, untakenMs: 500 };
   const answer: RequestListener = (_request, response) => response.end(longBody);
-  const server = createHttpServer(answer, timeouts, createConnections());
+  const server = createNodeServer(answer, timeouts);
   const port = await listen(t, server);
   const idle = open(t, port);
   idle.pause();
   return { server, port, idle };
 }
 
-test('a client that takes nothing of its answer is cut off, one that takes it slowly is not', async (t) => {
+test('a client that reads nothing of its answer is cut, one that reads slowly is not', async (t) => {
   const { server, port, idle } = await startLongAnswers(t);
   idle.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
   const [accepted] = await once(server, 'connection');
@@ -153,7 +167,7 @@ test('a client that takes nothing of its answer is cut off, one that takes it sl
   while (taken < longBody.length) await new Promise((resolve) => setTimeout(resolve, 2));
 });
 
-test('a client that takes nothing of its answer is cut off though it goes on sending', {
+test('a client that reads nothing of its answer is cut although it goes on sending', {
   timeout: 10_000,
 }, async (t) => {
   const { server, idle } = await startLongAnswers(t);

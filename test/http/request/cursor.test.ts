@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createCursors } from '../../src/http/cursor.ts';
-import { int64Max, int64Min } from '../../src/int64.ts';
-import { petStatuses } from '../../src/pets/pet.ts';
+import { createCursors } from '../../../src/http/request/cursor.ts';
+import { int64Max, int64Min } from '../../../src/int64.ts';
+import { petStatuses } from '../../../src/pets/pet.ts';
 
 const cursors = createCursors(Buffer.alloc(32, 1));
 const statuses = [null, ...petStatuses] as const;

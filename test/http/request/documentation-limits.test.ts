@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { expectCommonHeaders, expectError } from '../support/expect-error.ts';
-import { startService } from '../support/service.ts';
+import { expectCommonHeaders, expectError } from '../../support/expect-error.ts';
+import { startService } from '../../support/service.ts';
 
-const pages = ['/docs', '/docs/limits', '/docs/none', '/openapi.json'];
+const pages = ['/', '/docs', '/docs/limits', '/docs/none', '/openapi.json'];
 
 async function open(t: TestContext) {
   const service = await startService(t);
@@ -16,7 +16,7 @@ function left(response: Response): number {
   return Number(response.headers.get('x-ratelimit-remaining'));
 }
 
-test('the documentation has a count of its own by address, and tells it', async (t) => {
+test('the documentation has a count of its own by address, which its headers show', async (t) => {
   const { read } = await open(t);
   for (const [index, path] of pages.entries()) {
     const response = await read(path);
