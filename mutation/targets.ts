@@ -13,7 +13,7 @@ export const targets: readonly Target[] = [
   rule('bans', 'src/limits/rules/bans.ts', 'test/limits/rules/bans.test.ts'),
   rule('decision', 'src/limits/rules/decision.ts', 'test/limits/rules/decision.test.ts'),
   rule('address', 'src/limits/rules/address.ts', 'test/limits/rules/address.test.ts'),
-  rule('cursor', 'src/http/cursor.ts', 'test/http/cursor.test.ts'),
+  rule('cursor', 'src/http/request/cursor.ts', 'test/http/request/cursor.test.ts'),
   rule(
     'keyed-adds',
     'src/pets/keyed-adds.ts',

@@ -33,7 +33,7 @@ export const noCache: ResponseCache<never, never> = {
 /** The most that the kept answers hold together, in bytes. */
 export const cacheBytesMax = 128 * 2 ** 20;
 /** What an entry holds besides its texts, at most. */
-const entryBytes = 400;
+const entryBytes = 520;
 /** What a key that is a text holds besides its characters, at most. */
 const keyTextBytes = 32;
 

@@ -1,23 +1,27 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { parentPort, workerData } from 'node:worker_threads';
-import { createReadyAnswerMaker, createReadyAnswers } from '../../../src/http/ready-answers.ts';
+import { Registry } from 'prom-client';
+import { makeTaggedAnswer } from '../../../src/http/response/answer.ts';
+import { createResponseCache } from '../../../src/http/response/response-cache.ts';
+import type { Route } from '../../../src/http/route.ts';
 
 /**
- * For a thread of its own, as its heap then has nothing else that comes and goes: keeps 50,000 answers ready, each of
- * another state of the store, and tells the most bytes that they ever hold of the heap.
+ * For a thread of its own, in whose heap nothing else comes and goes: keeps 50,000 answers, each of another version of
+ * the store, and posts the most bytes of the heap that they ever hold. A null `prefix` stands for keys that are numbers.
  */
-export interface ReadyHeapWork {
-  readonly path: string;
+export interface CacheHeapWork {
+  readonly prefix: string | null;
   readonly text: string;
   readonly bytesMax: number;
 }
 
-const { path, text, bytesMax } = workerData as ReadyHeapWork;
+const { prefix, text, bytesMax } = workerData as CacheHeapWork;
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
-const makeAnswer = createReadyAnswerMaker('listPets');
-const ready = createReadyAnswers(() => null, Date.now, bytesMax);
+const route = {} as Route;
+const freshness = { read: () => null, isFresh: () => true };
+const cache = createResponseCache<object, object>(freshness, new Registry(), bytesMax);
 
 function readHeapBytes(): number {
   collect();
@@ -27,9 +31,11 @@ function readHeapBytes(): number {
 const before = readHeapBytes();
 let most = 0;
 for (let number = 1; number <= 50_000; number += 1) {
-  const stamp = { newestId: BigInt(number), edits: BigInt(bytesMax) };
-  ready.keep(`${path}${number}`, makeAnswer(text), { until: 'edited' }, stamp);
+  const version = { newestId: BigInt(number), edits: BigInt(bytesMax) };
+  const dependency = { newestId: null, oldestId: BigInt(number) };
+  const key = prefix === null ? number : `${prefix}${number}`;
+  cache.keep(route, key, makeTaggedAnswer(text), dependency, version);
   if (number % 500 === 0) most = Math.max(most, readHeapBytes() - before);
 }
-ready.find(path);
+cache.find(route, prefix ?? 1);
 parentPort?.postMessage(most);

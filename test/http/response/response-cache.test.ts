@@ -3,159 +3,139 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import { toLines } from '../../../src/http/head.ts';
-import { createReadyAnswerMaker, createReadyAnswers } from '../../../src/http/ready-answers.ts';
-import type { Stamp } from '../../../src/pets/stamps.ts';
-import type { ReadyHeapWork } from './cache-heap.ts';
+import { Registry } from 'prom-client';
+import { makeTaggedAnswer } from '../../../src/http/response/answer.ts';
+import { toLines } from '../../../src/http/response/header-lines.ts';
+import { type CacheKey, createResponseCache } from '../../../src/http/response/response-cache.ts';
+import type { Route } from '../../../src/http/route.ts';
+import type { CacheHeapWork } from './cache-heap.ts';
 
-const makeAnswer = createReadyAnswerMaker('listPets');
-const answer = makeAnswer('[]');
+interface Version {
+  readonly edits: number;
+}
 
-/** Ready answers over a store of which a test says what it holds, and a clock that it moves. */
-function createWorld({ bytesMax = 1_000_000 } = {}) {
-  const world = { stamp: { newestId: 5n, edits: 0n } as Stamp | null, nowMs: 1_000 };
-  const ready = createReadyAnswers(
-    () => world.stamp,
-    () => world.nowMs,
+const [pets, pet] = [{}, {}] as [Route, Route];
+const answer = makeTaggedAnswer('[]');
+
+/** A cache over a store whose version a test sets. An answer is fresh until there are as many edits as it depends on. */
+function createWorld(bytesMax = 1_000_000) {
+  const world = { version: { edits: 0 } as Version | null, isFailing: false };
+  const registry = new Registry();
+  const cache = createResponseCache<number, Version>(
+    {
+      read() {
+        if (world.isFailing) throw new Error('the store fails');
+        return world.version;
+      },
+      isFresh: (edits, _since, now) => now.edits < edits,
+    },
+    registry,
     bytesMax,
   );
-  return { world, ready };
+  const keep = (key: CacheKey, kept = answer, edits = 1) => cache.keep(pet, key, kept, edits, world.version);
+  return { world, registry, cache, keep };
 }
 
-test('finds what was kept', () => {
-  const { world, ready } = createWorld();
-  ready.keep('/a', answer, { until: 'added' }, world.stamp);
-  assert.equal(ready.find('/a'), answer);
-  assert.equal(ready.find('/b'), null);
-});
-
-test('tells addresses apart that are alike', () => {
-  const { world, ready } = createWorld();
-  const ids = [
-    '7',
-    '07',
-    '7/',
-    '7?',
-    '70',
-    '/7',
-    '-7',
-    '7e0',
-    '',
-    ' 7',
-    '999999999',
-    '1000000000',
-    '1000000007',
-    '٧',
-  ];
-  const targets = [
-    ...ids.map((id) => `/v1/pets/${id}`),
-    '7',
-    '/v1/pets',
-    '/v1/pets?7',
-    '/v2/pets/7',
-    '/docs/8/7',
-  ];
-  const answers = targets.map((target) => makeAnswer(JSON.stringify(target)));
-  for (const [index, target] of targets.entries())
-    ready.keep(target, answers[index] ?? answer, { until: 'edited' }, world.stamp);
+test('the cache finds what it keeps, by route and key', () => {
+  const { cache, keep } = createWorld();
+  const keys = [7, 70, '7', '07', '', 'limit=7', '1 7?limit=7', 999_999_999, '1000000000'];
+  const answers = keys.map((key) => makeTaggedAnswer(JSON.stringify(key)));
+  for (const [index, key] of keys.entries()) keep(key, answers[index]);
   assert.deepEqual(
-    targets.map((target) => ready.find(target)?.body),
-    answers.map(({ body }) => body),
+    keys.map((key) => cache.find(pet, key)),
+    answers,
   );
-  for (const other of ['/v1/pets/8', '/v1/pets/77', '/v1/pets/1000000001'])
-    assert.equal(ready.find(other), null);
+  for (const other of [8, 77, '8', 'limit=8']) assert.equal(cache.find(pet, other), null);
+  for (const key of keys) assert.equal(cache.find(pets, key), null);
 });
 
-test('finds what was kept where the store is read anew and holds the same', () => {
-  const { world, ready } = createWorld();
-  ready.keep('/added', answer, { until: 'added' }, world.stamp);
-  ready.keep('/edited', answer, { until: 'edited' }, world.stamp);
-  world.stamp = { newestId: 5n, edits: 0n };
-  assert.deepEqual([ready.find('/added'), ready.find('/edited')], [answer, answer]);
+test('the cache finds an answer as long as it is fresh', () => {
+  const { world, cache, keep } = createWorld();
+  keep('a', answer, 1);
+  keep('b', answer, 2);
+  world.version = { edits: 0 };
+  assert.deepEqual([cache.find(pet, 'a'), cache.find(pet, 'b')], [answer, answer]);
+  world.version = { edits: 1 };
+  assert.deepEqual([cache.find(pet, 'a'), cache.find(pet, 'b')], [null, answer]);
+  world.version = { edits: 2 };
+  assert.equal(cache.find(pet, 'b'), null);
 });
 
-test('finds nothing that was kept before an edit', () => {
-  const { world, ready } = createWorld();
-  ready.keep('/added', answer, { until: 'added' }, world.stamp);
-  ready.keep('/edited', answer, { until: 'edited' }, world.stamp);
-  world.stamp = { newestId: 5n, edits: 1n };
-  assert.deepEqual([ready.find('/added'), ready.find('/edited')], [null, null]);
+test('the cache keeps and finds nothing while the version of the store is unknown', () => {
+  const { world, cache, keep } = createWorld();
+  keep('b');
+  world.version = null;
+  keep('a');
+  assert.equal(cache.find(pet, 'b'), null);
+  world.version = { edits: 0 };
+  assert.deepEqual([cache.find(pet, 'a'), cache.find(pet, 'b')], [null, answer]);
 });
 
-test('finds only what begins at an id once an animal was added', () => {
-  const { world, ready } = createWorld();
-  ready.keep('/added', answer, { until: 'added' }, world.stamp);
-  ready.keep('/edited', answer, { until: 'edited' }, world.stamp);
-  world.stamp = { newestId: 6n, edits: 0n };
-  assert.deepEqual([ready.find('/added'), ready.find('/edited')], [null, answer]);
+test('the cache finds nothing, and throws nothing, while the version of the store cannot be read', () => {
+  const { world, cache, keep } = createWorld();
+  keep('a');
+  world.isFailing = true;
+  assert.equal(cache.find(pet, 'a'), null);
+  assert.equal(cache.readVersion(), null);
 });
 
-test('finds nothing from its end on', () => {
-  const { world, ready } = createWorld();
-  ready.keep('/a', answer, { until: 'edited', endsAtMs: 1_500 }, world.stamp);
-  world.nowMs = 1_499;
-  assert.equal(ready.find('/a'), answer);
-  world.nowMs = 1_500;
-  assert.equal(ready.find('/a'), null);
+test('the cache counts answers from memory and from the store', async () => {
+  const { registry, cache, keep } = createWorld();
+  keep('a');
+  for (let number = 0; number < 3; number += 1) cache.find(pet, 'a');
+  cache.find(pet, 'b');
+  const metrics = await registry.metrics();
+  assert.match(metrics, /^animal_store_cached_answers_total\{source="memory"\} 3$/m);
+  assert.match(metrics, /^animal_store_cached_answers_total\{source="store"\} 1$/m);
 });
 
-test('keeps and finds nothing where the store cannot tell what it holds', () => {
-  const { world, ready } = createWorld();
-  ready.keep('/a', answer, { until: 'edited' }, null);
-  assert.equal(ready.find('/a'), null);
-  ready.keep('/b', answer, { until: 'edited' }, world.stamp);
-  world.stamp = null;
-  assert.equal(ready.find('/b'), null);
-});
+const toId = (number: number) => number;
+const toQuery = (number: number) => `limit=${number}`;
 
-for (const [what, path] of [
-  ['an animal', '/v1/pets/1'],
-  ['another address', '/'],
+for (const [what, toKey] of [
+  ['numbers', toId],
+  ['texts', toQuery],
 ] as const) {
-  test(`holds no more than its bound, and keeps ${what} that is asked for again`, () => {
-    const { world, ready } = createWorld({ bytesMax: 100_000 });
-    const wanted = `${path}20000`;
-    ready.keep(wanted, answer, { until: 'edited' }, world.stamp);
+  test(`the cache stays within its bound, and keeps what is asked for again, with keys that are ${what}`, () => {
+    const { cache, keep } = createWorld(100_000);
+    const wanted = toKey(20_000);
+    keep(wanted);
     for (let number = 0; number < 10_000; number += 1) {
-      ready.keep(`${path}${number}`, answer, { until: 'edited' }, world.stamp);
-      assert.equal(ready.find(wanted), answer);
+      keep(toKey(number));
+      assert.equal(cache.find(pet, wanted), answer);
     }
-    const kept = Array.from({ length: 10_000 }, (_, number) => ready.find(`${path}${number}`)).filter(
-      Boolean,
-    );
-    assert.ok(kept.length > 10 && kept.length < 100_000 / (2 * answer.body.length + 400), `${kept.length}`);
+    const found = Array.from({ length: 10_000 }, (_, number) => cache.find(pet, toKey(number)));
+    const count = found.filter(Boolean).length;
+    assert.ok(count > 10 && count < 100_000 / 400, `${count}`);
   });
 
-  test(`${what} that is kept again and again takes the room of one`, () => {
-    const { world, ready } = createWorld({ bytesMax: 100_000 });
-    ready.keep('/first', answer, { until: 'edited' }, world.stamp);
-    for (let number = 0; number < 10_000; number += 1)
-      ready.keep(`${path}1`, answer, { until: 'edited' }, world.stamp);
-    assert.equal(ready.find('/first'), answer);
+  test(`an answer that is kept again and again takes the room of one, with keys that are ${what}`, () => {
+    const { cache, keep } = createWorld(100_000);
+    keep('first');
+    for (let number = 0; number < 10_000; number += 1) keep(toKey(1));
+    assert.equal(cache.find(pet, 'first'), answer);
   });
 }
 
-test('a long link is counted', () => {
-  const { world, ready } = createWorld({ bytesMax: 100_000 });
-  const linked = makeAnswer('[]', toLines({ link: `<${'x'.repeat(10_000)}>; rel="next"` }));
-  for (let number = 0; number < 100; number += 1)
-    ready.keep(`/${number}`, linked, { until: 'edited' }, world.stamp);
-  const kept = Array.from({ length: 100 }, (_, number) => ready.find(`/${number}`)).filter(Boolean);
-  assert.ok(kept.length > 1 && kept.length <= 100_000 / 10_000, `${kept.length}`);
+test('the bound of the cache counts header lines', () => {
+  const { cache, keep } = createWorld(100_000);
+  const linked = makeTaggedAnswer('[]', toLines({ link: `<${'x'.repeat(10_000)}>; rel="next"` }));
+  for (let number = 0; number < 100; number += 1) keep(number, linked);
+  const found = Array.from({ length: 100 }, (_, number) => cache.find(pet, number)).filter(Boolean);
+  assert.ok(found.length > 1 && found.length <= 100_000 / 10_000, `${found.length}`);
 });
 
-for (const [what, path, text] of [
-  ['animals', '/v1/pets/', '{}'],
-  ['animals with long ids', '/v1/pets/1000000000', '{}'],
-  ['pages', '/v1/pets?cursor=', '[]'],
-  ['pages in a wide script', '/v1/pets?cursor=', JSON.stringify('犬'.repeat(100))],
-] as const) {
-  test(`what ${what} hold of the heap stays within its bound, each of another state of the store`, async () => {
+for (const [what, prefix, text] of [
+  ['animals', null, '{}'],
+  ['animals with long ids', '1000000000', '{}'],
+  ['pages', 'cursor=', '[]'],
+  ['pages in a wide script', 'cursor=', JSON.stringify('犬'.repeat(100))],
+] as const)
+  test(`the heap of cached ${what} stays within the bound, each of another version of the store`, async () => {
     const bytesMax = 16 * 2 ** 20;
-    const workerData: ReadyHeapWork = { path, text, bytesMax };
-    const worker = new Worker(join(import.meta.dirname, 'ready-heap.ts'), { workerData });
+    const workerData: CacheHeapWork = { prefix, text, bytesMax };
+    const worker = new Worker(join(import.meta.dirname, 'cache-heap.ts'), { workerData });
     const [most] = (await once(worker, 'message')) as [number];
     assert.ok(most <= bytesMax, `${most}`);
     assert.ok(most > bytesMax / 2, `${most}`);
   });
-}
