@@ -5,7 +5,7 @@ import { hugeHeads } from './abuse/heads.ts';
 import { heavyInputs } from './abuse/heavy-inputs.ts';
 import { slowBodies, slowHeads, slowReaders } from './abuse/slow.ts';
 import { slowHttpTest } from './abuse/slowhttptest.ts';
-import { manyAddresses, wrongKeys } from './abuse/strangers.ts';
+import { manyAddresses, manyAddressesShared, wrongKeys, wrongKeysShared } from './abuse/strangers.ts';
 import { fuzzApi } from './fuzz/api.ts';
 import { fuzzWire } from './fuzz/wire.ts';
 import { killCommands } from './kill/commands.ts';
@@ -47,7 +47,9 @@ export const scenarios: readonly Scenario[] = [
   hugeHeads,
   heavyInputs,
   manyAddresses,
+  manyAddressesShared,
   wrongKeys,
+  wrongKeysShared,
   slowHttpTest,
   fuzzApi,
   fuzzWire,

@@ -1,13 +1,16 @@
-import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { connectFlood } from '../../torture/abuse/crowds.ts';
 import { fewDescriptors } from '../../torture/abuse/few-descriptors.ts';
 import { overlongFlood, pipelinedFlood } from '../../torture/abuse/floods.ts';
 import { hugeHeads } from '../../torture/abuse/heads.ts';
 import { heavyInputs } from '../../torture/abuse/heavy-inputs.ts';
 import { slowHeads } from '../../torture/abuse/slow.ts';
-import { manyAddresses, wrongKeys } from '../../torture/abuse/strangers.ts';
-import { runScenario } from '../../torture/run-scenario.ts';
+import {
+  manyAddresses,
+  manyAddressesShared,
+  wrongKeys,
+  wrongKeysShared,
+} from '../../torture/abuse/strangers.ts';
+import { testShort } from './short.ts';
 
 /**
  * A small part of each. What takes its minutes by the service's own times is left to `npm run torture`; those times
@@ -23,10 +26,8 @@ const parts = [
   [heavyInputs, 0.1],
   [manyAddresses, 0.002],
   [wrongKeys, 0.002],
+  [manyAddressesShared, 0.002],
+  [wrongKeysShared, 0.03],
 ] as const;
 
-for (const [scenario, scale] of parts)
-  test(`a good client is served beside ${scenario.name}`, async () => {
-    const result = await runScenario(scenario, { seed: 7, scale, log: () => {} });
-    assert.equal(result.kind, 'held');
-  });
+for (const [scenario, scale] of parts) testShort(scenario, scale, 7, 'a good client is served');
