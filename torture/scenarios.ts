@@ -6,7 +6,7 @@ import { heavyInputs } from './abuse/heavy-inputs.ts';
 import { slowBodies, slowHeads, slowReaders } from './abuse/slow.ts';
 import { slowHttpTest } from './abuse/slowhttptest.ts';
 import { stalledLog } from './abuse/stalled-log.ts';
-import { manyAddresses, wrongKeys } from './abuse/strangers.ts';
+import { manyAddresses, manyAddressesShared, wrongKeys, wrongKeysShared } from './abuse/strangers.ts';
 import { fuzzApi } from './fuzz/api.ts';
 import { fuzzWire } from './fuzz/wire.ts';
 import { killCommands } from './kill/commands.ts';
@@ -53,7 +53,9 @@ export const scenarios: readonly Scenario[] = [
   hugeHeads,
   heavyInputs,
   manyAddresses,
+  manyAddressesShared,
   wrongKeys,
+  wrongKeysShared,
   slowHttpTest,
   stalledLog,
   fuzzApi,
