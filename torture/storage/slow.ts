@@ -12,7 +12,7 @@ async function start(context: TortureContext) {
   const { key } = await store.createKey();
   const service = await store.start();
   const load = await startLoad(context, service, key, { writers: 16, readers: 8, prefix: 'slow' });
-  await load.until('add 201', 100, 60_000);
+  await load.until('add 201', 100);
   return { disk, store, service, load };
 }
 
@@ -38,7 +38,7 @@ function slowDisk(syncMs: number): Scenario {
       disk.delay(syncMs);
       await disk.untilInSync();
       load.begin();
-      await load.until('add 201', Math.max(32, Math.round(1_000 * context.scale)), 120_000);
+      await load.until('add 201', Math.max(32, Math.round(1_000 * context.scale)));
       const [adds, reads] = [load.seen.get('add 201') ?? 0, load.seen.get('read 200') ?? 0];
       if (load.seen.has('add 503')) throw new Error('an add was refused on a disk that is only slow');
       if (reads === 0) throw new Error('no read was answered beside the writes');
@@ -63,7 +63,7 @@ async function hang(disk: SlowDisk, load: Load, ms: number, opsUrl: string): Pro
   let healthy = 0;
   while (performance.now() < endsAtMs) {
     if ((await fetch(`${opsUrl}/healthz`)).status !== 200) throw new Error('unhealthy while the disk hangs');
-    await load.until('read 200', 10 * (healthy + 1), 60_000);
+    await load.until('read 200', 10 * (healthy + 1));
     healthy += 1;
   }
   if (load.seen.has('add 201')) throw new Error('an add was answered while its sync hung');
@@ -86,7 +86,7 @@ export const hangingDisk: Scenario = {
     if (context.scale >= 1 && refused === 0) throw new Error('no waiting add was refused');
     load.begin();
     disk.delay(0);
-    await load.until('add 201', 100, 60_000);
+    await load.until('add 201', 100);
     const kept = await finish(started);
     await endWhileItHangs(disk, store);
     return {
