@@ -6,7 +6,7 @@ import { heavyInputs } from './abuse/heavy-inputs.ts';
 import { slowBodies, slowHeads, slowReaders } from './abuse/slow.ts';
 import { slowHttpTest } from './abuse/slowhttptest.ts';
 import { stalledLog } from './abuse/stalled-log.ts';
-import { manyAddresses, wrongKeys } from './abuse/strangers.ts';
+import { manyAddresses, manyAddressesShared, wrongKeys, wrongKeysShared } from './abuse/strangers.ts';
 import { fuzzApi } from './fuzz/api.ts';
 import { fuzzWire } from './fuzz/wire.ts';
 import { killCommands } from './kill/commands.ts';
@@ -21,6 +21,7 @@ import { damaged } from './storage/damaged.ts';
 import { fullDisk } from './storage/full-disk.ts';
 import { locked } from './storage/locked.ts';
 import { removed } from './storage/removed.ts';
+import { hangingDisk, slowDisks } from './storage/slow.ts';
 import { unwritable } from './storage/unwritable.ts';
 
 /** All that `npm run torture` does, in its order. */
@@ -36,6 +37,8 @@ export const scenarios: readonly Scenario[] = [
   damaged,
   locked,
   removed,
+  ...slowDisks,
+  hangingDisk,
   slowHeads,
   slowBodies,
   slowReaders,
@@ -50,7 +53,9 @@ export const scenarios: readonly Scenario[] = [
   hugeHeads,
   heavyInputs,
   manyAddresses,
+  manyAddressesShared,
   wrongKeys,
+  wrongKeysShared,
   slowHttpTest,
   stalledLog,
   fuzzApi,

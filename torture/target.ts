@@ -4,7 +4,7 @@ import { amplePlan, type MadeKey } from '../test/support/instances.ts';
 import { runProgram, type ServiceProcess, serveInProcess } from '../test/support/processes.ts';
 import type { TortureContext } from './scenario.ts';
 
-/** The service in a process of its own over an SQLite file, with all that is told of it to who measures. */
+/** The service in a process of its own, over an SQLite file unless its settings name another store, with all that is told of it to who measures. */
 export interface Target extends ServiceProcess {
   readonly host: string;
   readonly port: number;
@@ -25,8 +25,8 @@ export async function startTarget(
   extra: Record<string, string> = {},
   wrapper: readonly string[] = [],
 ): Promise<Target> {
-  const databaseUrl = `sqlite:${join(context.folder, 'animal-store.db')}`;
-  const settings = { ENVIRONMENT: 'production', DATABASE_URL: databaseUrl, ...extra };
+  const file = `sqlite:${join(context.folder, 'animal-store.db')}`;
+  const settings = { ENVIRONMENT: 'production', DATABASE_URL: file, ...extra };
   const service = await serveInProcess(context, { settings, wrapper });
   const { hostname, port } = new URL(service.url);
   const pid = service.child.pid ?? 0;
@@ -41,7 +41,7 @@ export async function startTarget(
     ...service,
     host: hostname,
     port: Number(port),
-    databaseUrl,
+    databaseUrl: settings.DATABASE_URL,
     command,
     createKey: (...options) => command('keys', 'create', ...(options.length === 0 ? amplePlan : options)),
     readMemoryMib: () =>

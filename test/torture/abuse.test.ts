@@ -1,5 +1,3 @@
-import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { connectFlood } from '../../torture/abuse/crowds.ts';
 import { fewDescriptors } from '../../torture/abuse/few-descriptors.ts';
 import { overlongFlood, pipelinedFlood } from '../../torture/abuse/floods.ts';
@@ -7,8 +5,13 @@ import { hugeHeads } from '../../torture/abuse/heads.ts';
 import { heavyInputs } from '../../torture/abuse/heavy-inputs.ts';
 import { slowHeads } from '../../torture/abuse/slow.ts';
 import { stalledLog } from '../../torture/abuse/stalled-log.ts';
-import { manyAddresses, wrongKeys } from '../../torture/abuse/strangers.ts';
-import { runScenario } from '../../torture/run-scenario.ts';
+import {
+  manyAddresses,
+  manyAddressesShared,
+  wrongKeys,
+  wrongKeysShared,
+} from '../../torture/abuse/strangers.ts';
+import { testShort } from './short.ts';
 
 /**
  * A small part of each. What takes its minutes by the service's own times is left to `npm run torture`; those times
@@ -25,10 +28,8 @@ const parts = [
   [manyAddresses, 0.002],
   [wrongKeys, 0.002],
   [stalledLog, 0.02],
+  [manyAddressesShared, 0.002],
+  [wrongKeysShared, 0.03],
 ] as const;
 
-for (const [scenario, scale] of parts)
-  test(`a good client is served beside ${scenario.name}`, async () => {
-    const result = await runScenario(scenario, { seed: 7, scale, log: () => {} });
-    assert.equal(result.kind, 'held');
-  });
+for (const [scenario, scale] of parts) testShort(scenario, scale, 7, 'a good client is served');

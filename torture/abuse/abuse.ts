@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import type { Outcome, Scenario, TortureContext } from '../scenario.ts';
+import { systemClock } from '../../src/clock.ts';
+import { createCatalogue } from '../../src/pets/catalogue.ts';
+import { openDatabase } from '../../src/storage/open-database.ts';
+import { findPostgres } from '../../test/support/engines.ts';
+import { startRedisServer, whyNoRedisServer } from '../../test/support/redis-server.ts';
+import { type Outcome, type Scenario, Skipped, type TortureContext } from '../scenario.ts';
 import { startTarget, type Target } from '../target.ts';
 import { describeService, serveBeside } from './good-client.ts';
 
@@ -17,6 +21,8 @@ export interface Abused {
 
 export interface AbuseOptions extends Omit<Scenario, 'run'> {
   readonly settings?: Record<string, string>;
+  /** Over PostgreSQL and Redis in place of an SQLite file; false unless named. */
+  readonly isShared?: boolean;
   /** What the service may hold more than before it, at its height, in MiB at scale 1. */
   readonly growthMibMax: number;
   misbehave(context: TortureContext, target: Target): Promise<Abused>;
@@ -28,11 +34,13 @@ const lookMs = 200;
  * A scenario of bad clients beside a good one, whose requests must all be served. The service may not fail, grow beyond
  * the bound, nor hold another number of animals than it has answered with 201.
  */
-export function abuse({ misbehave, settings, growthMibMax, ...scenario }: AbuseOptions): Scenario {
+export function abuse(options: AbuseOptions): Scenario {
+  const { misbehave, settings, isShared = false, growthMibMax, ...scenario } = options;
   return {
     ...scenario,
     async run(context) {
-      const target = await startTarget(context, settings);
+      const stores = isShared ? await prepareShared(context) : {};
+      const target = await startTarget(context, { ...settings, ...stores });
       await stock(context, target);
       const beforeMib = target.readMemoryMib();
       let peakMib = beforeMib;
@@ -45,7 +53,7 @@ export function abuse({ misbehave, settings, growthMibMax, ...scenario }: AbuseO
       clearInterval(looking);
       assert.equal(target.child.exitCode, null, target.readLog());
       assert.doesNotMatch(target.readLog(), /"status":5/);
-      assert.equal(countPets(target), stockCount + service.added);
+      assert.equal(await countPets(target), stockCount + service.added);
       const growthMib = Math.round(peakMib - beforeMib);
       assert.ok(growthMib < growthMibMax, `the service grew by ${growthMib} MiB`);
       return {
@@ -76,12 +84,24 @@ async function stock({ folder }: TortureContext, target: Target): Promise<void> 
   await target.command('import', file);
 }
 
-function countPets({ databaseUrl }: Target): number {
-  const file = new DatabaseSync(databaseUrl.replace('sqlite:', ''), { readOnly: true });
+/** The settings of a PostgreSQL and a Redis of this scenario's own. */
+async function prepareShared(context: TortureContext): Promise<Record<string, string>> {
+  const postgres = await findPostgres();
+  const missing = postgres.skip || (await whyNoRedisServer());
+  if (missing !== false) throw new Skipped(missing);
+  const { url } = await postgres.createStore(context);
+  const redis = await startRedisServer(context);
+  return { DATABASE_URL: url, REDIS_URL: redis.url };
+}
+
+async function countPets({ databaseUrl }: Target): Promise<number> {
+  const database = await openDatabase(databaseUrl);
   try {
-    return Number(file.prepare('select count(*) as count from pets').get()?.['count']);
+    let count = 0;
+    for await (const pets of createCatalogue(database, systemClock).listAll()) count += pets.length;
+    return count;
   } finally {
-    file.close();
+    await database.close();
   }
 }
 

@@ -8,6 +8,7 @@ import { closeGracefully } from './graceful-shutdown.ts';
 import type { InFlight } from './in-flight.ts';
 import { createNodeServer } from './node-server.ts';
 import { handleInOrder } from './pipelining.ts';
+import { createReadPacing } from './read-pacing.ts';
 
 /** A server that can be started and stopped. */
 export interface HttpService {
@@ -34,7 +35,6 @@ export interface HttpServiceOptions {
 export function createHttpService(options: HttpServiceOptions): HttpService {
   const { inFlight, timeouts, onArrival = () => {} } = options;
   let isClosing = false;
-  const handle = handleInOrder(options.handle, inFlight);
   const server = createNodeServer(
     (request, response) => {
       onArrival();
@@ -45,6 +45,7 @@ export function createHttpService(options: HttpServiceOptions): HttpService {
     timeouts,
     options.connectionsMax ?? connectionsMax,
   );
+  const handle = handleInOrder(options.handle, inFlight, createReadPacing(server));
   flushBeforeEnd(server, options.batch);
 
   return {

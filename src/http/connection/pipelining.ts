@@ -1,8 +1,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { addressSubject } from '../../limits/rules/address.ts';
 import { createFairQueue } from './fair-queue.ts';
 import type { InFlight } from './in-flight.ts';
+import type { ReadPacing } from './read-pacing.ts';
 
 /** How many requests may wait on one connection. */
 export const waitingRequestsMax = 1_000;
@@ -18,7 +18,6 @@ const headerTextBytes = 48;
 const fewHeaderTexts = 2 * 32;
 
 interface Line {
-  readonly owner: string;
   waiting: number;
   bytes: number;
   /** Withdraws the request that is next. */
@@ -37,6 +36,7 @@ interface Line {
 export function handleInOrder(
   handle: RequestListener,
   inFlight: InFlight,
+  pacing: ReadPacing,
   bytesMax = waitingBytesMax,
 ): RequestListener {
   const lines = new WeakMap<Socket, Line>();
@@ -46,8 +46,7 @@ export function handleInOrder(
   function findLine(socket: Socket): Line {
     const known = lines.get(socket);
     if (known !== undefined) return known;
-    const owner = addressSubject(socket.remoteAddress ?? '');
-    const line: Line = { owner, waiting: 0, bytes: 0, withdraw: ignore };
+    const line: Line = { waiting: 0, bytes: 0, withdraw: ignore };
     lines.set(socket, line);
     socket.once('close', () => {
       allBytes -= line.bytes;
@@ -64,6 +63,7 @@ export function handleInOrder(
 
   function wait(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
+    pacing.notePipelining(socket);
     const line = findLine(socket);
     const bytes = countBytes(request);
     // One may always wait: a client that does not pipeline can be faster than the end of its last answer is noticed.
@@ -73,10 +73,10 @@ export function handleInOrder(
       return;
     }
     count(line, 1, bytes);
-    socket.pause();
+    pacing.pause(socket);
     inFlight.wait(socket, response);
     const enqueue = () => {
-      line.withdraw = queue.add(line.owner, () => begin(line, bytes, request, response));
+      line.withdraw = queue.add(pacing.ownerOf(socket), () => begin(line, bytes, request, response));
     };
     // A response gets its socket when all before it have been sent.
     if (response.socket === null) response.once('socket', enqueue);
@@ -86,7 +86,7 @@ export function handleInOrder(
   function begin(line: Line, bytes: number, request: IncomingMessage, response: ServerResponse): void {
     line.withdraw = ignore;
     count(line, -1, bytes);
-    if (line.waiting === 0) request.socket.resume();
+    if (line.waiting === 0) pacing.resume(request.socket);
     // Only a request with a body is to be found from now on, and its handler notes it again.
     inFlight.end(request.socket, response);
     if (request.socket.writable) handle(request, response);

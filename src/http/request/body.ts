@@ -90,8 +90,7 @@ export function parseJsonBody(bytes: Buffer): unknown {
   try {
     return parseExactJson(bytes.toString('utf8'));
   } catch (error) {
-    if (error instanceof RangeError)
-      throw new AppError('invalid_body', `the body is nested too deeply: ${error.message}`);
+    if (error instanceof RangeError) throw new AppError('invalid_body', `the body ${error.message}`);
     throw new AppError('invalid_body', 'the body is not valid JSON');
   }
 }
