@@ -19,6 +19,7 @@ test('reads 1.0 and 1e2 as the integers that they are', () => {
 
 test('reads short integers as bigints wherever they stand, and leaves all else', () => {
   assert.equal(parseExactJson('7'), 7n);
+  assert.equal(parseExactJson('7.5'), 7.5);
   for (const text of ['"7"', 'true', 'null']) assert.equal(parseExactJson(text), JSON.parse(text));
   const text = '{"a":1,"b":[2,{"c":3},"4",[5]],"d":{"e":6},"f":"7","g":true,"h":null}';
   assert.deepEqual(parseExactJson(text), {
