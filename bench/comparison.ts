@@ -1,36 +1,38 @@
 import type { Plan } from './entrant.ts';
-import { judge } from './goals.ts';
 import { buildPeerData } from './peer-data.ts';
 import { installPeer } from './peer-installation.ts';
 import { peers, toSubject } from './peers.ts';
-import { drawPlot } from './plot.ts';
-import { formatReport } from './report.ts';
 import { type Measured, measureScenario } from './rounds.ts';
-import { scenarios } from './scenarios.ts';
+import type { Scenario } from './scenarios.ts';
 import { bare, commitEach, loggingService, type Subject, service } from './subjects.ts';
 
-/** Measures the service against the bare server, and the peers if they are wanted, in the named scenarios. */
-export async function compare(
-  plan: Plan,
-  { only, withPeers }: { readonly only: readonly string[]; readonly withPeers: boolean },
-): Promise<{ readonly report: string; readonly plot: string; readonly areGoalsMet: boolean }> {
-  const subjects = [bare, service, commitEach, ...(withPeers ? await preparePeers(plan) : [])];
-  const measured: Measured[] = [];
-  for (const scenario of scenarios.filter(({ name }) => only.includes(name))) {
-    process.stderr.write(`${scenario.title}\n`);
-    const fitting = subjects.filter((subject) => subject.isFor(scenario));
-    measured.push(...(await measureScenario(scenario, fitting, plan, [plan])).flat());
-  }
-  const verdicts = judge(measured, withPeers);
-  return {
-    report: formatReport(measured, verdicts),
-    plot: drawPlot(measured),
-    areGoalsMet: verdicts.every(({ isMet }) => isMet),
-  };
+/** The service in a scenario, beside the bare server. */
+export interface Comparison {
+  readonly own: Measured;
+  readonly base: Measured;
+  /** The other subjects, if there are any. */
+  readonly others: readonly Measured[];
 }
 
-/** The peers that can be installed, and the service as it compares with them; each that cannot is named. */
-async function preparePeers({ folder, store }: Plan): Promise<Subject[]> {
+/** Measures the service against the bare server in the scenarios, one after the other. */
+export async function compare(
+  plan: Plan,
+  scenarios: readonly Scenario[],
+  others: readonly Subject[] = [commitEach],
+): Promise<Comparison[]> {
+  const comparisons: Comparison[] = [];
+  for (const [index, scenario] of scenarios.entries()) {
+    const [base, own, ...rest] = await measureScenario(scenario, [bare, service, ...others], plan);
+    if (base === undefined || own === undefined) continue;
+    comparisons.push({ base, own, others: rest });
+    const progress = `${index + 1}/${scenarios.length} ${scenario.name}`;
+    process.stderr.write(`${progress}: ${own.cpuUs.toFixed(1)} µs, ratio ${own.ratio.toFixed(2)}\n`);
+  }
+  return comparisons;
+}
+
+/** The peers that can be installed, and the service as it compares with them. Each that cannot is named. */
+export async function preparePeers({ folder, store }: Plan): Promise<Subject[]> {
   const data = await buildPeerData(folder, store);
   const prepared: Subject[] = [loggingService];
   for (const peer of peers) {
@@ -38,7 +40,7 @@ async function preparePeers({ folder, store }: Plan): Promise<Subject[]> {
       await installPeer(peer);
       prepared.push(toSubject(peer, data));
     } catch (error) {
-      process.stderr.write(`\n*** ${peer.name} CANNOT BE INSTALLED and is left out: ${error}\n\n`);
+      process.stderr.write(`\n*** ${peer.name} cannot be installed and is left out: ${error}\n\n`);
     }
   }
   return prepared;

@@ -1,16 +1,19 @@
 import { once } from 'node:events';
 import { Agent, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 
+export type Method = 'GET' | 'HEAD' | 'POST';
+
 /** One request as a server gets it; `path` begins with a slash, a body is JSON. */
 export interface Request {
-  readonly method: 'GET' | 'POST';
+  readonly method: Method;
   readonly path: string;
+  readonly ifNoneMatch?: string;
   readonly body?: string;
 }
 
 export interface Answer {
   readonly status: number;
-  /** Names and values in turn, as they stood on the wire. */
+  /** Names and values in turn, as they stand on the wire. */
   readonly rawHeaders: readonly string[];
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
@@ -19,27 +22,52 @@ export interface Answer {
 export type RequestHeaders = Readonly<Record<string, string>>;
 
 const answerMsMax = 10_000;
+const connectionsMax = 16;
 const agent = new Agent({ keepAlive: true });
 
-/** Sends one request and gives the whole answer. Throws unless it is a 2xx and comes within 10 s. */
-export async function exchange(
-  origin: string,
-  { method, path, body }: Request,
-  headers: RequestHeaders,
-): Promise<Answer> {
-  const jsonType = body === undefined ? {} : { 'content-type': 'application/json' };
+/** Sends one request and gives the whole answer. Throws unless it is a 2xx or a 304 and comes within 10 s. */
+export async function exchange(origin: string, sent: Request, headers: RequestHeaders): Promise<Answer> {
+  const { method, path, body } = sent;
   const sending = request(new URL(path, origin), {
     method,
-    headers: { ...headers, ...jsonType },
+    headers: { ...headers, ...ownHeaders(sent) },
     agent,
     signal: AbortSignal.timeout(answerMsMax),
   });
-  // `once` and `toArray` tell of every failure; this keeps one that comes between them from ending the process.
+  // `once` and `toArray` report every failure; this keeps one that comes between them from ending the process.
   sending.on('error', () => {});
   sending.end(body);
   const [response]: IncomingMessage[] = await once(sending, 'response');
   const { statusCode: status = 0, rawHeaders = [], headers: answered = {} } = response ?? {};
   const text = Buffer.concat((await response?.toArray()) ?? []).toString();
-  if (status < 200 || status > 299) throw new Error(`${method} ${path} was answered ${status}: ${text}`);
+  if (status !== 304 && (status < 200 || status > 299))
+    throw new Error(`${method} ${path} was answered ${status}: ${text}`);
   return { status, rawHeaders, headers: answered, body: text };
+}
+
+/** The headers that a request has for itself. */
+export function ownHeaders({ ifNoneMatch, body }: Request): RequestHeaders {
+  return {
+    ...(ifNoneMatch === undefined ? {} : { 'if-none-match': ifNoneMatch }),
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+  };
+}
+
+/** The requests, each with the ETag that the server gives now for what it asks for. */
+export async function addEtags(
+  origin: string,
+  requests: readonly Request[],
+  headers: RequestHeaders,
+): Promise<Request[]> {
+  const conditional: Request[] = [];
+  const rest = requests.entries();
+  async function addNext(): Promise<void> {
+    for (const [index, sent] of rest) {
+      const { etag } = (await exchange(origin, sent, headers)).headers;
+      if (etag === undefined) throw new Error(`${sent.path} has no ETag`);
+      conditional[index] = { ...sent, ifNoneMatch: etag };
+    }
+  }
+  await Promise.all(Array.from({ length: connectionsMax }, addNext));
+  return conditional;
 }

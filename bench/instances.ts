@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Client } from 'pg';
 import { makeTemporaryFolder } from './cleanup.ts';
-import { onNode } from './machine.ts';
 import { type RunningServer, startServer } from './processes.ts';
 import { formatTable } from './report.ts';
 import { creation, type Scenario, scenarios } from './scenarios.ts';
 import { readServerTimes } from './server-time.ts';
-import { spreadOf } from './statistics.ts';
+import { medianOf } from './statistics.ts';
 import { seedStore, serviceEntry } from './store.ts';
-import { requireWrk, sendLoad, writeRequests } from './wrk.ts';
+import { onNode } from './subjects.ts';
+import { requireWrk, sendByWrk, writeRequests } from './wrk.ts';
 
 const connections = 64;
 
@@ -22,7 +22,7 @@ interface Measure extends Pick<Scenario, 'title'> {
 }
 
 const measures: readonly Measure[] = [
-  ...scenarios.filter(({ name }) => ['list-hot', 'get', 'create'].includes(name)),
+  ...scenarios.filter(({ name }) => ['list-plain', 'get-plain', 'create'].includes(name)),
   { title: 'create with an Idempotency-Key', requests: () => [creation], isKeyed: true },
 ];
 
@@ -67,7 +67,6 @@ function startInstance({ folder, databaseUrl, redisUrl, key }: World, place: num
     (port) => ({
       ...onNode([serviceEntry, 'serve']),
       environment: { ...settings, PORT: String(port), OPS_PORT: '0' },
-      isPinned: false,
     }),
     { method: 'GET', path: '/v1/pets' },
     { authorization: `Bearer ${key}` },
@@ -82,16 +81,17 @@ async function runRound(
   seconds: number,
 ): Promise<Round> {
   const { folder, databaseUrl, redisUrl, key, animals } = world;
-  const file = writeRequests(folder, 'instances', requests({ pages: [], animals }));
+  const file = join(folder, 'instances.requests');
+  writeRequests(file, requests({ pages: [], manyPages: [], animals }));
   const headers = { authorization: `Bearer ${key}` };
   const share = { requests: [], headers, connections: connections / servers.length };
-  const readServiceMs = () => servers.reduce((sum, server) => sum + (server.readCpuMs() ?? Number.NaN), 0);
+  const readServiceMs = () => servers.reduce((sum, server) => sum + server.readCpuMs(), 0);
 
   const [before, serviceBeforeMs] = [await readServerTimes(databaseUrl, redisUrl), readServiceMs()];
   const seen = await Promise.all(
     servers.map(({ origin }) => {
-      const load = isKeyed ? { ...share, keysBegin: `${randomUUID()}-` } : share;
-      return sendLoad(origin, load, file, seconds);
+      const load = isKeyed ? { ...share, keyPrefix: `${randomUUID()}-` } : share;
+      return sendByWrk(origin, load, file, seconds);
     }),
   );
   const serviceMs = readServiceMs() - serviceBeforeMs;
@@ -109,7 +109,7 @@ async function runRound(
 
 /** The medians of the rounds as cells; the last is the share of PostgreSQL and Redis in the time of all three. */
 function summarise(rounds: readonly Round[]): string[] {
-  const median = (pick: (round: Round) => number) => spreadOf(rounds.map(pick)).median;
+  const median = (pick: (round: Round) => number) => medianOf(rounds.map(pick));
   const service = median(({ serviceUs }) => serviceUs);
   const postgres = median(({ postgresUs }) => postgresUs);
   const redis = median(({ redisUs }) => redisUs);

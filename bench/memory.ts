@@ -1,9 +1,9 @@
-import { enter, type Plan, runOnce } from './entrant.ts';
+import type { Plan } from './entrant.ts';
 import { judgeFlatness, type Verdict } from './goals.ts';
 import { formatTable, formatVerdicts } from './report.ts';
+import { enterService } from './rounds.ts';
 import { creation, type Scenario, scenarios } from './scenarios.ts';
-import { spreadOf } from './statistics.ts';
-import { service } from './subjects.ts';
+import { medianOf } from './statistics.ts';
 
 const sampleSeconds = 10;
 const growthTimesMax = 1.1;
@@ -14,10 +14,12 @@ const everything: Scenario = {
   name: 'everything',
   title: 'pages, animals and creates',
   connections: 64,
+  status: 200,
+  ratioMax: null,
   peerOperation: null,
   requests(walk) {
     const reads = scenarios
-      .filter(({ name }) => name === 'list-pages' || name === 'get')
+      .filter(({ name }) => name === 'pages-plain' || name === 'get-plain')
       .map((scenario) => scenario.requests(walk));
     const length = Math.max(...reads.map((requests) => requests.length));
     return Array.from({ length }, (_, index) => {
@@ -36,20 +38,20 @@ interface Sample {
   readonly memoryMib: number;
 }
 
-/** Loads the service for so many minutes and tells how its memory went. */
+/** Loads the service for so many minutes and reads its memory. */
 export async function measureMemory(
   plan: Plan,
   minutes: number,
 ): Promise<{ readonly report: string; readonly areGoalsMet: boolean }> {
-  const entrant = await enter(service, everything, '', plan);
+  const { entrant } = await enterService(everything, plan);
   const samples: Sample[] = [];
   try {
     const startedMs = performance.now();
     let requests = 0;
     while (performance.now() - startedMs < minutes * 60_000) {
-      const run = await runOnce(entrant, Math.min(sampleSeconds, minutes * 60));
+      const run = await entrant.run(sampleSeconds);
       requests += run.requests;
-      const memoryMib = entrant.server.readMemoryMib() ?? Number.NaN;
+      const memoryMib = entrant.server.readMemoryMib();
       samples.push({ ...run, requests, memoryMib, minutes: (performance.now() - startedMs) / 60_000 });
     }
   } finally {
@@ -75,7 +77,7 @@ function formatSamples(samples: readonly Sample[]): string {
 }
 
 function judge(samples: readonly Sample[]): Verdict {
-  const medianMib = (part: readonly Sample[]) => spreadOf(part.map(({ memoryMib }) => memoryMib)).median;
+  const medianMib = (part: readonly Sample[]) => medianOf(part.map(({ memoryMib }) => memoryMib));
   const third = Math.ceil(samples.length / 3);
   const [middle, last] = [medianMib(samples.slice(third, 2 * third)), medianMib(samples.slice(-third))];
   const title = `memory, median of the second third (${middle.toFixed(0)} MiB) and of the last (${last.toFixed(0)} MiB)`;

@@ -1,41 +1,36 @@
 import { parseArgs } from 'node:util';
-import { scenarios } from './scenarios.ts';
+import { judgedScenarios, type Scenario, scenarios } from './scenarios.ts';
 
 /** How the command line is used. */
 export const usage = `usage: npm run bench -- [options]
 
-  without any      the service against a bare server and the peers, in every scenario
-  --layers         instead: where the time of a request goes
-  --long MINUTES   instead: memory over a long run
-  --sizes LIST     instead: catalogues of several sizes, as in 1000,100000,1000000,10000000
-  --instructions   instead: how many instructions a request is, with --sizes in each of them
+  without any      CPU per request of the service against a bare server
+  --peers          beside the peers, in the scenarios that they have
+  --sizes LIST     in catalogues of several sizes, as in 1000,100000,1000000
+  --long MINUTES   memory over a long run
 
-  --only LIST      of the scenarios only these: ${scenarios.map(({ name }) => name).join(', ')}
-  --peers          with the peers (the default without --only)
-  --no-peers       without them
-  --rounds N       rounds of each scenario (5)
-  --seconds N      seconds of each round (2)
-  --quiet N        count only loads between two seconds in which a bare server answers at least N lists (not with
-                   --layers, --long and --instructions)
-  --animals N      animals in the store (100000)
-  --write          put the result into docs/performance.md
+  --only LIST      only these scenarios; a part of a name chooses all that have it, as in list,get-304
+  --rounds N       rounds of each scenario (3)
+  --seconds N      seconds of each load (1)
+  --animals N      animals in the store (400000)
+  --json           print JSON and not a table
+  --write          put the table into docs/performance.md
   --help           print this
+
+  scenarios: ${scenarios.map(({ name }) => name).join(', ')}
 `;
 
 export interface Options {
-  readonly withLayers: boolean;
-  readonly withInstructions: boolean;
-  /** Zero where no long run is wanted. */
-  readonly longMinutes: number;
-  /** Empty where no sizes are to be compared. */
-  readonly sizes: readonly number[];
-  readonly only: readonly string[];
   readonly withPeers: boolean;
+  /** Zero if no long run is wanted. */
+  readonly longMinutes: number;
+  /** Empty if no sizes are to be compared. */
+  readonly sizes: readonly number[];
+  readonly chosen: readonly Scenario[];
   readonly rounds: number;
   readonly seconds: number;
-  /** How many lists a bare server answers in a second that is quiet enough; zero where any is. */
-  readonly quietRate: number;
   readonly animals: number;
+  readonly isJson: boolean;
   readonly isWritten: boolean;
 }
 
@@ -51,45 +46,38 @@ export function readOptions(args: readonly string[]): Options {
 function parseOptions(args: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...args],
-    allowNegative: true,
     options: {
-      layers: { type: 'boolean', default: false },
-      instructions: { type: 'boolean', default: false },
-      long: { type: 'string' },
+      peers: { type: 'boolean', default: false },
       sizes: { type: 'string' },
+      long: { type: 'string' },
       only: { type: 'string' },
-      peers: { type: 'boolean' },
-      rounds: { type: 'string', default: '5' },
-      seconds: { type: 'string', default: '2' },
-      quiet: { type: 'string' },
-      animals: { type: 'string', default: '100000' },
+      rounds: { type: 'string', default: '3' },
+      seconds: { type: 'string', default: '1' },
+      animals: { type: 'string', default: '400000' },
+      json: { type: 'boolean', default: false },
       write: { type: 'boolean', default: false },
     },
   });
-  const withoutQuiet = (['layers', 'long', 'instructions'] as const).find((name) => values[name]);
-  if (values.quiet !== undefined && withoutQuiet !== undefined)
-    throw new Error(`--quiet does not go with --${withoutQuiet}`);
   return {
-    withLayers: values.layers,
-    withInstructions: values.instructions,
+    withPeers: values.peers,
     longMinutes: values.long === undefined ? 0 : parseCount(values.long),
     sizes: [...new Set(values.sizes?.split(',').map(parseCount))],
-    only: parseScenarios(values.only),
-    withPeers: values.peers ?? values.only === undefined,
+    chosen: values.only === undefined ? judgedScenarios : chooseScenarios(values.only),
     rounds: parseCount(values.rounds),
     seconds: parseCount(values.seconds),
-    quietRate: values.quiet === undefined ? 0 : parseCount(values.quiet),
     animals: parseCount(values.animals),
+    isJson: values.json,
     isWritten: values.write,
   };
 }
 
-function parseScenarios(list: string | undefined): readonly string[] {
-  const known = scenarios.map(({ name }) => name);
-  const chosen = list?.split(',') ?? known;
-  const unknown = chosen.find((name) => !known.includes(name));
+/** The scenarios of a list, as `--only` takes it. Throws if a word of it chooses none. */
+export function chooseScenarios(list: string): Scenario[] {
+  const words = list.split(',');
+  const isChosenBy = (word: string, { name }: Scenario) => name === word || name.split('-').includes(word);
+  const unknown = words.find((word) => !scenarios.some((scenario) => isChosenBy(word, scenario)));
   if (unknown !== undefined) throw new Error(`there is no scenario ${unknown}`);
-  return chosen;
+  return scenarios.filter((scenario) => words.some((word) => isChosenBy(word, scenario)));
 }
 
 function parseCount(text: string): number {

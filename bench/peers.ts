@@ -1,11 +1,10 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Request } from './exchange.ts';
-import { onNode } from './machine.ts';
 import type { PeerData } from './peer-data.ts';
 import type { Command } from './processes.ts';
 import { newAnimal, type Operation, randomIds, type Walk } from './scenarios.ts';
-import type { Ground, Subject } from './subjects.ts';
+import { type Ground, onNode, type Subject } from './subjects.ts';
 
 /** What a user might run instead. */
 export interface Peer {

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 const docs = join(import.meta.dirname, '..', 'docs');
 const page = join(docs, 'performance.md');
 
-/** The blocks of docs/performance.md that the benchmarks write, in the order in which they first appear. */
-export type Block = 'comparison' | 'layers' | 'instructions' | 'sizes' | 'memory';
+/** The blocks of docs/performance.md that the benchmark writes. */
+export type Block = 'comparison' | 'peers' | 'sizes' | 'memory';
 
 /** Puts Markdown into its block of docs/performance.md, and leaves everything around the block as it is. */
 export function writeBlock(block: Block, markdown: string): void {
@@ -13,8 +13,7 @@ export function writeBlock(block: Block, markdown: string): void {
   const end = `<!-- end of bench ${block} -->`;
   mkdirSync(docs, { recursive: true });
   const text = existsSync(page) ? readFileSync(page, 'utf8') : '# Performance\n';
-  const image = block === 'comparison' ? '![Ratios to a bare node:http server](performance.svg)\n\n' : '';
-  const written = `${start}\n\n${image}${markdown.trim()}\n\n${end}`;
+  const written = `${start}\n\n${markdown.trim()}\n\n${end}`;
   const from = text.indexOf(start);
   const to = text.indexOf(end);
   const isThere = from !== -1 && to > from;
@@ -24,9 +23,4 @@ export function writeBlock(block: Block, markdown: string): void {
       ? text.slice(0, from) + written + text.slice(to + end.length)
       : `${text.trimEnd()}\n\n${written}\n`,
   );
-}
-
-/** Writes the plot that the comparison shows. */
-export function writePlot(svg: string): void {
-  writeFileSync(join(docs, 'performance.svg'), svg);
 }

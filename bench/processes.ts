@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { atExit } from './cleanup.ts';
 import { exchange, type Request, type RequestHeaders } from './exchange.ts';
-import { inheritedEnvironment, onCore, serverCore } from './machine.ts';
+import { inheritedEnvironment } from './machine.ts';
 
 /** How a server is started; it must listen on the port that it is given. */
 export interface Command {
@@ -13,25 +13,19 @@ export interface Command {
   readonly args: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly folder?: string;
-  /** False where it may run on any core; unnamed, it is pinned to the servers' core. */
-  readonly isPinned?: false;
 }
 
-/** A server in a process group of its own, pinned to the servers' core. */
+/** A server in a process group of its own. */
 export interface RunningServer {
   readonly origin: string;
   /** Of the process that was started, and of its group. */
   readonly pid: number;
   /** From the start of the process to its first 2xx, in milliseconds. */
   readonly coldStartMs: number;
-  /** CPU time of the group so far, in milliseconds; null where the system does not tell. */
-  readCpuMs(): number | null;
-  /** Resident memory of the group in MiB; null where the system does not tell. */
-  readMemoryMib(): number | null;
-  /** Halts the group: it holds its memory and uses nothing else. */
-  halt(): void;
-  /** Has a halted group go on. */
-  goOn(): void;
+  /** CPU time of the group so far, in milliseconds; NaN if the system does not tell. */
+  readCpuMs(): number;
+  /** Resident memory of the group in MiB; NaN if the system does not tell. */
+  readMemoryMib(): number;
   stop(): Promise<void>;
 }
 
@@ -47,12 +41,10 @@ export async function startServer(
   logFile: string,
 ): Promise<RunningServer> {
   const port = await findFreePort();
-  const { file, args, environment, folder, isPinned } = build(port);
-  const command = [file, ...args];
-  const [pinnedFile = file, ...pinnedArgs] = isPinned === false ? command : onCore(serverCore, command);
+  const { file, args, environment, folder } = build(port);
   const log = openSync(logFile, 'w');
   const startedMs = performance.now();
-  const child = spawn(pinnedFile, pinnedArgs, {
+  const child = spawn(file, [...args], {
     cwd: folder,
     env: { ...inheritedEnvironment, ...environment },
     stdio: ['ignore', log, log],
@@ -79,10 +71,8 @@ export async function startServer(
     origin,
     pid,
     coldStartMs,
-    readCpuMs: () => sumGroup(pid, ({ cpuMs }) => cpuMs),
-    readMemoryMib: () => sumGroup(pid, ({ memoryMib }) => memoryMib),
-    halt: () => killGroup(child, 'SIGSTOP'),
-    goOn: () => killGroup(child, 'SIGCONT'),
+    readCpuMs: () => sumGroup(pid, readCpuMs),
+    readMemoryMib: () => sumGroup(pid, readMemoryMib),
     stop,
   };
 }
@@ -131,40 +121,45 @@ async function stopGroup(child: ChildProcess): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) {
     const ended = once(child, 'exit');
     killGroup(child, 'SIGTERM');
-    // One that is halted ends once it goes on.
-    killGroup(child, 'SIGCONT');
-    const impatience = setTimeout(() => killGroup(child, 'SIGKILL'), stopMsMax);
+    const timer = setTimeout(() => killGroup(child, 'SIGKILL'), stopMsMax);
     await ended;
-    clearTimeout(impatience);
+    clearTimeout(timer);
   }
   killGroup(child, 'SIGKILL');
 }
 
-interface Usage {
-  readonly cpuMs: number;
-  readonly memoryMib: number;
+/** A sum over the processes of a group; NaN if the system does not tell. */
+function sumGroup(group: number, read: (pid: string) => number): number {
+  if (process.platform !== 'linux') return Number.NaN;
+  return readdirSync('/proc').reduce((sum, entry) => {
+    if (!/^\d+$/.test(entry)) return sum;
+    try {
+      return sum + (readGroup(entry) === group ? read(entry) : 0);
+    } catch {
+      // The process has just ended.
+      return sum;
+    }
+  }, 0);
 }
 
-/** Linux counts CPU time in ticks of 10 ms for programs, whatever the kernel's own tick is. */
-const tickMs = 10;
-
-function sumGroup(group: number, measure: (usage: Usage) => number): number | null {
-  if (process.platform !== 'linux') return null;
-  const usages = readdirSync('/proc').map((entry) => (/^\d+$/.test(entry) ? readUsage(entry, group) : null));
-  return usages.reduce((sum, usage) => sum + (usage === null ? 0 : measure(usage)), 0);
-}
-
-/** Null for a process of another group, or one that has just ended. */
-function readUsage(pid: string, group: number): Usage | null {
-  try {
-    // The name in parentheses may hold blanks; after it stand state, parent, group, …, utime (12th), stime (13th).
-    const [, , ownGroup, ...fields] = readFileSync(`/proc/${pid}/stat`, 'utf8')
+/** The name in parentheses may hold blanks; after it stand state, parent and group. */
+function readGroup(pid: string): number {
+  return Number(
+    readFileSync(`/proc/${pid}/stat`, 'utf8')
       .replace(/^.*\) /s, '')
-      .split(' ');
-    if (Number(ownGroup) !== group) return null;
-    const [, kib = '0'] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-    return { cpuMs: (Number(fields[8]) + Number(fields[9])) * tickMs, memoryMib: Number(kib) / 1024 };
-  } catch {
-    return null;
-  }
+      .split(' ')[2],
+  );
+}
+
+/** User and system time of all threads of a process. `schedstat` has nanoseconds, `stat` only ticks of 10 ms. */
+function readCpuMs(pid: string): number {
+  return readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => {
+    const [nanoseconds] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ');
+    return sum + Number(nanoseconds) / 1e6;
+  }, 0);
+}
+
+function readMemoryMib(pid: string): number {
+  const [, kib = '0'] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Number(kib) / 1024;
 }

@@ -1,56 +1,70 @@
-import { readdirSync, readFileSync } from 'node:fs';
+/** `npm run bench:profile -- SCENARIO`: where the CPU time of a scenario goes, as a table of functions by self time. */
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findLayer, type Layer, type Place } from './layer-rules.ts';
+import { parseArgs } from 'node:util';
+import { makeTemporaryFolder } from './cleanup.ts';
+import { type CpuProfile, sumSelfTimes } from './profile-rows.ts';
+import { formatTable } from './report.ts';
+import { enterService } from './rounds.ts';
+import { scenarios } from './scenarios.ts';
+import { buildStore } from './store.ts';
+import { walkPages } from './walk.ts';
+import { requireWrk } from './wrk.ts';
 
-/** A CPU profile as V8 writes it; times are in microseconds. */
-interface Profile {
-  readonly nodes: readonly {
-    readonly id: number;
-    readonly callFrame: Place;
-    readonly children?: readonly number[];
-  }[];
-  readonly endTime: number;
-  readonly samples: readonly number[];
-  readonly timeDeltas: readonly number[];
-  readonly startTime: number;
-}
+const warmUpSeconds = 3;
 
-/** What makes Node write a profile into a folder when it ends. */
-export function profilingArgs(folder: string): string[] {
-  return ['--cpu-prof', '--cpu-prof-dir', folder, '--cpu-prof-interval', '250'];
-}
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    seconds: { type: 'string', default: '5' },
+    rows: { type: 'string', default: '40' },
+    animals: { type: 'string', default: '100000' },
+  },
+});
 
-/** The share of the busy time of a profile's last seconds that each layer took; they add up to 1. */
-export function readShares(folder: string, lastSeconds: number): ReadonlyMap<Layer, number> {
-  const [name] = readdirSync(folder).filter((file) => file.endsWith('.cpuprofile'));
-  if (name === undefined) throw new Error('the server wrote no profile');
-  const profile = JSON.parse(readFileSync(join(folder, name), 'utf8')) as Profile;
-  const layerOf = assignLayers(profile);
-  const fromUs = profile.endTime - lastSeconds * 1e6;
-  const times = new Map<Layer, number>();
-  let nowUs = profile.startTime;
-  let busyUs = 0;
-  for (const [index, node] of profile.samples.entries()) {
-    // A sample stands for the time up to the next one.
-    const tookUs = profile.timeDeltas[index + 1] ?? 0;
-    nowUs += profile.timeDeltas[index] ?? 0;
-    const layer = layerOf.get(node);
-    if (layer === undefined || nowUs < fromUs) continue;
-    times.set(layer, (times.get(layer) ?? 0) + tookUs);
-    busyUs += tookUs;
+async function profile(): Promise<string> {
+  const scenario = scenarios.find(({ name }) => name === positionals[0]);
+  if (scenario === undefined)
+    throw new Error(`name one of these scenarios: ${scenarios.map(({ name }) => name).join(', ')}`);
+  const folder = makeTemporaryFolder();
+  const profiles = join(folder, 'profiles');
+  mkdirSync(profiles);
+  const seconds = Number(values.seconds);
+  const store = await buildStore(folder, Number(values.animals));
+  const plan = { folder, store, walk: await walkPages(folder, store), rounds: 1, seconds };
+  const flags = ['--cpu-prof', '--cpu-prof-dir', profiles, '--cpu-prof-interval', '250'];
+  const { entrant } = await enterService(scenario, plan, flags);
+  let requests = 0;
+  try {
+    await entrant.run(warmUpSeconds);
+    requests = (await entrant.run(seconds)).requests;
+  } finally {
+    await entrant.server.stop();
   }
-  return new Map([...times].map(([layer, us]) => [layer, us / busyUs]));
+  const files = readdirSync(profiles).filter((file) => file.endsWith('.cpuprofile'));
+  if (files.length === 0) throw new Error('the service wrote no profile');
+  const read = files.map((file) => JSON.parse(readFileSync(join(profiles, file), 'utf8')) as CpuProfile);
+  return format(sumSelfTimes(read, seconds), requests);
 }
 
-/** The layer of every place but the idle one: its own, or its nearest caller's that has one. */
-function assignLayers({ nodes }: Profile): Map<number, Layer> {
-  const assigned = new Map<number, Layer>();
-  const callerOf = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id])));
-  // Callers come before what they call.
-  for (const { id, callFrame } of nodes) {
-    if (callFrame.functionName === '(idle)') continue;
-    const caller = assigned.get(callerOf.get(id) ?? 0);
-    assigned.set(id, findLayer(callFrame) ?? caller ?? 'socket and HTTP');
-  }
-  return assigned;
+function format(selfUs: ReadonlyMap<string, number>, requests: number): string {
+  const all = [...selfUs.values()].reduce((sum, us) => sum + us, 0);
+  const rows = [...selfUs].toSorted(([, a], [, b]) => b - a).slice(0, Number(values.rows));
+  return formatTable(
+    ['self µs a request', 'share', 'function'],
+    rows.map(([place, us]) => [
+      (us / requests).toFixed(2),
+      `${((us / all) * 100).toFixed(1)} %`,
+      place.replaceAll('|', '\\|'),
+    ]),
+  );
+}
+
+try {
+  requireWrk();
+  process.stdout.write(await profile());
+  process.exit();
+} catch (error) {
+  process.stderr.write(`profile: ${error instanceof Error ? error.message : error}\n`);
+  process.exit(1);
 }

@@ -1,6 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { exchange, type Request, type RequestHeaders } from './exchange.ts';
+import { exchange, type Method, type Request, type RequestHeaders } from './exchange.ts';
 
 /** Answers of the service as the bare server sends them again. */
 export interface Recorded {
@@ -9,36 +8,40 @@ export interface Recorded {
 }
 
 type Answers = Partial<
-  Record<Request['method'], { readonly status: number; readonly headers: string[]; readonly body: string }>
+  Record<Method, { readonly status: number; readonly headers: string[]; readonly body: string }>
 >;
 
-/** What node:http writes by itself, in the service and in the bare server alike. */
-const ownHeaders = new Set(['date', 'connection', 'keep-alive']);
+/** Headers that node:http writes by itself, in the service and in the bare server alike. */
+const nodeHeaders = new Set(['date', 'connection', 'keep-alive']);
 
-/** Records the service's answer to the first request of each method, and gives the file. */
+/** Records the service's answer to the first request of each method. Throws if one has another status than the expected. */
 export async function record(
-  folder: string,
+  file: string,
   origin: string,
   requests: readonly Request[],
   headers: RequestHeaders,
-): Promise<string> {
+): Promise<Recorded> {
   const answers: Answers = {};
   let keepAliveMs = 0;
-  for (const method of ['GET', 'POST'] as const) {
+  for (const method of new Set(requests.map((request) => request.method))) {
     const request = requests.find((candidate) => candidate.method === method);
     if (request === undefined) continue;
     const answer = await exchange(origin, request, headers);
     const [, seconds = '5'] = /timeout=(\d+)/.exec(String(answer.headers['keep-alive'])) ?? [];
     keepAliveMs = Number(seconds) * 1_000;
-    answers[method] = { status: answer.status, headers: withoutOwn(answer.rawHeaders), body: answer.body };
+    answers[method] = {
+      status: answer.status,
+      headers: dropNodeHeaders(answer.rawHeaders),
+      body: answer.body,
+    };
   }
-  const file = join(folder, 'recorded.json');
-  writeFileSync(file, JSON.stringify({ keepAliveMs, answers } satisfies Recorded));
-  return file;
+  const recorded = { keepAliveMs, answers };
+  writeFileSync(file, JSON.stringify(recorded));
+  return recorded;
 }
 
-function withoutOwn(rawHeaders: readonly string[]): string[] {
+function dropNodeHeaders(rawHeaders: readonly string[]): string[] {
   return rawHeaders.filter(
-    (_, index) => !ownHeaders.has((rawHeaders[index - (index % 2)] ?? '').toLowerCase()),
+    (_, index) => !nodeHeaders.has((rawHeaders[index - (index % 2)] ?? '').toLowerCase()),
   );
 }

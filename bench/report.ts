@@ -1,54 +1,81 @@
-import type { Verdict } from './goals.ts';
+import type { Comparison } from './comparison.ts';
+import { isGoalMet, type Verdict } from './goals.ts';
 import type { Measured } from './rounds.ts';
-import type { Spread } from './statistics.ts';
-import { bare } from './subjects.ts';
 
-/** Everything that a comparison has found, as Markdown. */
-export function formatReport(measured: readonly Measured[], verdicts: readonly Verdict[]): string {
-  const parts = [formatMeasured(measured), ...findWarnings(measured), formatVerdicts(verdicts)];
-  return `${parts.map((part) => part.trimEnd()).join('\n\n')}\n`;
-}
-
-function formatMeasured(measured: readonly Measured[]): string {
-  const rows = measured.map((entry) => [
-    entry.scenario.title,
-    entry.subject,
-    formatSpread(entry.ratio),
-    Math.round(entry.requestsPerSecond).toLocaleString('en'),
-    `${formatMs(entry.p50Ms)} / ${formatMs(entry.p99Ms)}`,
-    entry.cpuUs?.toFixed(1) ?? '-',
-    entry.memoryMib?.toFixed(0) ?? '-',
-    entry.coldStartMs.toFixed(0),
-  ]);
+/** The comparisons as a Markdown table, one line for each scenario. */
+export function formatComparisons(comparisons: readonly Comparison[]): string {
   return formatTable(
-    ['scenario', 'server', 'ratio (min..max)', 'req/s', 'p50 / p99 ms', 'CPU µs', 'RSS MiB', 'cold start ms'],
-    rows,
+    ['scenario', '', 'CPU µs', 'bare CPU µs', 'ratio', 'at most', 'met', 'req/s', 'bare req/s', 'p99 ms'],
+    comparisons.map((comparison) => {
+      const { own, base } = comparison;
+      return [
+        own.scenario.name,
+        own.scenario.title,
+        own.cpuUs.toFixed(1),
+        base.cpuUs.toFixed(1),
+        own.ratio.toFixed(2),
+        own.scenario.ratioMax?.toString() ?? '-',
+        formatMet(isGoalMet(comparison)),
+        formatCount(own.requestsPerSecond),
+        formatCount(base.requestsPerSecond),
+        own.p99Ms.toFixed(1),
+      ];
+    }),
   );
 }
 
-/** The goals with what was measured; nothing where there are none. */
-export function formatVerdicts(verdicts: readonly Verdict[]): string {
-  const rows = verdicts.map(({ goal, wanted, measured, isMet }) => [
-    goal,
-    wanted,
-    measured,
-    isMet ? 'yes' : '**no**',
-  ]);
-  return rows.length === 0 ? '' : formatTable(['goal', 'wanted', 'measured', 'met'], rows);
+/** All subjects of the comparisons as a Markdown table, one line for each. */
+export function formatSubjects(comparisons: readonly Comparison[]): string {
+  return formatTable(
+    ['scenario', 'server', 'CPU µs', 'ratio', 'req/s', 'p99 ms', 'RSS MiB', 'cold start ms'],
+    comparisons.flatMap(({ base, own, others }) => [base, own, ...others].map(toSubjectRow)),
+  );
 }
 
-/** Below this share of its core a bare server waits for the load generator, and is no limit. */
-const fullCoreShare = 0.9;
+/** All subjects of the comparisons that have more than two; nothing if there are none. */
+export function formatOthers(comparisons: readonly Comparison[]): string {
+  const larger = comparisons.filter(({ others }) => others.length > 0);
+  return larger.length === 0 ? '' : `\n${formatSubjects(larger)}`;
+}
 
-function findWarnings(measured: readonly Measured[]): string[] {
-  const idle = measured
-    .filter(({ scenario, subject }) => subject === bare.name && scenario.connections > 1)
-    .filter(({ coreShare }) => coreShare !== null && coreShare < fullCoreShare)
-    .map(({ scenario, coreShare }) => `${scenario.title} (${coreShare?.toFixed(2)})`);
-  if (idle.length === 0) return [];
+function toSubjectRow(measured: Measured): string[] {
   return [
-    `Beware: the bare server did not use the whole of its core in: ${idle.join(', ')}. The load generator or other work on the machine held it back, so the ratios there flatter the others.`,
+    measured.scenario.title,
+    measured.subject,
+    measured.cpuUs.toFixed(1),
+    measured.ratio.toFixed(2),
+    formatCount(measured.requestsPerSecond),
+    measured.p99Ms.toFixed(1),
+    measured.memoryMib.toFixed(0),
+    measured.coldStartMs.toFixed(0),
   ];
+}
+
+/** The comparisons for a program. */
+export function toJson(comparisons: readonly Comparison[]): object[] {
+  return comparisons.map((comparison) => {
+    const { own, base } = comparison;
+    return {
+      name: own.scenario.name,
+      title: own.scenario.title,
+      cpuUs: own.cpuUs,
+      bareCpuUs: base.cpuUs,
+      ratio: own.ratio,
+      ratioMax: own.scenario.ratioMax,
+      isMet: isGoalMet(comparison),
+      requestsPerSecond: own.requestsPerSecond,
+      bareRequestsPerSecond: base.requestsPerSecond,
+      p99Ms: own.p99Ms,
+    };
+  });
+}
+
+/** The goals with what was measured. */
+export function formatVerdicts(verdicts: readonly Verdict[]): string {
+  return formatTable(
+    ['goal', 'wanted', 'measured', 'met'],
+    verdicts.map(({ goal, wanted, measured, isMet }) => [goal, wanted, measured, formatMet(isMet)]),
+  );
 }
 
 /** A Markdown table. */
@@ -57,16 +84,11 @@ export function formatTable(headings: readonly string[], rows: readonly (readonl
   return [headings, rule, ...rows].map((cells) => `| ${cells.join(' | ')} |\n`).join('');
 }
 
-export function formatSpread({ median, min, max }: Spread): string {
-  return `${formatRatio(median)} (${formatRatio(min)}..${formatRatio(max)})`;
+function formatMet(isMet: boolean | null): string {
+  if (isMet === null) return '-';
+  return isMet ? 'yes' : '**no**';
 }
 
-/** Two digits behind the point, three of a small number, one of a large one. */
-export function formatRatio(ratio: number): string {
-  const digits = ratio < 0.095 ? 3 : ratio < 9.95 ? 2 : 1;
-  return ratio.toFixed(digits);
-}
-
-function formatMs(ms: number): string {
-  return ms < 10 ? ms.toFixed(2) : ms.toFixed(0);
+function formatCount(count: number): string {
+  return Math.round(count).toLocaleString('en');
 }

@@ -1,165 +1,151 @@
-import { spawnSync } from 'node:child_process';
-import { setTimeout as pause } from 'node:timers/promises';
-import {
-  type Entrant,
-  enter,
-  type Run,
-  recordService,
-  runOnce,
-  type Site,
-  type Terms,
-  warmUps,
-} from './entrant.ts';
-import type { RunningServer } from './processes.ts';
+import { join } from 'node:path';
+import { type Entrant, makeEntrant, type Plan, type Run, startSubject } from './entrant.ts';
+import { addEtags, type Request } from './exchange.ts';
+import { record } from './recording.ts';
 import type { Scenario } from './scenarios.ts';
-import { compareRounds, medianOf, type Spread, spreadOf } from './statistics.ts';
-import { bare, type Subject } from './subjects.ts';
+import { medianOf } from './statistics.ts';
+import { type Subject, service, withKey } from './subjects.ts';
 
-/** What one subject did in one scenario: medians over the rounds. */
+/** What one subject did in one scenario. */
 export interface Measured {
   readonly scenario: Scenario;
   readonly subject: string;
-  /** Its requests per second divided by the bare server's of the same round. */
-  readonly ratio: Spread;
+  /**
+   * CPU per request of the process tree in the cheapest round, in microseconds. Other work on the machine only adds to it: it
+   * empties the processor's caches.
+   */
+  readonly cpuUs: number;
+  /** `cpuUs` as a multiple of the first subject's. */
+  readonly ratio: number;
+  /** The medians of the rounds. */
   readonly requestsPerSecond: number;
-  readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Server CPU per request, in microseconds. */
-  readonly cpuUs: number | null;
-  /** Which share of one core the server used. */
-  readonly coreShare: number | null;
-  readonly memoryMib: number | null;
+  readonly memoryMib: number;
   readonly coldStartMs: number;
-  /** Requests per second of each round, in the order of the rounds. */
-  readonly rates: readonly number[];
-  /** The same for the server CPU per request. */
-  readonly cpuUsOfRounds: readonly (number | null)[];
 }
 
+/** V8 compiles what has run often. A busy machine answers fewer requests in a second, so requests are what counts. */
+const warmUpRequests = 30_000;
+const warmUpLoadsMax = 12;
+
 /**
- * Measures the subjects in one scenario, each on a fresh copy of each site's store: all are started and warmed up, then they
- * are loaded in turn, round after round, every other round in the reverse order, each once the last one has come to rest
- * and the machine is as quiet as the terms want it; the others are halted meanwhile, and only hold memory. A peer that fails
- * is left out and named; if anything else fails, so does the measurement. Gives what was measured on each site, in their order.
+ * Measures the subjects in one scenario. The service starts first, so that the others can send what it answers. All are
+ * warmed up, then loaded in turn, round after round, every other round in reverse order. A peer that fails is left out and
+ * named; if anything else fails, so does the measurement.
  */
 export async function measureScenario(
   scenario: Scenario,
-  subjects: readonly Subject[],
-  { rounds, seconds, quiet }: Terms,
-  sites: readonly Site[],
-): Promise<Measured[][]> {
+  subjects: readonly [base: Subject, ...others: Subject[]],
+  plan: Plan,
+): Promise<Measured[]> {
   const entrants = new Set<Entrant>();
   try {
-    for (const site of sites) await enterAll(entrants, subjects, scenario, site);
-    for (const connections of warmUps)
-      for (const entrant of [...entrants]) await tryLoad(entrants, entrant, seconds, connections);
-    for (let round = 0; round < rounds * (scenario.timesRounds ?? 1); round += 1) {
+    await enterAll(entrants, scenario, subjects, plan);
+    for (const entrant of [...entrants]) await warmUp(entrants, entrant);
+    for (let round = 0; round < plan.rounds; round += 1) {
       const order = round % 2 === 0 ? [...entrants] : [...entrants].reverse();
       for (const entrant of order) {
-        const run = await quiet.measure(entrant.subject.name, () => tryLoad(entrants, entrant, seconds));
+        const run = await tryRun(entrants, entrant, plan.seconds);
         if (run !== null) entrant.runs.push(run);
       }
     }
-    return sites.map((site) =>
-      summarise(
-        scenario,
-        [...entrants].filter((entrant) => entrant.site === site),
-      ),
-    );
+    const base = [...entrants].find(({ subject }) => subject === subjects[0]);
+    return subjects.flatMap((subject) => {
+      const entrant = [...entrants].find((candidate) => candidate.subject === subject);
+      return entrant === undefined || base === undefined ? [] : [summarise(scenario, entrant, base)];
+    });
   } finally {
-    for (const { server } of entrants) await server.stop();
+    await Promise.all([...entrants].map(({ server }) => server.stop()));
   }
 }
 
 async function enterAll(
   entrants: Set<Entrant>,
-  subjects: readonly Subject[],
   scenario: Scenario,
-  site: Site,
+  subjects: readonly Subject[],
+  plan: Plan,
 ): Promise<void> {
-  const recordedFile = await recordService(scenario, site);
-  for (const subject of subjects)
+  const own = await enterService(scenario, plan);
+  entrants.add(own.entrant);
+  const others = subjects.filter((subject) => subject !== service && subject.isFor(scenario));
+  for (const subject of others)
     await attempt(subject, async () => {
-      const entrant = await enter(subject, scenario, recordedFile, site);
-      entrants.add(entrant);
-      await rest(entrant.server);
+      const server = await startSubject(subject, scenario, plan, own);
+      const requests = subject.isPeer ? subject.requests(scenario, plan.walk) : own.requests;
+      entrants.add(makeEntrant(subject, server, scenario, plan, requests));
     });
 }
 
-/** Loads an entrant whose server was halted, and halts it again; null, and it is left out from then on, where that fails. */
-async function tryLoad(
-  entrants: Set<Entrant>,
-  entrant: Entrant,
-  seconds: number,
-  connections?: number,
-): Promise<Run | null> {
+interface OwnEntrant {
+  readonly entrant: Entrant;
+  readonly requests: readonly Request[];
+  readonly recordedFile: string;
+}
+
+/** Starts the service and records its answers. Throws if they do not have the scenario's status. */
+export async function enterService(
+  scenario: Scenario,
+  plan: Plan,
+  nodeFlags: readonly string[] = [],
+): Promise<OwnEntrant> {
+  const recordedFile = join(plan.folder, 'recorded.json');
+  const server = await startSubject(service, scenario, plan, { recordedFile, nodeFlags });
+  try {
+    const headers = { ...withKey(plan.store), ...scenario.headers };
+    const made = scenario.requests(plan.walk);
+    const requests = scenario.isConditional === true ? await addEtags(server.origin, made, headers) : made;
+    const { answers } = await record(recordedFile, server.origin, requests, headers);
+    const [first] = requests;
+    const status = first && answers[first.method]?.status;
+    if (status !== scenario.status) throw new Error(`${scenario.name} was answered ${status}`);
+    return { entrant: makeEntrant(service, server, scenario, plan, requests), requests, recordedFile };
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+}
+
+async function warmUp(entrants: Set<Entrant>, entrant: Entrant): Promise<void> {
+  let answered = 0;
+  for (let load = 0; load < warmUpLoadsMax && answered < warmUpRequests; load += 1)
+    answered += (await tryRun(entrants, entrant, 1))?.requests ?? 0;
+}
+
+/** Loads an entrant; null, and it is left out from then on, if that fails. */
+async function tryRun(entrants: Set<Entrant>, entrant: Entrant, seconds: number): Promise<Run | null> {
   if (!entrants.has(entrant)) return null;
-  const run = await attempt(entrant.subject, async () => {
-    entrant.server.goOn();
-    await untilAtRest(entrant.server);
-    return runOnce(entrant, seconds, connections);
-  });
-  if (run !== null) await rest(entrant.server);
-  else {
-    entrants.delete(entrant);
-    await entrant.server.stop();
-  }
-  return run;
+  const run = await attempt(entrant.subject, () => entrant.run(seconds));
+  if (run !== null) return run;
+  entrants.delete(entrant);
+  await entrant.server.stop();
+  return null;
 }
 
-const restLookMs = 100;
-const restWaitMsMax = 15_000;
-
-/** Halts a server that has come to rest, and waits until the disk has what it wrote, so that neither slows the next one down. */
-async function rest(server: RunningServer): Promise<void> {
-  await untilAtRest(server);
-  server.halt();
-  // Where there is no such command the system writes when it sees fit.
-  spawnSync('sync');
-}
-
-/** Waits until a server has done what its load left behind, or what fell due while it was halted. */
-async function untilAtRest({ readCpuMs }: RunningServer): Promise<void> {
-  const lastAtMs = performance.now() + restWaitMsMax;
-  let usedMs = readCpuMs() ?? 0;
-  for (let isBusy = true; isBusy && performance.now() < lastAtMs; ) {
-    await pause(restLookMs);
-    const nowMs = readCpuMs() ?? 0;
-    isBusy = nowMs - usedMs > restLookMs / 10;
-    usedMs = nowMs;
-  }
-}
-
-/** What a task gives; null, named on standard error, where it fails with a peer. Throws where anything else fails. */
+/** What a task gives; null, named on standard error, if it fails with a peer. Throws if anything else fails. */
 async function attempt<T>({ name, isPeer }: Subject, task: () => Promise<T>): Promise<T | null> {
   try {
     return await task();
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error);
     if (!isPeer) throw new Error(`${name}: ${problem}`, { cause: error });
-    process.stderr.write(`\n*** ${name} IS LEFT OUT: ${problem}\n\n`);
+    process.stderr.write(`\n*** ${name} is left out: ${problem}\n\n`);
     return null;
   }
 }
 
-function summarise(scenario: Scenario, entrants: readonly Entrant[]): Measured[] {
-  const limits = ratesOf(entrants.find(({ subject }) => subject === bare)?.runs ?? []);
-  return entrants.map(({ subject, server, runs }) => ({
+function summarise(scenario: Scenario, { subject, server, runs }: Entrant, base: Entrant): Measured {
+  return {
     scenario,
     subject: subject.name,
-    ratio: compareRounds(ratesOf(runs), limits),
-    requestsPerSecond: spreadOf(ratesOf(runs)).median,
-    p50Ms: spreadOf(runs.map(({ p50Ms }) => p50Ms)).median,
-    p99Ms: spreadOf(runs.map(({ p99Ms }) => p99Ms)).median,
-    cpuUs: medianOf(runs.map(({ cpuUs }) => cpuUs)),
-    coreShare: medianOf(runs.map(({ coreShare }) => coreShare)),
+    cpuUs: leastCpuUs(runs),
+    ratio: leastCpuUs(runs) / leastCpuUs(base.runs),
+    requestsPerSecond: medianOf(runs.map(({ requestsPerSecond }) => requestsPerSecond)),
+    p99Ms: medianOf(runs.map(({ p99Ms }) => p99Ms)),
     memoryMib: server.readMemoryMib(),
     coldStartMs: server.coldStartMs,
-    rates: ratesOf(runs),
-    cpuUsOfRounds: runs.map(({ cpuUs }) => cpuUs),
-  }));
+  };
 }
 
-function ratesOf(runs: readonly Run[]): number[] {
-  return runs.map(({ requestsPerSecond }) => requestsPerSecond);
+function leastCpuUs(runs: readonly Run[]): number {
+  return Math.min(...runs.map(({ cpuUs }) => cpuUs));
 }

@@ -1,67 +1,66 @@
 /** The benchmark: README.md says what it measures and how. */
 import { makeTemporaryFolder } from './cleanup.ts';
-import { compare } from './comparison.ts';
-import type { Plan, Terms } from './entrant.ts';
-import { measureInstructions, requireValgrind } from './instructions.ts';
-import { measureLayers } from './layers.ts';
-import { describeMachine, moveToLoadCore } from './machine.ts';
+import { compare, preparePeers } from './comparison.ts';
+import type { Plan } from './entrant.ts';
+import { isGoalMet } from './goals.ts';
+import { describeMachine } from './machine.ts';
 import { measureMemory } from './memory.ts';
 import { type Options, readOptions, usage } from './options.ts';
-import { type Block, writeBlock, writePlot } from './performance-page.ts';
-import { atAnyTime, startQuiet } from './quiet.ts';
+import { type Block, writeBlock } from './performance-page.ts';
+import { formatComparisons, formatOthers, formatSubjects, toJson } from './report.ts';
 import { measureSizes } from './sizes.ts';
 import { buildStore } from './store.ts';
 import { walkPages } from './walk.ts';
 import { requireWrk } from './wrk.ts';
 
-async function preparePlan(terms: Terms, animals: number): Promise<Plan> {
+/** What a run has found. */
+interface Found {
+  readonly block: Block;
+  readonly report: string;
+  readonly json?: object;
+  readonly areGoalsMet: boolean;
+}
+
+async function preparePlan(folder: string, { animals, rounds, seconds }: Options): Promise<Plan> {
   process.stderr.write(`building a store of ${animals} animals\n`);
-  const store = await buildStore(terms.folder, animals);
-  return { ...terms, store, walk: await walkPages(terms.folder, store) };
+  const store = await buildStore(folder, animals);
+  return { folder, rounds, seconds, store, walk: await walkPages(folder, store) };
 }
 
-/** Prints what was found, and puts it into the documentation if that is wanted. */
-function tell(block: Block, found: string, terms: Terms & Options): void {
-  const { animals, rounds, seconds, quiet, isWritten } = terms;
+async function measure(folder: string, options: Options): Promise<Found> {
+  const { sizes, longMinutes, withPeers, chosen } = options;
+  if (sizes.length > 0) return { block: 'sizes', ...(await measureSizes(folder, options)) };
+  const plan = await preparePlan(folder, options);
+  if (longMinutes > 0) return { block: 'memory', ...(await measureMemory(plan, longMinutes)) };
+  if (withPeers) {
+    const scenarios = chosen.filter(({ peerOperation }) => peerOperation !== null);
+    const comparisons = await compare(plan, scenarios, await preparePeers(plan));
+    return { block: 'peers', report: formatSubjects(comparisons), areGoalsMet: true };
+  }
+  const comparisons = await compare(plan, chosen);
+  return {
+    block: 'comparison',
+    report: formatComparisons(comparisons) + formatOthers(comparisons),
+    json: toJson(comparisons),
+    areGoalsMet: comparisons.every((comparison) => isGoalMet(comparison) !== false),
+  };
+}
+
+/** Prints what a run has found, and puts it into the documentation if that is wanted. */
+function publish(
+  { block, report, json }: Found,
+  { animals, rounds, seconds, isJson, isWritten }: Options,
+): void {
   const day = new Date().toISOString().slice(0, 10);
-  const inRounds = ` unless said, ${rounds} rounds of ${seconds} s${quiet.describe()}`;
-  const effort = `; ${animals.toLocaleString('en')} animals${block === 'memory' ? '' : inRounds}`;
-  const text = `Measured on ${day}: ${describeMachine()}${block === 'instructions' ? '' : effort}.\n\n${found}`;
-  process.stdout.write(`\n${text}`);
+  const effort = `${animals.toLocaleString('en')} animals unless said, ${rounds} rounds of ${seconds} s`;
+  const terms = `Measured on ${day}: ${describeMachine()}; ${effort}.`;
+  const text = `${terms}\n\n${report}`;
+  process.stdout.write(
+    isJson
+      ? `${JSON.stringify({ terms, scenarios: json, report: json ? undefined : report })}\n`
+      : `\n${text}`,
+  );
   if (isWritten) writeBlock(block, text);
-}
-
-/** Measures what is wanted, and gives whether all goals that it showed are met. */
-async function measure(options: Options): Promise<boolean> {
-  const folder = makeTemporaryFolder();
-  const quiet = options.quietRate === 0 ? atAnyTime : await startQuiet(folder, options.quietRate);
-  const terms = { ...options, folder, quiet };
-  if (options.withInstructions) {
-    requireValgrind();
-    const sizes = options.sizes.length > 0 ? options.sizes : [options.animals];
-    const { report, areGoalsMet } = await measureInstructions(terms, sizes);
-    tell('instructions', report, terms);
-    return areGoalsMet;
-  }
-  if (options.sizes.length > 0) {
-    const { report, areGoalsMet } = await measureSizes(terms, options.sizes);
-    tell('sizes', report, terms);
-    return areGoalsMet;
-  }
-  const plan = await preparePlan(terms, options.animals);
-  if (options.withLayers) {
-    tell('layers', await measureLayers(plan), terms);
-    return true;
-  }
-  if (options.longMinutes > 0) {
-    const { report, areGoalsMet } = await measureMemory(plan, options.longMinutes);
-    tell('memory', report, terms);
-    return areGoalsMet;
-  }
-  const { report, plot, areGoalsMet } = await compare(plan, options);
-  tell('comparison', report, terms);
-  if (options.isWritten) writePlot(plot);
-  return areGoalsMet;
 }
 
 if (process.argv.includes('--help')) {
@@ -71,8 +70,9 @@ if (process.argv.includes('--help')) {
 try {
   const options = readOptions(process.argv.slice(2));
   requireWrk();
-  moveToLoadCore();
-  if (await measure(options)) process.exit();
+  const found = await measure(makeTemporaryFolder(), options);
+  publish(found, options);
+  if (found.areGoalsMet) process.exit();
   process.stderr.write('\nbench: not every goal is met\n');
   process.exit(1);
 } catch (error) {

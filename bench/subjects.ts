@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import type { Request, RequestHeaders } from './exchange.ts';
-import { onNode } from './machine.ts';
 import type { Command } from './processes.ts';
 import type { Scenario, Walk } from './scenarios.ts';
 import { type SeededStore, serviceEntry, serviceEnvironment } from './store.ts';
@@ -13,13 +12,15 @@ export interface Ground {
   readonly storeFile: string;
   /** The recorded answers of the service. */
   readonly recordedFile: string;
+  /** Settings of the service. */
+  readonly settings: Readonly<Record<string, string>>;
 }
 
 /** Something that is measured. */
 export interface Subject {
   readonly name: string;
   readonly isFor: (scenario: Scenario) => boolean;
-  /** Whether the benchmark goes on without it where it fails. */
+  /** Whether the benchmark goes on without it if it fails. */
   readonly isPeer: boolean;
   readonly build: (port: number, ground: Ground) => Command;
   readonly requests: (scenario: Scenario, walk: Walk) => readonly Request[];
@@ -30,32 +31,36 @@ export function withKey({ key }: SeededStore): RequestHeaders {
   return { authorization: `Bearer ${key}` };
 }
 
+/** A program for Node, without any flags. */
+export function onNode(args: readonly string[]): Pick<Command, 'file' | 'args'> {
+  return { file: process.execPath, args };
+}
+
 const serverFile = (name: string) => join(import.meta.dirname, 'servers', name);
 const ownRequests: Subject['requests'] = (scenario, walk) => scenario.requests(walk);
 
+/** The service as a supervisor starts it. */
 export const service: Subject = {
   name: 'service',
   isFor: () => true,
   isPeer: false,
-  build: (port, { storeFile }) => ({
+  build: (port, { storeFile, settings }) => ({
     ...onNode([serviceEntry, 'serve']),
-    environment: { ...serviceEnvironment(storeFile), PORT: String(port), OPS_PORT: '0' },
+    environment: { ...serviceEnvironment(storeFile), PORT: String(port), OPS_PORT: '0', ...settings },
   }),
   requests: ownRequests,
 };
 
-/** The service with a log line for each request, as Fastify's own default is and the peers' mostly. */
+/** The service with a log line for each request, which is what most of the peers write by default. */
 export const loggingService: Subject = {
   ...service,
   name: 'service, logging every request',
   isFor: ({ peerOperation }) => peerOperation !== null,
-  build: (port, ground) => {
-    const command = service.build(port, ground);
-    return { ...command, environment: { ...command.environment, LOG_REQUESTS: 'all' } };
-  },
+  build: (port, ground) =>
+    service.build(port, { ...ground, settings: { ...ground.settings, LOG_REQUESTS: 'all' } }),
 };
 
-/** node:http that sends the service's bytes from memory: what every ratio is a ratio to. */
+/** node:http that sends the service's bytes from memory. Every ratio is a ratio to it. */
 export const bare: Subject = {
   name: 'bare node:http',
   isFor: () => true,
@@ -64,10 +69,10 @@ export const bare: Subject = {
   requests: ownRequests,
 };
 
-/** What a create costs where every request commits by itself. */
+/** What a create costs if every request commits by itself. */
 export const commitEach: Subject = {
   name: 'one commit each',
-  isFor: ({ name }) => name === 'create' || name === 'create-1',
+  isFor: ({ name }) => name === 'create-alone',
   isPeer: false,
   build: (port, { storeFile, recordedFile }) =>
     onNode([serverFile('commit-each.ts'), String(port), storeFile, recordedFile]),

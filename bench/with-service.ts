@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { startServer } from './processes.ts';
+import { hotPage } from './scenarios.ts';
 import { copyStore, type SeededStore } from './store.ts';
 import { service, withKey } from './subjects.ts';
 
@@ -9,10 +10,11 @@ export async function withService<T>(
   store: SeededStore,
   task: (origin: string) => Promise<T>,
 ): Promise<T> {
-  const ground = { folder, store, storeFile: copyStore(store, folder, 'aside'), recordedFile: '' };
+  const storeFile = copyStore(store, folder, 'aside');
+  const ground = { folder, store, storeFile, recordedFile: '', settings: {} };
   const server = await startServer(
     (port) => service.build(port, ground),
-    { method: 'GET', path: '/v1/pets' },
+    hotPage,
     withKey(store),
     join(folder, 'aside.log'),
   );

@@ -1,19 +1,20 @@
--- Sends the requests of a file in turn, from a random one on, one a line: method, path and body with tabs between.
--- With a second argument each request has an Idempotency-Key of its own, which begins with it.
--- At the end it prints what was counted as one line of JSON.
+-- Sends the requests of a file in turn, over and over. A line is: method, path, If-None-Match and body, with tabs between.
+-- Arguments: the file; how many requests to skip at the start; and, if each request has an Idempotency-Key, its prefix.
+-- At the end it prints the counts as one line of JSON.
 
-local requests = {}
 local lines = {}
+local requests = {}
 local sent = 0
-local start = 0
+local skipped = 0
 local keyed = nil
 
--- The headers are in the order of their names. In that of a Lua table, which is another in each run, Node would make objects of
--- another shape of them, and V8 compile anew what reads these.
-local function format(method, path, body, key)
+-- The headers are in the order of their names. A Lua table has another order in each run, and objects of other shapes in Node.
+local function format(line, key)
+  local method, path, validator, body = line:match("^(%S+)\t(%S+)\t([^\t]*)\t(.*)$")
   local headers = {}
   for name, value in pairs(wrk.headers) do headers[#headers + 1] = name .. ": " .. value end
   if key then headers[#headers + 1] = "Idempotency-Key: " .. key end
+  if validator ~= "" then headers[#headers + 1] = "If-None-Match: " .. validator end
   if body ~= "" then
     headers[#headers + 1] = "Content-Type: application/json"
     headers[#headers + 1] = "Content-Length: " .. #body
@@ -23,28 +24,27 @@ local function format(method, path, body, key)
 end
 
 function init(arguments)
-  keyed = arguments[2]
-  for line in io.lines(arguments[1]) do
-    local method, path, body = line:match("^(%S+)\t(%S+)\t(.*)$")
-    lines[#lines + 1] = { method, path, body }
-    requests[#requests + 1] = format(method, path, body)
-  end
-  math.randomseed(os.time())
-  start = math.random(#requests) - 1
+  for line in io.lines(arguments[1]) do lines[#lines + 1] = line end
+  skipped = tonumber(arguments[2])
+  keyed = arguments[3]
 end
 
 function request()
+  local place = (skipped + sent) % #lines + 1
   sent = sent + 1
-  local place = (start + sent - 1) % #requests + 1
-  if not keyed then return requests[place] end
-  local method, path, body = unpack(lines[place])
-  return format(method, path, body, keyed .. sent)
+  if keyed then return format(lines[place], keyed .. sent) end
+  local text = requests[place]
+  if not text then
+    text = format(lines[place])
+    requests[place] = text
+  end
+  return text
 end
 
 function done(summary, latency)
   local errors = summary.errors
   io.write(string.format(
-    '\nRESULT {"requests":%d,"microseconds":%d,"p50":%d,"p99":%d,"refused":%d,"broken":%d}\n',
-    summary.requests, summary.duration, latency:percentile(50), latency:percentile(99),
+    '\nRESULT {"requests":%d,"microseconds":%d,"p99":%d,"refused":%d,"broken":%d}\n',
+    summary.requests, summary.duration, latency:percentile(99),
     errors.status, errors.connect + errors.read + errors.write + errors.timeout))
 end

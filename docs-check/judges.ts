@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -14,18 +13,8 @@ export interface Judge {
 }
 
 const judgeMsMax = 60_000;
-const installMsMax = 300_000;
 /** Neither asks anything of anybody. */
 const environment = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
-
-/** Installs the judges into this folder, unless they are there as its lock file has them. Throws where npm cannot. */
-export async function installJudges(): Promise<void> {
-  const installed = join(folder, 'node_modules/.package-lock.json');
-  const lock = join(folder, 'package-lock.json');
-  if (existsSync(installed) && statSync(installed).mtimeMs > statSync(lock).mtimeMs) return;
-  const options = ['--prefix', folder, '--ignore-scripts', '--no-audit', '--no-fund'];
-  await run('npm', ['ci', ...options], { timeout: installMsMax });
-}
 
 interface RedoclyReport {
   readonly problems: readonly {

@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { installPackages } from '../test/support/install-packages.ts';
 import { startService } from '../test/support/service.ts';
-import { installJudges, judges } from './judges.ts';
+import { judges } from './judges.ts';
 
 /** The base addresses that the description is judged with: none, as in development, and one behind a proxy. */
 const publicUrls = ['', 'https://pets.test/store/v1'];
@@ -12,7 +13,7 @@ const publicUrls = ['', 'https://pets.test/store/v1'];
 const folder = await mkdtemp(join(tmpdir(), 'animal-store-docs-'));
 let isRight = true;
 try {
-  await installJudges();
+  await installPackages(import.meta.dirname);
   for (const publicUrl of publicUrls) isRight = (await judgeDescription(publicUrl)) && isRight;
   isRight = (await runTests()) && isRight;
 } finally {

@@ -1,28 +1,28 @@
 import { hash } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
 import { selectAnyAccount } from './accounts/account-rows.ts';
+import { keyEnvironmentOf } from './accounts/api-key.ts';
 import { createKeyVerifier } from './accounts/key-verifier.ts';
 import type { IssuedKey, Keyring } from './accounts/keyring.ts';
 import { type Clock, minuteMs, secondMs } from './clock.ts';
 import type { Config } from './config.ts';
-import { AppError, OperatorError } from './errors.ts';
-import { createCursors } from './http/cursor.ts';
-import { buildOpsServer } from './http/ops-server.ts';
+import { OperatorError } from './errors.ts';
+import { createCursors } from './http/request/cursor.ts';
 import { buildServer } from './http/server.ts';
+import { createJobRunner } from './jobs/job-runner.ts';
 import type { Counters } from './limits/counters.ts';
 import { createLimiter } from './limits/limiter.ts';
 import { type CounterStore, createCounterStore } from './limits/memory/counter-store.ts';
 import { createMemoryCounters } from './limits/memory/memory-counters.ts';
 import { createSharedCounters, type SharedCounters } from './limits/redis/shared-counters.ts';
 import { countVerdicts, exposeSharing } from './observability/limit-metrics.ts';
-import type { Log } from './observability/log.ts';
+import { exposeDroppedLines, type Log } from './observability/log.ts';
 import { createRegistry } from './observability/metrics.ts';
 import { createStoreFaults, type StoreFaults } from './observability/store-faults.ts';
 import { createStoreMetrics } from './observability/store-metrics.ts';
 import { watchCalls } from './observability/watch-calls.ts';
+import { buildOperatorServer } from './operator/operator-server.ts';
 import { resolvePlan } from './plans/plan.ts';
 import type { Database } from './storage/database.ts';
 import { readSecret } from './storage/secret-rows.ts';
@@ -46,6 +46,8 @@ const flushMs = secondMs / 2;
 export const drainMsMax = 7 * secondMs;
 /** How long what waits in memory may take to be written then. */
 const lastFlushMsMax = secondMs;
+/** How long the store may take to close then. A disk that hangs longer is left to the end of the process. */
+const storeCloseMsMax = secondMs / 2;
 
 /** Starts the service of a configuration. Throws OperatorError where it cannot start, with nothing left open. */
 export async function startApp(config: Config, clock: Clock, log: Log): Promise<App> {
@@ -58,19 +60,22 @@ export async function startApp(config: Config, clock: Clock, log: Log): Promise<
   };
   try {
     const registry = createRegistry();
+    exposeDroppedLines(registry, log);
     const faults = createStoreFaults(log, clock);
     const watchers = [faults, createStoreMetrics(registry)];
     const watch = (database: Database) => watchCalls(database, watchers);
-    const store = await openStore(config, clock, watch);
-    opened.push(store.close);
-    const release = claimServing(config.databaseUrl);
+    // Before the store is opened: by a second name even its opening and closing write over the pages of the first.
+    const release = await claimServing(config.databaseUrl);
     opened.push(async () => release());
+    const store = await openStore(config, clock, watch);
+    opened.push(() => Promise.race([store.close(), sleep(storeCloseMsMax, undefined, { ref: false })]));
+    await warnOfForeignKeys(store.keyring, config, log);
     const service = await startService(store, config, clock, log, registry, faults);
     opened.push(service.stop);
-    const opsUrl = await listen(service.opsServer, config.opsHost, config.opsPort);
-    opened.push(() => service.opsServer.close());
-    const url = await listen(service.server, config.host, config.port);
-    opened.push(() => drain(service.server));
+    const opsUrl = await service.operatorServer.listen(config.opsHost, config.opsPort);
+    opened.push(() => service.operatorServer.close(0));
+    const url = await service.server.listen(config.host, config.port);
+    opened.push(() => service.server.close(drainMsMax));
     // A key is shown once, so it is made when nothing more can fail.
     const firstKey = config.environment === 'development' ? await issueFirstKey(store.keyring) : null;
     return { url, opsUrl, firstKey, close };
@@ -88,19 +93,25 @@ async function startService(
   registry: Registry,
   faults: StoreFaults,
 ) {
-  const verifier = createKeyVerifier(database, clock);
+  const verifier = createKeyVerifier(database, clock, {
+    environment: keyEnvironmentOf[config.environment],
+  });
   database.watchAccounts?.(verifier.forget);
   const secret = await readSecret(database, 'cursor');
   const counting = await openCounters(config, database, secret, clock, log);
-  const limiter = createLimiter({ counters: countVerdicts(counting.counters, registry), clock });
+  const limiter = createLimiter({
+    counters: countVerdicts(counting.counters, registry),
+    clock,
+    onBan: ({ accountName: account, keyId }, untilMs) =>
+      log.warn({ account, keyId, until: new Date(untilMs).toISOString() }, 'a key is banned'),
+  });
   const cursors = createCursors(secret);
-  const server = await buildServer({
+  const server = buildServer({
     ...config,
     catalogue,
     verifier,
     limiter,
     cursors,
-    watchWaits: database.watchWaits,
     clock,
     log,
     registry,
@@ -109,23 +120,25 @@ async function startService(
   const { shared } = counting;
   if (shared !== null) exposeSharing(registry, () => shared.sharing().mode === 'shared');
   const listNotes = () => [...describeSharing(shared), ...faults.listNotes()];
-  const opsServer = await buildOpsServer({ checks, listNotes, registry, log });
+  const operatorServer = buildOperatorServer({ checks, listNotes, registry, log });
 
   const flush = async () => {
     await Promise.all([counting.store.flush(), verifier.flush()]);
   };
-  const stopFlushing = repeat(flushMs, flush, log);
-  const stopSweeping = repeat(minuteMs, () => catalogue.sweep(), log);
+  const jobs = createJobRunner(log);
+  jobs.every(flushMs, flush);
+  jobs.every(minuteMs, () => catalogue.sweep());
   const stop = async () => {
-    stopFlushing();
-    stopSweeping();
+    jobs.stop();
     const countsAreElsewhere = shared?.sharing().mode === 'shared';
     shared?.close();
     const lastFlush = Promise.race([flush(), rejectAfter(lastFlushMsMax)]);
-    if (!countsAreElsewhere) return lastFlush;
-    await lastFlush.catch((err) => log.warn({ err }, 'when keys were last used could not be written'));
+    await lastFlush.catch((err) => {
+      if (countsAreElsewhere) log.warn({ err }, 'when keys were last used could not be written');
+      else log.error({ err }, 'the last second of counts could not be written');
+    });
   };
-  return { server, opsServer, stop };
+  return { server, operatorServer, stop };
 }
 
 /**
@@ -158,26 +171,16 @@ async function openCounters(
   return { counters: shared, store, shared };
 }
 
-/**
- * Does something time after time, one run after the other; what fails is logged and tried again the next time. A store
- * that cannot do it is told of already.
- */
-function repeat(intervalMs: number, action: () => Promise<unknown>, log: Log): () => void {
-  let isRunning = false;
-  const timer = setInterval(async () => {
-    if (isRunning) return;
-    isRunning = true;
-    try {
-      await action();
-    } catch (error) {
-      if (!(error instanceof AppError && error.code === 'unavailable'))
-        log.error({ err: error }, 'work in the background failed; it is tried again');
-    } finally {
-      isRunning = false;
-    }
-  }, intervalMs);
-  timer.unref();
-  return () => clearInterval(timer);
+/** How many keys of other environments a start names. */
+const foreignKeysMax = 10;
+
+/** A key works only in its own environment: a store that was copied from another may hold keys that do not work here. */
+async function warnOfForeignKeys(keyring: Keyring, { environment }: Config, log: Log): Promise<void> {
+  const found = await keyring.listForeign(foreignKeysMax + 1);
+  if (found.length === 0) return;
+  const keyIds = found.slice(0, foreignKeysMax);
+  const andMore = found.length > foreignKeysMax;
+  log.warn({ keyIds, andMore }, `keys of another environment do not work in ${environment}`);
 }
 
 async function issueFirstKey(keyring: Keyring): Promise<IssuedKey | null> {
@@ -198,31 +201,8 @@ function describeSharing(shared: SharedCounters | null): string[] {
   return [`the counters: alone since ${new Date(sharing.sinceMs).toISOString()}: ${sharing.reason}`];
 }
 
-/** How many connections may wait to be taken, at most; the system's own bound (net.core.somaxconn) may be lower. */
-export const backlogMax = 4_096;
-
-async function listen(server: FastifyInstance, host: string, port: number): Promise<string> {
-  try {
-    await server.listen({ host, port, backlog: backlogMax });
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : String(error);
-    const reason = code === 'EADDRINUSE' ? 'the port is taken' : String(code);
-    throw new OperatorError(`cannot listen on ${host}:${port}: ${reason}`, { cause: error });
-  }
-  const { address, family, port: actual } = server.server.address() as AddressInfo;
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${actual}`;
-}
-
-async function drain(server: FastifyInstance): Promise<void> {
-  const impatience = setTimeout(() => server.server.closeAllConnections(), drainMsMax);
-  await server.close();
-  clearTimeout(impatience);
-}
-
-/** For a store that another program keeps locked: the service must end in time, and say what it could not write. */
+/** For a store that another program keeps locked, or whose disk hangs: the service ends in time all the same. */
 async function rejectAfter(ms: number): Promise<never> {
   await sleep(ms, undefined, { ref: false });
-  throw new OperatorError(
-    'the last second of counts could not be written: the store is in use elsewhere or out of reach',
-  );
+  throw new OperatorError('the store is in use elsewhere, or its disk hangs');
 }

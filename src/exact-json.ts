@@ -1,23 +1,32 @@
+import { randomBytes } from 'node:crypto';
 import { isInt64, parseInt64Literal } from './int64.ts';
 
 /** How deep objects and arrays may stand in each other. */
 export const jsonDepthMax = 128;
+
+/** How many numbers with a fraction, an exponent or more than 15 digits a text may hold: each costs a microsecond. */
+export const longNumbersMax = 1_000;
 
 /** What ECMAScript has and the compiler's library does not know yet (proposal JSON.parse source text access). */
 const { rawJSON } = JSON as JSON & { rawJSON(text: string): object };
 
 /** Finds a number that may be more than a plain integer of 15 digits, which JSON.parse reads exactly by itself. */
 const mayLoseDigits = /\d{16}|\d[.eE]/;
+/** In valid JSON: every string, and every number with its sign, fraction and exponent. */
+const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+/** What a number literal is marked with while JSON.parse reads it as a string. Nobody can guess it. */
+const mark = randomBytes(12).toString('base64url');
 
 /**
  * Reads JSON without losing a digit: a number whose literal is an int64 becomes a bigint (`1.0` and `1e2` too), any
- * other stays a number. Of repeated names the last counts. Throws SyntaxError for text that is no JSON and RangeError
- * for nesting deeper than `jsonDepthMax`. Linear in the text's length.
+ * other stays a number. Of repeated names the last counts. Throws SyntaxError for text that is not JSON, and RangeError
+ * beyond `jsonDepthMax` and `longNumbersMax`; its message is a rule ("must …"). Linear in the text's length.
  */
 export function parseExactJson(text: string): unknown {
   if (text.length > jsonDepthMax && isTooDeep(text))
-    throw new RangeError(`JSON may be nested ${jsonDepthMax} levels deep at most`);
-  return mayLoseDigits.test(text) ? JSON.parse(text, reviveInt64) : toBigints(JSON.parse(text));
+    throw new RangeError(`must be nested at most ${jsonDepthMax} levels deep`);
+  const value = JSON.parse(text);
+  return toBigints(mayLoseDigits.test(text) ? JSON.parse(markNumbers(text)) : value);
 }
 
 /** Writes JSON with bigints as plain integers; they must be int64. What JSON has no form for is as in JSON.stringify. */
@@ -25,24 +34,36 @@ export function stringifyExactJson(value: unknown): string {
   return JSON.stringify(value, (_name, member: unknown) => (isInt64(member) ? rawJSON(`${member}`) : member));
 }
 
-/** Puts bigints in the place of numbers that are integers: a third of the cost of a reviver. */
+/** Puts each number that may lose digits in a string: a tenth of the cost of a reviver that is given the source text. */
+function markNumbers(text: string): string {
+  let count = 0;
+  return text.replace(stringOrNumber, (token) => {
+    if (token.startsWith('"') || !mayLoseDigits.test(token)) return token;
+    count += 1;
+    if (count > longNumbersMax)
+      throw new RangeError(
+        `must hold at most ${longNumbersMax} numbers with a fraction, an exponent or more than 15 digits`,
+      );
+    return `"${mark}${token}"`;
+  });
+}
+
+/** Puts bigints in the place of integers, and of marked numbers that are int64. */
 function toBigints(value: unknown): unknown {
   if (typeof value === 'number') return BigInt(value);
+  if (typeof value === 'string')
+    return value.startsWith(mark) ? readLiteral(value.slice(mark.length)) : value;
   if (typeof value !== 'object' || value === null) return value;
   const members = value as Record<string, unknown>;
-  for (const name of Object.keys(members)) {
-    const member = members[name];
-    if (typeof member === 'number' || typeof member === 'object') members[name] = toBigints(member);
-  }
+  for (const name of Object.keys(members)) members[name] = toBigints(members[name]);
   return value;
 }
 
-function reviveInt64(_name: string, value: unknown, context?: { readonly source?: string }): unknown {
-  if (typeof value !== 'number' || context?.source === undefined) return value;
-  return parseInt64Literal(context.source) ?? value;
+function readLiteral(literal: string): bigint | number {
+  return parseInt64Literal(literal) ?? Number(literal);
 }
 
-/** The reviver's walk is recursive: nesting is bounded before it begins. Brackets in strings do not count. */
+/** The walk is recursive: nesting is bounded before it begins. Brackets in strings do not count. */
 function isTooDeep(text: string): boolean {
   let depth = 0;
   let quoted = false;

@@ -19,6 +19,18 @@ function untilStopped(): Promise<void> {
   });
 }
 
+/**
+ * Ends the process at once. `process.exit` waits for a thread that is inside SQLite, and so for a disk that hangs;
+ * replacing the process by a program that ends does not. Node's permission model may forbid that.
+ */
+function endNow(): void {
+  const code = process.exitCode ?? 0;
+  try {
+    process.execve?.(process.execPath, [process.execPath, '-e', `process.exit(${code})`], {});
+  } catch {}
+  process.exit();
+}
+
 let tellCrash: (error: unknown) => void = () => undefined;
 
 /** A promise that was rejected and nobody caught comes here, too. */
@@ -44,7 +56,7 @@ const exitCode = await runCommandLine(process.argv.slice(2), {
   terminal: process,
   lifetime: {
     untilStopped,
-    endWithin: (ms) => setTimeout(() => process.exit(), ms).unref(),
+    endWithin: (ms) => setTimeout(endNow, ms).unref(),
     onCrash(tell) {
       tellCrash = tell;
     },

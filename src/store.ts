@@ -1,17 +1,11 @@
 import { type Accounts, createAccounts } from './accounts/accounts.ts';
-import type { KeyEnvironment } from './accounts/api-key.ts';
+import { keyEnvironmentOf } from './accounts/api-key.ts';
 import { createKeyring, type Keyring } from './accounts/keyring.ts';
 import type { Clock } from './clock.ts';
-import type { Config, Environment } from './config.ts';
+import type { Config } from './config.ts';
 import { type Catalogue, createCatalogue } from './pets/catalogue.ts';
 import type { Database } from './storage/database.ts';
 import { openDatabase } from './storage/open-database.ts';
-
-const keyEnvironments: Record<Environment, KeyEnvironment> = {
-  development: 'dev',
-  staging: 'stg',
-  production: 'live',
-};
 
 /** What works on the store without serving: for the command line. */
 export interface Store {
@@ -32,7 +26,7 @@ export async function openStore(
   return {
     database,
     catalogue: createCatalogue(database, clock),
-    keyring: createKeyring(database, clock, keyEnvironments[config.environment]),
+    keyring: createKeyring(database, clock, keyEnvironmentOf[config.environment]),
     accounts: createAccounts(database),
     close: () => database.close(),
   };

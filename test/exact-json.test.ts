@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { jsonDepthMax, parseExactJson, stringifyExactJson } from '../src/exact-json.ts';
+import { jsonDepthMax, longNumbersMax, parseExactJson, stringifyExactJson } from '../src/exact-json.ts';
 import { int64Max, int64Min } from '../src/int64.ts';
 
 test('reads every int64 to the digit, as a bigint', () => {
@@ -36,6 +36,13 @@ test('reads nesting up to its bound and throws RangeError past it', () => {
   assert.ok(Array.isArray(parseExactJson(nest(jsonDepthMax))));
   assert.throws(() => parseExactJson(nest(jsonDepthMax + 1)), RangeError);
   assert.throws(() => parseExactJson(nest(20_000)), RangeError);
+});
+
+test('reads as many long numbers as it may and throws RangeError for more', () => {
+  const list = (count: number) => `[${Array.from({ length: count }, (_, n) => `${n}.0`).join()}]`;
+  const most = parseExactJson(list(longNumbersMax)) as unknown[];
+  assert.equal(most.at(-1), BigInt(longNumbersMax - 1));
+  assert.throws(() => parseExactJson(list(longNumbersMax + 1)), RangeError);
 });
 
 test('does not take brackets in strings for nesting', () => {

@@ -62,6 +62,8 @@ const integers: Readonly<Record<string, bigint>> = {
   '-9223372036854775808': int64Min,
   '9.223372036854775807e18': int64Max,
   '92233720368547758070e-1': int64Max,
+  '0.9223372036854775807e19': int64Max,
+  '-9': -9n,
 };
 for (const [literal, value] of Object.entries(integers))
   test(`the JSON number ${literal} is the integer ${value}`, () =>
@@ -85,6 +87,9 @@ for (const literal of [
   '12345678901234567890123456789',
 ])
   test(`the JSON number ${literal} is no int64`, () => assert.equal(parseInt64Literal(literal), null));
+
+for (const text of ['', '-', 'x1', '1x', '1.', '.5', '1e', '1e1.0', '--1', '1 ', ' 1.0', '1.0 '])
+  test(`${JSON.stringify(text)} is no JSON number`, () => assert.equal(parseInt64Literal(text), null));
 
 test('reads an int64 from any literal of the same value', () => {
   fc.assert(

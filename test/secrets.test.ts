@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { visibleStart } from '../src/accounts/api-key.ts';
 import { hourMs, minuteMs } from '../src/clock.ts';
-import { redactKeys } from '../src/observability/log.ts';
+import { redactKeys } from '../src/observability/redact-keys.ts';
 import { makePlan, order } from './accounts/world.ts';
 import { runInProcess } from './cli/run-command-line.ts';
 import { startService, type TestService } from './support/service.ts';
@@ -47,6 +47,7 @@ async function sendEverywhere({ app, request }: TestService, key: string): Promi
     ...['Basic', 'Token', 'Bearer:', 'Bearer x', ''].map((scheme) =>
       request(null, '/pets', { headers: { authorization: `${scheme} ${key}` } }),
     ),
+    request(key, '/pets', { headers: { 'x-forwarded-for': key } }),
     request(null, '/pets', { headers: { 'x-api-key': key, cookie: `key=${key}`, 'if-none-match': key } }),
     request(key, '/pets', { method: 'POST', body: key, headers: { 'content-type': 'application/json' } }),
     request(key, '/pets', {
@@ -107,7 +108,11 @@ async function readFiles(folder: string): Promise<[name: string, content: string
 
 /** The whole life of keys: issued by command and in process, used, listed, rotated, revoked, expired. */
 async function liveThrough(t: TestContext) {
-  const service = await startService(t, { LOG_REQUESTS: 'all', CORS_ORIGINS: 'https://app.example.com' });
+  const service = await startService(t, {
+    LOG_REQUESTS: 'all',
+    CORS_ORIGINS: 'https://app.example.com',
+    TRUST_PROXY: '1',
+  });
   const operator = createOperator(service);
   const folder = dirname(service.config.databaseUrl.slice('sqlite:'.length));
   const answers: string[] = [];

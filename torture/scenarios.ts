@@ -5,11 +5,13 @@ import { hugeHeads } from './abuse/heads.ts';
 import { heavyInputs } from './abuse/heavy-inputs.ts';
 import { slowBodies, slowHeads, slowReaders } from './abuse/slow.ts';
 import { slowHttpTest } from './abuse/slowhttptest.ts';
+import { stalledLog } from './abuse/stalled-log.ts';
 import { manyAddresses, manyAddressesShared, wrongKeys, wrongKeysShared } from './abuse/strangers.ts';
 import { fuzzApi } from './fuzz/api.ts';
 import { fuzzWire } from './fuzz/wire.ts';
 import { killCommands } from './kill/commands.ts';
 import { kill } from './kill/kill.ts';
+import { powerLoss } from './power-loss/power-loss.ts';
 import type { Scenario } from './scenario.ts';
 import { clockBack } from './shutdown/clock-back.ts';
 import { secondInstance } from './shutdown/second-instance.ts';
@@ -25,6 +27,7 @@ import { unwritable } from './storage/unwritable.ts';
 export const scenarios: readonly Scenario[] = [
   kill,
   killCommands,
+  powerLoss,
   terminate,
   secondInstance,
   clockBack,
@@ -51,6 +54,7 @@ export const scenarios: readonly Scenario[] = [
   wrongKeys,
   wrongKeysShared,
   slowHttpTest,
+  stalledLog,
   fuzzApi,
   fuzzWire,
   soak,

@@ -6,7 +6,6 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';
-import { setServerFlags } from '../../src/cli/v8-flags.ts';
 import type { Recorded } from '../recording.ts';
 
 const [, , port, storeFile = '', recordedFile = ''] = process.argv;
@@ -35,4 +34,4 @@ const server = createServer(async (request, response) => {
   response.end(answer);
 });
 server.keepAliveTimeout = keepAliveMs;
-server.listen(Number(port), '127.0.0.1', setServerFlags);
+server.listen(Number(port), '127.0.0.1');

@@ -5,7 +5,6 @@ import { step, type Work } from '../storage/database.ts';
 import { accountNameRule, isAccountName } from './account.ts';
 import { readPlan, toPlanColumns } from './account-plan.ts';
 import { insertAccount, selectAccount } from './account-rows.ts';
-import { randomText } from './api-key.ts';
 
 /** An account that keys can be made for. */
 export interface AccountRow {
@@ -15,14 +14,14 @@ export interface AccountRow {
 }
 
 /**
- * The account of that name, or a new one on the plan; null makes a new one with a name of its own. Throws OperatorError
- * where a new one lacks a plan, or one that is there is on another.
+ * The account of that name, or a new one on the plan. Throws OperatorError if a new one has no plan, or if the account
+ * is on another plan.
  */
-export function* findOrAddAccount(name: string | null, plan: Plan | null, nowMs: number): Work<AccountRow> {
-  const [account] = name === null ? [] : yield* step(selectAccount, { name });
+export function* findOrAddAccount(name: string, plan: Plan | null, nowMs: number): Work<AccountRow> {
+  const [account] = yield* step(selectAccount, { name });
   if (account === undefined) {
     if (plan === null) throw new OperatorError(`there is no account "${name}": a new one needs a plan`);
-    return yield* addAccount(name ?? `account-${randomText(8)}`, plan, nowMs);
+    return yield* addAccount(name, plan, nowMs);
   }
   if (plan !== null && !isDeepStrictEqual(plan, readPlan(account)))
     throw new OperatorError(

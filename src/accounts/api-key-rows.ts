@@ -106,3 +106,17 @@ export const updateKeyLastUse = statement<{ id: string; lastUsedAtMs: bigint }>(
       or([eb('last_used_at_ms', 'is', null), eb('last_used_at_ms', '<', p.lastUsedAtMs)]),
     ),
 );
+
+/** The ids of at most `count` keys that are valid at a time and whose text does not match a pattern. */
+export const selectForeignKeys = statement<{ pattern: string; nowMs: bigint; count: bigint }>()((query, p) =>
+  query
+    .selectFrom('api_keys')
+    .select('id')
+    .where('visible_start', 'not like', p.pattern)
+    .where(({ or, eb }) => or([eb('expires_at_ms', 'is', null), eb('expires_at_ms', '>', p.nowMs)]))
+    .where(({ or, eb }) =>
+      or([eb('revoked_at_ms', 'is', null), eb('revoked_at_ms', '=', eb.ref('expires_at_ms'))]),
+    )
+    .orderBy('id')
+    .limit(p.count),
+);

@@ -1,11 +1,19 @@
 import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import type { Environment } from '../config.ts';
 
 /** Where a key was issued; stands in its text so that a live key found in a test file is seen as one. */
 export const keyEnvironments = ['dev', 'stg', 'live'] as const;
 
 /** One of `keyEnvironments`. */
 export type KeyEnvironment = (typeof keyEnvironments)[number];
+
+/** The environment in the text of the keys that an installation issues and accepts (contract section 5). */
+export const keyEnvironmentOf: Readonly<Record<Environment, KeyEnvironment>> = {
+  development: 'dev',
+  staging: 'stg',
+  production: 'live',
+};
 
 /** The characters that keys are made of, each worth its place. */
 export const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -42,6 +50,11 @@ export function formatKey(environment: KeyEnvironment, random: string): string {
 /** Whether a text has a key's form and its checksum is right: a mistyped key is told from a real one without a query. */
 export function isKeyText(text: string): boolean {
   return keyText.test(text) && checksum(text.slice(0, -checksumLength)) === text.slice(-checksumLength);
+}
+
+/** Whether a key, by its text, belongs to an environment: elsewhere it is refused without a query. */
+export function isOfEnvironment(text: string, environment: KeyEnvironment): boolean {
+  return text.startsWith(`as_${environment}_`);
 }
 
 /** What is stored of a key: its SHA-256. */

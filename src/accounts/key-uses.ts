@@ -1,8 +1,8 @@
 import { minuteMs } from '../clock.ts';
-import { type Database, step, type Work } from '../storage/database.ts';
+import { type Database, defineWork, step } from '../storage/database.ts';
 import { updateKeyLastUse } from './api-key-rows.ts';
 
-/** How many rows one transaction writes: about a millisecond of the event loop on SQLite. */
+/** How many rows one transaction writes: about a millisecond of SQLite's work. */
 const writtenRowsMax = 250;
 
 /** When keys were last used, to the minute: noted in memory, and written behind once a minute for each key. */
@@ -22,7 +22,7 @@ export function createKeyUses(database: Database): KeyUses {
   async function write(batch: [keyId: string, usedAtMs: number][]): Promise<void> {
     for (const [keyId] of batch) unwritten.delete(keyId);
     try {
-      await database.transact(() => writeUses(batch));
+      await database.transact(writeUses, batch);
     } catch (error) {
       for (const [keyId, usedAtMs] of batch) if (!unwritten.has(keyId)) unwritten.set(keyId, usedAtMs);
       throw error;
@@ -45,8 +45,12 @@ export function createKeyUses(database: Database): KeyUses {
   };
 }
 
-/** In the order of the ids, lest two instances that write the same ones lock each other out until the server undoes one. */
-function* writeUses(uses: readonly [keyId: string, usedAtMs: number][]): Work<void> {
-  for (const [id, usedAtMs] of uses.toSorted(([one], [other]) => (one < other ? -1 : 1)))
-    yield* step(updateKeyLastUse, { id, lastUsedAtMs: BigInt(usedAtMs) });
-}
+/** Writes when keys were last used. In the order of the ids, so that two instances do not deadlock on the server. */
+export const writeUses = defineWork(
+  import.meta.url,
+  'writeUses',
+  function* (uses: readonly [keyId: string, usedAtMs: number][]) {
+    for (const [id, usedAtMs] of uses.toSorted(([one], [other]) => (one < other ? -1 : 1)))
+      yield* step(updateKeyLastUse, { id, lastUsedAtMs: BigInt(usedAtMs) });
+  },
+);

@@ -3,7 +3,7 @@ import type { Soon } from '../soon.ts';
 import type { Database } from '../storage/database.ts';
 import type { Caller } from './account.ts';
 import { readPlan } from './account-plan.ts';
-import { hashKey, isKeyText } from './api-key.ts';
+import { hashKey, isKeyText, isOfEnvironment, type KeyEnvironment } from './api-key.ts';
 import { selectKeyBySecret } from './api-key-rows.ts';
 import { readScopes, readState } from './key-state.ts';
 import { createKeyUses } from './key-uses.ts';
@@ -32,7 +32,8 @@ export interface KeyVerifier {
    */
   verify(text: string): Soon<Verification>;
   /**
-   * The same without a query: what is remembered, or the refusal of a text without a key's form or checksum; null if
+   * The same without a query: what is remembered, or the refusal of a text without a key's form or checksum, or of another
+   * environment; null if
    * the key has to be read.
    */
   recall(text: string): Verification | null;
@@ -59,13 +60,14 @@ const invalid: Verification = { refusal: 'api_key_invalid' };
 
 /**
  * A verifier over a store, for any number of requests at once: of a key one read at a time is under way, and what it
- * finds serves all that wait for it, or else the next one does.
+ * finds serves all that wait for it, or else the next one does. Without an `environment` keys of all are accepted.
  */
 export function createKeyVerifier(
   database: Database,
   clock: Clock,
-  keysMax = rememberedKeysMax,
+  options: { readonly environment?: KeyEnvironment; readonly keysMax?: number } = {},
 ): KeyVerifier {
+  const { environment, keysMax = rememberedKeysMax } = options;
   const remembered = new Map<string, Remembered>();
   /** By account, as one change of many accounts is told of account by account. */
   const textsOf = new Map<bigint, Set<string>>();
@@ -81,7 +83,10 @@ export function createKeyVerifier(
   }
 
   function recall(text: string, nowMs: number): Verification | null {
-    return remind(text, nowMs) ?? (isKeyText(text) ? null : invalid);
+    const reminded = remind(text, nowMs);
+    if (reminded !== null) return reminded;
+    const isHere = environment === undefined || isOfEnvironment(text, environment);
+    return isHere && isKeyText(text) ? null : invalid;
   }
 
   /** Requests that come at once cost one read: without this each second would begin with as many as there are. */

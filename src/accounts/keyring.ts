@@ -1,13 +1,11 @@
 import { type Clock, dayMs } from '../clock.ts';
-import { OperatorError } from '../errors.ts';
 import type { Plan, PlanName } from '../plans/plan.ts';
-import { type Database, step, type Work } from '../storage/database.ts';
+import type { Database } from '../storage/database.ts';
 import { type Scope, scopes } from './account.ts';
-import { selectAnyAccount } from './account-rows.ts';
-import { type AccountRow, addAccount, findOrAddAccount } from './add-account.ts';
 import { generateKey, hashKey, type KeyEnvironment, randomText, visibleStart } from './api-key.ts';
-import { insertApiKey, selectKey, selectKeys, updateKeyRevoked, updateKeyRotated } from './api-key-rows.ts';
+import { selectForeignKeys, selectKeys } from './api-key-rows.ts';
 import { type KeyState, readRevocation, readScopes, readState } from './key-state.ts';
+import { issueFirstKey, issueKey, type NewKey, revokeKey, rotateKey, type StoredKey } from './key-works.ts';
 
 /** What a key is to be made with. */
 export interface KeyOrder {
@@ -22,14 +20,8 @@ export interface KeyOrder {
 }
 
 /** A key that has just been made: the only time that its text is to be had. */
-export interface IssuedKey {
-  readonly id: string;
+export interface IssuedKey extends StoredKey {
   readonly key: string;
-  readonly account: string;
-  readonly plan: PlanName;
-  readonly scopes: readonly Scope[];
-  /** Unix milliseconds; null means never. */
-  readonly expiresAtMs: number | null;
 }
 
 /** A key as an operator sees it; times are Unix milliseconds, null means never. */
@@ -68,70 +60,46 @@ export interface Keyring {
   revoke(id: string): Promise<void>;
   /** All keys, in the order in which they were made. */
   list(): Promise<ListedKey[]>;
+  /** The ids of valid keys of other environments, which do not work here: at most `count`. */
+  listForeign(count: number): Promise<string[]>;
 }
 
 /** The keyring of a store; its new keys bear `environment` in their text. */
 export function createKeyring(database: Database, clock: Clock, environment: KeyEnvironment): Keyring {
-  function* addKey(
-    account: AccountRow,
-    granted: readonly Scope[],
-    lifetimeMs: number | null,
-    nowMs: number,
-  ): Work<IssuedKey> {
+  function generate(): { readonly key: string; readonly newKey: NewKey } {
     const key = generateKey(environment);
     const id = `key_${randomText(16)}`;
-    const expiresAtMs = lifetimeMs === null ? null : nowMs + lifetimeMs;
-    yield* step(insertApiKey, {
-      id,
-      accountId: account.id,
-      secretHash: hashKey(key),
-      visibleStart: visibleStart(key),
-      scopes: granted.join(' '),
-      createdAtMs: BigInt(nowMs),
-      expiresAtMs: expiresAtMs === null ? null : BigInt(expiresAtMs),
-    });
-    return { id, key, account: account.name, plan: account.plan as PlanName, scopes: granted, expiresAtMs };
+    return { key, newKey: { id, secretHash: hashKey(key), visibleStart: visibleStart(key) } };
   }
 
   return {
     async issue({ account, plan, scopes: granted, lifetimeMs }) {
-      const nowMs = clock();
-      return await database.transact(function* () {
-        const owner = yield* findOrAddAccount(account, plan, nowMs);
-        return yield* addKey(owner, granted ?? scopes, lifetimeMs, nowMs);
+      const { key, newKey } = generate();
+      const stored = await database.transact(issueKey, {
+        newKey,
+        account: account ?? `account-${randomText(8)}`,
+        plan,
+        scopes: granted ?? scopes,
+        lifetimeMs,
+        nowMs: clock(),
       });
+      return { ...stored, key };
     },
 
     async issueFirst(account, plan) {
-      const nowMs = clock();
-      return await database.transact(function* () {
-        const existing = yield* step(selectAnyAccount, { count: 1n });
-        if (existing.length > 0) return null;
-        return yield* addKey(yield* addAccount(account, plan, nowMs), scopes, null, nowMs);
-      });
+      const { key, newKey } = generate();
+      const stored = await database.transact(issueFirstKey, { newKey, account, plan, nowMs: clock() });
+      return stored && { ...stored, key };
     },
 
     async rotate(id, overlapMs) {
-      const nowMs = clock();
-      return await database.transact(function* () {
-        const old = yield* findKey(id);
-        const state = readState(old, nowMs);
-        if (state !== 'active')
-          throw new OperatorError(`the key "${id}" is ${state} already: "keys create" makes another`);
-        const expiresAtMs = old.expires_at_ms === null ? null : Number(old.expires_at_ms);
-        const endsAtMs = Math.min(nowMs + overlapMs, expiresAtMs ?? Number.POSITIVE_INFINITY);
-        yield* step(updateKeyRotated, { id, endsAtMs: BigInt(endsAtMs) });
-        const lifetimeMs = expiresAtMs === null ? null : expiresAtMs - Number(old.created_at_ms);
-        return yield* addKey(old, readScopes(old.scopes), lifetimeMs, nowMs);
-      });
+      const { key, newKey } = generate();
+      const stored = await database.transact(rotateKey, { newKey, id, overlapMs, nowMs: clock() });
+      return { ...stored, key };
     },
 
     async revoke(id) {
-      const revokedAtMs = BigInt(clock());
-      await database.transact(function* () {
-        yield* findKey(id);
-        yield* step(updateKeyRevoked, { id, revokedAtMs });
-      });
+      await database.transact(revokeKey, { id, nowMs: clock() });
     },
 
     async list() {
@@ -150,11 +118,11 @@ export function createKeyring(database: Database, clock: Clock, environment: Key
         lastUsedAtMs: row.last_used_at_ms === null ? null : Number(row.last_used_at_ms),
       }));
     },
-  };
-}
 
-function* findKey(id: string) {
-  const [row] = yield* step(selectKey, { id });
-  if (row === undefined) throw new OperatorError(`there is no key "${id}": "keys list" shows them all`);
-  return row;
+    async listForeign(count) {
+      const pattern = `as_${environment}_%`;
+      const filter = { pattern, nowMs: BigInt(clock()), count: BigInt(count) };
+      return (await database.read(selectForeignKeys, filter)).map(({ id }) => id);
+    },
+  };
 }

@@ -8,6 +8,7 @@ const durationMsMax = 100 * 365 * dayMs;
 
 /** Milliseconds of a duration such as `90s`, `15m`, `24h`, `30d`, `2w`; at most 100 years. Throws commander's error. */
 export function parseDuration(text: string): number {
+  if (text === '0') return 0;
   const [, count = '', unit = ''] = /^(\d{1,10})([smhdw])$/.exec(text) ?? [];
   const durationMs = Number(count) * (unitMs[unit as keyof typeof unitMs] ?? Number.NaN);
   if (durationMs <= durationMsMax) return durationMs;

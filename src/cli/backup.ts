@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { Command } from 'commander';
 import { OperatorError } from '../errors.ts';
+import { toOpeningError } from '../storage/opening-error.ts';
 import { backupSqlite } from '../storage/sqlite/backup.ts';
 import { parseStoreAddress } from '../storage/store-address.ts';
 import { type JsonOption, jsonOption } from './arguments.ts';
@@ -29,7 +30,10 @@ Example:
       if (engine !== 'sqlite')
         throw new OperatorError('backup copies a SQLite store; use pg_dump for one in PostgreSQL');
       await checkUnused(file);
-      await writeWholeFile(file, force, (unfinished) => backupSqlite(location, unfinished));
+      const mode = await readMode(location);
+      await writeWholeFile(file, { replaces: force, mode }, (unfinished) =>
+        backupSqlite(location, unfinished),
+      );
       const { size } = await stat(file);
       if (json) writeJson(terminal, { file, bytes: size });
       else
@@ -38,6 +42,12 @@ Example:
           `copied the store to ${file} (${(size / 2 ** 20).toFixed(1)} MiB) and checked it`,
         );
     });
+}
+
+/** The permissions of a store, which its copy gets too: whoever may not read the one may not read the other. */
+async function readMode(location: string): Promise<number> {
+  const found = await stat(location).catch((error) => Promise.reject(toOpeningError(location, error)));
+  return found.mode & 0o777;
 }
 
 /** What stands beside a store while it is open, or after a kill, would be taken for part of a file put in its place. */

@@ -1,4 +1,4 @@
-import type { Violation } from '../pets/pet.ts';
+import type { Violation } from '../schema.ts';
 
 /** The rules that the rows of a file break: all are counted, a bounded number is kept to be shown. */
 export interface BadRows {

@@ -36,7 +36,7 @@ export async function exportFile(
       yield pets;
     }
   }
-  await writeWholeFile(output, force, async (unfinished) => {
+  await writeWholeFile(output, { replaces: force }, async (unfinished) => {
     await pipeline(Readable.from(writePets(countedPets(), format)), createWriteStream(unfinished));
   });
   if (json) writeJson(terminal, { exported, file: output });

@@ -1,4 +1,6 @@
+import { isOfEnvironment, keyEnvironmentOf } from '../accounts/api-key.ts';
 import type { IssuedKey, ListedKey } from '../accounts/keyring.ts';
+import { environments } from '../config.ts';
 import { formatTime, toIsoTime, writeJson, writeLine, writeTable } from './output.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -15,8 +17,15 @@ export function writeIssuedKey(terminal: Terminal, issued: IssuedKey, json?: tru
   writeLine(terminal, `plan     ${plan}`);
   writeLine(terminal, `scopes   ${scopes.join(', ')}`);
   writeLine(terminal, `expires  ${formatTime(expiresAtMs)}`);
+  writeLine(terminal, `works in ${environmentOf(key)} (ENVIRONMENT) alone`);
   writeLine(terminal, '');
   writeLine(terminal, 'Keep the key now: it is not stored and cannot be shown again.');
+}
+
+/** The environment that stands in the text of a key. */
+function environmentOf(key: string): string {
+  const found = environments.find((environment) => isOfEnvironment(key, keyEnvironmentOf[environment]));
+  return found ?? 'no environment';
 }
 
 const headings = ['ID', 'KEY', 'ACCOUNT', 'PLAN', 'STATE', 'SCOPES', 'CREATED', 'EXPIRES', 'LAST USED'];

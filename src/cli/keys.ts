@@ -80,7 +80,7 @@ function rotateCommand({ withStore, terminal }: CommandContext): Command {
       `
 Examples:
   animal-store keys rotate key_3kTMd8fZq1LxW0aB
-  animal-store keys rotate key_3kTMd8fZq1LxW0aB --overlap 0s`,
+  animal-store keys rotate key_3kTMd8fZq1LxW0aB --overlap 0`,
     )
     .action(async (id: string, options: JsonOption & { readonly overlap?: number }) => {
       const { overlap = defaultOverlapMs, json } = options;

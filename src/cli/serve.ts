@@ -6,7 +6,6 @@ import { type JsonOption, jsonOption } from './arguments.ts';
 import type { CommandContext } from './context.ts';
 import { writeJson } from './output.ts';
 import type { Terminal } from './terminal.ts';
-import { setServerFlags } from './v8-flags.ts';
 
 /** How long a start may go on once the process is told to stop; what it has not done by then is undone with it. */
 const startEndMsMax = 5 * secondMs;
@@ -39,7 +38,6 @@ Examples:
       });
       const { startApp } = await import('../app.ts');
       const app = await startApp(config, clock, log);
-      setServerFlags();
       isServing = true;
       lifetime.onCrash((error) => log.fatal({ err: error }, 'the service failed and ends'));
       const baseUrl = config.publicUrl ?? `${app.url}/v1`;

@@ -2,22 +2,28 @@ import { randomUUID } from 'node:crypto';
 import { link, lstat, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { OperatorError } from '../errors.ts';
+import { syncFolder } from '../storage/sync-folder.ts';
+
+/** The permissions of a file until it has its own, which the umask would narrow. */
+const ownerOnly = 0o600;
 
 /**
- * Has a file written under a name of its own beside it, and puts it in its place only when it is whole and on disk: at
- * any moment there is the old file, or none, or the new one. `write` finds an empty file. Throws OperatorError where
- * the file is there already and is not to be replaced, or cannot be written; what `write` throws is passed on.
+ * Writes a file under a temporary name beside it, and renames it when it is whole and on disk: at any moment there is
+ * the old file, or none, or the new one. `write` finds an empty file, which has the permissions `mode` already; without
+ * a `mode` it has those that the umask leaves. Throws OperatorError when the file exists and is not to be replaced, or
+ * cannot be written; passes on what `write` throws.
  */
 export async function writeWholeFile(
   file: string,
-  replaces: boolean,
+  { replaces, mode }: { readonly replaces: boolean; readonly mode?: number },
   write: (unfinished: string) => Promise<void> | void,
 ): Promise<void> {
   await checkTarget(file, replaces);
   const unfinished = `${file}.${randomUUID()}.tmp`;
   try {
-    const handle = await open(unfinished, 'wx');
+    const handle = await open(unfinished, 'wx', mode === undefined ? undefined : ownerOnly);
     try {
+      if (mode !== undefined) await handle.chmod(mode);
       await write(unfinished);
       await handle.sync();
     } finally {
@@ -55,16 +61,6 @@ async function tryToLink(file: string, second: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-/** Without it the new name may be lost when the machine loses power. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder);
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 /** What the system says of a file becomes a line for the operator; any other error is passed on as it is. */

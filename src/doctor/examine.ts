@@ -56,6 +56,7 @@ function settle(check: string, findings: Promise<readonly Finding[]>): Promise<r
 
 async function checkStore({ databaseUrl, environment }: Config, clock: Clock): Promise<StoreCheck> {
   const { engine, location } = parseStoreAddress(databaseUrl);
-  if (engine === 'postgres') return { findings: await checkPostgres(location, clock), isServed: null };
-  return checkSqlite(location, { clock, mayOthersRead: environment === 'development', lookMsMax });
+  if (engine === 'postgres')
+    return { findings: await checkPostgres(location, environment, clock), isServed: null };
+  return checkSqlite(location, { clock, environment, lookMsMax });
 }

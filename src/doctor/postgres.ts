@@ -1,19 +1,22 @@
+import { keyEnvironmentOf } from '../accounts/api-key.ts';
 import type { Clock } from '../clock.ts';
+import type { Environment } from '../config.ts';
 import { describeServer } from '../storage/postgres/client.ts';
 import { inspectPostgres, type PostgresInspection } from '../storage/postgres/inspection.ts';
 import { connectionsMax } from '../storage/postgres/pool.ts';
 import { checkNewestRow, compareClocks } from './clock.ts';
 import { type Finding, ok, problem, reasonOf, warning } from './finding.ts';
+import { checkKeys } from './keys.ts';
 import { checkSchema } from './schema.ts';
 
 /** The oldest release that the service is tested on. */
 const majorMin = 15;
 
 /** Checks the server of a store, and the store on it. */
-export async function checkPostgres(url: string, clock: Clock): Promise<Finding[]> {
+export async function checkPostgres(url: string, environment: Environment, clock: Clock): Promise<Finding[]> {
   const server = `PostgreSQL ${describeServer(url)}`;
   try {
-    const told = await inspectPostgres(url);
+    const told = await inspectPostgres(url, keyEnvironmentOf[environment]);
     return [
       checkServer(server, told),
       checkSchema(told.migrations),
@@ -21,6 +24,7 @@ export async function checkPostgres(url: string, clock: Clock): Promise<Finding[
       checkConnections(told),
       compareClocks('PostgreSQL', told.clockMs, told.askedAtMs),
       ...checkNewestRow(told.newestRowMs, clock()),
+      ...checkKeys(told.foreignKeys, environment),
     ];
   } catch (error) {
     const todo = 'see that the server runs, that DATABASE_URL names it, and that its user may connect';

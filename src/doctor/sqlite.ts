@@ -1,11 +1,15 @@
 import { constants } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { keyEnvironmentOf } from '../accounts/api-key.ts';
 import type { Clock } from '../clock.ts';
+import type { Environment } from '../config.ts';
 import { inspectSqlite } from '../storage/sqlite/inspection.ts';
 import type { SqliteInspection } from '../storage/sqlite/look.ts';
+import { findNameProblem } from '../storage/sqlite/one-name.ts';
 import { checkNewestRow, formatSpan } from './clock.ts';
 import { type Finding, ok, problem, reasonOf, warning } from './finding.ts';
+import { checkKeys } from './keys.ts';
 import { checkOwnership } from './machine.ts';
 import { checkSchema } from './schema.ts';
 
@@ -18,8 +22,8 @@ const freeBytesWanted = 1_024 * mebibyte;
 /** What an operator may set about the checks of an embedded store. */
 export interface SqliteCheckOptions {
   readonly clock: Clock;
-  /** Whether others on the machine may read the store. */
-  readonly mayOthersRead: boolean;
+  /** In development others on the machine may read the store. */
+  readonly environment: Environment;
   /** How long the file may be read. */
   readonly lookMsMax: number;
 }
@@ -43,7 +47,7 @@ export async function checkSqlite(location: string, options: SqliteCheckOptions)
   if (!found.isFile()) return unknown(cannotOpen(file, new Error('it is no file')));
   const { findings, isServed } = await checkContents(file, options);
   const place = await checkPlace(file, found.size);
-  const ownership = await checkOwnership(file, dirname(file), options.mayOthersRead);
+  const ownership = await checkOwnership(file, dirname(file), options.environment === 'development');
   return { findings: [...findings, ...place, ownership], isServed };
 }
 
@@ -51,10 +55,13 @@ function unknown(finding: Finding): StoreCheck {
   return { findings: [finding], isServed: null };
 }
 
-async function checkContents(file: string, { clock, lookMsMax }: SqliteCheckOptions): Promise<StoreCheck> {
+async function checkContents(file: string, options: SqliteCheckOptions): Promise<StoreCheck> {
   try {
-    const told = await inspectSqlite(file, lookMsMax);
-    if (told !== null) return { findings: judge(file, told, clock), isServed: told.isServed };
+    const nameProblem = findNameProblem(file);
+    if (nameProblem !== null) return unknown(hasOtherName(file, nameProblem));
+    const { environment, lookMsMax } = options;
+    const told = await inspectSqlite(file, keyEnvironmentOf[environment], lookMsMax);
+    if (told !== null) return { findings: judge(file, told, options), isServed: told.isServed };
     const is = `${file} could not be read to its end within ${formatSpan(lookMsMax)}`;
     return unknown(
       warning(
@@ -70,8 +77,8 @@ async function checkContents(file: string, { clock, lookMsMax }: SqliteCheckOpti
 
 function judge(
   file: string,
-  { migrations, newestRowMs, integrity, isServed }: SqliteInspection,
-  clock: Clock,
+  { migrations, newestRowMs, foreignKeys, integrity, isServed }: SqliteInspection,
+  { clock, environment }: SqliteCheckOptions,
 ): Finding[] {
   const use = isServed ? 'a service serves it now' : 'no service serves it now';
   const store =
@@ -82,12 +89,25 @@ function judge(
           `${file} is damaged: ${integrity}`,
           'stop the service, keep the file, and restore the last backup',
         );
-  return [store, checkSchema(migrations), ...checkNewestRow(newestRowMs, clock())];
+  return [
+    store,
+    checkSchema(migrations),
+    ...checkNewestRow(newestRowMs, clock()),
+    ...checkKeys(foreignKeys, environment),
+  ];
 }
 
 function cannotOpen(file: string, error: unknown): Finding {
   const todo = 'see that DATABASE_URL names the store, and that this user may read it; else restore a backup';
   return problem('store', `${file} cannot be opened: ${reasonOf(error)}`, todo);
+}
+
+function hasOtherName(file: string, name: string): Finding {
+  return problem(
+    'store',
+    `${file} must not be opened: ${name}`,
+    'name the store by the path that its service uses',
+  );
 }
 
 /** Whether a store can be written where it is, and whether there is room. */

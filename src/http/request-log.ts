@@ -1,100 +1,83 @@
-import type { IncomingMessage } from 'node:http';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Caller } from '../accounts/account.ts';
+import { createLineBudget } from '../observability/line-budget.ts';
 import type { Log } from '../observability/log.ts';
 import { toPrintable } from '../observability/printable.ts';
-import { createLineBudget } from './line-budget.ts';
-import { readPath } from './path.ts';
+import { redactKeys } from '../observability/redact-keys.ts';
+import type { Exchange } from './exchange.ts';
+import type { ClientAddress } from './request/client-address.ts';
+import { readPath } from './request/path.ts';
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** How long it was tried before it came to the framework, in milliseconds. */
-    earlyMs: number;
-  }
-}
-
-/** From when on a request is slow enough to be logged by itself. */
+/** From when on a request is slow enough to be logged by itself, in milliseconds. */
 export const slowRequestMs = 1_000;
 
 /**
- * How many requests that were refused with 503 have a line, a second: a store that fails refuses thousands, and the
- * log may go to the very disk that is full. Where each request is logged, all have.
+ * How many requests that got a 503 have a line, a second: a store that fails refuses thousands, and the log may go to the
+ * disk that is full. With LOG_REQUESTS=all every request has one.
  */
 export const unavailableLinesMax = 10;
 
-/** A request that the fast lane has answered once the store had done its part. */
-export interface LaneEntry {
-  readonly operation: 'listPets' | 'createPet' | 'getPet';
-  readonly request: Pick<IncomingMessage, 'method' | 'url'>;
+/** An answer to a request that was not readable. */
+export interface MalformedNote {
   readonly requestId: string;
   readonly status: number;
-  readonly caller: Caller;
-  readonly ms: number;
+  readonly address: string;
 }
 
-/** A line for each answered request, or for those alone that failed with 5xx or were slow. Never a query string. */
-export interface RequestLog {
-  note(request: FastifyRequest, reply: FastifyReply): void;
-  /** The lane is closed where each request is logged. Whose key is known is told without an address. */
-  noteLane(entry: LaneEntry): void;
-  /** For a request of which no more is known, as it could not be read. */
-  noteUnreadable(answer: { requestId: string; status: number; address: string }): void;
+/** Sees every answer. */
+export interface RequestObserver {
+  /** `ms` is the time from the arrival of the head to the sending of the answer. */
+  note(exchange: Exchange, status: number, ms: number): void;
+  noteMalformed(note: MalformedNote): void;
 }
 
-interface Line {
-  readonly requestId: string;
-  readonly method: string;
-  readonly path: string;
-  readonly status: number;
-  readonly ms: number;
-  readonly caller: Caller | null;
-  readonly address?: string;
-}
-
-/** How long a request took that has been answered, in milliseconds, from its head on or, behind others, from its turn on. */
-export function countMs({ earlyMs }: FastifyRequest, { elapsedTime }: FastifyReply): number {
-  return earlyMs + elapsedTime;
-}
-
-export function createRequestLog(log: Log, which: 'errors' | 'all'): RequestLog {
+/** Logs a line for every answered request, or only for those that failed with 5xx or were slow; never a query string. */
+export function createRequestLog(
+  log: Log,
+  which: 'errors' | 'all',
+  addressOf: ClientAddress,
+): RequestObserver {
   const budget = createLineBudget(unavailableLinesMax);
 
-  function write({ caller, ms, address, ...line }: Line): void {
-    const { method, path, status } = line;
-    const omitted = status === 503 && which !== 'all' ? budget.spend() : 0;
-    if (omitted === null) return;
-    log[status >= 500 ? 'error' : ms >= slowRequestMs ? 'warn' : 'info'](
-      {
-        ...line,
-        ms: Math.round(ms * 10) / 10,
-        ...(caller && { account: caller.accountName, keyId: caller.keyId }),
-        ...(address !== undefined && { address }),
-        ...(omitted > 0 && { omitted }),
-      },
-      `${method} ${path} ${status}`,
-    );
+  function write(exchange: Exchange, status: number, ms: number, omitted: number): void {
+    const { id: requestId, request, caller } = exchange;
+    const { method = '', url = '' } = request;
+    const path = clean(readPath(url) ?? '[unreadable]');
+    const line = {
+      requestId,
+      ...readTraceId(request.headers['traceparent']),
+      method,
+      path,
+      status,
+      ms: Math.round(ms * 10) / 10,
+      ...(caller === null
+        ? { address: clean(addressOf(request)) }
+        : { account: caller.accountName, keyId: caller.keyId }),
+      ...(omitted > 0 && { omitted }),
+    };
+    const level = status >= 500 ? 'error' : ms >= slowRequestMs ? 'warn' : 'info';
+    log[level](line, `${method} ${path} ${status}`);
   }
 
   return {
-    note(request, reply) {
-      const { statusCode: status } = reply;
-      const ms = countMs(request, reply);
+    note(exchange, status, ms) {
       if (which !== 'all' && status < 500 && ms < slowRequestMs) return;
-      // Decoded, so that the log sees a key in it as the key that it is; in one line, whatever a stranger put into it.
-      const path = toPrintable(readPath(request.url) ?? '[unreadable]');
-      const { id: requestId, method, caller, ip: address } = request;
-      write({ requestId, method, path, status, ms, caller, address });
+      const omitted = status === 503 && which !== 'all' ? budget.spend() : 0;
+      if (omitted !== null) write(exchange, status, ms, omitted);
     },
-
-    noteLane(entry) {
-      if (entry.ms < slowRequestMs) return;
-      const { request, requestId, status, caller, ms } = entry;
-      const { method = '', url = '' } = request;
-      write({ requestId, method, path: readPath(url) ?? '[unreadable]', status, ms, caller });
-    },
-
-    noteUnreadable(answer) {
-      if (which === 'all') log.info(answer, `an unreadable request ${answer.status}`);
+    noteMalformed(note) {
+      if (which === 'all') log.info(note, `malformed request ${note.status}`);
     },
   };
+}
+
+/** A client's text in one line, without any key; a path is decoded before, so that a key in it is seen as one. */
+function clean(text: string): string {
+  return redactKeys(toPrintable(text));
+}
+
+const traceparent = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/;
+
+/** The trace id of a `traceparent` (W3C Trace Context); nothing for one that is malformed. */
+function readTraceId(header: string | readonly string[] | undefined): { readonly traceId?: string } {
+  const [, traceId] = traceparent.exec(String(header ?? '')) ?? [];
+  return traceId === undefined || /^0+$/.test(traceId) ? {} : { traceId };
 }

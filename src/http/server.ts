@@ -1,5 +1,3 @@
-import type { RequestListener } from 'node:http';
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { Registry } from 'prom-client';
 import { createKeyLookup } from '../accounts/key-lookup.ts';
 import type { KeyVerifier } from '../accounts/key-verifier.ts';
@@ -8,44 +6,41 @@ import type { TrustProxy } from '../config.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Log } from '../observability/log.ts';
 import type { Catalogue } from '../pets/catalogue.ts';
-import { createAdmission } from './admission.ts';
-import { createArrival, type Done } from './arrival.ts';
-import { closeGently } from './closing.ts';
-import { createConnections } from './connections.ts';
-import { createCors } from './cors.ts';
-import type { Cursors } from './cursor.ts';
-import { serveDocs } from './docs-page.ts';
-import { endAfterUpgrade } from './end-upgrade.ts';
-import { createErrorHandler, sendError } from './error-handler.ts';
-import { createFastLane } from './fast-lane.ts';
-import { createHttpServer, defaultTimeouts, headerBytesMax, type Timeouts } from './http-server.ts';
-import { inTurn } from './in-turn.ts';
-import { acceptJson } from './json-body.ts';
-import { describeApi } from './openapi.ts';
-import { createOutbox } from './outbox.ts';
-import { createPageAnswers } from './page-answers.ts';
-import { createPetAnswers } from './pet-answers.ts';
-import { petsRoutes } from './pets-routes.ts';
-import { createReadyAnswers } from './ready-answers.ts';
-import { countReadyAnswers } from './ready-metrics.ts';
-import { createRequestIds } from './request-id.ts';
+import { operations } from './api/operations.ts';
+import { bindOperation } from './bind-operation.ts';
+import { createAnswerBatch } from './connection/answer-batch.ts';
+import { defaultTimeouts, type Timeouts } from './connection/bounds.ts';
+import { createHttpService, type HttpService } from './connection/http-service.ts';
+import { createInFlight } from './connection/in-flight.ts';
+import { answerMalformed } from './connection/malformed-requests.ts';
+import { countRefusedConnections, logRefusedConnections } from './connection/refused-connections.ts';
+import { createHeadWriter } from './connection/response-head.ts';
+import { createDocsRoutes } from './docs-site/docs-routes.ts';
+import { createMalformedAnswers } from './malformed-answers.ts';
+import { describeApi } from './openapi/description.ts';
+import { responseHeaders } from './openapi/headers.ts';
+import { requestHeaders } from './openapi/parameters.ts';
+import { createPipeline } from './pipeline.ts';
+import { createGate } from './request/admission.ts';
+import { createClientAddress } from './request/client-address.ts';
+import type { Cursors } from './request/cursor.ts';
+import { createRequestIds } from './request/request-id.ts';
 import { createRequestLog } from './request-log.ts';
 import { countRequests } from './request-metrics.ts';
-import { refuseUnroutable } from './routing-errors.ts';
-import { countTurnedAway, logTurnedAway } from './turned-away.ts';
-import { createTurns } from './turns.ts';
-import { createUnreadableHandler } from './unreadable.ts';
+import { createCors } from './response/cors.ts';
+import { createErrorAnswers } from './response/errors.ts';
+import { createResponseCache } from './response/response-cache.ts';
+import { createSend } from './response/send.ts';
+import { createRouter } from './router.ts';
 
 export interface ServerOptions {
   readonly catalogue: Catalogue;
   readonly verifier: KeyVerifier;
   readonly limiter: Limiter;
   readonly cursors: Cursors;
-  /** Has told before this thread waits for the store (database.ts); null where it never does. */
-  readonly watchWaits: ((beforeWait: () => void) => void) | null;
   readonly clock: Clock;
   readonly log: Log;
-  /** Where the requests are shown; nowhere without one. */
+  /** Where the metrics are shown. */
   readonly registry?: Registry;
   readonly publicUrl: string | null;
   readonly trustProxy: TrustProxy;
@@ -55,150 +50,62 @@ export interface ServerOptions {
 }
 
 /** Builds the public surface (`/v1`, `/openapi.json`, `/docs`); it does not listen. */
-export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
-  const parts = createParts(options);
-  const server = createFramework(options, parts);
-  addHooks(server, options, parts);
-  await addRoutes(server, options, parts);
-  await server.ready();
-  return server;
-}
+export function buildServer(options: ServerOptions): HttpService {
+  const { catalogue, limiter, clock, log, publicUrl, registry = new Registry() } = options;
+  const { timeouts = defaultTimeouts } = options;
+  const baseUrl = publicUrl ?? '/v1';
+  const docsUrl = publicUrl === null ? '/docs' : new URL('docs', publicUrl).href;
 
-type Parts = ReturnType<typeof createParts>;
+  const services = { catalogue, cursors: options.cursors, baseUrl };
+  const docs = createDocsRoutes({
+    publicUrl,
+    findOwnUrl: () => `${service.findUrl()}/v1`,
+    description: describeApi(operations, publicUrl),
+  });
+  const routes = [...operations.map((operation) => bindOperation(operation, services)), ...docs];
 
-/** What meets a request before it comes to its route. */
-function createParts({ catalogue, cursors, verifier, limiter, clock, log, ...options }: ServerOptions) {
-  const { registry = new Registry(), corsOrigins, timeouts = defaultTimeouts } = options;
+  const inFlight = createInFlight();
+  const batch = createAnswerBatch();
+  const addressOf = createClientAddress(options.trustProxy);
+  const keyLookup = createKeyLookup({ verifier: options.verifier, findRefusal: limiter.findRefusal, clock });
   const createRequestId = createRequestIds();
-  const requestLog = countRequests(createRequestLog(log, options.logRequests), registry);
-  const turns = createTurns();
-  const outbox = createOutbox();
-  options.watchWaits?.(outbox.flush);
-  const unreadable = createUnreadableHandler({ limiter, turns, outbox, createRequestId, log: requestLog });
-  const kept = createReadyAnswers(catalogue.stamps.read, clock);
-  const ready = countReadyAnswers(kept, registry);
-  const baseUrl = options.publicUrl ?? '/v1';
-  const pageAnswers = createPageAnswers({ catalogue, cursors, ready, baseUrl });
-  const petAnswers = createPetAnswers({ catalogue, ready, clock, baseUrl });
-  const admission = createAdmission(verifier, limiter);
-  const lane = createFastLane({
-    admission,
-    catalogue,
-    ready,
-    pageAnswers,
-    petAnswers,
-    turns,
-    outbox,
+  const makeErrorAnswer = createErrorAnswers(docsUrl);
+  const observers = [countRequests(registry), createRequestLog(log, options.logRequests, addressOf)];
+  const handle = createPipeline({
+    router: createRouter(routes),
+    gate: createGate(keyLookup, limiter, addressOf),
+    cors: createCors(options.corsOrigins, {
+      exposed: Object.keys(responseHeaders).filter(
+        (name) => !/^Access-Control|Vary|(?:Successor|Help)Link$/.test(name),
+      ),
+      methods: listMethods(),
+      requestHeaders: ['Authorization', 'Content-Type', ...Object.keys(requestHeaders)].sort(),
+    }),
+    cache: createResponseCache(catalogue.stamps, registry),
+    send: createSend(createHeadWriter(timeouts.keepAliveMs), batch),
+    makeErrorAnswer,
     createRequestId,
-    requestLog,
-    keepAliveMs: timeouts.keepAliveMs,
-    baseUrl,
+    observers,
+    inFlight,
+    clock,
+    log,
   });
-  const keyLookup = createKeyLookup({ verifier, findRefusal: limiter.findRefusal, clock });
-  const arrive = createArrival(keyLookup, limiter, admission);
-  const allowOrigin = createCors(corsOrigins, limiter);
 
-  function receive(request: FastifyRequest, reply: FastifyReply, done: Done): void {
-    turns.begin(request.raw.socket, { response: reply.raw, reply });
-    request.brokenBy = unreadable.findFailure(reply.raw);
-    if (!allowOrigin(request, reply)) arrive(request, reply, done);
-  }
-
-  return {
-    registry,
-    createRequestId,
-    requestLog,
-    unreadable,
-    turns,
-    outbox,
-    ready,
-    pageAnswers,
-    petAnswers,
-    lane,
-    baseUrl,
-    receive,
-  };
+  const service = createHttpService({
+    handle,
+    inFlight,
+    batch,
+    timeouts,
+    onArrival: catalogue.stamps.openTurn,
+  });
+  const makeAnswer = createMalformedAnswers({ limiter, createRequestId, makeErrorAnswer, observers });
+  answerMalformed(service.server, { inFlight, batch, makeAnswer });
+  logRefusedConnections(service.server, clock, log);
+  countRefusedConnections(service.server, registry);
+  return service;
 }
 
-function createFramework(options: ServerOptions, parts: Parts): FastifyInstance {
-  const { registry, requestLog, unreadable, turns, outbox, lane, receive } = parts;
-  // Where each request is logged, its page's origin may matter, or clients are to let go, all go the long way.
-  let isLaneOpen = options.logRequests === 'errors' && options.corsOrigins.length === 0;
-
-  const connections = createConnections();
-
-  const server: FastifyInstance = Fastify({
-    serverFactory: (handler) => {
-      const longWay: RequestListener = (request, response) => {
-        outbox.flush();
-        handler(request, response);
-      };
-      const listener: RequestListener = (request, response) => {
-        if (isLaneOpen && request.httpVersionMajor === 1) lane(request, response, longWay);
-        else longWay(request, response);
-      };
-      const queued = inTurn(listener, { turns, outbox, connections });
-      const receiveFirst: RequestListener = (request, response) => {
-        options.catalogue.stamps.openTurn();
-        queued(request, response);
-      };
-      return createHttpServer(receiveFirst, options.timeouts ?? defaultTimeouts, connections);
-    },
-    genReqId: parts.createRequestId,
-    trustProxy: toTrust(options.trustProxy),
-    routerOptions: { maxParamLength: headerBytesMax },
-    return503OnClosing: false,
-    clientErrorHandler: unreadable.onError,
-    frameworkErrors: (error, request, reply) => {
-      // Such a request comes without what decorates all others.
-      Object.assign(request, { caller: null, brokenBy: null, earlyMs: 0 });
-      reply.raw.once('finish', () => requestLog.note(request, reply));
-      receive(request, reply, (refusal) => sendError(options.log, refusal ?? error, request, reply));
-    },
-  });
-  server.server.on('connect', unreadable.onConnect);
-  // Node then ends this side, too: what it asked for is to be sent before.
-  server.server.on('connection', (socket) => socket.prependListener('end', outbox.flush));
-  endAfterUpgrade(server.server);
-  logTurnedAway(server.server, options.clock, options.log);
-  countTurnedAway(server.server, registry);
-  server.addHook('preClose', async () => {
-    isLaneOpen = false;
-  });
-  closeGently(server, connections);
-  return server;
-}
-
-function addHooks(server: FastifyInstance, { log }: ServerOptions, parts: Parts): void {
-  const { requestLog, turns, receive } = parts;
-  server.decorateRequest('caller', null);
-  server.decorateRequest('brokenBy', null);
-  server.decorateRequest('earlyMs', 0);
-  server.setErrorHandler(createErrorHandler(log));
-  server.addHook('onRequest', receive);
-  server.addHook('onResponse', (request, reply, done) => {
-    requestLog.note(request, reply);
-    if (request.raw.complete) turns.end(request.raw.socket, reply.raw);
-    done();
-  });
-  refuseUnroutable(server);
-  acceptJson(server);
-}
-
-async function addRoutes(
-  server: FastifyInstance,
-  options: ServerOptions,
-  { ready, pageAnswers, petAnswers, baseUrl }: Parts,
-): Promise<void> {
-  const { catalogue, clock, publicUrl } = options;
-  await describeApi(server, publicUrl);
-  serveDocs(server, publicUrl);
-  const own = { catalogue, clock, ready, pageAnswers, petAnswers, baseUrl };
-  await server.register(petsRoutes, { prefix: '/v1', ...own });
-}
-
-/** As Fastify takes it: whether the peer so many hops away is a proxy of ours. */
-function toTrust(trust: TrustProxy) {
-  if (typeof trust === 'number') return (_address: string, hop: number) => hop < trust;
-  return trust === false ? false : [...trust];
+function listMethods(): string[] {
+  const own = operations.map(({ method }) => method);
+  return [...new Set([...own, 'HEAD'])].sort();
 }

@@ -3,11 +3,12 @@ import { freeLimits, type Limits, readerLimits } from '../plans/plan.ts';
 import { after, type Soon } from '../soon.ts';
 import type { Counters } from './counters.ts';
 import { addressSubject, readerSubject } from './rules/address.ts';
-import { type Decision, decide, type Usage } from './rules/decision.ts';
+import { beginsBan, type Decision, decide, type Usage } from './rules/decision.ts';
 
 /** Whose request it is, once its key has proved valid. */
 export interface KeyCaller {
   readonly accountId: bigint;
+  readonly accountName: string;
   readonly keyId: string;
   readonly limits: Limits;
 }
@@ -29,9 +30,13 @@ export interface Limiter {
   findRefusal(address: string): Soon<Decision | null>;
 }
 
-/** A limiter over counters; fails only as they do. */
-export function createLimiter(options: { counters: Counters; clock: Clock }): Limiter {
-  const { counters, clock } = options;
+/** A limiter over counters; fails only as they do. `onBan` is called once for each ban, by the request that begins it. */
+export function createLimiter(options: {
+  counters: Counters;
+  clock: Clock;
+  onBan?: (caller: KeyCaller, untilMs: number) => void;
+}): Limiter {
+  const { counters, clock, onBan = () => undefined } = options;
   const subjects = new WeakMap<KeyCaller, string>();
 
   /** Writing an id out costs more than all the counting, so a caller that comes again keeps its text. */
@@ -45,8 +50,12 @@ export function createLimiter(options: { counters: Counters; clock: Clock }): Li
 
   return {
     takeForKey(caller) {
-      const usage = counters.take(accountSubject(caller), caller.limits, caller.keyId, clock());
-      return decideOn(usage, caller.limits);
+      const { limits, keyId } = caller;
+      const usage = counters.take(accountSubject(caller), limits, keyId, clock());
+      return after(usage, (known) => {
+        if (beginsBan(known)) onBan(caller, known.bannedUntilMs);
+        return decide(known, limits);
+      });
     },
 
     takeForAddress(address) {

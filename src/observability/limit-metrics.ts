@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { Counters } from '../limits/counters.ts';
-import type { Usage } from '../limits/rules/decision.ts';
+import { beginsBan, type Usage } from '../limits/rules/decision.ts';
 import { type Limits, type PlanName, planNames, resolvePlan } from '../plans/plan.ts';
 import { after } from '../soon.ts';
 import { expose } from './metrics.ts';
@@ -70,8 +70,7 @@ function newTally(plan: Tally['plan']): Tally {
 }
 
 function count(tally: Tally, usage: Usage): Usage {
-  const { verdict, bannedUntilMs } = usage;
-  tally.verdicts[verdict] += 1;
-  if (verdict === 'refused' && bannedUntilMs > 0) tally.bans += 1;
+  tally.verdicts[usage.verdict] += 1;
+  if (beginsBan(usage)) tally.bans += 1;
   return usage;
 }

@@ -1,42 +1,27 @@
 import type { Writable } from 'node:stream';
-import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
+import { type Logger, pino, stdSerializers } from 'pino';
 import pretty from 'pino-pretty';
-import { keyEnvironments } from '../accounts/api-key.ts';
+import type { Registry } from 'prom-client';
 import type { LogLevel } from '../config.ts';
-
-export type Log = Logger;
-
-/** A character, also percent-encoded, and that once more for as often as somebody did; in either case. */
-function encoded(character: string): string {
-  const codes = [character, character.toUpperCase()].map((one) => one.charCodeAt(0).toString(16));
-  return `(?:${character}|%(?:25)*(?:${codes.join('|')}))`;
-}
-
-const spell = (text: string) => [...text].map(encoded).join('');
-
-/** More of a key than its visible start; also mistyped, in another case, encoded, or followed by another key. */
-const keyText = new RegExp(
-  `${spell('as_')}(?:${keyEnvironments.map((name) => `(${spell(name)})`).join('|')})${spell('_')}[0-9a-z_%]{5,}`,
-  'gi',
-);
-
-/** A text with every API key in it made unreadable. */
-export function redactKeys(text: string): string {
-  return text.replace(keyText, (_key, ...found: unknown[]) => {
-    const environment = keyEnvironments.find((_name, place) => found[place] !== undefined);
-    return `as_${environment}_[redacted]`;
-  });
-}
+import { bufferLines } from './line-buffer.ts';
+import { expose } from './metrics.ts';
+import { redactKeys } from './redact-keys.ts';
 
 /**
- * The service's log: one JSON object a line; for people where the output is a terminal, in colours where it has them. No line holds an API key,
- * wherever in it the key may stand.
+ * The service's log. It writes the lines of one turn of the event loop together; `flush` writes them now, and so does
+ * `fatal`. It writes every field but `err` as it gets it: text that a client controls passes `redactKeys` at its source.
  */
+export type Log = Pick<Logger, 'info' | 'warn' | 'error' | 'fatal' | 'flush'> & {
+  /** How many lines were dropped since the start because the reader of the log stalled or a write failed. */
+  countDropped(): number;
+};
+
+/** Writes one JSON object a line, or lines for people if the output is a terminal, in colours if it has them. */
 export function createLog(
   level: LogLevel,
   output: Writable & { readonly isTTY?: boolean; hasColors?(): boolean },
 ): Log {
-  const target: DestinationStream = output.isTTY
+  const target = output.isTTY
     ? pretty({
         destination: output,
         colorize: output.hasColors?.() ?? false,
@@ -44,8 +29,52 @@ export function createLog(
         sync: true,
       })
     : output;
-  return pino(
-    { level, base: null, timestamp: stdTimeFunctions.isoTime },
-    { write: (line: string) => target.write(redactKeys(line)) },
+  const buffer = bufferLines(target, (dropped) =>
+    log.error({ dropped }, 'log lines were dropped: the reader of the log stalled, or a write failed'),
   );
+  const log: Logger = pino(
+    { level, base: null, timestamp: createTimestamp(), serializers: { err: describeError } },
+    buffer,
+  );
+  return Object.assign(log, { countDropped: buffer.countDropped });
+}
+
+/** Shows the number of dropped lines among the metrics. */
+export function exposeDroppedLines(registry: Registry, log: Log): void {
+  expose(
+    registry,
+    {
+      name: 'log_lines_dropped_total',
+      type: 'counter',
+      help: 'Lines of the log that were dropped because its reader stalled or a write failed.',
+    },
+    () => [{ labels: {}, value: log.countDropped() }],
+  );
+}
+
+/** Gives the time field of a line. Lines of one millisecond share its text, as it costs as much as the rest of a line. */
+function createTimestamp(): () => string {
+  let atMs = Number.NaN;
+  let text = '';
+  return () => {
+    const nowMs = Date.now();
+    if (nowMs !== atMs) {
+      atMs = nowMs;
+      text = `,"time":"${new Date(nowMs).toISOString()}"`;
+    }
+    return text;
+  };
+}
+
+/** Errors of drivers hold statements and values in fields of their own, so only these fields are logged. */
+function describeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return redactKeys(String(error));
+  const { type, message, stack } = stdSerializers.err(error);
+  return {
+    type,
+    message: redactKeys(message),
+    stack: redactKeys(stack),
+    ...('code' in error && { code: redactKeys(String(error.code)) }),
+    ...(error instanceof AggregateError && { errors: error.errors.map(describeError) }),
+  };
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { AppError } from '../errors.ts';
 import type { Log } from './log.ts';
+import { redactKeys } from './redact-keys.ts';
 import type { CallWatcher, StoreWatcher } from './watch-calls.ts';
 
 /** How often a fault that goes on is told again. */
@@ -80,6 +81,7 @@ function watchFaults(
   };
 }
 
+/** A database's message may quote what a client sent. */
 function findReason({ cause, message }: AppError): string {
-  return cause instanceof Error && cause.message !== '' ? cause.message : message;
+  return redactKeys(cause instanceof Error && cause.message !== '' ? cause.message : message);
 }

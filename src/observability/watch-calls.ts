@@ -25,7 +25,7 @@ export function watchCalls(database: Database, watchers: readonly StoreWatcher[]
     read: watchRead(database, reads),
     readNow: watchReadNow(database, reads),
     run: (statement, parameters) => watch(writes, () => database.run(statement, parameters)),
-    transact: (work) => watch(writes, () => database.transact(work)),
+    transact: (work, input) => watch(writes, () => database.transact(work, input)),
   };
 }
 

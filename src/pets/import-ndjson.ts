@@ -1,9 +1,8 @@
-import { jsonDepthMax, parseExactJson } from '../exact-json.ts';
+import { parseExactJson } from '../exact-json.ts';
 import { type Line, readLines } from './import-lines.ts';
 import { notUtf8Rule, type Row } from './import-row.ts';
 
 const notJsonRule = 'must be a JSON object in one line';
-const tooDeepRule = `must be JSON nested ${jsonDepthMax} levels deep at most`;
 
 /** The rows of newline-delimited JSON, one value a line; blank lines are none. */
 export async function* readNdjsonRows(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<readonly Row[]> {
@@ -15,6 +14,6 @@ function toRow({ number, text, isUtf8 }: Line): Row {
   try {
     return { line: number, candidate: parseExactJson(text) };
   } catch (error) {
-    return { line: number, brokenRule: error instanceof RangeError ? tooDeepRule : notJsonRule };
+    return { line: number, brokenRule: error instanceof RangeError ? error.message : notJsonRule };
   }
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { type Clock, dayMs } from '../clock.ts';
 import { AppError } from '../errors.ts';
-import { type Database, step, type Work } from '../storage/database.ts';
+import { type Database, defineWork, step, type Work } from '../storage/database.ts';
 import { insertPetOnce, selectKeyedPet } from './keyed-add-rows.ts';
 import { completeNewPet, type NewPet, type Pet } from './pet.ts';
 import {
@@ -60,7 +60,7 @@ async function addInTransaction(
   idempotency: Idempotency,
   nowMs: number,
 ): Promise<Added> {
-  const added = await database.transact(() => findOrAdd(newPet, idempotency, nowMs));
+  const added = await database.transact(findOrAddPet, { newPet, idempotency, nowMs });
   if (added === null) throw reused();
   return added;
 }
@@ -108,20 +108,30 @@ async function findFirst(
   return { pet: toPet(first), replayed: true };
 }
 
-/** Gives null where the key stands for another body. */
-function* findOrAdd(newPet: NewPet, idempotency: Idempotency, nowMs: number): Work<Added | null> {
-  const { accountId, key, bodyHash } = idempotency;
-  const [record] = yield* step(selectIdempotencyRecord, { accountId, key });
-  if (record !== undefined && Number(record.created_at_ms) > nowMs - idempotencyMs) {
-    if (!isSame(record.body_hash, bodyHash)) return null;
-    const [row] = yield* step(selectPet, { id: record.pet_id });
-    if (row !== undefined) return { pet: toPet(row), replayed: true };
-  }
-  const complete = completeNewPet(newPet);
-  const petId = insertedId(yield* step(insertPet, complete));
-  yield* step(upsertIdempotencyRecord, { accountId, key, bodyHash, petId, createdAtMs: BigInt(nowMs) });
-  return { pet: { id: petId, ...complete }, replayed: false };
+interface KeyedAdd {
+  readonly newPet: NewPet;
+  readonly idempotency: Idempotency;
+  readonly nowMs: number;
 }
+
+/** Adds an animal under a key, or finds the one that was added; gives null if the key stands for another body. */
+export const findOrAddPet = defineWork(
+  import.meta.url,
+  'findOrAddPet',
+  function* ({ newPet, idempotency, nowMs }: KeyedAdd): Work<Added | null> {
+    const { accountId, key, bodyHash } = idempotency;
+    const [record] = yield* step(selectIdempotencyRecord, { accountId, key });
+    if (record !== undefined && Number(record.created_at_ms) > nowMs - idempotencyMs) {
+      if (!isSame(record.body_hash, bodyHash)) return null;
+      const [row] = yield* step(selectPet, { id: record.pet_id });
+      if (row !== undefined) return { pet: toPet(row), replayed: true };
+    }
+    const complete = completeNewPet(newPet);
+    const petId = insertedId(yield* step(insertPet, complete));
+    yield* step(upsertIdempotencyRecord, { accountId, key, bodyHash, petId, createdAtMs: BigInt(nowMs) });
+    return { pet: { id: petId, ...complete }, replayed: false };
+  },
+);
 
 function nameOf({ accountId, key }: Idempotency): string {
   return `${accountId} ${key}`;

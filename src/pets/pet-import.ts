@@ -1,6 +1,7 @@
+import type { Violation } from '../schema.ts';
 import { readCsvRows } from './import-csv.ts';
 import { readNdjsonRows } from './import-ndjson.ts';
-import { findViolations, isNewPet, type NewPet, type Violation } from './pet.ts';
+import { findViolations, isNewPet, type NewPet } from './pet.ts';
 
 /** The formats of files that animals are read from. */
 export const petFileFormats = ['csv', 'ndjson'] as const;

@@ -1,25 +1,34 @@
 import type { Database } from '../storage/database.ts';
 import { selectStamp } from './pet-rows.ts';
 
-/**
- * While both numbers stay the same, so does every answer about animals. While `edits` does, so does each page that
- * begins at an id that is there, and each animal: ids grow, so a new animal stands before them all.
- */
+/** What the store holds, in two numbers. While both stay the same, so does every answer about animals. */
 export interface Stamp {
   readonly newestId: bigint;
+  /** How often animals were changed or deleted. */
   readonly edits: bigint;
 }
 
-/** Reads what the store holds, once for all requests that come in one turn of the event loop, and anew after an add. */
+/**
+ * The animals that an answer is made of: those from `oldestId` (null: the first) to `newestId` (null: the last, and all
+ * that are still to be added).
+ */
+export interface IdRange {
+  readonly newestId: bigint | null;
+  readonly oldestId: bigint | null;
+}
+
+/** Reads the stamp once for all requests that come in one turn of the event loop, and again after an add. */
 export interface Stamps {
-  /** To be called as a request comes in from its socket, before all else. */
+  /** To be called when a request comes in from its socket, before all else. */
   openTurn(): void;
   /**
-   * What the store holds, all that was committed before the request came that asks included: the same object for as long
-   * as it holds the same. Null where that cannot be told within the call (PostgreSQL): then nothing may be kept ready.
+   * What the store holds, with everything that was committed before the request came: the same object for as long as
+   * it holds the same. Null if that cannot be told within the call (PostgreSQL): then no answer may be kept.
    */
   read(): Stamp | null;
-  /** To be called when an add has been committed, before it is answered: the reading of this turn may be from before. */
+  /** Whether an answer that was made at a stamp is still right. */
+  isFresh(range: IdRange, since: Stamp, now: Stamp): boolean;
+  /** To be called after the commit of an add, before its answer: the reading of this turn may be older. */
   forget(): void;
 }
 
@@ -27,9 +36,9 @@ export interface Stamps {
 const usesMax = 256;
 
 /**
- * A reading is remembered only from a request's coming to the end of the sockets' part of the same turn, or to an add's
- * commit within it. What is asked for at another time, as for a pipelined request that had to wait, would live through the
- * next such part.
+ * A reading is kept from the arrival of a request to the end of the poll phase of the same turn, or to the commit of an
+ * add within it. A request that had to wait is handled outside of the poll phase: a reading of then would be kept
+ * through the next one.
  */
 export function createStamps(database: Database): Stamps {
   let isOpen = false;
@@ -65,6 +74,12 @@ export function createStamps(database: Database): Stamps {
       if (isOpen) remembered = stamp;
       return stamp;
     },
+
+    isFresh: ({ newestId }, since, now) =>
+      since.edits === now.edits &&
+      // Ids grow, so an added animal belongs to no range that ends at an id which was given before. A store that was
+      // put back to an earlier state may have cursors for ids that are still to come.
+      (since.newestId === now.newestId || (newestId !== null && newestId <= since.newestId)),
 
     forget() {
       remembered = null;

@@ -21,11 +21,18 @@ export interface Step {
   readonly parameters: Parameters;
 }
 
-/**
- * The body of a transaction: it yields steps and is handed their rows. SQLite runs it to its end without leaving the
- * turn of the event loop, PostgreSQL waits between the steps; the body reads the same. A step that fails ends it.
- */
+/** The body of a transaction, running: it yields steps and gets their rows back. A step that fails ends it. */
 export type Work<T> = Generator<Step, T, readonly unknown[]>;
+
+/**
+ * A transaction as a program that any thread can run: its body, and the module that exports it under this name. Input
+ * and result are values that the structured clone algorithm copies. Time and random values are part of the input.
+ */
+export interface NamedWork<I, T> {
+  readonly module: string;
+  readonly name: string;
+  readonly body: (input: I) => Work<T>;
+}
 
 /**
  * The seam to the databases. Every method fails with AppError `unavailable` where the database cannot do its part
@@ -51,11 +58,11 @@ export interface Database {
   run<P extends Parameters, R>(statement: Statement<P, R>, parameters: P): Promise<readonly R[]>;
 
   /**
-   * Runs all of a work or nothing of it, as if works came one after the other; settles when it is durable. The work
-   * may be begun within the call, and again from its start, so it must not act on anything but the database. What it
-   * throws is passed on.
+   * Runs all of a work or nothing of it, as if works ran one after the other; settles when it is durable. The body may
+   * run more than once and on another thread, so it acts on nothing but the database. An error of errors.ts that it
+   * throws arrives with its class, code and message, any other as an Error with its message.
    */
-  transact<T>(work: () => Work<T>): Promise<T>;
+  transact<I, T>(work: NamedWork<I, T>, input: I): Promise<T>;
 
   /**
    * Adds rows to a table, all or none, in the order in which they come, and gives their number. The source is read to
@@ -76,12 +83,6 @@ export interface Database {
    */
   readonly watchAccounts: ((onChange: (accountId: bigint | null) => void) => void) | null;
 
-  /**
-   * From now on calls `beforeWait` each time before the thread of this process waits for a commit, so that whatever is
-   * ready to be sent need not; whoever watched until now no longer does. Nothing in it may throw. Null where no thread waits.
-   */
-  readonly watchWaits: ((beforeWait: () => void) => void) | null;
-
   /** Waits for what was handed over, loads excepted, then lets go of the database. Closing it again does nothing. */
   close(): Promise<void>;
 }
@@ -96,6 +97,14 @@ export function insertion<P extends Parameters>() {
   return (
     buildRows: (query: QueryCreator<Tables>, rows: readonly P[]) => Compilable<{ id: bigint }>,
   ): Statement<P, { id: bigint }> => ({ build: (query, row) => buildRows(query, [row]), buildRows });
+}
+
+/**
+ * Declares a work. `module` is the `import.meta.url` of the module that exports it as `name`; it runs a transaction's
+ * body on another thread, so importing it must do nothing else.
+ */
+export function defineWork<I, T>(module: string, name: string, body: (input: I) => Work<T>): NamedWork<I, T> {
+  return { module, name, body };
 }
 
 /** Runs one statement inside a work. */

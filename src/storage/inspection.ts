@@ -4,6 +4,18 @@ export interface Inspection {
   readonly migrations: readonly string[];
   /** The latest time that any of its rows was written, epoch milliseconds; null where no row tells one. */
   readonly newestRowMs: number | null;
+  /** Ids of valid keys of other environments than the one that was asked for, at most `foreignKeysMax`. */
+  readonly foreignKeys: readonly string[];
+}
+
+/** How many keys of other environments an inspection names. */
+export const foreignKeysMax = 10;
+
+/** The ids of keys that are valid at a time and belong to another environment than `as_<environment>_`, on every engine. */
+export function foreignKeysSql(environment: string, nowMs: number): string {
+  return `select id from api_keys where visible_start not like 'as_${environment}_%'
+    and (expires_at_ms is null or expires_at_ms > ${nowMs})
+    and (revoked_at_ms is null or revoked_at_ms = expires_at_ms) order by id limit ${foreignKeysMax}`;
 }
 
 /**

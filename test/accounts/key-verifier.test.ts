@@ -15,7 +15,11 @@ const invalid = { refusal: 'api_key_invalid' };
 async function createService(t: TestContext, engine: Engine, keysMax?: number) {
   const world = await createWorld(t, engine);
   const database = countCalls(world.database);
-  return { ...world, calls: database.calls, verifier: createKeyVerifier(database, world.clock.now, keysMax) };
+  return {
+    ...world,
+    calls: database.calls,
+    verifier: createKeyVerifier(database, world.clock.now, keysMax === undefined ? {} : { keysMax }),
+  };
 }
 
 function callerOf(verification: Verification) {
@@ -50,6 +54,17 @@ for (const engine of engines)
       for (const text of [spoil(key), key.slice(1), `${key}0`, 'secret', '', key.replace('stg', 'live')])
         assert.deepEqual(verifier.verify(text), invalid);
       assert.equal(calls(), 0);
+    });
+
+    test('refuses a valid key of another environment without a query', async (t) => {
+      const { keyring, database, clock } = await createWorld(t, engine);
+      const { key } = await keyring.issue(order());
+      const counted = countCalls(database);
+      const elsewhere = createKeyVerifier(counted, clock.now, { environment: 'live' });
+      assert.deepEqual(elsewhere.verify(key), invalid);
+      assert.equal(counted.calls(), 0);
+      const here = createKeyVerifier(database, clock.now, { environment: 'stg' });
+      assert.ok('caller' in (await here.verify(key)));
     });
 
     test('asks for a key once and then answers within the call', async (t) => {

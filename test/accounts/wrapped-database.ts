@@ -20,9 +20,9 @@ export function countCalls(database: Database): Database & { readonly calls: () 
       calls += 1;
       return database.run(statement, parameters);
     },
-    transact(work) {
+    transact(work, input) {
       calls += 1;
-      return database.transact(work);
+      return database.transact(work, input);
     },
   };
 }
@@ -31,10 +31,10 @@ export function countCalls(database: Database): Database & { readonly calls: () 
 export function failFirst(database: Database, errors: Error[]): Database {
   return {
     ...database,
-    async transact(work) {
+    async transact(work, input) {
       const error = errors.shift();
       if (error !== undefined) throw error;
-      return await database.transact(work);
+      return await database.transact(work, input);
     },
   };
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import type { Browser } from 'playwright-core';
-import { guides } from '../../src/http/docs-guides.ts';
+import { guides } from '../../src/http/docs-site/guides.ts';
 import { findFreePort } from '../support/redis-server.ts';
 import { startService } from '../support/service.ts';
 import { launchBrowser, openVisit, skip } from './chromium.ts';

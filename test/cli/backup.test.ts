@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, type TestContext, test } from 'node:test';
@@ -42,6 +42,22 @@ describe('backup', () => {
     t.after(() => copy.close());
     assert.deepEqual(await readContents(copy), await readContents(store));
     assert.equal(await addPet(copy), 3n);
+  });
+
+  for (const mode of [0o600, 0o640, 0o666])
+    test(`gives the copy the mode of the store, ${mode.toString(8)}, whatever the umask`, async (t) => {
+      const { url, path, file } = await createWorld(t);
+      await chmod(path, mode);
+      assert.equal((await runInProcess(['backup', file], url)).code, 0);
+      assert.equal((await stat(file)).mode & 0o777, mode);
+    });
+
+  test('replaces a file that others may read by one with the mode of the store', async (t) => {
+    const { url, path, file } = await createWorld(t);
+    await chmod(path, 0o600);
+    await writeFile(file, 'mine', { mode: 0o644 });
+    assert.equal((await runInProcess(['backup', file, '--force'], url)).code, 0);
+    assert.equal((await stat(file)).mode & 0o777, 0o600);
   });
 
   test('gives one value with --json', async (t) => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { writeWholeFile } from '../../src/cli/whole-file.ts';
@@ -14,7 +14,7 @@ async function makeTarget(t: TestContext) {
 
 test('a file that another makes while one is written is not replaced', async (t) => {
   const { folder, file } = await makeTarget(t);
-  const writing = writeWholeFile(file, false, async (unfinished) => {
+  const writing = writeWholeFile(file, { replaces: false }, async (unfinished) => {
     await writeFile(unfinished, 'ours');
     await writeFile(file, 'theirs');
   });
@@ -27,7 +27,9 @@ test('of many that write one file at once one does', async (t) => {
   const { folder, file } = await makeTarget(t);
   const texts = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
   const told = await Promise.allSettled(
-    texts.map((text) => writeWholeFile(file, false, (unfinished) => writeFile(unfinished, text))),
+    texts.map((text) =>
+      writeWholeFile(file, { replaces: false }, (unfinished) => writeFile(unfinished, text)),
+    ),
   );
   const written = texts.filter((_, index) => told[index]?.status === 'fulfilled');
   assert.deepEqual(written, [await readFile(file, 'utf8')]);
@@ -38,11 +40,21 @@ test('a link that leads nowhere is replaced by force alone', async (t) => {
   const { folder, file } = await makeTarget(t);
   await symlink(join(folder, 'nowhere'), file);
   await assert.rejects(
-    writeWholeFile(file, false, () => undefined),
+    writeWholeFile(file, { replaces: false }, () => undefined),
     isThere,
   );
   assert.deepEqual(await readdir(folder), ['animals.csv']);
-  await writeWholeFile(file, true, (unfinished) => writeFile(unfinished, 'ours'));
+  await writeWholeFile(file, { replaces: true }, (unfinished) => writeFile(unfinished, 'ours'));
   assert.equal(await readFile(file, 'utf8'), 'ours');
   assert.deepEqual(await readdir(folder), ['animals.csv']);
+});
+
+test('a file with a mode has it before its first byte, and is never open to more', async (t) => {
+  const { file } = await makeTarget(t);
+  await writeWholeFile(file, { replaces: false, mode: 0o600 }, async (unfinished) => {
+    const { mode, size } = await stat(unfinished);
+    assert.deepEqual([mode & 0o777, size], [0o600, 0]);
+    await writeFile(unfinished, 'ours');
+  });
+  assert.equal((await stat(file)).mode & 0o777, 0o600);
 });

@@ -4,10 +4,8 @@ import { systemClock } from '../../src/clock.ts';
 import { createCatalogue } from '../../src/pets/catalogue.ts';
 import { sqliteEngine } from '../support/engines.ts';
 import { describeCatalogue } from './catalogue.ts';
-import { describeIdempotency } from './catalogue-idempotency.ts';
 
 describeCatalogue(sqliteEngine);
-describeIdempotency(sqliteEngine);
 
 test('animals and pages are read within the call', async (t) => {
   const store = await sqliteEngine.createStore(t);

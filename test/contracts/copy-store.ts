@@ -94,7 +94,7 @@ export function describeCopy(from: Engine, to: Engine): void {
       const [source, target] = [await from.createStore(t), await to.createStore(t)];
       await fillStore(await source.open());
       const copy = await target.open();
-      const release = claimServing(target.url);
+      const release = await claimServing(target.url);
       const before = await readContents(copy);
       await assert.rejects(copyStore(source.url, target.url), isLine(/is in use|another service is serving/));
       assert.deepEqual(await readContents(copy), before);

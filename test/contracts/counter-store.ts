@@ -163,7 +163,7 @@ export function describeCounterStore(engine: Engine): void {
     test('more subjects than one run reads come back, each with its own count', async (t) => {
       const { start } = await open(t);
       const before = await start();
-      const subjects = 20_500;
+      const subjects = 10_500;
       for (let id = 0; id < subjects; id += 1) for (let sent = 0; sent <= id % 3; sent += 1) before.take(id);
       await before.flush();
       const after = await start();
@@ -176,9 +176,9 @@ export function describeCounterStore(engine: Engine): void {
       let writes = 0;
       const counting: Database = {
         ...database,
-        transact: (work) => {
+        transact: (work, input) => {
           writes += 1;
-          return database.transact(work);
+          return database.transact(work, input);
         },
       };
       const process = await start(counting);
@@ -207,10 +207,10 @@ export function describeCounterStore(engine: Engine): void {
       let failures = 2;
       const failing: Database = {
         ...database,
-        transact: (work) => {
+        transact: (work, input) => {
           failures -= 1;
           if (failures === 0) return Promise.reject(new AppError('unavailable', 'the store is away'));
-          return database.transact(work);
+          return database.transact(work, input);
         },
       };
       const process = await start(failing);

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { after } from 'node:test';
-import { createRedisCounters } from '../../src/limits/redis/redis-counters.ts';
-import { findRedis } from '../support/redis.ts';
+import { connectCounters, findRedis } from '../support/redis.ts';
 import { startRedisCluster, whyNoRedisServer } from '../support/redis-server.ts';
 import { describeCounters } from './counters.ts';
 
@@ -14,15 +13,12 @@ describeCounters({
   skip: redis.skip,
   async createCounters(test, addressesMax) {
     const { url, prefix } = await redis.createSpace(test);
-    const counters = createRedisCounters({
+    return connectCounters(test, {
       url,
       prefix,
       time: 'caller',
       ...(addressesMax !== undefined && { addressesMax }),
     });
-    test.after(counters.close);
-    await counters.probe('account', 'key');
-    return counters;
   },
 });
 
@@ -30,14 +26,11 @@ describeCounters({
   name: 'the counters in a cluster of three',
   skip: noServer,
   async createCounters(test, addressesMax) {
-    const counters = createRedisCounters({
+    return connectCounters(test, {
       url: nodes[0]?.url ?? '',
       prefix: `animal-store-test:${randomUUID()}:`,
       time: 'caller',
       ...(addressesMax !== undefined && { addressesMax }),
     });
-    test.after(counters.close);
-    await counters.probe('account', 'key');
-    return counters;
   },
 });

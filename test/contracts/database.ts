@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import { AppError } from '../../src/errors.ts';
+import { AppError, OperatorError, OutcomeUnknownError, UsageError } from '../../src/errors.ts';
 import { int64Max, int64Min } from '../../src/int64.ts';
 import { insertedId, insertPet, selectOldest, selectPet } from '../../src/pets/pet-rows.ts';
 import { isUniqueViolation } from '../../src/storage/constraint.ts';
-import { type Database, step, type Work } from '../../src/storage/database.ts';
+import type { Database } from '../../src/storage/database.ts';
 import type { Engine } from '../support/engines.ts';
 import {
   insertSecret,
@@ -13,8 +13,8 @@ import {
   selectSecret,
   selectSubjects,
   selectUsed,
-  updateUsed,
 } from './window-rows.ts';
+import { addAndReadWindow, addAndThrow, addIfAlone, addPet, addWindows, countUp } from './works.ts';
 
 /** What src/storage/database.ts promises of `read`, `run`, `transact` and `close`, on any engine. */
 export function describeDatabase(engine: Engine): void {
@@ -133,7 +133,7 @@ export function describeDatabase(engine: Engine): void {
         const add = (name: string) => database.run(insertPet, available(name));
         const results = await Promise.allSettled([
           add('a'),
-          database.transact(() => step(insertPet, { ...available('b'), status })),
+          database.transact(addPet, { ...available('b'), status }),
           add('c'),
           database.run(insertWindow, { subject: 'w', used: 1n }),
           add('d'),
@@ -173,49 +173,60 @@ export function describeDatabase(engine: Engine): void {
   describe(`transactions on ${engine.name}`, { skip: engine.skip }, () => {
     test('a work sees its own writes, and its result is given when they are there for all', async (t) => {
       const database = await open(t);
-      const used = await database.transact(function* () {
-        yield* step(insertWindow, { subject: 'a', used: 1n });
-        const [row] = yield* step(selectUsed, { subject: 'a' });
-        return row?.used;
-      });
+      const used = await database.transact(addAndReadWindow, { subject: 'a', used: 1n });
       assert.equal(used, 1n);
       assert.equal(await readUsed(database, 'a'), 1n);
     });
 
-    test('a work that throws leaves nothing of it, and its error is passed on as it is', async (t) => {
-      const database = await open(t);
-      const error = new Error('no further');
-      const failing = database.transact(function* () {
-        yield* step(insertWindow, { subject: 'a', used: 1n });
-        throw error;
+    for (const [name, type, code] of [
+      ['AppError', AppError, 'idempotency_key_reused'],
+      ['OperatorError', OperatorError, undefined],
+      ['UsageError', UsageError, undefined],
+      ['OutcomeUnknownError', OutcomeUnknownError, undefined],
+      ['Error', Error, undefined],
+    ] as const)
+      test(`a work that throws ${name} leaves nothing of it, and the caller gets that error`, async (t) => {
+        const database = await open(t);
+        const failing = database.transact(addAndThrow, {
+          subject: 'a',
+          used: 1n,
+          name,
+          message: 'no further',
+        });
+        await assert.rejects(failing, (error) => {
+          assert.ok(error instanceof type);
+          assert.deepEqual(
+            [error.name, error.message, 'code' in error ? error.code : undefined],
+            [name, 'no further', code],
+          );
+          return true;
+        });
+        assert.deepEqual(await readSubjects(database), []);
       });
-      await assert.rejects(failing, (thrown) => thrown === error);
-      assert.deepEqual(await readSubjects(database), []);
-    });
 
     test('a work with a step that fails leaves nothing of it', async (t) => {
       const database = await open(t);
-      const failing = database.transact(function* () {
-        yield* step(insertWindow, { subject: 'a', used: 1n });
-        yield* step(insertWindow, { subject: 'a', used: 2n });
-      });
+      const failing = database.transact(addWindows, [
+        { subject: 'a', used: 1n },
+        { subject: 'a', used: 2n },
+      ]);
       await assert.rejects(failing, isUniqueViolation);
       assert.deepEqual(await readSubjects(database), []);
     });
 
     test('works that fail do no harm to those beside them', async (t) => {
       const database = await open(t);
-      const add = (index: number) =>
-        database.transact(function* () {
-          yield* step(insertWindow, { subject: `window ${index}`, used: BigInt(index) });
-          if (index % 3 === 0) throw new Error(`${index}`);
-          return index;
-        });
+      const add = (index: number) => {
+        const window = { subject: `window ${index}`, used: BigInt(index) };
+        return index % 3 === 0
+          ? database.transact(addAndThrow, { ...window, name: 'Error', message: `${index}` })
+          : database.transact(addAndReadWindow, window);
+      };
       const outcomes = await Promise.allSettled(Array.from({ length: 30 }, (_, index) => add(index)));
       for (const [index, outcome] of outcomes.entries())
         if (index % 3 === 0)
           assert.equal(outcome.status === 'rejected' && outcome.reason.message, `${index}`);
-        else assert.equal(outcome.status === 'fulfilled' && outcome.value, index);
+        else assert.equal(outcome.status === 'fulfilled' && outcome.value, BigInt(index));
       assert.equal((await readSubjects(database)).length, 20);
     });
 
@@ -224,12 +235,7 @@ export function describeDatabase(engine: Engine): void {
       const instances = await Promise.all([store.open(), store.open()]);
       await instances[0].run(insertWindow, { subject: 'a', used: 0n });
       await Promise.all(
-        Array.from({ length: 30 }, (_, index) =>
-          instances[index % 2 === 0 ? 0 : 1].transact(function* () {
-            const [row] = yield* step(selectUsed, { subject: 'a' });
-            yield* step(updateUsed, { subject: 'a', used: (row?.used ?? 0n) + 1n });
-          }),
-        ),
+        Array.from({ length: 30 }, (_, index) => instances[index % 2 === 0 ? 0 : 1].transact(countUp, 'a')),
       );
       assert.equal(await readUsed(instances[0], 'a'), 30n);
     });
@@ -237,13 +243,9 @@ export function describeDatabase(engine: Engine): void {
     test('of two works that each write what the other reads, one sees what the other wrote', async (t) => {
       const store = await engine.createStore(t);
       const instances = await Promise.all([store.open(), store.open()]);
-      const addIfAlone = function* (subject: string): Work<void> {
-        const others = yield* step(selectSubjects, {});
-        if (others.length === 0) yield* step(insertWindow, { subject, used: 1n });
-      };
       await Promise.all([
-        instances[0].transact(() => addIfAlone('a')),
-        instances[1].transact(() => addIfAlone('b')),
+        instances[0].transact(addIfAlone, { subject: 'a', used: 1n }),
+        instances[1].transact(addIfAlone, { subject: 'b', used: 1n }),
       ]);
       assert.equal((await readSubjects(instances[0])).length, 1);
     });
@@ -251,10 +253,10 @@ export function describeDatabase(engine: Engine): void {
     test('a read beside works sees all of each or nothing of it', async (t) => {
       const database = await open(t);
       const addPair = (index: number) =>
-        database.transact(function* () {
-          yield* step(insertWindow, { subject: `${index} left`, used: 1n });
-          yield* step(insertWindow, { subject: `${index} right`, used: 1n });
-        });
+        database.transact(addWindows, [
+          { subject: `${index} left`, used: 1n },
+          { subject: `${index} right`, used: 1n },
+        ]);
       const works = Array.from({ length: 20 }, (_, index) => addPair(index));
       const reads = await Promise.all(Array.from({ length: 20 }, () => readSubjects(database)));
       await Promise.all(works);

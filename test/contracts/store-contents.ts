@@ -1,7 +1,7 @@
 import { insertAccount } from '../../src/accounts/account-rows.ts';
 import { insertApiKey } from '../../src/accounts/api-key-rows.ts';
 import { int64Max, int64Min } from '../../src/int64.ts';
-import { upsertConduct } from '../../src/limits/memory/conduct-rows.ts';
+import { writeConduct } from '../../src/limits/memory/conduct-rows.ts';
 import { insertPet, upsertIdempotencyRecord } from '../../src/pets/pet-rows.ts';
 import { type Database, statement, type Value } from '../../src/storage/database.ts';
 import type { Tables } from '../../src/storage/tables.ts';
@@ -45,14 +45,16 @@ async function addAllOf(database: Database, text: string): Promise<void> {
     createdAtMs: 2n,
     expiresAtMs: null,
   });
-  await database.run(upsertConduct, {
-    keyId: text,
-    bannedUntilMs: 3n,
-    lastBanAtMs: 4n,
-    lastBanMs: 5n,
-    refusedAtMs: text,
-    forgetAtMs: 6n,
-  });
+  await database.transact(writeConduct, [
+    {
+      keyId: text,
+      bannedUntilMs: 3n,
+      lastBanAtMs: 4n,
+      lastBanMs: 5n,
+      refusedAtMs: text,
+      forgetAtMs: 6n,
+    },
+  ]);
   const record = { accountId: 2n, key: text, bodyHash: bytes, petId: int64Max, createdAtMs: 7n };
   await database.run(upsertIdempotencyRecord, record);
   await database.run(insertWindow, { subject: text, used: 8n });

@@ -36,7 +36,7 @@ export function describeWholeStore(engine: Engine): void {
       await (await store.open()).close();
       await writeStore(store.url, async (whole) => {
         await whole.requireUnserved();
-        const release = claimServing(store.url);
+        const release = await claimServing(store.url);
         const other = await store.open();
         await other.read(selectSubjects, {});
         await assert.rejects(whole.requireUnserved(), /is in use|another service is serving/);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
-import { nodeFlags } from '../../bench/machine.ts';
+import manifest from '../../package.json' with { type: 'json' };
 import { runInProcess } from '../cli/run-command-line.ts';
 import { makeFolder } from '../support/service.ts';
 
@@ -19,6 +19,8 @@ const [dockerfile, unit] = await Promise.all([
 /** The command line of each, without the path of Node itself. */
 const containerArgs: readonly string[] = JSON.parse(/^CMD (\[.*\])$/m.exec(dockerfile)?.[1] ?? '[]').slice(1);
 const unitArgs = /^ExecStart=\S+ (.*)$/m.exec(unit)?.[1]?.split(' ') ?? [];
+
+const nodeFlags: readonly string[] = manifest.scripts.start.match(/(?<=^exec node (?:--\S+ )*)--\S+/g) ?? [];
 
 /** What the image holds, and nothing else, in folders of the test's own. */
 async function installAsShipped(t: TestContext) {

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { toAnchor } from '../../src/http/docs-guides.ts';
+import { toAnchor } from '../../src/http/docs-site/guides.ts';
 
 export const root = join(import.meta.dirname, '../..');
 

@@ -1,32 +1,33 @@
 import assert from 'node:assert/strict';
-import { PassThrough } from 'node:stream';
-import { type TestContext, test } from 'node:test';
-import { Registry } from 'prom-client';
+import { test } from 'node:test';
 import { lookUpWaitMsMax, spentLane, strangersLane } from '../../src/accounts/key-lookup.ts';
 import { rememberedKeysMax } from '../../src/accounts/key-verifier.ts';
 import { knownKeysMax } from '../../src/accounts/known-keys.ts';
-import { backlogMax, drainMsMax } from '../../src/app.ts';
+import { drainMsMax } from '../../src/app.ts';
 import { secondMs } from '../../src/clock.ts';
 import { settings } from '../../src/config.ts';
 import { jsonDepthMax } from '../../src/exact-json.ts';
-import { lastCallMs } from '../../src/http/closing.ts';
-import { connectionsPerTurn } from '../../src/http/connections.ts';
 import {
+  backlogMax,
   chunkExtensionBytesMax,
   connectionsMax,
   defaultTimeouts,
   headerBytesMax,
   headersMax,
-} from '../../src/http/http-server.ts';
-import { requestsPerTurn, throngMsMax, waitingBytesMax, waitingRequestsMax } from '../../src/http/in-turn.ts';
-import { bodyBytesMax } from '../../src/http/json-body.ts';
-import { buildOpsServer } from '../../src/http/ops-server.ts';
-import { heldAnswersMax } from '../../src/http/outbox.ts';
-import { readyBytesMax } from '../../src/http/ready-answers.ts';
+} from '../../src/http/connection/bounds.ts';
+import { lastCallMs } from '../../src/http/connection/graceful-shutdown.ts';
+import { lingerBytesMax, lingerMs } from '../../src/http/connection/malformed-requests.ts';
+import {
+  requestsPerTurn,
+  waitingBytesMax,
+  waitingRequestsMax,
+} from '../../src/http/connection/pipelining.ts';
+import { bodyBytesMax } from '../../src/http/request/body.ts';
 import { slowRequestMs, unavailableLinesMax } from '../../src/http/request-log.ts';
-import { lingerBytesMax, lingerMs } from '../../src/http/unreadable.ts';
+import { cacheBytesMax } from '../../src/http/response/response-cache.ts';
 import { addressesMax } from '../../src/limits/memory/memory-counters.ts';
-import { createLog } from '../../src/observability/log.ts';
+import { waitingCharactersMax } from '../../src/observability/line-buffer.ts';
+import { operatorConnectionsMax } from '../../src/operator/operator-server.ts';
 import { startLockMsMax } from '../../src/storage/postgres/database.ts';
 import { waitingTasksMax } from '../../src/storage/postgres/pool.ts';
 import { waitingWorksMax, writeWaitMsMax } from '../../src/storage/sqlite/writer.ts';
@@ -45,16 +46,7 @@ test('docs/settings.md lists every setting, and no other, as the program reads i
   assert.deepEqual(listed, actual);
 });
 
-/** The server of the operator's port, as Node has it; it does not listen. */
-async function buildOps(t: TestContext) {
-  const log = createLog('silent', new PassThrough());
-  const ops = await buildOpsServer({ checks: [], registry: new Registry(), log });
-  t.after(() => ops.close());
-  return ops.server;
-}
-
-test('docs/settings.md tells the fixed bounds as the program holds them', async (t) => {
-  const ops = await buildOps(t);
+test('docs/settings.md names the fixed bounds as the program holds them', () => {
   const seconds = (ms: number) => `${ms / secondMs} s`;
   const bytes = (count: number) => `${count.toLocaleString('en')} bytes`;
   const listed = readTable(document, 'Fixed bounds').map(([, value]) => value);
@@ -71,9 +63,6 @@ test('docs/settings.md tells the fixed bounds as the program holds them', async 
     waitingRequestsMax.toLocaleString('en'),
     `${waitingBytesMax / 2 ** 20} MiB`,
     String(requestsPerTurn),
-    `${connectionsPerTurn.least} to ${connectionsPerTurn.most}`,
-    `${throngMsMax} ms`,
-    String(heldAnswersMax),
     connectionsMax.toLocaleString('en'),
     backlogMax.toLocaleString('en'),
     waitingWorksMax.toLocaleString('en'),
@@ -88,13 +77,14 @@ test('docs/settings.md tells the fixed bounds as the program holds them', async 
     seconds(lookUpWaitMsMax),
     String(spentLane.runningMax),
     `${spentLane.waitingMax} and ${spentLane.waitingPerAddressMax}`,
-    bytes(readyBytesMax),
+    bytes(cacheBytesMax),
     seconds(slowRequestMs),
     String(unavailableLinesMax),
+    waitingCharactersMax.toLocaleString('en'),
     seconds(lingerMs),
     bytes(lingerBytesMax),
     seconds(lastCallMs),
     seconds(drainMsMax),
-    [ops.headersTimeout, ops.requestTimeout, ops.keepAliveTimeout].map(seconds).join(', '),
+    operatorConnectionsMax.toLocaleString('en'),
   ]);
 });

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { chmod, mkdir, open, readdir, readFile, readlink, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -7,11 +6,10 @@ import { describe, test } from 'node:test';
 import { dayMs, systemClock } from '../../src/clock.ts';
 import { inspectSqlite } from '../../src/storage/sqlite/inspection.ts';
 import { runInProcess } from '../cli/run-command-line.ts';
+import { obeyPermissions } from '../support/obey-permissions.ts';
+import { runProgram } from '../support/processes.ts';
 import { type Ending, makeFolder, startService } from '../support/service.ts';
 import { examineWith, expectFinding } from './examined.ts';
-
-const main = join(import.meta.dirname, '../../src/main.ts');
-const nobody = 65_534;
 
 /** A store with an account, in a folder of its own. */
 async function makeStore(test: Ending) {
@@ -86,7 +84,7 @@ describe('of a SQLite store the doctor says', () => {
   test('that it is whole though it is opened and written to while it is read', async (t) => {
     const { file } = await makeStore(t);
     execute(file, makeAnimals(1_000_000));
-    const looking = inspectSqlite(file, 60_000);
+    const looking = inspectSqlite(file, 'live', 60_000);
     await untilOpenedBy(looking, file);
     for (let turn = 0; turn < 8; turn += 1) execute(file, makeAnimals(5_000));
     assert.equal((await looking)?.integrity, 'ok');
@@ -146,16 +144,26 @@ describe('of a SQLite store the doctor says', () => {
   test('that this user may not write to its folder', async (t) => {
     const { folder, settings } = await makeStore(t);
     await chmod(folder, 0o555);
-    const isRoot = process.getuid?.() === 0;
-    const { status, stdout, stderr } = spawnSync(process.execPath, [main, 'doctor', '--json'], {
-      env: { ...settings, PORT: '0', OPS_PORT: '0' },
-      encoding: 'utf8',
-      ...(isRoot && { uid: nobody, gid: nobody }),
+    const { code, stdout, stderr } = await runProgram(['doctor', '--json'], {
+      settings: { ...settings, PORT: '0', OPS_PORT: '0' },
+      wrapper: obeyPermissions,
     });
     await chmod(folder, 0o755);
-    assert.equal(status, 1, stderr);
+    assert.equal(code, 1, stderr);
     const { findings } = JSON.parse(stdout);
     expectFinding(findings, 'writing', 'problem', /this user may not write to /);
     expectFinding(findings, 'store', 'ok', /is whole/);
+  });
+
+  test('which valid keys of another environment it holds, and none of those that ended', async (t) => {
+    const { settings } = await makeStore(t);
+    const elsewhere = { ...settings, ENVIRONMENT: 'production' };
+    const [{ id }] = JSON.parse(
+      (await runInProcess(['keys', 'list', '--json'], settings.DATABASE_URL)).stdout,
+    );
+    const named = new RegExp(`^keys of another environment do not work in production: ${id}$`);
+    expectFinding(await examineWith(elsewhere), 'keys', 'warning', named);
+    await runInProcess(['keys', 'revoke', id], settings.DATABASE_URL);
+    assert.ok((await examineWith(elsewhere)).every(({ check }) => check !== 'keys'));
   });
 });

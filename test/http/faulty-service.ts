@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { createKeyVerifier } from '../../src/accounts/key-verifier.ts';
-import { createCursors } from '../../src/http/cursor.ts';
+import { createCursors } from '../../src/http/request/cursor.ts';
 import { buildServer } from '../../src/http/server.ts';
 import { createLimiter } from '../../src/limits/limiter.ts';
 import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts';
@@ -38,12 +38,11 @@ export async function startFaultyService(test: Ending, fault: Fault = 'store gon
   if (fault === 'store gone') await end();
   else test.after(end);
 
-  const server = await buildServer({
+  const server = buildServer({
     catalogue: fault === 'answer unwritable' ? giveNothing(store.catalogue) : store.catalogue,
     verifier,
     limiter: createLimiter({ counters: createMemoryCounters(), clock }),
     cursors: createCursors(Buffer.alloc(32)),
-    watchWaits: store.database.watchWaits,
     clock,
     log: createLog('silent', new PassThrough()),
     publicUrl: null,
@@ -52,8 +51,8 @@ export async function startFaultyService(test: Ending, fault: Fault = 'store gon
     logRequests: 'errors',
     timeouts: { headersMs: 100, requestMs: 200, keepAliveMs: 1_000, untakenMs: 1_000 },
   });
-  test.after(() => server.close());
-  return { baseUrl: `${await server.listen({ port: 0 })}/v1`, key, store };
+  test.after(() => server.close(0));
+  return { baseUrl: `${await server.listen('127.0.0.1', 0)}/v1`, key, store };
 }
 
 function giveNothing(catalogue: Catalogue): Catalogue {

@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { bodyBytesMax } from '../../src/http/json-body.ts';
+import { bodyBytesMax } from '../../src/http/request/body.ts';
 import { expectError } from '../support/expect-error.ts';
 import { exchangeRaw, formatRequest } from '../support/raw-http.ts';
 import { startService } from '../support/service.ts';

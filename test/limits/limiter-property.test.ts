@@ -104,8 +104,9 @@ async function startRun(database: Database, run: number) {
       check(await process.limiter.takeForAddress(address), { subject, limits: freeLimits, keyId: null });
     } else {
       const keyId = `${run}-${from.account}-${from.keyId}`;
-      const caller = { accountId: BigInt(2 * run + from.account + 1), keyId, limits: from.limits };
       const subject = String(from.account);
+      const accountId = BigInt(2 * run + from.account + 1);
+      const caller = { accountId, accountName: subject, keyId, limits: from.limits };
       check(await process.limiter.takeForKey(caller), { subject, limits: from.limits, keyId });
     }
   }

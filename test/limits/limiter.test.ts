@@ -11,7 +11,7 @@ import { freeLimits, type Limits } from '../../src/plans/plan.ts';
 function open(limits: Limits = freeLimits, counters: Counters = createMemoryCounters()) {
   const time = { nowMs: Date.UTC(2027, 0, 2, 12) + 123 };
   const limiter = createLimiter({ counters, clock: () => time.nowMs });
-  const caller = { accountId: 2n ** 63n - 1n, keyId: 'key', limits };
+  const caller = { accountId: 2n ** 63n - 1n, accountName: 'Zoo', keyId: 'key', limits };
 
   function send(count: number): Decision[] {
     return Array.from({ length: count }, () => limiter.takeForKey(caller) as Decision);

@@ -6,9 +6,9 @@ import { type TestContext, test } from 'node:test';
 import { createLog } from '../../src/observability/log.ts';
 import { calmMs, createStoreFaults, repeatAfterMs } from '../../src/observability/store-faults.ts';
 import { watchCalls } from '../../src/observability/watch-calls.ts';
-import { step } from '../../src/storage/database.ts';
 import { openDatabase } from '../../src/storage/open-database.ts';
 import { insertWindow, selectSubjects } from '../contracts/window-rows.ts';
+import { addAndThrow } from '../contracts/works.ts';
 import { createMovableClock, makeFolder, startService, type TestService } from '../support/service.ts';
 
 /** A watched store that can be taken away and brought back, and the lines that were logged of it. */
@@ -16,7 +16,8 @@ async function openWatched(t: TestContext) {
   const folder = join(await makeFolder(t), 'data');
   const output = new PassThrough();
   const clock = createMovableClock();
-  const faults = createStoreFaults(createLog('info', output), clock.now, clock.now);
+  const log = createLog('info', output);
+  const faults = createStoreFaults(log, clock.now, clock.now);
   const database = watchCalls(await openDatabase(`sqlite:${join(folder, 'store.db')}`), [faults]);
   t.after(() => database.close());
   let subject = 0;
@@ -31,11 +32,11 @@ async function openWatched(t: TestContext) {
     takeAway: () => rename(folder, `${folder}-elsewhere`),
     bringBack: () => rename(`${folder}-elsewhere`, folder),
     add: () => database.run(insertWindow, { subject: String(subject++), used: 1n }),
-    readLines: () =>
-      logged
-        .split('\n')
-        .filter((line) => line !== '')
-        .map((line) => JSON.parse(line) as { level: number; msg: string; failures: number }),
+    readLines() {
+      log.flush();
+      const lines = logged.split('\n').filter((line) => line !== '');
+      return lines.map((line) => JSON.parse(line) as { level: number; msg: string; failures: number });
+    },
   };
 }
 
@@ -109,9 +110,11 @@ test('a fault of what is read within the call is told, and that it is well again
 
 test('a work that gives up is no fault', async (t) => {
   const { database, readLines, faults } = await openWatched(t);
-  const givesUp = database.transact(function* () {
-    yield* step(selectSubjects, {});
-    throw new Error('no');
+  const givesUp = database.transact(addAndThrow, {
+    subject: 'a',
+    used: 1n,
+    name: 'Error',
+    message: 'no',
   });
   await assert.rejects(givesUp, /no/);
   assert.deepEqual([readLines(), faults.listNotes()], [[], []]);

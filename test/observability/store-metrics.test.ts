@@ -6,8 +6,8 @@ import { selectAnyAccount } from '../../src/accounts/account-rows.ts';
 import { createStoreMetrics } from '../../src/observability/store-metrics.ts';
 import { watchCalls } from '../../src/observability/watch-calls.ts';
 import { insertPet } from '../../src/pets/pet-rows.ts';
-import { step } from '../../src/storage/database.ts';
 import { openDatabase } from '../../src/storage/open-database.ts';
+import { addAndThrow, doNothing } from '../contracts/works.ts';
 import { makeFolder } from '../support/service.ts';
 
 async function openTimed(test: TestContext) {
@@ -23,7 +23,7 @@ test('reads and writes of the store are timed apart', async (t) => {
   await database.read(selectAnyAccount, { count: 1n });
   await database.read(selectAnyAccount, { count: 1n });
   await database.run(insertPet, { name: 'Rex', categoryId: 1n, status: 'available' });
-  await database.transact(() => step(selectAnyAccount, { count: 1n }));
+  await database.transact(doNothing, null);
 
   const shown = await show();
   assert.match(shown, /store_duration_seconds_count\{call="read"\} 2$/m);
@@ -57,9 +57,11 @@ test('what cannot be read within the call is counted, too, and is not timed', as
 
 test('a work that gives up is no failure of the store', async (t) => {
   const { database, show } = await openTimed(t);
-  const givesUp = database.transact(function* () {
-    yield* step(selectAnyAccount, { count: 1n });
-    throw new Error('no');
+  const givesUp = database.transact(addAndThrow, {
+    subject: 'a',
+    used: 1n,
+    name: 'Error',
+    message: 'no',
   });
   await assert.rejects(givesUp, /no/);
   assert.match(await show(), /store_failures_total\{call="write"\} 0$/m);

@@ -49,7 +49,7 @@ describe('the rows of an NDJSON file', () => {
 
   test('are refused where they are nested too deep', async () => {
     assert.deepEqual(await findRules(`${'['.repeat(20_000)}\n`), [
-      [1, null, 'must be JSON nested 128 levels deep at most'],
+      [1, null, 'must be nested at most 128 levels deep'],
     ]);
   });
 

@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  completeNewPet,
-  findViolations,
-  isNewPet,
-  nameLengthMax,
-  type PetStatus,
-  petStatuses,
-} from '../../src/pets/pet.ts';
+import { completeNewPet, findViolations, isNewPet, type PetStatus, petStatuses } from '../../src/pets/pet.ts';
+import { nameLengthMax } from '../../src/schema.ts';
 
 const rex = { name: 'Rex', categoryId: 1n };
 

@@ -1,5 +1,6 @@
-import type { NewPet, Violation } from '../../src/pets/pet.ts';
+import type { NewPet } from '../../src/pets/pet.ts';
 import { type PetFileFormat, readPets } from '../../src/pets/pet-import.ts';
+import type { Violation } from '../../src/schema.ts';
 
 export interface ReadFile {
   readonly pets: readonly NewPet[];

@@ -11,7 +11,7 @@ export const limitHeaders = [
   'ratelimit',
 ];
 
-/** Fails where a response lacks what every response has: an id, and the headers of the limits and for browsers' safety. */
+/** Fails if a response lacks what every response has: an id, the headers of the limits, and those for browsers' safety. */
 export function expectCommonHeaders({ status, headers }: Pick<RawResponse, 'status' | 'headers'>): void {
   for (const name of limitHeaders) assert.ok(headers.get(name), `${name} on ${status}`);
   assert.equal(headers.get('x-content-type-options'), 'nosniff', `on ${status}`);
@@ -19,7 +19,7 @@ export function expectCommonHeaders({ status, headers }: Pick<RawResponse, 'stat
   assert.match(headers.get('x-request-id') ?? '', /^req_[0-9a-f]{12}_[0-9a-z]+$/);
 }
 
-/** Holds a response to interface section 2, Error, and gives its message. */
+/** Fails unless a response is an Error (interface section 2) that links to its explanation. Gives its message. */
 export async function expectError(
   response: Response | RawResponse,
   status: number,
@@ -34,5 +34,10 @@ export async function expectError(
   assert.equal(body.status, status);
   assert.ok(typeof body.message === 'string' && body.message !== '');
   expectCommonHeaders(response);
+  const links = response.headers.get('link') ?? '';
+  assert.ok(
+    links.split(', ').some((link) => link.endsWith(`/docs/errors#${code}>; rel="help"`)),
+    links,
+  );
   return body.message;
 }

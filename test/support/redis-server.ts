@@ -114,10 +114,10 @@ export async function startRedisCluster(test: Ending): Promise<RedisServer[]> {
   return nodes;
 }
 
-/** Asks again and again until something that lies outside this process has come to be so. */
+/** Asks every 10 ms, 6,000 times at most, until something outside this process is true. */
 export async function eventually(isSo: () => Promise<boolean>): Promise<void> {
   for (let attempts = 1; !(await isSo()); attempts += 1) {
-    if (attempts === 1_000) throw new Error('it does not come to be so');
+    if (attempts === 6_000) throw new Error('it does not come to be so');
     await setTimeout(10);
   }
 }

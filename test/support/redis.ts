@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import { createClient } from '@redis/client';
+import { createRedisCounters, type RedisCounters } from '../../src/limits/redis/redis-counters.ts';
 
 type Lifetime = Pick<TestContext, 'after'>;
+
+/** Long enough for any machine. */
+const connectMsMax = 60_000;
 
 /** A part of a Redis that is one test's own; its keys are deleted when the test ends. */
 export interface RedisSpace {
@@ -44,10 +48,30 @@ async function whyUnreachable(url: string): Promise<string | false> {
 
 /** A client that is not mended when it is lost. */
 export async function connectRedis(url: string) {
-  const client = createClient({ url, RESP: 2, socket: { reconnectStrategy: false } });
+  const socket = { connectTimeout: connectMsMax, reconnectStrategy: false } as const;
+  const client = createClient({ url, RESP: 2, socket });
   client.on('error', () => undefined);
   await client.connect();
   return client;
+}
+
+/**
+ * Counters in a Redis that is there, connected. The service gives a connection 1 s and then counts alone; on a busy
+ * machine that may be too short, so a test tries again, 30 times at most.
+ */
+export async function connectCounters(
+  test: Lifetime,
+  options: Parameters<typeof createRedisCounters>[0],
+): Promise<RedisCounters> {
+  const counters = createRedisCounters(options);
+  test.after(counters.close);
+  for (let triesLeft = 30; ; triesLeft -= 1)
+    try {
+      await counters.probe('account', 'key');
+      return counters;
+    } catch (error) {
+      if (triesLeft === 0) throw error;
+    }
 }
 
 async function createSpace(test: Lifetime, url: string): Promise<RedisSpace> {

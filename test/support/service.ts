@@ -88,7 +88,8 @@ export async function startService(
   output.on('data', (chunk) => {
     logged += chunk;
   });
-  const app = await startApp(config, clock.now, createLog(config.logLevel, output));
+  const log = createLog(config.logLevel, output);
+  const app = await startApp(config, clock.now, log);
   const store = await openStore(config, clock.now);
   const baseUrl = `${app.url}/v1`;
   const files: DatabaseSync[] = [];
@@ -119,7 +120,10 @@ export async function startService(
     baseUrl,
     store,
     clock,
-    readLog: () => logged,
+    readLog() {
+      log.flush();
+      return logged;
+    },
     request,
     stop,
     async createKey(plan = 'enterprise', limits, order = {}) {

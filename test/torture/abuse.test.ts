@@ -4,6 +4,7 @@ import { overlongFlood, pipelinedFlood } from '../../torture/abuse/floods.ts';
 import { hugeHeads } from '../../torture/abuse/heads.ts';
 import { heavyInputs } from '../../torture/abuse/heavy-inputs.ts';
 import { slowHeads } from '../../torture/abuse/slow.ts';
+import { stalledLog } from '../../torture/abuse/stalled-log.ts';
 import {
   manyAddresses,
   manyAddressesShared,
@@ -28,6 +29,7 @@ const parts = [
   [wrongKeys, 0.002],
   [manyAddressesShared, 0.002],
   [wrongKeysShared, 0.03],
+  [stalledLog, 0.02],
 ] as const;
 
 for (const [scenario, scale] of parts) testShort(scenario, scale, 7, 'a good client is served');

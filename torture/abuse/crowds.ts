@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { defaultTimeouts } from '../../src/http/http-server.ts';
+import { defaultTimeouts } from '../../src/http/connection/bounds.ts';
 import { createRandom } from '../random.ts';
 import { type Scenario, Skipped } from '../scenario.ts';
 import { loopbackAddress } from '../target.ts';

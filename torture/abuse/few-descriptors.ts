@@ -32,7 +32,7 @@ export const fewDescriptors: Scenario = {
     const good = await openRaw(context, target.url);
     await ask(good, 201, add);
     const crowd = await openCrowd(context, target, 2 * descriptors);
-    await crowd.untilClosed(descriptors, 20_000);
+    await crowd.untilClosed(descriptors, 60_000);
     const requests = share(1_000, context.scale);
     for (let count = 0; count < requests; count += 1) {
       await ask(good, 200, `GET /v1/pets HTTP/1.1\r\n${head}\r\n`);
@@ -52,7 +52,7 @@ export const fewDescriptors: Scenario = {
 
     /** Until those that are gone have been noticed a new client is turned away. */
     async function askAnew(): Promise<void> {
-      const deadlineMs = performance.now() + 20_000;
+      const deadlineMs = performance.now() + 60_000;
       for (;;) {
         try {
           return await ask(await openRaw(context, target.url), 201, add);

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { defaultTimeouts, headersMax } from '../../src/http/http-server.ts';
-import { waitingRequestsMax } from '../../src/http/in-turn.ts';
+import { defaultTimeouts, headersMax } from '../../src/http/connection/bounds.ts';
+import { waitingRequestsMax } from '../../src/http/connection/pipelining.ts';
 import { until } from '../../test/support/processes.ts';
 import type { Scenario } from '../scenario.ts';
 import { abuse, share } from './abuse.ts';
@@ -106,7 +105,7 @@ export const unreadFlood: Scenario = abuse({
     }, 500);
     context.after(() => clearInterval(flooding));
     await until(
-      () => pause(100).then(target.countDescriptors),
+      async () => target.countDescriptors(),
       (open) => open < 60,
       2 * defaultTimeouts.untakenMs + 20_000,
     );

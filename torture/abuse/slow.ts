@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { setTimeout as pause } from 'node:timers/promises';
-import { defaultTimeouts } from '../../src/http/http-server.ts';
+import { defaultTimeouts } from '../../src/http/connection/bounds.ts';
 import { until } from '../../test/support/processes.ts';
 import type { Scenario, TortureContext } from '../scenario.ts';
 import { abuse, share } from './abuse.ts';
@@ -94,7 +93,7 @@ export const slowReaders: Scenario = abuse({
     for (const socket of crowd.sockets) socket.write(ask.repeat(pagesPerConnection));
     // That it was cut off shows only to a client that reads: here it is seen at the service.
     await until(
-      () => pause(100).then(target.countDescriptors),
+      async () => target.countDescriptors(),
       (open) => open < otherDescriptorsMax,
       2 * defaultTimeouts.untakenMs + lateMsMax,
     );

@@ -3,7 +3,7 @@ import { connect, type TcpSocketConnectOpts } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { RawResponse } from '../../test/support/raw-http.ts';
 
-const answerMsMax = 20_000;
+const answerMsMax = 60_000;
 
 /** Sends bytes (one a character) on a connection of their own, says that it was all, and gives all that comes back. */
 export async function exchangeBytes(address: TcpSocketConnectOpts, bytes: string): Promise<string> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { Description } from '../../test/http/description.ts';
+import type { Description } from '../../test/http/openapi/description.ts';
 import { openRaw } from '../../test/support/raw-http.ts';
 import { createRandom } from '../random.ts';
 import type { Scenario } from '../scenario.ts';

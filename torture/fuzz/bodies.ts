@@ -1,6 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { parseInt64Literal } from '../../src/int64.ts';
-import { type Description, matchesSchema, resolve } from '../../test/http/description.ts';
+import { type Description, matchesSchema, resolve } from '../../test/http/openapi/description.ts';
 import type { Body, Part } from './call.ts';
 import { textsFor, type ValueSchema } from './texts.ts';
 

@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check';
-import { type Description, listOperations, resolve } from '../../test/http/description.ts';
+import { type Description, listOperations, resolve } from '../../test/http/openapi/description.ts';
 import { bodiesFor } from './bodies.ts';
 import { type Call, type KeyKind, keyKinds, knownEtag, type Part, type Place } from './call.ts';
 import { partsFor } from './texts.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { parseExactJson } from '../../src/exact-json.ts';
-import { type Description, expectDescribed, matchesSchema } from '../../test/http/description.ts';
+import { type Description, expectDescribed, matchesSchema } from '../../test/http/openapi/description.ts';
 import { expectCommonHeaders } from '../../test/support/expect-error.ts';
 import type { RawConnection, RawResponse } from '../../test/support/raw-http.ts';
 import { type Call, findOperation, knownEtag } from './call.ts';
@@ -131,7 +131,7 @@ export function createLane({ description, shop, number, connect, onAnswer }: Lan
   }
 }
 
-const answerMsMax = 30_000;
+const answerMsMax = 60_000;
 
 async function readInTime(connection: RawConnection, isHead: boolean): Promise<RawResponse> {
   const impatience = setTimeout(() => connection.reset(), answerMsMax);

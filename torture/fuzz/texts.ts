@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check';
-import { type Description, matchesSchema, resolve } from '../../test/http/description.ts';
+import { type Description, matchesSchema, resolve } from '../../test/http/openapi/description.ts';
 import type { Part } from './call.ts';
 
 /** What a description says of a value, as far as the generators look at it. */

@@ -91,7 +91,7 @@ async function runRound(
     answeredAtMs,
     sent,
     killedAtMs,
-    graceMs: context.scale < 1 ? 2_000 : 200,
+    graceMs: context.scale < 1 ? 10_000 : 200,
   });
 
   const fresh = posts.takeNew();

@@ -69,7 +69,8 @@ export function formatRequest({ url, key }: { url: string; key: string }, post: 
   return `${lines.join('\r\n')}\r\n\r\n${body}`;
 }
 
-function takeAnswer(posts: Posts, post: Post, { status, body }: RawResponse): void {
+/** Throws where the answer is not that of an animal that was added. */
+export function takeAnswer(posts: Posts, post: Post, { status, body }: RawResponse): void {
   if (status !== 201) throw new Error(`${post.name} was answered with ${status} ${body}`);
   posts.answer(post, body);
 }

@@ -19,7 +19,7 @@ export const secondInstance: Scenario = {
       const line = await requireRefusal(store);
       if (!line.startsWith('another service is serving the database')) throw new Error(`it said ${line}`);
     }
-    await load.until('add 201', 100, 30_000);
+    await load.until('add 201', 100);
     if (load.seen.has('add 503')) throw new Error('the first was disturbed by the second');
     const answered = await load.stop();
     killGroup(first.child);

@@ -16,6 +16,7 @@ import {
 
 const roundsAtFullScale = 20;
 const crowd = { busy: 32, fresh: 4, idle: 16, slow: 4 };
+/** What a full run, on a machine of its own, holds the service to. */
 const stopMsMax = 10_000;
 
 export const terminate: Scenario = {
@@ -95,7 +96,7 @@ async function stopUnderLoad(
   const { code, signal } = await ended;
   const tookMs = performance.now() - toldMs;
   if (code !== 0) throw new Error(`it ended with ${code ?? signal}: ${service.readLog()}`);
-  if (tookMs > stopMsMax) throw new Error(`it took ${Math.round(tookMs)} ms to end`);
+  if (context.scale >= 1 && tookMs > stopMsMax) throw new Error(`it took ${Math.round(tookMs)} ms to end`);
   return tookMs;
 }
 

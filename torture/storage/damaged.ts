@@ -79,7 +79,7 @@ async function prepare(context: TortureContext): Promise<Original> {
   }
   const service = await store.start();
   const load = await startLoad(context, service, key, { writers: 4, readers: 0, prefix: 'late' });
-  await load.until('add 201', 100, 20_000);
+  await load.until('add 201', 100);
   const late = await load.stop();
   killGroup(service.child);
   await service.end();

@@ -21,21 +21,21 @@ export const fullDisk: Scenario = {
     const { key } = await store.createKey();
     const service = await store.start();
     const load = await startLoad(context, service, key, { writers: 16, readers: 8, prefix: 'full' });
-    await load.until('add 201', 100, 10_000);
+    await load.until('add 201', 100);
 
     fill(context, disk);
     const refused = Math.max(200, Math.round(refusedAtFullScale * context.scale));
-    await load.until('add 503', 1, 30_000);
+    await load.until('add 503', 1);
     load.begin();
-    await load.until('add 503', refused, 60_000);
-    await load.until('read 200', 100, 10_000);
+    await load.until('add 503', refused);
+    await load.until('read 200', 100);
     const figures = Object.fromEntries(load.seen);
     const logged = requireFewLines(service.readLog());
 
     rmSync(join(disk, 'filler'));
     const freedAtMs = performance.now();
     load.begin();
-    await load.until('add 201', 1, 10_000);
+    await load.until('add 201', 1);
     const wellMs = Math.round(performance.now() - freedAtMs);
     const answered = await load.stop();
     const used = await readDayUsed(service, key);

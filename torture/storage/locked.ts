@@ -20,17 +20,17 @@ export const locked: Scenario = {
     const other = new DatabaseSync(store.file, { timeout: 10_000 });
     context.after(() => other.isOpen && other.close());
     const load = await startLoad(context, service, key, { writers: 16, readers: 8, prefix: 'locked' });
-    await load.until('add 201', 100, 10_000);
+    await load.until('add 201', 100);
 
     async function hold(ms: number): Promise<number> {
       other.exec('begin exclusive');
       load.begin();
       await pause(ms);
-      await load.until('read 200', 100, 10_000);
+      await load.until('read 200', 100);
       other.exec('rollback');
       const freeAtMs = performance.now();
       const before = load.seen.get('add 201') ?? 0;
-      await load.until('add 201', before + 1, 10_000);
+      await load.until('add 201', before + 1);
       return Math.round(performance.now() - freeAtMs);
     }
 

@@ -16,13 +16,13 @@ export const removed: Scenario = {
     const { key } = await store.createKey();
     const service = await store.start();
     const load = await startLoad(context, service, key, { writers: 16, readers: 8, prefix: 'removed' });
-    await load.until('add 201', 100, 10_000);
+    await load.until('add 201', 100);
 
     await rename(folder, `${folder}-elsewhere`);
-    await load.until('add 503', 200, 10_000);
+    await load.until('add 503', 200);
     load.begin();
-    await load.until('add 503', 100, 10_000);
-    await load.until('read 200', 100, 10_000);
+    await load.until('add 503', 100);
+    await load.until('read 200', 100);
     if (load.seen.has('add 201'))
       throw new Error('an add was answered with 201 while the store had no folder');
     if (existsSync(folder)) throw new Error('the folder was made anew');
@@ -32,7 +32,7 @@ export const removed: Scenario = {
     await rename(`${folder}-elsewhere`, folder);
     const backAtMs = performance.now();
     load.begin();
-    await load.until('add 201', 1, 10_000);
+    await load.until('add 201', 1);
     const wellMs = Math.round(performance.now() - backAtMs);
     const answered = await load.stop();
     const lines = requireFewLines(service.readLog());
@@ -40,7 +40,7 @@ export const removed: Scenario = {
 
     await rm(`${store.file}-wal`);
     const second = await startLoad(context, service, key, { writers: 4, readers: 4, prefix: 'no wal' });
-    await second.until('add 503', 20, 10_000);
+    await second.until('add 503', 20);
     const added = await second.stop();
     if (added.size > 0) throw new Error(`${added.size} adds were answered with 201 without a -wal`);
     await service.end('SIGTERM');

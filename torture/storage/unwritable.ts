@@ -1,5 +1,6 @@
 import { chmod, mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { obeyPermissions } from '../../test/support/obey-permissions.ts';
 import { createEmbeddedStore, type EmbeddedStore, requireWhole } from '../embedded-store.ts';
 import { requireKept, startLoad } from '../load.ts';
 import { requireRefusal } from '../refusal.ts';
@@ -7,20 +8,16 @@ import type { Outcome, Scenario, TortureContext } from '../scenario.ts';
 import { requireFewLines } from './log-lines.ts';
 import { mountReadOnly, requireSystem, runSystem } from './mount.ts';
 
-/** Somebody who owns nothing. */
-const nobody = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups'];
-
 export const unwritable: Scenario = {
   name: 'unwritable',
   title: 'the store can be read and not written: at the start, and from some moment on',
   minutes: 2,
   async run(context) {
-    await chmod(context.folder, 0o755);
     const folder = join(context.folder, 'data');
-    await mkdir(folder, { mode: 0o755 });
+    await mkdir(folder);
     const store = createEmbeddedStore(context, join(folder, 'store.db'));
     const { key } = await store.createKey();
-    const refusals = [await startReadOnly(context, folder), await startAsNobody(context, store)];
+    const refusals = [await startReadOnly(context, folder), await startWithoutPermission(context, store)];
     for (const line of refusals) context.log(line);
     return await makeImmutable(context, store, key);
   },
@@ -32,29 +29,36 @@ function startReadOnly(context: TortureContext, folder: string): Promise<string>
   return requireRefusal(createEmbeddedStore(context, join(place, 'store.db')));
 }
 
-function startAsNobody(context: TortureContext, { file }: EmbeddedStore): Promise<string> {
-  requireSystem(...nobody, process.execPath, '--version');
-  return requireRefusal(createEmbeddedStore(context, file, { wrapper: nobody }));
+/** The permissions of the folder and of the file forbid its user to write. */
+async function startWithoutPermission(context: TortureContext, { file }: EmbeddedStore): Promise<string> {
+  requireSystem(...obeyPermissions, process.execPath, '--version');
+  const folder = dirname(file);
+  await chmod(file, 0o444);
+  await chmod(folder, 0o555);
+  const refusal = await requireRefusal(createEmbeddedStore(context, file, { wrapper: obeyPermissions }));
+  await chmod(folder, 0o755);
+  await chmod(file, 0o644);
+  return refusal;
 }
 
 /** While it serves, the files of the store are made immutable; where the file system knows no such thing, that is told. */
 async function makeImmutable(context: TortureContext, store: EmbeddedStore, key: string): Promise<Outcome> {
   const service = await store.start();
   const load = await startLoad(context, service, key, { writers: 8, readers: 8, prefix: 'read-only' });
-  await load.until('add 201', 100, 10_000);
+  await load.until('add 201', 100);
   const files = [store.file, `${store.file}-wal`];
   context.after(() => runSystem('chattr', '-i', ...files));
   requireSystem('chattr', '+i', ...files);
-  await load.until('add 503', 1, 10_000);
+  await load.until('add 503', 1);
   load.begin();
-  await load.until('add 503', 100, 10_000);
-  await load.until('read 200', 100, 10_000);
+  await load.until('add 503', 100);
+  await load.until('read 200', 100);
   if (load.seen.has('add 201'))
     throw new Error('an add was answered with 201 although nothing can be written');
   requireSystem('chattr', '-i', ...files);
   const freeAtMs = performance.now();
   load.begin();
-  await load.until('add 201', 1, 10_000);
+  await load.until('add 201', 1);
   const wellMs = Math.round(performance.now() - freeAtMs);
   const answered = await load.stop();
   const lines = requireFewLines(service.readLog());

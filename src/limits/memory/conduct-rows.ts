@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import { statement } from '../../storage/database.ts';
+import { defineWork, statement, step } from '../../storage/database.ts';
 import type { Tables } from '../../storage/tables.ts';
 import { type Conduct, forgetAtMs } from '../rules/bans.ts';
 import { formatStrikes, parseStrikes } from './strikes-text.ts';
@@ -15,15 +15,17 @@ export const selectConduct = statement<{ afterKeyId: string; sinceMs: bigint; co
     .limit(p.count),
 );
 
-/** Writes the conduct of a key in the place of what was stored of it. */
-export const upsertConduct = statement<{
+type ConductColumns = {
   keyId: string;
   bannedUntilMs: bigint;
   lastBanAtMs: bigint;
   lastBanMs: bigint;
   refusedAtMs: string;
   forgetAtMs: bigint;
-}>()((query, p) =>
+};
+
+/** Writes the conduct of a key in the place of what was stored of it. */
+const upsertConduct = statement<ConductColumns>()((query, p) =>
   query
     .insertInto('key_bans')
     .values({
@@ -43,6 +45,15 @@ export const upsertConduct = statement<{
         forget_at_ms: excluded.ref('excluded.forget_at_ms'),
       })),
     ),
+);
+
+/** Writes the conduct of keys in the place of what was stored of them. */
+export const writeConduct = defineWork(
+  import.meta.url,
+  'writeConduct',
+  function* (rows: readonly ConductColumns[]) {
+    for (const row of rows) yield* step(upsertConduct, row);
+  },
 );
 
 /** Drops a bounded number of the keys that nothing is held against from `untilMs` on. */

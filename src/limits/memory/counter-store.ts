@@ -1,14 +1,14 @@
 import { type Clock, minuteMs } from '../../clock.ts';
 import type { Soon } from '../../soon.ts';
-import { type Database, type Parameters, type Statement, step, type Work } from '../../storage/database.ts';
+import type { Database, NamedWork } from '../../storage/database.ts';
 import { isReader } from '../rules/address.ts';
 import { areEnded, closeEnded, type Windows } from '../rules/windows.ts';
-import { deleteConduct, fromConductRow, selectConduct, toConductRow, upsertConduct } from './conduct-rows.ts';
+import { deleteConduct, fromConductRow, selectConduct, toConductRow, writeConduct } from './conduct-rows.ts';
 import type { Ledger } from './ledger.ts';
 import type { MemoryCounters } from './memory-counters.ts';
-import { deleteWindows, fromWindowsRow, selectWindows, toWindowsRow, upsertWindows } from './window-rows.ts';
+import { deleteWindows, fromWindowsRow, selectWindows, toWindowsRow, writeWindows } from './window-rows.ts';
 
-/** How many rows one transaction writes: about a millisecond of the event loop on SQLite. */
+/** How many rows one transaction writes: about a millisecond of SQLite's work. */
 const writtenRowsMax = 250;
 const readRowsMax = 10_000;
 const deletedRowsMax = 1_000n;
@@ -65,17 +65,17 @@ export function createCounterStore(options: {
       for (const row of rows) keys.set(row.key_id, fromConductRow(row));
   }
 
-  async function writeChanged<T, P extends Parameters>(
+  async function writeChanged<T, P>(
     ledger: Ledger<T>,
-    upsert: Statement<P, unknown>,
+    write: NamedWork<readonly P[], void>,
     toRow: (name: string, entry: T) => P,
   ): Promise<void> {
     for (const batch of ledger.drainChanged(writtenRowsMax)) {
-      // Two instances that write the same ones in different orders would lock each other out until the server undoes one.
+      // One order for all instances, so that two of them do not deadlock on the server.
       const ordered = batch.toSorted(([one], [other]) => (one < other ? -1 : 1));
       const rows = ordered.map(([name, entry]) => toRow(name, entry));
       try {
-        await database.transact(() => writeRows(upsert, rows));
+        await database.transact(write, rows);
       } catch (error) {
         for (const [name] of batch) ledger.markChanged(name);
         throw error;
@@ -87,10 +87,10 @@ export function createCounterStore(options: {
     following = null;
     const nowMs = clock();
     for (const ledger of [accounts, addresses, readers, keys]) ledger.sweep(nowMs);
-    await writeChanged(accounts, upsertWindows, toWindowsRow);
-    await writeChanged(addresses, upsertWindows, toWindowsRow);
-    await writeChanged(readers, upsertWindows, toWindowsRow);
-    await writeChanged(keys, upsertConduct, toConductRow);
+    await writeChanged(accounts, writeWindows, toWindowsRow);
+    await writeChanged(addresses, writeWindows, toWindowsRow);
+    await writeChanged(readers, writeWindows, toWindowsRow);
+    await writeChanged(keys, writeConduct, toConductRow);
     await database.run(deleteWindows, { ...overSince(nowMs), count: deletedRowsMax });
     await database.run(deleteConduct, { untilMs: BigInt(nowMs), count: deletedRowsMax });
   }
@@ -130,8 +130,4 @@ async function* readRuns<R>(
     yield rows;
     last = rows.length < readRowsMax ? undefined : rows.at(-1);
   } while (last !== undefined);
-}
-
-function* writeRows<P extends Parameters>(upsert: Statement<P, unknown>, rows: readonly P[]): Work<void> {
-  for (const row of rows) yield* step(upsert, row);
 }

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import { statement } from '../../storage/database.ts';
+import { defineWork, statement, step } from '../../storage/database.ts';
 import type { Tables } from '../../storage/tables.ts';
 import type { Windows } from '../rules/windows.ts';
 
@@ -19,14 +19,16 @@ export const selectWindows = statement<OverSince & { afterSubject: string; count
     .limit(p.count),
 );
 
-/** Writes the windows of a subject in the place of those stored. */
-export const upsertWindows = statement<{
+type WindowColumns = {
   subject: string;
   minuteUsed: bigint;
   minuteEndsAtMs: bigint;
   dayUsed: bigint;
   dayEndsAtMs: bigint;
-}>()((query, p) =>
+};
+
+/** Writes the windows of a subject in the place of those stored. */
+const upsertWindows = statement<WindowColumns>()((query, p) =>
   query
     .insertInto('usage_windows')
     .values({
@@ -44,6 +46,15 @@ export const upsertWindows = statement<{
         day_ends_at_ms: excluded.ref('excluded.day_ends_at_ms'),
       })),
     ),
+);
+
+/** Writes the windows of subjects in the place of what was stored of them. */
+export const writeWindows = defineWork(
+  import.meta.url,
+  'writeWindows',
+  function* (rows: readonly WindowColumns[]) {
+    for (const row of rows) yield* step(upsertWindows, row);
+  },
 );
 
 /**

@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.ts';
+import { redactKeys } from '../../observability/redact-keys.ts';
 import type { Limits } from '../../plans/plan.ts';
 import type { Counters } from '../counters.ts';
 import type { Ledger, Ledgers } from '../memory/ledger.ts';
@@ -171,5 +172,5 @@ function rememberBan(keys: Ledgers['keys'], keyId: string, usage: Usage): void {
 
 function describe(error: unknown): string {
   const { message, code } = error as NodeJS.ErrnoException;
-  return message || (code ?? 'unknown');
+  return redactKeys(message || (code ?? 'unknown'));
 }

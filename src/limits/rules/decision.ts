@@ -15,6 +15,11 @@ export interface Usage {
   readonly bannedUntilMs: number;
 }
 
+/** Whether this request has begun a ban of its key: of all requests of a ban, the first alone is `refused`. */
+export function beginsBan({ verdict, bannedUntilMs }: Usage): boolean {
+  return verdict === 'refused' && bannedUntilMs > 0;
+}
+
 /** The headers that tell of the limits (interface section 8), under lower-case names; a type alias, so that it is a record. */
 export type LimitHeaders = {
   readonly 'x-ratelimit-limit': string;

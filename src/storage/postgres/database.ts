@@ -2,7 +2,7 @@ import { Kysely, PostgresDialect } from 'kysely';
 import { type ClientBase, DatabaseError, Pool } from 'pg';
 import { minuteMs } from '../../clock.ts';
 import { OperatorError } from '../../errors.ts';
-import type { Database, Work } from '../database.ts';
+import type { Database, NamedWork, Work } from '../database.ts';
 import { isNewest, migrate } from '../migrations/migrate.ts';
 import { toOpeningError } from '../opening-error.ts';
 import type { Tables } from '../tables.ts';
@@ -25,9 +25,9 @@ const lockNotHad = '55P03';
  * at once, and each waits a minute at most for its turn. Throws OperatorError with one clear line, which never shows
  * the password, where it cannot be used.
  */
-export async function openPostgres(url: string): Promise<Database> {
+export async function openPostgres(url: string, lockMsMax = startLockMsMax): Promise<Database> {
   try {
-    await prepareServer(url);
+    await prepareServer(url, lockMsMax);
   } catch (error) {
     throw toOpeningError(describeServer(url), error);
   }
@@ -35,11 +35,11 @@ export async function openPostgres(url: string): Promise<Database> {
 }
 
 /** Over a connection that bounds no statement: what brings the schema may take long on a large store. */
-async function prepareServer(url: string): Promise<void> {
+async function prepareServer(url: string, lockMsMax: number): Promise<void> {
   const pool = new Pool({
     ...connectionSettings(url),
     max: 1,
-    lock_timeout: startLockMsMax,
+    lock_timeout: lockMsMax,
     idle_in_transaction_session_timeout: silentMsMax,
   });
   pool.on('error', () => undefined);
@@ -52,7 +52,7 @@ async function prepareServer(url: string): Promise<void> {
     if (await isNewest(db)) return;
     await pool.query(removeLimits('session'));
     await pool.query(
-      `set lock_timeout = ${startLockMsMax}; set idle_in_transaction_session_timeout = ${silentMsMax};
+      `set lock_timeout = ${lockMsMax}; set idle_in_transaction_session_timeout = ${silentMsMax};
        set idle_session_timeout = ${silentMsMax}`,
     );
     await pool.query('select pg_advisory_lock($1)', [migratorLock]);
@@ -76,12 +76,11 @@ function connect(url: string): Database {
     read: (statement, parameters) => pool.lend((client) => query(client, statement, parameters)),
     readNow: null,
     run: (statement, parameters) => pool.lend((client) => query(client, statement, parameters)),
-    transact: (work) => pool.lend((client) => transact(client, work)),
+    transact: (work, input) => pool.lend((client) => transact(client, work, input)),
     load: (...rows) => loadRows(url, ...rows),
     watchAccounts(onChange) {
       stops.push(watchAccounts(url, onChange));
     },
-    watchWaits: null,
     close() {
       for (const stop of stops.splice(0)) stop();
       return pool.close();
@@ -89,10 +88,10 @@ function connect(url: string): Database {
   };
 }
 
-async function transact<T>(client: ClientBase, work: () => Work<T>): Promise<T> {
+async function transact<I, T>(client: ClientBase, { body }: NamedWork<I, T>, input: I): Promise<T> {
   await send(client, { text: 'begin isolation level serializable' });
   try {
-    const result = await runWork(client, work());
+    const result = await runWork(client, body(input));
     await send(client, { text: 'commit' });
     return result;
   } catch (error) {

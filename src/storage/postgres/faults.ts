@@ -15,9 +15,9 @@ const readOnly = '25006';
 const lostStatements = /^(?:26000|42P05)$/;
 
 /**
- * Throws what a caller may know of an error of the driver: AppError `unavailable` for a fault of the server or of the
- * way to it. A mistake in the statement, or a constraint that it breaks, is passed on as it is. Throws OperatorError
- * where a pooler loses what was prepared.
+ * Throws the error of a statement as callers see it: AppError `unavailable` for a fault of the server or of the
+ * connection; a broken constraint, or a mistake in the statement, as the driver's own error. Throws OperatorError when
+ * a pooler loses prepared statements.
  */
 export function throwStorageError(error: unknown): never {
   if (error instanceof DatabaseError && lostStatements.test(codeOf(error)))
@@ -27,6 +27,14 @@ export function throwStorageError(error: unknown): never {
     );
   const passes = error instanceof DatabaseError ? !faults.test(codeOf(error)) : error instanceof TypeError;
   throw passes ? error : storeUnavailable(error);
+}
+
+/**
+ * Throws AppError `unavailable` for any error while a connection is opened. No statement has been sent yet, so every
+ * SQLSTATE is a fault here: 42501 is a revoked CONNECT privilege, 55000 a database that allows no connections.
+ */
+export function throwConnectionError(error: unknown): never {
+  throw storeUnavailable(error);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { Client } from 'pg';
-import { type Inspection, migrationsSql, newestRowSql } from '../inspection.ts';
+import type { KeyEnvironment } from '../../accounts/api-key.ts';
+import { foreignKeysSql, type Inspection, migrationsSql, newestRowSql } from '../inspection.ts';
 import { compareSchema } from '../migrations/migrate.ts';
 import { connectionSettings } from './client.ts';
 import { createPostgresSockets } from './sockets.ts';
@@ -55,7 +56,7 @@ interface State {
  * Looks at a server and at the store on it; changes nothing. Throws what the driver throws where the server cannot be
  * reached, or does not answer a question within three seconds; leaves no connection open.
  */
-export async function inspectPostgres(url: string): Promise<PostgresInspection> {
+export async function inspectPostgres(url: string, environment: KeyEnvironment): Promise<PostgresInspection> {
   const { stream, destroy } = createPostgresSockets();
   const client = new Client({ ...connectionSettings(url), query_timeout: answerMsMax, stream });
   client.on('error', () => undefined);
@@ -71,10 +72,14 @@ export async function inspectPostgres(url: string): Promise<PostgresInspection> 
       : [];
     const isNewest = compareSchema(migrations) === 'newest';
     const newest = isNewest ? (await ask<{ newest: bigint | null }>(newestRowSql))?.newest : null;
+    const foreign = isNewest
+      ? (await client.query<{ id: string }>(foreignKeysSql(environment, Date.now()))).rows
+      : [];
     const mayWrite = isNewest ? (await ask<{ may_write: boolean }>(mayWriteSql))?.may_write : true;
     return {
       migrations,
       newestRowMs: newest == null ? null : Number(newest),
+      foreignKeys: foreign.map(({ id }) => id),
       version,
       encoding,
       isReadOnly,

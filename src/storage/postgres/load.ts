@@ -2,7 +2,7 @@ import type { ClientBase } from 'pg';
 import { OutcomeUnknownError } from '../../errors.ts';
 import type { Database, Value } from '../database.ts';
 import { createClient, removeLimits, send } from './client.ts';
-import { isToldByServer, throwStorageError } from './faults.ts';
+import { isToldByServer, throwConnectionError } from './faults.ts';
 
 /**
  * `load` of the PostgreSQL engine, over a connection of its own that has no time limits. The rows wait in a temporary
@@ -14,7 +14,7 @@ export async function loadRows(
 ): Promise<number> {
   const client = createClient(url);
   try {
-    await client.connect().catch(throwStorageError);
+    await client.connect().catch(throwConnectionError);
     await send(client, { text: removeLimits('session') });
     const names = columns.join(', ');
     await send(client, { text: `create temp table loaded as select ${names} from ${table} with no data` });

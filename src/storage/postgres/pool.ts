@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
-import { Pool, type PoolClient } from 'pg';
+import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import { storeOverloaded, storeUnavailable } from '../store-unavailable.ts';
 import { connectionSettings } from './client.ts';
-import { isConnectionSpoilt, repeatOnConflict, throwStorageError } from './faults.ts';
+import { isConnectionSpoilt, repeatOnConflict, throwConnectionError } from './faults.ts';
 import { createPostgresSockets } from './sockets.ts';
 
 /** A bounded set of connections to one server, made when they are wanted and made anew when they are lost. */
@@ -39,8 +39,8 @@ const closeMsMax = 1_000;
 const idleMsMax = 60_000;
 const lifetimeSeconds = 1_800;
 
-/** A pool for the server at an address; it connects when the first task comes. */
-export function createPostgresPool(url: string): PostgresPool {
+/** A pool for the server at an address; it connects when the first task comes. `settings` replace those above. */
+export function createPostgresPool(url: string, settings: PoolConfig = {}): PostgresPool {
   const sockets = createPostgresSockets();
   const pool = new Pool({
     ...connectionSettings(url),
@@ -52,6 +52,7 @@ export function createPostgresPool(url: string): PostgresPool {
     max: connectionsMax,
     idleTimeoutMillis: idleMsMax,
     maxLifetimeSeconds: lifetimeSeconds,
+    ...settings,
   });
   // The loss of a connection is told to the task that uses it; of an idle one to nobody: the pool has dropped it.
   const ignore = () => undefined;
@@ -60,7 +61,7 @@ export function createPostgresPool(url: string): PostgresPool {
 
   async function runTask<T>(task: (client: PoolClient) => Promise<T>): Promise<T> {
     if (pool.waitingCount >= waitingTasksMax) throw storeOverloaded();
-    const client = await pool.connect().catch(throwStorageError);
+    const client = await pool.connect().catch(throwConnectionError);
     let spoilt = false;
     try {
       return await task(client);

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { OperatorError } from '../../errors.ts';
 import { openReadOnly } from './connection.ts';
+import { requireOneName } from './one-name.ts';
 
 /**
  * Copies the store in the file at `path`, as it is at one moment, into an empty file, and checks that the copy is
@@ -10,6 +11,7 @@ import { openReadOnly } from './connection.ts';
  * cannot be written.
  */
 export function backupSqlite(path: string, file: string): void {
+  requireOneName(path);
   const store = openReadOnly(path);
   try {
     store.prepare('vacuum into ?').run(file);

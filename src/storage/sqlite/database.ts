@@ -1,30 +1,35 @@
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { Kysely } from 'kysely';
-import type { Database, Value } from '../database.ts';
+import type { Database } from '../database.ts';
 import { isNewest, migrate } from '../migrations/migrate.ts';
 import { toOpeningError } from '../opening-error.ts';
 import type { Tables } from '../tables.ts';
 import {
   lockWaitMsMax,
   openConnection,
+  openReadingConnection,
   repeatWhileBusy,
-  type SqliteConnection,
   toStorageError,
 } from './connection.ts';
 import { createSqliteDialect } from './dialect.ts';
+import { loadRows } from './load.ts';
+import { requireOneName } from './one-name.ts';
+import { query } from './query.ts';
+import { startThread } from './start-thread.ts';
+import { makeStoreFile } from './store-file.ts';
 import { createSqliteWriter } from './writer.ts';
 
 const readBusyTimeoutMs = 1_000;
 
 /**
  * Opens the embedded store in the file at `path`, made with its folder where there is none, and brings it to the
- * newest schema. Reads go over one connection and writes over another, so that a page never sees half a commit.
+ * newest schema. Reads use a connection of the calling thread, writes that of a thread of their own: a page never sees
+ * half a commit, and the caller never waits for the disk to sync.
  * Throws OperatorError with one clear line where the file cannot be used.
  */
 export async function openSqlite(path: string): Promise<Database> {
   try {
-    mkdirSync(dirname(path), { recursive: true });
+    requireOneName(path);
+    await makeStoreFile(path);
     await repeatWhileBusy(() => migrateFile(path), lockWaitMsMax);
     return await connect(path);
   } catch (error) {
@@ -45,15 +50,13 @@ async function migrateFile(path: string): Promise<void> {
 }
 
 async function connect(path: string): Promise<Database> {
-  const reading = await repeatWhileBusy(() => openConnection(path, readBusyTimeoutMs), lockWaitMsMax);
-  // The writer waits for other processes between turns, never inside one: see sqlite/writer.ts.
-  const writing = await repeatWhileBusy(() => openConnection(path, 0), lockWaitMsMax);
-  let tellWait = () => {};
-  const writer = createSqliteWriter(writing, () => tellWait());
+  const thread = await startThread(path);
+  const reading = await repeatWhileBusy(() => openReadingConnection(path, readBusyTimeoutMs), lockWaitMsMax);
+  const writer = createSqliteWriter(thread);
 
   const read: NonNullable<Database['readNow']> = (statement, parameters) => {
     try {
-      return reading.query(statement, parameters);
+      return query(reading, statement, parameters);
     } catch (error) {
       throw toStorageError(error);
     }
@@ -64,9 +67,6 @@ async function connect(path: string): Promise<Database> {
     read,
     readNow: read,
     watchAccounts: null,
-    watchWaits(beforeWait) {
-      tellWait = beforeWait;
-    },
     run: writer.run,
     transact: writer.transact,
     async load(...rows) {
@@ -77,50 +77,9 @@ async function connect(path: string): Promise<Database> {
       }
     },
     async close() {
-      await writer.drain();
-      writing.close();
+      // First, so that the writing thread has the last connection and makes the last checkpoint.
       reading.close();
+      await writer.close();
     },
   };
-}
-
-/**
- * The rows wait in a temporary table outside the store's file, so the service is kept from writing only while they
- * are copied, about a second for a million.
- */
-async function loadRows(
-  path: string,
-  ...[table, columns, batches, onWrite = () => undefined]: Parameters<Database['load']>
-): Promise<number> {
-  const connection = await repeatWhileBusy(() => openConnection(path, 0), lockWaitMsMax);
-  const { raw } = connection;
-  try {
-    const names = columns.join(', ');
-    raw.exec(`create temp table loaded as select ${names} from ${table} where false`);
-    await stageRows(connection, columns, batches);
-    onWrite();
-    await repeatWhileBusy(() => raw.exec('begin immediate'), lockWaitMsMax);
-    const insert = raw.prepare(`insert into ${table} (${names}) select ${names} from loaded order by rowid`);
-    // It gives the last row's id as well, and throws where that is past 2^53 and no bigint.
-    insert.setReadBigInts(true);
-    const { changes } = insert.run();
-    connection.requireInPlace();
-    raw.exec('commit');
-    return Number(changes);
-  } finally {
-    connection.close();
-  }
-}
-
-async function stageRows(
-  { raw }: SqliteConnection,
-  columns: readonly string[],
-  batches: AsyncIterable<readonly (readonly Value[])[]>,
-): Promise<void> {
-  const insert = raw.prepare(`insert into temp.loaded values (${columns.map(() => '?').join(', ')})`);
-  for await (const batch of batches) {
-    raw.exec('begin');
-    for (const row of batch) insert.run(...row);
-    raw.exec('commit');
-  }
 }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
+import type { KeyEnvironment } from '../../accounts/api-key.ts';
 import type { SqliteInspection } from './look.ts';
 
 type Told = SqliteInspection | { readonly failure: string };
@@ -10,7 +11,7 @@ const program = `
   import { lookAtSqlite } from ${JSON.stringify(look)};
   let told;
   try {
-    told = lookAtSqlite(process.argv[1]);
+    told = lookAtSqlite(process.argv[1], process.argv[2]);
   } catch ({ message }) {
     told = { failure: message };
   }
@@ -20,8 +21,12 @@ const program = `
  * Looks at the file of a store (sqlite/look.ts) in a process of its own, as nothing else ends SQLite's work in time:
  * null where it takes longer than `msMax`. Throws Error with SQLite's words where the file is no database.
  */
-export async function inspectSqlite(path: string, msMax: number): Promise<SqliteInspection | null> {
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', program, '--', path], {
+export async function inspectSqlite(
+  path: string,
+  environment: KeyEnvironment,
+  msMax: number,
+): Promise<SqliteInspection | null> {
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program, '--', path, environment], {
     stdio: ['ignore', 'pipe', 'ignore'],
     timeout: msMax,
     killSignal: 'SIGKILL',

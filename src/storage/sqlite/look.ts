@@ -1,9 +1,9 @@
 import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { type Inspection, migrationsSql, newestRowSql } from '../inspection.ts';
+import { foreignKeysSql, type Inspection, migrationsSql, newestRowSql } from '../inspection.ts';
 import { compareSchema } from '../migrations/migrate.ts';
-import { isBusy } from './connection.ts';
+import { isServed } from './claim-serving.ts';
 
 /** What a look at the file of an embedded store tells. */
 export interface SqliteInspection extends Inspection {
@@ -16,18 +16,18 @@ export interface SqliteInspection extends Inspection {
 const busyTimeoutMs = 2_000;
 
 /**
- * Looks at the file of a store, which must be there, and reads it to its end; holds the thread meanwhile. Throws what
+ * Looks at the file of a store, which must be there, for an environment of keys, and reads it to its end; holds the thread meanwhile. Throws what
  * SQLite throws where it is no database.
  */
-export function lookAtSqlite(path: string): SqliteInspection {
+export function lookAtSqlite(path: string, environment: string): SqliteInspection {
   for (;;) {
     if (hasLog(path))
-      return inspect(path, new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs }));
+      return inspect(path, environment, new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs }));
     // What is begun meanwhile changes the file: what was read of it then is of no one moment, and tells nothing.
     const before = identifyContents(path);
     const isAsBefore = () => !hasLog(path) && identifyContents(path) === before;
     try {
-      const told = inspect(path, openUntouched(path));
+      const told = inspect(path, environment, openUntouched(path));
       if (isAsBefore()) return told;
     } catch (error) {
       if (isAsBefore()) throw error;
@@ -44,14 +44,15 @@ function identifyContents(path: string): string {
   return `${ino} ${size} ${mtimeNs}`;
 }
 
-function inspect(path: string, store: DatabaseSync): SqliteInspection {
+function inspect(path: string, environment: string, store: DatabaseSync): SqliteInspection {
   try {
-    const migrations = hasTable(store, 'schema_migrations') ? listNames(store, migrationsSql) : [];
-    const newest =
-      compareSchema(migrations) === 'newest' ? store.prepare(newestRowSql).get()?.['newest'] : null;
+    const migrations = hasTable(store, 'schema_migrations') ? listFirst(store, migrationsSql) : [];
+    const isNewest = compareSchema(migrations) === 'newest';
+    const newest = isNewest ? store.prepare(newestRowSql).get()?.['newest'] : null;
+    const foreignKeys = isNewest ? listFirst(store, foreignKeysSql(environment, Date.now())) : [];
     const integrity = String(store.prepare('pragma quick_check(1)').get()?.['quick_check']);
     const newestRowMs = typeof newest === 'number' ? newest : null;
-    return { migrations, newestRowMs, integrity, isServed: isServed(path) };
+    return { migrations, newestRowMs, foreignKeys, integrity, isServed: isServed(path) };
   } finally {
     store.close();
   }
@@ -67,30 +68,16 @@ function openUntouched(path: string): DatabaseSync {
   return new DatabaseSync(address, { readOnly: true });
 }
 
-function isServed(path: string): boolean {
-  const claimed = `${path}-serving`;
-  if (!existsSync(claimed)) return false;
-  const claim = new DatabaseSync(claimed, { readOnly: true, timeout: 0 });
-  try {
-    claim.prepare('select count(*) from sqlite_schema').get();
-    return false;
-  } catch (error) {
-    if (isBusy(error)) return true;
-    throw error;
-  } finally {
-    claim.close();
-  }
-}
-
 function hasTable(store: DatabaseSync, name: string): boolean {
   return (
     store.prepare(`select 1 from sqlite_schema where type = 'table' and name = ?`).get(name) !== undefined
   );
 }
 
-function listNames(store: DatabaseSync, sql: string): string[] {
+/** The first column of each row. */
+function listFirst(store: DatabaseSync, sql: string): string[] {
   return store
     .prepare(sql)
     .all()
-    .map(({ name }) => String(name));
+    .map((row) => String(Object.values(row)[0]));
 }

@@ -9,9 +9,11 @@ import {
   type SqliteConnection,
   toStorageError,
 } from './connection.ts';
+import { requireOneName } from './one-name.ts';
 
 /** `readStore` of the SQLite engine; where there is no file, none is made. */
 export async function readSqliteStore<T>(path: string, task: WholeStoreTask<T>): Promise<T> {
+  requireOneName(path);
   return inTransaction({ raw: openReadOnly(path) }, path, 'begin', task);
 }
 
@@ -82,6 +84,9 @@ function createWholeStore(raw: DatabaseSync, path: string): WholeStore {
       raw.exec(`insert into sqlite_sequence (name, seq) values ('${name}', ${id})`);
     },
 
-    requireUnserved: async () => claimServing(`sqlite:${path}`)(),
+    async requireUnserved() {
+      const release = await claimServing(`sqlite:${path}`);
+      release();
+    },
   };
 }

@@ -1,10 +1,13 @@
 import { performance } from 'node:perf_hooks';
-import type { Parameters, Statement, Step, Work } from '../database.ts';
-import { storeOverloaded } from '../store-unavailable.ts';
-import { isBusy, type SqliteConnection, toStorageError } from './connection.ts';
-
-/** What is done in a transaction: a body, or one statement. */
-type Task = (() => Work<unknown>) | Step;
+import { placeParameters } from '../compile.ts';
+import type { NamedWork, Parameters, Statement } from '../database.ts';
+import { storeOverloaded, storeUnavailable } from '../store-unavailable.ts';
+import { createRequests, type Task, toResult } from './calls.ts';
+import { isBusy, toStorageError } from './connection.ts';
+import type { Reply } from './messages.ts';
+import { unpackError } from './packed-error.ts';
+import { compileForSqlite } from './query.ts';
+import type { WritingThread } from './start-thread.ts';
 
 interface Job {
   readonly task: Task;
@@ -13,170 +16,153 @@ interface Job {
   readonly reject: (error: unknown) => void;
 }
 
-/** Runs works in transactions that works which come close together share. */
+/** Writes to a store by its writing thread. */
 export interface SqliteWriter {
-  transact<T>(work: () => Work<T>): Promise<T>;
+  transact<I, T>(work: NamedWork<I, T>, input: I): Promise<T>;
   run<P extends Parameters, R>(statement: Statement<P, R>, parameters: P): Promise<readonly R[]>;
-  /** Waits until everything that was handed over is settled; what is not by then waits `drainWaitMsMax` at most. */
-  drain(): Promise<void>;
+  /** Ends the thread once what was handed over is settled. What comes later fails with `unavailable`. */
+  close(): Promise<void>;
 }
 
-/** How long a work waits for another process that is writing before it fails with `unavailable`. */
+/** How long a job waits to begin before it is withdrawn and fails with `unavailable`. */
 export const writeWaitMsMax = 10_000;
 /** The same once the store is to be closed. */
 export const drainWaitMsMax = 500;
-/** How many works wait at once; beyond it a new one fails at once with `unavailable`. */
+/** How many jobs wait at once; beyond it a new one fails at once with `unavailable`. */
 export const waitingWorksMax = 10_000;
 const retryAfterMs = 5;
-/** How long a work waits for others to share its commit, in times of the last one, so that a slower disk is asked less often. */
+/** How long jobs gather for a commit, in times of the last one. */
 export const gatheredCommitsMax = 3;
 
 /**
- * A commit waits for the disk (about 200 us), so works that come close together share one: those of two turns of the event
- * loop, or fewer where turns are long. The first to come, or the first turn to end, once the oldest has waited for
- * `gatheredCommitsMax` has the commit made at once. Where the last one came alone, the next is not made to wait: its commit
- * is made where it comes, within the call, and those behind it in the same turn share one with all that come in the next.
- * Each work is answered after the commit that holds it, and `beforeWait` is called before each commit. Where one throws, the
- * batch is undone and each is begun again by itself.
+ * Group commit: one commit is under way at a time, and the jobs that come meanwhile are the next one. If the thread is
+ * idle, jobs gather for two turns of the event loop; a job that comes alone after another one is sent at once.
  */
-export function createSqliteWriter(connection: SqliteConnection, beforeWait = () => {}): SqliteWriter {
-  const { raw } = connection;
-  const begin = raw.prepare('begin immediate');
-  const commit = raw.prepare('commit');
+export function createSqliteWriter(thread: WritingThread): SqliteWriter {
+  const toRequest = createRequests();
+  /** In the order in which they came. */
   let waiting: Job[] = [];
-  /** How long the last commit took with its works, in milliseconds; two turns are waited for the first. */
+  let underWay: readonly Job[] = [];
+  let sentAtMs = 0;
+  /** How long the last commit took; for the first, jobs gather for two turns in any case. */
   let commitMs = Number.POSITIVE_INFINITY;
-  /** Who had waited longest when a turn ended. */
-  let oldest: Job | undefined;
-  /** Whether those who wait do so for another process that writes. */
-  let isHeldUp = false;
-  /** How many have come since a turn ended with all of them settled. */
-  let came = 0;
-  /** Whether it was one, the last time that a turn ended so. */
+  let gatheredTurns = 0;
+  let isGathering = false;
   let wasAlone = false;
-  let onIdle: (() => void)[] = [];
+  /** The error of the lock that another process has; null if none had it the last time. */
+  let heldUpBy: Error | null = null;
   let waitMsMax = writeWaitMsMax;
+  let expiry: NodeJS.Timeout | undefined;
+  let onIdle: (() => void) | undefined;
+  let isClosed = false;
 
-  function take(job: Job): void {
-    waiting.push(job);
-    came += 1;
-    if (came === 1) {
-      setImmediate(endTurn);
-      if (wasAlone) settleBatch();
-    } else if (!isHeldUp && hasGathered(job.queuedAtMs)) settleBatch();
+  function queue<T>(task: Task): Promise<T> {
+    if (isClosed) return Promise.reject(storeUnavailable(new Error('the database is closed')));
+    if (waiting.length >= waitingWorksMax) return Promise.reject(storeOverloaded());
+    return new Promise<T>((resolve, reject) => {
+      const job = { task, queuedAtMs: performance.now(), resolve, reject };
+      waiting.push(job);
+      expiry ??= setTimeout(withdraw, waitMsMax).unref();
+      if (underWay.length > 0 || heldUpBy !== null) return;
+      if (waiting.length === 1 && wasAlone && !isGathering) send();
+      else if (hasGathered(job.queuedAtMs)) send();
+      else gather();
+    });
+  }
+
+  function gather(): void {
+    if (isGathering) return;
+    isGathering = true;
+    gatheredTurns = 0;
+    setImmediate(endTurn);
+  }
+
+  function endTurn(): void {
+    gatheredTurns += 1;
+    isGathering = underWay.length === 0 && waiting.length > 0;
+    if (!isGathering) return;
+    if (gatheredTurns < 2 && !hasGathered(performance.now())) setImmediate(endTurn);
+    else {
+      isGathering = false;
+      send();
+    }
   }
 
   function hasGathered(nowMs: number): boolean {
     return waiting[0] !== undefined && nowMs - waiting[0].queuedAtMs > gatheredCommitsMax * commitMs;
   }
 
-  function endTurn(): void {
+  /** While another process has the lock, the first job asks for it alone. */
+  function send(): void {
+    underWay = waiting.splice(0, heldUpBy === null ? waiting.length : 1);
+    if (underWay.length === 0) {
+      heldUpBy = null;
+      onIdle?.();
+      return;
+    }
+    sentAtMs = performance.now();
+    thread.send(toRequest(underWay.map(({ task }) => task)), receive);
+  }
+
+  function receive(reply: Reply): void {
+    commitMs = performance.now() - sentAtMs;
+    const jobs = underWay;
+    underWay = [];
+    heldUpBy = null;
+    if ('notDone' in reply) postpone(jobs, unpackError(reply.notDone));
+    else settle(jobs, reply);
+    wasAlone = jobs.length === 1;
+    if (heldUpBy !== null) setTimeout(send, retryAfterMs);
+    else if (waiting.length === 1 && wasAlone) send();
+    else if (waiting.length > 0) gather();
+    else onIdle?.();
+  }
+
+  function settle(jobs: readonly Job[], { results, failures }: Exclude<Reply, { notDone: unknown }>): void {
+    const failed = new Map(failures.map(({ job, error }) => [jobs[job], unpackError(error)]));
+    for (const [index, job] of jobs.entries()) {
+      const error = failed.get(job);
+      if (error === undefined) job.resolve(toResult(job.task, results[index]) as never);
+      else if (!isBusy(error)) job.reject(toStorageError(error));
+    }
+    for (const [job, error] of failed) if (job !== undefined && isBusy(error)) postpone([job], error);
+  }
+
+  /** Has jobs wait on, ahead of those that came later, if all that they lack is a lock. */
+  function postpone(jobs: readonly Job[], error: Error): void {
+    if (isBusy(error)) {
+      heldUpBy = error;
+      waiting = [...jobs, ...waiting];
+    } else for (const { reject } of jobs) reject(toStorageError(error));
+  }
+
+  function withdraw(): void {
+    const lastAtMs = performance.now() - waitMsMax;
+    const late = waiting.findIndex(({ queuedAtMs }) => queuedAtMs > lastAtMs);
+    const withdrawn = waiting.splice(0, late < 0 ? waiting.length : late);
+    const reason = heldUpBy ?? new Error('the commit under way still waits for the disk');
+    for (const { reject } of withdrawn) reject(storeUnavailable(reason));
     const [first] = waiting;
-    if (first === undefined) rest();
-    else if (first === oldest || hasGathered(performance.now())) settleWaiting();
-    else {
-      oldest = first;
-      setImmediate(endTurn);
-    }
-  }
-
-  function settleWaiting(): void {
-    settleBatch();
-    if (waiting.length === 0) rest();
-    else setTimeout(settleWaiting, retryAfterMs);
-  }
-
-  function settleBatch(): void {
-    beforeWait();
-    const batch = waiting;
-    waiting = [];
-    settle(batch);
-    isHeldUp = waiting.length > 0;
-    if (isHeldUp) return;
-    for (const resolve of onIdle) resolve();
-    onIdle = [];
-  }
-
-  function rest(): void {
-    wasAlone = came === 1;
-    came = 0;
-  }
-
-  function settle(batch: readonly Job[]): void {
-    const beganAtMs = performance.now();
-    try {
-      connection.requireInPlace();
-      begin.get();
-      const results = doTasks(connection, batch);
-      commit.get();
-      commitMs = performance.now() - beganAtMs;
-      for (const [index, { resolve }] of batch.entries()) resolve(results[index] as never);
-    } catch (error) {
-      undo();
-      if (isBusy(error)) postpone(batch, error);
-      else if (batch.length > 1) for (const job of batch) settle([job]);
-      else for (const { reject } of batch) reject(toStorageError(error));
-    }
-  }
-
-  function undo(): void {
-    try {
-      // SQLite ends some failed transactions by itself; rolling back again would be an error of its own.
-      if (raw.isOpen && raw.isTransaction) raw.exec('rollback');
-    } catch {
-      // As `begin` fails from then on, each work is refused and this tried anew, until it is undone.
-    }
-  }
-
-  function postpone(batch: readonly Job[], error: unknown): void {
-    const expired = performance.now() - waitMsMax;
-    for (const job of batch)
-      if (job.queuedAtMs > expired) waiting.push(job);
-      else job.reject(toStorageError(error));
-  }
-
-  function queue<T>(task: Task): Promise<T> {
-    if (waiting.length >= waitingWorksMax) return Promise.reject(storeOverloaded());
-    return new Promise<T>((resolve, reject) =>
-      take({ task, queuedAtMs: performance.now(), resolve, reject }),
-    );
+    expiry = first && setTimeout(withdraw, Math.ceil(first.queuedAtMs - lastAtMs)).unref();
   }
 
   return {
-    transact: queue,
-    run: (statement, parameters) => queue({ statement, parameters } as unknown as Step),
-    drain() {
+    transact: (work, input) => queue({ work, input } as Task),
+    run(target, parameters) {
+      const statement = compileForSqlite(target);
+      return queue({ statement, values: placeParameters(statement.names, parameters) });
+    },
+    async close() {
+      if (isClosed) return;
+      isClosed = true;
       waitMsMax = drainWaitMsMax;
-      if (waiting.length === 0) return Promise.resolve();
-      return new Promise<void>((resolve) => onIdle.push(resolve));
+      clearTimeout(expiry);
+      withdraw();
+      if (underWay.length > 0 || waiting.length > 0)
+        await new Promise<void>((resolve) => {
+          onIdle = resolve;
+        });
+      await thread.close();
     },
   };
-}
-
-/** Does what a batch wants in its order, the same statement of several that follow each other together. */
-function doTasks(connection: SqliteConnection, batch: readonly Job[]): readonly unknown[] {
-  const results: unknown[] = [];
-  for (let job = batch[0]; job !== undefined; job = batch[results.length]) {
-    const { task } = job;
-    if (typeof task === 'function') results.push(runWork(connection, task()));
-    else results.push(...connection.queryEach(task.statement, listParameters(batch, results.length, task)));
-  }
-  return results;
-}
-
-/** The parameters of those from a place on that run a step's statement, up to the first that wants something else. */
-function listParameters(batch: readonly Job[], from: number, { statement }: Step): Parameters[] {
-  const each: Parameters[] = [];
-  for (let at = from; at < batch.length; at += 1) {
-    const task = batch[at]?.task;
-    if (typeof task !== 'object' || task.statement !== statement) break;
-    each.push(task.parameters);
-  }
-  return each;
-}
-
-function runWork<T>(connection: SqliteConnection, work: Work<T>): T {
-  let next = work.next([]);
-  while (!next.done) next = work.next(connection.query(next.value.statement, next.value.parameters));
-  return next.value;
 }

@@ -27,8 +27,15 @@ const lastSlotOfFirst = 5_460;
 const pro: Limits = { perMinute: 300, perDay: 10_000 };
 const onceADay: Limits = { perMinute: 1, perDay: 1 };
 
-/** An instance that shares its counts by a Redis, which it tries to reach every few milliseconds. */
-async function startInstance(
+/** An instance that shares its counts by a Redis, which it has reached. */
+async function startInstance(...options: Parameters<typeof tryToShare>) {
+  const instance = await tryToShare(...options);
+  await instance.counts('shared');
+  return instance;
+}
+
+/** An instance that tries every few milliseconds to reach a Redis, and has done so once. */
+async function tryToShare(
   t: TestContext,
   { url, prefix }: { url: string; prefix: string },
   local = createMemoryCounters(),
@@ -165,7 +172,7 @@ describe('what an instance has kept from before', { skip: redis.skip, timeout: 6
     const space = await redis.createSpace(t);
     const relay = await startRelay(t, space.url);
     await relay.cut();
-    const instance = await startInstance(t, { url: relay.url, prefix: space.prefix });
+    const instance = await tryToShare(t, { url: relay.url, prefix: space.prefix });
     assert.equal(await instance.send(200), 200);
     await relay.mend();
     await instance.counts('shared');
@@ -175,7 +182,7 @@ describe('what an instance has kept from before', { skip: redis.skip, timeout: 6
 
 describe('an instance that cannot reach the shared counters', { skip: redis.skip, timeout: 60_000 }, () => {
   test('counts for itself from the start, and says why', async (t) => {
-    const instance = await startInstance(t, { url: 'redis://127.0.0.1:1', prefix: '' });
+    const instance = await tryToShare(t, { url: 'redis://127.0.0.1:1', prefix: '' });
     const sharing = instance.sharing();
     assert.ok(sharing.mode === 'alone');
     assert.match(sharing.reason, /ECONNREFUSED/);
@@ -247,7 +254,7 @@ describe('an instance that cannot reach the shared counters', { skip: redis.skip
     const last = await instance.take();
     assert.deepEqual([instance.sharing().mode, last.verdict], ['alone', 'banned']);
     await before.store.flush();
-    const restarted = await startInstance(t, { url: relay.url, prefix: '' }, (await load()).counters);
+    const restarted = await tryToShare(t, { url: relay.url, prefix: '' }, (await load()).counters);
     const first = await restarted.take();
     assert.deepEqual(first, { ...last, atMs: first.atMs });
   });

@@ -29,8 +29,39 @@ test('the zone of a link-local address does not count', () => {
   assert.equal(addressSubject('::ffff:192.0.2.7%eth0'), addressSubject('192.0.2.7'));
 });
 
-test('all that is no address is counted as one', () => {
-  for (const text of ['', 'unknown', '192.0.2.7:8080', '[::1]', '1.2.3.4.5', '::ffff:1.2.3.400', '%', '\0'])
+test('an address with a port is counted as the address alone', () => {
+  assert.equal(addressSubject('192.0.2.7:8080'), addressSubject('192.0.2.7'));
+  assert.equal(addressSubject('192.0.2.7:65535'), addressSubject('192.0.2.7'));
+  assert.equal(addressSubject('[2001:db8:0:1::1]:443'), addressSubject('2001:db8:0:1::1'));
+  assert.equal(addressSubject('[::ffff:192.0.2.7]:1'), addressSubject('192.0.2.7'));
+  assert.equal(addressSubject('[fe80::1%eth0]:443'), addressSubject('fe80::1'));
+});
+
+test('all texts that are no address are counted as one', () => {
+  for (const text of [
+    '',
+    'unknown',
+    '1.2.3.4.5',
+    '::ffff:1.2.3.400',
+    '%',
+    '\0',
+    '192.0.2.7:',
+    '192.0.2.7:65536',
+    '192.0.2.7:80:80',
+    '192.0.2.7:80 ',
+    '192.0.2.7:+80',
+    '192.0.2.400:80',
+    '192.0.2:80',
+    '[192.0.2.7]:80',
+    '[192.0.2.7:80]',
+    '[::1]',
+    '[::1]:',
+    '[::1]:http',
+    '[::1]:443]',
+    '[[::1]]:443',
+    'example.com:443',
+    '_hidden:443',
+  ])
     assert.equal(addressSubject(text), 'address:unreadable', text);
 });
 

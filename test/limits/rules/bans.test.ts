@@ -1,13 +1,143 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { hourMs } from '../../../src/clock.ts';
-import { newConduct, strike } from '../../../src/limits/rules/bans.ts';
+import { describe, test } from 'node:test';
+import { dayMs, hourMs, minuteMs, secondMs } from '../../../src/clock.ts';
+import {
+  bannedUntilMs,
+  type Conduct,
+  forgetAtMs,
+  newConduct,
+  strike,
+} from '../../../src/limits/rules/bans.ts';
 
 const nowMs = Date.UTC(2027, 0, 2);
 
-test('strikes of a clock that has since been set back are no longer held against a key', () => {
-  const conduct = newConduct();
-  for (let refused = 0; refused < 59; refused += 1) strike(conduct, 60, nowMs + hourMs);
-  strike(conduct, 60, nowMs);
-  assert.deepEqual([conduct.banMs, conduct.strikeCount], [0, 1]);
+function strikeOften(conduct: Conduct, count: number, atMs: number, perMinute = 60): void {
+  for (let refused = 0; refused < count; refused += 1) strike(conduct, perMinute, atMs);
+}
+
+/** The length of the ban that begins at a time. */
+function banAt(conduct: Conduct, atMs: number): number {
+  strikeOften(conduct, 60, atMs);
+  return bannedUntilMs(conduct, atMs) - atMs;
+}
+
+describe('a ban', () => {
+  test('begins with the 60th refused request of a plan with fewer a minute', () => {
+    const conduct = newConduct();
+    strikeOften(conduct, 59, nowMs, 10);
+    assert.equal(bannedUntilMs(conduct, nowMs), 0);
+    strikeOften(conduct, 1, nowMs, 10);
+    assert.equal(bannedUntilMs(conduct, nowMs), nowMs + minuteMs);
+  });
+
+  test('begins with as many refused requests as a larger plan allows a minute', () => {
+    const conduct = newConduct();
+    strikeOften(conduct, 299, nowMs, 300);
+    assert.equal(bannedUntilMs(conduct, nowMs), 0);
+    strikeOften(conduct, 1, nowMs, 300);
+    assert.equal(bannedUntilMs(conduct, nowMs), nowMs + minuteMs);
+  });
+
+  test('counts refused requests of different milliseconds together', () => {
+    const conduct = newConduct();
+    for (let ms = 0; ms < 60; ms += 1) {
+      assert.equal(bannedUntilMs(conduct, nowMs + ms), 0);
+      strike(conduct, 60, nowMs + ms);
+    }
+    assert.equal(bannedUntilMs(conduct, nowMs + 59), nowMs + 59 + minuteMs);
+  });
+
+  test('holds until its end and not at it', () => {
+    const conduct = newConduct();
+    assert.equal(banAt(conduct, nowMs), minuteMs);
+    assert.equal(bannedUntilMs(conduct, nowMs + minuteMs - 1), nowMs + minuteMs);
+    assert.equal(bannedUntilMs(conduct, nowMs + minuteMs), 0);
+  });
+
+  test('leaves no refused request to count towards the next', () => {
+    const conduct = newConduct();
+    banAt(conduct, nowMs);
+    assert.deepEqual([conduct.strikes.size, conduct.strikeCount], [0, 0]);
+    strikeOften(conduct, 59, nowMs + minuteMs);
+    assert.equal(bannedUntilMs(conduct, nowMs + minuteMs), 0);
+  });
+
+  test('doubles each time up to an hour', () => {
+    const conduct = newConduct();
+    const lengths = Array.from({ length: 8 }, (_, hour) => banAt(conduct, nowMs + hour * hourMs) / minuteMs);
+    assert.deepEqual(lengths, [1, 2, 4, 8, 16, 32, 60, 60]);
+  });
+
+  test('doubles within a day of the start of the last one, and not after it', () => {
+    const conduct = newConduct();
+    banAt(conduct, nowMs);
+    assert.equal(banAt(conduct, nowMs + dayMs - 1), 2 * minuteMs);
+    assert.equal(banAt(conduct, nowMs + 2 * dayMs - 1), minuteMs);
+  });
+
+  test('does not double the first time, even in the first day of the clock', () => {
+    assert.equal(banAt(newConduct(), hourMs), minuteMs);
+  });
+
+  test('begins again, no more, if the clock was set back', () => {
+    const conduct = newConduct();
+    banAt(conduct, nowMs);
+    const earlierMs = nowMs - hourMs;
+    assert.equal(bannedUntilMs(conduct, earlierMs), earlierMs + minuteMs);
+    assert.equal(bannedUntilMs(conduct, earlierMs + minuteMs), 0);
+  });
+
+  test('keeps its end as time passes', () => {
+    const conduct = newConduct();
+    banAt(conduct, nowMs);
+    assert.equal(bannedUntilMs(conduct, nowMs + secondMs), nowMs + minuteMs);
+  });
+});
+
+describe('a refused request', () => {
+  test('counts for 60 seconds and no longer', () => {
+    const conduct = newConduct();
+    strikeOften(conduct, 58, nowMs);
+    strikeOften(conduct, 1, nowMs + minuteMs - 1);
+    assert.equal(conduct.strikeCount, 59);
+    strikeOften(conduct, 1, nowMs + minuteMs);
+    assert.equal(conduct.strikeCount, 2);
+  });
+
+  test('is forgotten alone, and later ones stay', () => {
+    const conduct = newConduct();
+    strikeOften(conduct, 20, nowMs);
+    strikeOften(conduct, 30, nowMs + 30 * secondMs);
+    strikeOften(conduct, 1, nowMs + minuteMs);
+    assert.deepEqual([...conduct.strikes.values()], [30, 1]);
+    assert.equal(conduct.strikeCount, 31);
+  });
+
+  test('of a clock that has since been set back is no longer held against a key', () => {
+    const conduct = newConduct();
+    strikeOften(conduct, 59, nowMs + hourMs);
+    strikeOften(conduct, 1, nowMs);
+    assert.deepEqual([conduct.banMs, conduct.strikeCount], [0, 1]);
+  });
+});
+
+describe('what is held against a key', () => {
+  test('is nothing at first', () => {
+    assert.equal(forgetAtMs(newConduct()), 0);
+  });
+
+  test('is forgotten 60 seconds after the newest refused request', () => {
+    const conduct = newConduct();
+    strikeOften(conduct, 2, nowMs);
+    strikeOften(conduct, 2, nowMs + secondMs);
+    assert.equal(forgetAtMs(conduct), nowMs + secondMs + minuteMs);
+  });
+
+  test('is forgotten a day after the start of the newest ban', () => {
+    const conduct = newConduct();
+    banAt(conduct, nowMs);
+    assert.equal(forgetAtMs(conduct), nowMs + dayMs);
+    strikeOften(conduct, 1, nowMs + dayMs - secondMs);
+    assert.equal(forgetAtMs(conduct), nowMs + dayMs - secondMs + minuteMs);
+  });
 });

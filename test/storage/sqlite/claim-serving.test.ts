@@ -7,13 +7,13 @@ import { makeFolder } from '../../support/service.ts';
 
 test('an embedded store is served by one service at a time', async (t) => {
   const url = `sqlite:${join(await makeFolder(t), 'animal-store.db')}`;
-  const release = claimServing(url);
-  assert.throws(() => claimServing(url), OperatorError);
+  const release = await claimServing(url);
+  await assert.rejects(claimServing(url), OperatorError);
   release();
-  claimServing(url)();
+  (await claimServing(url))();
 });
 
-test('a store on PostgreSQL may be served by many', () => {
-  claimServing('postgres://127.0.0.1/store');
-  claimServing('postgres://127.0.0.1/store');
+test('a store on PostgreSQL may be served by many', async () => {
+  await claimServing('postgres://127.0.0.1/store');
+  await claimServing('postgres://127.0.0.1/store');
 });

@@ -38,10 +38,10 @@ test('a store that is named by a link takes writes, and is the one that the link
 
 test('a store that is being served cannot be served by another name', async (t) => {
   const { path, link } = await makeLink(t);
-  const release = claimServing(`sqlite:${path}`);
-  assert.throws(() => claimServing(`sqlite:${link}`), OperatorError);
+  const release = await claimServing(`sqlite:${path}`);
+  await assert.rejects(claimServing(`sqlite:${link}`), OperatorError);
   release();
-  claimServing(`sqlite:${link}`)();
+  (await claimServing(`sqlite:${link}`))();
 });
 
 test('a path without a link is left as it stands', async (t) => {

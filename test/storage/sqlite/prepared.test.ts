@@ -10,6 +10,7 @@ import {
 } from '../../../src/pets/pet-rows.ts';
 import { openConnection } from '../../../src/storage/sqlite/connection.ts';
 import { openSqlite } from '../../../src/storage/sqlite/database.ts';
+import { query } from '../../../src/storage/sqlite/query.ts';
 import { makeFolder } from '../../support/service.ts';
 
 test('a statement with a limit is prepared once, however often it is run', async (t) => {
@@ -25,10 +26,10 @@ test('a statement with a limit is prepared once, however often it is run', async
   });
 
   function runEach(count: bigint): void {
-    connection.query(selectNewest, { newestId: count, count });
-    connection.query(selectNewestOf.sold, { newestId: count, count });
-    connection.query(selectOldest, { afterId: count, count });
-    connection.query(deleteOldIdempotencyRecords, { beforeMs: count, count });
+    query(connection, selectNewest, { newestId: count, count });
+    query(connection, selectNewestOf.sold, { newestId: count, count });
+    query(connection, selectOldest, { afterId: count, count });
+    query(connection, deleteOldIdempotencyRecords, { beforeMs: count, count });
   }
 
   runEach(1n);

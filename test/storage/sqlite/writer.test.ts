@@ -1,47 +1,69 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, type TestContext, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { int64Max } from '../../../src/int64.ts';
-import { insertPet } from '../../../src/pets/pet-rows.ts';
-import { type Database, step } from '../../../src/storage/database.ts';
-import { openConnection, type SqliteConnection } from '../../../src/storage/sqlite/connection.ts';
+import type { Database } from '../../../src/storage/database.ts';
+import { openReadingConnection } from '../../../src/storage/sqlite/connection.ts';
 import { openSqlite } from '../../../src/storage/sqlite/database.ts';
-import {
-  createSqliteWriter,
-  gatheredCommitsMax,
-  waitingWorksMax,
-  writeWaitMsMax,
-} from '../../../src/storage/sqlite/writer.ts';
-import { insertSecret, insertWindow, selectSubjects } from '../../contracts/window-rows.ts';
+import { startThread, type WritingThread } from '../../../src/storage/sqlite/start-thread.ts';
+import { createSqliteWriter, waitingWorksMax, writeWaitMsMax } from '../../../src/storage/sqlite/writer.ts';
+import { insertWindow, selectSubjects } from '../../contracts/window-rows.ts';
+import { addWindows, doNothing } from '../../contracts/works.ts';
+import { makeFolder } from '../../support/service.ts';
 
 const unavailable = { name: 'AppError', code: 'unavailable' };
 
-interface OpenFile {
-  readonly path: string;
-  readonly database: Database;
-  /** The connection that `database` does not know of, as a writer of its own would have. */
-  readonly connection: SqliteConnection;
+/** A writer over a real thread, whose replies can be held back, as a disk that hangs does. */
+async function startWriter(t: TestContext) {
+  const path = join(await makeFolder(t), 'store.db');
+  const database: Database = await openSqlite(path);
+  const thread = await startThread(path);
+  /** How many jobs each transaction had that was sent. */
+  const batches: number[] = [];
+  let isHolding = false;
+  const held: (() => void)[] = [];
+  const holdable: WritingThread = {
+    ...thread,
+    send(request, onReply) {
+      batches.push(request.calls.length);
+      thread.send(request, (reply) => (isHolding ? held.push(() => onReply(reply)) : onReply(reply)));
+    },
+  };
+  const writer = createSqliteWriter(holdable);
+  function release(): void {
+    isHolding = false;
+    for (const give of held.splice(0)) give();
+  }
+  t.after(async () => {
+    release();
+    await writer.close();
+    await database.close();
+  });
+  const write = () => writer.transact(doNothing, null);
+  const hold = () => {
+    isHolding = true;
+  };
+  const untilHeld = async () => {
+    while (held.length === 0) await nextTurn();
+  };
+  return { path, database, writer, write, batches, hold, untilHeld, release };
 }
 
-async function openFile(t: TestContext): Promise<OpenFile> {
-  const folder = await mkdtemp(join(tmpdir(), 'animal-store-'));
-  const path = join(folder, 'store.db');
-  const database = await openSqlite(path);
-  const connection = openConnection(path, 0);
-  t.after(async () => {
-    await database.close();
-    connection.close();
-    await rm(folder, { recursive: true });
-  });
-  return { path, database, connection };
+/** A clock and timers that stand still until they are moved; no test waits for the time itself. */
+function stopClock(t: TestContext) {
+  let nowMs = performance.now();
+  t.mock.method(performance, 'now', () => nowMs);
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  return (ms: number) => {
+    nowMs += ms;
+    t.mock.timers.tick(ms);
+  };
 }
 
 test('what is written while another process writes waits for it, and is done then', async (t) => {
-  const { database, path } = await openFile(t);
+  const { database, path } = await startWriter(t);
   const other = new DatabaseSync(path);
   other.exec('begin immediate');
   const added = database.run(insertWindow, { subject: 'a', used: 1n });
@@ -51,286 +73,124 @@ test('what is written while another process writes waits for it, and is done the
 });
 
 describe('a commit', () => {
-  /** A writer, how many commits it has begun, and its clock, which stands still but for commits that are told to take time. */
-  async function startWriter(t: TestContext) {
-    const { connection, path, database } = await openFile(t);
-    const begun = { commits: 0 };
-    const clock = { ms: 0, commitMs: 0 };
-    t.mock.method(performance, 'now', () => clock.ms);
-    function requireInPlace(): void {
-      begun.commits += 1;
-      clock.ms += clock.commitMs;
-    }
-    const writer = createSqliteWriter({ ...connection, requireInPlace });
-    const write = () => writer.transact(function* () {});
-    return { begun, clock, connection, path, database, writer, write };
-  }
-
   test('is shared by those who come in two turns of the event loop', async (t) => {
-    const { begun, write } = await startWriter(t);
+    const { batches, write } = await startWriter(t);
     const first = write();
     await nextTurn();
     await Promise.all([first, write(), write()]);
-    assert.equal(begun.commits, 1);
+    assert.deepEqual(batches, [3]);
   });
 
-  test('is made at once for one who comes after one that was alone', async (t) => {
-    const { begun, write } = await startWriter(t);
-    for (let commits = 1; commits <= 3; commits += 1) {
+  test('is begun at once for one who comes after one that was alone', async (t) => {
+    const { batches, write } = await startWriter(t);
+    await write();
+    for (let commits = 2; commits <= 4; commits += 1) {
       const written = write();
-      assert.equal(begun.commits, commits === 1 ? 0 : commits);
+      assert.equal(batches.length, commits);
       await written;
-      assert.equal(begun.commits, commits);
-      await nextTurn();
     }
   });
 
-  test('is shared by those who come behind one that was not made to wait, and by all that come then', async (t) => {
-    const { begun, write } = await startWriter(t);
-    await write();
-    const alone = write();
-    assert.equal(begun.commits, 2);
-    const behind = write();
+  test('is shared by all who come while another one is under way', async (t) => {
+    const { batches, write, hold, untilHeld, release } = await startWriter(t);
+    hold();
+    const first = write();
+    await untilHeld();
+    const others = Array.from({ length: 100 }, write);
     await nextTurn();
-    assert.equal(begun.commits, 2);
-    await Promise.all([alone, behind, write()]);
-    assert.equal(begun.commits, 3);
+    assert.deepEqual(batches, [1]);
+    release();
+    await Promise.all([first, ...others]);
+    assert.deepEqual(batches, [1, 100]);
   });
 
-  test('is shared by two who come together, also after one that was alone', async (t) => {
-    const { begun, write } = await startWriter(t);
-    await write();
-    await Promise.all([write(), write()]);
-    assert.equal(begun.commits, 3);
-    for (let pairs = 1; pairs <= 3; pairs += 1) {
-      await Promise.all([write(), write()]);
-      assert.equal(begun.commits, 3 + pairs);
+  test('is seen by a read that follows its answer', async (t) => {
+    const { database, writer } = await startWriter(t);
+    for (let count = 1; count <= 20; count += 1) {
+      await writer.run(insertWindow, { subject: `window ${count}`, used: 1n });
+      assert.equal(database.readNow?.(selectSubjects, {}).length, count);
     }
   });
-
-  test('that is made at once and fails undoes nothing of those behind it', async (t) => {
-    const { begun, writer, database } = await startWriter(t);
-    const write = (subject: string) => writer.run(insertWindow, { subject, used: 1n });
-    await write('a');
-    const again = write('a');
-    assert.equal(begun.commits, 2);
-    const outcomes = await Promise.allSettled([again, write('b')]);
-    assert.deepEqual(
-      outcomes.map(({ status }) => status),
-      ['rejected', 'fulfilled'],
-    );
-    assert.equal((await database.read(selectSubjects, {})).length, 2);
-  });
-
-  test('that is made at once waits for another process all the same, and the end waits for it', async (t) => {
-    const { begun, path, writer, write } = await startWriter(t);
-    await write();
-    const other = new DatabaseSync(path);
-    other.exec('begin immediate');
-    let isWritten = false;
-    const written = write().then(() => {
-      isWritten = true;
-    });
-    assert.equal(begun.commits, 2);
-    const drained = writer.drain();
-    await nextTurn();
-    other.close();
-    await drained;
-    assert.equal(isWritten, true);
-    await written;
-    assert.ok(begun.commits > 2);
-  });
-
-  /** The same after a commit of so long, with what lets those who wait for others have waited long enough. */
-  async function startSlow(t: TestContext, commitMs: number) {
-    const parts = await startWriter(t);
-    const { begun, clock, write } = parts;
-    clock.commitMs = commitMs;
-    await Promise.all([write(), write()]);
-    await nextTurn();
-    begun.commits = 0;
-    const waitLong = () => {
-      clock.ms += gatheredCommitsMax * commitMs + 0.01;
-    };
-    return { ...parts, waitLong };
-  }
-
-  for (const commitMs of [0.2, 5]) {
-    test(`of ${commitMs} ms does not wait for another turn after a long one`, async (t) => {
-      const { begun, waitLong, write } = await startSlow(t, commitMs);
-      const works = [write(), write()];
-      waitLong();
-      await nextTurn();
-      assert.equal(begun.commits, 1);
-      await Promise.all(works);
-    });
-
-    test(`of ${commitMs} ms is made at once for one who comes when the first has waited long, and for all before it`, async (t) => {
-      const { begun, clock, waitLong, write } = await startSlow(t, commitMs);
-      const works = [write(), write()];
-      clock.ms += gatheredCommitsMax * commitMs;
-      works.push(write());
-      assert.equal(begun.commits, 0);
-      waitLong();
-      works.push(write());
-      assert.equal(begun.commits, 1);
-      const behind = [write(), write()];
-      await Promise.all(works);
-      await nextTurn();
-      assert.equal(begun.commits, 1);
-      await Promise.all([...behind, write()]);
-      assert.equal(begun.commits, 2);
-    });
-  }
-
-  test('that is made in the midst of a turn and fails undoes only what fails', async (t) => {
-    const { begun, waitLong, writer, database } = await startSlow(t, 1);
-    const write = (subject: string) => writer.run(insertWindow, { subject, used: 1n });
-    const works = [write('a'), write('a')];
-    waitLong();
-    works.push(write('b'));
-    assert.equal(begun.commits, 4);
-    const outcomes = await Promise.allSettled(works);
-    assert.deepEqual(
-      outcomes.map(({ status }) => status),
-      ['fulfilled', 'rejected', 'fulfilled'],
-    );
-    assert.equal((await database.read(selectSubjects, {})).length, 2);
-  });
-
-  test('that cannot be undone refuses all that it held, and those after it are well', async (t) => {
-    const { connection, waitLong, writer, write } = await startSlow(t, 1);
-    const exec = t.mock.method(connection.raw, 'exec', () => {
-      throw new Error('out of memory');
-    });
-    const failing = writer.transact(() => step(insertWindow, { subject: 'a', used: 'many' as never }));
-    const works = [failing, write()];
-    waitLong();
-    works.push(write());
-    for (const { status } of await Promise.allSettled(works)) assert.equal(status, 'rejected');
-    exec.mock.restore();
-    await assert.rejects(write());
-    await write();
-  });
-
-  test('is not tried anew for each who comes while another process writes', async (t) => {
-    const { begun, path, waitLong, writer, write } = await startSlow(t, 1);
-    const other = new DatabaseSync(path);
-    other.exec('begin immediate');
-    const works = [write(), write()];
-    waitLong();
-    works.push(write());
-    assert.equal(begun.commits, 1);
-    works.push(write(), write());
-    waitLong();
-    works.push(write());
-    assert.equal(begun.commits, 1);
-    other.close();
-    await writer.drain();
-    await Promise.all(works);
-  });
-
-  test('is made in the midst of a turn again once those who waited for another process have been refused', async (t) => {
-    const { begun, clock, path, waitLong, write } = await startSlow(t, 1);
-    const other = new DatabaseSync(path);
-    other.exec('begin immediate');
-    const refused = [write(), write()].map((work) => assert.rejects(work, unavailable));
-    clock.ms += writeWaitMsMax + 1;
-    await Promise.all(refused);
-    other.close();
-    await nextTurn();
-    begun.commits = 0;
-    const works = [write(), write()];
-    waitLong();
-    works.push(write());
-    assert.equal(begun.commits, 1);
-    await Promise.all(works);
-  });
 });
 
-test('before each commit it is told that it will be waited for', async (t) => {
-  const { connection } = await openFile(t);
-  const told: string[] = [];
-  const requireInPlace = () => void told.push('commit');
-  const writer = createSqliteWriter({ ...connection, requireInPlace }, () => told.push('wait'));
-  const write = () => writer.transact(function* () {});
-  await Promise.all([write(), write()]);
-  assert.deepEqual(told, ['wait', 'commit']);
-  await nextTurn();
-  await write();
-  await nextTurn();
-  const alone = write();
-  assert.deepEqual(told.slice(4), ['wait', 'commit']);
-  await alone;
+test('a write that has not begun in time is withdrawn, and the one under way is answered when it settles', async (t) => {
+  const { database, writer, hold, untilHeld, release } = await startWriter(t);
+  hold();
+  const underWay = writer.run(insertWindow, { subject: 'under way', used: 1n });
+  await untilHeld();
+  const advance = stopClock(t);
+  const late = assert.rejects(writer.run(insertWindow, { subject: 'late', used: 1n }), unavailable);
+  advance(writeWaitMsMax - 1);
+  const inTime = writer.run(insertWindow, { subject: 'in time', used: 1n });
+  advance(1);
+  await late;
+  release();
+  await Promise.all([underWay, inTime]);
+  const subjects = database.readNow?.(selectSubjects, {}).map(({ subject }) => subject);
+  assert.deepEqual(subjects, ['in time', 'under way']);
 });
 
-test('a work beyond those that may wait is refused at once', async (t) => {
-  const { connection, path } = await openFile(t);
-  const writer = createSqliteWriter(connection);
-  const nothing = function* () {};
+test('a write that waits for another process for too long is unavailable, and later ones are well', async (t) => {
+  const { path, write, writer, database } = await startWriter(t);
   const other = new DatabaseSync(path);
   other.exec('begin immediate');
-  const waiting = Array.from({ length: waitingWorksMax }, () => writer.transact(nothing));
-  await assert.rejects(writer.transact(nothing), unavailable);
+  const advance = stopClock(t);
+  const refused = [write(), write()].map((work) => assert.rejects(work, unavailable));
+  advance(writeWaitMsMax);
+  await Promise.all(refused);
   other.close();
-  await Promise.all(waiting);
+  t.mock.timers.reset();
+  await writer.run(insertWindow, { subject: 'a', used: 1n });
+  assert.equal(database.readNow?.(selectSubjects, {}).length, 1);
 });
 
-test('waiting for the works to settle ends also where they fail', async (t) => {
-  const { connection } = await openFile(t);
-  const writer = createSqliteWriter(connection);
-  const failing = assert.rejects(
-    writer.transact(() => step(insertWindow, { subject: 'a', used: 1n })),
-    unavailable,
-  );
-  const drained = writer.drain();
-  connection.close();
-  await drained;
-  await failing;
+test('while another process has the lock only the first write asks for it', async (t) => {
+  const { path, batches, write } = await startWriter(t);
+  const other = new DatabaseSync(path);
+  other.exec('begin immediate');
+  const works = [write(), write(), write()];
+  while (batches.length < 3) await nextTurn();
+  assert.deepEqual(batches.slice(0, 3), [3, 1, 1]);
+  other.close();
+  await Promise.all(works);
 });
 
-test('ids that run out refuse what gets none, and nothing else; past 2^53 a commit is made and told once', async (t) => {
-  const { database, connection } = await openFile(t);
-  const pet = { name: 'Rex', categoryId: 1n, status: 'available' };
-  connection.raw.exec(`insert into pets values (${int64Max - 3n}, 'Max', 1, 'sold')`);
-  const added = await Promise.allSettled(Array.from({ length: 8 }, () => database.run(insertPet, pet)));
-  const ids = added.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
-  assert.deepEqual(ids, [{ id: int64Max - 2n }, { id: int64Max - 1n }, { id: int64Max }]);
-  for (const result of added.slice(3))
-    assert.equal(result.status === 'rejected' && result.reason.code, 'unavailable');
+test('a write beyond those that may wait is refused at once', async (t) => {
+  const { write, hold, untilHeld, release } = await startWriter(t);
+  hold();
+  const underWay = write();
+  await untilHeld();
+  const waiting = Array.from({ length: waitingWorksMax }, write);
+  await assert.rejects(write(), unavailable);
+  release();
+  await Promise.all([underWay, ...waiting]);
 });
 
-test('animals that a trigger of the operator leaves out are not answered with the ids of others', async (t) => {
-  const { database, connection } = await openFile(t);
-  connection.raw.exec(
-    "create trigger no_cats before insert on pets when new.name = 'Cat' begin select raise(ignore); end",
-  );
-  const names = ['Rex', 'Cat', 'Max', 'Cat'];
-  const added = await Promise.allSettled(
-    names.map((name) => database.run(insertPet, { name, categoryId: 1n, status: 'available' })),
-  );
-  assert.deepEqual(
-    added.map(({ status }) => status),
-    ['fulfilled', 'rejected', 'fulfilled', 'rejected'],
-  );
-  const ids = added.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
-  assert.deepEqual(ids, [{ id: 1n }, { id: 2n }]);
+test('a work that its module does not export fails alone, as the mistake that it is', async (t) => {
+  const { writer, write } = await startWriter(t);
+  await assert.rejects(writer.transact({ ...doNothing, name: 'missing' }, null), /exports no work "missing"/);
+  await write();
 });
 
-test('a full disk refuses what does not fit and nothing else, and is well again when there is room', async (t) => {
-  const { database, connection } = await openFile(t);
-  const writer = createSqliteWriter(connection);
-  const addLarge = () =>
-    writer.transact(() => step(insertSecret, { name: 'large', value: new Uint8Array(1e6) }));
-  const addSmall = (subject: string) => writer.transact(() => step(insertWindow, { subject, used: 1n }));
-  const [pages] = connection.raw.prepare('pragma page_count').all();
-  connection.raw.exec(`pragma max_page_count = ${pages?.['page_count']}`);
+describe('closing', () => {
+  test('waits for what was handed over, and refuses what comes later', async (t) => {
+    const { writer, database } = await startWriter(t);
+    const added = writer.transact(addWindows, [{ subject: 'a', used: 1n }]);
+    const closed = writer.close();
+    await assert.rejects(writer.transact(doNothing, null), unavailable);
+    await Promise.all([added, closed]);
+    assert.equal(database.readNow?.(selectSubjects, {}).length, 1);
+  });
 
-  const [small, large] = await Promise.allSettled([addSmall('a'), addLarge()]);
-  assert.equal(small.status, 'fulfilled');
-  assert.equal(large.status === 'rejected' && large.reason.code, 'unavailable');
-  assert.equal((await database.read(selectSubjects, {})).length, 1);
-
-  connection.raw.exec('pragma max_page_count = 100000');
-  await addLarge();
+  test('of the reading connection leaves the checkpoint to the one that writes', async (t) => {
+    const { path, database, writer } = await startWriter(t);
+    await writer.run(insertWindow, { subject: 'a', used: 1n });
+    await writer.close();
+    const reading = openReadingConnection(path, 0);
+    reading.raw.prepare('select count(*) from pets').get();
+    await database.close();
+    assert.ok(existsSync(`${path}-wal`));
+    reading.close();
+    assert.ok(existsSync(`${path}-wal`));
+  });
 });

@@ -1,0 +1,35 @@
+/** Changes the pure rules, one change at a time, and finds which changes no test notices. */
+import { parseArgs } from 'node:util';
+import { installPackages } from '../test/support/install-packages.ts';
+import { formatShare, quote, writeVerdicts } from './page.ts';
+import { mutate, type Verdict } from './stryker.ts';
+import { targets } from './targets.ts';
+
+const { values } = parseArgs({ options: { only: { type: 'string' }, write: { type: 'boolean' } } });
+const names = values.only?.split(',') ?? targets.map(({ name }) => name);
+const unknown = names.find((name) => !targets.some((target) => target.name === name));
+if (unknown !== undefined) throw new Error(`there is no target ${unknown}: see mutation/targets.ts`);
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+await installPackages(import.meta.dirname);
+const verdicts: Verdict[] = [];
+for (const target of targets) {
+  if (!names.includes(target.name)) continue;
+  const verdict = await mutate(target);
+  verdicts.push(verdict);
+  tell(verdict);
+}
+if (values.write === true) writeVerdicts(verdicts);
+const weak = verdicts.filter(isWeak);
+for (const { target } of weak) say(`${target.name}: fewer than ${target.killedMin} % were killed`);
+process.exitCode = weak.length > 0 ? 1 : 0;
+
+function tell({ target, mutants, killed, survivors }: Verdict): void {
+  say(`${target.name}: ${killed} of ${mutants} killed, ${formatShare(killed, mutants)}`);
+  for (const { line, from, to } of survivors)
+    say(`  survived: ${target.file}:${line} ${quote(from)} → ${quote(to)}`);
+}
+
+function isWeak({ target, mutants, killed }: Verdict): boolean {
+  return target.killedMin !== null && 100 * killed < target.killedMin * mutants;
+}

@@ -1,0 +1,33 @@
+/** A file of rules, and the tests that must notice when a rule in it changes. */
+export interface Target {
+  readonly name: string;
+  readonly file: string;
+  /** Each is run by itself for each mutant, so only the quickest that can find it are named. */
+  readonly tests: readonly string[];
+  /** The least share of mutants that the tests must kill, in percent; null reports the survivors alone. */
+  readonly killedMin: number | null;
+}
+
+export const targets: readonly Target[] = [
+  rule('windows', 'src/limits/rules/windows.ts', 'test/limits/rules/windows.test.ts'),
+  rule('bans', 'src/limits/rules/bans.ts', 'test/limits/rules/bans.test.ts'),
+  rule('decision', 'src/limits/rules/decision.ts', 'test/limits/rules/decision.test.ts'),
+  rule('address', 'src/limits/rules/address.ts', 'test/limits/rules/address.test.ts'),
+  rule('cursor', 'src/http/request/cursor.ts', 'test/http/request/cursor.test.ts'),
+  rule(
+    'keyed-adds',
+    'src/pets/keyed-adds.ts',
+    'test/contracts/catalogue-idempotency-sqlite.test.ts',
+    'test/pets/keyed-adds-postgres.test.ts',
+    'test/contracts/catalogue-idempotency-postgres.test.ts',
+  ),
+  { ...rule('plan', 'src/plans/plan.ts', 'test/plans/plan.test.ts'), killedMin: null },
+  { ...rule('int64', 'src/int64.ts', 'test/int64.test.ts'), killedMin: null },
+  { ...rule('exact-json', 'src/exact-json.ts', 'test/exact-json.test.ts'), killedMin: null },
+  { ...rule('pet', 'src/pets/pet.ts', 'test/pets/pet.test.ts'), killedMin: null },
+  { ...rule('key-state', 'src/accounts/key-state.ts', 'test/accounts/key-state.test.ts'), killedMin: null },
+];
+
+function rule(name: string, file: string, ...tests: string[]): Target {
+  return { name, file, tests, killedMin: 90 };
+}

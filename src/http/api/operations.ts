@@ -1,0 +1,5 @@
+import type { Operation } from '../operation.ts';
+import { petOperations } from './pets/operations.ts';
+
+/** Every operation of the interface, in the order of the reference. */
+export const operations: readonly Operation[] = [...petOperations];

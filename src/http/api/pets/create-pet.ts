@@ -1,0 +1,37 @@
+import { NewPetSchema, PetSchema } from '../../../pets/pet.ts';
+import { defineOperation } from '../../operation.ts';
+import { rex } from './examples.ts';
+
+/** Interface section 4.2, contract section 2. */
+export const createPet = defineOperation({
+  id: 'createPet',
+  method: 'POST',
+  path: '/pets',
+  tag: 'pets',
+  scope: 'pets:write',
+  stability: 'stable',
+  summary: 'Add an animal',
+  description:
+    'Adds an animal and returns it with the `id` that the service assigned; it is on disk before the answer is sent. An omitted `status` is `available`; fields that NewPet does not name are ignored. With an `Idempotency-Key` a retry never adds twice.',
+  body: NewPetSchema,
+  bodyExamples: {
+    complete: { summary: 'All fields', value: { name: 'Rex', categoryId: 1, status: 'available' } },
+    least: { summary: 'Required fields', value: { name: 'Rex', categoryId: 1 } },
+  },
+  isIdempotent: true,
+  answers: {
+    201: {
+      description: 'Animal added; the response carries the assigned `id`.',
+      body: PetSchema,
+      headers: ['Location'],
+      examples: { added: { summary: 'The new animal', value: rex } },
+    },
+  },
+
+  async handle({ body, idempotency }, { catalogue, baseUrl }) {
+    const { pet, replayed } = await catalogue.add(body, idempotency);
+    const location = `${baseUrl}/pets/${pet.id}`;
+    const headers = replayed ? { location, 'idempotent-replayed': 'true' } : { location };
+    return { status: 201, body: pet, headers };
+  },
+});

@@ -1,0 +1,50 @@
+import Type from 'typebox';
+import { AppError } from '../../../errors.ts';
+import { parseCanonicalInt64 } from '../../../int64.ts';
+import { PetSchema } from '../../../pets/pet.ts';
+import { int64Field } from '../../../schema.ts';
+import { after } from '../../../soon.ts';
+import { defineOperation } from '../../operation.ts';
+import { rex } from './examples.ts';
+
+/** Interface section 4.3, contract section 4. */
+export const getPet = defineOperation({
+  id: 'getPet',
+  method: 'GET',
+  path: '/pets/{petId}',
+  tag: 'pets',
+  scope: 'pets:read',
+  stability: 'stable',
+  summary: 'Get an animal',
+  description:
+    'Returns one animal. Deprecated, to be removed on 5 December 2030; from then on it answers 410. Use `GET /pets` with the `status` filter instead. An identifier that is not a canonical decimal int64 names no animal. HEAD answers with the headers alone.',
+  // The interface names the day of the removal alone; docs/decisions/http.md says why this day of the deprecation.
+  deprecation: {
+    sinceMs: Date.UTC(2025, 11, 5),
+    removedAtMs: Date.UTC(2030, 11, 5),
+    successor: '/pets',
+  },
+  params: Type.Object({ petId: { ...int64Field('Identifier of the animal.'), examples: [42] } }),
+  answers: {
+    200: {
+      description: 'The requested animal.',
+      body: PetSchema,
+      examples: { animal: { summary: 'An animal', value: rex } },
+    },
+  },
+  failures: ['not_found'],
+  isCached: true,
+
+  handle({ params: { petId = '' } }, { catalogue }) {
+    const id = parseCanonicalInt64(petId);
+    if (id === null) throw petNotFound();
+    return after(catalogue.get(id), (pet) => {
+      if (pet === null) throw petNotFound();
+      return { status: 200, body: pet, dependsOn: { newestId: id, oldestId: id } };
+    });
+  },
+});
+
+function petNotFound(): AppError {
+  return new AppError('not_found', 'petId: there is no animal with this identifier');
+}

@@ -1,0 +1,10 @@
+import type { Catalogue } from '../../pets/catalogue.ts';
+import type { Cursors } from '../request/cursor.ts';
+
+/** What the operations work with. */
+export interface Services {
+  readonly catalogue: Catalogue;
+  readonly cursors: Cursors;
+  /** What the links of answers begin with: the public base address, or `/v1`. */
+  readonly baseUrl: string;
+}

@@ -1,0 +1,75 @@
+import build from 'fast-json-stringify';
+import type { TObject, TSchema } from 'typebox';
+import { AppError } from '../errors.ts';
+import { compileObject, describeViolations } from '../schema.ts';
+import { after } from '../soon.ts';
+import type { Services } from './api/services.ts';
+import type { Operation, Outcome } from './operation.ts';
+import { checkJsonType, parseJsonBody } from './request/body.ts';
+import { compileQuery } from './request/query.ts';
+import { refuseUnknown } from './request/strict.ts';
+import { type Answer, makeAnswer, makeEmptyAnswer, makeTaggedAnswer } from './response/answer.ts';
+import { announceDeprecation } from './response/deprecation.ts';
+import { toLines } from './response/header-lines.ts';
+import type { BodyReader, Call, Route } from './route.ts';
+
+const noFields = { type: 'object', properties: {} } as unknown as TObject;
+
+/** Makes the route of an operation: its schemas compiled, its handler with the services that it works with. */
+export function bindOperation(operation: Operation, services: Services): Route {
+  const { method, path, scope, deprecation, query, body, isCached = false, isIdempotent = false } = operation;
+  const announcement = deprecation === undefined ? '' : announceDeprecation(deprecation, services.baseUrl);
+  const serialise = compileAnswers(operation, announcement);
+  const handle = operation.handle as (call: Call, services: Services) => ReturnType<Operation['handle']>;
+  return {
+    method,
+    path: `/v1${path}`,
+    access: 'key',
+    scope,
+    removedAtMs: deprecation?.removedAtMs ?? null,
+    announcement,
+    securityLines: null,
+    isCached,
+    isIdempotent,
+    readQuery: compileQuery(query ?? noFields),
+    body: body === undefined ? null : compileBody(body),
+    run: (call) =>
+      after(handle(call, services), (outcome) => ({
+        answer: serialise(outcome),
+        dependsOn: outcome.dependsOn ?? null,
+      })),
+  };
+}
+
+/** Reads a body by its schema, and names every field that breaks a rule. */
+function compileBody(schema: TObject): BodyReader {
+  const names = Object.keys(schema.properties);
+  const rules = compileObject(schema);
+  return {
+    checkType: checkJsonType,
+    parse(bytes, isStrict) {
+      const body = parseJsonBody(bytes);
+      if (isStrict) refuseUnknown('invalid_body', body, names);
+      if (rules.accepts(body)) return body;
+      throw new AppError('invalid_body', describeViolations(rules.findViolations(body), 'the body'));
+    },
+  };
+}
+
+/** Serialises outcomes by the schemas of their statuses, int64 exact. What a GET gives has a validator. */
+function compileAnswers({ method, answers }: Operation, announcement: string): (outcome: Outcome) => Answer {
+  const writers = new Map<number, (body: unknown) => string>();
+  for (const [status, { body }] of Object.entries(answers))
+    if (body !== undefined) writers.set(Number(status), compileWriter(body));
+
+  return ({ status, body, headers }) => {
+    const lines = headers === undefined ? announcement : announcement + toLines(headers);
+    const write = writers.get(status);
+    if (write === undefined) return { ...makeEmptyAnswer(status), lines };
+    return method === 'GET' ? makeTaggedAnswer(write(body), lines) : makeAnswer(status, write(body), lines);
+  };
+}
+
+function compileWriter(schema: TSchema): (body: unknown) => string {
+  return build(schema as Parameters<typeof build>[0]) as (body: unknown) => string;
+}

@@ -1,0 +1,77 @@
+import { once } from 'node:events';
+import type { RequestListener, Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { OperatorError } from '../../errors.ts';
+import { type AnswerBatch, flushBeforeEnd } from './answer-batch.ts';
+import { backlogMax, connectionsMax, type Timeouts } from './bounds.ts';
+import { closeGracefully } from './graceful-shutdown.ts';
+import type { InFlight } from './in-flight.ts';
+import { createNodeServer } from './node-server.ts';
+import { handleInOrder } from './pipelining.ts';
+import { createReadPacing } from './read-pacing.ts';
+
+/** A server that can be started and stopped. */
+export interface HttpService {
+  readonly server: Server;
+  /** Starts to listen; gives the address as this machine reaches it. Throws OperatorError if it cannot. */
+  listen(host: string, port: number): Promise<string>;
+  /** The address as this machine reaches it, without a path; the server must listen. */
+  findUrl(): string;
+  /** Accepts no more connections, finishes what is running, and cuts what is not finished after `drainMs`. */
+  close(drainMs: number): Promise<void>;
+}
+
+export interface HttpServiceOptions {
+  readonly handle: RequestListener;
+  readonly inFlight: InFlight;
+  readonly batch: AnswerBatch;
+  readonly timeouts: Timeouts;
+  readonly connectionsMax?: number;
+  /** Called when a request comes in from its socket, before all else. */
+  readonly onArrival?: () => void;
+}
+
+/** Node's server with all connection guards around a handler. */
+export function createHttpService(options: HttpServiceOptions): HttpService {
+  const { inFlight, timeouts, onArrival = () => {} } = options;
+  let isClosing = false;
+  const server = createNodeServer(
+    (request, response) => {
+      onArrival();
+      // Each answer from now on asks its client to let go of the connection.
+      if (isClosing) response.shouldKeepAlive = false;
+      handle(request, response);
+    },
+    timeouts,
+    options.connectionsMax ?? connectionsMax,
+  );
+  const handle = handleInOrder(options.handle, inFlight, createReadPacing(server));
+  flushBeforeEnd(server, options.batch);
+
+  return {
+    server,
+    async listen(host, port) {
+      server.listen({ host, port, backlog: backlogMax });
+      try {
+        await once(server, 'listening');
+      } catch (error) {
+        const code = error instanceof Error && 'code' in error ? error.code : String(error);
+        const reason = code === 'EADDRINUSE' ? 'the port is taken' : String(code);
+        throw new OperatorError(`cannot listen on ${host}:${port}: ${reason}`, { cause: error });
+      }
+      return urlOf(server, false);
+    },
+    findUrl: () => urlOf(server, true),
+    async close(drainMs) {
+      isClosing = true;
+      if (server.listening) await closeGracefully(server, drainMs);
+    },
+  };
+}
+
+/** An address that stands for all of this machine is named by the loopback one if it is to be reached. */
+function urlOf(server: Server, isReachable: boolean): string {
+  const { address, family, port } = server.address() as AddressInfo;
+  if (isReachable && (address === '0.0.0.0' || address === '::')) return `http://127.0.0.1:${port}`;
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+}

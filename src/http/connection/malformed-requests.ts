@@ -1,0 +1,101 @@
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { AppError } from '../../errors.ts';
+import type { Soon } from '../../soon.ts';
+import type { Answer } from '../response/answer.ts';
+import type { AnswerBatch } from './answer-batch.ts';
+import type { InFlight } from './in-flight.ts';
+
+/** How long a connection stays open after its last answer, for the client to read it before the reset. */
+export const lingerMs = 1_000;
+/** How many more bytes may arrive in that time: they are read for nothing. */
+export const lingerBytesMax = 2 ** 20;
+
+/** What Node's parser says of requests that are HTTP and too much of it. */
+const parserErrors: Readonly<Record<string, AppError>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: new AppError('request_timeout', 'the request did not arrive in time'),
+  HPE_HEADER_OVERFLOW: new AppError('headers_too_large', 'the head of the request is too large'),
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: new AppError(
+    'payload_too_large',
+    'the chunk extensions of the body are too large',
+  ),
+};
+const badHead = new AppError('invalid_parameter', 'the head of the request is not valid HTTP/1.1');
+const badBody = new AppError('invalid_body', 'the body does not arrive as the head of the request says');
+const noTunnel = new AppError('method_not_allowed', 'CONNECT is not allowed here; allowed: GET, HEAD, POST');
+/**
+ * What Node's parser says of bytes behind a request whose answer is the last of its connection (RFC 9112, section 9.6):
+ * Node closes the connection once that answer is sent.
+ */
+const afterLast = 'HPE_CLOSED_CONNECTION';
+
+/** The answer to a request that is not readable, with the headers of every answer. */
+export interface MalformedAnswer {
+  readonly answer: Answer;
+  /** Its other header lines. */
+  readonly lines: string;
+}
+
+export interface MalformedOptions {
+  readonly inFlight: InFlight;
+  readonly batch: AnswerBatch;
+  /** Counts the request by its address and makes its answer. */
+  makeAnswer(failure: AppError, address: string): Soon<MalformedAnswer>;
+}
+
+/** Answers what is not readable HTTP as every other failure is answered; the connection ends with it. */
+export function answerMalformed(server: Server, { inFlight, batch, makeAnswer }: MalformedOptions): void {
+  /** How much had been read of a connection when something on it could not be. */
+  const broken = new WeakMap<Socket, number>();
+
+  async function answer(stream: Duplex, address: string, failure: AppError): Promise<void> {
+    // The answer before it was the last of its connection.
+    if (!stream.writable) return;
+    try {
+      const made = await makeAnswer(failure, address);
+      writeAnswer(stream, made);
+    } catch {
+      stream.destroy();
+    }
+  }
+
+  /** Of one connection only the first error counts: nothing after it can be read. */
+  server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, stream) => {
+    const socket = stream as Socket;
+    const readBefore = broken.get(socket);
+    if (readBefore !== undefined) {
+      if (socket.bytesRead > readBefore + lingerBytesMax) socket.destroy();
+      return;
+    }
+    broken.set(socket, socket.bytesRead);
+    batch.flush();
+    if (code === afterLast) return;
+    const known = parserErrors[code];
+    const pending = inFlight.find(socket);
+    const isUnreadable = known !== undefined || code.startsWith('HPE_');
+    if (!isUnreadable || !socket.writable) socket.destroy();
+    else if (pending?.response.req.complete === false) pending.breakOff(known ?? badBody);
+    else whenSent(pending?.response, () => answer(socket, socket.remoteAddress ?? '', known ?? badHead));
+  });
+
+  /** CONNECT asks for a tunnel, and there is none. Nobody else listens to the errors of its stream. */
+  server.on('connect', ({ socket }: IncomingMessage, stream: Duplex) => {
+    stream.on('error', () => stream.destroy());
+    batch.flush();
+    whenSent(inFlight.find(socket)?.response, () => answer(stream, socket.remoteAddress ?? '', noTunnel));
+  });
+}
+
+/** Acts once a response, and with it all before it on its connection, is on its way. */
+function whenSent(response: ServerResponse | undefined, act: () => void): void {
+  if (response === undefined || response.writableFinished) act();
+  else response.once('finish', act);
+}
+
+function writeAnswer(stream: Duplex, { answer, lines }: MalformedAnswer): void {
+  const { status, bodyLines, body } = answer;
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines}${answer.lines}${bodyLines}`;
+  stream.end(`${head}date: ${new Date().toUTCString()}\r\nconnection: close\r\n\r\n${body ?? ''}`);
+  setTimeout(() => stream.destroy(), lingerMs).unref();
+}

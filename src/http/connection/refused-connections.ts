@@ -1,0 +1,50 @@
+import type { Server } from 'node:http';
+import type { Registry } from 'prom-client';
+import { type Clock, minuteMs } from '../../clock.ts';
+import type { Log } from '../../observability/log.ts';
+import { expose } from '../../observability/metrics.ts';
+
+/**
+ * Logs that connections beyond `maxConnections` are refused: at once, then at most once in `everyMs` with their number,
+ * and the rest when the server closes.
+ */
+export function logRefusedConnections(server: Server, clock: Clock, log: Log, everyMs = minuteMs): void {
+  let count = 0;
+  let loggedAtMs = Number.NEGATIVE_INFINITY;
+  let timer: NodeJS.Timeout | undefined;
+
+  function write(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    if (count === 0) return;
+    log.warn({ refused: count, connectionsMax: server.maxConnections }, 'too many connections are open');
+    count = 0;
+    loggedAtMs = clock();
+  }
+
+  server.on('drop', () => {
+    count += 1;
+    if (clock() >= loggedAtMs + everyMs) write();
+    else timer ??= setTimeout(write, everyMs).unref();
+  });
+  server.once('close', write);
+}
+
+/** Counts the connections beyond `maxConnections`, which are refused. */
+export function countRefusedConnections(server: Server, registry: Registry): void {
+  let count = 0;
+
+  expose(
+    registry,
+    {
+      name: 'connections_refused_total',
+      type: 'counter',
+      help: 'Connections closed at once because too many were open.',
+    },
+    () => [{ labels: {}, value: count }],
+  );
+
+  server.on('drop', () => {
+    count += 1;
+  });
+}

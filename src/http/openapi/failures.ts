@@ -1,0 +1,110 @@
+import { STATUS_CODES } from 'node:http';
+import type { ErrorCode } from '../../errors.ts';
+import type { Operation } from '../operation.ts';
+import { errorStatus } from '../response/errors.ts';
+import { type HeaderName, referToHeaders } from './headers.ts';
+
+/** When each failing status is answered, and its headers besides those of every failure. */
+const failures: Readonly<Record<number, { when: string; headers?: readonly HeaderName[] }>> = {
+  400: { when: 'A field, a parameter or the request itself breaks a rule; the message names it.' },
+  401: { when: 'Missing or invalid API key.', headers: ['WWW-Authenticate'] },
+  403: { when: 'The API key lacks the scope of this operation.', headers: ['WWW-Authenticate'] },
+  404: { when: 'No animal with that identifier.' },
+  405: { when: 'The address does not allow this method.', headers: ['Allow'] },
+  408: { when: 'The request did not arrive in time.' },
+  409: { when: 'The first request with this `Idempotency-Key` is still running.' },
+  410: { when: 'The operation has been removed.' },
+  413: { when: 'The body, or what its chunks carry, is too large.' },
+  415: { when: 'The body is not JSON in UTF-8.' },
+  422: { when: 'This `Idempotency-Key` was sent before with another body.' },
+  429: { when: 'Rate limit exceeded, or the API key is temporarily banned.', headers: ['Retry-After'] },
+  431: { when: 'The head of the request is too large.' },
+  500: { when: 'The service failed.' },
+  503: { when: 'The service cannot answer at the moment.', headers: ['Retry-After'] },
+};
+
+const exampleMessages: Record<ErrorCode, string> = {
+  api_key_missing: 'Authorization: missing API key; send "Authorization: Bearer <API_KEY>"',
+  api_key_invalid: 'Authorization: invalid API key',
+  api_key_expired: 'Authorization: this API key has expired',
+  api_key_revoked: 'Authorization: this API key has been revoked',
+  scope_missing: 'this API key lacks the scope pets:write',
+  rate_limit_exceeded: 'rate limit exceeded; retry after 42 s',
+  key_banned:
+    'this API key is temporarily banned because it kept sending requests after a 429; retry after 60 s',
+  invalid_body: 'categoryId is required',
+  invalid_parameter: 'limit must be an integer from 1 to 100',
+  idempotency_key_reused: 'Idempotency-Key: this key was sent before with another body',
+  idempotency_key_in_use: 'Idempotency-Key: the first request with this key is still running',
+  not_found: 'petId: there is no animal with this identifier',
+  gone: 'this operation was removed on 2030-12-05; use GET /pets',
+  method_not_allowed: 'PUT is not allowed here; allowed: GET, HEAD, POST',
+  payload_too_large: 'the body is larger than 65536 bytes',
+  unsupported_media_type: 'Content-Type: the body must be application/json',
+  request_timeout: 'the request did not arrive in time',
+  headers_too_large: 'the head of the request is too large',
+  internal_error: 'the service failed; try again',
+  unavailable: 'the store cannot do this at the moment; try again',
+};
+
+/** What every operation may answer with, whatever it does. */
+const commonCodes: readonly ErrorCode[] = [
+  'invalid_body',
+  'invalid_parameter',
+  'api_key_missing',
+  'api_key_invalid',
+  'api_key_expired',
+  'api_key_revoked',
+  'scope_missing',
+  'method_not_allowed',
+  'request_timeout',
+  'payload_too_large',
+  'rate_limit_exceeded',
+  'key_banned',
+  'headers_too_large',
+  'internal_error',
+  'unavailable',
+];
+
+/** Statuses of requests that have not come to their operation: nothing of the operation is on their answers. */
+const beforeOperation = new Set([405, 408, 431]);
+
+/** The codes of an operation by their statuses, in the order of the statuses. */
+export function listFailures(operation: Operation): Map<number, ErrorCode[]> {
+  const codes: ErrorCode[] = [...commonCodes, ...(operation.failures ?? [])];
+  if (operation.body !== undefined) codes.push('unsupported_media_type');
+  if (operation.isIdempotent) codes.push('idempotency_key_reused', 'idempotency_key_in_use');
+  if (operation.deprecation !== undefined) codes.push('gone');
+  const statuses = [...new Set(codes.map((code) => errorStatus[code]))].sort((one, other) => one - other);
+  return new Map(statuses.map((status) => [status, codes.filter((code) => errorStatus[code] === status)]));
+}
+
+/** The response of a failing status, in the Error body, with an example of each of its codes. */
+export function describeFailure(
+  status: number,
+  codes: readonly ErrorCode[],
+  announcements: readonly HeaderName[],
+) {
+  const failure = failures[status];
+  if (failure === undefined) throw new Error(`no error has the status ${status}`);
+  const own = beforeOperation.has(status) ? [] : announcements;
+  return {
+    description: failure.when,
+    headers: referToHeaders(['Cache-Control', 'HelpLink', ...(failure.headers ?? []), ...own]),
+    content: {
+      'application/json': {
+        schema: { $ref: '#/components/schemas/Error' },
+        examples: Object.fromEntries(codes.map((code) => [code, { value: exampleBody(code) }])),
+      },
+    },
+  };
+}
+
+function exampleBody(code: ErrorCode) {
+  return { code, message: exampleMessages[code], status: errorStatus[code] };
+}
+
+/** The name of a status among the shared responses: `TooManyRequests`. */
+export function nameFailure(status: number): string {
+  return (STATUS_CODES[status] ?? '').replaceAll(/[^A-Za-z]/g, '');
+}

@@ -1,0 +1,104 @@
+/** A header as OpenAPI describes it; `required` if every response that names it has it. */
+interface Header {
+  readonly description: string;
+  readonly required?: true;
+  readonly schema: Readonly<Record<string, unknown>>;
+  readonly example: string | number;
+}
+
+const textLengthMax = 1_024;
+const text = { type: 'string', maxLength: textLengthMax };
+const count = { type: 'integer', format: 'int64', minimum: 0, maximum: 9_007_199_254_740_991 };
+
+function always(description: string, schema: Header['schema'], example: string | number): Header {
+  return { description, required: true, schema, example };
+}
+
+function sometimes(description: string, example: string): Header {
+  return { description, schema: text, example };
+}
+
+/** Every header of ours that a response may have, besides those of HTTP's own framing. */
+export const responseHeaders = {
+  'X-Request-Id': always(
+    "This request's id, which the line of this request in the log has too.",
+    text,
+    'req_4f1c_7',
+  ),
+  'X-Content-Type-Options': always('The content type is to be believed.', text, 'nosniff'),
+  'X-Frame-Options': always('The response is shown in no frame.', text, 'DENY'),
+  'Content-Security-Policy': always('The same, as newer browsers have it.', text, "frame-ancestors 'none'"),
+  'X-RateLimit-Limit': always('The limit that applies to the caller.', count, 300),
+  'X-RateLimit-Remaining': always('Requests left in the current window.', count, 299),
+  'X-RateLimit-Reset': always('Unix timestamp at which the limit resets.', count, 1_798_891_260),
+  'RateLimit-Policy': always(
+    'The quota `q` of each window of `w` seconds.',
+    text,
+    '"minute";q=300;w=60, "day";q=10000;w=86400',
+  ),
+  RateLimit: always(
+    'What is left (`r`) of each window, and the seconds (`t`) until it resets.',
+    text,
+    '"minute";r=299;t=60, "day";r=9999;t=86400',
+  ),
+  'Cache-Control': always('How long the response may be kept.', text, 'private, no-cache'),
+  'Retry-After': always('Whole seconds to wait before the next attempt.', { ...count, minimum: 1 }, 42),
+  'WWW-Authenticate': always('What to authenticate with, and why it failed.', text, 'Bearer'),
+  Allow: always('The methods that the address allows.', text, 'GET, HEAD, POST'),
+  ETag: always('Validator of the body, for `If-None-Match`.', text, '"Xq3o0cYhPz2mYy1mJx4yTA"'),
+  Location: always("The new animal's address.", text, '/v1/pets/42'),
+  Link: sometimes(
+    '`rel="next"`: the page that follows; absent on the last.',
+    '</v1/pets?limit=20&cursor=AwAAAAAAAAAqk0hUPrn5kq0tSQ>; rel="next"',
+  ),
+  SuccessorLink: sometimes(
+    '`rel="successor-version"`: what replaces this operation; on a failure also `rel="help"`.',
+    '</v1/pets>; rel="successor-version"',
+  ),
+  HelpLink: always(
+    '`rel="help"`: what the error code means and what to do.',
+    text,
+    '</docs/errors#invalid_body>; rel="help"',
+  ),
+  'Idempotent-Replayed': sometimes(
+    '`true` if an earlier request with this `Idempotency-Key` gave this response first.',
+    'true',
+  ),
+  Deprecation: sometimes('Since when the operation is deprecated (RFC 9745).', '@1764892800'),
+  Vary: sometimes('`Origin` if the service lets the pages of some origins call it.', 'Origin'),
+  'Access-Control-Allow-Origin': sometimes(
+    'The `Origin` of the request, if its pages may read the response.',
+    'https://app.example.com',
+  ),
+  'Access-Control-Expose-Headers': sometimes(
+    'Which headers these pages may read: all of ours.',
+    'ETag, Link, Retry-After, X-Request-Id',
+  ),
+  Sunset: sometimes('When the operation is removed (RFC 8594).', 'Thu, 05 Dec 2030 00:00:00 GMT'),
+} as const satisfies Readonly<Record<string, Header>>;
+
+export type HeaderName = keyof typeof responseHeaders;
+
+/** What every response may have, whatever its status. */
+export const universalHeaders = [
+  'X-Request-Id',
+  'X-Content-Type-Options',
+  'X-Frame-Options',
+  'Content-Security-Policy',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'RateLimit-Policy',
+  'RateLimit',
+  'Vary',
+  'Access-Control-Allow-Origin',
+  'Access-Control-Expose-Headers',
+] as const satisfies readonly HeaderName[];
+
+/** The headers of one response, those of every response first. */
+export function referToHeaders(names: readonly HeaderName[]) {
+  const all: readonly HeaderName[] = [...universalHeaders, ...names];
+  return Object.fromEntries(
+    all.map((name) => [name.endsWith('Link') ? 'Link' : name, { $ref: `#/components/headers/${name}` }]),
+  );
+}

@@ -1,0 +1,89 @@
+import { stringifyExactJson } from '../../exact-json.ts';
+import type { AnswerDefinition, Operation } from '../operation.ts';
+import { describeFailure, listFailures, nameFailure } from './failures.ts';
+import { type HeaderName, referToHeaders } from './headers.ts';
+import { describeParameters, type RequestHeader } from './parameters.ts';
+import { shareSchemas } from './schemas.ts';
+
+const announcements: readonly HeaderName[] = ['Deprecation', 'Sunset', 'SuccessorLink'];
+
+/** The failures that several operations answer alike, by their names. */
+export type SharedResponses = Map<string, object>;
+
+/** An operation as OpenAPI describes it. Failures that others share go into `shared`. */
+export function describeOperation(operation: Operation, shared: SharedResponses): object {
+  const { id, tag, summary, description, scope, stability, deprecation, params, query } = operation;
+  const removal = deprecation && new Date(deprecation.removedAtMs).toISOString().slice(0, 10);
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    description,
+    ...(removal && { deprecated: true, 'x-sunset': removal }),
+    ...(stability === 'beta' && { 'x-stability': stability }),
+    'x-scope': scope,
+    parameters: [
+      ...describeParameters('path', params),
+      ...describeParameters('query', query),
+      ...listRequestHeaders(operation).map((name) => ({ $ref: `#/components/parameters/${name}` })),
+    ],
+    ...(operation.body && { requestBody: describeBody(operation) }),
+    responses: describeResponses(operation, shared),
+  };
+}
+
+function listRequestHeaders({ method, isIdempotent }: Operation): RequestHeader[] {
+  if (method === 'GET') return ['If-None-Match', 'Prefer'];
+  return isIdempotent ? ['Idempotency-Key', 'Prefer'] : ['Prefer'];
+}
+
+function describeBody({ body, bodyExamples }: Operation): object {
+  const content = { 'application/json': { schema: shareSchemas(body), examples: bodyExamples } };
+  return { required: true, content };
+}
+
+function describeResponses(operation: Operation, shared: SharedResponses): object {
+  const responses: [status: number, response: object][] = [];
+  for (const [status, answer] of Object.entries(operation.answers))
+    responses.push([Number(status), describeAnswer(operation, answer)]);
+  if (operation.method === 'GET') responses.push([304, describeUnchanged(operation)]);
+  for (const [status, codes] of listFailures(operation)) {
+    const own = operation.deprecation === undefined ? [] : announcements;
+    responses.push([status, share(nameFailure(status), describeFailure(status, codes, own), shared)]);
+  }
+  return Object.fromEntries(responses.map(([status, response]) => [String(status), response]));
+}
+
+function describeAnswer(operation: Operation, answer: AnswerDefinition): object {
+  const { description, body, examples } = answer;
+  return {
+    description,
+    headers: referToHeaders(listAnswerHeaders(operation, answer)),
+    ...(body && { content: { 'application/json': { schema: shareSchemas(body), examples } } }),
+  };
+}
+
+function describeUnchanged(operation: Operation): object {
+  const [answer] = Object.values(operation.answers);
+  return {
+    description: 'Nothing has changed since the `ETag` that `If-None-Match` names.',
+    headers: referToHeaders(answer === undefined ? [] : listAnswerHeaders(operation, answer)),
+  };
+}
+
+function listAnswerHeaders(
+  { method, isIdempotent, deprecation }: Operation,
+  { headers = [] }: AnswerDefinition,
+): HeaderName[] {
+  const validators: HeaderName[] = method === 'GET' ? ['Cache-Control', 'ETag'] : [];
+  const replay: HeaderName[] = isIdempotent ? ['Idempotent-Replayed'] : [];
+  return [...validators, ...headers, ...replay, ...(deprecation === undefined ? [] : announcements)];
+}
+
+/** A reference to the response of that name, if it is the same; the first of a name is the shared one. */
+function share(name: string, response: object, shared: SharedResponses): object {
+  const known = shared.get(name);
+  if (known !== undefined && stringifyExactJson(known) !== stringifyExactJson(response)) return response;
+  shared.set(name, response);
+  return { $ref: `#/components/responses/${name}` };
+}

@@ -1,0 +1,26 @@
+import { after, type Soon } from '../soon.ts';
+import type { Answer } from './response/answer.ts';
+import type { Access, Call, Route } from './route.ts';
+
+/** A GET route outside of the interface, which reads no query: a page of the documentation, an endpoint of the operator. */
+export function createPageRoute(
+  path: string,
+  access: Access,
+  securityLines: string | null,
+  answer: (call: Call) => Soon<Answer>,
+): Route {
+  return {
+    method: 'GET',
+    path,
+    access,
+    scope: null,
+    removedAtMs: null,
+    announcement: '',
+    securityLines,
+    isCached: false,
+    isIdempotent: false,
+    readQuery: () => null,
+    body: null,
+    run: (call) => after(answer(call), (made) => ({ answer: made, dependsOn: null })),
+  };
+}

@@ -1,0 +1,42 @@
+import type { KeyLookup, LookedUp } from '../../accounts/key-lookup.ts';
+import type { KeyRefusal } from '../../accounts/key-verifier.ts';
+import { AppError } from '../../errors.ts';
+import type { Soon } from '../../soon.ts';
+
+/** Why a request is nobody's. */
+export type Refusal = KeyRefusal | 'api_key_missing';
+
+const usualScheme = 'Bearer ';
+const missing = { refusal: 'api_key_missing' } as const;
+/** The token after the scheme. Only spaces separate the two (RFC 9110, section 11.4): a tab is part of the token. */
+const bearer = /^bearer(?: +|(?=\t))(.+)$/i;
+
+/** Who sends a request, which came from `address`. Only the `Authorization` header counts (contract section 5). */
+export function authenticate(
+  keyLookup: KeyLookup,
+  authorization: string | undefined,
+  address: string,
+): Soon<LookedUp> | typeof missing {
+  if (authorization === undefined) return missing;
+  const token = readToken(authorization);
+  return token === undefined ? missing : keyLookup.verify(token, address);
+}
+
+/** Nearly every client writes the usual form, which costs less to read than the expression. */
+function readToken(authorization: string): string | undefined {
+  const isUsual =
+    authorization.startsWith(usualScheme) && authorization.charCodeAt(usualScheme.length) > 0x20;
+  return isUsual ? authorization.slice(usualScheme.length) : bearer.exec(authorization)?.[1];
+}
+
+const messages: Record<Refusal, string> = {
+  api_key_missing: 'Authorization: missing API key; send "Authorization: Bearer <API_KEY>"',
+  api_key_invalid: 'Authorization: invalid API key',
+  api_key_expired: 'Authorization: this API key has expired',
+  api_key_revoked: 'Authorization: this API key has been revoked',
+};
+
+/** The 401 of a refusal. */
+export function keyError(refusal: Refusal): AppError {
+  return new AppError(refusal, messages[refusal]);
+}

@@ -1,0 +1,96 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import process from 'node:process';
+import { AppError } from '../../errors.ts';
+import { parseExactJson } from '../../exact-json.ts';
+
+/** The most that a request body may hold (contract section 2). */
+export const bodyBytesMax = 64 * 1024;
+
+const tooLarge = new AppError('payload_too_large', `the body is larger than ${bodyBytesMax} bytes`);
+
+/**
+ * Reads the body of a request to its end; calls `done` or `fail`, once. A small body usually comes in one packet with
+ * its head, and then waits to be read by the next tick: taking it in one read costs a tenth of what stream events do.
+ */
+export function readBody(
+  request: IncomingMessage,
+  done: (bytes: Buffer) => void,
+  fail: (error: Error) => void,
+): void {
+  const length = Number(request.headers['content-length'] ?? 0);
+  if (length > bodyBytesMax) {
+    fail(tooLarge);
+    return;
+  }
+  process.nextTick(() => {
+    if (length > 0 && request.readableLength === length) {
+      const bytes = request.read() as Buffer;
+      // Node lets go of a request once its stream has ended.
+      request.resume();
+      done(bytes);
+    } else readChunks(request, done, fail);
+  });
+}
+
+function readChunks(
+  request: IncomingMessage,
+  done: (bytes: Buffer) => void,
+  fail: (error: Error) => void,
+): void {
+  if (request.readableEnded) {
+    done(Buffer.alloc(0));
+    return;
+  }
+  const chunks: Buffer[] = [];
+  let length = 0;
+
+  function take(chunk: Buffer): void {
+    length += chunk.length;
+    if (length <= bodyBytesMax) chunks.push(chunk);
+    else stop(tooLarge);
+  }
+  function end(): void {
+    stop(null);
+    done(Buffer.concat(chunks));
+  }
+  function breakOff(): void {
+    stop(new AppError('invalid_body', 'the body ended before its end'));
+  }
+  function stop(failure: AppError | null): void {
+    request.off('data', take).off('end', end).off('error', breakOff);
+    if (failure !== null) fail(failure);
+  }
+  request.on('data', take).on('end', end).on('error', breakOff);
+}
+
+const json = /^application\/json[ \t]*(?:;|$)/i;
+const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i;
+const utf8 = /^(?:utf-8|utf8|us-ascii)$/i;
+
+/** Throws `unsupported_media_type` unless the body is JSON in UTF-8, uncompressed. No type is right for no body. */
+export function checkJsonType(headers: IncomingHttpHeaders): void {
+  const type = headers['content-type'];
+  const encoding = headers['content-encoding'];
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
+    throw new AppError('unsupported_media_type', 'Content-Encoding: the body must not be compressed');
+  if (type === 'application/json') return;
+  const hasBody = Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined;
+  if (type === undefined && !hasBody) return;
+  if (type === undefined || !json.test(type))
+    throw new AppError('unsupported_media_type', 'Content-Type: the body must be application/json');
+  if (!utf8.test(charset.exec(type)?.[1] ?? 'utf-8'))
+    throw new AppError('unsupported_media_type', 'Content-Type: the charset must be utf-8');
+}
+
+/** Parses a body of JSON; integers come out as exact bigints. Throws `invalid_body`. */
+export function parseJsonBody(bytes: Buffer): unknown {
+  if (bytes.length === 0) throw new AppError('invalid_body', 'the body is missing: it must be a JSON object');
+  if (!isUtf8(bytes)) throw new AppError('invalid_body', 'the body is not valid UTF-8');
+  try {
+    return parseExactJson(bytes.toString('utf8'));
+  } catch (error) {
+    if (error instanceof RangeError) throw new AppError('invalid_body', `the body ${error.message}`);
+    throw new AppError('invalid_body', 'the body is not valid JSON');
+  }
+}

@@ -1,0 +1,35 @@
+import type { IncomingMessage } from 'node:http';
+import { BlockList, isIPv6 } from 'node:net';
+import type { TrustProxy } from '../../config.ts';
+
+/** Finds the address that a request came from. */
+export type ClientAddress = (request: IncomingMessage) => string;
+
+/**
+ * The address of the peer or, behind proxies, the last one in `X-Forwarded-For` that no trusted proxy has
+ * (contract section 6, TRUST_PROXY).
+ */
+export function createClientAddress(trust: TrustProxy): ClientAddress {
+  const peerOf = ({ socket }: IncomingMessage) => socket.remoteAddress ?? '';
+  if (trust === false) return peerOf;
+  const isTrusted = typeof trust === 'number' ? (_: string, hop: number) => hop < trust : listed(trust);
+
+  return (request) => {
+    const forwarded = request.headers['x-forwarded-for'];
+    const hops = forwarded === undefined ? [] : String(forwarded).split(',').reverse();
+    const addresses = [peerOf(request), ...hops.map((hop) => hop.trim())];
+    const own = addresses.findIndex((address, hop) => !isTrusted(address, hop));
+    return addresses.at(own === -1 ? addresses.length - 1 : own) ?? '';
+  };
+}
+
+function listed(networks: readonly string[]): (address: string) => boolean {
+  const trusted = new BlockList();
+  for (const network of networks) {
+    const [address = '', prefix] = network.split('/');
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+    if (prefix === undefined) trusted.addAddress(address, family);
+    else trusted.addSubnet(address, Number(prefix), family);
+  }
+  return (address) => trusted.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+}

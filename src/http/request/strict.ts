@@ -1,0 +1,29 @@
+import { AppError } from '../../errors.ts';
+import { redactKeys } from '../../observability/redact-keys.ts';
+
+/** Whether a client asks for strict handling: `Prefer: handling=strict` (RFC 7240). The first `handling` counts. */
+export function isStrict(prefer: string | readonly string[] | undefined): boolean {
+  if (prefer === undefined) return false;
+  const preferences = String(prefer).split(',');
+  const handling = preferences
+    .map((one) => one.split(';')[0]?.trim() ?? '')
+    .find((one) => /^handling\s*=/i.test(one));
+  return handling !== undefined && /^handling\s*=\s*(?:strict|"strict")$/i.test(handling);
+}
+
+/** How much of an unknown name a message shows. */
+const nameLengthMax = 100;
+
+const kinds = {
+  invalid_parameter: 'a query parameter of this operation',
+  invalid_body: 'a field of this body',
+} as const;
+
+/** Throws for the first name that is not among the known ones (contract section 2); a value that is no object has none. */
+export function refuseUnknown(code: keyof typeof kinds, value: unknown, known: readonly string[]): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
+  const unknown = Object.keys(value).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const shown = redactKeys(unknown).slice(0, nameLengthMax);
+  throw new AppError(code, `${shown} is not ${kinds[code]}`);
+}

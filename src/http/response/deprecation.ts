@@ -1,0 +1,29 @@
+import { secondMs } from '../../clock.ts';
+import { AppError } from '../../errors.ts';
+import { toLines } from './header-lines.ts';
+
+/** When an operation was deprecated and when it is removed (interface section 9), as Unix milliseconds. */
+export interface Deprecation {
+  readonly sinceMs: number;
+  readonly removedAtMs: number;
+  /** The path that serves instead, relative to the base address. */
+  readonly successor: string;
+}
+
+/** The lines of every answer of a deprecated operation (RFC 9745, RFC 8594). */
+export function announceDeprecation(
+  { sinceMs, removedAtMs, successor }: Deprecation,
+  baseUrl: string,
+): string {
+  return toLines({
+    deprecation: `@${sinceMs / secondMs}`,
+    sunset: new Date(removedAtMs).toUTCString(),
+    link: `<${baseUrl}${successor}>; rel="successor-version"`,
+  });
+}
+
+/** The answer of an operation that has been removed. */
+export function removedError(removedAtMs: number): AppError {
+  const day = new Date(removedAtMs).toISOString().slice(0, 10);
+  return new AppError('gone', `this operation was removed on ${day}; use GET /pets`);
+}

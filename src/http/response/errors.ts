@@ -1,0 +1,67 @@
+import { AppError, type ErrorCode } from '../../errors.ts';
+import { type Answer, makeAnswer } from './answer.ts';
+import { toLines } from './header-lines.ts';
+
+/** The one table from error codes to HTTP (interface section 7, contract section 7). */
+export const errorStatus: Record<ErrorCode, number> = {
+  api_key_missing: 401,
+  api_key_invalid: 401,
+  api_key_expired: 401,
+  api_key_revoked: 401,
+  scope_missing: 403,
+  rate_limit_exceeded: 429,
+  key_banned: 429,
+  invalid_body: 400,
+  invalid_parameter: 400,
+  idempotency_key_reused: 422,
+  idempotency_key_in_use: 409,
+  not_found: 404,
+  gone: 410,
+  method_not_allowed: 405,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  request_timeout: 408,
+  headers_too_large: 431,
+  internal_error: 500,
+  unavailable: 503,
+};
+
+/** How long a client is asked to wait after a 503. */
+export const unavailableRetrySeconds = 1;
+
+/** What a client may know of a failure: nothing of the inside. */
+export function toAppError(error: unknown): AppError {
+  return error instanceof AppError
+    ? error
+    : new AppError('internal_error', 'the service failed; try again', { cause: error });
+}
+
+/** Interface section 2, Error. */
+export function errorBody({ code, message }: AppError): string {
+  return JSON.stringify({ code, message, status: errorStatus[code] });
+}
+
+/** Makes the answers to failures. `docsUrl` is where the documentation explains them; null if it does not. */
+export function createErrorAnswers(docsUrl: string | null): (error: AppError, lines?: string) => Answer {
+  const known = new Map<ErrorCode, string>();
+
+  function linesOf(code: ErrorCode): string {
+    const help = docsUrl === null ? {} : { link: `<${docsUrl}/errors#${code}>; rel="help"` };
+    const lines = known.get(code) ?? toLines({ ...errorHeaders(code), ...help });
+    known.set(code, lines);
+    return lines;
+  }
+
+  return (error, lines = '') =>
+    makeAnswer(errorStatus[error.code], errorBody(error), lines + linesOf(error.code));
+}
+
+/** The headers of a failure besides those of every answer. */
+function errorHeaders(code: ErrorCode): Record<string, string> {
+  const headers: Record<string, string> = { 'cache-control': 'no-store' };
+  if (errorStatus[code] === 401)
+    headers['www-authenticate'] = code === 'api_key_missing' ? 'Bearer' : 'Bearer error="invalid_token"';
+  if (code === 'scope_missing') headers['www-authenticate'] = 'Bearer error="insufficient_scope"';
+  if (code === 'unavailable') headers['retry-after'] = String(unavailableRetrySeconds);
+  return headers;
+}

@@ -1,0 +1,38 @@
+import { AppError } from '../errors.ts';
+import type { Log } from '../observability/log.ts';
+
+/** Runs timed work in the background. */
+export interface JobRunner {
+  /** Runs a job at an interval, never twice at once. A run that fails is logged, and the next one tries again. */
+  every(intervalMs: number, job: () => Promise<unknown>): void;
+  /** Starts no more runs. */
+  stop(): void;
+}
+
+export function createJobRunner(log: Log): JobRunner {
+  const timers = new Set<NodeJS.Timeout>();
+
+  return {
+    every(intervalMs, job) {
+      let isRunning = false;
+      async function run(): Promise<void> {
+        if (isRunning) return;
+        isRunning = true;
+        try {
+          await job();
+        } catch (error) {
+          // A store that is unavailable has lines of its own in the log.
+          const isKnown = error instanceof AppError && error.code === 'unavailable';
+          if (!isKnown) log.error({ err: error }, 'a background job failed; its next run tries again');
+        } finally {
+          isRunning = false;
+        }
+      }
+      timers.add(setInterval(run, intervalMs).unref());
+    },
+
+    stop() {
+      for (const timer of timers) clearInterval(timer);
+    },
+  };
+}

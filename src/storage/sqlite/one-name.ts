@@ -1,0 +1,32 @@
+import { statSync } from 'node:fs';
+import { toOpeningError } from '../opening-error.ts';
+import { isServed } from './claim-serving.ts';
+import { isFileLocked } from './file-lock.ts';
+
+/**
+ * Why a store must not be opened by this name; null when it may. SQLite keeps the newest commits in a `-wal` beside the
+ * name by which a store is opened. Under a second name (a hard link, a mount of the single file, a rename while a
+ * service has it open) nobody sees that `-wal`, and two writers overwrite each other's pages.
+ */
+export function findNameProblem(path: string): string | null {
+  const file = statSync(path, { throwIfNoEntry: false });
+  if (!file?.isFile()) return null;
+  if (file.nlink > 1)
+    return `the file has ${file.nlink} names (hard links), and a store may have only one: copy it, or remove the others`;
+  return isServedElsewhere(path) ? 'a service serves the same file under another name' : null;
+}
+
+/** Throws OperatorError when a store must not be opened by this name, or its file cannot be looked at. */
+export function requireOneName(path: string): void {
+  try {
+    const problem = findNameProblem(path);
+    if (problem !== null) throw new Error(problem);
+  } catch (error) {
+    throw toOpeningError(path, error);
+  }
+}
+
+/** A service claims its name before it locks the file, and releases the two in the other order. */
+function isServedElsewhere(path: string): boolean {
+  return isFileLocked(path) && !isServed(path) && isFileLocked(path);
+}

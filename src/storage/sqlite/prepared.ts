@@ -1,0 +1,110 @@
+import type {
+  DatabaseSync,
+  SQLInputValue,
+  SQLOutputValue,
+  StatementResultingChanges,
+  StatementSync,
+} from 'node:sqlite';
+import type { Value } from '../database.ts';
+
+/** A statement as SQLite takes it, in values that can be sent to another thread. */
+export interface SqliteStatement {
+  /** The parameters of one row, in the order of their places. */
+  readonly names: readonly string[];
+  /** The text at `n` adds 2 ** n rows at once. A statement that adds no rows has one text. */
+  readonly texts: readonly string[];
+}
+
+/** The statements that a connection has prepared. */
+export interface PreparedStatements {
+  /** The rows of a statement, by the values at its places; throws what SQLite throws. */
+  run(statement: SqliteStatement, values: readonly Value[]): readonly unknown[];
+  /** Adds rows inside a transaction and gives their ids in the same order. */
+  addRows(statement: SqliteStatement, values: readonly Value[]): bigint[];
+}
+
+/** SQLite can tell the id of an added row without this, at less than half the cost. */
+const returningId = / returning "id"$/;
+
+/** Prepares each statement at its first use. */
+export function createPreparedStatements(raw: DatabaseSync): PreparedStatements {
+  const runs = new Map<SqliteStatement, (values: readonly Value[]) => readonly unknown[]>();
+  const adds = new Map<SqliteStatement, StatementSync[]>();
+
+  function prepare(sql: string): StatementSync {
+    const statement = raw.prepare(sql);
+    statement.setReadBigInts(true);
+    statement.setReturnArrays(true);
+    return statement;
+  }
+
+  function findRun(target: SqliteStatement) {
+    const known = runs.get(target);
+    if (known !== undefined) return known;
+    const run = isAdding(target)
+      ? (values: readonly Value[]) => addRows(target, values).map((id) => ({ id }))
+      : createRun(prepare(target.texts[0] ?? ''));
+    runs.set(target, run);
+    return run;
+  }
+
+  function addRows(target: SqliteStatement, values: readonly Value[]): bigint[] {
+    const prepared = adds.get(target) ?? [];
+    if (prepared.length === 0) adds.set(target, prepared);
+    const width = target.names.length;
+    const ids: bigint[] = [];
+    while (ids.length * width < values.length) {
+      const power = Math.min(target.texts.length - 1, 31 - Math.clz32(values.length / width - ids.length));
+      prepared[power] ??= prepare((target.texts[power] ?? '').replace(returningId, ''));
+      const rows = 2 ** power;
+      const placed = values.slice(ids.length * width, (ids.length + rows) * width);
+      appendIds(ids, prepared[power].run(...(placed as SQLInputValue[])), BigInt(rows));
+    }
+    return ids;
+  }
+
+  return {
+    run: (statement, values) => findRun(statement)(values),
+    addRows,
+  };
+}
+
+/** Whether a statement adds rows and gives their ids. */
+export function isAdding({ texts }: SqliteStatement): boolean {
+  return texts.length > 1;
+}
+
+function createRun(statement: StatementSync) {
+  const makeRow = createRowMaker(statement.columns().map(({ name }) => name));
+  return (values: readonly Value[]) =>
+    (statement.all(...(values as SQLInputValue[])) as unknown as SQLOutputValue[][]).map(makeRow);
+}
+
+/**
+ * Makes rows out of the values of their columns, all of one shape. The objects that SQLite would make are dictionaries: a page
+ * of them takes twice as long to be read.
+ */
+function createRowMaker(columns: readonly string[]) {
+  const blank: Readonly<Record<string, SQLOutputValue>> = Object.fromEntries(
+    columns.map((column) => [column, null]),
+  );
+  return (values: readonly SQLOutputValue[]) => {
+    const row = { ...blank };
+    for (let at = 0; at < columns.length; at += 1) row[columns[at] as string] = values[at] as SQLOutputValue;
+    return row;
+  };
+}
+
+/**
+ * The ids of rows that one statement added grow by one in the order of the rows. An operator's own trigger may leave
+ * rows out; then it is not known which row has which id.
+ */
+function appendIds(
+  ids: bigint[],
+  { changes, lastInsertRowid }: StatementResultingChanges,
+  rows: bigint,
+): void {
+  if (changes !== rows) throw new Error(`of ${rows} rows ${changes} were added: a trigger left some out`);
+  const lastId = BigInt(lastInsertRowid);
+  for (let id = lastId - rows + 1n; id <= lastId; id += 1n) ids.push(id);
+}

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { whyNoMounts, withMounts } from '../support/mounts.ts';
+import { readToEnd } from '../support/processes.ts';
+import { makeFolder } from '../support/service.ts';
+
+const skip = whyNoMounts();
+const readDeploy = (name: string) => readFile(join(import.meta.dirname, '../../deploy', name), 'utf8');
+
+/** Has SQLite make a file outside the data folder, under Node's permission model as it is shipped. */
+async function writeElsewhere(t: TestContext, confine: (data: string) => readonly string[]) {
+  const folder = await makeFolder(t);
+  const [data, elsewhere] = [join(folder, 'data'), join(folder, 'elsewhere.db')];
+  await mkdir(data);
+  const program = `
+    const { DatabaseSync } = require('node:sqlite');
+    const store = new DatabaseSync(${JSON.stringify(join(data, 'store.db'))});
+    store.exec('create table inside (x)');
+    store.prepare('attach ? as elsewhere').run(${JSON.stringify(elsewhere)});
+    store.exec('create table elsewhere.outside (x)');`;
+  const permissions = ['--permission', `--allow-fs-read=${data}`, `--allow-fs-write=${data}`];
+  const [file = '', ...args] = [...confine(data), process.execPath, ...permissions, '--eval', program];
+  const { code, stderr } = await readToEnd(spawn(file, args, { stdio: ['ignore', 'ignore', 'pipe'] }));
+  return { code, stderr, isWritten: existsSync(elsewhere) };
+}
+
+test("Node's permission model does not hold what SQLite does: it writes outside the data folder", async (t) => {
+  const { code, stderr, isWritten } = await writeElsewhere(t, () => []);
+  assert.deepEqual([code, isWritten], [0, true], stderr);
+});
+
+test('a read-only root holds SQLite too: it writes in the data folder and nowhere else', {
+  skip,
+}, async (t) => {
+  const { code, stderr, isWritten } = await writeElsewhere(t, (data) =>
+    withMounts({ from: data, at: data }, { readOnly: '/tmp' }, { readOnly: '/' }),
+  );
+  assert.deepEqual([code, isWritten], [1, false]);
+  assert.match(stderr, /unable to open database|readonly database/);
+});
+
+test('the systemd unit makes all but the state folder read-only, and takes away privileges and core dumps', async () => {
+  const unit = await readDeploy('animal-store.service');
+  const directives = unit.split('\n').filter((line) => /^\w+=/.test(line));
+  for (const directive of [
+    'User=animal-store',
+    'StateDirectory=animal-store',
+    'StateDirectoryMode=0700',
+    'UMask=0077',
+    'ProtectSystem=strict',
+    'ProtectHome=yes',
+    'PrivateTmp=yes',
+    'NoNewPrivileges=yes',
+    'CapabilityBoundingSet=',
+    'LimitCORE=0',
+  ])
+    assert.ok(directives.includes(directive), directive);
+  assert.doesNotMatch(unit, /^(?:ReadWritePaths|BindPaths)=/m);
+});
+
+test('the container has a read-only root, no capabilities and no core dumps, by hand and by compose', async () => {
+  const [readme, compose, dockerfile] = await Promise.all([
+    readDeploy('README.md'),
+    readDeploy('compose.yaml'),
+    readDeploy('Dockerfile'),
+  ]);
+  const [command = ''] = /docker run .*animal-store`/.exec(readme) ?? [];
+  for (const option of [
+    '--read-only',
+    '--cap-drop ALL',
+    '--security-opt no-new-privileges',
+    '--ulimit core=0',
+  ])
+    assert.ok(command.includes(option), option);
+  const [, instance = ''] = /^x-instance: &instance\n((?: .*\n)+)/m.exec(compose) ?? [];
+  for (const line of [
+    'read_only: true',
+    'cap_drop: [ALL]',
+    "security_opt: ['no-new-privileges:true']",
+    'ulimits: { core: 0 }',
+  ])
+    assert.ok(instance.includes(`  ${line}\n`), line);
+  assert.match(dockerfile, /^USER node$/m);
+});
+
+test('every image base is pinned by its exact version', async () => {
+  const [compose, dockerfile] = await Promise.all([readDeploy('compose.yaml'), readDeploy('Dockerfile')]);
+  const images = [
+    ...[...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image = '']) => image),
+    ...[...compose.matchAll(/^ {4}image: (\S+)/gm)].map(([, image = '']) => image),
+  ];
+  assert.ok(images.length >= 4);
+  for (const image of images)
+    assert.match(image, /:\d+\.\d+(?:\.\d+)?(?:-\w+)?$|@sha256:[\da-f]{64}$/, image);
+});

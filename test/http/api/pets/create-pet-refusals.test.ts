@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { expectError } from '../../../support/expect-error.ts';
+import { formatRequest, openRaw } from '../../../support/raw-http.ts';
+import { startService } from '../../../support/service.ts';
+
+const service = await startService({ after });
+const key = await service.createKey();
+const rex = { name: 'Rex', categoryId: 1 };
+
+afterEach(async () => assert.equal(await service.countPets(), 0, 'the store has changed'));
+
+const badFields: readonly (readonly [what: string, body: object, field: string])[] = [
+  ['no name', { categoryId: 1 }, 'name'],
+  ['no categoryId', { name: 'Rex' }, 'categoryId'],
+  ['a name of null', { ...rex, name: null }, 'name'],
+  ['a name that is a number', { ...rex, name: 1 }, 'name'],
+  ['a name that is a boolean', { ...rex, name: true }, 'name'],
+  ['a name that is an array', { ...rex, name: ['Rex'] }, 'name'],
+  ['a name that is an object', { ...rex, name: {} }, 'name'],
+  ['an empty name', { ...rex, name: '' }, 'name'],
+  ['a name of 256 characters', { ...rex, name: 'R'.repeat(256) }, 'name'],
+  ['a name of 256 characters beyond the first plane', { ...rex, name: '😀'.repeat(256) }, 'name'],
+  ['a name of blanks', { ...rex, name: ' \u00a0\u3000\u0085\ufeff' }, 'name'],
+  ['a categoryId of null', { ...rex, categoryId: null }, 'categoryId'],
+  ['a categoryId that is text', { ...rex, categoryId: '1' }, 'categoryId'],
+  ['a categoryId that is a boolean', { ...rex, categoryId: true }, 'categoryId'],
+  ['a categoryId that is an array', { ...rex, categoryId: [1] }, 'categoryId'],
+  ['a categoryId that is an object', { ...rex, categoryId: { value: 1 } }, 'categoryId'],
+  ['a status of null', { ...rex, status: null }, 'status'],
+  ['an empty status', { ...rex, status: '' }, 'status'],
+  ['a status in another case', { ...rex, status: 'Available' }, 'status'],
+  ['a status that is none of the three', { ...rex, status: 'lost' }, 'status'],
+  ['a status that is a number', { ...rex, status: 0 }, 'status'],
+  ['a status that is a boolean', { ...rex, status: false }, 'status'],
+  ['a status that is an array', { ...rex, status: ['sold'] }, 'status'],
+  ['a status that is an object', { ...rex, status: {} }, 'status'],
+];
+for (const [what, body, field] of badFields)
+  test(`${what} is 400 and the message names ${field}`, async () => {
+    const message = await expectError(await service.post(key, body), 400, 'invalid_body');
+    assert.match(message, new RegExp(`^${field} `));
+  });
+
+for (const code of [...Array(0x20).keys(), 0x7f])
+  test(`a name with the control character U+${code.toString(16).padStart(4, '0')} is 400`, async () => {
+    const name = `R${String.fromCharCode(code)}ex`;
+    await expectError(await service.post(key, { ...rex, name }), 400, 'invalid_body');
+  });
+
+for (const half of ['\\ud800', '\\udfff', '\\ude00\\ud83d', 'Rex\\ud83d'])
+  test(`a name with a lone surrogate, ${half}, is 400`, async () => {
+    await expectError(await service.post(key, `{"name":"${half}","categoryId":1}`), 400, 'invalid_body');
+  });
+
+for (const literal of [
+  '1.5',
+  '1e-1',
+  '1e400',
+  '-1e400',
+  '1.00000000000000000001',
+  '9223372036854775808',
+  '-9223372036854775809',
+  '1e19',
+])
+  test(`a categoryId of ${literal} is 400`, async () => {
+    const message = await expectError(
+      await service.post(key, `{"name":"Rex","categoryId":${literal}}`),
+      400,
+      'invalid_body',
+    );
+    assert.match(message, /^categoryId must be an integer/);
+  });
+
+test('every field that is wrong is named at once', async () => {
+  const message = await expectError(await service.post(key, { name: '', status: null }), 400, 'invalid_body');
+  assert.match(message, /name .*categoryId .*status /);
+});
+
+const nested = '['.repeat(20_000) + ']'.repeat(20_000);
+const badBodies: Readonly<Record<string, string | Buffer>> = {
+  'broken JSON': '{"name":"Rex",',
+  'JSON with a trailing comma': '{"name":"Rex","categoryId":1,}',
+  'JSON with a comment': '{"name":"Rex","categoryId":1/**/}',
+  'a number with a leading zero': '{"name":"Rex","categoryId":01}',
+  'a number with a leading plus': '{"name":"Rex","categoryId":+1}',
+  NaN: '{"name":"Rex","categoryId":NaN}',
+  'text after the object': '{"name":"Rex","categoryId":1}x',
+  'two objects': '{"name":"Rex","categoryId":1}{"name":"Rex","categoryId":1}',
+  'a NUL byte': '{"name":"R\u0000ex","categoryId":1}',
+  'white space alone': ' \n',
+  null: 'null',
+  'an array': '[{"name":"Rex","categoryId":1}]',
+  'a string': '"Rex"',
+  'a number': '1',
+  true: 'true',
+  'fields in the prototype alone': '{"__proto__":{"name":"Rex","categoryId":1}}',
+  'an object nested one level too deep': `{"name":"Rex","categoryId":1,"tag":${'['.repeat(128)}${']'.repeat(128)}}`,
+  '20,000 nested arrays': nested,
+  '20,000 nested arrays in a field that is ignored': `{"name":"Rex","categoryId":1,"tag":${nested}}`,
+  '10,000 nested objects': `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`,
+  'a byte order mark': Buffer.from('\ufeff{"name":"Rex","categoryId":1}'),
+  'a byte that is no UTF-8': Buffer.from('{"name":"R\xffx","categoryId":1}', 'latin1'),
+  'an overlong form in UTF-8': Buffer.from('{"name":"R\xc0\x80x","categoryId":1}', 'latin1'),
+  'a surrogate in UTF-8': Buffer.from('{"name":"R\xed\xa0\x80x","categoryId":1}', 'latin1'),
+  'UTF-16': Buffer.from('{"name":"Rex","categoryId":1}', 'utf16le'),
+};
+for (const [what, body] of Object.entries(badBodies))
+  test(`a body of ${what} is 400`, async () => {
+    const response = await service.request(key, '/pets', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
+    await expectError(response, 400, 'invalid_body');
+  });
+
+test('no body is 400, with a type and without', async () => {
+  for (const headers of [{}, { 'content-type': 'application/json' }]) {
+    const response = await service.request(key, '/pets', { method: 'POST', headers });
+    await expectError(response, 400, 'invalid_body');
+  }
+});
+
+test('a request with a type, but neither a body nor its length, is answered', {
+  timeout: 5_000,
+}, async (t) => {
+  const connection = await openRaw(t, service.baseUrl);
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  for (const [line, status] of [
+    ['POST /v1/pets', 400],
+    ['POST /v1/nothing', 404],
+    ['PUT /v1/pets', 405],
+    ['DELETE /v1/pets/1', 405],
+    ['GET /v1/pets', 200],
+  ] as const) {
+    connection.send(formatRequest(line, { ...headers, connection: 'keep-alive' }));
+    assert.equal((await connection.read()).status, status, line);
+  }
+});
+
+for (const type of [
+  'text/plain',
+  'application/problem+json',
+  'application/jsonp',
+  'application/x-www-form-urlencoded',
+  'multipart/form-data; boundary=x',
+  'application/json; charset=latin1',
+  'application/json; charset=utf-16',
+  'application/json, application/json',
+  'json',
+  '*/*',
+])
+  test(`a body of the type ${type} is 415`, async () => {
+    const response = await service.post(key, rex, { 'content-type': type });
+    await expectError(response, 415, 'unsupported_media_type');
+  });
+
+test('a body without a type is 415', async () => {
+  const response = await service.request(key, '/pets', {
+    method: 'POST',
+    body: Buffer.from(JSON.stringify(rex)),
+  });
+  await expectError(response, 415, 'unsupported_media_type');
+});
+
+for (const encoding of ['gzip', 'br', 'deflate', 'gzip, identity'])
+  test(`a body with the content encoding ${encoding} is 415`, async () => {
+    const response = await service.request(key, '/pets', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'content-encoding': encoding },
+      body: gzipSync(JSON.stringify(rex)),
+    });
+    await expectError(response, 415, 'unsupported_media_type');
+  });
+
+test('a body of 65537 bytes is 413', async () => {
+  const body = JSON.stringify(rex).padEnd(65537, ' ');
+  await expectError(await service.post(key, body), 413, 'payload_too_large');
+});
+
+test('a body of 3 MB is 413', async () => {
+  await expectError(await service.post(key, 'x'.repeat(3_000_000)), 413, 'payload_too_large');
+});
+
+test('a body of 3 MB in chunks is 413, and a client that is still sending can read it', async () => {
+  for (let round = 0; round < 10; round += 1) {
+    const response = await service.request(key, '/pets', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: new ReadableStream({
+        async start(controller) {
+          for (let part = 0; part < 46; part += 1) {
+            controller.enqueue(new Uint8Array(65_536));
+            await new Promise((resolve) => setImmediate(resolve));
+          }
+          controller.close();
+        },
+      }),
+      duplex: 'half',
+    });
+    await expectError(response, 413, 'payload_too_large');
+  }
+});
+
+test('a refused body leaves the connection open for the next request', async () => {
+  const response = await service.post(key, '{"name":');
+  assert.equal(response.headers.get('connection'), 'keep-alive');
+  await expectError(response, 400, 'invalid_body');
+});

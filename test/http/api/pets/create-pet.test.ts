@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { expectCommonHeaders } from '../../../support/expect-error.ts';
+import { startService } from '../../../support/service.ts';
+
+const service = await startService({ after });
+const key = await service.createKey();
+
+test('POST /pets adds an animal and answers 201 with the Pet', async () => {
+  const before = await service.countPets();
+  const response = await service.post(key, { name: 'Rex', categoryId: 7, status: 'pending' });
+  assert.equal(response.status, 201);
+  const { id, ...rest } = (await response.json()) as { id: number };
+  assert.deepEqual(rest, { name: 'Rex', categoryId: 7, status: 'pending' });
+  assert.ok(Number.isInteger(id));
+  assert.equal(await service.countPets(), before + 1);
+});
+
+test('the body of a 201 has the fields of a Pet in the documented order', async () => {
+  const response = await service.post(key, '{"status":"sold","categoryId":7,"name":"Rex"}');
+  assert.match(await response.text(), /^\{"id":\d+,"name":"Rex","categoryId":7,"status":"sold"\}$/);
+});
+
+test('a 201 is JSON and bears the headers of every response', async () => {
+  const response = await service.post(key, { name: 'Rex', categoryId: 7 });
+  assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8');
+  expectCommonHeaders(response);
+});
+
+test('a 201 tells in Location where the animal is', async () => {
+  const response = await service.post(key, { name: 'Bello', categoryId: 7 });
+  const { id } = (await response.json()) as { id: number };
+  const location = response.headers.get('location') ?? '';
+  assert.equal(location, `/v1/pets/${id}`);
+  const found = await service.request(key, location.slice('/v1'.length));
+  assert.equal(((await found.json()) as { name: string }).name, 'Bello');
+});
+
+test('ids are positive and grow', async () => {
+  const ids: number[] = [];
+  for (const name of ['a', 'b', 'c']) {
+    const response = await service.post(key, { name, categoryId: 1 });
+    ids.push(((await response.json()) as { id: number }).id);
+  }
+  assert.ok((ids[0] ?? 0) > 0);
+  assert.deepEqual(
+    ids,
+    ids.toSorted((a, b) => a - b),
+  );
+  assert.equal(new Set(ids).size, ids.length);
+});
+
+test('the service assigns the id, whatever the body says', async () => {
+  const response = await service.post(key, { id: 123456789, name: 'Rex', categoryId: 7 });
+  assert.equal(response.status, 201);
+  assert.notEqual(((await response.json()) as { id: number }).id, 123456789);
+});
+
+test('an omitted status is stored and answered as available', async () => {
+  const response = await service.post(key, { name: 'Rex', categoryId: 7 });
+  assert.equal(((await response.json()) as { status: string }).status, 'available');
+  const found = await service.request(key, (response.headers.get('location') ?? '').slice('/v1'.length));
+  assert.equal(((await found.json()) as { status: string }).status, 'available');
+});
+
+for (const status of ['available', 'pending', 'sold'])
+  test(`takes the status ${status}`, async () => {
+    const response = await service.post(key, { name: 'Rex', categoryId: 7, status });
+    assert.equal(((await response.json()) as { status: string }).status, status);
+  });
+
+test('two animals may have the same name', async () => {
+  const [first, second] = await Promise.all(
+    [1, 2].map(() => service.post(key, { name: 'Twin', categoryId: 7 })),
+  );
+  assert.equal(first?.status, 201);
+  assert.equal(second?.status, 201);
+});
+
+test('animals that are added at once all get ids of their own', async () => {
+  const responses = await Promise.all(
+    Array.from({ length: 50 }, (_, n) => service.post(key, { name: `n${n}`, categoryId: n })),
+  );
+  const pets = await Promise.all(
+    responses.map((response) => response.json() as Promise<{ id: number; name: string; categoryId: number }>),
+  );
+  assert.equal(new Set(pets.map(({ id }) => id)).size, 50);
+  assert.deepEqual(
+    pets.map(({ name, categoryId }) => [name, categoryId]),
+    Array.from({ length: 50 }, (_, n) => [`n${n}`, n]),
+  );
+});
+
+const keptNames: Readonly<Record<string, string>> = {
+  'blanks around': '  Rex  ',
+  'characters beyond the first plane': '🐕‍🦺 Rex',
+  'a name that is not in normal form': 'Ame\u0301lie',
+  'quotes, backslashes and markup': '"\\/<b>&amp;</b>',
+  'line and paragraph separators': 'a\u2028b\u2029c',
+  '255 characters of four bytes each': '😀'.repeat(255),
+  'a name like a number': '007',
+};
+for (const [what, name] of Object.entries(keptNames))
+  test(`keeps and gives back exactly as sent: ${what}`, async () => {
+    const response = await service.post(key, { name, categoryId: 1 });
+    assert.equal(((await response.json()) as { name: string }).name, name);
+    const found = await service.request(key, (response.headers.get('location') ?? '').slice('/v1'.length));
+    assert.equal(((await found.json()) as { name: string }).name, name);
+  });
+
+const takenBodies: Readonly<Record<string, string>> = {
+  'fields that the document does not name': '{"name":"Rex","categoryId":1,"tag":{"a":[null]},"photoUrls":[]}',
+  'an unknown field that is nested 127 levels deep': `{"name":"Rex","categoryId":1,"tag":${'['.repeat(127)}${']'.repeat(127)}}`,
+  'a field named __proto__': '{"name":"Rex","categoryId":1,"__proto__":{"status":"sold"}}',
+  'a field named constructor': '{"name":"Rex","categoryId":1,"constructor":{"prototype":{"status":"sold"}}}',
+  'white space around': ' \r\n\t{ "name" : "Rex" , "categoryId" : 1 } \n',
+  'a name that is spelt in escapes': '{"\\u006eame":"R\\u0065x","categoryId":1}',
+  'a repeated name, of which the last counts': '{"name":1,"name":"Rex","categoryId":1}',
+};
+for (const [what, body] of Object.entries(takenBodies))
+  test(`takes a body with ${what}`, async () => {
+    const response = await service.post(key, body);
+    assert.equal(response.status, 201);
+    const { name, status } = (await response.json()) as { name: string; status: string };
+    assert.deepEqual([name, status], ['Rex', 'available']);
+  });
+
+for (const type of [
+  'application/json',
+  'application/json;charset=utf-8',
+  'Application/JSON; Charset="UTF-8"',
+  'application/json; charset=us-ascii',
+  'application/json; profile=x',
+])
+  test(`takes a body of the type ${type}`, async () => {
+    const response = await service.post(key, '{"name":"Rex","categoryId":1}', { 'content-type': type });
+    assert.equal(response.status, 201);
+  });
+
+test('takes a body of exactly 65536 bytes', async () => {
+  const body = '{"name":"Rex","categoryId":1}'.padEnd(65536, ' ');
+  assert.equal((await service.post(key, body)).status, 201);
+});
+
+test('takes a body that says that it is not compressed', async () => {
+  const body = '{"name":"Rex","categoryId":1}';
+  assert.equal((await service.post(key, body, { 'content-encoding': 'identity' })).status, 201);
+});

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { startService } from '../../../support/service.ts';
+
+const service = await startService({ after });
+const key = await service.createKey();
+
+async function addOfCategory(literal: string): Promise<{ body: string; path: string }> {
+  const response = await service.post(key, `{"name":"Rex","categoryId":${literal}}`);
+  const body = await response.text();
+  assert.equal(response.status, 201, body);
+  return { body, path: (response.headers.get('location') ?? '').slice('/v1'.length) };
+}
+
+const categories: Readonly<Record<string, string>> = {
+  '9223372036854775807': '9223372036854775807',
+  '-9223372036854775808': '-9223372036854775808',
+  '9007199254740993': '9007199254740993',
+  '-9007199254740993': '-9007199254740993',
+  '1234567890123456789': '1234567890123456789',
+  '0': '0',
+  '-0': '0',
+  '-1': '-1',
+  '0.0': '0',
+  '1.0': '1',
+  '1e2': '100',
+  '1E+2': '100',
+  '10e-1': '1',
+  '9.223372036854775807e18': '9223372036854775807',
+  '9007199254740993.000': '9007199254740993',
+};
+for (const [sent, kept] of Object.entries(categories))
+  test(`a categoryId sent as ${sent} is ${kept} in the answer, when it is got and in the list`, async () => {
+    const { body, path } = await addOfCategory(sent);
+    const id = path.slice('/pets/'.length);
+    const pet = `{"id":${id},"name":"Rex","categoryId":${kept},"status":"available"}`;
+    assert.equal(body, pet);
+    assert.equal(await (await service.request(key, path)).text(), pet);
+    assert.equal(await (await service.request(key, '/pets?limit=1')).text(), `[${pet}]`);
+  });
+
+test('a replayed answer is exact to the digit', async () => {
+  const headers = { 'idempotency-key': 'exact' };
+  const body = '{"name":"Rex","categoryId":9223372036854775807}';
+  const first = await (await service.post(key, body, headers)).text();
+  assert.match(first, /"categoryId":9223372036854775807,/);
+  assert.equal(await (await service.post(key, body, headers)).text(), first);
+});
+
+test('ids past 2^53 are exact in answers, addresses, lists, pages and conditions', async (t) => {
+  const late = await startService(t);
+  const lateKey = await late.createKey();
+  await late.importPets(1);
+  late.openFile().exec(`update sqlite_sequence set seq = ${2n ** 53n} where name = 'pets'`);
+  for (const name of ['a', 'b', 'c']) await late.post(lateKey, { name, categoryId: 1 });
+
+  const list = await late.request(lateKey, '/pets?limit=2');
+  assert.deepEqual(
+    [...(await list.text()).matchAll(/"id":(\d+)/g)].map(([, id]) => id),
+    ['9007199254740995', '9007199254740994'],
+  );
+  const next = /<\/v1([^>]+)>/.exec(list.headers.get('link') ?? '')?.[1] ?? '';
+  assert.match(await (await late.request(lateKey, next)).text(), /^\[\{"id":9007199254740993,.*\{"id":1,/);
+  const got = await late.request(lateKey, '/pets/9007199254740993');
+  assert.match(await got.text(), /^\{"id":9007199254740993,"name":"a",/);
+  assert.equal((await late.request(lateKey, '/pets/9007199254740992')).status, 404);
+});
+
+test('the greatest id of all is got, listed and paged by', async (t) => {
+  const last = await startService(t);
+  const lastKey = await last.createKey();
+  await last.importPets(1);
+  last.openFile().exec(`update sqlite_sequence set seq = ${2n ** 63n - 2n} where name = 'pets'`);
+  const added = await last.post(lastKey, { name: 'omega', categoryId: 1 });
+  assert.equal(added.headers.get('location'), '/v1/pets/9223372036854775807');
+  assert.match(await added.text(), /^\{"id":9223372036854775807,/);
+  const got = await last.request(lastKey, '/pets/9223372036854775807');
+  assert.match(await got.text(), /^\{"id":9223372036854775807,/);
+  const list = await last.request(lastKey, '/pets?limit=1');
+  assert.match(await list.text(), /^\[\{"id":9223372036854775807,/);
+  const next = /<\/v1([^>]+)>/.exec(list.headers.get('link') ?? '')?.[1] ?? '';
+  assert.match(await (await last.request(lastKey, next)).text(), /^\[\{"id":1,/);
+});

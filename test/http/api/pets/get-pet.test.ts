@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { expectCommonHeaders, expectError } from '../../../support/expect-error.ts';
+import { exchangeRaw, formatRequest } from '../../../support/raw-http.ts';
+import { startService } from '../../../support/service.ts';
+
+const service = await startService({ after });
+const key = await service.createKey();
+const added = await service.post(key, { name: 'Rex', categoryId: 7, status: 'sold' });
+const rex = await added.text();
+
+test('GET /pets/{petId} answers 200 with the Pet', async () => {
+  const response = await service.request(key, '/pets/1');
+  assert.equal(response.status, 200);
+  assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8');
+  assert.equal(await response.text(), '{"id":1,"name":"Rex","categoryId":7,"status":"sold"}');
+  expectCommonHeaders(response);
+});
+
+test('the Pet that is got is the Pet that was added', async () => {
+  assert.equal(await (await service.request(key, '/pets/1')).text(), rex);
+});
+
+for (const petId of ['2', '0', '-1', '9223372036854775807', '-9223372036854775808', '9007199254740993'])
+  test(`an identifier of no animal, ${petId}, is 404`, async () => {
+    await expectError(await service.request(key, `/pets/${petId}`), 404, 'not_found');
+  });
+
+for (const petId of [
+  'abc',
+  '1.0',
+  '1e0',
+  '01',
+  '007',
+  '+1',
+  '-0',
+  '0x1',
+  '1n',
+  '%201',
+  '1%20',
+  '1%00',
+  '%D9%A1',
+  '1%2F',
+  '1;a=b',
+  '9223372036854775808',
+  '-9223372036854775809',
+  '18446744073709551617',
+  'undefined',
+  '__proto__',
+  '1'.repeat(101),
+  '1'.repeat(8_000),
+])
+  test(`what is no canonical int64, ${petId.slice(0, 30)}, is 404`, async () => {
+    const response = await service.request(key, `/pets/${petId}`);
+    const message = await expectError(response, 404, 'not_found');
+    assert.match(message, /^petId/);
+    assert.ok(response.headers.get('deprecation'));
+  });
+
+test('an identifier in percent-encoding is the identifier that it stands for', async () => {
+  assert.equal(await (await service.request(key, '/pets/%31')).text(), rex);
+});
+
+test('an empty identifier is 404', async () => {
+  await expectError(await service.request(key, '/pets/'), 404, 'not_found');
+});
+
+test('a query does not change the animal', async () => {
+  assert.equal(await (await service.request(key, '/pets/1?limit=0&status=x')).text(), rex);
+});
+
+test('every response of the operation announces that it is deprecated, when it ends and what serves instead', async () => {
+  const withoutScope = await service.createKey('enterprise', undefined, { scopes: ['pets:write'] });
+  const exhausted = await service.createKey('enterprise', { perMinute: 1, perDay: 1 });
+  await service.request(exhausted, '/pets');
+  const etag = (await service.request(key, '/pets/1')).headers.get('etag') ?? '';
+  const responses = {
+    200: await service.request(key, '/pets/1'),
+    304: await service.request(key, '/pets/1', { headers: { 'if-none-match': etag } }),
+    401: await service.request(null, '/pets/1'),
+    403: await service.request(withoutScope, '/pets/1'),
+    404: await service.request(key, '/pets/2'),
+    429: await service.request(exhausted, '/pets/1'),
+  };
+  for (const [status, response] of Object.entries(responses)) {
+    assert.equal(response.status, Number(status));
+    assert.match(response.headers.get('deprecation') ?? '', /^@\d+$/);
+    assert.equal(response.headers.get('sunset'), 'Thu, 05 Dec 2030 00:00:00 GMT');
+    assert.match(response.headers.get('link') ?? '', /^<\/v1\/pets>; rel="successor-version"(?:, |$)/);
+  }
+});
+
+test('the deprecation began before the removal', async () => {
+  const { headers } = await service.request(key, '/pets/1');
+  const sinceMs = Number((headers.get('deprecation') ?? '').slice(1)) * 1000;
+  assert.ok(sinceMs > 0 && sinceMs < Date.UTC(2030, 11, 5));
+});
+
+test('the other operations are not deprecated', async () => {
+  const responses = [
+    await service.request(key, '/pets'),
+    await service.post(key, { name: 'x', categoryId: 1 }),
+    await service.request(null, '/pets'),
+  ];
+  for (const { headers } of responses) {
+    assert.equal(headers.get('deprecation'), null);
+    assert.equal(headers.get('sunset'), null);
+  }
+});
+
+test('is answered to the last millisecond before 5 December 2030 and is gone from that instant on', async (t) => {
+  const aging = await startService(t);
+  const agingKey = await aging.createKey();
+  await aging.importPets(1);
+  aging.clock.advance(Date.UTC(2030, 11, 5) - 1 - aging.clock.now());
+  assert.equal((await aging.request(agingKey, '/pets/1')).status, 200);
+  aging.clock.advance(1);
+  const gone = await aging.request(agingKey, '/pets/1');
+  await expectError(gone, 410, 'gone');
+  assert.equal(gone.headers.get('sunset'), 'Thu, 05 Dec 2030 00:00:00 GMT');
+  assert.equal(
+    gone.headers.get('link'),
+    '</v1/pets>; rel="successor-version", </docs/errors#gone>; rel="help"',
+  );
+});
+
+test('once it is gone it is gone for HEAD, for a 304 and for animals that are none; the list serves on', async (t) => {
+  const aging = await startService(t);
+  const agingKey = await aging.createKey();
+  await aging.importPets(1);
+  aging.clock.advance(Date.UTC(2031, 0, 1) - aging.clock.now());
+  assert.equal((await aging.request(agingKey, '/pets/1', { method: 'HEAD' })).status, 410);
+  const conditional = await aging.request(agingKey, '/pets/1', { headers: { 'if-none-match': '*' } });
+  await expectError(conditional, 410, 'gone');
+  await expectError(await aging.request(agingKey, '/pets/none'), 410, 'gone');
+  assert.equal((await aging.request(agingKey, '/pets')).status, 200);
+});
+
+test('a key is asked for before it is told that the operation is gone', async (t) => {
+  const aging = await startService(t);
+  aging.clock.advance(Date.UTC(2031, 0, 1) - aging.clock.now());
+  await expectError(await aging.request(null, '/pets/1'), 401, 'api_key_missing');
+});
+
+test('an address with a fragment is read up to it', async (t) => {
+  const headers = { authorization: `Bearer ${key}` };
+  const [response] = await exchangeRaw(t, service.baseUrl, formatRequest('GET /v1/pets/1#top', headers));
+  assert.equal(response?.body, rex);
+});

@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { expectError } from '../../../support/expect-error.ts';
+import { exchangeRaw, formatRequest } from '../../../support/raw-http.ts';
+import { startService, type TestService } from '../../../support/service.ts';
+
+interface Page {
+  readonly ids: number[];
+  /** What `rel="next"` points at; null on the last page. */
+  readonly next: string | null;
+}
+
+const service = await startService({ after });
+const key = await service.createKey();
+await service.importPets(60);
+
+async function getPage(address: string, from: TestService = service, withKey = key): Promise<Page> {
+  const response = await from.request(withKey, address.replace(/^\/v1/, ''));
+  assert.equal(response.status, 200);
+  const pets = (await response.json()) as { id: number }[];
+  const link = response.headers.get('link');
+  const next = link === null ? null : (/^<([^<>]+)>; rel="next"$/.exec(link)?.[1] ?? assert.fail(link));
+  return { ids: pets.map(({ id }) => id), next };
+}
+
+async function walk(first: string, onPage: () => Promise<unknown> = async () => {}): Promise<Page[]> {
+  const pages: Page[] = [];
+  for (let next: string | null = first; next !== null; ) {
+    const page: Page = await getPage(next);
+    pages.push(page);
+    next = page.next;
+    await onPage();
+  }
+  return pages;
+}
+
+async function readCursor(query: string): Promise<string> {
+  const { next } = await getPage(`/pets?${query}`);
+  return new URL(next ?? '', 'http://localhost').searchParams.get('cursor') ?? '';
+}
+
+test('a walk by next meets each animal exactly once, newest first', async () => {
+  const pages = await walk('/pets?limit=7');
+  assert.deepEqual(
+    pages.flatMap(({ ids }) => ids),
+    Array.from({ length: 60 }, (_, n) => 60 - n),
+  );
+  assert.deepEqual(
+    pages.map(({ ids }) => ids.length),
+    [7, 7, 7, 7, 7, 7, 7, 7, 4],
+  );
+});
+
+test('a walk of one status meets each of its animals exactly once and no other', async () => {
+  const pages = await walk('/pets?status=sold&limit=6');
+  assert.deepEqual(
+    pages.flatMap(({ ids }) => ids),
+    Array.from({ length: 20 }, (_, n) => 60 - 3 * n),
+  );
+});
+
+test('a walk meets what was there at its start exactly once while animals are added and imported', async (t) => {
+  const busy = await startService(t);
+  const busyKey = await busy.createKey();
+  await busy.importPets(30);
+  const met: number[] = [];
+  for (let next: string | null = '/pets?limit=4'; next !== null; ) {
+    const page: Page = await getPage(next, busy, busyKey);
+    met.push(...page.ids);
+    next = page.next;
+    await busy.post(busyKey, { name: 'late', categoryId: 1 });
+    await busy.importPets(3);
+  }
+  assert.deepEqual(
+    met,
+    Array.from({ length: 30 }, (_, n) => 30 - n),
+  );
+});
+
+test('the last page has no Link, even when it is full', async () => {
+  assert.equal((await getPage('/pets?limit=60')).next, null);
+  const pages = await walk('/pets?limit=20');
+  assert.deepEqual(
+    pages.map(({ ids, next }) => [ids.length, next === null]),
+    [
+      [20, false],
+      [20, false],
+      [20, true],
+    ],
+  );
+});
+
+test('next keeps limit and status, and bears a cursor', async () => {
+  const { next } = await getPage('/pets?status=pending&limit=3');
+  const { searchParams } = new URL(next ?? '', 'http://localhost');
+  assert.equal(searchParams.get('limit'), '3');
+  assert.equal(searchParams.get('status'), 'pending');
+  assert.match(searchParams.get('cursor') ?? '', /^[\w-]+$/);
+});
+
+test('next keeps the default limit and names no status where none was given', async () => {
+  const { searchParams } = new URL((await getPage('/pets')).next ?? '', 'http://localhost');
+  assert.equal(searchParams.get('limit'), '20');
+  assert.equal(searchParams.has('status'), false);
+});
+
+test('the limit may change from page to page', async () => {
+  const cursor = await readCursor('limit=10');
+  assert.deepEqual((await getPage(`/pets?limit=2&cursor=${cursor}`)).ids, [50, 49]);
+});
+
+test('next is path-absolute without PUBLIC_URL', async () => {
+  assert.match((await getPage('/pets')).next ?? '', /^\/v1\/pets\?/);
+});
+
+test('links and locations begin with PUBLIC_URL where it is set', async (t) => {
+  const shown = await startService(t, { PUBLIC_URL: 'https://api.example.com/shop/v1' });
+  const shownKey = await shown.createKey();
+  await shown.importPets(2);
+  const list = await shown.request(shownKey, '/pets?limit=1');
+  assert.match(
+    list.headers.get('link') ?? '',
+    /^<https:\/\/api\.example\.com\/shop\/v1\/pets\?limit=1&cursor=/,
+  );
+  const added = await shown.post(shownKey, { name: 'Rex', categoryId: 1 });
+  assert.equal(added.headers.get('location'), 'https://api.example.com/shop/v1/pets/3');
+  const got = await shown.request(shownKey, '/pets/1');
+  assert.equal(got.headers.get('link'), '<https://api.example.com/shop/v1/pets>; rel="successor-version"');
+});
+
+test('the Host header never shows in a response', async (t) => {
+  const host = 'evil.example';
+  const headers = {
+    host,
+    'x-forwarded-host': host,
+    forwarded: `host=${host}`,
+    authorization: `Bearer ${key}`,
+  };
+  for (const target of [
+    '/v1/pets?limit=1',
+    `http://${host}/v1/pets?limit=1`,
+    '/v1/pets/1',
+    '/v1/pets/none',
+  ]) {
+    const [response] = await exchangeRaw(t, service.baseUrl, formatRequest(`GET ${target}`, headers));
+    assert.ok(response);
+    assert.doesNotMatch(JSON.stringify([...response.headers]) + response.body, /evil/);
+  }
+});
+
+test('a cursor works on another service over the same store', async (t) => {
+  const first = await startService(t);
+  const reader = await first.createKey();
+  await first.importPets(10);
+  const page = await first.request(reader, '/pets?limit=5');
+  const next = /<\/v1(.*)>/.exec(page.headers.get('link') ?? '')?.[1] ?? '';
+  await first.stop();
+  const second = await startService(t, { DATABASE_URL: first.config.databaseUrl });
+  const rest = (await (await second.request(reader, next)).json()) as { id: number }[];
+  assert.deepEqual(
+    rest.map(({ id }) => id),
+    [5, 4, 3, 2, 1],
+  );
+  await second.stop();
+});
+
+async function expectBadCursor(query: string): Promise<void> {
+  const response = await service.request(key, `/pets?${query}`);
+  assert.match(await expectError(response, 400, 'invalid_parameter'), /^cursor must /);
+}
+
+test('a cursor with any one character changed is 400', async () => {
+  const cursor = await readCursor('limit=10');
+  for (const [place, character] of [...cursor].entries())
+    for (const other of character === 'A' ? 'Bz-' : 'A')
+      await expectBadCursor(`cursor=${cursor.slice(0, place)}${other}${cursor.slice(place + 1)}`);
+});
+
+test('a cursor whose last bits are spelt in another way is 400', async () => {
+  const cursor = await readCursor('limit=10');
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+  for (const last of alphabet)
+    if (last !== cursor.at(-1)) await expectBadCursor(`cursor=${cursor.slice(0, -1)}${last}`);
+});
+
+test('a cursor that is cut or has something added is 400', async () => {
+  const cursor = await readCursor('limit=10');
+  for (const spoilt of [cursor.slice(0, -1), cursor.slice(1), `${cursor}A`, `${cursor}=`, `${cursor}%20`])
+    await expectBadCursor(`cursor=${spoilt}`);
+});
+
+test('an empty cursor, one that is repeated and one that is no cursor at all are 400', async () => {
+  const cursor = await readCursor('limit=10');
+  for (const query of ['cursor=', 'cursor', `cursor=${cursor}&cursor=${cursor}`, 'cursor=20', 'cursor=%00'])
+    await expectBadCursor(query);
+});
+
+test('a cursor that was made for another status is 400', async () => {
+  const ofAll = await readCursor('limit=10');
+  const ofSold = await readCursor('limit=10&status=sold');
+  await expectBadCursor(`status=sold&cursor=${ofAll}`);
+  await expectBadCursor(`cursor=${ofSold}`);
+  await expectBadCursor(`status=pending&cursor=${ofSold}`);
+});
+
+test('a cursor of another store is 400', async (t) => {
+  const other = await startService(t);
+  await other.importPets(60);
+  const { next } = await getPage('/pets?limit=10', other, await other.createKey());
+  await expectBadCursor((next ?? '').replace(/^.*\?/, ''));
+});

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { expectCommonHeaders, expectError } from '../../../support/expect-error.ts';
+import { exchangeRaw, formatRequest } from '../../../support/raw-http.ts';
+import { startService } from '../../../support/service.ts';
+
+interface Listed {
+  readonly id: number;
+  readonly name: string;
+  readonly status: string;
+}
+
+const service = await startService({ after });
+const key = await service.createKey();
+await service.importPets(120);
+
+async function list(query: string): Promise<Listed[]> {
+  const response = await service.request(key, `/pets${query}`);
+  assert.equal(response.status, 200);
+  return (await response.json()) as Listed[];
+}
+
+test('an empty store lists as an empty array', async (t) => {
+  const empty = await startService(t);
+  const response = await empty.request(await empty.createKey(), '/pets');
+  assert.equal(response.status, 200);
+  assert.equal(await response.text(), '[]');
+  assert.equal(response.headers.get('link'), null);
+});
+
+test('GET /pets answers 200 with a JSON array of Pets, their fields in the documented order', async () => {
+  const response = await service.request(key, '/pets?limit=2');
+  assert.equal(response.status, 200);
+  assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8');
+  expectCommonHeaders(response);
+  assert.equal(
+    await response.text(),
+    '[{"id":120,"name":"n120","categoryId":120,"status":"sold"},{"id":119,"name":"n119","categoryId":119,"status":"pending"}]',
+  );
+});
+
+test('lists the newest first', async () => {
+  const ids = (await list('?limit=100')).map(({ id }) => id);
+  assert.deepEqual(
+    ids,
+    Array.from({ length: 100 }, (_, n) => 120 - n),
+  );
+});
+
+test('a page is never stale: it shows what was added since it was last read, here or by another process', async (t) => {
+  const other = await startService(t);
+  const otherKey = await other.createKey();
+  const readNames = async () => {
+    const pets = (await (await other.request(otherKey, '/pets')).json()) as Listed[];
+    return pets.map(({ name }) => name);
+  };
+  assert.deepEqual(await readNames(), []);
+  await other.post(otherKey, { name: 'added', categoryId: 1 });
+  assert.deepEqual(await readNames(), ['added']);
+  await other.importPets(1);
+  assert.deepEqual(await readNames(), ['n1', 'added']);
+  other.openFile().exec("update pets set name = 'renamed' where name = 'added'");
+  assert.deepEqual(await readNames(), ['n1', 'renamed']);
+});
+
+test('without limit lists 20 at most', async () => {
+  assert.equal((await list('')).length, 20);
+});
+
+for (const limit of [1, 20, 99, 100])
+  test(`limit=${limit} lists ${limit}`, async () => {
+    assert.equal((await list(`?limit=${limit}`)).length, limit);
+  });
+
+for (const query of [
+  'limit=0',
+  'limit=101',
+  'limit=-1',
+  'limit=',
+  'limit',
+  'limit=+5',
+  'limit=%2B5',
+  'limit=05',
+  'limit=1.0',
+  'limit=1.5',
+  'limit=1e1',
+  'limit=0x10',
+  'limit=abc',
+  'limit=%205',
+  'limit=5%20',
+  'limit=5%00',
+  'limit=null',
+  'limit=9007199254740993',
+  'limit=99999999999999999999',
+  'limit=%D9%A5',
+  'limit=5&limit=5',
+  'limit=5&limit=500',
+])
+  test(`?${query} is 400 and the message names limit`, async () => {
+    const message = await expectError(await service.request(key, `/pets?${query}`), 400, 'invalid_parameter');
+    assert.match(message, /^limit must be /);
+  });
+
+for (const status of ['available', 'pending', 'sold'])
+  test(`status=${status} lists the animals of that availability and no others`, async () => {
+    const pets = await list(`?status=${status}&limit=100`);
+    assert.equal(pets.length, 40);
+    assert.ok(pets.every((pet) => pet.status === status));
+    assert.deepEqual(
+      pets.map(({ id }) => id),
+      pets.map(({ id }) => id).toSorted((a, b) => b - a),
+    );
+  });
+
+test('without status lists animals of every availability', async () => {
+  const pets = await list('?limit=100');
+  assert.deepEqual([...new Set(pets.map(({ status }) => status))].sort(), ['available', 'pending', 'sold']);
+});
+
+for (const query of [
+  'status=',
+  'status',
+  'status=Available',
+  'status=SOLD',
+  'status=lost',
+  'status=available,sold',
+  'status=%20sold',
+  'status=sold&status=sold',
+  'status=sold&status=pending',
+])
+  test(`?${query} is 400 and the message names status`, async () => {
+    const message = await expectError(await service.request(key, `/pets?${query}`), 400, 'invalid_parameter');
+    assert.match(message, /^status must be /);
+  });
+
+test('every parameter that is wrong is named at once', async () => {
+  const response = await service.request(key, '/pets?limit=0&status=x&cursor=');
+  const message = await expectError(response, 400, 'invalid_parameter');
+  assert.match(message, /limit .*status .*cursor /);
+});
+
+for (const query of ['unknown=1', 'limit[]=5', 'Limit=500', '__proto__=1', 'constructor=1', '', '&&', '=1'])
+  test(`?${query} has no parameter of ours and is ignored`, async () => {
+    assert.equal((await list(`?${query}`)).length, 20);
+  });
+
+test('a body of a GET is not looked at', async (t) => {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'text/plain', 'content-length': '4' };
+  const [response] = await exchangeRaw(t, service.baseUrl, formatRequest('GET /v1/pets', headers, '{bad'));
+  assert.equal(response?.status, 200);
+});

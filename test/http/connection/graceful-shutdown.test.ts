@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { test } from 'node:test';
+import { formatRequest, openRaw } from '../../support/raw-http.ts';
+import { startService } from '../../support/service.ts';
+
+const body = '{"name":"Rex","categoryId":1}';
+
+function formatPost(key: string): string {
+  return formatRequest(
+    'POST /v1/pets',
+    {
+      authorization: `Bearer ${key}`,
+      connection: 'keep-alive',
+      'content-type': 'application/json',
+      'content-length': String(body.length),
+    },
+    body,
+  );
+}
+
+test('a request that is running when the service is told to stop is answered, and what it added is kept', async (t) => {
+  const service = await startService(t);
+  const key = await service.createKey();
+  const file = service.openFile();
+  file.exec('begin immediate');
+  const connection = await openRaw(t, service.baseUrl);
+  connection.send(formatPost(key));
+  await service.untilCounted(key, 1);
+  const closed = service.app.close();
+  file.exec('rollback');
+  const [response] = await connection.readAll();
+  assert.equal(response?.status, 201);
+  assert.equal(await service.countPets(), 1);
+  await closed;
+});
+
+test('an idle connection is closed', async (t) => {
+  const service = await startService(t);
+  const key = await service.createKey();
+  const connection = await openRaw(t, service.baseUrl);
+  connection.send(formatPost(key));
+  assert.equal((await connection.read()).headers.get('connection'), 'keep-alive');
+  const closed = service.app.close();
+  assert.deepEqual(await connection.readAll(), []);
+  await closed;
+});
+
+test('a connection is let go once its last request is answered, not when its client leaves', {
+  timeout: 5_000,
+}, async (t) => {
+  const service = await startService(t);
+  const key = await service.createKey();
+  const file = service.openFile();
+  file.exec('begin immediate');
+  const [busy, idle] = [await openRaw(t, service.baseUrl), await openRaw(t, service.baseUrl)];
+  busy.send(formatPost(key));
+  await service.untilCounted(key, 1);
+  const closed = service.app.close();
+  // The idle one is closed when those that are busy are waited for.
+  await idle.readAll();
+  file.exec('rollback');
+  assert.equal((await busy.read()).status, 201);
+  assert.deepEqual(await busy.readAll(), []);
+  await closed;
+});
+
+test('a request on an open connection just after the service was told to stop is answered as the last', async (t) => {
+  const service = await startService(t);
+  const key = await service.createKey();
+  const connection = await openRaw(t, service.baseUrl);
+  connection.send(formatPost(key));
+  await connection.read();
+  const closed = service.app.close();
+  connection.send(formatPost(key));
+  const response = await connection.read();
+  assert.equal(response.status, 201);
+  assert.equal(response.headers.get('connection'), 'close');
+  await closed;
+});
+
+test('a new connection that waits to be read when the service is told to stop is answered', async (t) => {
+  const service = await startService(t);
+  const key = await service.createKey();
+  const arrived = new Promise<void>((resolve) => {
+    const tell = () => resolve();
+    subscribe('net.server.socket', tell);
+    t.after(() => unsubscribe('net.server.socket', tell));
+  });
+  const connection = await openRaw(t, service.baseUrl);
+  connection.send(formatPost(key));
+  await arrived;
+  const closed = service.app.close();
+  const [response] = await connection.readAll();
+  assert.equal(response?.status, 201);
+  await closed;
+});
+
+test('clients that keep on sending while the service stops lose no answer', async (t) => {
+  const service = await startService(t);
+  const key = await service.createKey();
+  const connections = await Promise.all(Array.from({ length: 20 }, () => openRaw(t, service.baseUrl)));
+  let answered = 0;
+  const clients = connections.map(async (connection) => {
+    for (;;) {
+      connection.send(formatPost(key));
+      const response = await connection.read();
+      assert.equal(response.status, 201);
+      answered += 1;
+      if (response.headers.get('connection') === 'close') return;
+      if (answered === 200) closed = service.app.close();
+    }
+  });
+  let closed: Promise<void> | undefined;
+  await Promise.all(clients);
+  await closed;
+  assert.equal(await service.countPets(), answered);
+});
+
+test('a service that was told to stop takes no more connections', async (t) => {
+  const service = await startService(t);
+  const key = await service.createKey();
+  const held = await openRaw(t, service.baseUrl);
+  held.send(formatPost(key));
+  await held.read();
+  const closed = service.app.close();
+  held.send(formatPost(key));
+  await held.read();
+  await assert.rejects(openRaw(t, service.baseUrl), { code: 'ECONNREFUSED' });
+  await closed;
+});

@@ -1,0 +1,343 @@
+import assert from 'node:assert/strict';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { after, afterEach, beforeEach, test } from 'node:test';
+import { dayMs } from '../../../src/clock.ts';
+import type { ErrorCode } from '../../../src/errors.ts';
+import { lingerBytesMax } from '../../../src/http/connection/malformed-requests.ts';
+import { expectError } from '../../support/expect-error.ts';
+import { exchangeRaw, formatRequest, openRaw, type RawResponse } from '../../support/raw-http.ts';
+import { startService } from '../../support/service.ts';
+
+const service = await startService({ after });
+const key = await service.createKey();
+const rex = '{"name":"Rex","categoryId":1}';
+const host = 'Host: localhost\r\n';
+const authorization = `Authorization: Bearer ${key}\r\n`;
+const get = `GET /v1/pets HTTP/1.1\r\n${host}${authorization}`;
+const post = `POST /v1/pets HTTP/1.1\r\n${host}${authorization}Content-Type: application/json\r\n`;
+
+// What cannot be read is counted by address: each test begins with a day of its own.
+beforeEach(() => service.clock.advance(dayMs));
+afterEach(async () => assert.doesNotMatch(service.readLog(), /"status":5/));
+
+async function remainingOf(withKey: string | null): Promise<number> {
+  const { headers } = await service.request(withKey, '/nothing');
+  return Number(headers.get('x-ratelimit-remaining'));
+}
+
+const unreadable: readonly (readonly [what: string, text: string, status: number, code: ErrorCode])[] = [
+  ['text that is no HTTP', 'garbage\r\n\r\n', 400, 'invalid_parameter'],
+  ['a TLS hello', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400, 'invalid_parameter'],
+  ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, 'invalid_parameter'],
+  ['an unknown version of HTTP', `GET /v1/pets HTTP/1.2\r\n${host}\r\n`, 400, 'invalid_parameter'],
+  ['a request line without a target', `GET HTTP/1.1\r\n${host}\r\n`, 400, 'invalid_parameter'],
+  ['a target with a blank', `GET /v1/pets x HTTP/1.1\r\n${host}\r\n`, 400, 'invalid_parameter'],
+  ['a target that is no path', `GET v1/pets HTTP/1.1\r\n${host}\r\n`, 400, 'invalid_parameter'],
+  ['a header without a colon', `${get}nonsense\r\n\r\n`, 400, 'invalid_parameter'],
+  ['a blank before the colon of a header', `${get}X : y\r\n\r\n`, 400, 'invalid_parameter'],
+  ['a header with a NUL', `${get}X: a\x00b\r\n\r\n`, 400, 'invalid_parameter'],
+  ['a header that goes on in the next line', `${get}X: a\r\n b\r\n\r\n`, 400, 'invalid_parameter'],
+  ['lines that end in LF alone', `${get}\r\n`.replaceAll('\r', ''), 400, 'invalid_parameter'],
+  ['a header of 20,000 bytes', `${get}X: ${'a'.repeat(20_000)}\r\n\r\n`, 431, 'headers_too_large'],
+  ['many headers of 20,000 bytes', `${get}${'X: y\r\n'.repeat(4_000)}\r\n`, 431, 'headers_too_large'],
+  ['101 headers', `${get}${'X:\r\n'.repeat(99)}\r\n`, 431, 'headers_too_large'],
+  ['a head of 1 MB', `${get}X: ${'a'.repeat(1_000_000)}\r\n\r\n`, 431, 'headers_too_large'],
+  [
+    'a target of 20,000 bytes',
+    `GET /${'a'.repeat(20_000)} HTTP/1.1\r\n${host}\r\n`,
+    431,
+    'headers_too_large',
+  ],
+  ['two lengths', `${post}Content-Length: 29\r\nContent-Length: 28\r\n\r\n${rex}`, 400, 'invalid_parameter'],
+  [
+    'the same length twice',
+    `${post}Content-Length: 29\r\nContent-Length: 29\r\n\r\n${rex}`,
+    400,
+    'invalid_parameter',
+  ],
+  ['a length with a sign', `${post}Content-Length: +29\r\n\r\n${rex}`, 400, 'invalid_parameter'],
+  ['a length below zero', `${post}Content-Length: -1\r\n\r\n${rex}`, 400, 'invalid_parameter'],
+  ['a length that is no number', `${post}Content-Length: 29, 29\r\n\r\n${rex}`, 400, 'invalid_parameter'],
+  [
+    'a length and chunks',
+    `${post}Content-Length: 29\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    400,
+    'invalid_parameter',
+  ],
+  [
+    'chunks and a length',
+    `${post}Transfer-Encoding: chunked\r\nContent-Length: 29\r\n\r\n0\r\n\r\n`,
+    400,
+    'invalid_parameter',
+  ],
+];
+for (const [what, text, status, code] of unreadable)
+  test(`${what} is ${status} ${code}, with every header, and ends the connection`, async (t) => {
+    const [response, ...others] = await exchangeRaw(t, service.baseUrl, text);
+    await expectError(response ?? assert.fail('no response'), status, code);
+    assert.equal(response?.headers.get('connection'), 'close');
+    assert.equal(response?.headers.get('x-ratelimit-limit'), '60');
+    assert.deepEqual(others, []);
+    assert.equal(await service.countPets(), 0);
+  });
+
+test('what cannot be read is counted by address, once each, and past the limit is 429', async (t) => {
+  for (let left = 59; left >= 0; left -= 1) {
+    const [response] = await exchangeRaw(t, service.baseUrl, 'garbage\r\n\r\n');
+    assert.equal(response?.headers.get('x-ratelimit-remaining'), String(left));
+  }
+  const [refused] = await exchangeRaw(t, service.baseUrl, 'garbage\r\n\r\n');
+  await expectError(refused ?? assert.fail(), 429, 'rate_limit_exceeded');
+  assert.equal(refused?.headers.get('retry-after'), '60');
+});
+
+test('garbage that comes in many pieces is answered and counted once', async (t) => {
+  const connection = await openRaw(t, service.baseUrl);
+  connection.send('garbage\r\n\r\n');
+  const response = await connection.read();
+  assert.equal(response.status, 400);
+  for (let piece = 0; piece < 20; piece += 1) connection.send('more garbage\r\n\r\n');
+  assert.deepEqual(await connection.readAll(), []);
+  assert.equal(await remainingOf(null), 58);
+});
+
+test('requests in a row that end in garbage are answered in order, the garbage last and once', async (t) => {
+  const before = await remainingOf(key);
+  const body = `Content-Length: ${rex.length}\r\n\r\n${rex}`;
+  const text = `${get}\r\n${post}${body}${get.replace('pets', 'pets/none')}\r\ngarbage\r\n\r\n`;
+  const responses = await exchangeRaw(t, service.baseUrl, text, 'and more\r\n\r\n');
+  assert.deepEqual(
+    responses.map(({ status }) => status),
+    [200, 201, 404, 400],
+  );
+  const limits = responses.map(({ headers }) => headers.get('x-ratelimit-remaining'));
+  assert.deepEqual(limits, [`${before - 1}`, `${before - 2}`, `${before - 3}`, '59']);
+  assert.equal(await remainingOf(null), 58);
+  service.openFile().exec('delete from pets');
+});
+
+test('answers that are kept ready come in order, too, before that to the garbage behind them', async (t) => {
+  await (await service.request(key, '/pets')).text();
+  const responses = await exchangeRaw(t, service.baseUrl, `${`${get}\r\n`.repeat(50)}garbage\r\n\r\n`);
+  assert.deepEqual(
+    responses.map(({ status }) => status),
+    [...Array<number>(50).fill(200), 400],
+  );
+});
+
+test('an answer that takes its time comes before that to the garbage behind it', async (t) => {
+  const file = service.openFile();
+  file.exec('begin immediate');
+  const connection = await openRaw(t, service.baseUrl);
+  connection.send(`${post}Content-Length: ${rex.length}\r\n\r\n${rex}garbage\r\n\r\n`);
+  await service.untilCounted(key, 1);
+  connection.send('still garbage\r\n\r\n');
+  file.exec('rollback');
+  const responses = await connection.readAll();
+  assert.deepEqual(
+    responses.map(({ status }) => status),
+    [201, 400],
+  );
+  assert.equal(await remainingOf(null), 58);
+  file.exec('delete from pets');
+});
+
+test('an answer that takes its time comes before that to a CONNECT behind it', async (t) => {
+  const file = service.openFile();
+  file.exec('begin immediate');
+  const connection = await openRaw(t, service.baseUrl);
+  connection.send(`${post}Content-Length: ${rex.length}\r\n\r\n${rex}CONNECT a:80 HTTP/1.1\r\n${host}\r\n`);
+  await service.untilCounted(key, 1);
+  file.exec('rollback');
+  const responses = await connection.readAll();
+  assert.deepEqual(
+    responses.map(({ status }) => status),
+    [201, 405],
+  );
+  file.exec('delete from pets');
+});
+
+/** How many answers to what cannot be read the service has counted. */
+async function countUnreadable(): Promise<number> {
+  const metrics = await (await fetch(`${service.app.opsUrl}/metrics`)).text();
+  return [...metrics.matchAll(/requests_total\{route="unreadable",.*\} (\d+)/g)].reduce(
+    (sum, [, count]) => sum + Number(count),
+    0,
+  );
+}
+
+for (const [what, version, more] of [
+  ['that asks for no more', 'HTTP/1.1', 'Connection: close\r\n'],
+  ['of HTTP/1.0', 'HTTP/1.0', ''],
+  ['with an Upgrade alone', 'HTTP/1.1', 'Upgrade: websocket\r\n'],
+] as const)
+  for (const [way, preference] of [
+    ['short', ''],
+    ['long', 'Prefer: respond-async\r\n'],
+  ] as const)
+    test(`what is behind a request ${what} is neither answered nor counted on the ${way} way`, async (t) => {
+      await (await service.request(key, '/pets')).text();
+      const [before, unreadableBefore] = [await remainingOf(key), await countUnreadable()];
+      const last = `GET /v1/pets ${version}\r\n${host}${authorization}${preference}${more}\r\n`;
+      for (const behind of [`${get}\r\n`, 'garbage\r\n\r\n', `CONNECT a:80 HTTP/1.1\r\n${host}\r\n`]) {
+        const answers = await exchangeRaw(t, service.baseUrl, last + behind);
+        assert.deepEqual(
+          answers.map(({ status, headers }) => [status, headers.get('connection')]),
+          [[200, 'close']],
+        );
+      }
+      assert.equal(await remainingOf(key), before - 4);
+      assert.equal(await remainingOf(null), 59);
+      assert.equal(await countUnreadable(), unreadableBefore);
+    });
+
+test('an answer that takes its time and is the last comes, whatever comes behind its request', async (t) => {
+  const file = service.openFile();
+  file.exec('begin immediate');
+  const connection = await openRaw(t, service.baseUrl);
+  const body = `Content-Length: ${rex.length}\r\n\r\n${rex}`;
+  connection.send(`${post}Connection: close\r\n${body}${get}\r\n`);
+  await service.untilCounted(key, 1);
+  connection.send('garbage\r\n\r\n');
+  file.exec('rollback');
+  const answers = await connection.readAll();
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [201],
+  );
+  assert.equal(await remainingOf(null), 59);
+  file.exec('delete from pets');
+});
+
+test('HTTP/1.1 without Host is 400 and counted for the account', async (t) => {
+  const text = `GET /v1/pets HTTP/1.1\r\n${authorization}Connection: close\r\n\r\n`;
+  const [response] = await exchangeRaw(t, service.baseUrl, text);
+  assert.match(await expectError(response ?? assert.fail(), 400, 'invalid_parameter'), /^Host/);
+  assert.equal(response?.headers.get('x-ratelimit-limit'), '1000000');
+});
+
+test('two Host headers are 400, the same host twice, too', async (t) => {
+  for (const second of ['localhost', 'evil.example']) {
+    const text = `${get}Host: ${second}\r\nConnection: close\r\n\r\n`;
+    const [response] = await exchangeRaw(t, service.baseUrl, text);
+    assert.match(await expectError(response ?? assert.fail(), 400, 'invalid_parameter'), /^Host/);
+  }
+});
+
+test('a key comes before the Host', async (t) => {
+  const [response] = await exchangeRaw(
+    t,
+    service.baseUrl,
+    'GET /v1/pets HTTP/1.1\r\nConnection: close\r\n\r\n',
+  );
+  await expectError(response ?? assert.fail(), 401, 'api_key_missing');
+});
+
+test('a key behind 97 headers is read like every other', async (t) => {
+  const many = 'x:\r\n'.repeat(97);
+  const [response] = await exchangeRaw(
+    t,
+    service.baseUrl,
+    `GET /v1/pets HTTP/1.1\r\n${many}${host}${authorization}Connection: close\r\n\r\n`,
+  );
+  assert.equal(response?.status, 200);
+});
+
+test('HTTP/1.0 is served, without a Host, and the connection ends', async (t) => {
+  const responses = await exchangeRaw(t, service.baseUrl, `GET /v1/pets HTTP/1.0\r\n${authorization}\r\n`);
+  assert.deepEqual(
+    responses.map(({ status }) => status),
+    [200],
+  );
+});
+
+test('HTTP/0.9, a request line that names no version, and HTTP/2.0 are 400 and end the connection', async (t) => {
+  await (await service.request(key, '/pets')).text();
+  for (const line of ['GET /v1/pets', 'GET /v1/pets HTTP/0.9', 'GET /vHTTP/1.1', 'GET /v1/pets HTTP/2.0']) {
+    const [response, ...others] = await exchangeRaw(
+      t,
+      service.baseUrl,
+      `${line}\r\n${host}${authorization}\r\n`,
+    );
+    await expectError(response ?? assert.fail(line), 400, 'invalid_parameter');
+    assert.equal(response?.headers.get('connection'), 'close');
+    assert.deepEqual(others, []);
+  }
+});
+
+test('an Upgrade is not taken: the request is answered as it stands', async (t) => {
+  const text = formatRequest('GET /v1/pets', {
+    authorization: `Bearer ${key}`,
+    connection: 'Upgrade, close',
+    upgrade: 'websocket',
+  });
+  const [response] = await exchangeRaw(t, service.baseUrl, text);
+  assert.equal(response?.status, 200);
+});
+
+for (const [what, more] of [
+  ['', ''],
+  [' with an expectation', 'Expect: a miracle\r\n'],
+])
+  test(`the answer to an Upgrade${what} is the last, and says so: what comes with it is not read`, async (t) => {
+    const upgrade = `${get}Connection: Upgrade\r\nUpgrade: websocket\r\n${more}\r\n`;
+    const answers = await exchangeRaw(t, service.baseUrl, `${get}\r\n${upgrade}${get}\r\n`);
+    assert.deepEqual(
+      answers.map(({ status, headers }) => [status, headers.get('connection')]),
+      [
+        [200, 'keep-alive'],
+        [200, 'close'],
+      ],
+    );
+  });
+
+test('Expect: 100-continue is told to go on, then answered', async (t) => {
+  const connection = await openRaw(t, service.baseUrl);
+  connection.send(`${post}Expect: 100-continue\r\nContent-Length: ${rex.length}\r\n\r\n`);
+  assert.equal((await connection.read()).status, 100);
+  connection.send(rex);
+  assert.equal((await connection.read()).status, 201);
+  service.openFile().exec('delete from pets');
+});
+
+test('another expectation is passed over', async (t) => {
+  const text = `${get}Expect: a miracle\r\nConnection: close\r\n\r\n`;
+  const [response] = await exchangeRaw(t, service.baseUrl, text);
+  assert.equal(response?.status, 200);
+});
+
+test('a client that stops sending in the head is 400', async (t) => {
+  const connection = await openRaw(t, service.baseUrl);
+  connection.send(`${get}X: y`);
+  connection.end();
+  const [response] = await connection.readAll();
+  await expectError(response ?? assert.fail(), 400, 'invalid_parameter');
+});
+
+test('a service under garbage goes on serving those who speak HTTP', async (t) => {
+  const noise = Array.from({ length: 200 }, (_, n) => exchangeRaw(t, service.baseUrl, `\x00${n}\r\n\r\n`));
+  const served: number[] = [];
+  for (let round = 0; round < 20; round += 1) served.push((await service.request(key, '/pets')).status);
+  assert.ok(served.every((status) => status === 200));
+  const answered = (await Promise.all(noise)).map(([response]: RawResponse[]) => response?.status);
+  assert.ok(answered.every((status) => status === 400 || status === 429));
+});
+
+test('what comes after it is read up to a bound, then the connection is cut', async (t) => {
+  const accepted: Socket[] = [];
+  const collect = (message: unknown) => accepted.push((message as { socket: Socket }).socket);
+  subscribe('net.server.socket', collect);
+  t.after(() => unsubscribe('net.server.socket', collect));
+  const connection = await openRaw(t, service.baseUrl);
+  connection.send('no HTTP\r\n\r\n');
+  await expectError(await connection.read(), 400, 'invalid_parameter');
+  const [socket] = accepted;
+  assert.ok(socket !== undefined);
+  const closed = once(socket, 'close');
+  connection.send('x'.repeat(8 * lingerBytesMax));
+  await closed;
+  assert.ok(socket.bytesRead > lingerBytesMax);
+  assert.ok(socket.bytesRead < 4 * lingerBytesMax);
+});

@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
+import { type TestContext, test } from 'node:test';
+import { Registry } from 'prom-client';
+import { minuteMs } from '../../../src/clock.ts';
+import { defaultTimeouts } from '../../../src/http/connection/bounds.ts';
+import { createNodeServer } from '../../../src/http/connection/node-server.ts';
+import {
+  countRefusedConnections,
+  logRefusedConnections,
+} from '../../../src/http/connection/refused-connections.ts';
+import { showsHandle } from '../../../src/http/connection/stalled-readers.ts';
+import { createLog } from '../../../src/observability/log.ts';
+import { createMovableClock } from '../../support/service.ts';
+
+async function listen(t: TestContext, server: ReturnType<typeof createServer>): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+function open(t: TestContext, port: number): Socket {
+  const socket = connect({ host: '127.0.0.1', port });
+  socket.on('error', () => {});
+  t.after(() => socket.destroy());
+  return socket;
+}
+
+const answerAtOnce: RequestListener = (_request, response) => response.end('answered');
+
+test('a connection beyond the bound is closed at once, and the others are served', async (t) => {
+  const server = createNodeServer(answerAtOnce, defaultTimeouts, 2);
+  const port = await listen(t, server);
+  const taken = [open(t, port), open(t, port)];
+  await Promise.all(taken.map((socket) => once(socket, 'connect')));
+  const tooMany = open(t, port);
+  tooMany.resume();
+  await once(tooMany, 'close');
+  for (const socket of taken) {
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    assert.match(String(await once(socket, 'data')), /answered/);
+  }
+});
+
+test('a connection that ends makes room for another one', async (t) => {
+  const server = createNodeServer(answerAtOnce, defaultTimeouts, 1);
+  const port = await listen(t, server);
+  const first = open(t, port);
+  const [accepted] = await once(server, 'connection');
+  first.destroy();
+  await once(accepted, 'close');
+  const second = open(t, port);
+  second.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+  assert.match(String(await once(second, 'data')), /answered/);
+});
+
+test('refused connections are counted, accepted ones are not', async (t) => {
+  const server = createNodeServer(answerAtOnce, defaultTimeouts, 1);
+  const registry = new Registry();
+  countRefusedConnections(server, registry);
+  const port = await listen(t, server);
+  const readCount = async () =>
+    /^animal_store_connections_refused_total (\d+)$/m.exec(await registry.metrics())?.[1];
+  await once(open(t, port), 'connect');
+  assert.equal(await readCount(), '0');
+  for (let place = 0; place < 3; place += 1) {
+    const tooMany = open(t, port);
+    tooMany.resume();
+    await once(tooMany, 'close');
+  }
+  assert.equal(await readCount(), '3');
+});
+
+/** A server that refuses connections. `readCounts` gives the number in each line of its log. */
+function createRefusing(everyMs?: number) {
+  const clock = createMovableClock();
+  const output = new PassThrough();
+  let logged = '';
+  output.on('data', (chunk) => {
+    logged += chunk;
+  });
+  const server = createServer();
+  const log = createLog('info', output);
+  logRefusedConnections(server, clock.now, log, everyMs);
+  function readCounts(): number[] {
+    log.flush();
+    const lines = logged.split('\n').filter((line) => line !== '');
+    return lines.map((line) => JSON.parse(line).refused);
+  }
+  const drop = (count: number) => {
+    for (let left = count; left > 0; left -= 1) server.emit('drop');
+  };
+  return { clock, server, output, readCounts, drop };
+}
+
+test('refused connections are logged at most once a minute, with their number', () => {
+  const { clock, drop, readCounts } = createRefusing();
+  drop(3);
+  clock.advance(minuteMs);
+  drop(1);
+  clock.advance(minuteMs - 1);
+  drop(1);
+  assert.deepEqual(readCounts(), [1, 3]);
+});
+
+test('the rest of one burst of refused connections is logged, though nothing comes after it', {
+  timeout: 10_000,
+}, async () => {
+  const { drop, output, readCounts } = createRefusing(50);
+  // What is waited for keeps no process going by itself.
+  const held = setInterval(() => {}, 1_000);
+  drop(5_000);
+  while (readCounts().length < 2) await once(output, 'data');
+  clearInterval(held);
+  assert.deepEqual(readCounts(), [1, 4_999]);
+});
+
+test('refused connections that are not logged yet are logged when the server closes', () => {
+  const { drop, server, readCounts } = createRefusing();
+  drop(3);
+  server.emit('close');
+  assert.deepEqual(readCounts(), [1, 2]);
+});
+
+test('this Node shows how much of an answer the system has taken', async (t) => {
+  const server = createNodeServer(answerAtOnce, defaultTimeouts);
+  const port = await listen(t, server);
+  open(t, port);
+  const [accepted] = await once(server, 'connection');
+  assert.equal(showsHandle(accepted), true);
+});
+
+const longBody = Buffer.alloc(32 * 2 ** 20, 'x');
+
+/** A server with long answers, whose clients have half a second to read some, and a client that reads nothing. */
+async function startLongAnswers(t: TestContext) {
+  const timeouts = { ...defaultTimeouts, untakenMs: 500 };
+  const answer: RequestListener = (_request, response) => response.end(longBody);
+  const server = createNodeServer(answer, timeouts);
+  const port = await listen(t, server);
+  const idle = open(t, port);
+  idle.pause();
+  return { server, port, idle };
+}
+
+test('a client that reads nothing of its answer is cut, one that reads slowly is not', async (t) => {
+  const { server, port, idle } = await startLongAnswers(t);
+  idle.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+  const [accepted] = await once(server, 'connection');
+  const cut = once(accepted, 'close');
+  const slow = open(t, port);
+  slow.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+  const takePart = () => slow.read(2 ** 16) ?? slow.read();
+  let taken = 0;
+  const taking = setInterval(() => {
+    taken += takePart()?.length ?? 0;
+  }, 2);
+  t.after(() => clearInterval(taking));
+  await cut;
+  while (taken < longBody.length) await new Promise((resolve) => setTimeout(resolve, 2));
+});
+
+test('a client that reads nothing of its answer is cut although it goes on sending', {
+  timeout: 10_000,
+}, async (t) => {
+  const { server, idle } = await startLongAnswers(t);
+  const begun = 'GET / HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nX-Slow: ';
+  idle.write(begun);
+  const [accepted] = (await once(server, 'connection')) as [Socket];
+  const dripping = setInterval(() => idle.write('x'), 20);
+  t.after(() => clearInterval(dripping));
+  await once(accepted, 'close');
+  assert.ok(accepted.bytesRead > begun.length);
+});

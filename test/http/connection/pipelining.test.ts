@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { RequestListener, ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { after, type TestContext, test } from 'node:test';
+import { defaultTimeouts } from '../../../src/http/connection/bounds.ts';
+import { createInFlight, type InFlight } from '../../../src/http/connection/in-flight.ts';
+import { createNodeServer } from '../../../src/http/connection/node-server.ts';
+import { handleInOrder, waitingRequestsMax } from '../../../src/http/connection/pipelining.ts';
+import { findPostgres, sqliteEngine } from '../../support/engines.ts';
+import { expectError } from '../../support/expect-error.ts';
+import { openRaw } from '../../support/raw-http.ts';
+import { startService, type TestService } from '../../support/service.ts';
+
+const service = await startService({ after });
+const key = await service.createKey();
+const head = `Host: localhost\r\nAuthorization: Bearer ${key}\r\n`;
+const get = `GET /v1/pets HTTP/1.1\r\n${head}\r\n`;
+const rex = '{"name":"Rex","categoryId":1}';
+const post = `POST /v1/pets HTTP/1.1\r\n${head}Content-Type: application/json\r\n`;
+
+test('as many pipelined requests as may wait on a connection are answered, in their order', async (t) => {
+  const connection = await openRaw(t, service.baseUrl);
+  const paths = Array.from({ length: waitingRequestsMax + 1 }, (_, n) => `/v1/${n}`);
+  connection.send(paths.map((path) => `GET ${path} HTTP/1.1\r\n${head}\r\n`).join(''));
+  const remaining: number[] = [];
+  for (const _ of paths) {
+    const answer = await connection.read();
+    assert.equal(answer.status, 404);
+    remaining.push(Number(answer.headers.get('x-ratelimit-remaining')));
+  }
+  assert.deepEqual(
+    remaining,
+    remaining.map((_, n) => (remaining[0] ?? 0) - n),
+  );
+});
+
+// In the middle of a head with more than 32 headers Node ends the answer before it.
+for (const headers of [0, 90])
+  test(`another client is answered while many requests with ${headers + 2} headers wait on one connection`, async (t) => {
+    const [flood, other] = [await openRaw(t, service.baseUrl), await openRaw(t, service.baseUrl)];
+    const many = Array.from({ length: headers }, (_, number) => `X${number}: y\r\n`).join('');
+    let isOtherAnswered = false;
+    flood.send(get.replace('Host', `${many}Host`).repeat(waitingRequestsMax));
+    await flood.read();
+    other.send(get);
+    const answered = other.read().then(({ status }) => {
+      isOtherAnswered = true;
+      return status;
+    });
+    let before = 1;
+    for (; before < waitingRequestsMax && !isOtherAnswered; before += 1) await flood.read();
+    assert.equal(await answered, 200);
+    assert.ok(before < waitingRequestsMax);
+  });
+
+test('a connection on which more requests wait than the bound is closed, and no other', async (t) => {
+  const [flood, other] = [await openRaw(t, service.baseUrl), await openRaw(t, service.baseUrl)];
+  // One read of 64 KiB from the socket has more than may wait.
+  flood.send('GET / HTTP/1.1\r\nHost:a\r\n\r\n'.repeat(2 * waitingRequestsMax));
+  const answers = await flood.readAll().catch(() => []);
+  assert.ok(answers.length < waitingRequestsMax);
+  other.send(get);
+  assert.equal((await other.read()).status, 200);
+});
+
+/** A server whose handler `handle` is, with nothing else around it but the order of pipelined requests. */
+async function startServer(
+  t: TestContext,
+  handle: RequestListener,
+  { inFlight = createInFlight(), bytesMax }: { inFlight?: InFlight; bytesMax?: number } = {},
+) {
+  const server = createNodeServer(handleInOrder(handle, inFlight, bytesMax), defaultTimeouts);
+  server.listen(0, '127.0.0.1');
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  await once(server, 'listening');
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+const request = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nHost: a\r\n${headers}\r\n`;
+
+test('a connection that brings one more than may wait on all connections is closed, until those are answered', async (t) => {
+  const held: ServerResponse[] = [];
+  const handle: RequestListener = ({ url: path }, response) =>
+    path === '/hold' ? held.push(response) : response.end();
+  // Each takes 4,096 bytes, and its one header the texts `Host` and `a`, with 48 for each.
+  const bytesMax = 3 * (4_096 + 2 * 48 + 'Hosta'.length);
+  const { server, url } = await startServer(t, handle, { bytesMax });
+
+  const first = await openRaw(t, url);
+  first.send(request('/hold') + request('/').repeat(3));
+  while (held.length === 0) await once(server, 'request');
+  const second = await openRaw(t, url);
+  second.send(request('/hold') + request('/').repeat(2));
+  assert.deepEqual(await second.readAll().catch(() => []), []);
+
+  held[0]?.end();
+  for (let answered = 0; answered < 4; answered += 1) assert.equal((await first.read()).status, 200);
+  const third = await openRaw(t, url);
+  third.send(request('/').repeat(4));
+  for (let answered = 0; answered < 4; answered += 1) assert.equal((await third.read()).status, 200);
+});
+
+test('a pipelined request of a connection that has gone is not handled', async (t) => {
+  const paths: string[] = [];
+  const { url } = await startServer(t, ({ url: path = '', socket }, response) => {
+    paths.push(path);
+    response.end();
+    if (path === '/last') setImmediate(() => socket.destroy());
+  });
+  const [gone, other] = [await openRaw(t, url), await openRaw(t, url)];
+  gone.send(request('/last').repeat(300) + request('/never'));
+  await gone.readAll().catch(() => []);
+  other.send(request('/other'));
+  assert.equal((await other.read()).status, 200);
+  assert.ok(!paths.includes('/never'));
+});
+
+test('a connection whose requests are answered holds none of them', async (t) => {
+  const inFlight = createInFlight();
+  const sockets = new Set<Socket>();
+  const handle: RequestListener = ({ socket }, response) => {
+    sockets.add(socket);
+    response.end();
+  };
+  const { url } = await startServer(t, handle, { inFlight });
+  const client = await openRaw(t, url);
+  client.send(request('/').repeat(3));
+  for (let answered = 0; answered < 3; answered += 1) await client.read();
+  assert.deepEqual(
+    [...sockets].map((socket) => inFlight.find(socket)),
+    [undefined],
+  );
+});
+
+for (const engine of [sqliteEngine, await findPostgres()])
+  test(`${engine.name}: pipelined reads and adds are answered in order, each with what those before it did`, {
+    skip: engine.skip,
+  }, async (t) => {
+    // What a test begins first ends first: the service stops before its store goes.
+    let own: TestService | undefined;
+    t.after(() => own?.stop());
+    const { url } = await engine.createStore(t);
+    own = await startService(t, { DATABASE_URL: url });
+    const ownKey = await own.createKey();
+    const ask = (line: string) => `${line} HTTP/1.1\r\n${head.replace(key, ownKey)}`;
+    const add = `${ask('POST /v1/pets')}Content-Type: application/json\r\nContent-Length: ${rex.length}\r\n\r\n${rex}`;
+    const read = (path: string) => `${ask(`GET /v1${path}`)}\r\n`;
+    const connection = await openRaw(t, own.baseUrl);
+    connection.send(
+      read('/pets/1') + add + read('/pets/1') + add + add + read('/pets?limit=1') + read('/pets/4'),
+    );
+    const answers: unknown[] = [];
+    for (let number = 0; number < 7; number += 1) {
+      const { status, body } = await connection.read();
+      answers.push([status, /"id":(\d+)/.exec(body)?.[1]]);
+    }
+    assert.deepEqual(answers, [
+      [404, undefined],
+      [201, '1'],
+      [200, '1'],
+      [201, '2'],
+      [201, '3'],
+      [200, '3'],
+      [404, undefined],
+    ]);
+  });
+
+test('a body that breaks off behind pipelined requests is answered in its turn', async (t) => {
+  const connection = await openRaw(t, service.baseUrl);
+  connection.send(`${get.repeat(3)}${post}Transfer-Encoding: chunked\r\n\r\nzz\r\n`);
+  const answers = await connection.readAll();
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 200, 200, 400],
+  );
+  await expectError(answers[3] ?? assert.fail(), 400, 'invalid_body');
+  assert.equal(answers[3]?.headers.get('x-ratelimit-limit'), '1000000');
+});
+
+test('a body that arrives after its head, behind pipelined requests, is read', async (t) => {
+  const connection = await openRaw(t, service.baseUrl);
+  connection.send(`${get.repeat(3)}${post}Content-Length: ${rex.length}\r\n\r\n${rex.slice(0, 5)}`);
+  for (let answered = 0; answered < 3; answered += 1) assert.equal((await connection.read()).status, 200);
+  connection.send(rex.slice(5));
+  assert.equal((await connection.read()).status, 201);
+});
+
+test('a body that arrived in several parts while its request waited is read to its end', async (t) => {
+  const bodies = [
+    [413, rex.padEnd(65_537)],
+    [400, `${rex.padEnd(65_535)}x`],
+    [201, rex.padEnd(65_536)],
+  ] as const;
+  for (const [status, body] of bodies) {
+    const connection = await openRaw(t, service.baseUrl);
+    connection.send(get.replace('/pets', '/none'));
+    connection.send(`${post}Content-Length: ${body.length}\r\n\r\n${body}${get}`);
+    const statuses = [await connection.read(), await connection.read(), await connection.read()].map(
+      (answer) => answer.status,
+    );
+    assert.deepEqual(statuses, [404, status, 200]);
+  }
+});

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { after, test } from 'node:test';
+import { createKeyVerifier } from '../../../src/accounts/key-verifier.ts';
+import { parseConfig } from '../../../src/config.ts';
+import { createCursors } from '../../../src/http/request/cursor.ts';
+import { buildServer } from '../../../src/http/server.ts';
+import { createLimiter } from '../../../src/limits/limiter.ts';
+import { createMemoryCounters } from '../../../src/limits/memory/memory-counters.ts';
+import { createLog } from '../../../src/observability/log.ts';
+import { resolvePlan } from '../../../src/plans/plan.ts';
+import { openStore } from '../../../src/store.ts';
+import { expectError } from '../../support/expect-error.ts';
+import { openRaw } from '../../support/raw-http.ts';
+import { createMovableClock, makeFolder } from '../../support/service.ts';
+
+const clock = createMovableClock().now;
+const folder = await makeFolder({ after });
+const config = parseConfig({ DATABASE_URL: `sqlite:${join(folder, 'animal-store.db')}` });
+const store = await openStore(config, clock);
+const server = buildServer({
+  ...config,
+  catalogue: store.catalogue,
+  verifier: createKeyVerifier(store.database, clock),
+  limiter: createLimiter({ counters: createMemoryCounters(), clock }),
+  cursors: createCursors(new Uint8Array(32)),
+  clock,
+  log: createLog('silent', new PassThrough()),
+  timeouts: { headersMs: 200, requestMs: 400, keepAliveMs: 100, untakenMs: 600 },
+});
+const url = await server.listen('127.0.0.1', 0);
+after(async () => {
+  await server.close(0);
+  await store.close();
+});
+
+const plan = resolvePlan('pro', {});
+const { key } = await store.keyring.issue({
+  account: null,
+  plan: 'problem' in plan ? null : plan,
+  scopes: null,
+  lifetimeMs: null,
+});
+const head = `Host: localhost\r\nAuthorization: Bearer ${key}\r\n`;
+const post = `POST /v1/pets HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: 29\r\n\r\n`;
+
+test('a head that does not arrive in time is 408, counted by address, and ends the connection', async (t) => {
+  const connection = await openRaw(t, url);
+  connection.send(`GET /v1/pets HTTP/1.1\r\n${head}`);
+  const [response, ...others] = await connection.readAll();
+  await expectError(response ?? assert.fail(), 408, 'request_timeout');
+  assert.equal(response?.headers.get('x-ratelimit-limit'), '60');
+  assert.equal(response?.headers.get('connection'), 'close');
+  assert.deepEqual(others, []);
+});
+
+test('a body that does not arrive in time is 408, counted for the account, and ends the connection', async (t) => {
+  const connection = await openRaw(t, url);
+  connection.send(`${post}{"name":`);
+  const [response, ...others] = await connection.readAll();
+  await expectError(response ?? assert.fail(), 408, 'request_timeout');
+  assert.equal(response?.headers.get('x-ratelimit-limit'), '300');
+  assert.equal(response?.headers.get('connection'), 'close');
+  assert.deepEqual(others, []);
+});
+
+test('a head that comes a byte at a time is 408 as well', async (t) => {
+  const connection = await openRaw(t, url);
+  const dripping = setInterval(() => connection.send('X'), 10);
+  t.after(() => clearInterval(dripping));
+  connection.send('GET /v1/pets HTTP/1.1\r\nX-Slow: ');
+  await expectError(await connection.read(), 408, 'request_timeout');
+});
+
+test('a second request that does not arrive in time is 408 behind the answer to the first', async (t) => {
+  const connection = await openRaw(t, url);
+  connection.send(`GET /v1/pets HTTP/1.1\r\n${head}\r\nGET /v1/pets HTTP/1.1\r\n`);
+  const responses = await connection.readAll();
+  assert.deepEqual(
+    responses.map(({ status }) => status),
+    [200, 408],
+  );
+});
+
+test('a connection that is kept open for nothing is closed without a word', async (t) => {
+  const connection = await openRaw(t, url);
+  connection.send(`GET /v1/pets HTTP/1.1\r\n${head}\r\n`);
+  const responses = await connection.readAll();
+  assert.deepEqual(
+    responses.map(({ status }) => status),
+    [200],
+  );
+});
+
+test('a body that was refused and never ends is cut without a second answer', async (t) => {
+  const connection = await openRaw(t, url);
+  connection.send('POST /v1/pets HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n');
+  const responses = await connection.readAll();
+  assert.deepEqual(
+    responses.map(({ status }) => status),
+    [401],
+  );
+});
+
+test('no time-out has added an animal', async () => {
+  const { pets } = await store.catalogue.list({ limit: 1, status: null, newestId: null });
+  assert.deepEqual(pets, []);
+});

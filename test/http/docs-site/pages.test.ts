@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { errorCodes } from '../../../src/errors.ts';
+import { guides } from '../../../src/http/docs-site/guides.ts';
+import { findLinks, readDocument } from '../../docs/markdown.ts';
+import { startService } from '../../support/service.ts';
+
+const addresses = ['/docs', ...guides.map(({ name }) => `/docs/${name}`)];
+
+function findAll(text: string, pattern: RegExp): string[] {
+  return [...text.matchAll(pattern)].map(([, found = '']) => found);
+}
+
+test('every page is served without a key, with the headers of the limit and a policy without exceptions', async (t) => {
+  const { app } = await startService(t);
+  for (const address of addresses) {
+    const response = await fetch(app.url + address);
+    assert.equal(response.status, 200, address);
+    assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8');
+    assert.equal(response.headers.get('x-ratelimit-limit'), '60');
+    const policy = response.headers.get('content-security-policy') ?? '';
+    assert.match(policy, /default-src 'none'/);
+    assert.doesNotMatch(policy, /unsafe|http|\*/);
+  }
+});
+
+test('a page has nothing inline that the policy would forbid, and names no other server', async (t) => {
+  const { app } = await startService(t);
+  for (const address of addresses) {
+    const html = await (await fetch(app.url + address)).text();
+    assert.doesNotMatch(html, /<style|\sstyle=|\son\w+=|<script(?! defer src=)/, address);
+    for (const source of findAll(html, /<(?:link|script|img)[^>]* (?:src|href)="([^"]*)"/g))
+      assert.match(source, /^(?:\.\.?\/|data:)/, address);
+  }
+});
+
+test('every link of a page leads to a page, and where it names one, to an anchor', async (t) => {
+  const { app } = await startService(t);
+  const anchors = new Map<string, string[]>();
+  const links: [from: string, to: URL][] = [];
+  for (const address of addresses) {
+    const html = await (await fetch(app.url + address)).text();
+    anchors.set(address, findAll(html, / id="([^"]*)"/g));
+    for (const link of findAll(html, /<a [^>]*href="([^"]*)"/g))
+      links.push([address, new URL(link, app.url + address)]);
+  }
+  assert.ok(links.length > 50);
+  for (const [from, { pathname, hash }] of links) {
+    if (pathname === '/openapi.json') continue;
+    const found = anchors.get(pathname);
+    assert.ok(found, `${from}: ${pathname}`);
+    if (hash !== '') assert.ok(found.includes(hash.slice(1)), `${from}: ${pathname}${hash}`);
+  }
+});
+
+test('every link of a guide to another document is a link on its page', async (t) => {
+  const { app } = await startService(t);
+  for (const { name, path, endsBefore } of guides) {
+    const [text = ''] = (await readDocument(path)).split(`\n${endsBefore}`, 1);
+    const html = await (await fetch(`${app.url}/docs/${name}`)).text();
+    const [, article = ''] = /<article>(.*)<\/article>/s.exec(html) ?? [];
+    const shown = findAll(article, /<a href="([^"]*)">(?!.*<\/a><\/h\d>)/g);
+    assert.equal(shown.length, findLinks(text).length, path);
+  }
+});
+
+test('the client is reached from /docs, and its page packs it as its README does', async (t) => {
+  const { app } = await startService(t);
+  const html = await (await fetch(`${app.url}/docs`)).text();
+  assert.match(html, /<a href="\.\/docs\/client">TypeScript client<\/a>/);
+  const page = await (await fetch(`${app.url}/docs/client`)).text();
+  assert.match(page, /npm pack \.\/client\n/);
+  assert.ok(page.includes(`export ANIMAL_STORE_URL=${app.url}/v1\n`));
+});
+
+test('an anchor stands once on its page', async (t) => {
+  const { app } = await startService(t);
+  for (const address of addresses) {
+    const found = findAll(await (await fetch(app.url + address)).text(), / id="([^"]*)"/g);
+    assert.deepEqual(found, [...new Set(found)], address);
+  }
+});
+
+test('every code of a failure has its anchor at /docs/errors', async (t) => {
+  const { app } = await startService(t);
+  const html = await (await fetch(`${app.url}/docs/errors`)).text();
+  for (const code of errorCodes) assert.ok(html.includes(`<h3 id="${code}">`), code);
+});
+
+test('the guides name the base address that clients see', async (t) => {
+  const { app } = await startService(t, { PUBLIC_URL: 'https://api.example.com/v1' });
+  const html = await (await fetch(`${app.url}/docs/getting-started`)).text();
+  assert.match(html, /https:\/\/api\.example\.com\/v1\/pets/);
+  assert.doesNotMatch(html, /127\.0\.0\.1/);
+});
+
+test('without PUBLIC_URL the guides name the address on which the service listens', async (t) => {
+  const { app } = await startService(t);
+  const html = await (await fetch(`${app.url}/docs/getting-started`)).text();
+  const named = new Set(findAll(html, /(http:\/\/[\w.:]+)\/v1/g));
+  assert.deepEqual([...named], [app.url]);
+});
+
+test('the policy lets a page call the service under the origin of PUBLIC_URL, and no other', async (t) => {
+  const { app } = await startService(t, { PUBLIC_URL: 'https://api.example.com/store/v1' });
+  const policy = (await fetch(`${app.url}/docs`)).headers.get('content-security-policy') ?? '';
+  assert.match(policy, /(?:^|; )connect-src 'self' https:\/\/api\.example\.com;/);
+  assert.equal(findAll(policy, /(http)/g).length, 1);
+});
+
+test('what is for operators is not in the guides', async (t) => {
+  const { app } = await startService(t);
+  const html = await (await fetch(`${app.url}/docs/limits`)).text();
+  assert.match(html, /How a good client behaves/);
+  assert.doesNotMatch(html, /REDIS_URL|benchmark|event loop/);
+});
+
+test('a slash at the end of /docs leads to the page', async (t) => {
+  const { app } = await startService(t);
+  const response = await fetch(`${app.url}/docs/`);
+  assert.equal(response.status, 200);
+  assert.equal(response.url, `${app.url}/docs`);
+});
+
+test('a page that is there already is answered 304', async (t) => {
+  const { app } = await startService(t);
+  const first = await fetch(`${app.url}/docs/errors`);
+  const etag = first.headers.get('etag') ?? '';
+  await first.body?.cancel();
+  const second = await fetch(`${app.url}/docs/errors`, { headers: { 'if-none-match': etag } });
+  assert.equal(second.status, 304);
+});
+
+test('a style sheet and a script are kept for ever under a name that changes with them', async (t) => {
+  const { app } = await startService(t);
+  const html = await (await fetch(`${app.url}/docs`)).text();
+  const assets = findAll(html, /(?:src|href)="\.(\/docs\/assets\/[^"]*)"/g);
+  assert.equal(assets.length, 2);
+  for (const asset of assets) {
+    assert.match(asset, /\/[0-9a-f]{12}-\w+\.(?:css|js)$/);
+    const response = await fetch(app.url + asset);
+    assert.equal(response.status, 200);
+    assert.equal(response.headers.get('cache-control'), 'public, max-age=31536000, immutable');
+    assert.equal(response.headers.get('content-encoding'), 'gzip');
+    const text = await response.text();
+    for (const refusal of ['identity', 'gzip;q=0']) {
+      const plain = await fetch(app.url + asset, { headers: { 'accept-encoding': refusal } });
+      assert.equal(plain.headers.get('content-encoding'), null, refusal);
+      assert.equal(await plain.text(), text);
+    }
+  }
+});
+
+test('what is no page and no file of the documentation is 404, with the headers of the limit', async (t) => {
+  const { app } = await startService(t);
+  for (const address of ['/docs/nothing', '/docs/assets/nothing.js', '/docs/assets/..%2F..%2Fdocs-page.ts']) {
+    const response = await fetch(app.url + address);
+    assert.equal(response.status, 404, address);
+    assert.ok(response.headers.has('x-ratelimit-remaining'));
+    assert.match(await response.text(), /"code":"not_found"/);
+  }
+});

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { expectCommonHeaders } from '../../support/expect-error.ts';
+import { startService } from '../../support/service.ts';
+import { type Description, listExamples, listOperations, matchesSchema, resolve } from './description.ts';
+
+const service = await startService({ after });
+const { origin } = new URL(service.baseUrl);
+const text = await (await fetch(`${origin}/openapi.json`)).text();
+const description: Description = JSON.parse(text);
+const operations = listOperations(description);
+
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly schema: object;
+  readonly example: unknown;
+  readonly 'x-stability'?: string;
+}
+
+function listParameters(operationId: string): Parameter[] {
+  const { parameters = [] } = operations.get(operationId) ?? {};
+  return parameters.map((parameter) => resolve<Parameter>(description, parameter));
+}
+
+test('the description is served without a key, as JSON, with the headers of every response', async () => {
+  const response = await fetch(`${origin}/openapi.json`);
+  assert.equal(response.status, 200);
+  assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8');
+  expectCommonHeaders(response);
+});
+
+test('a client that has the description already is told so by 304', async () => {
+  const etag = (await fetch(`${origin}/openapi.json`)).headers.get('etag') ?? '';
+  const response = await fetch(`${origin}/openapi.json`, { headers: { 'if-none-match': etag } });
+  assert.equal(response.status, 304);
+});
+
+test('it is OpenAPI 3.1.1 and describes version 1.0.0', () => {
+  assert.equal(description.openapi, '3.1.1');
+  assert.match(text, /"version":"1\.0\.0"/);
+});
+
+test('it describes the three operations of the interface under their names, and no other', () => {
+  const found = Object.entries(description.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { operationId }]) => `${method} ${path} ${operationId}`),
+  );
+  assert.deepEqual(found, ['get /pets listPets', 'post /pets createPet', 'get /pets/{petId} getPet']);
+});
+
+test('every operation asks for an API key as a bearer token', () => {
+  assert.deepEqual(description.security, [{ apiKey: [] }]);
+  const { apiKey } = description.components['securitySchemes'] ?? {};
+  assert.partialDeepStrictEqual(apiKey, { type: 'http', scheme: 'bearer' });
+  for (const operation of operations.values()) assert.ok(!('security' in operation));
+});
+
+test('without PUBLIC_URL the base address is that of the document itself', () => {
+  assert.deepEqual(description.servers, [{ url: '/v1' }]);
+});
+
+test('PUBLIC_URL is the base address, whatever stands before its version', async (t) => {
+  const behindProxy = await startService(t, { PUBLIC_URL: 'https://pets.test/store/v1' });
+  const response = await fetch(`${new URL(behindProxy.baseUrl).origin}/openapi.json`);
+  const { servers, paths } = (await response.json()) as Description;
+  assert.deepEqual(servers, [{ url: 'https://pets.test/store/v1' }]);
+  assert.deepEqual(Object.keys(paths), ['/pets', '/pets/{petId}']);
+});
+
+test('every reference leads to a component', () => {
+  const references = new Set([...text.matchAll(/"\$ref":"([^"]+)"/g)].map(([, target = '']) => target));
+  for (const reference of references) resolve(description, { $ref: reference });
+  for (const name of ['Pet', 'NewPet', 'PetStatus', 'Error'])
+    assert.ok(references.has(`#/components/schemas/${name}`), name);
+});
+
+test('every component is referred to', () => {
+  for (const [section, components] of Object.entries(description.components))
+    for (const name of Object.keys(section === 'securitySchemes' ? {} : components))
+      assert.ok(text.includes(`"#/components/${section}/${name}"`), `${section}/${name}`);
+});
+
+test('every int64 tells its bounds to the digit', () => {
+  const all = text.match(/"format":"int64"/g) ?? [];
+  const bounds = '"minimum":-9223372036854775808,"maximum":9223372036854775807';
+  assert.equal(all.length, 4);
+  assert.equal(text.split(bounds).length - 1, all.length);
+});
+
+test('every pattern is one that the regular expressions of all languages know', () => {
+  const patterns = [...text.matchAll(/"pattern":"((?:[^"\\]|\\.)*)"/g)].map(([, found]) =>
+    JSON.parse(`"${found}"`),
+  );
+  assert.ok(patterns.length > 0);
+  for (const pattern of patterns) assert.doesNotMatch(pattern, /\(\?|\\[pPu]|\[\^?\]/);
+});
+
+test('the Pet has its fields in the order of the interface', () => {
+  const { properties } = resolve<{ properties: object }>(description, { $ref: '#/components/schemas/Pet' });
+  assert.deepEqual(Object.keys(properties), ['id', 'name', 'categoryId', 'status']);
+});
+
+test('every operation has a summary, a description and a tag', () => {
+  for (const operation of operations.values())
+    assert.deepEqual(
+      Object.keys(operation).filter((key) => ['summary', 'description', 'tags'].includes(key)),
+      ['tags', 'summary', 'description'],
+    );
+});
+
+test('the parameters of each operation are described', () => {
+  const names = [...operations.keys()].map((name) => [name, listParameters(name).map((one) => one.name)]);
+  assert.deepEqual(names, [
+    ['listPets', ['limit', 'status', 'cursor', 'If-None-Match', 'Prefer']],
+    ['createPet', ['Idempotency-Key', 'Prefer']],
+    ['getPet', ['petId', 'If-None-Match', 'Prefer']],
+  ]);
+});
+
+test('limit goes from 1 to 100 and is 20 if it is left out', () => {
+  const [limit] = listParameters('listPets');
+  assert.deepEqual(limit?.schema, { type: 'integer', minimum: 1, maximum: 100, default: 20 });
+});
+
+test('a parameter that the interface does not name is beta, and no other is', () => {
+  const all = [...operations.keys()].flatMap(listParameters);
+  const beta = all.filter((parameter) => parameter['x-stability'] === 'beta').map(({ name }) => name);
+  assert.deepEqual(new Set(beta), new Set(['cursor', 'If-None-Match', 'Prefer', 'Idempotency-Key']));
+});
+
+test('getPet alone is deprecated, and tells the day of its removal', () => {
+  const marked = [...operations].filter(
+    ([, operation]) => 'deprecated' in operation || 'x-sunset' in operation,
+  );
+  assert.deepEqual(
+    marked.map(([name]) => name),
+    ['getPet'],
+  );
+  assert.partialDeepStrictEqual(operations.get('getPet'), { deprecated: true, 'x-sunset': '2030-12-05' });
+});
+
+test('every body has examples, and every example is as its schema says', () => {
+  let count = 0;
+  for (const { place, schema, value } of listExamples(description)) {
+    assert.ok(matchesSchema(description, schema, value), place);
+    count += 1;
+  }
+  assert.ok(count > 50);
+});
+
+test('every example of a parameter and of a header is as its schema says', () => {
+  const parameters = [...operations.keys()].flatMap(listParameters);
+  const headers = Object.values(description.components['headers'] ?? {}) as Parameter[];
+  for (const { schema, example } of [...parameters, ...headers])
+    assert.ok(matchesSchema(description, schema, example), String(example));
+});

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import Schema from 'typebox/schema';
+import type { RawResponse } from '../../support/raw-http.ts';
+
+/** The parts of an OpenAPI description that tests look at; any of them may be a reference. */
+export interface Description {
+  readonly openapi: string;
+  readonly servers: readonly { readonly url: string }[];
+  readonly security: readonly object[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: Readonly<Record<string, Readonly<Record<string, object>>>>;
+}
+
+export interface Operation {
+  readonly operationId: string;
+  readonly parameters: readonly object[];
+  readonly requestBody?: { readonly content: Content };
+  readonly responses: Readonly<Record<string, object>>;
+}
+
+export interface ResponseDescription {
+  readonly headers: Readonly<Record<string, object>>;
+  readonly content?: Content;
+}
+
+interface HeaderDescription {
+  readonly required?: boolean;
+  readonly schema: { readonly type: string };
+  readonly example: unknown;
+}
+
+type Content = Readonly<Record<string, MediaType>>;
+
+interface MediaType {
+  readonly schema: object;
+  readonly examples: Readonly<Record<string, { readonly value: unknown }>>;
+}
+
+/** What HTTP itself needs on a response, or Node adds; no description lists it. */
+const framing = new Set(['connection', 'content-length', 'content-type', 'date', 'keep-alive']);
+
+/** What a node is or, where it is a reference, what it refers to. */
+export function resolve<T extends object>(description: Description, node: object): T {
+  if (!('$ref' in node)) return node as T;
+  const [, section = '', name = ''] = /^#\/components\/(\w+)\/([\w-]+)$/.exec(String(node.$ref)) ?? [];
+  const target = description.components[section]?.[name];
+  assert.ok(target, `${node.$ref} leads nowhere`);
+  return resolve(description, target);
+}
+
+/** The operations by their names. */
+export function listOperations({ paths }: Description): Map<string, Operation> {
+  const operations = Object.values(paths).flatMap((path) => Object.values(path));
+  return new Map(operations.map((operation) => [operation.operationId, operation]));
+}
+
+/** Every schema with the examples that are given for it, and where it stands. */
+export function* listExamples(description: Description) {
+  for (const [name, { requestBody, responses }] of listOperations(description)) {
+    const described = Object.entries(responses).map(
+      ([status, response]) => [status, resolve<ResponseDescription>(description, response).content] as const,
+    );
+    for (const [part, content] of [['body', requestBody?.content] as const, ...described])
+      for (const { schema, examples } of Object.values(content ?? {}))
+        for (const [label, { value }] of Object.entries(examples))
+          yield { place: `${name} ${part} ${label}`, schema, value };
+  }
+}
+
+const compiled = new WeakMap<object, { Check(value: unknown): boolean }>();
+
+/** Whether a value is as a schema of the description says. */
+export function matchesSchema({ components }: Description, schema: object, value: unknown): boolean {
+  const known = compiled.get(schema);
+  if (known !== undefined) return known.Check(value);
+  const made = Schema.Compile({ allOf: [schema], components });
+  compiled.set(schema, made);
+  return made.Check(value);
+}
+
+/**
+ * Fails where a response of an operation has a status, a header or a body that is not described; that of a HEAD is
+ * `bodiless`.
+ */
+export function expectDescribed(
+  description: Description,
+  operationId: string,
+  { status, headers, body }: RawResponse,
+  shape: 'whole' | 'bodiless' = 'whole',
+): void {
+  const node = listOperations(description).get(operationId)?.responses[status];
+  assert.ok(node, `${operationId} answers ${status}, which is not described`);
+  const response = resolve<ResponseDescription>(description, node);
+  expectHeaders(description, response, headers);
+  const media = response.content?.['application/json'];
+  if (media === undefined || shape === 'bodiless') assert.equal(body, '');
+  else {
+    assert.equal(headers.get('content-type'), 'application/json; charset=utf-8');
+    assert.ok(matchesSchema(description, media.schema, JSON.parse(body)), body);
+  }
+}
+
+function expectHeaders(description: Description, response: ResponseDescription, headers: Headers): void {
+  const described = new Map(
+    Object.entries(response.headers).map(([name, node]) => [
+      name.toLowerCase(),
+      resolve<HeaderDescription>(description, node),
+    ]),
+  );
+  for (const name of headers.keys())
+    assert.ok(framing.has(name) || described.has(name), `${name} is not described`);
+  for (const [name, { required, schema }] of described) {
+    const text = headers.get(name);
+    if (text === null) assert.notEqual(required, true, `${name} is missing`);
+    else assert.ok(matchesSchema(description, schema, readValue(text, schema.type)), `${name}: ${text}`);
+  }
+}
+
+function readValue(text: string, type: string): string | number {
+  return type === 'integer' ? Number(text) : text;
+}

@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { after, beforeEach, test } from 'node:test';
+import { dayMs, minuteMs, secondMs } from '../../../src/clock.ts';
+import type { ErrorCode } from '../../../src/errors.ts';
+import { expectError } from '../../support/expect-error.ts';
+import { exchangeRaw, formatRequest, openRaw, type RawResponse } from '../../support/raw-http.ts';
+import { startService } from '../../support/service.ts';
+
+const service = await startService({ after }, { LOG_REQUESTS: 'all' });
+const key = await service.createKey();
+const invalidKey = `${key.slice(0, -1)}${key.endsWith('a') ? 'b' : 'a'}`;
+await service.importPets(3);
+
+// Requests without a key are counted by address: each test begins with a day of its own.
+beforeEach(() => service.clock.advance(dayMs));
+
+const operations: readonly (readonly [method: string, path: string])[] = [
+  ['GET', '/pets'],
+  ['HEAD', '/pets'],
+  ['POST', '/pets'],
+  ['GET', '/pets/1'],
+  ['HEAD', '/pets/1'],
+];
+for (const [method, path] of operations)
+  test(`${method} ${path} needs a key`, async () => {
+    const refused = await service.request(null, path, { method });
+    assert.equal(refused.status, 401);
+    const accepted = await service.request(key, path, { method });
+    assert.notEqual(accepted.status, 401);
+  });
+
+async function expect401(response: Response | RawResponse, code: ErrorCode): Promise<void> {
+  const message = await expectError(response, 401, code);
+  if (code === 'api_key_invalid') assert.equal(message, 'Authorization: invalid API key');
+  assert.match(response.headers.get('www-authenticate') ?? '', /^Bearer\b/);
+  assert.equal(response.headers.get('cache-control'), 'no-store');
+}
+
+function authorize(authorization: string, path = '/pets'): Promise<Response> {
+  return service.request(null, path, { headers: { authorization } });
+}
+
+test('a missing key is 401 api_key_missing, with the plain challenge', async () => {
+  const response = await service.request(null, '/pets');
+  await expect401(response, 'api_key_missing');
+  assert.equal(response.headers.get('www-authenticate'), 'Bearer');
+});
+
+for (const authorization of ['Bearer', 'Bearer ', key, `Basic ${btoa(`${key}:`)}`, `Token ${key}`])
+  test(`an Authorization that bears no token, ${authorization.slice(0, 12)}, is a missing key`, async () => {
+    await expect401(await authorize(authorization), 'api_key_missing');
+  });
+
+for (const [what, authorization] of Object.entries({
+  'two tokens': `Bearer ${key} ${key}`,
+  'a comma after the token': `Bearer ${key}, Basic x`,
+  'no blank before the token': `Bearer${key}`,
+  'a tab before the token': `Bearer\t${key}`,
+  'a blank and a tab before the token': `Bearer \t${key}`,
+  'a letter outside of ASCII before the token': `Bearer \u00e9${key}`,
+}))
+  test(`an Authorization with ${what} is 401`, async () => {
+    assert.equal((await authorize(authorization)).status, 401);
+  });
+
+for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR'])
+  test(`takes the scheme as ${scheme}`, async () => {
+    assert.equal((await authorize(`${scheme} ${key}`)).status, 200);
+  });
+
+test('takes several blanks between the scheme and the key', async () => {
+  assert.equal((await authorize(`Bearer    ${key}`)).status, 200);
+});
+
+const invalidKeys: Readonly<Record<string, string>> = {
+  'with one character changed': invalidKey,
+  'in other letters': key.toLowerCase(),
+  'with something after it': `${key}x`,
+  'without its end': key.slice(0, -1),
+  'in quotes': `"${key}"`,
+  'of another form': 'secret',
+  'that is very long': 'a'.repeat(8_000),
+  'of no ASCII': 'as_stg_äöü',
+};
+for (const [what, text] of Object.entries(invalidKeys))
+  test(`a key ${what} is 401 api_key_invalid`, async () => {
+    const response = await authorize(`Bearer ${text}`);
+    await expect401(response, 'api_key_invalid');
+    assert.equal(response.headers.get('www-authenticate'), 'Bearer error="invalid_token"');
+  });
+
+test('a key that another store issued is 401 api_key_invalid', async (t) => {
+  const other = await startService(t);
+  await expect401(await service.request(await other.createKey(), '/pets'), 'api_key_invalid');
+});
+
+test('a key expires at the millisecond of its expiry, and is 401 api_key_expired from then on', async () => {
+  const expiring = await service.createKey('enterprise', undefined, { lifetimeMs: minuteMs });
+  service.clock.advance(minuteMs - 1);
+  assert.equal((await service.request(expiring, '/pets')).status, 200);
+  service.clock.advance(1);
+  await expect401(await service.request(expiring, '/pets'), 'api_key_expired');
+});
+
+test('a revoked key is 401 api_key_revoked within 2 s', async () => {
+  const doomed = await service.createKey('enterprise', undefined, { account: 'doomed' });
+  assert.equal((await service.request(doomed, '/pets')).status, 200);
+  const listed = (await service.store.keyring.list()).find(({ account }) => account === 'doomed');
+  await service.store.keyring.revoke(listed?.id ?? '');
+  service.clock.advance(2 * secondMs);
+  await expect401(await service.request(doomed, '/pets'), 'api_key_revoked');
+});
+
+test('a new key works at once', async () => {
+  assert.equal((await service.request(await service.createKey(), '/pets')).status, 200);
+});
+
+test('a key in the query string does not count', async () => {
+  for (const name of ['api_key', 'key', 'access_token', 'authorization'])
+    await expect401(
+      await service.request(null, `/pets?${name}=${encodeURIComponent(key)}`),
+      'api_key_missing',
+    );
+});
+
+test('a key in another header, a cookie or the body does not count', async () => {
+  const others = { 'x-api-key': key, cookie: `api_key=${key}`, 'proxy-authorization': `Bearer ${key}` };
+  const body = JSON.stringify({ name: 'Rex', categoryId: 1, access_token: key });
+  const headers = { ...others, 'content-type': 'application/json' };
+  await expect401(await service.request(null, '/pets', { method: 'POST', headers, body }), 'api_key_missing');
+});
+
+test('two Authorization headers are 401, whichever of them is valid', async (t) => {
+  for (const [first, second] of [
+    [key, invalidKey],
+    [invalidKey, key],
+    [key, key],
+  ]) {
+    const text = formatRequest('GET /v1/pets', {
+      authorization: `Bearer ${first}`,
+      Authorization: `Bearer ${second}`,
+    });
+    const [response] = await exchangeRaw(t, service.baseUrl, text);
+    await expect401(response ?? assert.fail(), 'api_key_invalid');
+  }
+});
+
+const before: Readonly<Record<string, readonly [path: string, init?: RequestInit]>> = {
+  'a wrong parameter': ['/pets?limit=0'],
+  'a broken body': ['/pets', { method: 'POST', body: '{', headers: { 'content-type': 'application/json' } }],
+  'another content type': ['/pets', { method: 'POST', body: 'x' }],
+  'a body that is too large': ['/pets', { method: 'POST', body: 'x'.repeat(3_000_000) }],
+  'a method that is not known': ['/pets', { method: 'DELETE' }],
+  'an animal that is none': ['/pets/999'],
+  'an unknown path': ['/nothing/at/all'],
+  'the base address itself': [''],
+  'a trailing slash': ['/'],
+  'a path that cannot be decoded': ['/%zz'],
+  'a preflight of an origin that is not listed': [
+    '/pets',
+    { method: 'OPTIONS', headers: { origin: 'https://x.example', 'access-control-request-method': 'GET' } },
+  ],
+};
+for (const [what, [path, init]] of Object.entries(before))
+  test(`401 comes before the answer to ${what}`, async () => {
+    await expect401(await service.request(null, path, init), 'api_key_missing');
+    await expect401(await service.request(invalidKey, path, init), 'api_key_invalid');
+  });
+
+test('a refusal never repeats the key, and the log never holds one', async () => {
+  for (const text of [key, invalidKey]) {
+    const response = await service.request(null, `/pets/${text}?key=${text}`, {
+      headers: { authorization: `Bearer ${text} x` },
+    });
+    assert.ok(!(await response.text()).includes(text));
+  }
+  await service.request(key, '/pets');
+  for (const text of [key, invalidKey]) assert.ok(!service.readLog().includes(text));
+});
+
+test('each request of a connection is judged by its own Authorization', async (t) => {
+  const own = await startService(t);
+  const reader = await own.createKey();
+  const other = await own.createKey();
+  await own.request(reader, '/pets');
+  await own.request(other, '/pets');
+  const raw = await openRaw(t, own.baseUrl);
+  for (const [authorization, status, remaining] of [
+    [`Bearer ${reader}`, 200, '999998'],
+    [`Bearer ${reader}`, 200, '999997'],
+    [`Bearer ${other}`, 200, '999998'],
+    [`Bearer ${invalidKey}`, 401],
+    [`Bearer ${invalidKey}`, 401],
+    ['none', 401],
+    [`Bearer ${reader}`, 200, '999996'],
+    [reader, 401],
+    [`bearer  ${other}`, 200, '999997'],
+    [`Bearer ${reader}`, 200, '999995'],
+  ] as const) {
+    const sent = authorization === 'none' ? {} : { authorization };
+    raw.send(formatRequest('GET /v1/pets', { connection: 'keep-alive', ...sent }));
+    const response = await raw.read();
+    assert.equal(response.status, status, authorization);
+    if (remaining !== undefined) assert.equal(response.headers.get('x-ratelimit-remaining'), remaining);
+  }
+});

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, beforeEach, test } from 'node:test';
+import { dayMs } from '../../../src/clock.ts';
+import type { ErrorCode } from '../../../src/errors.ts';
+import { expectError } from '../../support/expect-error.ts';
+import { exchangeRaw, openRaw } from '../../support/raw-http.ts';
+import { startService } from '../../support/service.ts';
+
+const service = await startService({ after });
+const key = await service.createKey();
+const rex = '{"name":"Rex","categoryId":1}';
+const host = 'Host: localhost\r\n';
+const authorization = `Authorization: Bearer ${key}\r\n`;
+const post = `POST /v1/pets HTTP/1.1\r\n${host}${authorization}Content-Type: application/json\r\n`;
+const chunked = `${post}Transfer-Encoding: chunked\r\n\r\n`;
+
+// Each test begins with a day of its own, in which nothing is counted yet.
+beforeEach(() => service.clock.advance(dayMs));
+afterEach(async () => assert.doesNotMatch(service.readLog(), /"status":5/));
+
+async function remainingOf(withKey: string | null): Promise<number> {
+  const { headers } = await service.request(withKey, '/nothing');
+  return Number(headers.get('x-ratelimit-remaining'));
+}
+
+const brokenBodies: readonly (readonly [what: string, parts: string[], status: number, code: ErrorCode])[] = [
+  ['a chunk whose size is no number', [chunked, 'zz\r\n'], 400, 'invalid_body'],
+  ['a chunk that is longer than it says', [chunked, '5\r\n{"name":"Rex"', '\r\n'], 400, 'invalid_body'],
+  ['chunks that end in LF alone', [chunked, '2\n{}\n0\n\n'], 400, 'invalid_body'],
+  [
+    'a chunk extension of 20,000 bytes',
+    [chunked, `2;${'a'.repeat(20_000)}\r\n{}\r\n`],
+    413,
+    'payload_too_large',
+  ],
+  [
+    'trailers of 20,000 bytes',
+    [chunked, `2\r\n{}\r\n0\r\nX: ${'a'.repeat(20_000)}\r\n`],
+    431,
+    'headers_too_large',
+  ],
+  ['a transfer coding without chunks', [`${post}Transfer-Encoding: gzip\r\n\r\n`, 'xx'], 400, 'invalid_body'],
+];
+for (const [what, parts, status, code] of brokenBodies)
+  test(`a body of ${what} is ${status} ${code}, counted for the key's account and not for the address`, async (t) => {
+    for (const sent of [parts, [parts.join('')]]) {
+      const before = await remainingOf(key);
+      const [response, ...others] = await exchangeRaw(t, service.baseUrl, ...sent);
+      await expectError(response ?? assert.fail('no response'), status, code);
+      assert.equal(response?.headers.get('x-ratelimit-limit'), '1000000');
+      assert.equal(response?.headers.get('x-ratelimit-remaining'), String(before - 1));
+      assert.equal(response?.headers.get('connection'), 'close');
+      assert.deepEqual(others, []);
+    }
+    assert.equal(await remainingOf(null), 59);
+    assert.equal(await service.countPets(), 0);
+  });
+
+test('a body that breaks off while its key is still being looked up is counted for the account, too', async (t) => {
+  const fresh = await service.createKey();
+  const [response] = await exchangeRaw(t, service.baseUrl, `${chunked.replace(key, fresh)}zz\r\n`);
+  await expectError(response ?? assert.fail(), 400, 'invalid_body');
+  assert.equal(response?.headers.get('x-ratelimit-remaining'), '999999');
+  assert.equal(await remainingOf(null), 59);
+});
+
+test('a body that breaks off after its request was refused brings no second answer', async (t) => {
+  const text = `POST /v1/pets HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n`;
+  const connection = await openRaw(t, service.baseUrl);
+  connection.send(text);
+  await expectError(await connection.read(), 401, 'api_key_missing');
+  connection.send('zz\r\n');
+  assert.deepEqual(await connection.readAll(), []);
+  assert.equal(await remainingOf(null), 58);
+});
+
+test('a client that stops sending in the body is 400 and adds nothing', async (t) => {
+  const connection = await openRaw(t, service.baseUrl);
+  connection.send(`${post}Content-Length: 100\r\n\r\n${rex}`);
+  connection.end();
+  const [response] = await connection.readAll();
+  await expectError(response ?? assert.fail(), 400, 'invalid_body');
+  assert.equal(await service.countPets(), 0);
+});
+
+test('a client that cuts the connection anywhere leaves no failure in the log and no animal in the store', async (t) => {
+  const text = `${post}Content-Length: ${rex.length}\r\n\r\n${rex}`;
+  const cuts = [1, 10, post.length, post.length + 20, text.length - 1];
+  for (const cut of cuts) {
+    const connection = await openRaw(t, service.baseUrl);
+    connection.send(text.slice(0, cut));
+    await service.request(key, '/pets');
+    connection.reset();
+  }
+  await service.request(key, '/pets');
+  assert.equal(await service.countPets(), 0);
+});
+
+test('a client that cuts the connection behind its request does the service no harm', async (t) => {
+  const file = service.openFile();
+  file.exec('begin immediate');
+  const connections = await Promise.all(Array.from({ length: 10 }, () => openRaw(t, service.baseUrl)));
+  for (const connection of connections) connection.send(`${post}Content-Length: ${rex.length}\r\n\r\n${rex}`);
+  await service.untilCounted(key, connections.length);
+  for (const connection of connections) connection.reset();
+  await service.request(key, '/pets');
+  file.exec('rollback');
+  assert.equal((await service.request(key, '/pets')).status, 200);
+});

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { expectCommonHeaders, expectError } from '../../support/expect-error.ts';
+import { startService } from '../../support/service.ts';
+
+const pages = ['/', '/docs', '/docs/limits', '/docs/none', '/openapi.json'];
+
+async function open(t: TestContext) {
+  const service = await startService(t);
+  const read = (path: string, headers: Record<string, string> = {}) =>
+    fetch(service.app.url + path, { headers });
+  return { ...service, read };
+}
+
+function left(response: Response): number {
+  return Number(response.headers.get('x-ratelimit-remaining'));
+}
+
+test('the documentation has a count of its own by address, which its headers show', async (t) => {
+  const { read } = await open(t);
+  for (const [index, path] of pages.entries()) {
+    const response = await read(path);
+    expectCommonHeaders(response);
+    assert.equal(left(response), 599 - index, path);
+    assert.equal(response.headers.get('ratelimit-policy'), '"minute";q=600;w=60, "day";q=20000;w=86400');
+  }
+});
+
+test('reading the documentation spends nothing of the interface, with a key or without', async (t) => {
+  const { read, createKey, request } = await open(t);
+  const key = await createKey('free');
+  for (const path of pages)
+    for (const headers of [{}, { authorization: `Bearer ${key}` }]) await read(path, headers);
+  assert.equal(left(await request(key, '/pets')), 59);
+  assert.equal(left(await request(null, '/pets')), 59);
+  assert.equal(left(await read('/docs')), 599 - 2 * pages.length);
+});
+
+test("wrong keys close nobody's documentation", async (t) => {
+  const { read, request } = await open(t);
+  for (let sent = 0; sent < 61; sent += 1) await request('as_stg_wrong', '/pets');
+  await expectError(await request(null, '/pets'), 429, 'rate_limit_exceeded');
+  const headers = { authorization: 'Bearer as_stg_wrong' };
+  assert.equal((await read('/openapi.json', headers)).status, 200);
+});
+
+test('past 600 requests a minute the documentation is 429, and the interface is not', async (t) => {
+  const { read, request } = await open(t);
+  for (let sent = 0; sent < 600; sent += 1) await (await read('/docs/none')).text();
+  await expectError(await read('/openapi.json'), 429, 'rate_limit_exceeded');
+  assert.equal((await request(null, '/pets')).status, 401);
+});

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { dayMs } from '../../../src/clock.ts';
+import { expectCommonHeaders, expectError } from '../../support/expect-error.ts';
+import { exchangeRaw, formatRequest } from '../../support/raw-http.ts';
+import { createMovableClock, startService } from '../../support/service.ts';
+
+const service = await startService({ after });
+const key = await service.createKey();
+const rex = '{"name":"Rex","categoryId":1}';
+
+function post(idempotencyKey: string, body = rex, withKey = key): Promise<Response> {
+  return service.post(withKey, body, { 'idempotency-key': idempotencyKey });
+}
+
+test('the same key with the same body gives the first response again, says so, and adds nothing', async () => {
+  const first = await post('again');
+  assert.equal(first.status, 201);
+  assert.equal(first.headers.get('idempotent-replayed'), null);
+  const body = await first.text();
+  const before = await service.countPets();
+  for (let round = 0; round < 3; round += 1) {
+    const replay = await post('again');
+    assert.equal(replay.status, 201);
+    assert.equal(replay.headers.get('idempotent-replayed'), 'true');
+    assert.equal(await replay.text(), body);
+    for (const name of ['location', 'content-type', 'content-length'])
+      assert.equal(replay.headers.get(name), first.headers.get(name), name);
+    expectCommonHeaders(replay);
+  }
+  assert.equal(await service.countPets(), before);
+});
+
+test('a replay counts like any request', async () => {
+  const remaining = async () => Number((await post('counted')).headers.get('x-ratelimit-remaining'));
+  assert.equal((await remaining()) - 1, await remaining());
+});
+
+test('the same key with another body is 422 and adds nothing', async () => {
+  const first = await post('reused');
+  const before = await service.countPets();
+  for (const body of ['{"name":"Bello","categoryId":1}', `${rex} `, '{"categoryId":1,"name":"Rex"}'])
+    await expectError(await post('reused', body), 422, 'idempotency_key_reused');
+  assert.equal(await service.countPets(), before);
+  assert.equal(await (await post('reused')).text(), await first.text());
+});
+
+test('without a key the same body adds an animal each time', async () => {
+  const before = await service.countPets();
+  await service.post(key, rex);
+  await service.post(key, rex);
+  assert.equal(await service.countPets(), before + 2);
+});
+
+test('while the first is still running the same key is 409, and the first is answered in the end', async () => {
+  const before = await service.countPets();
+  const file = service.openFile();
+  file.exec('begin immediate');
+  const both = [post('in-use'), post('in-use')];
+  await expectError(await Promise.race(both), 409, 'idempotency_key_in_use');
+  file.exec('rollback');
+  const statuses = (await Promise.all(both)).map(({ status }) => status);
+  assert.deepEqual(statuses.sort(), [201, 409]);
+  assert.equal((await post('in-use')).headers.get('idempotent-replayed'), 'true');
+  assert.equal(await service.countPets(), before + 1);
+});
+
+test('a hundred requests at once with one key add one animal', async () => {
+  const before = await service.countPets();
+  const responses = await Promise.all(Array.from({ length: 100 }, () => post('at-once')));
+  const statuses = responses.map(({ status }) => status);
+  assert.ok(statuses.includes(201));
+  assert.ok(statuses.every((status) => status === 201 || status === 409));
+  assert.equal(await service.countPets(), before + 1);
+});
+
+test('a key belongs to its account: another account may use the same', async () => {
+  const other = await service.createKey();
+  const before = await service.countPets();
+  await post('shared', '{"name":"A","categoryId":1}');
+  const response = await post('shared', '{"name":"B","categoryId":2}', other);
+  assert.equal(response.status, 201);
+  assert.equal(response.headers.get('idempotent-replayed'), null);
+  assert.equal(await service.countPets(), before + 2);
+});
+
+test('the keys of one account share their idempotency keys', async () => {
+  const one = await service.createKey('pro', undefined, { account: 'pair' });
+  const two = await service.createKey('pro', undefined, { account: 'pair' });
+  await post('of-account', rex, one);
+  assert.equal((await post('of-account', rex, two)).headers.get('idempotent-replayed'), 'true');
+});
+
+test('a key is kept 24 hours to the millisecond', async () => {
+  const first = await post('a-day');
+  service.clock.advance(dayMs - 1);
+  assert.equal((await post('a-day')).headers.get('idempotent-replayed'), 'true');
+  service.clock.advance(1);
+  const later = await post('a-day');
+  assert.equal(later.status, 201);
+  assert.equal(later.headers.get('idempotent-replayed'), null);
+  assert.notEqual(later.headers.get('location'), first.headers.get('location'));
+});
+
+test('after 24 hours a key may come with another body', async () => {
+  await post('next-day');
+  service.clock.advance(dayMs);
+  assert.equal((await post('next-day', '{"name":"Bello","categoryId":1}')).status, 201);
+});
+
+test('a key outlives a restart', async (t) => {
+  const clock = createMovableClock();
+  const early = await startService(t, {}, clock);
+  const earlyKey = await early.createKey();
+  const headers = { 'idempotency-key': 'lasting' };
+  const body = await (await early.post(earlyKey, rex, headers)).text();
+  // The folder of the store is removed only when the test ends.
+  await early.stop();
+  const late = await startService(t, { DATABASE_URL: early.config.databaseUrl }, clock);
+  const replay = await late.post(earlyKey, rex, headers);
+  assert.equal(replay.headers.get('idempotent-replayed'), 'true');
+  assert.equal(await replay.text(), body);
+  assert.equal(await late.countPets(), 1);
+  await late.stop();
+});
+
+test('a request that is refused uses up no key', async () => {
+  await expectError(await post('refused', '{"name":""}'), 400, 'invalid_body');
+  assert.equal((await post('refused')).status, 201);
+});
+
+for (const [what, text] of Object.entries({
+  'one character': '!',
+  '255 characters': '~'.repeat(255),
+  'every visible ASCII character': Array.from({ length: 94 }, (_, n) => String.fromCharCode(33 + n)).join(''),
+  'a UUID': '0b0f8e7c-6f1d-4f5f-9d53-2f6f0a3c1c11',
+}))
+  test(`takes a key of ${what}`, async () => {
+    assert.equal((await post(text)).status, 201);
+    assert.equal((await post(text)).headers.get('idempotent-replayed'), 'true');
+  });
+
+for (const [what, text] of Object.entries({
+  'no character': '',
+  '256 characters': '~'.repeat(256),
+  'a blank inside': 'a b',
+  'a tab inside': 'a\tb',
+  'a character that is no ASCII': 'sch\xf6n',
+}))
+  test(`a key with ${what} is 400 and adds nothing`, async () => {
+    const before = await service.countPets();
+    const message = await expectError(await post(text), 400, 'invalid_parameter');
+    assert.match(message, /^Idempotency-Key /);
+    assert.equal(await service.countPets(), before);
+  });
+
+test('two Idempotency-Key headers are 400', async (t) => {
+  const text = formatRequest(
+    'POST /v1/pets',
+    {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      'content-length': String(rex.length),
+      'idempotency-key': 'one',
+      'Idempotency-Key': 'two',
+    },
+    rex,
+  );
+  const [response] = await exchangeRaw(t, service.baseUrl, text);
+  await expectError(response ?? assert.fail(), 400, 'invalid_parameter');
+});
+
+test('GET and HEAD take no notice of the header', async () => {
+  for (const method of ['GET', 'HEAD'])
+    for (const idempotencyKey of ['again', 'not valid at all'])
+      for (const path of ['/pets', '/pets/1']) {
+        const headers = { 'idempotency-key': idempotencyKey };
+        const response = await service.request(key, path, { method, headers });
+        assert.equal(response.status, 200);
+        assert.equal(response.headers.get('idempotent-replayed'), null);
+      }
+});

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { minuteMs } from '../../../src/clock.ts';
+import { expectCommonHeaders, expectError } from '../../support/expect-error.ts';
+import { exchangeRaw } from '../../support/raw-http.ts';
+import { startService } from '../../support/service.ts';
+
+const service = await startService({ after });
+const key = await service.createKey('pro');
+const readOnly = await service.createKey('enterprise', undefined, { scopes: ['pets:read'] });
+await service.importPets(3);
+
+const json = { 'content-type': 'application/json' };
+const rex = '{"name":"Rex","categoryId":1}';
+
+/** One request for each status that a key alone can bring about. */
+const requests: readonly (readonly [status: number, what: string, path: string, init?: RequestInit])[] = [
+  [200, 'a page', '/pets'],
+  [200, 'the head of a page', '/pets', { method: 'HEAD' }],
+  [200, 'an animal', '/pets/1'],
+  [201, 'an added animal', '/pets', { method: 'POST', headers: json, body: rex }],
+  [304, 'an unchanged page', '/pets', { headers: { 'if-none-match': '*' } }],
+  [400, 'a wrong parameter', '/pets?limit=0'],
+  [400, 'a broken body', '/pets', { method: 'POST', headers: json, body: '{' }],
+  [400, 'a path that cannot be decoded', '/%zz'],
+  [404, 'an unknown animal', '/pets/999'],
+  [404, 'an unknown path', '/nothing'],
+  [405, 'an unknown method', '/pets', { method: 'DELETE' }],
+  [413, 'a body that is too large', '/pets', { method: 'POST', headers: json, body: ' '.repeat(65_537) }],
+  [415, 'another content type', '/pets', { method: 'POST', body: 'x' }],
+];
+for (const [status, what, path, init] of requests)
+  test(`${status}, ${what}, bears the limits of the account and counts as one request`, async () => {
+    const before = await service.request(key, '/pets');
+    const response = await service.request(key, path, init);
+    assert.equal(response.status, status);
+    expectCommonHeaders(response);
+    const left = Number(before.headers.get('x-ratelimit-remaining')) - 1;
+    assert.equal(response.headers.get('x-ratelimit-limit'), '300');
+    assert.equal(response.headers.get('x-ratelimit-remaining'), String(left));
+    assert.equal(response.headers.get('ratelimit-policy'), '"minute";q=300;w=60, "day";q=10000;w=86400');
+    assert.match(response.headers.get('ratelimit') ?? '', new RegExp(`^"minute";r=${left};t=60, "day";r=`));
+    assert.equal(response.headers.get('x-ratelimit-reset'), String((service.clock.now() + minuteMs) / 1000));
+    assert.equal(response.headers.get('retry-after'), null);
+  });
+
+test('403 bears the limits of the account', async () => {
+  const response = await service.request(readOnly, '/pets', { method: 'POST', headers: json, body: rex });
+  await expectError(response, 403, 'scope_missing');
+  assert.equal(response.headers.get('x-ratelimit-limit'), '1000000');
+});
+
+test('409 and 422 bear the limits of the account', async () => {
+  const headers = { ...json, 'idempotency-key': 'x' };
+  const file = service.openFile();
+  file.exec('begin immediate');
+  const both = [1, 2].map(() => service.request(key, '/pets', { method: 'POST', headers, body: rex }));
+  const inUse = await Promise.race(both);
+  file.exec('rollback');
+  await Promise.all(both);
+  const reused = await service.request(key, '/pets', { method: 'POST', headers, body: `${rex} ` });
+  await expectError(inUse, 409, 'idempotency_key_in_use');
+  await expectError(reused, 422, 'idempotency_key_reused');
+  for (const response of [inUse, reused]) assert.equal(response.headers.get('x-ratelimit-limit'), '300');
+});
+
+test('410 bears the limits of the account', async (t) => {
+  const aging = await startService(t);
+  const agingKey = await aging.createKey('pro');
+  aging.clock.advance(Date.UTC(2030, 11, 5) - aging.clock.now());
+  const response = await aging.request(agingKey, '/pets/1');
+  await expectError(response, 410, 'gone');
+  assert.equal(response.headers.get('x-ratelimit-limit'), '300');
+});
+
+test('401, an unknown address and a malformed request have the limits of the address and count together', async (t) => {
+  const fresh = await startService(t);
+  const [malformed] = await exchangeRaw(t, fresh.baseUrl, 'garbage\r\n\r\n');
+  const responses = [
+    malformed ?? assert.fail(),
+    await fresh.request(null, '/pets'),
+    await fresh.request('as_stg_wrong', '/pets'),
+    await fetch(`${fresh.app.url}/nothing`),
+    await fresh.request(null, '/%zz'),
+  ];
+  assert.deepEqual(
+    responses.map(({ status }) => status),
+    [400, 401, 401, 404, 401],
+  );
+  for (const [index, response] of responses.entries()) {
+    expectCommonHeaders(response);
+    assert.equal(response.headers.get('x-ratelimit-limit'), '60');
+    assert.equal(response.headers.get('x-ratelimit-remaining'), String(59 - index));
+    assert.equal(response.headers.get('ratelimit-policy'), '"minute";q=60;w=60, "day";q=1000;w=86400');
+  }
+});
+
+test('requests with a valid key never touch the count of the address', async (t) => {
+  const fresh = await startService(t);
+  const freshKey = await fresh.createKey();
+  for (const path of ['/pets', '/nothing', '/%zz']) await fresh.request(freshKey, path);
+  await fetch(`${fresh.app.url}/openapi.json`, { headers: { authorization: `Bearer ${freshKey}` } });
+  const response = await fresh.request(null, '/pets');
+  assert.equal(response.headers.get('x-ratelimit-remaining'), '59');
+});
+
+test('429 has the Error body, Retry-After and the limits, and comes before every other answer', async (t) => {
+  const spent = await startService(t);
+  const spentKey = await spent.createKey('enterprise', { perMinute: 2, perDay: 1_000 });
+  await spent.importPets(1);
+  await spent.request(spentKey, '/pets');
+  await spent.request(spentKey, '/pets');
+  for (const [, what, path, init] of requests) {
+    const response = await spent.request(spentKey, path, init);
+    assert.equal(response.status, 429, what);
+    expectCommonHeaders(response);
+    assert.equal(response.headers.get('retry-after'), '60');
+    assert.equal(response.headers.get('x-ratelimit-remaining'), '0');
+    if (init?.method !== 'HEAD') await expectError(response, 429, 'rate_limit_exceeded');
+  }
+  assert.equal(await spent.countPets(), 1);
+});
+
+test('past its limit an address is 429, and a valid key from there is served', async (t) => {
+  const noisy = await startService(t);
+  const noisyKey = await noisy.createKey();
+  for (let round = 0; round < 60; round += 1) assert.equal((await noisy.request(null, '/pets')).status, 401);
+  const refused = await noisy.request(null, '/pets');
+  await expectError(refused, 429, 'rate_limit_exceeded');
+  assert.equal(refused.headers.get('retry-after'), '60');
+  assert.equal((await noisy.request(noisyKey, '/pets')).status, 200);
+});
+
+test('a banned key is 429 key_banned with the end of the ban in Retry-After and X-RateLimit-Reset', async (t) => {
+  const strict = await startService(t);
+  const banned = await strict.createKey('enterprise', { perMinute: 1, perDay: 1_000 });
+  for (let round = 0; round < 61; round += 1) await strict.request(banned, '/pets');
+  const response = await strict.request(banned, '/pets');
+  await expectError(response, 429, 'key_banned');
+  assert.equal(response.headers.get('retry-after'), '60');
+  assert.equal(response.headers.get('x-ratelimit-reset'), String((strict.clock.now() + minuteMs) / 1000));
+});

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { expectError } from '../../support/expect-error.ts';
+import { startService } from '../../support/service.ts';
+
+const service = await startService({ after });
+const key = await service.createKey();
+await service.importPets(1);
+const rex = { name: 'Rex', categoryId: 1 };
+
+function get(path: string, prefer: string): Promise<Response> {
+  return service.request(key, path, { headers: { prefer } });
+}
+
+for (const prefer of [
+  'handling=strict',
+  'handling="strict"',
+  'Handling=Strict',
+  'handling = strict',
+  'handling=strict; wait=10',
+  'respond-async, handling=strict',
+  'return=minimal;x="y",handling=strict',
+  'handling=strict, handling=lenient',
+])
+  test(`Prefer: ${prefer} asks for strict handling`, async () => {
+    const message = await expectError(await get('/pets?unknown=1', prefer), 400, 'invalid_parameter');
+    assert.match(message, /^unknown /);
+  });
+
+for (const prefer of [
+  'handling=lenient',
+  'handling=lenient, handling=strict',
+  'handling',
+  'handling=stricter',
+  'strict',
+  'x-handling=strict',
+  'return=representation',
+  '',
+])
+  test(`Prefer: ${prefer} asks for nothing of the kind`, async () => {
+    assert.equal((await get('/pets?unknown=1', prefer)).status, 200);
+  });
+
+test('Prefer may be sent in more than one header', async () => {
+  const headers = new Headers([
+    ['prefer', 'respond-async'],
+    ['prefer', 'handling=strict'],
+  ]);
+  await expectError(await service.request(key, '/pets?unknown=1', { headers }), 400, 'invalid_parameter');
+});
+
+const unknownParameters: readonly (readonly [method: string, path: string, name: string])[] = [
+  ['GET', '/pets?limit=5&status=sold&page=2', 'page'],
+  ['GET', '/pets?limit[]=5', 'limit\\[\\]'],
+  ['GET', '/pets?Limit=5', 'Limit'],
+  ['GET', '/pets?__proto__=1', '__proto__'],
+  ['GET', '/pets?constructor=1', 'constructor'],
+  ['GET', '/pets/1?limit=5', 'limit'],
+  ['POST', '/pets?limit=5', 'limit'],
+];
+for (const [method, path, name] of unknownParameters)
+  test(`strict ${method} ${path} is 400 and the parameter is named`, async () => {
+    const response = await service.request(key, path, {
+      method,
+      headers: { prefer: 'handling=strict', 'content-type': 'application/json' },
+      ...(method === 'POST' && { body: JSON.stringify(rex) }),
+    });
+    assert.match(await expectError(response, 400, 'invalid_parameter'), new RegExp(`^${name} `));
+  });
+
+for (const path of ['/pets?unknown=1', '/pets/1?unknown=1'])
+  test(`strict HEAD ${path} is 400`, async () => {
+    const response = await service.request(key, path, {
+      method: 'HEAD',
+      headers: { prefer: 'handling=strict' },
+    });
+    assert.equal(response.status, 400);
+  });
+
+for (const field of ['id', 'tag', 'Name', '__proto__', 'constructor', 'toString'])
+  test(`strict: a body with the unknown field ${field} is 400 and the field is named`, async () => {
+    const before = await service.countPets();
+    const body = `{"name":"Rex","categoryId":1,"${field}":null}`;
+    const response = await service.post(key, body, { prefer: 'handling=strict' });
+    assert.match(await expectError(response, 400, 'invalid_body'), new RegExp(`^${field} `));
+    assert.equal(await service.countPets(), before);
+  });
+
+test('strict: what the document names is taken', async () => {
+  const headers = { prefer: 'handling=strict' };
+  assert.equal((await service.post(key, { ...rex, status: 'sold' }, headers)).status, 201);
+  assert.equal((await get('/pets?limit=1&status=sold', 'handling=strict')).status, 200);
+  assert.equal((await get('/pets/1', 'handling=strict')).status, 200);
+});
+
+test('strict: a cursor of a page is taken', async () => {
+  await service.importPets(3);
+  const first = await get('/pets?limit=1', 'handling=strict');
+  const next = /<\/v1([^>]+)>/.exec(first.headers.get('link') ?? '')?.[1] ?? '';
+  assert.equal((await get(next, 'handling=strict')).status, 200);
+});
+
+test('strict handling is asked for again with every request', async () => {
+  assert.equal((await service.request(key, '/pets?unknown=2')).status, 200);
+  await expectError(await get('/pets?unknown=2', 'handling=strict'), 400, 'invalid_parameter');
+  assert.equal((await service.request(key, '/pets?unknown=2')).status, 200);
+});
+
+test('a key that is sent in the place of a name is not told back', async () => {
+  for (const path of [`/pets?${key}=1`, `/pets/1?${key}`]) {
+    const response = await service.request(key, path, { headers: { prefer: 'handling=strict' } });
+    assert.equal(response.status, 400);
+    assert.ok(!(await response.text()).includes(key));
+  }
+});

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { expectCommonHeaders, expectError, limitHeaders } from '../../support/expect-error.ts';
+import { startService } from '../../support/service.ts';
+
+const listed = 'https://app.example.com';
+const service = await startService({ after }, { CORS_ORIGINS: `${listed}, http://localhost:3000` });
+const key = await service.createKey();
+await service.importPets(30);
+
+function preflight(path: string, headers: Record<string, string> = {}): Promise<Response> {
+  const asked = { origin: listed, 'access-control-request-method': 'POST', ...headers };
+  return service.request(null, path, { method: 'OPTIONS', headers: asked });
+}
+
+for (const origin of [listed, 'http://localhost:3000'])
+  test(`a page of the listed origin ${origin} may read the answer`, async () => {
+    const response = await service.request(key, '/pets', { headers: { origin } });
+    assert.equal(response.status, 200);
+    assert.equal(response.headers.get('access-control-allow-origin'), origin);
+    assert.equal(response.headers.get('vary'), 'Origin');
+  });
+
+for (const origin of [
+  'https://evil.example',
+  'https://app.example.com.evil.example',
+  'http://app.example.com',
+  'https://app.example.com:8443',
+  'HTTPS://APP.EXAMPLE.COM',
+  'null',
+  '*',
+  '',
+])
+  test(`of the origin ${origin || '(empty)'} it takes no notice`, async () => {
+    const response = await service.request(key, '/pets', { headers: { origin } });
+    assert.equal(response.status, 200);
+    assert.equal(response.headers.get('access-control-allow-origin'), null);
+    assert.equal(response.headers.get('access-control-expose-headers'), null);
+    assert.equal(response.headers.get('vary'), 'Origin');
+  });
+
+test('without an origin the answer still says that it depends on it', async () => {
+  const response = await service.request(key, '/pets');
+  assert.equal(response.headers.get('vary'), 'Origin');
+  assert.equal(response.headers.get('access-control-allow-origin'), null);
+});
+
+test('a preflight of a listed origin is answered without a key, for every address', async () => {
+  for (const path of ['/pets', '/pets/1', '/nothing', '/%zz']) {
+    const response = await preflight(path);
+    assert.equal(response.status, 204);
+    assert.equal(await response.text(), '');
+    assert.equal(response.headers.get('access-control-allow-origin'), listed);
+    assert.equal(response.headers.get('access-control-allow-methods'), 'GET, HEAD, POST');
+    const allowed = response.headers.get('access-control-allow-headers') ?? '';
+    for (const name of ['Authorization', 'Content-Type', 'Idempotency-Key', 'If-None-Match', 'Prefer'])
+      assert.ok(allowed.split(', ').includes(name), name);
+    assert.match(response.headers.get('access-control-max-age') ?? '', /^\d+$/);
+    expectCommonHeaders(response);
+  }
+});
+
+test('a preflight is not counted', async (t) => {
+  const fresh = await startService(t, { CORS_ORIGINS: listed });
+  const headers = { origin: listed, 'access-control-request-method': 'GET' };
+  for (let round = 0; round < 100; round += 1) {
+    const response = await fresh.request(null, '/pets', { method: 'OPTIONS', headers });
+    assert.equal(response.status, 204);
+  }
+  const response = await fresh.request(null, '/pets');
+  assert.equal(response.headers.get('x-ratelimit-remaining'), '59');
+});
+
+test('a preflight of an origin that is not listed needs a key as anything else', async () => {
+  await expectError(await preflight('/pets', { origin: 'https://evil.example' }), 401, 'api_key_missing');
+});
+
+test('an OPTIONS that is no preflight is no known method', async () => {
+  const response = await service.request(key, '/pets', { method: 'OPTIONS', headers: { origin: listed } });
+  await expectError(response, 405, 'method_not_allowed');
+});
+
+test('every header of ours can be read by a page', async () => {
+  const all = new Set(limitHeaders);
+  const add = ({ headers }: Response) => {
+    for (const [name] of headers) all.add(name);
+    return headers;
+  };
+  const post = (body: string, more = {}) => service.post(key, body, { origin: listed, ...more });
+  const rex = '{"name":"Rex","categoryId":1}';
+  const exposed = add(await service.request(key, '/pets', { headers: { origin: listed } }));
+  add(await service.request(key, '/pets/1'));
+  add(await service.request(key, '/pets', { method: 'DELETE' }));
+  add(await service.request(null, '/pets'));
+  add(await post(rex, { 'idempotency-key': 'x' }));
+  add(await post(rex, { 'idempotency-key': 'x' }));
+  const limited = await service.createKey('enterprise', { perMinute: 1, perDay: 1 });
+  await service.request(limited, '/pets');
+  add(await service.request(limited, '/pets'));
+
+  const readable = (exposed.get('access-control-expose-headers') ?? '').toLowerCase().split(', ');
+  const alwaysReadable = ['cache-control', 'content-length', 'content-type'];
+  const ofTheConnection = ['connection', 'date', 'keep-alive', 'vary', 'x-content-type-options'];
+  const hidden = [...all].filter(
+    (name) =>
+      !readable.includes(name) &&
+      !alwaysReadable.includes(name) &&
+      !ofTheConnection.includes(name) &&
+      !name.startsWith('access-control-'),
+  );
+  assert.deepEqual(hidden, []);
+});
+
+test('a page can read refusals, too', async () => {
+  const headers = { origin: listed };
+  const refusals = [
+    await service.request(null, '/pets', { headers }),
+    await service.request(key, '/nothing', { headers }),
+    await service.request(key, '/%zz', { headers }),
+    await service.request(key, '/pets?limit=0', { headers }),
+    await service.post(key, '{', headers),
+    await service.request(key, '/pets', { method: 'DELETE', headers }),
+    await service.request(key, '/pets', { headers: { ...headers, 'if-none-match': '*' } }),
+  ];
+  assert.deepEqual(
+    refusals.map(({ status }) => status),
+    [401, 404, 400, 400, 400, 405, 304],
+  );
+  for (const response of refusals) {
+    assert.equal(response.headers.get('access-control-allow-origin'), listed);
+    assert.ok(response.headers.get('access-control-expose-headers'));
+  }
+});
+
+test('no answer lets a browser send credentials of its own', async () => {
+  for (const response of [await preflight('/pets'), await service.request(key, '/pets')])
+    assert.equal(response.headers.get('access-control-allow-credentials'), null);
+});
+
+test('without CORS_ORIGINS no origin is listed and nothing depends on it', async (t) => {
+  const closed = await startService(t);
+  const closedKey = await closed.createKey();
+  const headers = { origin: listed, 'access-control-request-method': 'GET' };
+  const response = await closed.request(closedKey, '/pets', { headers });
+  assert.equal(response.headers.get('access-control-allow-origin'), null);
+  assert.equal(response.headers.get('vary'), null);
+  const preflighted = await closed.request(null, '/pets', { method: 'OPTIONS', headers });
+  await expectError(preflighted, 401, 'api_key_missing');
+});

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { after, test } from 'node:test';
+import { secondMs } from '../../../src/clock.ts';
+import { expectCommonHeaders, expectError } from '../../support/expect-error.ts';
+import { exchangeRaw } from '../../support/raw-http.ts';
+import { startService, type TestService } from '../../support/service.ts';
+
+const service = await startService({ after }, { LOG_REQUESTS: 'all' });
+const key = await service.createKey();
+await service.importPets(3);
+
+/** Remembers the key, whose rows are read no more while the clock stands still. */
+async function startWithKey(t: Parameters<typeof startService>[0]): Promise<[TestService, string]> {
+  const own = await startService(t);
+  const ownKey = await own.createKey();
+  await own.request(ownKey, '/nothing');
+  return [own, ownKey];
+}
+
+/** Overwrites the pages of a table with what SQLite cannot read. */
+function corruptTable(own: TestService, table: string): void {
+  const file = own.openFile();
+  const page = file.prepare('select rootpage from sqlite_schema where name = ?').get(table)?.['rootpage'];
+  const size = file.prepare('pragma page_size').get()?.['page_size'];
+  const descriptor = openSync(own.config.databaseUrl.replace('sqlite:', ''), 'r+');
+  writeSync(descriptor, Buffer.alloc(Number(size), 0xff), 0, Number(size), (Number(page) - 1) * Number(size));
+  closeSync(descriptor);
+}
+
+test('a store that cannot be read is 503 with Retry-After, and says nothing of what lies inside', async (t) => {
+  const [own, ownKey] = await startWithKey(t);
+  corruptTable(own, 'pets');
+  for (const path of ['/pets', '/pets/1']) {
+    const response = await own.request(ownKey, path);
+    const message = await expectError(response, 503, 'unavailable');
+    assert.doesNotMatch(message, /sqlite|malformed|corrupt|pets/i);
+    assert.match(response.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
+    assert.equal(response.headers.get('x-ratelimit-limit'), '1000000');
+  }
+});
+
+test('a store whose keys cannot be read is 503 with the limits of the address, which is not charged', async (t) => {
+  const own = await startService(t);
+  const ownKey = await own.createKey();
+  own.openFile().exec('drop table api_keys');
+  corruptTable(own, 'accounts');
+  for (let round = 0; round < 3; round += 1) {
+    const response = await own.request(ownKey, '/pets');
+    assert.ok(response.status >= 500);
+    expectCommonHeaders(response);
+    assert.equal(response.headers.get('x-ratelimit-limit'), '60');
+    assert.equal(response.headers.get('x-ratelimit-remaining'), '60');
+  }
+});
+
+test('adds that wait for a store which is locked elsewhere are answered once it is free, each with an animal', async (t) => {
+  const [own, ownKey] = await startWithKey(t);
+  const file = own.openFile();
+  file.exec('begin immediate');
+  const adding = Array.from({ length: 50 }, () => own.post(ownKey, { name: 'Rex', categoryId: 1 }));
+  await own.untilCounted(ownKey, 51);
+  file.exec('rollback');
+  const statuses = (await Promise.all(adding)).map(({ status }) => status);
+  assert.deepEqual(new Set(statuses), new Set([201]));
+  assert.equal(await own.countPets(), 50);
+});
+
+test('an unforeseen failure is 500 and shows nothing of what lies inside; the log says what happened', async (t) => {
+  const [own, ownKey] = await startWithKey(t);
+  own.openFile().exec('drop table idempotency_records; drop table pets');
+  for (const response of [
+    await own.request(ownKey, '/pets'),
+    await own.request(ownKey, '/pets/1'),
+    await own.post(ownKey, { name: 'Rex', categoryId: 1 }),
+  ]) {
+    const message = await expectError(response, 500, 'internal_error');
+    assert.equal(message, 'the service failed; try again');
+    const requestId = response.headers.get('x-request-id');
+    const line = own
+      .readLog()
+      .split('\n')
+      .find((text) => text.includes(`"${requestId}"`) && text.includes('no such table'));
+    assert.ok(line, 'the log names the cause under the id of the request');
+  }
+});
+
+test('after a failure the service goes on', async (t) => {
+  const [own, ownKey] = await startWithKey(t);
+  const file = own.openFile();
+  file.exec('alter table pets rename to gone');
+  assert.equal((await own.post(ownKey, { name: 'Rex', categoryId: 1 })).status, 500);
+  file.exec('alter table gone rename to pets');
+  assert.equal((await own.post(ownKey, { name: 'Rex', categoryId: 1 })).status, 201);
+  assert.equal((await own.request(ownKey, '/pets')).status, 200);
+});
+
+test('a HEAD that fails bears no body', async (t) => {
+  const [own, ownKey] = await startWithKey(t);
+  own.openFile().exec('drop table idempotency_records; drop table pets');
+  const response = await own.request(ownKey, '/pets', { method: 'HEAD' });
+  assert.equal(response.status, 500);
+  assert.equal(await response.text(), '');
+  expectCommonHeaders(response);
+});
+
+test('every response has an id of its own, which its line in the log bears too', async () => {
+  const responses = [
+    await service.request(key, '/pets'),
+    await service.request(key, '/pets/none'),
+    await service.request(null, '/pets'),
+    await service.request(key, '/%zz'),
+    await service.post(key, '{'),
+    await service.request(key, '/pets', { method: 'DELETE' }),
+  ];
+  const ids = responses.map(({ headers }) => headers.get('x-request-id') ?? '');
+  assert.equal(new Set(ids).size, ids.length);
+  const lines = service
+    .readLog()
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
+  for (const [index, id] of ids.entries()) {
+    const line = lines.find(({ requestId, status }) => requestId === id && status !== undefined);
+    assert.equal(line?.status, responses[index]?.status, id);
+  }
+});
+
+test('what is no readable HTTP has its line in the log, too', async (t) => {
+  const [response] = await exchangeRaw(t, service.baseUrl, 'garbage\r\n\r\n');
+  const id = response?.headers.get('x-request-id') ?? assert.fail();
+  assert.match(service.readLog(), new RegExp(`"requestId":"${id}","status":400`));
+});
+
+test('an id that a client sends is not taken over', async () => {
+  const response = await service.request(key, '/pets', { headers: { 'x-request-id': 'mine' } });
+  assert.match(response.headers.get('x-request-id') ?? '', /^req_/);
+});
+
+test('the log never holds a query string', async () => {
+  await service.request(key, '/pets?secret=hidden');
+  await service.request(key, '/%zz?secret=hidden');
+  assert.doesNotMatch(service.readLog(), /hidden/);
+});
+
+test('errors are not to be stored', async () => {
+  for (const response of [await service.request(key, '/pets/none'), await service.request(null, '/pets')])
+    assert.equal(response.headers.get('cache-control'), 'no-store');
+});
+
+test('no response tells what the service is made of', async (t) => {
+  const [unreadable] = await exchangeRaw(t, service.baseUrl, 'garbage\r\n\r\n');
+  for (const response of [
+    await service.request(key, '/pets'),
+    await service.request(null, '/'),
+    unreadable,
+  ]) {
+    assert.equal(response?.headers.get('server'), null);
+    assert.equal(response?.headers.get('x-powered-by'), null);
+    assert.equal(response?.headers.get('x-content-type-options'), 'nosniff');
+  }
+});
+
+test('unless all requests are to be logged, the log has those that failed with 5xx and no others', async (t) => {
+  const quiet = await startService(t);
+  const quietKey = await quiet.createKey();
+  await quiet.request(quietKey, '/pets');
+  await quiet.request(quietKey, '/pets/none');
+  await exchangeRaw(t, quiet.baseUrl, 'garbage\r\n\r\n');
+  assert.doesNotMatch(quiet.readLog(), /"status"/);
+  quiet.openFile().exec('drop table idempotency_records; drop table pets');
+  quiet.clock.advance(secondMs);
+  const failed = await quiet.request(quietKey, '/pets');
+  assert.match(quiet.readLog(), new RegExp(`"${failed.headers.get('x-request-id')}".*"status":500`));
+});

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { openRaw } from '../../support/raw-http.ts';
+import { startService, type TestService } from '../../support/service.ts';
+
+interface Shown {
+  readonly id: number;
+  readonly name: string;
+}
+
+const names = async (service: TestService, key: string, path = '/pets') =>
+  ((await (await service.request(key, path)).json()) as Shown[]).map(({ name }) => name);
+
+/** Has a connection send fifty requests at once, over and over, and gives what ends that. */
+async function startPipelining(t: TestContext, { baseUrl }: TestService, request: string) {
+  const busy = await openRaw(t, baseUrl);
+  let isOver = false;
+  const pipelining = (async () => {
+    while (!isOver) {
+      busy.send(request.repeat(50));
+      for (let answers = 0; answers < 50; answers += 1) await busy.read();
+    }
+  })();
+  return async () => {
+    isOver = true;
+    await pipelining;
+  };
+}
+
+test('what another process added before a request was sent is on its page, while a client pipelines', async (t) => {
+  const service = await startService(t);
+  const key = await service.createKey();
+  const file = service.openFile();
+  const insert = file.prepare("insert into pets (name, category_id, status) values (?, 1, 'available')");
+  const get = `GET /v1/pets?limit=1 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`;
+  const other = await openRaw(t, service.baseUrl);
+  const endPipelining = await startPipelining(t, service, get);
+  for (let number = 1; number <= 200; number += 1) {
+    insert.run(`Animal ${number}`);
+    other.send(get);
+    const [newest] = JSON.parse((await other.read()).body) as Shown[];
+    assert.equal(newest?.name, `Animal ${number}`);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await endPipelining();
+});
+
+test('what a client added is on the page that it asks for behind it on the same connection', async (t) => {
+  const service = await startService(t);
+  const key = await service.createKey();
+  const head = `Host: a\r\nAuthorization: Bearer ${key}\r\n`;
+  const connection = await openRaw(t, service.baseUrl);
+  const beside = await openRaw(t, service.baseUrl);
+  const get = `GET /v1/pets?limit=1 HTTP/1.1\r\n${head}\r\n`;
+  for (let number = 1; number <= 50; number += 1) {
+    const body = `{"name":"Animal ${number}","categoryId":1}`;
+    const post = `POST /v1/pets HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    beside.send(get.repeat(20));
+    connection.send(get + post + get);
+    await connection.read();
+    assert.equal((await connection.read()).status, 201);
+    const [newest] = JSON.parse((await connection.read()).body) as Shown[];
+    assert.equal(newest?.name, `Animal ${number}`);
+    for (let answers = 0; answers < 20; answers += 1) await beside.read();
+  }
+});
+
+test('an add whose commit waits for nobody is on the page behind it, though the turn has seen the store before', async (t) => {
+  for (const LOG_REQUESTS of ['errors', 'all']) {
+    const service = await startService(t, { LOG_REQUESTS });
+    const key = await service.createKey();
+    const head = `Host: a\r\nAuthorization: Bearer ${key}\r\n`;
+    const get = `GET /v1/pets?limit=1 HTTP/1.1\r\n${head}\r\n`;
+    const connection = await openRaw(t, service.baseUrl);
+    const beside = await openRaw(t, service.baseUrl);
+    const endPipelining = await startPipelining(t, service, get);
+    for (let number = 1; number <= 50; number += 1) {
+      const body = `{"name":"Animal ${number}","categoryId":1}`;
+      const post = `POST /v1/pets HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+      beside.send(get);
+      connection.send(post + get);
+      assert.equal((await connection.read()).status, 201);
+      const [newest] = JSON.parse((await connection.read()).body) as Shown[];
+      assert.equal(newest?.name, `Animal ${number}`);
+      await beside.read();
+      // So that the next add comes alone.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await endPipelining();
+  }
+});
+
+test('an animal that is put back or replaced in the database under its id is shown in the next answer', async (t) => {
+  const service = await startService(t);
+  const key = await service.createKey();
+  await service.importPets(5);
+  const file = service.openFile();
+  file.exec('delete from pets where id = 3');
+  for (const path of ['/pets', '/pets', '/pets/5']) await service.request(key, path);
+  file.exec("insert into pets (id, name, category_id, status) values (3, 'Back', 1, 'available')");
+  assert.deepEqual(await names(service, key), ['n5', 'n4', 'Back', 'n2', 'n1']);
+  file.exec("replace into pets (id, name, category_id, status) values (5, 'Other', 1, 'sold')");
+  assert.deepEqual(await names(service, key), ['Other', 'n4', 'Back', 'n2', 'n1']);
+  assert.match(await (await service.request(key, '/pets/5')).text(), /"Other"/);
+});
+
+test('a cursor from before a backup was put back stays right as animals are added', async (t) => {
+  const service = await startService(t);
+  const key = await service.createKey();
+  await service.importPets(50);
+  const link = (await service.request(key, '/pets?limit=2')).headers.get('link') ?? '';
+  const page = /<\/v1(.*)>/.exec(link)?.[1] ?? '';
+  const file = service.openFile();
+  file.exec("delete from pets where id > 10; update sqlite_sequence set seq = 10 where name = 'pets'");
+  assert.deepEqual(await names(service, key, page), ['n10', 'n9']);
+  await service.post(key, { name: 'Rex', categoryId: 1 });
+  assert.deepEqual(await names(service, key, page), ['Rex', 'n10']);
+});

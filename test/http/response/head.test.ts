@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { openRaw } from '../../support/raw-http.ts';
+import { startService } from '../../support/service.ts';
+
+const service = await startService({ after });
+const key = await service.createKey();
+const writeOnlyKey = await service.createKey('enterprise', undefined, { scopes: ['pets:write'] });
+await service.importPets(30);
+
+/** What differs between any two requests, and what fetch asks for with a HEAD. */
+const changing = ['x-request-id', 'x-ratelimit-remaining', 'ratelimit', 'date', 'connection', 'keep-alive'];
+
+async function readHead(method: string, path: string, sent: Record<string, string>) {
+  const response = await fetch(service.app.url + path, { method, headers: sent });
+  await response.text();
+  const headers = [...response.headers].filter(([name]) => !changing.includes(name));
+  return { status: response.status, headers: Object.fromEntries(headers) };
+}
+
+const paths: readonly (readonly [path: string, withKey: string | null, status: number])[] = [
+  ['/pets', key, 200],
+  ['/pets?status=sold&limit=3', key, 200],
+  ['/pets/7', key, 200],
+  ['/pets/none', key, 404],
+  ['/pets?limit=0', key, 400],
+  ['/nothing', key, 404],
+  ['/pets', null, 401],
+  ['/pets', writeOnlyKey, 403],
+];
+for (const [path, withKey, status] of paths)
+  test(`HEAD ${path} that is ${status} has the headers of GET, Content-Length included`, async () => {
+    const sent = withKey === null ? {} : { authorization: `Bearer ${withKey}` };
+    const head = await readHead('HEAD', `/v1${path}`, sent);
+    assert.deepEqual(head, await readHead('GET', `/v1${path}`, sent));
+    assert.equal(head.status, status);
+    assert.ok(Number(head.headers['content-length']) > 0);
+  });
+
+test('a HEAD sends no body, so the next response follows its head at once', async (t) => {
+  const connection = await openRaw(t, service.baseUrl);
+  const head = `Host: localhost\r\nAuthorization: Bearer ${key}\r\n\r\n`;
+  connection.send(`HEAD /v1/pets HTTP/1.1\r\n${head}HEAD /v1/pets/x HTTP/1.1\r\n${head}`);
+  connection.send(`GET /v1/pets/7 HTTP/1.1\r\n${head}`);
+  assert.equal((await connection.read('bodiless')).status, 200);
+  assert.equal((await connection.read('bodiless')).status, 404);
+  assert.match((await connection.read()).body, /^\{"id":7,/);
+});
+
+for (const path of ['/v1/pets', '/v1/pets/7', '/openapi.json', '/docs'])
+  test(`HEAD ${path} answers 304 where GET does, with its headers and the length of the 200`, async () => {
+    const authorization = `Bearer ${key}`;
+    const whole = await fetch(service.app.url + path, { headers: { authorization } });
+    await whole.text();
+    const ask = (method: string) =>
+      readHead(method, path, { authorization, 'if-none-match': whole.headers.get('etag') ?? '' });
+    const { status, headers } = await ask('HEAD');
+    const { 'content-length': length, ...others } = headers;
+    assert.deepEqual({ status, headers: others }, await ask('GET'));
+    assert.equal(status, 304);
+    assert.equal(length, whole.headers.get('content-length'));
+  });
+
+test('HEAD and 304 count like any request', async () => {
+  async function remaining(init: RequestInit): Promise<number> {
+    const response = await service.request(key, '/pets', init);
+    return Number(response.headers.get('x-ratelimit-remaining'));
+  }
+  const before = await remaining({});
+  assert.equal(await remaining({ method: 'HEAD' }), before - 1);
+  assert.equal(await remaining({ headers: { 'if-none-match': '*' } }), before - 2);
+});

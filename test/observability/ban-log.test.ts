@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { startRedisServer, whyNoRedisServer } from '../support/redis-server.ts';
+import { startService } from '../support/service.ts';
+
+const noRedis = await whyNoRedisServer();
+
+/** Sends so many requests at once with a key on Free; gives the lines of the log that tell of a ban. */
+async function sendTooMany(t: TestContext, count: number, settings: Record<string, string>) {
+  const service = await startService(t, { LOG_REQUESTS: 'errors', ...settings });
+  const key = await service.createKey('free', undefined, { account: 'Happy Paws' });
+  await Promise.all(Array.from({ length: count }, () => service.request(key, '/pets')));
+  const [{ id = '' } = {}] = await service.store.keyring.list();
+  const lines = service
+    .readLog()
+    .split('\n')
+    .filter((line) => line.includes('banned'));
+  return { id, lines: lines.map((line) => JSON.parse(line)) };
+}
+
+const ways = [
+  { counters: 'in memory', skip: false, start: async () => ({}) },
+  {
+    counters: 'in Redis',
+    skip: noRedis,
+    start: async (t: TestContext) => ({ REDIS_URL: (await startRedisServer(t)).url }),
+  },
+] as const;
+
+for (const { counters, skip, start } of ways) {
+  test(`a ban of counters ${counters} begins with one log line that has account and key id`, {
+    skip,
+  }, async (t) => {
+    const { id, lines } = await sendTooMany(t, 130, await start(t));
+    const [{ level, account, keyId, until }, ...others] = lines;
+    assert.deepEqual([level, account, keyId, others], [40, 'Happy Paws', id, []]);
+    assert.equal(new Date(until).toISOString(), until);
+  });
+
+  test(`refusals of counters ${counters} that begin no ban leave no log line`, { skip }, async (t) => {
+    assert.deepEqual((await sendTooMany(t, 119, await start(t))).lines, []);
+  });
+}

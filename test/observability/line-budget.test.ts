@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createLineBudget } from '../../src/observability/line-budget.ts';
+
+test('so many lines a second are let through, and the next one tells how many were left out', () => {
+  let nowMs = 0;
+  const budget = createLineBudget(2, () => nowMs);
+  assert.deepEqual(
+    Array.from({ length: 5 }, () => budget.spend()),
+    [0, 0, null, null, null],
+  );
+  nowMs = 1_000;
+  assert.deepEqual(
+    Array.from({ length: 3 }, () => budget.spend()),
+    [3, 0, null],
+  );
+});

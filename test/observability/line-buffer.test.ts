@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
+import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { bufferLines, type LineOutput, waitingCharactersMax } from '../../src/observability/line-buffer.ts';
+
+/** An output that holds each write until the test lets it end, and the buffer in front of it. */
+function openHeld() {
+  const writes: string[] = [];
+  const reports: number[] = [];
+  const held: ((error?: Error) => void)[] = [];
+  const output: LineOutput = {
+    write(text, done) {
+      writes.push(text);
+      held.push(done);
+    },
+  };
+  const lines = bufferLines(output, (count) => {
+    reports.push(count);
+    lines.write(`report ${count}\n`);
+  });
+  return { lines, writes, reports, endWrite: (error?: Error) => held.shift()?.(error) };
+}
+
+const kilobyte = `${'x'.repeat(1_023)}\n`;
+const linesMax = waitingCharactersMax / kilobyte.length;
+
+test('the lines of one turn of the event loop go out in one write', async () => {
+  const { lines, writes } = openHeld();
+  for (const line of ['a\n', 'b\n', 'c\n']) lines.write(line);
+  assert.deepEqual(writes, []);
+  await nextTurn();
+  assert.deepEqual(writes, ['a\nb\nc\n']);
+});
+
+test('only one write is under way, and the next has all lines that came meanwhile', async () => {
+  const { lines, writes, endWrite } = openHeld();
+  for (const line of ['a\n', 'b\n', 'c\n']) {
+    lines.write(line);
+    await nextTurn();
+  }
+  assert.deepEqual(writes, ['a\n']);
+  endWrite();
+  assert.deepEqual(writes, ['a\n', 'b\nc\n']);
+});
+
+test('while the reader stalls a bounded number of characters waits, and the lines beyond are dropped', async () => {
+  const { lines, writes, endWrite } = openHeld();
+  lines.write('first\n');
+  await nextTurn();
+  for (let line = 0; line < linesMax + 10; line += 1) lines.write(kilobyte);
+  assert.equal(lines.countDropped(), 10);
+  endWrite();
+  endWrite();
+  assert.deepEqual(
+    writes.map(({ length }) => length),
+    ['first\n'.length, waitingCharactersMax, 'report 10\n'.length],
+  );
+});
+
+test('dropped lines are reported once, and later ones by themselves', async () => {
+  const { lines, reports, endWrite } = openHeld();
+  for (const beyond of [3, 5]) {
+    lines.write('first\n');
+    await nextTurn();
+    for (let line = 0; line < linesMax + beyond; line += 1) lines.write(kilobyte);
+    for (let write = 0; write < 3; write += 1) endWrite();
+  }
+  assert.deepEqual(reports, [3, 5]);
+  assert.equal(lines.countDropped(), 8);
+});
+
+test('a reader that keeps up gets every line of a turn that has more than may wait', async () => {
+  const output = new PassThrough();
+  let received = 0;
+  output.on('data', (chunk: Buffer) => {
+    received += chunk.length;
+  });
+  const lines = bufferLines(output, () => assert.fail('a line was dropped'));
+  for (let line = 0; line < linesMax + 10; line += 1) lines.write(kilobyte);
+  await nextTurn();
+  await nextTurn();
+  assert.equal(received, (linesMax + 10) * kilobyte.length);
+  assert.equal(lines.countDropped(), 0);
+});
+
+test('the lines of a write that fails are dropped, and reported once a write succeeds', async () => {
+  const { lines, reports, endWrite } = openHeld();
+  for (const line of ['a\n', 'b\n']) lines.write(line);
+  await nextTurn();
+  endWrite(new Error('ENOSPC'));
+  assert.deepEqual([lines.countDropped(), reports], [2, []]);
+  lines.write('c\n');
+  await nextTurn();
+  endWrite();
+  assert.deepEqual([lines.countDropped(), reports], [2, [2]]);
+});
+
+test('a flush writes within the call, but not behind a write that is under way', async () => {
+  const { lines, writes } = openHeld();
+  lines.write('a\n');
+  lines.flush();
+  assert.deepEqual(writes, ['a\n']);
+  lines.write('b\n');
+  lines.flush();
+  assert.deepEqual(writes, ['a\n']);
+});

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
+import { test } from 'node:test';
+import { Registry } from 'prom-client';
+import { generateKey } from '../../src/accounts/api-key.ts';
+import { waitingCharactersMax } from '../../src/observability/line-buffer.ts';
+import { createLog, exposeDroppedLines } from '../../src/observability/log.ts';
+
+/** A log into a stream that nobody reads until `readLines`. */
+function openLog() {
+  const output = new PassThrough();
+  const log = createLog('info', output);
+  return {
+    log,
+    readLines(): Record<string, unknown>[] {
+      log.flush();
+      const lines = String(output.read() ?? '').split('\n');
+      return lines.filter((line) => line !== '').map((line) => JSON.parse(line));
+    },
+  };
+}
+
+test('an error is logged without the keys in its message, its stack and its causes', () => {
+  const { log, readLines } = openLog();
+  const key = generateKey('live');
+  const cause = new AggregateError([new Error(`third ${key}`)], `second ${key}`);
+  log.error({ err: new Error(`first ${key}`, { cause }) }, 'it failed');
+  log.error({ err: cause }, 'it failed');
+  log.error({ err: `thrown ${key}` }, 'it failed');
+  const told = JSON.stringify(readLines());
+  assert.ok(!told.includes(key.slice(-8)));
+  for (const part of ['first', 'second', 'third', 'thrown'])
+    assert.ok(told.includes(`${part} as_live_[redacted]`), part);
+});
+
+test('of an error its type, message, stack and code are logged, and none of its other fields', () => {
+  const { log, readLines } = openLog();
+  const err = Object.assign(new TypeError('no'), { code: '22P02', parameters: ['secret'], query: 'select' });
+  log.error({ err }, 'it failed');
+  const [line] = readLines();
+  assert.deepEqual(line?.['err'], { type: 'TypeError', message: 'no', stack: err.stack, code: '22P02' });
+});
+
+test('a fatal line is written within the call, and all lines before it', () => {
+  const output = new PassThrough();
+  const log = createLog('info', output);
+  log.info('first');
+  log.fatal('last');
+  assert.match(String(output.read()), /"first".*\n.*"last".*\n$/);
+});
+
+test('a reader that stalls and goes on finds one line with the number of lines that were dropped', async () => {
+  const output = new PassThrough();
+  const log = createLog('info', output);
+  const registry = new Registry();
+  exposeDroppedLines(registry, log);
+  const text = 'x'.repeat(1_000);
+  const count = (3 * waitingCharactersMax) / text.length;
+  for (let line = 0; line < count; line += 1) log.info(text);
+  const dropped = log.countDropped();
+  assert.ok(dropped > 0);
+  assert.match(
+    await registry.metrics(),
+    new RegExp(`^animal_store_log_lines_dropped_total ${dropped}$`, 'm'),
+  );
+
+  let received = '';
+  for await (const chunk of output) {
+    received += chunk;
+    if (received.includes('were dropped')) break;
+  }
+  const lines = received.trimEnd().split('\n');
+  assert.equal(lines.length - 1 + dropped, Math.ceil(count));
+  const { level, dropped: told } = JSON.parse(lines.at(-1) ?? '');
+  assert.deepEqual([level, told], [50, dropped]);
+});

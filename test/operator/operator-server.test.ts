@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
+import { type TestContext, test } from 'node:test';
+import { Registry } from 'prom-client';
+import {
+  defaultTimeouts,
+  headerBytesMax,
+  headersMax,
+  type Timeouts,
+} from '../../src/http/connection/bounds.ts';
+import { createLog } from '../../src/observability/log.ts';
+import type { ReadinessCheck } from '../../src/operator/health-routes.ts';
+import { buildOperatorServer, operatorConnectionsMax } from '../../src/operator/operator-server.ts';
+import { exchangeRaw, openRaw } from '../support/raw-http.ts';
+import { startService } from '../support/service.ts';
+
+const holds: ReadinessCheck = { name: 'the store', findProblem: async () => null };
+
+interface Options {
+  readonly checks?: readonly ReadinessCheck[];
+  readonly listNotes?: () => readonly string[];
+  readonly timeouts?: Timeouts;
+}
+
+/** An operator's server that listens; gives it and its address. */
+async function startOperator(t: TestContext, options: Options) {
+  const log = createLog('silent', new PassThrough());
+  const service = buildOperatorServer({
+    checks: [],
+    log,
+    registry: new Registry(),
+    checkMsMax: 10,
+    ...options,
+  });
+  t.after(() => service.close(0));
+  return { service, url: await service.listen('127.0.0.1', 0) };
+}
+
+async function readReadiness(
+  t: TestContext,
+  checks: readonly ReadinessCheck[],
+  notes: readonly string[] = [],
+) {
+  const { url } = await startOperator(t, { checks, listNotes: () => notes });
+  const response = await fetch(`${url}/readyz`);
+  return { status: response.status, body: (await response.json()) as { readonly reason?: string } };
+}
+
+test('a process that answers is healthy', async (t) => {
+  const { app } = await startService(t);
+  const response = await fetch(`${app.opsUrl}/healthz`);
+  assert.equal(response.status, 200);
+  assert.deepEqual(await response.json(), { status: 'ok' });
+});
+
+test('a service whose store answers is ready', async (t) => {
+  const { app } = await startService(t);
+  const response = await fetch(`${app.opsUrl}/readyz`);
+  assert.equal(response.status, 200);
+  assert.deepEqual(await response.json(), { status: 'ready' });
+});
+
+test('a check that fails is the reason why a service is not ready', async (t) => {
+  const checks = [holds, { name: 'the counters', findProblem: async () => 'are not shared' }];
+  assert.deepEqual(await readReadiness(t, checks), {
+    status: 503,
+    body: { status: 'not ready', reason: 'the counters are not shared' },
+  });
+});
+
+test('a note leaves a service ready', async (t) => {
+  assert.deepEqual(await readReadiness(t, [holds], ['the counters: alone']), {
+    status: 200,
+    body: { status: 'ready', notes: ['the counters: alone'] },
+  });
+});
+
+test('all reasons why a service is not ready are given together', async (t) => {
+  const fails = {
+    name: 'the store',
+    findProblem: async () => {
+      throw new Error('connection refused by 192.0.2.1');
+    },
+  };
+  const { body } = await readReadiness(t, [
+    fails,
+    { name: 'the clock', findProblem: async () => 'is wrong' },
+  ]);
+  assert.equal(body.reason, 'the store does not answer; the clock is wrong');
+});
+
+test('a check that never ends counts as failed', async (t) => {
+  const hangs = { name: 'the store', findProblem: () => new Promise<null>(() => {}) };
+  assert.deepEqual(await readReadiness(t, [hangs]), {
+    status: 503,
+    body: { status: 'not ready', reason: 'the store does not answer within 10 ms' },
+  });
+});
+
+test('every other request to the operator is refused with an Error', async (t) => {
+  const { app } = await startService(t);
+  const expected = [
+    ['GET', '/', 404, null, 'no such endpoint'],
+    ['GET', '/v1/pets', 404, null, 'no such endpoint'],
+    ['POST', '/metrics', 405, 'GET, HEAD', 'POST is not allowed here; allowed: GET, HEAD'],
+    ['DELETE', '/healthz', 405, 'GET, HEAD', 'DELETE is not allowed here; allowed: GET, HEAD'],
+    ['OPTIONS', '/readyz', 405, 'GET, HEAD', 'OPTIONS is not allowed here; allowed: GET, HEAD'],
+  ] as const;
+  for (const [method, path, status, allowed, message] of expected) {
+    const response = await fetch(app.opsUrl + path, { method, ...(method === 'POST' && { body: '{' }) });
+    assert.equal(response.status, status, `${method} ${path}`);
+    assert.equal(response.headers.get('allow'), allowed);
+    const code = status === 404 ? 'not_found' : 'method_not_allowed';
+    assert.equal(await response.text(), JSON.stringify({ code, message, status }));
+    for (const name of ['x-ratelimit-limit', 'link']) assert.equal(response.headers.get(name), null);
+  }
+});
+
+for (const [what, text, status, code] of [
+  ['text that is not HTTP', 'garbage\r\n\r\n', 400, 'invalid_parameter'],
+  [
+    'a head that is too large',
+    `GET /healthz HTTP/1.1\r\nX: ${'a'.repeat(headerBytesMax)}\r\n\r\n`,
+    431,
+    'headers_too_large',
+  ],
+  [
+    'too many headers',
+    `GET /healthz HTTP/1.1\r\n${'X:\r\n'.repeat(headersMax + 1)}\r\n`,
+    431,
+    'headers_too_large',
+  ],
+  ['CONNECT', 'CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n', 405, 'method_not_allowed'],
+] as const)
+  test(`the operator's port answers ${what} with ${status} and ends the connection`, async (t) => {
+    const { url } = await startOperator(t, {});
+    const answers = await exchangeRaw(t, url, text);
+    assert.deepEqual(
+      answers.map((answer) => [
+        answer.status,
+        JSON.parse(answer.body).code,
+        answer.headers.get('connection'),
+      ]),
+      [[status, code, 'close']],
+    );
+  });
+
+test("the operator's port has the timeouts of the public one, and a bound of its own on connections", async (t) => {
+  const { server } = (await startOperator(t, {})).service;
+  assert.equal(server.headersTimeout, defaultTimeouts.headersMs);
+  assert.equal(server.requestTimeout, defaultTimeouts.requestMs);
+  assert.equal(server.keepAliveTimeout, defaultTimeouts.keepAliveMs);
+  assert.equal(server.maxHeadersCount, headersMax);
+  assert.equal(server.maxConnections, operatorConnectionsMax);
+});
+
+test("a head that does not arrive in time on the operator's port is 408", { timeout: 10_000 }, async (t) => {
+  const timeouts = { headersMs: 200, requestMs: 400, keepAliveMs: 100, untakenMs: 600 };
+  const connection = await openRaw(t, (await startOperator(t, { timeouts })).url);
+  connection.send('GET /healthz HTTP/1.1\r\nHost:');
+  const statuses = (await connection.readAll()).map(({ status }) => status);
+  assert.deepEqual(statuses, [408]);
+});
+
+test("HEAD works where GET does on the operator's port", async (t) => {
+  const { app } = await startService(t);
+  for (const path of ['/healthz', '/readyz', '/metrics']) {
+    const response = await fetch(app.opsUrl + path, { method: 'HEAD' });
+    assert.equal(response.status, 200, path);
+    assert.equal(await response.text(), '');
+  }
+});
+
+test('no endpoint of the operator is on the public port', async (t) => {
+  const { app } = await startService(t);
+  for (const path of ['/healthz', '/readyz', '/metrics'])
+    assert.equal((await fetch(app.url + path)).status, 404, path);
+});

@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { Client } from 'pg';
+import { OperatorError } from '../../../src/errors.ts';
+import { openPostgres } from '../../../src/storage/postgres/database.ts';
+import { findPostgres } from '../../support/engines.ts';
+
+const postgres = await findPostgres();
+
+describe('opening a PostgreSQL store', { skip: postgres.skip }, () => {
+  test('fails with one line where another holds the lock of the migrations for too long', async (t) => {
+    const { url } = await postgres.createStore(t);
+    const holder = new Client({ connectionString: url });
+    holder.on('error', () => undefined);
+    await holder.connect();
+    t.after(() => holder.end());
+    await holder.query('select pg_advisory_lock(3853314791062309107)');
+    await assert.rejects(openPostgres(url, 100), (error) => {
+      assert.ok(error instanceof OperatorError);
+      return /^the database [^\n]+ another has held a lock on it for too long[^\n]+$/.test(error.message);
+    });
+  });
+});

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import { connectionsMax, createPostgresPool, waitingTasksMax } from '../../../src/storage/postgres/pool.ts';
+import { findPostgres } from '../../support/engines.ts';
+import { eventually } from '../../support/redis-server.ts';
+
+const postgres = await findPostgres();
+
+/** A pool whose tasks all wait until the test lets them go on. */
+async function fillPool(t: TestContext, count: number) {
+  const store = await postgres.createStore(t);
+  // The wait for a connection is as long as the machine needs: what is tested is how many wait, not for how long.
+  const pool = createPostgresPool(store.url, { connectionTimeoutMillis: 0, application_name: 'pool' });
+  t.after(pool.close);
+  const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
+  let started = 0;
+  const tasks = Array.from({ length: count }, (_, index) =>
+    pool.lend(async () => {
+      started += 1;
+      await isOver;
+      return index;
+    }),
+  );
+  return { store, pool, tasks, end, countStarted: () => started };
+}
+
+describe('the pool of connections to PostgreSQL', { skip: postgres.skip }, () => {
+  test('makes no more connections than are allowed, and serves all that wait for one', async (t) => {
+    const { store, tasks, end, countStarted } = await fillPool(t, connectionsMax + waitingTasksMax);
+    await eventually(async () => countStarted() === connectionsMax);
+    const connections = await store.execute(`
+      select pid from pg_stat_activity where datname = current_database() and application_name = 'pool'`);
+    assert.equal(connections.length, connectionsMax);
+    end();
+    assert.deepEqual(await Promise.all(tasks), [...tasks.keys()]);
+  });
+
+  test('refuses at once what is too much to wait', async (t) => {
+    const { pool, tasks, end } = await fillPool(t, connectionsMax + waitingTasksMax);
+    const message = 'too much is waiting for the store; try again';
+    await assert.rejects(
+      pool.lend(async () => undefined),
+      { code: 'unavailable', message },
+    );
+    end();
+    await Promise.all(tasks);
+    await pool.lend(async () => undefined);
+  });
+});

@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { PassThrough } from 'node:stream';
+import { describe, type TestContext, test } from 'node:test';
+import { Client, DatabaseError } from 'pg';
+import { AppError } from '../../../src/errors.ts';
+import { createLog } from '../../../src/observability/log.ts';
+import { createStoreFaults, repeatAfterMs } from '../../../src/observability/store-faults.ts';
+import { watchCalls } from '../../../src/observability/watch-calls.ts';
+import { openDatabase } from '../../../src/storage/open-database.ts';
+import { insertWindow, selectSubjects } from '../../contracts/window-rows.ts';
+import { findPostgres } from '../../support/engines.ts';
+import { startPostgresCluster, whyNoPostgresCluster } from '../../support/postgres-cluster.ts';
+import { createMovableClock, startService } from '../../support/service.ts';
+
+const postgres = await findPostgres();
+const unavailable = { name: 'AppError', code: 'unavailable' };
+
+/** A store of a role without privileges of its own, and its server as an administrator sees it. */
+async function createRefusable(t: TestContext) {
+  const role = `animal_store_test_${randomUUID().replaceAll('-', '')}`;
+  const store = await postgres.createStore(t);
+  const [address, server] = [new URL(store.url), new URL(store.url)];
+  const database = address.pathname.slice(1);
+  server.pathname = '/postgres';
+  address.username = role;
+  const admin = new Client({ connectionString: server.href });
+  await admin.connect();
+  // The hook that drops the database runs first, so the role owns nothing any more.
+  t.after(async () => {
+    await admin.query(`drop role ${role}`);
+    await admin.end();
+  });
+  await admin.query(`create role ${role} login; alter database ${database} owner to ${role}`);
+  return {
+    store,
+    url: address.href,
+    role,
+    database,
+    admin,
+    /** Makes the server refuse new connections, and waits until the open ones have ended. */
+    async refuse(sql: string) {
+      await admin.query(sql);
+      const ends = `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database}'`;
+      while ((await admin.query(ends)).rowCount !== 0);
+    },
+  };
+}
+
+type Names = Pick<Awaited<ReturnType<typeof createRefusable>>, 'role' | 'database'>;
+
+const refusals: readonly {
+  readonly what: string;
+  readonly code: string;
+  refuse(names: Names): string;
+  allow(names: Names): string;
+}[] = [
+  {
+    what: 'a database that allows no connections',
+    code: '55000',
+    refuse: ({ database }) => `alter database ${database} allow_connections false`,
+    allow: ({ database }) => `alter database ${database} allow_connections true`,
+  },
+  {
+    what: 'a role whose CONNECT privilege is revoked',
+    code: '42501',
+    refuse: ({ database, role }) => `revoke connect on database ${database} from public, ${role}`,
+    allow: ({ database, role }) => `grant connect on database ${database} to ${role}`,
+  },
+  {
+    what: 'a role that may not log in',
+    code: '28000',
+    refuse: ({ role }) => `alter role ${role} nologin`,
+    allow: ({ role }) => `alter role ${role} login`,
+  },
+  {
+    what: 'too many connections of a role',
+    code: '53300',
+    refuse: ({ role }) => `alter role ${role} connection limit 0`,
+    allow: ({ role }) => `alter role ${role} connection limit -1`,
+  },
+  {
+    what: 'a database that is renamed',
+    code: '3D000',
+    refuse: ({ database }) =>
+      `alter database ${database} allow_connections false;
+       select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database}';
+       alter database ${database} rename to ${database}_away`,
+    allow: ({ database }) =>
+      `alter database ${database}_away rename to ${database}; alter database ${database} allow_connections true`,
+  },
+];
+
+describe('PostgreSQL that refuses connections', { skip: postgres.skip }, () => {
+  for (const { what, code, refuse, allow } of refusals)
+    test(`${what} (SQLSTATE ${code}) is unavailable, and well again afterwards`, async (t) => {
+      const target = await createRefusable(t);
+      const database = await target.store.open(target.url);
+      await database.run(insertWindow, { subject: 'a', used: 1n });
+      await target.refuse(refuse(target));
+      await untilRefused(async () => database.read(selectSubjects, {}), code);
+      await untilRefused(() => database.run(insertWindow, { subject: 'b', used: 1n }), code);
+      await untilRefused(() => database.load('pets', ['name'], noRows()), code);
+      await target.admin.query(allow(target));
+      assert.equal((await database.read(selectSubjects, {})).length, 1);
+    });
+
+  test('a refusal is logged once, and again every ten seconds', async (t) => {
+    const { store, url, refuse, database: name } = await createRefusable(t);
+    const output = new PassThrough().setEncoding('utf8');
+    const clock = createMovableClock();
+    const faults = createStoreFaults(createLog('info', output), clock.now, clock.now);
+    const database = watchCalls(await store.open(url), [faults]);
+    await refuse(`alter database ${name} allow_connections false`);
+    const failToRead = () => assert.rejects(async () => database.read(selectSubjects, {}), unavailable);
+    for (let times = 0; times < 20; times += 1) await failToRead();
+    clock.advance(repeatAfterMs);
+    await failToRead();
+    const lines = String(output.read()).trimEnd().split('\n');
+    assert.deepEqual(
+      lines.map((line) => JSON.parse(line).failures),
+      [1, 21],
+    );
+    assert.match(lines[1] ?? '', /the store cannot be read: .*not currently accepting connections/);
+  });
+
+  test('a service answers 503, and logs the refusal as a fault of the store without a stack', async (t) => {
+    const { store, refuse, database, admin } = await createRefusable(t);
+    const service = await startService(t, { DATABASE_URL: store.url, LOG_REQUESTS: 'errors' });
+    const key = await service.createKey();
+    assert.equal((await service.request(key, '/pets')).status, 200);
+    await refuse(`alter database ${database} allow_connections false`);
+    for (let times = 0; times < 5; times += 1) {
+      const response = await service.request(key, '/pets');
+      const { code } = (await response.json()) as { code: string };
+      assert.deepEqual([response.status, code], [503, 'unavailable']);
+    }
+    assert.equal(service.readLog().split('the store cannot be read: ').length, 2);
+    assert.doesNotMatch(service.readLog(), /"stack"|"status":500/);
+    await admin.query(`alter database ${database} allow_connections true`);
+    assert.equal((await service.request(key, '/pets')).status, 200);
+    // Before the hooks, of which the first drops the database.
+    await service.stop();
+  });
+});
+
+const skipCluster = whyNoPostgresCluster();
+
+test('a wrong password (SQLSTATE 28P01) is unavailable', { skip: skipCluster }, async (t) => {
+  const { primary } = await startPostgresCluster(t);
+  await primary.execute(`create role clerk superuser login password 'right'`);
+  const [hba] = await primary.execute('show hba_file');
+  await prependLine(String(hba?.['hba_file']), 'host all clerk 127.0.0.1/32 scram-sha-256');
+  await primary.execute('select pg_reload_conf()');
+  const url = new URL(primary.url);
+  [url.username, url.password] = ['clerk', 'right'];
+  const database = await openDatabase(url.href);
+  try {
+    await database.run(insertWindow, { subject: 'a', used: 1n });
+    await primary.execute(`alter role clerk password 'other'`);
+    await primary.execute(`select pg_terminate_backend(pid) from pg_stat_activity where usename = 'clerk'`);
+    await untilRefused(async () => database.read(selectSubjects, {}), '28P01');
+  } finally {
+    await database.close();
+  }
+});
+
+/**
+ * Fails a call until the server refuses its connection with a code. A pooled connection may not be known to be lost
+ * yet, and the server's reset may overtake its message: that too is `unavailable`.
+ */
+async function untilRefused(call: () => Promise<unknown>, code: string): Promise<void> {
+  for (let attempts = 1; ; attempts += 1) {
+    const error = await call().then(
+      () => assert.fail('the call succeeded'),
+      (failure: unknown) => failure,
+    );
+    assert.ok(error instanceof AppError && error.code === 'unavailable', String(error));
+    if (error.cause instanceof DatabaseError && error.cause.code === code) return;
+    assert.ok(attempts < 100, `the last cause was ${error.cause}`);
+  }
+}
+
+/** Puts a line before all others of a file, and keeps its owner. */
+async function prependLine(file: string, line: string): Promise<void> {
+  await writeFile(file, `${line}\n${await readFile(file, 'utf8')}`);
+}
+
+async function* noRows(): AsyncGenerator<never> {}

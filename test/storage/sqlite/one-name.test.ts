@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { link, mkdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { openDatabase } from '../../../src/storage/open-database.ts';
+import { findNameProblem } from '../../../src/storage/sqlite/one-name.ts';
+import { copyStore } from '../../../src/storage/transfer/copy-store.ts';
+import { runInProcess } from '../../cli/run-command-line.ts';
+import { whyNoMounts, withMounts } from '../../support/mounts.ts';
+import { runProgram, serveInProcess } from '../../support/processes.ts';
+import { makeFolder } from '../../support/service.ts';
+
+const skip = whyNoMounts();
+const isServedElsewhere =
+  /^error: the database .* cannot be opened: a service serves the same file under another name$/m;
+const isServedHere = /^error: another service is serving the database .*: several services need PostgreSQL$/m;
+
+const settingsFor = (path: string) => ({
+  ENVIRONMENT: 'staging',
+  PORT: '0',
+  OPS_PORT: '0',
+  DATABASE_URL: `sqlite:${path}`,
+});
+
+/** A folder with a store that a process serves. */
+async function serve(t: TestContext) {
+  const folder = await makeFolder(t);
+  const path = join(folder, 'store.db');
+  const service = await serveInProcess(t, { settings: settingsFor(path) });
+  return { folder, path, service };
+}
+
+/** Holds a command to its refusal: exit code 1 and a line on standard error. */
+async function expectRefusal(
+  args: readonly string[],
+  path: string,
+  line: RegExp,
+  wrapper: readonly string[] = [],
+): Promise<void> {
+  const { code, stderr } = await runProgram(args, { settings: settingsFor(path), wrapper });
+  assert.equal(code, 1, stderr);
+  assert.match(stderr, line);
+  assert.doesNotMatch(stderr, /^ {4}at /m);
+}
+
+test('a store with two hard links is refused by every command, and served again with one', async (t) => {
+  const folder = await makeFolder(t);
+  const [path, second] = [join(folder, 'store.db'), join(folder, 'second.db')];
+  await (await openDatabase(`sqlite:${path}`)).close();
+  await link(path, second);
+  const hasTwoNames = /the file has 2 names \(hard links\)/;
+  for (const name of [path, second]) {
+    await assert.rejects(openDatabase(`sqlite:${name}`), { name: 'OperatorError', message: hasTwoNames });
+    const backup = await runInProcess(['backup', join(folder, 'backup.db')], `sqlite:${name}`);
+    assert.match(backup.stderr, hasTwoNames);
+    await assert.rejects(copyStore(`sqlite:${name}`, `sqlite:${folder}/other.db`), hasTwoNames);
+    const { stdout } = await runInProcess(['doctor', '--json'], `sqlite:${name}`);
+    assert.match(stdout, hasTwoNames);
+  }
+  await expectRefusal(['serve'], second, hasTwoNames);
+  await rm(second);
+  await (await openDatabase(`sqlite:${path}`)).close();
+});
+
+test('a store that is renamed while it is served cannot be opened by its new name', async (t) => {
+  const { folder, path, service } = await serve(t);
+  const renamed = join(folder, 'renamed.db');
+  await rename(path, renamed);
+  await expectRefusal(['serve'], renamed, /another service is serving the database .* under another name$/m);
+  for (const args of [
+    ['keys', 'list'],
+    ['backup', join(folder, 'backup.db')],
+  ]) {
+    const { code, stderr } = await runInProcess(args, `sqlite:${renamed}`);
+    assert.equal(code, 1);
+    assert.match(stderr, isServedElsewhere);
+  }
+  await rename(renamed, path);
+  await service.end('SIGTERM');
+  await (await openDatabase(`sqlite:${path}`)).close();
+});
+
+test('a store that is mounted as a single file at a second place is refused there while it is served', {
+  skip,
+}, async (t) => {
+  const { folder, path } = await serve(t);
+  const second = join(folder, 'elsewhere', 'store.db');
+  await mkdir(join(folder, 'elsewhere'));
+  await writeFile(second, '');
+  const wrapper = withMounts({ from: path, at: second });
+  await expectRefusal(
+    ['serve'],
+    second,
+    /another service is serving the database .* under another name$/m,
+    wrapper,
+  );
+  await expectRefusal(['keys', 'list'], second, isServedElsewhere, wrapper);
+});
+
+test('a store whose folder is mounted at a second place is one store: commands work, and no second service', {
+  skip,
+}, async (t) => {
+  const { folder } = await serve(t);
+  const second = join(folder, 'elsewhere');
+  await mkdir(second);
+  const wrapper = withMounts({ from: folder, at: second });
+  const path = join(second, 'store.db');
+  const { code, stderr } = await runProgram(['keys', 'list'], { settings: settingsFor(path), wrapper });
+  assert.deepEqual([code, stderr], [0, '']);
+  await expectRefusal(['serve'], path, isServedHere, wrapper);
+});
+
+test('a store that a symbolic link names is one store: commands work, and no second service', async (t) => {
+  const { folder, path } = await serve(t);
+  const second = join(folder, 'link.db');
+  await symlink(path, second);
+  const { code, stderr } = await runInProcess(['keys', 'list'], `sqlite:${second}`);
+  assert.deepEqual([code, stderr], [0, '']);
+  await expectRefusal(['serve'], second, isServedHere);
+});
+
+test('the lock on a store ends with the process that is killed', async (t) => {
+  const { path, service } = await serve(t);
+  await service.end('SIGKILL');
+  const next = await serveInProcess(t, { settings: settingsFor(path) });
+  assert.equal((await fetch(`${next.opsUrl}/readyz`)).status, 200);
+});
+
+test('SQLite keeps its locks on an open store while its name is looked at', {
+  skip: existsSync('/proc/locks') ? false : 'SKIPPED: there is no /proc/locks to tell which locks are held',
+}, async (t) => {
+  const path = join(await makeFolder(t), 'store.db');
+  const database = await openDatabase(`sqlite:${path}`);
+  t.after(() => database.close());
+  const { ino } = await stat(path);
+  const countLocks = async () => {
+    const lines = (await readFile('/proc/locks', 'utf8')).split('\n');
+    return lines.filter((line) => line.includes(`:${ino} `) && line.includes(' POSIX ')).length;
+  };
+  assert.equal(await countLocks(), 1);
+  assert.equal(findNameProblem(path), null);
+  assert.equal(await countLocks(), 1);
+});

@@ -1,0 +1,16 @@
+import { execFile } from 'node:child_process';
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const installMsMax = 300_000;
+
+/** Installs the packages of a folder that has a lock file of its own, unless they are there as it says. Throws if npm cannot. */
+export async function installPackages(folder: string): Promise<void> {
+  const installed = join(folder, 'node_modules/.package-lock.json');
+  const lock = join(folder, 'package-lock.json');
+  if (existsSync(installed) && statSync(installed).mtimeMs > statSync(lock).mtimeMs) return;
+  const options = ['--prefix', folder, '--ignore-scripts', '--no-audit', '--no-fund'];
+  await run('npm', ['ci', ...options], { timeout: installMsMax });
+}

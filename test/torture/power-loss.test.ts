@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createPowerLoss, powerLoss } from '../../torture/power-loss/power-loss.ts';
+import { runScenario } from '../../torture/run-scenario.ts';
+import { testShort } from './short.ts';
+
+const scale = 0.03;
+
+testShort(powerLoss, scale);
+
+for (const mode of ['normal', 'off'])
+  test(`a service that commits with synchronous = ${mode} is found to lose answered writes`, async (t) => {
+    const weaken = `
+      import { DatabaseSync } from 'node:sqlite';
+      const { exec } = DatabaseSync.prototype;
+      DatabaseSync.prototype.exec = function (sql) {
+        return exec.call(this, sql.replace(/synchronous *= *full/i, 'synchronous = ${mode}'));
+      };`;
+    const run = runScenario(createPowerLoss(weaken), { seed: 1, scale, log: () => {} });
+    const result = await run.catch((error: Error) => error);
+    if (result instanceof Error) return assert.match(result.message, /is lost|is damaged/);
+    assert.equal(result.kind, 'skipped');
+    t.skip(result.kind === 'skipped' ? result.reason : '');
+  });

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expectError } from '../../test/support/expect-error.ts';
+import { readMetric } from '../../test/support/instances.ts';
+import { until } from '../../test/support/processes.ts';
+import { openRaw } from '../../test/support/raw-http.ts';
+import type { Scenario, TortureContext } from '../scenario.ts';
+import { startTarget, type Target } from '../target.ts';
+import { share } from './abuse.ts';
+import { describeService, serveBeside } from './good-client.ts';
+
+const droppedAtFullScale = 50_000;
+const clients = 8;
+/** The path stands twice in a line, so the lines dropped at full scale take 400 MB. */
+const pathLength = 4_000;
+const growthMibMax = 150;
+const lookMs = 200;
+const logMsMax = 60_000;
+
+export const stalledLog: Scenario = {
+  name: 'stalled-log',
+  title: 'A log reader that stops reading while each request is logged',
+  minutes: 8,
+  async run(context) {
+    const reader = startReader(context);
+    const target = await startTarget(context, { LOG_REQUESTS: 'all' }, reader.wrapper);
+    const crowd = await startCrowd(context, target);
+    const { value, service } = await serveBeside(context, target, async () => {
+      await crowd.untilAnswered(share(droppedAtFullScale / 10, context.scale));
+      reader.stall();
+      const growthMib = await watchStall(target, share(droppedAtFullScale, context.scale));
+      reader.goOn();
+      await crowd.stop();
+      return { growthMib };
+    });
+    const answers = crowd.countAnswers() + service.answers;
+    const log = await until(
+      () => pause(lookMs).then(reader.countLines),
+      ({ requests, dropped }) => requests + dropped === answers,
+      logMsMax,
+    );
+    assert.equal(log.dropped, await readMetric(target, 'animal_store_log_lines_dropped_total'));
+    return {
+      done: `The reader of the log stopped while ${clients} clients asked for paths of ${pathLength} bytes, until ${log.dropped} of ${answers} lines were dropped`,
+      seen: `404 as before; ${describeService(service)}`,
+      lost: `nothing but log lines: ${log.requests} written, ${log.dropped} counted, in the log and in the metric`,
+      well: 'once the reader went on',
+      figures: { 'growth while it stalled, MiB': value.growthMib },
+    };
+  },
+};
+
+/** A process that reads the log of a service; a signal makes it stall. */
+function startReader({ folder, after }: TortureContext) {
+  const pipe = join(folder, 'log');
+  const file = join(folder, 'log.ndjson');
+  spawnSync('mkfifo', [pipe]);
+  const reader = spawn('sh', ['-c', 'exec cat "$0" > "$1"', pipe, file], { stdio: 'ignore' });
+  after(() => reader.kill('SIGKILL'));
+  return {
+    /** Runs the service with its log going to the reader. */
+    wrapper: ['sh', '-c', 'exec "$@" 2> "$0"', pipe],
+    stall: () => reader.kill('SIGSTOP'),
+    goOn: () => reader.kill('SIGCONT'),
+    /** How many requests have a line so far, and how many dropped lines the log tells of. */
+    countLines() {
+      const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
+      const parsed = lines.map((line) => JSON.parse(line) as { requestId?: string; dropped?: number });
+      return {
+        requests: parsed.filter(({ requestId }) => requestId !== undefined).length,
+        dropped: parsed.reduce((sum, { dropped = 0 }) => sum + dropped, 0),
+      };
+    },
+  };
+}
+
+/** Clients that ask for what is not there, one request after the other. */
+async function startCrowd(context: TortureContext, target: Target) {
+  const { key } = await target.createKey();
+  const text = `GET /v1/${'x'.repeat(pathLength)} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`;
+  let answers = 0;
+  let isOver = false;
+
+  async function ask(): Promise<void> {
+    const connection = await openRaw(context, target.url);
+    while (!isOver) {
+      connection.send(text);
+      await expectError(await connection.read(), 404, 'not_found');
+      answers += 1;
+    }
+    connection.end();
+  }
+
+  const asking = Promise.all(Array.from({ length: clients }, ask));
+  return {
+    countAnswers: () => answers,
+    async untilAnswered(count: number): Promise<void> {
+      while (answers < count) await Promise.race([pause(lookMs), asking]);
+    },
+    async stop(): Promise<void> {
+      isOver = true;
+      await asking;
+    },
+  };
+}
+
+/** Waits until so many lines have been dropped; gives by how many MiB the service grew meanwhile. Throws beyond the bound. */
+async function watchStall(target: Target, droppedMin: number): Promise<number> {
+  const beforeMib = target.readMemoryMib();
+  let growthMib = 0;
+  for (let dropped = 0; dropped < droppedMin; ) {
+    await pause(lookMs);
+    growthMib = Math.max(growthMib, Math.round(target.readMemoryMib() - beforeMib));
+    assert.ok(growthMib < growthMibMax, `the service grew by ${growthMib} MiB`);
+    dropped = await readMetric(target, 'animal_store_log_lines_dropped_total');
+  }
+  return growthMib;
+}
