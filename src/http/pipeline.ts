@@ -123,6 +123,7 @@ export function createPipeline(options: PipelineOptions): RequestListener {
     else if (route.body === null) run(exchange, route, strict, null);
     else {
       route.body.checkType(request.headers);
+      track(exchange);
       readBody(
         request,
         (bytes) => attempt(exchange, () => run(exchange, route, strict, bytes)),
@@ -154,6 +155,7 @@ export function createPipeline(options: PipelineOptions): RequestListener {
     exchange.isAnswered = true;
     const { request, response } = exchange;
     const status = options.send(exchange, answer, cors.linesFor(request));
+    if (!response.shouldKeepAlive) inFlight.close(request.socket);
     if (exchange.isTracked && (request.complete || request.readableEnded))
       inFlight.end(request.socket, response);
     const ms = performance.now() - exchange.startedAtMs;

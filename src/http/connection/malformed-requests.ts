@@ -70,7 +70,7 @@ export function answerMalformed(server: Server, { inFlight, batch, makeAnswer }:
     }
     broken.set(socket, socket.bytesRead);
     batch.flush();
-    if (code === afterLast) return;
+    if (code === afterLast || inFlight.isClosing(socket)) return;
     const known = parserErrors[code];
     const pending = inFlight.find(socket);
     const isUnreadable = known !== undefined || code.startsWith('HPE_');
@@ -83,6 +83,7 @@ export function answerMalformed(server: Server, { inFlight, batch, makeAnswer }:
   server.on('connect', ({ socket }: IncomingMessage, stream: Duplex) => {
     stream.on('error', () => stream.destroy());
     batch.flush();
+    if (inFlight.isClosing(socket)) return;
     whenSent(inFlight.find(socket)?.response, () => answer(stream, socket.remoteAddress ?? '', noTunnel));
   });
 }

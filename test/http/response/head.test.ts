@@ -48,17 +48,15 @@ test('a HEAD sends no body, so the next response follows its head at once', asyn
 });
 
 for (const path of ['/v1/pets', '/v1/pets/7', '/openapi.json', '/docs'])
-  test(`HEAD ${path} answers 304 where GET does, with its headers and the length of the 200`, async () => {
+  test(`HEAD ${path} answers 304 where GET does, with the same headers`, async () => {
     const authorization = `Bearer ${key}`;
     const whole = await fetch(service.app.url + path, { headers: { authorization } });
     await whole.text();
     const ask = (method: string) =>
       readHead(method, path, { authorization, 'if-none-match': whole.headers.get('etag') ?? '' });
-    const { status, headers } = await ask('HEAD');
-    const { 'content-length': length, ...others } = headers;
-    assert.deepEqual({ status, headers: others }, await ask('GET'));
-    assert.equal(status, 304);
-    assert.equal(length, whole.headers.get('content-length'));
+    const answer = await ask('HEAD');
+    assert.equal(answer.status, 304);
+    assert.deepEqual(answer, await ask('GET'));
   });
 
 test('HEAD and 304 count like any request', async () => {
