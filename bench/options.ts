@@ -6,7 +6,7 @@ export const usage = `usage: npm run bench -- [options]
 
   without any      CPU per request of the service against a bare server
   --peers          beside the peers, in the scenarios that they have
-  --sizes LIST     in catalogues of several sizes, as in 1000,100000,1000000
+  --sizes LIST     in catalogues of several sizes, 100000 or more each, as in 100000,1000000
   --long MINUTES   memory over a long run
 
   --only LIST      only these scenarios; a part of a name chooses all that have it, as in list,get-304

@@ -21,6 +21,7 @@ import { damaged } from './storage/damaged.ts';
 import { fullDisk } from './storage/full-disk.ts';
 import { locked } from './storage/locked.ts';
 import { removed } from './storage/removed.ts';
+import { hangingDisk, slowDisks } from './storage/slow.ts';
 import { unwritable } from './storage/unwritable.ts';
 
 /** All that `npm run torture` does, in its order. */
@@ -36,6 +37,8 @@ export const scenarios: readonly Scenario[] = [
   damaged,
   locked,
   removed,
+  ...slowDisks,
+  hangingDisk,
   slowHeads,
   slowBodies,
   slowReaders,

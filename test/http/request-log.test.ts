@@ -6,6 +6,8 @@ import { type TestContext, test } from 'node:test';
 import { generateKey } from '../../src/accounts/api-key.ts';
 import { startApp } from '../../src/app.ts';
 import { parseConfig } from '../../src/config.ts';
+import type { Exchange } from '../../src/http/exchange.ts';
+import { createRequestLog, slowRequestMs } from '../../src/http/request-log.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { exchangeRaw, formatRequest } from '../support/raw-http.ts';
 import { createMovableClock, makeFolder, startService } from '../support/service.ts';
@@ -26,7 +28,7 @@ async function logOnTerminal(t: TestContext, targets: readonly string[]): Promis
   return await text(terminal);
 }
 
-test('a path puts nothing into the log of a terminal that the terminal would obey', async (t) => {
+test('a path puts no control character into the log of a terminal', async (t) => {
   const strangers = ['%0afake%20line', '%0d%1b%5b2J', '%c2%9b31m', '%e2%80%a8', '%e2%80%ae', '%7f'];
   const logged = await logOnTerminal(
     t,
@@ -51,4 +53,73 @@ test('a key in a path with a line break is redacted wherever the path stands', a
     assert.equal(path, '/v1/\\u{a}as_stg_[redacted]\\u{a}');
     assert.equal(msg, `GET ${path} 401`);
   }
+});
+
+/** The lines of a request log for requests that took so many milliseconds, with `LOG_REQUESTS=errors`. */
+function logDurations(durations: readonly number[]): Record<string, unknown>[] {
+  const output = new PassThrough();
+  const log = createLog('info', output);
+  const requestLog = createRequestLog(log, 'errors', () => '192.0.2.1');
+  const request = { method: 'POST', url: '/v1/pets?secret', headers: {} };
+  const exchange = { id: 'req_1', request, caller: null } as unknown as Exchange;
+  for (const ms of durations) requestLog.note(exchange, 201, ms);
+  log.flush();
+  const lines = String(output.read() ?? '').split('\n');
+  return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+test('a slow request has its line in the log, whatever LOG_REQUESTS says', () => {
+  assert.deepEqual(logDurations([0, slowRequestMs - 1]), []);
+  const [line] = logDurations([slowRequestMs]);
+  const { level, method, path, status, ms, address } = line ?? {};
+  assert.deepEqual(
+    { level, method, path, status, ms, address },
+    { level: 40, method: 'POST', path: '/v1/pets', status: 201, ms: slowRequestMs, address: '192.0.2.1' },
+  );
+});
+
+test('an add that waits for the store is logged and timed with its wait', async (t) => {
+  const service = await startService(t);
+  const key = await service.createKey();
+  const file = service.openFile();
+  file.exec('begin immediate');
+  const startedAtMs = performance.now();
+  const adding = service.post(key, { name: 'Rex', categoryId: 1 });
+  while (performance.now() - startedAtMs < 1.1 * slowRequestMs) await service.request(key, '/nothing');
+  file.exec('rollback');
+  const id = (await adding).headers.get('x-request-id');
+  const line =
+    service
+      .readLog()
+      .split('\n')
+      .find((one) => one.includes(`"${id}"`)) ?? '{}';
+  assert.ok((JSON.parse(line) as { ms: number }).ms >= slowRequestMs, line);
+  const metrics = await (await fetch(`${service.app.opsUrl}/metrics`)).text();
+  const [, seconds] =
+    /_duration_seconds_sum\{route="POST \/v1\/pets",status="201"\} (\S+)/.exec(metrics) ?? [];
+  assert.ok(Number(seconds) >= 1, `${seconds} s`);
+});
+
+test('the trace id of a traceparent is in the line of its request, and nothing of a malformed one', async (t) => {
+  const service = await startService(t, { LOG_REQUESTS: 'all' });
+  const key = await service.createKey();
+  const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+  for (const [traceparent, logged] of [
+    [`00-${traceId}-00f067aa0ba902b7-01`, traceId],
+    [`cc-${traceId}-00f067aa0ba902b7-01-more`, traceId],
+    [`00-${traceId}-00f067aa0ba902b7`, undefined],
+    [`00-${'0'.repeat(32)}-00f067aa0ba902b7-01`, undefined],
+    [`00-${traceId.toUpperCase()}-00f067aa0ba902b7-01`, undefined],
+    ['secret', undefined],
+  ] as const) {
+    const { headers } = await service.request(key, '/pets', { headers: { traceparent } });
+    const id = headers.get('x-request-id');
+    const line =
+      service
+        .readLog()
+        .split('\n')
+        .find((one) => one.includes(`"${id}"`)) ?? '{}';
+    assert.equal((JSON.parse(line) as { traceId?: string }).traceId, logged, traceparent);
+  }
+  assert.doesNotMatch(service.readLog(), /secret/);
 });

@@ -64,7 +64,7 @@ test('a preflight of an address that cannot be read is timed like any other, and
   assert.doesNotMatch(service.readLog(), /OPTIONS/);
 });
 
-test('what is answered from memory counts like the rest, however its address is spelled', async (t) => {
+test('answers from memory are counted like all others, however their address is spelled', async (t) => {
   const service = await startService(t, { LOG_REQUESTS: 'errors' });
   const key = await service.createKey();
   await service.post(key, { name: 'Rex', categoryId: 1 });
@@ -74,8 +74,8 @@ test('what is answered from memory counts like the rest, however its address is 
   const metrics = await readMetrics(service);
   assert.equal(readValue(metrics, 'requests_total{route="GET /v1/pets",status="200"}'), 10);
   assert.equal(readValue(metrics, 'requests_total{route="GET /v1/pets/:petId",status="200"}'), 10);
-  assert.equal(readValue(metrics, 'ready_answers_total{source="memory"}'), 16);
-  assert.equal(readValue(metrics, 'ready_answers_total{source="store"}'), 4);
+  assert.equal(readValue(metrics, 'cached_answers_total{source="memory"}'), 18);
+  assert.equal(readValue(metrics, 'cached_answers_total{source="store"}'), 2);
 });
 
 test('no client adds a label, whatever it sends', async (t) => {
@@ -92,9 +92,9 @@ test('no client adds a label, whatever it sends', async (t) => {
 
   const metrics = await readMetrics(service);
   const routes = new Set(Array.from(metrics.matchAll(/ ?route="([^"]*)"/g), ([, route]) => route));
-  assert.deepEqual([...routes].sort(), ['none', 'unreadable']);
+  assert.deepEqual([...routes].sort(), ['none', 'malformed']);
   assert.equal(readValue(metrics, 'requests_total{route="none",status="405"}'), 4);
-  assert.equal(readValue(metrics, 'requests_total{route="unreadable",status="400"}'), 1);
+  assert.equal(readValue(metrics, 'requests_total{route="malformed",status="400"}'), 1);
 });
 
 test('the verdicts of the limits are shown by plan', async (t) => {

@@ -27,9 +27,9 @@ const parts = [
   [heavyInputs, 0.1],
   [manyAddresses, 0.002],
   [wrongKeys, 0.002],
+  [stalledLog, 0.02],
   [manyAddressesShared, 0.002],
   [wrongKeysShared, 0.03],
-  [stalledLog, 0.02],
 ] as const;
 
 for (const [scenario, scale] of parts) testShort(scenario, scale, 7, 'a good client is served');

@@ -35,7 +35,15 @@ export function openConnection(path: string, busyTimeoutMs: number): SqliteConne
 
 /** Opens a file for reading, beside a connection that writes. It never syncs: it makes no checkpoint as it closes. */
 export function openReadingConnection(path: string, busyTimeoutMs: number): SqliteConnection {
-  return createConnection(new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs }), path);
+  const raw = new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs });
+  try {
+    // Opens the file and its -wal now; SQLite would do it at the first read.
+    raw.exec('select count(*) from sqlite_schema');
+  } catch (error) {
+    raw.close();
+    throw error;
+  }
+  return createConnection(raw, path);
 }
 
 function createConnection(raw: DatabaseSync, path: string): SqliteConnection {

@@ -133,10 +133,13 @@ export function createSqliteWriter(thread: WritingThread): SqliteWriter {
     if (isBusy(error)) {
       heldUpBy = error;
       waiting = [...jobs, ...waiting];
+      withdraw();
     } else for (const { reject } of jobs) reject(toStorageError(error));
   }
 
+  /** Withdraws the jobs that have waited too long, and comes again when the next one will have. */
   function withdraw(): void {
+    clearTimeout(expiry);
     const lastAtMs = performance.now() - waitMsMax;
     const late = waiting.findIndex(({ queuedAtMs }) => queuedAtMs > lastAtMs);
     const withdrawn = waiting.splice(0, late < 0 ? waiting.length : late);
@@ -156,7 +159,6 @@ export function createSqliteWriter(thread: WritingThread): SqliteWriter {
       if (isClosed) return;
       isClosed = true;
       waitMsMax = drainWaitMsMax;
-      clearTimeout(expiry);
       withdraw();
       if (underWay.length > 0 || waiting.length > 0)
         await new Promise<void>((resolve) => {

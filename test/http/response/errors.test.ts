@@ -5,6 +5,7 @@ import { secondMs } from '../../../src/clock.ts';
 import { expectCommonHeaders, expectError } from '../../support/expect-error.ts';
 import { exchangeRaw } from '../../support/raw-http.ts';
 import { startService, type TestService } from '../../support/service.ts';
+import { startFaultyService } from '../faulty-service.ts';
 
 const service = await startService({ after }, { LOG_REQUESTS: 'all' });
 const key = await service.createKey();
@@ -85,6 +86,30 @@ test('an unforeseen failure is 500 and shows nothing of what lies inside; the lo
   }
 });
 
+const rex = '{"name":"Rex","categoryId":1}';
+
+test('an add that the store cannot do is 503 with the headers of its one count', async (t) => {
+  const { baseUrl, key: ownKey } = await startFaultyService(t);
+  const headers = { authorization: `Bearer ${ownKey}`, 'content-type': 'application/json' };
+  for (const remaining of ['999', '998']) {
+    const response = await fetch(`${baseUrl}/pets`, { method: 'POST', headers, body: rex });
+    await expectError(response, 503, 'unavailable');
+    assert.equal(response.headers.get('x-ratelimit-remaining'), remaining);
+    assert.equal(response.headers.get('retry-after'), '1');
+  }
+});
+
+test('an add whose answer cannot be serialised is 500, is done once, and the service goes on', async (t) => {
+  const { baseUrl, key: ownKey, store } = await startFaultyService(t, 'answer unwritable');
+  const headers = { authorization: `Bearer ${ownKey}`, 'content-type': 'application/json' };
+  const response = await fetch(`${baseUrl}/pets`, { method: 'POST', headers, body: rex });
+  await expectError(response, 500, 'internal_error');
+  assert.equal(response.headers.get('x-ratelimit-remaining'), '999');
+  const pets = await fetch(`${baseUrl}/pets`, { headers });
+  assert.equal(pets.headers.get('x-ratelimit-remaining'), '998');
+  assert.equal((await Array.fromAsync(store.catalogue.listAll())).flat().length, 1);
+});
+
 test('after a failure the service goes on', async (t) => {
   const [own, ownKey] = await startWithKey(t);
   const file = own.openFile();
@@ -95,7 +120,7 @@ test('after a failure the service goes on', async (t) => {
   assert.equal((await own.request(ownKey, '/pets')).status, 200);
 });
 
-test('a HEAD that fails bears no body', async (t) => {
+test('a HEAD that fails has no body', async (t) => {
   const [own, ownKey] = await startWithKey(t);
   own.openFile().exec('drop table idempotency_records; drop table pets');
   const response = await own.request(ownKey, '/pets', { method: 'HEAD' });
@@ -104,7 +129,7 @@ test('a HEAD that fails bears no body', async (t) => {
   expectCommonHeaders(response);
 });
 
-test('every response has an id of its own, which its line in the log bears too', async () => {
+test('every response has an id of its own, which is in its line of the log', async () => {
   const responses = [
     await service.request(key, '/pets'),
     await service.request(key, '/pets/none'),
@@ -126,13 +151,13 @@ test('every response has an id of its own, which its line in the log bears too',
   }
 });
 
-test('what is no readable HTTP has its line in the log, too', async (t) => {
+test('a malformed request has its line in the log', async (t) => {
   const [response] = await exchangeRaw(t, service.baseUrl, 'garbage\r\n\r\n');
   const id = response?.headers.get('x-request-id') ?? assert.fail();
   assert.match(service.readLog(), new RegExp(`"requestId":"${id}","status":400`));
 });
 
-test('an id that a client sends is not taken over', async () => {
+test('an X-Request-Id that a client sends is ignored', async () => {
   const response = await service.request(key, '/pets', { headers: { 'x-request-id': 'mine' } });
   assert.match(response.headers.get('x-request-id') ?? '', /^req_/);
 });

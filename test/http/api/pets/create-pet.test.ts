@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { expectCommonHeaders } from '../../../support/expect-error.ts';
+import { formatRequest, openRaw } from '../../../support/raw-http.ts';
 import { startService } from '../../../support/service.ts';
 
 const service = await startService({ after });
@@ -145,4 +146,22 @@ test('takes a body of exactly 65536 bytes', async () => {
 test('takes a body that says that it is not compressed', async () => {
   const body = '{"name":"Rex","categoryId":1}';
   assert.equal((await service.post(key, body, { 'content-encoding': 'identity' })).status, 201);
+});
+
+test('a body that arrives after its head, or byte by byte, is one animal', async (t) => {
+  const before = await service.countPets();
+  const body = '{"name":"Rex","categoryId":1}';
+  const headers = {
+    authorization: `Bearer ${key}`,
+    connection: 'keep-alive',
+    'content-type': 'application/json',
+    'content-length': String(body.length),
+  };
+  const request = formatRequest('POST /v1/pets', headers, body);
+  const connection = await openRaw(t, service.baseUrl);
+  for (const parts of [[request], [request.slice(0, -body.length), body], [...request]]) {
+    for (const part of parts) connection.send(part);
+    assert.equal((await connection.read()).status, 201);
+  }
+  assert.equal(await service.countPets(), before + 3);
 });

@@ -89,6 +89,8 @@ for (const query of [
   'limit=%205',
   'limit=5%20',
   'limit=5%00',
+  'limit=5status=available',
+  'limit=2=2',
   'limit=null',
   'limit=9007199254740993',
   'limit=99999999999999999999',
@@ -110,6 +112,17 @@ for (const status of ['available', 'pending', 'sold'])
       pets.map(({ id }) => id),
       pets.map(({ id }) => id).toSorted((a, b) => b - a),
     );
+  });
+
+for (const [query, same] of [
+  ['limit=2&', 'limit=2'],
+  ['limit=%32', 'limit=2'],
+  ['l%69mit=2', 'limit=2'],
+  ['status=sol%64', 'status=sold'],
+  ['limit=2&unknown=1', 'limit=2'],
+] as const)
+  test(`?${query} is another spelling of ?${same}`, async () => {
+    assert.deepEqual(await list(`?${query}`), await list(`?${same}`));
   });
 
 test('without status lists animals of every availability', async () => {

@@ -1,24 +1,20 @@
 import type { TestContext } from 'node:test';
 import { Client } from 'pg';
-import { type Engine, sqliteEngine } from '../support/engines.ts';
-import { createWarmKey } from '../support/lane.ts';
+import type { Engine } from '../support/engines.ts';
 import { startService, type TestService } from '../support/service.ts';
 
-/** A service with some animals of which none is ready, and a key that it remembers. */
-export async function startWith(
-  t: TestContext,
-  engine: Engine = sqliteEngine,
-  ...order: Parameters<TestService['createKey']>
-) {
+/** A service over a store of an engine, with five animals, and a key. It stops before the store is dropped. */
+export async function startOn(t: TestContext, engine: Engine) {
   let service: TestService | undefined;
   t.after(() => service?.stop());
   const { url } = await engine.createStore(t);
   service = await startService(t, { DATABASE_URL: url });
   await service.importPets(5);
-  return { service, url, key: await createWarmKey(service, ...order) };
+  const key = await service.createKey();
+  return { service, url, key, headers: { authorization: `Bearer ${key}`, connection: 'keep-alive' } };
 }
 
-/** A connection in whose transaction nobody else may read the animals. */
+/** A PostgreSQL connection in whose transaction nobody else may read the animals. */
 export async function lockPets(url: string): Promise<Client> {
   const locking = new Client({ connectionString: url });
   await locking.connect();

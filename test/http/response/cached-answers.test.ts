@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { findPostgres, sqliteEngine } from '../../support/engines.ts';
+import { expectError } from '../../support/expect-error.ts';
+import { startService } from '../../support/service.ts';
+import { startOn } from '../engine-service.ts';
+
+const postgres = await findPostgres();
+
+/** The headers that two answers to the same request have in common. */
+function listSteadyHeaders({ headers }: Response) {
+  const changing = /^(?:date|x-request-id|x-ratelimit-remaining|ratelimit)$/;
+  return [...headers].filter(([name]) => !changing.test(name));
+}
+
+function readNext({ headers }: Response): string {
+  return /<\/v1(.*)>/.exec(headers.get('link') ?? '')?.[1] ?? '';
+}
+
+for (const engine of [sqliteEngine, postgres])
+  test(`${engine.name}: an answer from the cache is the answer from the store, counted once`, {
+    skip: engine.skip,
+  }, async (t) => {
+    const { service, key } = await startOn(t, engine);
+    await service.post(key, '{"name":"Zoë","categoryId":9007199254740993}');
+    const second = readNext(await service.request(key, '/pets?limit=1'));
+    const ofStatus = readNext(await service.request(key, '/pets?limit=1&status=pending'));
+    const paths = ['/pets/2', '/pets/6', '/pets', '/pets?limit=2', '/pets?status=sold&limit=9'];
+    for (const path of [...paths, second, ofStatus]) {
+      // Strict handling goes past the cache.
+      const answers = [
+        await service.request(key, path),
+        await service.request(key, path),
+        await service.request(key, path, { headers: { prefer: 'handling=strict' } }),
+      ];
+      const [first = assert.fail(), ...others] = answers;
+      const body = await first.text();
+      assert.equal(first.status, 200, path);
+      for (const other of others) {
+        assert.deepEqual(listSteadyHeaders(other), listSteadyHeaders(first), path);
+        assert.equal(await other.text(), body, path);
+      }
+      const remaining = answers.map(({ headers }) => Number(headers.get('x-ratelimit-remaining')));
+      assert.deepEqual(
+        remaining,
+        remaining.map((_, index) => (remaining[0] ?? 0) - index),
+      );
+    }
+  });
+
+test('a key that is revoked, lacks the scope or is none gets nothing from the cache', async (t) => {
+  const service = await startService(t);
+  await service.importPets(1);
+  const key = await service.createKey('enterprise', undefined, { account: 'reader' });
+  const writer = await service.createKey('enterprise', undefined, { scopes: ['pets:write'] });
+  for (const path of ['/pets', '/pets/1']) {
+    for (let again = 0; again < 2; again += 1) assert.equal((await service.request(key, path)).status, 200);
+    await expectError(await service.request(writer, path), 403, 'scope_missing');
+    await expectError(await service.request(null, path), 401, 'api_key_missing');
+  }
+  const reader = (await service.store.keyring.list()).find(({ account }) => account === 'reader');
+  await service.store.keyring.revoke(reader?.id ?? '');
+  service.clock.advance(2_000);
+  await expectError(await service.request(key, '/pets'), 401, 'api_key_revoked');
+});
+
+test('a cached animal is gone once its operation is removed', async (t) => {
+  const service = await startService(t);
+  await service.importPets(1);
+  const key = await service.createKey();
+  const removedAtMs = Date.UTC(2030, 11, 5);
+  service.clock.advance(removedAtMs - 1 - service.clock.now());
+  for (let again = 0; again < 2; again += 1)
+    assert.equal((await service.request(key, '/pets/1')).status, 200);
+  service.clock.advance(1);
+  await expectError(await service.request(key, '/pets/1'), 410, 'gone');
+});
