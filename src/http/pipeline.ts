@@ -122,6 +122,8 @@ export function createPipeline(options: PipelineOptions): RequestListener {
     if (cached !== null) send(exchange, cached);
     else if (route.body === null) run(exchange, route, strict, null);
     else {
+      // A body without a byte has ended already, and is read in the next tick all the same.
+      track(exchange);
       route.body.checkType(request.headers);
       readBody(
         request,

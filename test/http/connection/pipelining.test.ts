@@ -7,6 +7,7 @@ import { defaultTimeouts } from '../../../src/http/connection/bounds.ts';
 import { createInFlight, type InFlight } from '../../../src/http/connection/in-flight.ts';
 import { createNodeServer } from '../../../src/http/connection/node-server.ts';
 import { handleInOrder, waitingRequestsMax } from '../../../src/http/connection/pipelining.ts';
+import { createReadPacing } from '../../../src/http/connection/read-pacing.ts';
 import { findPostgres, sqliteEngine } from '../../support/engines.ts';
 import { expectError } from '../../support/expect-error.ts';
 import { openRaw } from '../../support/raw-http.ts';
@@ -70,7 +71,8 @@ async function startServer(
   handle: RequestListener,
   { inFlight = createInFlight(), bytesMax }: { inFlight?: InFlight; bytesMax?: number } = {},
 ) {
-  const server = createNodeServer(handleInOrder(handle, inFlight, bytesMax), defaultTimeouts);
+  const server = createNodeServer((...exchange) => inOrder(...exchange), defaultTimeouts);
+  const inOrder = handleInOrder(handle, inFlight, createReadPacing(server), bytesMax);
   server.listen(0, '127.0.0.1');
   t.after(() => {
     server.closeAllConnections();
