@@ -45,5 +45,5 @@ const codeLengthMax = 70;
 export function quote(code: string): string {
   const line = code.replaceAll(/\s+/g, ' ');
   const short = line.length > codeLengthMax ? `${line.slice(0, codeLengthMax)}…` : line;
-  return `\`\` ${short.replaceAll('|', '\\|')} \`\``;
+  return `\`\`\` ${short.replaceAll('|', '\\|')} \`\`\``;
 }

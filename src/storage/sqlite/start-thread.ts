@@ -21,6 +21,8 @@ export async function startThread(path: string): Promise<WritingThread> {
   const worker = new Worker(new URL('./thread.ts', import.meta.url), {
     name: 'sqlite',
     workerData: path,
+    // Flags that suit the program, such as `--eval`, need not suit a thread. That SQLite is new, the program has said.
+    execArgv: ['--disable-warning=ExperimentalWarning'],
     // All that the thread sees of the environment. Without what was compiled before, its start takes ten times as long.
     env: compiled === undefined ? {} : { NODE_COMPILE_CACHE: compiled },
   });
