@@ -122,9 +122,8 @@ export function createPipeline(options: PipelineOptions): RequestListener {
     if (cached !== null) send(exchange, cached);
     else if (route.body === null) run(exchange, route, strict, null);
     else {
-      // A body without a byte has ended already, and is read in the next tick all the same.
-      track(exchange);
       route.body.checkType(request.headers);
+      track(exchange);
       readBody(
         request,
         (bytes) => attempt(exchange, () => run(exchange, route, strict, bytes)),
@@ -156,6 +155,7 @@ export function createPipeline(options: PipelineOptions): RequestListener {
     exchange.isAnswered = true;
     const { request, response } = exchange;
     const status = options.send(exchange, answer, cors.linesFor(request));
+    if (!response.shouldKeepAlive) inFlight.close(request.socket);
     if (exchange.isTracked && (request.complete || request.readableEnded))
       inFlight.end(request.socket, response);
     const ms = performance.now() - exchange.startedAtMs;

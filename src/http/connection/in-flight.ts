@@ -20,10 +20,14 @@ export interface InFlight {
   /** Forgets a request: an idle connection must not keep its last one in memory. */
   end(socket: Socket, response: ServerResponse): void;
   find(socket: Socket): Pending | undefined;
+  /** Notes that the last answer of a connection is made: Node closes it then, and nothing behind it is answered. */
+  close(socket: Socket): void;
+  isClosing(socket: Socket): boolean;
 }
 
 export function createInFlight(): InFlight {
   const latest = new WeakMap<Socket, Pending>();
+  const closing = new WeakSet<Socket>();
   const failures = new WeakMap<ServerResponse, AppError>();
 
   return {
@@ -41,6 +45,8 @@ export function createInFlight(): InFlight {
       if (latest.get(socket)?.response === response) latest.delete(socket);
     },
     find: (socket) => latest.get(socket),
+    close: (socket) => closing.add(socket),
+    isClosing: (socket) => closing.has(socket),
   };
 }
 

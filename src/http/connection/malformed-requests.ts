@@ -48,7 +48,6 @@ export interface MalformedOptions {
 export function answerMalformed(server: Server, { inFlight, batch, makeAnswer }: MalformedOptions): void {
   /** How much had been read of a connection when something on it could not be. */
   const broken = new WeakMap<Socket, number>();
-  const upgraded = endAfterUpgrade(server);
 
   async function answer(stream: Duplex, address: string, failure: AppError): Promise<void> {
     // The answer before it was the last of its connection.
@@ -71,39 +70,22 @@ export function answerMalformed(server: Server, { inFlight, batch, makeAnswer }:
     }
     broken.set(socket, socket.bytesRead);
     batch.flush();
-    if (code === afterLast) return;
+    if (code === afterLast || inFlight.isClosing(socket)) return;
     const known = parserErrors[code];
     const pending = inFlight.find(socket);
     const isUnreadable = known !== undefined || code.startsWith('HPE_');
     if (!isUnreadable || !socket.writable) socket.destroy();
     else if (pending?.response.req.complete === false) pending.breakOff(known ?? badBody);
-    else if (!upgraded.has(socket))
-      whenSent(pending?.response, () => answer(socket, socket.remoteAddress ?? '', known ?? badHead));
+    else whenSent(pending?.response, () => answer(socket, socket.remoteAddress ?? '', known ?? badHead));
   });
 
   /** CONNECT asks for a tunnel, and there is none. Nobody else listens to the errors of its stream. */
   server.on('connect', ({ socket }: IncomingMessage, stream: Duplex) => {
     stream.on('error', () => stream.destroy());
     batch.flush();
-    if (upgraded.has(socket)) return;
+    if (inFlight.isClosing(socket)) return;
     whenSent(inFlight.find(socket)?.response, () => answer(stream, socket.remoteAddress ?? '', noTunnel));
   });
-}
-
-/**
- * An Upgrade is ignored, and its connection ends with the answer: Node's parser drops what comes in one packet behind
- * such a request, and would go on reading in the middle of it. Gives these connections.
- */
-function endAfterUpgrade(server: Server): WeakSet<Socket> {
-  const upgraded = new WeakSet<Socket>();
-  const end = ({ headers, socket }: IncomingMessage, response: ServerResponse) => {
-    if (headers.upgrade === undefined) return;
-    response.shouldKeepAlive = false;
-    upgraded.add(socket);
-  };
-  server.prependListener('request', end);
-  server.prependListener('checkExpectation', end);
-  return upgraded;
 }
 
 /** Acts once a response, and with it all before it on its connection, is on its way. */

@@ -1,4 +1,10 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { connectionsMax, countCheckMs, headerBytesMax, headersMax, type Timeouts } from './bounds.ts';
 import { cutStalledReaders } from './stalled-readers.ts';
 
@@ -29,5 +35,18 @@ export function createNodeServer(
   // An unknown expectation may be ignored (RFC 9110, section 10.1.1).
   server.on('checkExpectation', handler);
   cutStalledReaders(server, untakenMs);
+  endAfterUpgrade(server);
   return server;
+}
+
+/**
+ * An Upgrade is ignored, and its connection ends with the answer: Node's parser drops what comes in one packet behind
+ * such a request, and would go on reading in the middle of it.
+ */
+function endAfterUpgrade(server: Server): void {
+  const end = ({ headers }: IncomingMessage, response: ServerResponse) => {
+    if (headers.upgrade !== undefined) response.shouldKeepAlive = false;
+  };
+  server.prependListener('request', end);
+  server.prependListener('checkExpectation', end);
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { generateKey } from '../../../src/accounts/api-key.ts';
+import { createKeyLookup } from '../../../src/accounts/key-lookup.ts';
 import { createKeyVerifier } from '../../../src/accounts/key-verifier.ts';
 import type { Exchange } from '../../../src/http/exchange.ts';
 import { createGate } from '../../../src/http/request/admission.ts';
@@ -13,13 +14,14 @@ test('each request whose key cannot be read is refused and not counted, also of 
   const clock = () => Date.UTC(2027, 0, 2, 12);
   const verifier = createKeyVerifier(database as Database, clock);
   const limiter = createLimiter({ counters: createMemoryCounters(), clock });
-  const gate = createGate(verifier, limiter, () => '192.0.2.1');
+  const keyLookup = createKeyLookup({ verifier, findRefusal: limiter.findRefusal, clock });
+  const gate = createGate(keyLookup, limiter, () => '192.0.2.1');
   const request = { headers: { authorization: `Bearer ${generateKey('dev')}` } };
   const exchange = { request, match: { access: 'key' } } as unknown as Exchange;
   // The second waits for what the first reads.
   for (const { caller, limit, refusal } of await Promise.all([gate.admit(exchange), gate.admit(exchange)])) {
     assert.equal(caller, null);
     assert.equal(refusal?.code, 'internal_error');
-    assert.equal(limit?.['x-ratelimit-remaining'], 60);
+    assert.equal(limit?.['x-ratelimit-remaining'], '60');
   }
 });
