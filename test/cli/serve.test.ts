@@ -97,65 +97,6 @@ test('a store that another program keeps locked does not keep the service from e
   assert.match(service.readLog(), /the last second of counts could not be written/);
 });
 
-describe('V8', () => {
-  /** Serves a crowd, and gives what V8 tells meanwhile of its collections, and of what it counts that outlives them. */
-  async function serveCrowd(t: TestContext, flags: readonly string[] = []): Promise<string> {
-    const telling = JSON.stringify(['--trace-gc', '--trace-pretenuring-statistics', ...flags]);
-    const preload = `
-      import { setFlagsFromString } from 'node:v8';
-      process.on('SIGUSR2', () => ${telling}.forEach((flag) => setFlagsFromString(flag)));
-    `;
-    const settings = { DATABASE_URL: `sqlite:${await makeFolder(t)}/store.db` };
-    const service = await serveInProcess(t, { settings, preload });
-    service.child.kill('SIGUSR2');
-    let sent = 0;
-    async function sendOneByOne(): Promise<void> {
-      for (; sent < 4_000; sent += 1) await (await fetch(`${service.url}/pets`)).arrayBuffer();
-    }
-    await Promise.all(Array.from({ length: 64 }, sendOneByOne));
-    const { stdout } = await service.end('SIGTERM');
-    assert.match(stdout, /Scavenge/);
-    return stdout;
-  }
-
-  test('does not decide where to make things by what has outlived its collections', async (t) => {
-    assert.doesNotMatch(await serveCrowd(t), /pretenuring/);
-  });
-
-  test('would decide so, as it comes', async (t) => {
-    assert.match(await serveCrowd(t, ['--allocation-site-pretenuring']), /pretenuring/);
-  });
-
-  /** How much of what a service has compiled is left once V8 has collected what it takes for long unused. */
-  async function restAll(t: TestContext, flags: readonly string[] = []): Promise<number> {
-    const telling = JSON.stringify(['--stress-flush-code', '--expose-gc', ...flags]);
-    const preload = `
-      import { getHeapCodeStatistics, setFlagsFromString } from 'node:v8';
-      import { runInNewContext } from 'node:vm';
-      const measure = () => getHeapCodeStatistics().bytecode_and_metadata_size;
-      process.on('SIGUSR2', () => {
-        ${telling}.forEach((flag) => setFlagsFromString(flag));
-        const before = measure();
-        for (let time = 0; time < 2; time += 1) runInNewContext('gc()');
-        console.error('left', measure() / before, 'of it');
-      });
-    `;
-    const settings = { DATABASE_URL: `sqlite:${await makeFolder(t)}/store.db` };
-    const service = await serveInProcess(t, { settings, preload });
-    service.child.kill('SIGUSR2');
-    await service.untilLogged('of it');
-    return Number(/left (\S+) of it/.exec(service.readLog())?.[1]);
-  }
-
-  test('keeps what it has compiled while nobody asks for it', async (t) => {
-    assert.ok((await restAll(t)) > 0.9);
-  });
-
-  test('would drop it, as it comes', async (t) => {
-    assert.ok((await restAll(t, ['--flush-bytecode'])) < 0.6);
-  });
-});
-
 test('a start that fails leaves the first key to the next', async (t) => {
   const holder = createServer().listen(0, '127.0.0.1');
   t.after(() => holder.close());

@@ -40,19 +40,18 @@ for (const engine of [sqliteEngine, postgres])
       }
     });
 
-    // Node closes such a connection at once, so what waits for PostgreSQL comes too late.
-    test(`${name}: a client that ends its side with its request gets its answer ${what}`, {
-      skip: engine === sqliteEngine ? skip : 'the answer is not made within the turn',
-    }, async (t) => {
-      const { service, request } = await start(t);
-      // Node reads on, up to the end, after a read that filled its buffer. Empty lines before a request are ignored.
-      for (const text of [request, request.padStart(bufferBytes, '\r\n')]) {
-        const connection = await openRaw(t, service.baseUrl);
-        connection.send(text);
-        connection.end();
-        assert.deepEqual(listStatuses(await connection.readAll()), [outcome]);
-      }
-    });
+    // Node closes such a connection at once, so an answer that waits for PostgreSQL comes too late.
+    if (engine === sqliteEngine)
+      test(`${name}: a client that ends its side with its request gets its answer ${what}`, async (t) => {
+        const { service, request } = await start(t);
+        // Node reads on, up to the end, after a read that filled its buffer. Empty lines before a request are ignored.
+        for (const text of [request, request.padStart(bufferBytes, '\r\n')]) {
+          const connection = await openRaw(t, service.baseUrl);
+          connection.send(text);
+          connection.end();
+          assert.deepEqual(listStatuses(await connection.readAll()), [outcome]);
+        }
+      });
 
     test(`${name}: a client that resets its connection before its answer ${what} harms nobody`, {
       skip,
