@@ -62,7 +62,7 @@ export interface ListPetsQuery {
   readonly limit?: number | undefined;
   /** Availability. */
   readonly status?: PetStatus | undefined;
-  /** Where the page begins, as a `Link` of the page before has it. */
+  /** Where the page begins: copied from the `Link` of the page before. */
   readonly cursor?: string | undefined;
 }
 

@@ -22,6 +22,7 @@ const ListPetsQuery = Type.Object({
   cursor: Type.Optional(
     Type.String({
       minLength: 1,
+      maxLength: 64,
       description: 'Where the page begins: copied from the `Link` of the page before.',
       examples: ['AwAAAAAAAAAqrK1CcODeb8rGtA'],
       'x-stability': 'beta',
