@@ -6,7 +6,7 @@ import type { TrustProxy } from '../config.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Log } from '../observability/log.ts';
 import type { Catalogue } from '../pets/catalogue.ts';
-import { operations } from './api/operations.ts';
+import { operations as allOperations } from './api/operations.ts';
 import { bindOperation } from './bind-operation.ts';
 import { createAnswerBatch } from './connection/answer-batch.ts';
 import { defaultTimeouts, type Timeouts } from './connection/bounds.ts';
@@ -20,6 +20,7 @@ import { createMalformedAnswers } from './malformed-answers.ts';
 import { describeApi } from './openapi/description.ts';
 import { responseHeaders } from './openapi/headers.ts';
 import { requestHeaders } from './openapi/parameters.ts';
+import type { Operation } from './operation.ts';
 import { createPipeline } from './pipeline.ts';
 import { createGate } from './request/admission.ts';
 import { createClientAddress } from './request/client-address.ts';
@@ -47,12 +48,14 @@ export interface ServerOptions {
   readonly corsOrigins: readonly string[];
   readonly logRequests: 'errors' | 'all';
   readonly timeouts?: Timeouts;
+  /** Every one of api/operations.ts if absent. */
+  readonly operations?: readonly Operation[];
 }
 
 /** Builds the public surface (`/v1`, `/openapi.json`, `/docs`); it does not listen. */
 export function buildServer(options: ServerOptions): HttpService {
   const { catalogue, limiter, clock, log, publicUrl, registry = new Registry() } = options;
-  const { timeouts = defaultTimeouts } = options;
+  const { timeouts = defaultTimeouts, operations = allOperations } = options;
   const baseUrl = publicUrl ?? '/v1';
   const docsUrl = publicUrl === null ? '/docs' : new URL('docs', publicUrl).href;
 
@@ -78,7 +81,7 @@ export function buildServer(options: ServerOptions): HttpService {
       exposed: Object.keys(responseHeaders).filter(
         (name) => !/^Access-Control|Vary|(?:Successor|Help)Link$/.test(name),
       ),
-      methods: listMethods(),
+      methods: listMethods(operations),
       requestHeaders: ['Authorization', 'Content-Type', ...Object.keys(requestHeaders)].sort(),
     }),
     cache: createResponseCache(catalogue.stamps, registry),
@@ -105,7 +108,7 @@ export function buildServer(options: ServerOptions): HttpService {
   return service;
 }
 
-function listMethods(): string[] {
+function listMethods(operations: readonly Operation[]): string[] {
   const own = operations.map(({ method }) => method);
   return [...new Set([...own, 'HEAD'])].sort();
 }

@@ -7,6 +7,7 @@ import { drainMsMax } from '../../src/app.ts';
 import { secondMs } from '../../src/clock.ts';
 import { settings } from '../../src/config.ts';
 import { jsonDepthMax } from '../../src/exact-json.ts';
+import { batchedAnswersMax } from '../../src/http/connection/answer-batch.ts';
 import {
   backlogMax,
   chunkExtensionBytesMax,
@@ -22,6 +23,7 @@ import {
   waitingBytesMax,
   waitingRequestsMax,
 } from '../../src/http/connection/pipelining.ts';
+import { connectionsPerTurn, turnMsMax } from '../../src/http/connection/read-pacing.ts';
 import { bodyBytesMax } from '../../src/http/request/body.ts';
 import { slowRequestMs, unavailableLinesMax } from '../../src/http/request-log.ts';
 import { cacheBytesMax } from '../../src/http/response/response-cache.ts';
@@ -63,6 +65,9 @@ test('docs/settings.md names the fixed bounds as the program holds them', () => 
     waitingRequestsMax.toLocaleString('en'),
     `${waitingBytesMax / 2 ** 20} MiB`,
     String(requestsPerTurn),
+    String(connectionsPerTurn),
+    `${turnMsMax} ms`,
+    String(batchedAnswersMax),
     connectionsMax.toLocaleString('en'),
     backlogMax.toLocaleString('en'),
     waitingWorksMax.toLocaleString('en'),

@@ -15,7 +15,7 @@ import { testShort } from './short.ts';
 
 /**
  * A small part of each. What takes its minutes by the service's own times is left to `npm run torture`; those times
- * themselves are tested, shortened, in test/http/timeouts.test.ts and open-connections.test.ts.
+ * themselves are tested, shortened, in test/http/connection.
  */
 const parts = [
   [slowHeads, 0.02],

@@ -71,7 +71,7 @@ async function startServer(
   handle: RequestListener,
   { inFlight = createInFlight(), bytesMax }: { inFlight?: InFlight; bytesMax?: number } = {},
 ) {
-  const server = createNodeServer((request, response) => inOrder(request, response), defaultTimeouts);
+  const server = createNodeServer((...exchange) => inOrder(...exchange), defaultTimeouts);
   const inOrder = handleInOrder(handle, inFlight, createReadPacing(server), bytesMax);
   server.listen(0, '127.0.0.1');
   t.after(() => {

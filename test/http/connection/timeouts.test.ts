@@ -1,47 +1,11 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
 import { after, test } from 'node:test';
-import { createKeyVerifier } from '../../../src/accounts/key-verifier.ts';
-import { parseConfig } from '../../../src/config.ts';
-import { createCursors } from '../../../src/http/request/cursor.ts';
-import { buildServer } from '../../../src/http/server.ts';
-import { createLimiter } from '../../../src/limits/limiter.ts';
-import { createMemoryCounters } from '../../../src/limits/memory/memory-counters.ts';
-import { createLog } from '../../../src/observability/log.ts';
-import { resolvePlan } from '../../../src/plans/plan.ts';
-import { openStore } from '../../../src/store.ts';
 import { expectError } from '../../support/expect-error.ts';
 import { openRaw } from '../../support/raw-http.ts';
-import { createMovableClock, makeFolder } from '../../support/service.ts';
+import { startBuiltServer } from '../built-server.ts';
 
-const clock = createMovableClock().now;
-const folder = await makeFolder({ after });
-const config = parseConfig({ DATABASE_URL: `sqlite:${join(folder, 'animal-store.db')}` });
-const store = await openStore(config, clock);
-const server = buildServer({
-  ...config,
-  catalogue: store.catalogue,
-  verifier: createKeyVerifier(store.database, clock),
-  limiter: createLimiter({ counters: createMemoryCounters(), clock }),
-  cursors: createCursors(new Uint8Array(32)),
-  clock,
-  log: createLog('silent', new PassThrough()),
-  timeouts: { headersMs: 200, requestMs: 400, keepAliveMs: 100, untakenMs: 600 },
-});
-const url = await server.listen('127.0.0.1', 0);
-after(async () => {
-  await server.close(0);
-  await store.close();
-});
-
-const plan = resolvePlan('pro', {});
-const { key } = await store.keyring.issue({
-  account: null,
-  plan: 'problem' in plan ? null : plan,
-  scopes: null,
-  lifetimeMs: null,
-});
+const timeouts = { headersMs: 200, requestMs: 400, keepAliveMs: 100, untakenMs: 600 };
+const { baseUrl: url, key, store } = await startBuiltServer({ after }, { timeouts });
 const head = `Host: localhost\r\nAuthorization: Bearer ${key}\r\n`;
 const post = `POST /v1/pets HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: 29\r\n\r\n`;
 
@@ -60,7 +24,7 @@ test('a body that does not arrive in time is 408, counted for the account, and e
   connection.send(`${post}{"name":`);
   const [response, ...others] = await connection.readAll();
   await expectError(response ?? assert.fail(), 408, 'request_timeout');
-  assert.equal(response?.headers.get('x-ratelimit-limit'), '300');
+  assert.equal(response?.headers.get('x-ratelimit-limit'), '1000');
   assert.equal(response?.headers.get('connection'), 'close');
   assert.deepEqual(others, []);
 });

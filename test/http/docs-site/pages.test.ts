@@ -5,7 +5,13 @@ import { guides } from '../../../src/http/docs-site/guides.ts';
 import { findLinks, readDocument } from '../../docs/markdown.ts';
 import { startService } from '../../support/service.ts';
 
-const addresses = ['/docs', ...guides.map(({ name }) => `/docs/${name}`)];
+const addresses = ['/', '/docs', ...guides.map(({ name }) => `/docs/${name}`)];
+const unknown = [
+  '/docs/nothing',
+  '/docs/nothing/at/all',
+  '/docs/assets/nothing.js',
+  '/docs/assets/..%2F..%2Fassets.ts',
+];
 
 function findAll(text: string, pattern: RegExp): string[] {
   return [...text.matchAll(pattern)].map(([, found = '']) => found);
@@ -24,7 +30,7 @@ test('every page is served without a key, with the headers of the limit and a po
   }
 });
 
-test('a page has nothing inline that the policy would forbid, and names no other server', async (t) => {
+test('a page has nothing inline that its policy forbids, and names no other server', async (t) => {
   const { app } = await startService(t);
   for (const address of addresses) {
     const html = await (await fetch(app.url + address)).text();
@@ -38,7 +44,7 @@ test('every link of a page leads to a page, and where it names one, to an anchor
   const { app } = await startService(t);
   const anchors = new Map<string, string[]>();
   const links: [from: string, to: URL][] = [];
-  for (const address of addresses) {
+  for (const address of [...addresses, ...unknown]) {
     const html = await (await fetch(app.url + address)).text();
     anchors.set(address, findAll(html, / id="([^"]*)"/g));
     for (const link of findAll(html, /<a [^>]*href="([^"]*)"/g))
@@ -108,21 +114,21 @@ test('the policy lets a page call the service under the origin of PUBLIC_URL, an
   assert.equal(findAll(policy, /(http)/g).length, 1);
 });
 
-test('what is for operators is not in the guides', async (t) => {
+test('the part for operators is not in the guides', async (t) => {
   const { app } = await startService(t);
   const html = await (await fetch(`${app.url}/docs/limits`)).text();
   assert.match(html, /How a good client behaves/);
   assert.doesNotMatch(html, /REDIS_URL|benchmark|event loop/);
 });
 
-test('a slash at the end of /docs leads to the page', async (t) => {
+test('a slash behind /docs leads to the page', async (t) => {
   const { app } = await startService(t);
   const response = await fetch(`${app.url}/docs/`);
   assert.equal(response.status, 200);
   assert.equal(response.url, `${app.url}/docs`);
 });
 
-test('a page that is there already is answered 304', async (t) => {
+test('a page that has not changed is 304', async (t) => {
   const { app } = await startService(t);
   const first = await fetch(`${app.url}/docs/errors`);
   const etag = first.headers.get('etag') ?? '';
@@ -131,7 +137,7 @@ test('a page that is there already is answered 304', async (t) => {
   assert.equal(second.status, 304);
 });
 
-test('a style sheet and a script are kept for ever under a name that changes with them', async (t) => {
+test('a style sheet and a script are cached for ever under a name that changes with them', async (t) => {
   const { app } = await startService(t);
   const html = await (await fetch(`${app.url}/docs`)).text();
   const assets = findAll(html, /(?:src|href)="\.(\/docs\/assets\/[^"]*)"/g);
@@ -151,12 +157,21 @@ test('a style sheet and a script are kept for ever under a name that changes wit
   }
 });
 
-test('what is no page and no file of the documentation is 404, with the headers of the limit', async (t) => {
+test('an unknown page of the documentation is 404, a page with the way to all others', async (t) => {
   const { app } = await startService(t);
-  for (const address of ['/docs/nothing', '/docs/assets/nothing.js', '/docs/assets/..%2F..%2Fdocs-page.ts']) {
+  for (const address of unknown) {
     const response = await fetch(app.url + address);
     assert.equal(response.status, 404, address);
+    assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8');
     assert.ok(response.headers.has('x-ratelimit-remaining'));
-    assert.match(await response.text(), /Page not found|"code":"not_found"/);
+    const html = await response.text();
+    assert.match(html, /<h1>Page not found<\/h1>/);
+    assert.ok(html.includes('>Getting started</a>'));
   }
+});
+
+test('the address of the service itself is a page with the way to the documentation', async (t) => {
+  const { app } = await startService(t);
+  const html = await (await fetch(app.url)).text();
+  assert.match(html, /<a href="\.\/docs\/getting-started">/);
 });

@@ -90,6 +90,22 @@ test('every int64 tells its bounds to the digit', () => {
   assert.equal(text.split(bounds).length - 1, all.length);
 });
 
+/** Every object in a JSON value, the value itself included. */
+function* walk(node: unknown): Generator<Record<string, unknown>> {
+  if (typeof node !== 'object' || node === null) return;
+  if (!Array.isArray(node)) yield node as Record<string, unknown>;
+  for (const member of Object.values(node)) yield* walk(member);
+}
+
+test('every string and every integer has bounds', () => {
+  const schemas = [...walk(description)].filter(({ type }) => type === 'string' || type === 'integer');
+  assert.ok(schemas.length > 30);
+  for (const schema of schemas) {
+    const bounds = schema['type'] === 'string' ? ['maxLength', 'enum'] : ['maximum'];
+    assert.ok(bounds.some((name) => name in schema), JSON.stringify(schema));
+  }
+});
+
 test('every pattern is one that the regular expressions of all languages know', () => {
   const patterns = [...text.matchAll(/"pattern":"((?:[^"\\]|\\.)*)"/g)].map(([, found]) =>
     JSON.parse(`"${found}"`),

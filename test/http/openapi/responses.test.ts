@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import type { TObject } from 'typebox';
+import { scopes } from '../../../src/accounts/account.ts';
+import { operations } from '../../../src/http/api/operations.ts';
+import type { Operation } from '../../../src/http/operation.ts';
 import { exchangeRaw, formatRequest, type RawResponse } from '../../support/raw-http.ts';
 import { createMovableClock, startService } from '../../support/service.ts';
 import { startFaultyService } from '../faulty-service.ts';
@@ -7,25 +11,12 @@ import { type Description, expectDescribed, listOperations } from './description
 
 const service = await startService({ after });
 const key = await service.createKey();
-const response = await fetch(`${new URL(service.baseUrl).origin}/openapi.json`);
-const description = (await response.json()) as Description;
+// The examples of path parameters name an animal up to here.
+await service.importPets(50);
+const { origin: address } = new URL(service.baseUrl);
+const description = (await (await fetch(`${address}/openapi.json`)).json()) as Description;
 
-/** How each operation is called as it should be. */
-const calls = {
-  listPets: { method: 'GET', path: '/pets', lacking: 'pets:write', body: null },
-  createPet: { method: 'POST', path: '/pets', lacking: 'pets:read', body: '{"name":"Rex","categoryId":1}' },
-  getPet: { method: 'GET', path: '/pets/1', lacking: 'pets:write', body: null },
-  headPets: { method: 'HEAD', path: '/pets', lacking: 'pets:write', body: null },
-  headPet: { method: 'HEAD', path: '/pets/1', lacking: 'pets:write', body: null },
-} as const;
-
-type CallName = keyof typeof calls;
-type OperationId = Exclude<CallName, keyof typeof heads>;
-
-/** HEAD is described with the GET whose headers it answers. */
-const heads = { headPets: 'listPets', headPet: 'getPet' } as const;
-
-/** What a call has that is not as it should be. */
+/** How a call differs from one that is as it should be. */
 interface Change {
   readonly baseUrl?: string;
   readonly key?: string | null;
@@ -35,11 +26,34 @@ interface Change {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-async function call(operationId: CallName, change: Change = {}): Promise<RawResponse> {
-  const usual = { baseUrl: service.baseUrl, key, headers: {}, ...calls[operationId] };
-  const { baseUrl, path, method, key: sent, body, headers } = { ...usual, ...change };
+type Drive = () => Promise<RawResponse>;
+
+/** The statuses that no declaration tells how to drive, by operation: each a change of the usual call. */
+const special: Readonly<Record<string, Readonly<Record<number, Change>>>> = {
+  getPet: { 404: { path: '/pets/0' } },
+};
+
+/** The address of an operation, with the examples of its parameters. */
+function pathOf({ path, params }: Operation): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(exampleOf(params, name)));
+}
+
+function exampleOf(params: TObject | undefined, name: string): unknown {
+  const { examples } = (params?.properties[name] ?? {}) as { readonly examples?: readonly unknown[] };
+  return examples?.[0] ?? assert.fail(`${name} has no example`);
+}
+
+function bodyOf({ bodyExamples = {} }: Operation): string | null {
+  const [example] = Object.values(bodyExamples);
+  return example === undefined ? null : JSON.stringify(example.value);
+}
+
+async function call(operation: Operation, change: Change = {}): Promise<RawResponse> {
+  const { method } = operation;
+  const usual = { baseUrl: service.baseUrl, key, method, path: pathOf(operation), headers: {} };
+  const { baseUrl, path, key: sent, body = bodyOf(operation), headers, ...other } = { ...usual, ...change };
   const answer = await fetch(baseUrl + path, {
-    method,
+    method: other.method,
     body,
     headers: {
       ...(sent !== null && { authorization: `Bearer ${sent}` }),
@@ -50,180 +64,166 @@ async function call(operationId: CallName, change: Change = {}): Promise<RawResp
   return { status: answer.status, headers: answer.headers, body: await answer.text() };
 }
 
-/** The head of a call as it goes over the wire. */
-function formatHead(operationId: CallName, sent: string, headers: Readonly<Record<string, string>> = {}) {
-  const { method, path } = calls[operationId];
-  return formatRequest(`${method} /v1${path}`, { authorization: `Bearer ${sent}`, ...headers });
+/** The head of a call as it is sent. */
+function formatHead(operation: Operation, sent: string, headers: Readonly<Record<string, string>> = {}) {
+  const line = `${operation.method} /v1${pathOf(operation)}`;
+  return formatRequest(line, { authorization: `Bearer ${sent}`, ...headers });
 }
 
 async function callRaw(baseUrl: string, ...parts: string[]): Promise<RawResponse> {
   const [answer] = await exchangeRaw({ after }, baseUrl, ...parts);
-  assert.ok(answer);
-  return answer;
+  return answer ?? assert.fail('no response');
 }
 
-type Drives = Readonly<Record<number, () => Promise<RawResponse>>>;
+const strict = { prefer: 'handling=strict' };
+const chunked = { 'transfer-encoding': 'chunked', 'content-type': 'application/json' };
 
-/** What every operation answers alike. */
-function commonDrives(operationId: CallName): Drives {
-  const { lacking } = calls[operationId];
+/** What every operation answers alike; `change` makes another call of it, as HEAD. */
+function commonDrives(operation: Operation, change: Change): Record<number, Drive> {
+  const ask = (more: Change = {}) => call(operation, { ...change, ...more });
   return {
-    401: () => call(operationId, { key: null }),
+    400: () => ask({ path: `${pathOf(operation)}?unknown=1`, headers: strict }),
+    401: () => ask({ key: null }),
     403: async () => {
-      const limited = await service.createKey('pro', undefined, { scopes: [lacking] });
-      return call(operationId, { key: limited });
-    },
-    405: () => call(operationId, { method: 'DELETE' }),
-    408: async () => {
-      const { baseUrl, key: valid } = await startFaultyService({ after });
-      return callRaw(baseUrl, formatHead(operationId, valid).slice(0, -2));
-    },
-    413: async () => {
-      // A key that has to be read keeps the answer back until the body has proved unreadable.
-      const head = formatHead(operationId, await service.createKey(), chunked);
-      return callRaw(service.baseUrl, head, `1;${'a'.repeat(20_000)}`);
+      const others = scopes.filter((scope) => scope !== operation.scope);
+      return ask({ key: await service.createKey('pro', undefined, { scopes: others }) });
     },
     429: async () => {
       const exhausted = await service.createKey('enterprise', { perMinute: 1, perDay: 1 });
-      await call(operationId, { key: exhausted });
-      return call(operationId, { key: exhausted });
+      await ask({ key: exhausted });
+      return ask({ key: exhausted });
     },
-    431: () => call(operationId, { headers: { 'x-filler': 'a'.repeat(20_000) } }),
     500: async () => {
       const broken = await startService({ after });
       const valid = await broken.createKey();
       broken.openFile().exec('alter table pets rename to hidden');
-      return call(operationId, { baseUrl: broken.baseUrl, key: valid });
+      return ask({ baseUrl: broken.baseUrl, key: valid });
     },
-    503: async () => call(operationId, await startFaultyService({ after })),
+    503: async () => ask(await startFaultyService({ after })),
   };
 }
 
-const chunked = { 'transfer-encoding': 'chunked', 'content-type': 'application/json' };
-
-async function callAgain(operationId: CallName): Promise<RawResponse> {
-  const { headers } = await call(operationId);
-  return call(operationId, { headers: { 'if-none-match': headers.get('etag') ?? '' } });
+/** What is answered before a method is known. */
+function earlyDrives(operation: Operation): Record<number, Drive> {
+  return {
+    405: () => call(operation, { method: 'PROPFIND' }),
+    408: async () => {
+      const { baseUrl, key: valid } = await startFaultyService({ after });
+      return callRaw(baseUrl, formatHead(operation, valid).slice(0, -2));
+    },
+    413: async () => {
+      // A key that has to be read keeps the answer back until the body has proved unreadable.
+      const head = formatHead(operation, await service.createKey(), chunked);
+      return callRaw(service.baseUrl, head, `1;${'a'.repeat(20_000)}`);
+    },
+    431: () => call(operation, { headers: { 'x-filler': 'a'.repeat(20_000) } }),
+  };
 }
 
 /** Of two calls under one Idempotency-Key, one is refused while the other waits for the store. */
-async function callTwice(): Promise<RawResponse> {
+async function callTwice(operation: Operation): Promise<RawResponse> {
   const file = service.openFile();
   file.exec('begin immediate');
-  const both = [1, 2].map(() => call('createPet', { headers: { 'idempotency-key': 'twice' } }));
+  const both = [1, 2].map(() => call(operation, { headers: { 'idempotency-key': `twice-${operation.id}` } }));
   const refused = await Promise.race(both);
   file.exec('rollback');
   await Promise.all(both);
   return refused;
 }
 
-const inWhole: Readonly<Record<OperationId, Drives>> = {
-  listPets: {
-    ...commonDrives('listPets'),
-    200: () => call('listPets', { path: '/pets?limit=1' }),
-    304: () => callAgain('listPets'),
-    400: () => call('listPets', { path: '/pets?limit=0' }),
-  },
-  createPet: {
-    ...commonDrives('createPet'),
-    201: () => call('createPet'),
-    400: () => call('createPet', { body: '{}' }),
-    409: callTwice,
-    415: () => call('createPet', { headers: { 'content-type': 'text/plain' } }),
-    422: async () => {
-      const headers = { 'idempotency-key': 'once' };
-      await call('createPet', { headers });
-      return call('createPet', { headers, body: '{"name":"Max","categoryId":1}' });
-    },
-  },
-  getPet: {
-    ...commonDrives('getPet'),
-    200: () => call('getPet'),
-    304: () => callAgain('getPet'),
-    400: () => call('getPet', { path: '/pets/1?a=1', headers: { prefer: 'handling=strict' } }),
-    404: () => call('getPet', { path: '/pets/0' }),
-    410: () => callRemoved('getPet'),
-  },
-};
-
-/** A request that is cut off or cannot be read has no method yet, and an unknown one is no HEAD. */
-function headDrives(name: keyof typeof heads, own: Drives): Drives {
-  const { 405: _unknown, 408: _late, 413: _large, 431: _long, ...common } = commonDrives(name);
-  return { ...common, 200: () => call(name), 304: () => callAgain(name), ...own };
+async function callReused(operation: Operation): Promise<RawResponse> {
+  const headers = { 'idempotency-key': `reused-${operation.id}` };
+  await call(operation, { headers });
+  return call(operation, { headers, body: `${bodyOf(operation)} ` });
 }
 
-const inHead: Readonly<Record<keyof typeof heads, Drives>> = {
-  headPets: headDrives('headPets', { 400: () => call('headPets', { path: '/pets?limit=0' }) }),
-  headPet: headDrives('headPet', {
-    400: () => call('headPet', { path: '/pets/1?a=1', headers: { prefer: 'handling=strict' } }),
-    404: () => call('headPet', { path: '/pets/0' }),
-    410: () => callRemoved('headPet'),
-  }),
-};
-
-async function callRemoved(operationId: CallName): Promise<RawResponse> {
-  const late = await startService({ after }, {}, createMovableClock(Date.UTC(2030, 11, 5)));
-  return call(operationId, { baseUrl: late.baseUrl, key: await late.createKey() });
+/** What follows from how an operation is declared. */
+function declaredDrives(operation: Operation, change: Change): Record<number, Drive> {
+  const { answers, method, body, isIdempotent, deprecation } = operation;
+  const drives: Record<number, Drive> = {};
+  for (const status of Object.keys(answers)) drives[Number(status)] = () => call(operation, change);
+  if (method === 'GET')
+    drives[304] = async () => {
+      const { headers } = await call(operation, change);
+      return call(operation, { ...change, headers: { 'if-none-match': headers.get('etag') ?? '' } });
+    };
+  if (body !== undefined)
+    drives[415] = () => call(operation, { ...change, headers: { 'content-type': 'text/plain' } });
+  if (isIdempotent) {
+    drives[409] = () => callTwice(operation);
+    drives[422] = () => callReused(operation);
+  }
+  if (deprecation !== undefined)
+    drives[410] = async () => {
+      const late = await startService({ after }, {}, createMovableClock(deprecation.removedAtMs));
+      return call(operation, { ...change, baseUrl: late.baseUrl, key: await late.createKey() });
+    };
+  for (const [status, own] of Object.entries(special[operation.id] ?? {}))
+    drives[Number(status)] = () => call(operation, { ...change, ...own });
+  return drives;
 }
 
-await call('createPet');
-await call('createPet');
+for (const operation of operations) {
+  const { id, method } = operation;
+  const drives = {
+    ...commonDrives(operation, {}),
+    ...earlyDrives(operation),
+    ...declaredDrives(operation, {}),
+  };
 
-test('every status that is described is driven out of the service here', () => {
-  const described = [...listOperations(description)].map(([name, { responses }]) => [
-    name,
-    Object.keys(responses),
-  ]);
-  const driven = Object.entries(inWhole).map(([name, all]) => [name, Object.keys(all)]);
-  assert.deepEqual(described, driven);
-});
+  test(`every status of ${id} that is described is driven here`, () => {
+    const { responses = {} } = listOperations(description).get(id) ?? {};
+    assert.deepEqual(Object.keys(responses), Object.keys(drives));
+  });
 
-for (const operationId of Object.keys(inWhole) as OperationId[])
-  for (const [status, drive] of Object.entries(inWhole[operationId]))
-    test(`${operationId} answers ${status} as it is described`, async () => {
+  for (const [status, drive] of Object.entries(drives))
+    test(`${id} answers ${status} as it is described`, async () => {
       const answer = await drive();
       assert.equal(answer.status, Number(status), answer.body);
-      expectDescribed(description, operationId, answer);
+      expectDescribed(description, id, answer);
     });
 
-for (const name of ['headPets', 'headPet'] as const)
-  for (const [status, drive] of Object.entries(inHead[name]))
-    test(`HEAD answers ${status} as ${heads[name]} is described, without its body`, async () => {
+  const head = { method: 'HEAD' };
+  const headDrives = { ...commonDrives(operation, head), ...declaredDrives(operation, head) };
+  for (const [status, drive] of Object.entries(method === 'GET' ? headDrives : {}))
+    test(`HEAD answers ${status} as ${id} is described, without its body`, async () => {
       const answer = await drive();
       assert.equal(answer.status, Number(status));
-      expectDescribed(description, heads[name], answer, 'bodiless');
+      expectDescribed(description, id, answer, 'bodiless');
     });
+}
 
 const origin = 'https://app.test';
 const forPages = await startService({ after }, { CORS_ORIGINS: origin });
 const keyForPages = await forPages.createKey();
 
-for (const operationId of Object.keys(inWhole) as OperationId[])
+for (const operation of operations)
   for (const sent of [origin, 'https://other.test', null])
-    test(`with CORS_ORIGINS ${operationId} answers as it is described, called from ${sent ?? 'no page'}`, async () => {
+    test(`with CORS_ORIGINS ${operation.id} answers as it is described, called from ${sent ?? 'no page'}`, async () => {
       const { baseUrl } = forPages;
       const headers = sent === null ? {} : { origin: sent };
-      const changes = [{ key: keyForPages }, { key: null }, { key: keyForPages, method: 'DELETE' }];
+      const changes = [{ key: keyForPages }, { key: null }, { key: keyForPages, method: 'PROPFIND' }];
       for (const change of changes) {
-        const answer = await call(operationId, { baseUrl, headers, ...change });
+        const answer = await call(operation, { baseUrl, headers, ...change });
         assert.equal(answer.headers.get('vary'), 'Origin');
         assert.equal(answer.headers.get('access-control-allow-origin'), sent === origin ? origin : null);
-        expectDescribed(description, operationId, answer);
+        expectDescribed(description, operation.id, answer);
       }
     });
 
-test('a retry under an Idempotency-Key is answered as it is described', async () => {
-  const headers = { 'idempotency-key': 'retried' };
-  await call('createPet', { headers });
-  const answer = await call('createPet', { headers });
-  assert.equal(answer.headers.get('idempotent-replayed'), 'true');
-  expectDescribed(description, 'createPet', answer);
-});
+for (const operation of operations.filter(({ isIdempotent }) => isIdempotent))
+  test(`${operation.id} answers a retry under an Idempotency-Key as it is described`, async () => {
+    const headers = { 'idempotency-key': `retried-${operation.id}` };
+    await call(operation, { headers });
+    const answer = await call(operation, { headers });
+    assert.equal(answer.headers.get('idempotent-replayed'), 'true');
+    expectDescribed(description, operation.id, answer);
+  });
 
-for (const operationId of ['listPets', 'getPet'] as const)
-  test(`${operationId} answers the same request again as it is described`, async () => {
-    await call(operationId);
-    expectDescribed(description, operationId, await call(operationId));
+for (const operation of operations.filter(({ isCached }) => isCached))
+  test(`${operation.id} answers from the cache as it is described`, async () => {
+    await call(operation);
+    expectDescribed(description, operation.id, await call(operation));
   });
 
 const oddHeaders: readonly Readonly<Record<string, string>>[] = [
@@ -248,18 +248,18 @@ const oddBodies = [
   ' '.repeat(70_000),
 ];
 
-for (const operationId of ['listPets', 'createPet', 'getPet'] as const)
-  test(`${operationId} answers nothing that is not described, however odd the request`, async () => {
-    const { method, path } = calls[operationId];
-    const bodies = method === 'POST' ? oddBodies : [''];
+for (const operation of operations)
+  test(`${operation.id} answers nothing that is not described, however odd the request`, async () => {
+    const { id, method, body: schema } = operation;
     let count = 0;
     for (const headers of oddHeaders)
       for (const query of oddQueries)
-        for (const body of bodies) {
-          const head = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers };
-          const length = method === 'POST' ? { 'content-length': String(body.length) } : {};
-          const request = formatRequest(`${method} /v1${path}${query}`, { ...head, ...length }, body);
-          expectDescribed(description, operationId, await callRaw(service.baseUrl, request));
+        for (const body of schema === undefined ? [''] : oddBodies) {
+          const sent = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers };
+          const length = schema === undefined ? {} : { 'content-length': String(body.length) };
+          const line = `${method} /v1${pathOf(operation)}${query}`;
+          const request = formatRequest(line, { ...sent, ...length }, body);
+          expectDescribed(description, id, await callRaw(service.baseUrl, request));
           count += 1;
         }
     assert.ok(count >= 80);

@@ -1,0 +1,56 @@
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { createKeyVerifier } from '../../src/accounts/key-verifier.ts';
+import { createCursors } from '../../src/http/request/cursor.ts';
+import { buildServer, type ServerOptions } from '../../src/http/server.ts';
+import { createLimiter } from '../../src/limits/limiter.ts';
+import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts';
+import { createLog } from '../../src/observability/log.ts';
+import type { Catalogue } from '../../src/pets/catalogue.ts';
+import { openStore, type Store } from '../../src/store.ts';
+import { createMovableClock, type Ending, makeFolder } from '../support/service.ts';
+
+/** The public surface alone, over a SQLite store of its own. */
+export interface BuiltServer {
+  readonly baseUrl: string;
+  /** Valid and remembered; on Business. */
+  readonly key: string;
+  readonly store: Store;
+}
+
+/** Builds a server with options of a test; it ends with the test. */
+export async function startBuiltServer(
+  test: Ending,
+  options: Partial<ServerOptions> = {},
+  wrap: (catalogue: Catalogue) => Catalogue = (catalogue) => catalogue,
+): Promise<BuiltServer> {
+  const clock = createMovableClock().now;
+  const databaseUrl = `sqlite:${join(await makeFolder(test), 'animal-store.db')}`;
+  const store = await openStore({ databaseUrl, environment: 'staging' }, clock);
+  const { key } = await store.keyring.issue({
+    account: null,
+    plan: { name: 'business', limits: { perMinute: 1_000, perDay: 100_000 } },
+    scopes: null,
+    lifetimeMs: null,
+  });
+  const verifier = createKeyVerifier(store.database, clock);
+  await verifier.verify(key);
+  const server = buildServer({
+    catalogue: wrap(store.catalogue),
+    verifier,
+    limiter: createLimiter({ counters: createMemoryCounters(), clock }),
+    cursors: createCursors(Buffer.alloc(32)),
+    clock,
+    log: createLog('silent', new PassThrough()),
+    publicUrl: null,
+    trustProxy: false,
+    corsOrigins: [],
+    logRequests: 'errors',
+    ...options,
+  });
+  test.after(async () => {
+    await server.close(0);
+    await store.close();
+  });
+  return { baseUrl: `${await server.listen('127.0.0.1', 0)}/v1`, key, store };
+}

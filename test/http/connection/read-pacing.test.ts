@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { RequestListener, ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { defaultTimeouts } from '../../../src/http/connection/bounds.ts';
+import { createInFlight } from '../../../src/http/connection/in-flight.ts';
+import { createNodeServer } from '../../../src/http/connection/node-server.ts';
+import { handleInOrder } from '../../../src/http/connection/pipelining.ts';
+import { connectionsPerTurn, createReadPacing, turnMsMax } from '../../../src/http/connection/read-pacing.ts';
+import { openRaw, type RawConnection } from '../../support/raw-http.ts';
+
+const crowd = 3 * connectionsPerTurn;
+const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
+
+/** A server with nothing around its handler but the order and the pace of pipelined requests, and a crowd of clients. */
+async function startServer(t: TestContext, handle: RequestListener) {
+  const server = createNodeServer((...exchange) => inOrder(...exchange), defaultTimeouts);
+  const inOrder = handleInOrder(handle, createInFlight(), createReadPacing(server));
+  server.listen(0, '127.0.0.1');
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const connections = await Promise.all(Array.from({ length: crowd }, () => openRaw(t, url)));
+  return { server, connections };
+}
+
+/** Counts what happens in each turn of the event loop. Begun before the server, it ends each turn before the server acts. */
+function countInTurns(t: TestContext) {
+  let [count, most] = [0, 0];
+  let turn = setImmediate(endTurn);
+  t.after(() => clearImmediate(turn));
+
+  function endTurn(): void {
+    count = 0;
+    turn = setImmediate(endTurn);
+  }
+
+  return {
+    note(): void {
+      count += 1;
+      most = Math.max(most, count);
+    },
+    most: () => most,
+  };
+}
+
+async function expectAnswers(connections: readonly RawConnection[], count: number): Promise<void> {
+  for (const connection of connections)
+    for (let number = 0; number < count; number += 1) assert.equal((await connection.read()).status, 200);
+}
+
+test('a bounded number of the connections on which requests waited is read on in a turn', async (t) => {
+  const turns = countInTurns(t);
+  const held: ServerResponse[] = [];
+  const sockets = new Set<Socket>();
+  const { server, connections } = await startServer(t, ({ url, socket }, response) => {
+    sockets.add(socket);
+    if (url === '/held') held.push(response);
+    else response.end();
+  });
+  for (const connection of connections) connection.send(request('/held') + request('/'));
+  while (held.length < crowd) await once(server, 'request');
+  for (const socket of sockets) socket.on('resume', turns.note);
+  for (const response of held) response.end();
+  await expectAnswers(connections, 2);
+  for (const connection of connections) connection.send(request('/later'));
+  await expectAnswers(connections, 1);
+  assert.equal(turns.most(), connectionsPerTurn);
+});
+
+test('connections that are not read yet wait once pipelined requests make a turn long', async (t) => {
+  const turns = countInTurns(t);
+  const { connections } = await startServer(t, ({ url }, response) => {
+    if (url === '/plain') turns.note();
+    const endMs = performance.now() + 2 * turnMsMax;
+    while (url === '/long' && performance.now() < endMs);
+    response.end();
+  });
+  for (const connection of connections) connection.send(request('/first'));
+  await expectAnswers(connections, 1);
+  // The first pipelined request begins to measure the turn; the next one finds that it has become too long.
+  const [first = assert.fail(), slow = assert.fail(), second = assert.fail(), ...others] = connections;
+  first.send(request('/') + request('/'));
+  slow.send(request('/long'));
+  second.send(request('/') + request('/'));
+  for (const connection of others) connection.send(request('/plain'));
+  await expectAnswers([first, second], 2);
+  await expectAnswers([slow, ...others], 1);
+  assert.ok(turns.most() < others.length, String(turns.most()));
+});
