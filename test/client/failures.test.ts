@@ -24,7 +24,7 @@ async function pointElsewhere(test: Ending, listener: RequestListener) {
 
 test('a failure of the service has its code, its words, and what is known of the request', async () => {
   const error = await expectFailure(pets.list({ limit: 0 }), 'invalid_parameter', apiKey);
-  assert.equal(error.message, 'limit must be a plain decimal integer from 1 to 100');
+  assert.equal(error.message, 'limit must be an integer from 1 to 100');
   assert.deepEqual([error.status, error.attempts, error.retryAfterSeconds], [400, 1, null]);
   assert.match(error.requestId ?? '', /^req_/);
   assert.equal(error.rateLimit?.limit, 1_000_000);

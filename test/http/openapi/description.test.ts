@@ -102,7 +102,10 @@ test('every string and every integer has bounds', () => {
   assert.ok(schemas.length > 30);
   for (const schema of schemas) {
     const bounds = schema['type'] === 'string' ? ['maxLength', 'enum'] : ['maximum'];
-    assert.ok(bounds.some((name) => name in schema), JSON.stringify(schema));
+    assert.ok(
+      bounds.some((name) => name in schema),
+      JSON.stringify(schema),
+    );
   }
 });
 
