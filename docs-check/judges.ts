@@ -48,7 +48,7 @@ export const judges: readonly Judge[] = [
     },
   },
   {
-    name: 'Spectral, its OpenAPI rules',
+    name: 'Spectral, its OpenAPI rules and those of OWASP',
     async judge(file) {
       const rules = ['--ruleset', join(folder, 'spectral.yaml'), '--fail-severity', 'hint'];
       const complaints = await read<SpectralComplaint[]>(

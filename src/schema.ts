@@ -74,15 +74,16 @@ export function describeViolations(violations: readonly Violation[], whole: stri
   return violations.map(({ field, rule }) => `${field ?? whole} ${rule}`).join('; ');
 }
 
-/** The rule of one field in words, from its schema. */
+/** The rule of one field in words, from its schema; `rule` in the schema names one that follows from nothing else. */
 export function describeRule(schema: TSchema): string {
-  const { type, format, pattern, ...bounds } = schema as Readonly<Record<string, unknown>>;
+  const { type, format, pattern, rule, ...bounds } = schema as Readonly<Record<string, unknown>>;
+  if (typeof rule === 'string') return rule;
   if (Array.isArray(bounds['enum'])) return `must be one of ${bounds['enum'].join(', ')}`;
   if (format === 'int64') return `must be an integer from ${int64Min} to ${int64Max}`;
   if (type === 'integer') return `must be an integer from ${bounds['minimum']} to ${bounds['maximum']}`;
   if (pattern === publishedNamePattern)
     return `must be a string of 1 to ${nameLengthMax} characters, at least one of them not white space, without control characters or lone surrogates`;
-  return `must have ${bounds['minLength']} to ${bounds['maxLength']} characters`;
+  return 'must not be empty';
 }
 
 /** The schema as it is checked: an int64 is a bigint here, and a name has its whole rule. */

@@ -73,10 +73,10 @@ test('CI passes where the registry knows no weakness of what the service runs wi
 });
 
 test('CI fails where the registry knows one, and names the package', async (t) => {
-  const registry = await startRegistry(t, answerWith(200, { fastify: [advisory] }));
+  const registry = await startRegistry(t, answerWith(200, { 'find-my-way': [advisory] }));
   const { code, output } = await runAudit(await makeProject(t), registry);
   assert.equal(code, 1, output);
-  assert.match(output, /^fastify .*: high$/m);
+  assert.match(output, /^find-my-way .*: high$/m);
 });
 
 test('CI does not fail for a weakness of a tool that is not shipped', async (t) => {

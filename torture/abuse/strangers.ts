@@ -143,13 +143,14 @@ export const wrongKeysShared: Scenario = abuse({
   growthMibMax: 400,
   async misbehave(context, target) {
     const count = share(sharedStrangersCount, context.scale);
+    const connections = share(crowding.connections, context.scale);
     const drawText = createDraw(context);
     const write = () =>
       `GET /v1/pets HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 10.0.0.1\r\nAuthorization: Bearer ${formatKey('live', drawText())}\r\n\r\n`;
-    const statuses = await sendAll(context, target, count, write, crowding);
+    const statuses = await sendAll(context, target, count, write, { ...crowding, connections });
     assertRefused(statuses);
     return {
-      done: `A request with each of ${count} unknown keys from one address, over ${crowding.connections} connections`,
+      done: `A request with each of ${count} unknown keys from one address, over ${connections} connections`,
       seen: describe(statuses),
       well: 'at once',
     };

@@ -32,7 +32,7 @@ export function describeApi(operations: readonly Operation[], publicUrl: string 
       contact: describeContact(publicUrl),
       license: { name: 'MIT', url: 'https://spdx.org/licenses/MIT.html' },
     },
-    servers: [{ url: publicUrl ?? '/v1' }],
+    servers: [{ url: publicUrl ?? '/v1', 'x-internal': false }],
     tags,
     security: [{ apiKey: [] }],
     paths,

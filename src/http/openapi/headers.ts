@@ -7,7 +7,7 @@ interface Header {
 }
 
 const textLengthMax = 1_024;
-const text = { type: 'string', maxLength: textLengthMax };
+const text = { type: 'string', maxLength: textLengthMax, pattern: '^[ -~]*$' };
 const count = { type: 'integer', format: 'int64', minimum: 0, maximum: 9_007_199_254_740_991 };
 
 function always(description: string, schema: Header['schema'], example: string | number): Header {

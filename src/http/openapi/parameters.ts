@@ -5,7 +5,7 @@ import { shareSchemas } from './schemas.ts';
 export const requestHeaders = {
   'If-None-Match': {
     description: 'Answers 304 if the body still has one of these `ETag`s.',
-    schema: { type: 'string', maxLength: 8_192 },
+    schema: { type: 'string', maxLength: 8_192, pattern: '^[ -~]*$' },
     example: '"LXEWQrcmsEQBYnyp-6wy9c"',
   },
   'Idempotency-Key': {
@@ -17,7 +17,7 @@ export const requestHeaders = {
   Prefer: {
     description:
       '`handling=strict` (RFC 7240) refuses query parameters and fields that the operation does not name.',
-    schema: { type: 'string', maxLength: 8_192 },
+    schema: { type: 'string', maxLength: 8_192, pattern: '^[ -~]*$' },
     example: 'handling=strict',
   },
 } as const;
@@ -28,7 +28,13 @@ export type RequestHeader = keyof typeof requestHeaders;
 /** The parameters of a schema, `in` the path or the query. What is said of each stands in its property. */
 export function describeParameters(place: 'path' | 'query', schema: TObject | undefined): object[] {
   return Object.entries<TSchema>(schema?.properties ?? {}).map(([name, property]) => {
-    const { description, examples, 'x-stability': stability, ...rest } = property as Record<string, unknown>;
+    const {
+      description,
+      examples,
+      rule: _,
+      'x-stability': stability,
+      ...rest
+    } = property as Record<string, unknown>;
     const [example] = (examples as unknown[] | undefined) ?? [];
     return {
       name,

@@ -11,7 +11,11 @@ const ErrorSchema = Type.Object({
     enum: [...errorCodes],
     description: 'Machine-readable error code.',
   }),
-  message: Type.String({ maxLength: 2_000, description: 'Human-readable description.' }),
+  message: Type.String({
+    maxLength: 2_000,
+    pattern: '^[^\\x00-\\x1f\\x7f]*$',
+    description: 'Human-readable description.',
+  }),
   status: Type.Integer({
     format: 'int32',
     minimum: 400,
@@ -53,9 +57,10 @@ function describeMembers(node: object): object {
   const members = Object.fromEntries(
     Object.entries(node).map(([key, member]) => [key, shareSchemas(member)]),
   );
-  return 'format' in node && node.format === 'int64'
-    ? { ...members, minimum: int64Min, maximum: int64Max }
-    : members;
+  if ('format' in node && node.format === 'int64' && !('minimum' in node))
+    return { ...members, minimum: int64Min, maximum: int64Max };
+  const isSmall = 'type' in node && node.type === 'integer' && !('format' in node);
+  return isSmall ? { ...members, format: 'int32' } : members;
 }
 
 function toSignature(schema: object): string {

@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.ts';
+import { toPrintable } from '../../observability/printable.ts';
 import { redactKeys } from '../../observability/redact-keys.ts';
 
 /** Whether a client asks for strict handling: `Prefer: handling=strict` (RFC 7240). The first `handling` counts. */
@@ -24,6 +25,6 @@ export function refuseUnknown(code: keyof typeof kinds, value: unknown, known: r
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
   const unknown = Object.keys(value).find((name) => !known.includes(name));
   if (unknown === undefined) return;
-  const shown = redactKeys(unknown).slice(0, nameLengthMax);
+  const shown = redactKeys(toPrintable(unknown)).slice(0, nameLengthMax);
   throw new AppError(code, `${shown} is not ${kinds[code]}`);
 }

@@ -7,6 +7,7 @@ import { elodie, rex } from './examples.ts';
 
 const defaultLimit = 20;
 const limitMax = 100;
+const cursorRule = 'must be one that a page with the same status gave in its Link';
 
 const ListPetsQuery = Type.Object({
   limit: Type.Optional(
@@ -23,6 +24,8 @@ const ListPetsQuery = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 64,
+      pattern: '^[A-Za-z0-9_-]+$',
+      rule: cursorRule,
       description: 'Where the page begins: copied from the `Link` of the page before.',
       examples: ['AwAAAAAAAAAqrK1CcODeb8rGtA'],
       'x-stability': 'beta',
@@ -58,10 +61,7 @@ export const listPets = defineOperation({
   handle({ query: { limit = defaultLimit, status, cursor } }, { catalogue, cursors, baseUrl }) {
     const newestId = cursor === undefined ? null : cursors.read(cursor, status ?? null);
     if (cursor !== undefined && newestId === null)
-      throw new AppError(
-        'invalid_parameter',
-        'cursor must be one that a page with the same status gave in its Link',
-      );
+      throw new AppError('invalid_parameter', `cursor ${cursorRule}`);
     const page = catalogue.list({ limit, status: status ?? null, newestId });
     return after(page, ({ pets, nextNewestId }) => {
       const dependsOn = { newestId, oldestId: nextNewestId };
