@@ -83,7 +83,7 @@ export function describeRule(schema: TSchema): string {
   if (type === 'integer') return `must be an integer from ${bounds['minimum']} to ${bounds['maximum']}`;
   if (pattern === publishedNamePattern)
     return `must be a string of 1 to ${nameLengthMax} characters, at least one of them not white space, without control characters or lone surrogates`;
-  return `must have ${bounds['minLength']} to ${bounds['maxLength']} characters`;
+  return 'must not be empty';
 }
 
 /** The schema as it is checked: an int64 is a bigint here, and a name has its whole rule. */

@@ -56,14 +56,20 @@ test('every operation asks for an API key as a bearer token', () => {
 });
 
 test('without PUBLIC_URL the base address is that of the document itself', () => {
-  assert.deepEqual(description.servers, [{ url: '/v1' }]);
+  assert.deepEqual(
+    description.servers.map(({ url }) => url),
+    ['/v1'],
+  );
 });
 
 test('PUBLIC_URL is the base address, whatever stands before its version', async (t) => {
   const behindProxy = await startService(t, { PUBLIC_URL: 'https://pets.test/store/v1' });
   const response = await fetch(`${new URL(behindProxy.baseUrl).origin}/openapi.json`);
   const { servers, paths } = (await response.json()) as Description;
-  assert.deepEqual(servers, [{ url: 'https://pets.test/store/v1' }]);
+  assert.deepEqual(
+    servers.map(({ url }) => url),
+    ['https://pets.test/store/v1'],
+  );
   assert.deepEqual(Object.keys(paths), ['/pets', '/pets/{petId}']);
 });
 
@@ -102,7 +108,10 @@ test('every string and every integer has bounds', () => {
   assert.ok(schemas.length > 30);
   for (const schema of schemas) {
     const bounds = schema['type'] === 'string' ? ['maxLength', 'enum'] : ['maximum'];
-    assert.ok(bounds.some((name) => name in schema), JSON.stringify(schema));
+    assert.ok(
+      bounds.some((name) => name in schema),
+      JSON.stringify(schema),
+    );
   }
 });
 
@@ -138,7 +147,7 @@ test('the parameters of each operation are described', () => {
 
 test('limit goes from 1 to 100 and is 20 if it is left out', () => {
   const [limit] = listParameters('listPets');
-  assert.deepEqual(limit?.schema, { type: 'integer', minimum: 1, maximum: 100, default: 20 });
+  assert.partialDeepStrictEqual(limit?.schema, { type: 'integer', minimum: 1, maximum: 100, default: 20 });
 });
 
 test('a parameter that the interface does not name is beta, and no other is', () => {
