@@ -47,7 +47,7 @@ describe('keys create', () => {
     assert.ok(isKeyText(key));
     assert.match(
       shown,
-      /\nid {7}key_\w{16}\naccount {2}Acme Zoo\nplan {5}pro\nscopes {3}pets:read, pets:write\nexpires {2}2027-02-01 12:00Z\nworks in development \(ENVIRONMENT\) alone\n\nKeep the key now: it is not stored and cannot be shown again\.\n$/,
+      /\nid {7}key_\w{16}\naccount {2}Acme Zoo\nplan {5}pro\nscopes {3}pets:read, pets:write\nexpires {2}2027-02-01 12:00Z\nworks in staging \(ENVIRONMENT\) alone\n\nKeep the key now: it is not stored and cannot be shown again\.\n$/,
     );
   });
 

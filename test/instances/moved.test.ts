@@ -25,7 +25,7 @@ async function createEmbedded(t: TestContext): Promise<string> {
 describe('an embedded store that is moved to many instances', { skip }, () => {
   test('takes its counts and bans to Redis', async (t) => {
     const from = await createEmbedded(t);
-    const settings = { DATABASE_URL: from };
+    const settings = { ENVIRONMENT: 'staging', DATABASE_URL: from };
     const plan = ['--plan', 'enterprise', '--per-minute', '1000', '--per-day', '20'];
     const { key: used } = await command<MadeKey>(settings, 'keys', 'create', ...plan);
     const { key: banned } = await command<MadeKey>(settings, 'keys', 'create', '--plan', 'free');
