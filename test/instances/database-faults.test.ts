@@ -99,6 +99,8 @@ describe('the database in trouble', { skip }, () => {
     const instances = await startInstances(t, { postgres, redisUrl, count: 1, preload: collectOnSignal });
     const service = elementAt(instances.services, 0);
     const { key } = await instances.createKey(...amplePlan);
+    // A key that is not known yet waits in a lane of its own.
+    assert.equal((await ask(service, key)).status, 200);
     const unlock = await lockPets(t, instances.store);
     let collections = 0;
     const heapBytes = async () => {
