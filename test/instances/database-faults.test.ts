@@ -94,7 +94,7 @@ describe('the database in trouble', { skip }, () => {
     for (const other of others) other.child.kill('SIGKILL');
   });
 
-  test('slow, an instance sheds what is too much, and its memory does not grow', async (t) => {
+  test('slow, an instance refuses a flood of reads, and its memory does not grow', async (t) => {
     const { url: redisUrl } = await startRedisServer(t);
     const instances = await startInstances(t, { postgres, redisUrl, count: 1, preload: collectOnSignal });
     const service = elementAt(instances.services, 0);
@@ -138,15 +138,14 @@ const collectOnSignal = `
     process.stderr.write('collected ' + collections + '\\n');
   });`;
 
-/** More reads at once than may wait: those beyond are refused at once, the others in the end. */
+/** More reads at once than the pool lets wait (test/storage/postgres/pool.test.ts counts those): each is refused. */
 async function floodWithReads({ services }: Instances, key: string): Promise<void> {
   const service = elementAt(services, 0);
   const reads = Array.from({ length: 1_200 }, async () => {
     const response = await ask(service, key);
     return expectError(response, 503, 'unavailable');
   });
-  const messages = await Promise.all(reads);
-  assert.ok(messages.includes('too much is waiting for the store; try again'));
+  await Promise.all(reads);
 }
 
 /** Holds back everything that reads or writes animals, until the lock is given back. */
