@@ -115,6 +115,5 @@ function expectOrderly(description: Description, answers: readonly RawResponse[]
   assert.ok(bodiless <= headsAsked, `${bodiless} answers without their body to ${headsAsked} HEADs`);
   // A page for people, as `/` is, has no description.
   const isPage = ({ headers }: RawResponse) => headers.get('content-type')?.startsWith('text/html') === true;
-  for (const answer of answers)
-    if (!isPage(answer)) expectDocumented(description, answer, isOfHead(answer));
+  for (const answer of answers) if (!isPage(answer)) expectDocumented(description, answer, isOfHead(answer));
 }
