@@ -48,7 +48,7 @@ export interface Catalogue {
   list(query: ListQuery): Soon<Page>;
   /** The animal, or null if there is none of that id. */
   get(id: bigint): Soon<Pet | null>;
-  /** What the store holds, in two numbers, by which answers may be kept ready. */
+  /** What the store holds, in two numbers, by which answers may be cached. */
   readonly stamps: Stamps;
   /**
    * Adds an animal and gives it with its id once it is on disk. Under an Idempotency-Key it is added once, however

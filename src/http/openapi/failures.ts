@@ -47,7 +47,7 @@ const exampleMessages: Record<ErrorCode, string> = {
   unavailable: 'the store cannot do this at the moment; try again',
 };
 
-/** What every operation may answer with, whatever it does. */
+/** The codes that every operation may answer with. */
 const commonCodes: readonly ErrorCode[] = [
   'invalid_body',
   'invalid_parameter',
