@@ -8,6 +8,22 @@ const scale = 0.03;
 
 testShort(powerLoss, scale);
 
+/** Loads a module in the process and in every thread that it starts. */
+function loadEverywhere(module: string): string {
+  const address = `data:text/javascript,${encodeURIComponent(module)}`;
+  return `
+    import ${JSON.stringify(address)};
+    import { syncBuiltinESMExports } from 'node:module';
+    import threads from 'node:worker_threads';
+    const { Worker } = threads;
+    threads.Worker = class extends Worker {
+      constructor(file, { execArgv = [], ...options } = {}) {
+        super(file, { ...options, execArgv: [...execArgv, '--import', ${JSON.stringify(address)}] });
+      }
+    };
+    syncBuiltinESMExports();`;
+}
+
 for (const mode of ['normal', 'off'])
   test(`a service that commits with synchronous = ${mode} is found to lose answered writes`, async (t) => {
     const weaken = `
@@ -16,7 +32,7 @@ for (const mode of ['normal', 'off'])
       DatabaseSync.prototype.exec = function (sql) {
         return exec.call(this, sql.replace(/synchronous *= *full/i, 'synchronous = ${mode}'));
       };`;
-    const run = runScenario(createPowerLoss(weaken), { seed: 1, scale, log: () => {} });
+    const run = runScenario(createPowerLoss(loadEverywhere(weaken)), { seed: 1, scale, log: () => {} });
     const result = await run.catch((error: Error) => error);
     if (result instanceof Error) return assert.match(result.message, /is lost|is damaged/);
     assert.equal(result.kind, 'skipped');

@@ -55,7 +55,9 @@ function readFileDeed(call: SystemCall, file: string, to: string): Deed | null {
   switch (name) {
     case 'open':
     case 'openat':
-      if (/O_TRUNC|O_D?SYNC|O_APPEND|O_TMPFILE/.test(args)) break;
+      if (/O_D?SYNC|O_APPEND|O_TMPFILE/.test(args)) break;
+      // With O_EXCL the file is new, and there is nothing to truncate.
+      if (args.includes('O_TRUNC') && !args.includes('O_EXCL')) break;
       return args.includes('O_CREAT') ? { kind: 'create', file, isFolder: false } : null;
     case 'mkdir':
       return { kind: 'create', file, isFolder: true };

@@ -20,7 +20,7 @@ const imagesAtFullScale = 2_000;
 const startsAtFullScale = 10;
 
 /** Where the store is on the traced disk. Its folder is there before. */
-const storeName = 'store.db';
+const storeName = 'data/store.db';
 
 /** What one run did to its disk. */
 interface Recording {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { PassThrough } from 'node:stream';
 import { describe, type TestContext, test } from 'node:test';
@@ -117,7 +118,13 @@ describe('PostgreSQL that refuses connections', { skip: postgres.skip }, () => {
     for (let times = 0; times < 20; times += 1) await failToRead();
     clock.advance(repeatAfterMs);
     await failToRead();
-    const lines = String(output.read()).trimEnd().split('\n');
+    let logged = '';
+    output.on('data', (text) => {
+      logged += text;
+    });
+    const countLines = () => logged.split('\n').length - 1;
+    while (countLines() < 2) await once(output, 'data');
+    const lines = logged.trimEnd().split('\n');
     assert.deepEqual(
       lines.map((line) => JSON.parse(line).failures),
       [1, 21],
