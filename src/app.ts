@@ -86,7 +86,7 @@ export async function startApp(config: Config, clock: Clock, log: Log): Promise<
 }
 
 async function startService(
-  { database, catalogue }: Store,
+  { database, catalogue, firstAnswers }: Store,
   config: Config,
   clock: Clock,
   log: Log,
@@ -127,7 +127,7 @@ async function startService(
   };
   const jobs = createJobRunner(log);
   jobs.every(flushMs, flush);
-  jobs.every(minuteMs, () => catalogue.sweep());
+  jobs.every(minuteMs, () => firstAnswers.sweep());
   const stop = async () => {
     jobs.stop();
     const countsAreElsewhere = shared?.sharing().mode === 'shared';

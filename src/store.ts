@@ -3,6 +3,7 @@ import { keyEnvironmentOf } from './accounts/api-key.ts';
 import { createKeyring, type Keyring } from './accounts/keyring.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
+import { createFirstAnswers, type FirstAnswers } from './idempotency/first-answers.ts';
 import { type Catalogue, createCatalogue } from './pets/catalogue.ts';
 import type { Database } from './storage/database.ts';
 import { openDatabase } from './storage/open-database.ts';
@@ -11,6 +12,7 @@ import { openDatabase } from './storage/open-database.ts';
 export interface Store {
   readonly database: Database;
   readonly catalogue: Catalogue;
+  readonly firstAnswers: FirstAnswers;
   readonly keyring: Keyring;
   readonly accounts: Accounts;
   close(): Promise<void>;
@@ -23,9 +25,11 @@ export async function openStore(
   wrap: (database: Database) => Database = (database) => database,
 ): Promise<Store> {
   const database = wrap(await openDatabase(config.databaseUrl));
+  const firstAnswers = createFirstAnswers(database, clock);
   return {
     database,
-    catalogue: createCatalogue(database, clock),
+    firstAnswers,
+    catalogue: createCatalogue(database, firstAnswers),
     keyring: createKeyring(database, clock, keyEnvironmentOf[config.environment]),
     accounts: createAccounts(database),
     close: () => database.close(),

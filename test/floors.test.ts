@@ -20,6 +20,8 @@ const floors: readonly (readonly [height: number, name: string, files: RegExp])[
   [6, 'http', /^http\//],
   [7, 'operator', /^operator\//],
   [8, 'wiring of the store', /^store\.ts$/],
+  [3.5, 'first answers', /^idempotency\//],
+  [4.5, 'operations on animals', /^(?:orders|inventory)\//],
   [9, 'wiring', /^(?:app\.ts$|doctor\/)/],
   [10, 'commands', /^cli\//],
   [11, 'entry', /^main\.ts$/],

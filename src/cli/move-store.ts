@@ -22,7 +22,9 @@ export async function moveStore({ from, to, json }: MoveOptions, terminal: Termi
       animals: moved.pets,
       accounts: moved.accounts,
       keys: moved.api_keys,
-      idempotencyRecords: moved.idempotency_records,
+      orders: moved.orders,
+      events: moved.events + moved.event_outbox,
+      firstAnswers: moved.first_answers,
       usageWindows: moved.usage_windows,
       bans: moved.key_bans,
     });

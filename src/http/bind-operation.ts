@@ -30,7 +30,7 @@ export function bindOperation(operation: Operation, services: Services): Route {
     announcement,
     securityLines: null,
     isCached,
-    isIdempotent,
+    idempotentOperation: isIdempotent ? operation.id : null,
     readQuery: compileQuery(query ?? noFields),
     body: body === undefined ? null : compileBody(body),
     run: (call) =>
@@ -62,8 +62,9 @@ function compileAnswers({ method, answers }: Operation, announcement: string): (
   for (const [status, { body }] of Object.entries(answers))
     if (body !== undefined) writers.set(Number(status), compileWriter(body));
 
-  return ({ status, body, headers }) => {
+  return ({ status, body, text, headers }) => {
     const lines = headers === undefined ? announcement : announcement + toLines(headers);
+    if (text !== undefined) return makeAnswer(status, text, lines);
     const write = writers.get(status);
     if (write === undefined) return { ...makeEmptyAnswer(status), lines };
     return method === 'GET' ? makeTaggedAnswer(write(body), lines) : makeAnswer(status, write(body), lines);

@@ -1,7 +1,7 @@
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Caller, Scope } from '../accounts/account.ts';
 import type { ErrorCode } from '../errors.ts';
-import type { IdRange } from '../pets/stamps.ts';
+import type { PetSelection } from '../pets/pet-selection.ts';
 import type { Soon } from '../soon.ts';
 import type { Services } from './api/services.ts';
 import type { HeaderName } from './openapi/headers.ts';
@@ -32,9 +32,11 @@ export interface Outcome {
   readonly status: number;
   /** Serialised by the schema of that answer. */
   readonly body?: unknown;
+  /** A body that was serialised before, in place of `body`. */
+  readonly text?: string;
   readonly headers?: HeaderTexts;
   /** The animals that the answer is made of. Required for the response cache to keep it. */
-  readonly dependsOn?: IdRange;
+  readonly dependsOn?: PetSelection;
 }
 
 /** An operation without query parameters, or without a body, has no fields. */

@@ -18,7 +18,7 @@ export function createPageRoute(
     announcement: '',
     securityLines,
     isCached: false,
-    isIdempotent: false,
+    idempotentOperation: null,
     readQuery: () => null,
     body: null,
     run: (call) => after(answer(call), (made) => ({ answer: made, dependsOn: null })),

@@ -2,7 +2,8 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { Log } from '../observability/log.ts';
-import type { IdRange, Stamp } from '../pets/stamps.ts';
+import type { PetSelection } from '../pets/pet-selection.ts';
+import type { Stamp } from '../pets/stamps.ts';
 import type { Soon } from '../soon.ts';
 import type { InFlight } from './connection/in-flight.ts';
 import { type Exchange, openExchange } from './exchange.ts';
@@ -25,7 +26,7 @@ export interface PipelineOptions {
   readonly router: Router;
   readonly gate: Gate;
   readonly cors: Cors;
-  readonly cache: ResponseCache<IdRange, Stamp>;
+  readonly cache: ResponseCache<PetSelection, Stamp>;
   readonly send: Send;
   readonly makeErrorAnswer: (error: AppError, lines?: string) => Answer;
   readonly createRequestId: () => string;
@@ -141,7 +142,10 @@ export function createPipeline(options: PipelineOptions): RequestListener {
       body: bytes === null ? null : route.body?.parse(bytes, strict),
       headers,
       caller,
-      idempotency: route.isIdempotent && caller && bytes ? readIdempotency(headers, caller, bytes) : null,
+      idempotency:
+        route.idempotentOperation && caller && bytes
+          ? readIdempotency(headers, caller, route.idempotentOperation, bytes)
+          : null,
     };
     const version = route.isCached ? cache.readVersion() : null;
     proceed(exchange, route.run(call), (_, { answer, dependsOn }) => {

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller, Scope } from '../accounts/account.ts';
-import type { Idempotency } from '../pets/catalogue.ts';
-import type { IdRange } from '../pets/stamps.ts';
+import type { Idempotency } from '../idempotency/first-answer.ts';
+import type { PetSelection } from '../pets/pet-selection.ts';
 import type { Soon } from '../soon.ts';
 import type { Answer } from './response/answer.ts';
 
@@ -32,7 +32,7 @@ export interface Call<Query = unknown, Body = unknown, Who = Caller | null> {
 /** An answer to a call, and what it depends on, if it may be kept. */
 export interface Reply {
   readonly answer: Answer;
-  readonly dependsOn: IdRange | null;
+  readonly dependsOn: PetSelection | null;
 }
 
 /** How a route reads its body. */
@@ -58,8 +58,8 @@ export interface Route {
   readonly securityLines: string | null;
   /** Whether its answers are kept by the response cache. */
   readonly isCached: boolean;
-  /** Whether it reads `Idempotency-Key`. */
-  readonly isIdempotent: boolean;
+  /** The operation that an `Idempotency-Key` stands for; null if the route does not read it. */
+  readonly idempotentOperation: string | null;
   /** The parsed and validated query. Throws AppError. */
   readQuery(text: string, isStrict: boolean): unknown;
   /** Null if the route takes no body: one that comes is ignored. */

@@ -59,7 +59,7 @@ export function buildServer(options: ServerOptions): HttpService {
   const baseUrl = publicUrl ?? '/v1';
   const docsUrl = publicUrl === null ? '/docs' : new URL('docs', publicUrl).href;
 
-  const services = { catalogue, cursors: options.cursors, baseUrl };
+  const services = { catalogue, cursors: options.cursors, baseUrl, clock };
   const docs = createDocsRoutes({
     publicUrl,
     findOwnUrl: () => `${service.findUrl()}/v1`,

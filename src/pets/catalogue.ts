@@ -1,11 +1,11 @@
-import type { Clock } from '../clock.ts';
+import type { Given, Idempotency } from '../idempotency/first-answer.ts';
+import type { FirstAnswers } from '../idempotency/first-answers.ts';
 import { int64Max } from '../int64.ts';
 import { after, type Soon } from '../soon.ts';
 import type { Database } from '../storage/database.ts';
-import { type Added, createKeyedAdds, type Idempotency, idempotencyMs } from './keyed-adds.ts';
+import { addPetInOneStatement, addPetOnce } from './keyed-adds.ts';
 import { completeNewPet, type NewPet, type Pet, type PetStatus } from './pet.ts';
 import {
-  deleteOldIdempotencyRecords,
   insertedId,
   insertPet,
   selectNewest,
@@ -16,10 +16,7 @@ import {
 } from './pet-rows.ts';
 import { createStamps, type Stamps } from './stamps.ts';
 
-export type { Added, Idempotency } from './keyed-adds.ts';
-
 const exportBatchRows = 1_000n;
-const sweepRowsMax = 1_000n;
 
 /** Which page of the animals is asked for. */
 export interface ListQuery {
@@ -50,28 +47,26 @@ export interface Catalogue {
   get(id: bigint): Soon<Pet | null>;
   /** What the store holds, in two numbers, by which answers may be cached. */
   readonly stamps: Stamps;
+  /** Adds an animal and gives it with its id once it is on disk. */
+  add(newPet: NewPet): Promise<Pet>;
   /**
-   * Adds an animal and gives it with its id once it is on disk. Under an Idempotency-Key it is added once, however
-   * often it is sent: throws `idempotency_key_reused` for another body, `idempotency_key_in_use` while the first
-   * request is still running.
+   * Adds an animal under an idempotency key, once however often it is sent, and gives what to answer; its location is
+   * `locationStart` and the id. Throws `idempotency_key_reused` and `idempotency_key_in_use`.
    */
-  add(newPet: NewPet, idempotency: Idempotency | null): Promise<Added>;
+  addOnce(newPet: NewPet, idempotency: Idempotency, locationStart: string): Promise<Given>;
   /** Adds many, all or none, in their order; gives their number. */
   load(batches: AsyncIterable<readonly NewPet[]>, onWrite?: () => void): Promise<number>;
   /** Every animal in batches, oldest first. */
   listAll(): AsyncGenerator<readonly Pet[]>;
-  /** Forgets the idempotency records that have outlived their day, a bounded number in each transaction. */
-  sweep(): Promise<void>;
 }
 
 /** The catalogue of a store. */
-export function createCatalogue(database: Database, clock: Clock): Catalogue {
-  const addOnce = createKeyedAdds(database, clock);
+export function createCatalogue(database: Database, firstAnswers: FirstAnswers): Catalogue {
   const stamps = createStamps(database);
 
-  function showAdded(added: Added): Added {
+  function shown<T>(written: T): T {
     stamps.forget();
-    return added;
+    return written;
   }
 
   return {
@@ -88,19 +83,26 @@ export function createCatalogue(database: Database, clock: Clock): Catalogue {
     get: (id) => after(database.read(selectPet, { id }), ([row]) => (row === undefined ? null : toPet(row))),
 
     // Without `await`, which costs a further turn of the microtasks.
-    add(newPet, idempotency) {
-      if (idempotency !== null) return addOnce(newPet, idempotency).then(showAdded);
+    add(newPet) {
       const complete = completeNewPet(newPet);
       const { name, categoryId, status } = complete;
       return database
         .run(insertPet, complete)
-        .then((rows) =>
-          showAdded({ pet: { id: insertedId(rows), name, categoryId, status }, replayed: false }),
-        );
+        .then((rows) => shown({ id: insertedId(rows), name, categoryId, status }));
+    },
+
+    addOnce(newPet, idempotency, locationStart) {
+      const given = firstAnswers.run(idempotency, (nowMs) => {
+        const add = { newPet, idempotency, locationStart, nowMs };
+        return database.engine === 'postgres'
+          ? addPetInOneStatement(database, firstAnswers, add)
+          : database.transact(addPetOnce, add);
+      });
+      return given.then(shown);
     },
 
     load(batches, onWrite) {
-      return database.load('pets', ['name', 'category_id', 'status'], toRows(batches), onWrite);
+      return database.load('pets', ['name', 'category_id', 'status', 'is_owned'], toRows(batches), onWrite);
     },
 
     async *listAll() {
@@ -112,13 +114,6 @@ export function createCatalogue(database: Database, clock: Clock): Catalogue {
         afterId = rows.at(-1)?.id ?? afterId;
       }
     },
-
-    async sweep() {
-      const old = { beforeMs: BigInt(clock() - idempotencyMs), count: sweepRowsMax };
-      let deleted: readonly unknown[];
-      do deleted = await database.run(deleteOldIdempotencyRecords, old);
-      while (deleted.length >= sweepRowsMax);
-    },
   };
 }
 
@@ -126,6 +121,6 @@ async function* toRows(batches: AsyncIterable<readonly NewPet[]>) {
   for await (const batch of batches)
     yield batch.map((newPet) => {
       const { name, categoryId, status } = completeNewPet(newPet);
-      return [name, categoryId, status];
+      return [name, categoryId, status, 0n];
     });
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { insertion, statement } from '../storage/database.ts';
+import { insertion, statement, step, type Work } from '../storage/database.ts';
 import type { Pet, PetStatus } from './pet.ts';
 
 /** A page of all animals: the `count` newest of those whose id is at most `newestId`. */
@@ -47,81 +47,50 @@ export const selectPet = statement<{ id: bigint }>()((query, p) =>
   query.selectFrom('pets').select(['id', 'name', 'category_id', 'status']).where('id', '=', p.id),
 );
 
+const notOwned = sql<bigint>`0`;
+
 /** Adds an animal and gives the id that it was assigned, which grows and is never used again. */
 export const insertPet = insertion<{ name: string; categoryId: bigint; status: string }>()((query, rows) =>
   query
     .insertInto('pets')
-    .values(rows.map((p) => ({ name: p.name, category_id: p.categoryId, status: p.status })))
+    .values(
+      rows.map((p) => ({ name: p.name, category_id: p.categoryId, status: p.status, is_owned: notOwned })),
+    )
     .returning('id'),
 );
 
-/** What an account's Idempotency-Key stood for, in one row or none; it may have outlived its day. */
-export const selectIdempotencyRecord = statement<{ accountId: bigint; key: string }>()((query, p) =>
-  query
-    .selectFrom('idempotency_records')
-    .select(['body_hash', 'pet_id', 'created_at_ms'])
-    .where('account_id', '=', p.accountId)
-    .where('key', '=', p.key),
-);
+/** Inside a work: adds an animal and gives its id. */
+export function* addPet(pet: Omit<Pet, 'id'>): Work<bigint> {
+  return insertedId(yield* step(insertPet, pet));
+}
 
-/** Keeps what a key stood for; a record that has outlived its day gives way. */
-export const upsertIdempotencyRecord = statement<{
-  accountId: bigint;
-  key: string;
-  bodyHash: Uint8Array;
-  petId: bigint;
-  createdAtMs: bigint;
-}>()((query, p) =>
-  query
-    .insertInto('idempotency_records')
-    .values({
-      account_id: p.accountId,
-      key: p.key,
-      body_hash: p.bodyHash,
-      pet_id: p.petId,
-      created_at_ms: p.createdAtMs,
-    })
-    .onConflict((conflict) =>
-      conflict.columns(['account_id', 'key']).doUpdateSet((excluded) => ({
-        body_hash: excluded.ref('excluded.body_hash'),
-        pet_id: excluded.ref('excluded.pet_id'),
-        created_at_ms: excluded.ref('excluded.created_at_ms'),
-      })),
-    ),
-);
+/** The events of changed and deleted animals, along an index of theirs. */
+const isEdit = sql<boolean>`pet_id is not null and type <> 'pet.added'`;
 
-/**
- * Drops a bounded number of records that are older than `beforeMs`, the oldest first; gives a row for each. The age is
- * asked for twice: a record that was found may be renewed before it is dropped, and PostgreSQL then only asks again what
- * stands outside.
- */
-export const deleteOldIdempotencyRecords = statement<{ beforeMs: bigint; count: bigint }>()((query, p) =>
-  query
-    .deleteFrom('idempotency_records')
-    .where('created_at_ms', '<', p.beforeMs)
-    .where(({ eb, refTuple, selectFrom }) =>
-      eb(
-        refTuple('account_id', 'key'),
-        'in',
-        selectFrom('idempotency_records')
-          .select(['account_id', 'key'])
-          .where('created_at_ms', '<', p.beforeMs)
-          .orderBy('created_at_ms')
-          .limit(p.count)
-          .$asTuple('account_id', 'key'),
-      ),
-    )
-    .returning('key'),
-);
-
-/** What there is, in two numbers: the newest id, null for an empty catalogue, and how often animals were edited. */
+/** What there is, in two numbers: the newest id, and the newest event of an edit; null if there is none. */
 export const selectStamp = statement<Record<never, never>>()((query) =>
+  query.selectNoFrom(({ selectFrom }) => [
+    selectFrom('pets').select('id').orderBy('id', 'desc').limit(sql.lit(1)).as('newest_id'),
+    selectFrom('events').select('id').where(isEdit).orderBy('id', 'desc').limit(sql.lit(1)).as('newest_edit'),
+  ]),
+);
+
+/** For SQLite: the edits whose events come after `after`, the newest first. */
+export const selectEditsAfter = statement<{ after: bigint; count: bigint }>()((query, p) =>
   query
-    .selectFrom('pet_edits')
-    .select(({ selectFrom }) => [
-      'count as edits',
-      selectFrom('pets').select('id').orderBy('id', 'desc').limit(sql.lit(1)).as('newest_id'),
-    ]),
+    .selectFrom('events')
+    .select([
+      'id',
+      sql<bigint>`pet_id`.as('pet_id'),
+      sql<string>`data ->> 'status'`.as('status'),
+      sql<string>`coalesce(previous, data) ->> 'status'`.as('former_status'),
+      sql<bigint>`data ->> 'category_id'`.as('category_id'),
+      sql<bigint>`coalesce(previous, data) ->> 'category_id'`.as('former_category_id'),
+    ])
+    .where(isEdit)
+    .where('id', '>', p.after)
+    .orderBy('id', 'desc')
+    .limit(p.count),
 );
 
 /** An animal as its row holds it. */

@@ -1,23 +1,18 @@
 import type { Database } from '../storage/database.ts';
-import { selectStamp } from './pet-rows.ts';
+import { selectEditsAfter, selectStamp } from './pet-rows.ts';
+import type { PetSelection } from './pet-selection.ts';
+import { createRecentEdits } from './recent-edits.ts';
 
 /** What the store holds, in two numbers. While both stay the same, so does every answer about animals. */
 export interface Stamp {
   readonly newestId: bigint;
-  /** How often animals were changed or deleted. */
-  readonly edits: bigint;
+  /** The newest event of an animal's change or deletion. */
+  readonly newestEdit: bigint;
+  /** How often the edits were lost track of; everything that was kept before is stale. */
+  readonly era: number;
 }
 
-/**
- * The animals that an answer is made of: those from `oldestId` (null: the first) to `newestId` (null: the last, and all
- * that are still to be added).
- */
-export interface IdRange {
-  readonly newestId: bigint | null;
-  readonly oldestId: bigint | null;
-}
-
-/** Reads the stamp once for all requests that come in one turn of the event loop, and again after an add. */
+/** Reads the stamp once for all requests that come in one turn of the event loop, and again after a write. */
 export interface Stamps {
   /** To be called when a request comes in from its socket, before all else. */
   openTurn(): void;
@@ -27,24 +22,28 @@ export interface Stamps {
    */
   read(): Stamp | null;
   /** Whether an answer that was made at a stamp is still right. */
-  isFresh(range: IdRange, since: Stamp, now: Stamp): boolean;
-  /** To be called after the commit of an add, before its answer: the reading of this turn may be older. */
+  isFresh(selection: PetSelection, since: Stamp, now: Stamp): boolean;
+  /** To be called after the commit of a write, before its answer: the reading of this turn may be older. */
   forget(): void;
 }
 
 /** How often one reading serves: with thousands of connections a turn may be long. */
 const usesMax = 256;
+/** How many edits are looked through to find what one touches; beyond it every kept answer is made anew. */
+const editsMax = 1_000;
 
 /**
- * A reading is kept from the arrival of a request to the end of the poll phase of the same turn, or to the commit of an
- * add within it. A request that had to wait is handled outside of the poll phase: a reading of then would be kept
+ * A reading is kept from the arrival of a request to the end of the poll phase of the same turn, or to the commit of a
+ * write within it. A request that had to wait is handled outside of the poll phase: a reading of then would be kept
  * through the next one.
  */
 export function createStamps(database: Database): Stamps {
+  const edits = createRecentEdits(editsMax);
   let isOpen = false;
   let remembered: Stamp | null = null;
   let last: Stamp | null = null;
   let uses = 0;
+  let era = 0;
 
   function close(): void {
     isOpen = false;
@@ -55,8 +54,17 @@ export function createStamps(database: Database): Stamps {
     const [row] = database.readNow?.(selectStamp, {}) ?? [];
     if (row === undefined) return null;
     const newestId = row.newest_id ?? 0n;
-    if (last?.newestId !== newestId || last.edits !== row.edits) last = { newestId, edits: row.edits };
+    const newestEdit = row.newest_edit ?? 0n;
+    if (last?.newestEdit !== newestEdit) noteEdits(last?.newestEdit ?? newestEdit, newestEdit);
+    if (last?.newestId !== newestId || last.newestEdit !== newestEdit) last = { newestId, newestEdit, era };
     return last;
+  }
+
+  /** Fewer than before means that the store was put back, or forgot its events: nothing is known of what came between. */
+  function noteEdits(after: bigint, newestEdit: bigint): void {
+    const rows = database.readNow?.(selectEditsAfter, { after, count: BigInt(editsMax) }) ?? [];
+    if (newestEdit < after || rows.length === editsMax) era += 1;
+    else edits.add(rows.toReversed());
   }
 
   return {
@@ -75,11 +83,13 @@ export function createStamps(database: Database): Stamps {
       return stamp;
     },
 
-    isFresh: ({ newestId }, since, now) =>
-      since.edits === now.edits &&
-      // Ids grow, so an added animal belongs to no range that ends at an id which was given before. A store that was
+    isFresh: (selection, since, now) =>
+      since.era === now.era &&
+      // Ids grow, so an added animal belongs to no selection that ends at an id which was given before. A store that was
       // put back to an earlier state may have cursors for ids that are still to come.
-      (since.newestId === now.newestId || (newestId !== null && newestId <= since.newestId)),
+      (since.newestId === now.newestId ||
+        (selection.newestId !== null && selection.newestId <= since.newestId)) &&
+      (since.newestEdit === now.newestEdit || !edits.touch(selection, since.newestEdit)),
 
     forget() {
       remembered = null;

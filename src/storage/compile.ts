@@ -8,9 +8,10 @@ import {
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
+  sql as sqlText,
   ValueNode,
 } from 'kysely';
-import type { Database, Parameters, Statement, Value } from './database.ts';
+import type { Dialect, Parameters, Statement, Value } from './database.ts';
 import type { Tables } from './tables.ts';
 
 /** A statement as one engine takes it: its text, and which named parameter stands at each of its places. */
@@ -56,6 +57,20 @@ const builders = {
   }),
 };
 
+const dialects: Readonly<Record<Dialect['engine'], Dialect>> = {
+  sqlite: {
+    engine: 'sqlite',
+    nowMs: sqlText`cast(round(unixepoch('subsec') * 1000) as integer)`,
+    listIntegers: (json) => sqlText`(select value from json_each(${json}))`,
+  },
+  postgres: {
+    engine: 'postgres',
+    nowMs: sqlText`cast(floor(extract(epoch from clock_timestamp()) * 1000) as bigint)`,
+    listIntegers: (json) =>
+      sqlText`(select cast(value as bigint) from json_array_elements_text(cast(${json} as json)))`,
+  },
+};
+
 const placeholders = new Proxy({}, { get: (_, name) => new Placeholder(String(name)) });
 
 /**
@@ -64,12 +79,12 @@ const placeholders = new Proxy({}, { get: (_, name) => new Placeholder(String(na
  */
 export function compileStatement<P extends Parameters, R>(
   { build, buildRows }: Statement<P, R>,
-  engine: Database['engine'],
+  engine: Dialect['engine'],
   rows = 1,
 ): CompiledStatement {
   const built =
     rows === 1 || buildRows === undefined
-      ? build(builders[engine], placeholders as P)
+      ? build(builders[engine], placeholders as P, dialects[engine])
       : buildRows(builders[engine], Array<P>(rows).fill(placeholders as P));
   const { sql, parameters } = built.compile();
   const names = parameters.map((parameter) => {

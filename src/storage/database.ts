@@ -1,4 +1,4 @@
-import type { Compilable, QueryCreator } from 'kysely';
+import type { Compilable, QueryCreator, RawBuilder } from 'kysely';
 import type { Soon } from '../soon.ts';
 import type { Tables } from './tables.ts';
 
@@ -8,9 +8,18 @@ export type Value = string | bigint | Uint8Array | null;
 /** The named values that a statement is run with. */
 export type Parameters = Readonly<Record<string, Value>>;
 
+/** What an engine writes in its own way. */
+export interface Dialect {
+  readonly engine: 'sqlite' | 'postgres';
+  /** The store's clock, in Unix milliseconds: on PostgreSQL that of its server, read as the statement runs. */
+  readonly nowMs: RawBuilder<bigint>;
+  /** The int64 of a parameter that is a JSON array of integers, as a subquery: `id in (…)`. */
+  listIntegers(json: string): RawBuilder<bigint>;
+}
+
 /** One statement of SQL: built for each engine once, prepared once, run with named parameters. */
 export interface Statement<P extends Parameters, R> {
-  readonly build: (query: QueryCreator<Tables>, parameters: P) => Compilable<R>;
+  readonly build: (query: QueryCreator<Tables>, parameters: P, dialect: Dialect) => Compilable<R>;
   /** Of one that adds a row and gives its `id`: builds it for several rows at once. */
   readonly buildRows?: (query: QueryCreator<Tables>, rows: readonly P[]) => Compilable<R>;
 }
@@ -25,12 +34,21 @@ export interface Step {
 export type Work<T> = Generator<Step, T, readonly unknown[]>;
 
 /**
+ * How works that run at once on PostgreSQL see each other; on SQLite they run one after the other. `serializable`: as if
+ * they did there, too; one that conflicts is begun again. `row locks`: each step sees all that was committed before it, and
+ * the rows that it changes are kept from others until the end. Such a work decides by conditional writes alone, and none
+ * that touches other rows makes it wait.
+ */
+export type Isolation = 'serializable' | 'row locks';
+
+/**
  * A transaction as a program that any thread can run: its body, and the module that exports it under this name. Input
  * and result are values that the structured clone algorithm copies. Time and random values are part of the input.
  */
 export interface NamedWork<I, T> {
   readonly module: string;
   readonly name: string;
+  readonly isolation: Isolation;
   readonly body: (input: I) => Work<T>;
 }
 
@@ -58,7 +76,7 @@ export interface Database {
   run<P extends Parameters, R>(statement: Statement<P, R>, parameters: P): Promise<readonly R[]>;
 
   /**
-   * Runs all of a work or nothing of it, as if works ran one after the other; settles when it is durable. The body may
+   * Runs all of a work or nothing of it, as its isolation says; settles when it is durable. The body may
    * run more than once and on another thread, so it acts on nothing but the database. An error of errors.ts that it
    * throws arrives with its class, code and message, any other as an Error with its message.
    */
@@ -103,8 +121,13 @@ export function insertion<P extends Parameters>() {
  * Declares a work. `module` is the `import.meta.url` of the module that exports it as `name`; it runs a transaction's
  * body on another thread, so importing it must do nothing else.
  */
-export function defineWork<I, T>(module: string, name: string, body: (input: I) => Work<T>): NamedWork<I, T> {
-  return { module, name, body };
+export function defineWork<I, T>(
+  module: string,
+  name: string,
+  body: (input: I) => Work<T>,
+  isolation: Isolation = 'serializable',
+): NamedWork<I, T> {
+  return { module, name, isolation, body };
 }
 
 /** Runs one statement inside a work. */

@@ -27,7 +27,7 @@ export const newestRowSql = `
     select max(created_at_ms) as at_ms from accounts
     union all select max(created_at_ms) from api_keys
     union all select max(last_used_at_ms) from api_keys
-    union all select max(created_at_ms) from idempotency_records
+    union all select max(created_at_ms) from first_answers
     union all select max(day_ends_at_ms) - 86400000 from usage_windows
   ) as times`;
 

@@ -6,9 +6,10 @@ import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
 import type { Terminal } from '../../src/cli/terminal.ts';
 import { systemClock } from '../../src/clock.ts';
-import { type Catalogue, createCatalogue } from '../../src/pets/catalogue.ts';
+import type { Catalogue } from '../../src/pets/catalogue.ts';
 import type { Pet } from '../../src/pets/pet.ts';
 import { openSqlite } from '../../src/storage/sqlite/database.ts';
+import { openCatalogue } from '../support/catalogue.ts';
 
 /** A folder with an empty catalogue in a real store; both go when the test ends. */
 export async function createWorld(test: TestContext) {
@@ -18,7 +19,7 @@ export async function createWorld(test: TestContext) {
     await database.close();
     await rm(folder, { recursive: true });
   });
-  return { folder, catalogue: createCatalogue(database, systemClock) };
+  return { folder, catalogue: openCatalogue(database, systemClock) };
 }
 
 /** Runs a command before a terminal that keeps what is written to it; the error that it ends with is a result. */

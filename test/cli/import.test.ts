@@ -5,7 +5,8 @@ import { describe, type TestContext, test } from 'node:test';
 import { type ImportOptions, importFile } from '../../src/cli/import.ts';
 import { systemClock } from '../../src/clock.ts';
 import { OperatorError, OutcomeUnknownError, UsageError } from '../../src/errors.ts';
-import { type Catalogue, createCatalogue } from '../../src/pets/catalogue.ts';
+import type { Catalogue } from '../../src/pets/catalogue.ts';
+import { openCatalogue } from '../support/catalogue.ts';
 import { findPostgres } from '../support/engines.ts';
 import { startRelay } from '../support/relay.ts';
 import { createWorld, listPets, run } from './import-world.ts';
@@ -168,7 +169,7 @@ test('import tells that its outcome is not known where the connection is lost as
 }, async (t) => {
   const store = await postgres.createStore(t);
   const relay = await startRelay(t, store.url);
-  const catalogue = createCatalogue(await store.open(relay.url), systemClock);
+  const catalogue = openCatalogue(await store.open(relay.url), systemClock);
   const cut: Catalogue = {
     ...catalogue,
     load: (batches, onWrite) =>

@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, type TestContext, test } from 'node:test';
 import { dayMs } from '../../src/clock.ts';
-import { type Catalogue, createCatalogue, type Idempotency } from '../../src/pets/catalogue.ts';
-import type { NewPet } from '../../src/pets/pet.ts';
+import { parseExactJson } from '../../src/exact-json.ts';
+import { hashIdempotencyKey, type Idempotency } from '../../src/idempotency/first-answer.ts';
+import { createFirstAnswers, type FirstAnswers } from '../../src/idempotency/first-answers.ts';
+import { type Catalogue, createCatalogue } from '../../src/pets/catalogue.ts';
+import type { NewPet, Pet } from '../../src/pets/pet.ts';
 import { type Database, statement } from '../../src/storage/database.ts';
 import type { Engine, Store } from '../support/engines.ts';
 
@@ -19,13 +22,14 @@ const insertAccount = statement<{ name: string; plan: string; createdAtMs: bigin
 const countRows = {
   pets: statement<Record<never, never>>()((query) => query.selectFrom('pets').select('id')),
   records: statement<Record<never, never>>()((query) =>
-    query.selectFrom('idempotency_records').select('key'),
+    query.selectFrom('first_answers').select('account_id'),
   ),
 };
 
 interface Setting {
   readonly store: Store;
   readonly database: Database;
+  readonly firstAnswers: FirstAnswers;
   readonly catalogue: Catalogue;
   /** Another instance's catalogue of the same store. */
   readonly openOther: () => Promise<Catalogue>;
@@ -43,11 +47,16 @@ export function describeIdempotency(engine: Engine): void {
     const database = await store.open();
     let nowMs = 1_800_000_000_000;
     const clock = () => nowMs;
+    const firstAnswers = createFirstAnswers(database, clock);
     return {
       store,
       database,
-      catalogue: createCatalogue(database, clock),
-      openOther: async () => createCatalogue(await store.open(), clock),
+      firstAnswers,
+      catalogue: createCatalogue(database, firstAnswers),
+      async openOther() {
+        const other = await store.open();
+        return createCatalogue(other, createFirstAnswers(other, clock));
+      },
       async addAccount(name) {
         const [row] = await database.run(insertAccount, { name, plan: 'free', createdAtMs: BigInt(nowMs) });
         assert.ok(row !== undefined);
@@ -64,27 +73,27 @@ export function describeIdempotency(engine: Engine): void {
   describe(`idempotency keys on ${engine.name}`, { skip: engine.skip }, () => {
     test('the same key with the same body gives the first animal again and adds nothing', async (t) => {
       const { catalogue, addAccount, countPets } = await prepare(t);
-      const once = { accountId: await addAccount('a'), key: 'k', bodyHash: hash('body') };
-      const first = await catalogue.add(rex, once);
+      const once = keyed(await addAccount('a'), 'k');
+      const first = await add(catalogue, once);
       assert.equal(first.replayed, false);
-      assert.deepEqual(await catalogue.add(rex, once), { pet: first.pet, replayed: true });
+      assert.deepEqual(await add(catalogue, once), { pet: first.pet, replayed: true });
       assert.equal(await countPets(), 1);
     });
 
     test('the same key with another body is refused and adds nothing', async (t) => {
       const { catalogue, addAccount, countPets } = await prepare(t);
-      const once = { accountId: await addAccount('a'), key: 'k', bodyHash: hash('body') };
-      await catalogue.add(rex, once);
+      const once = keyed(await addAccount('a'), 'k');
+      await add(catalogue, once);
       const reused = { name: 'AppError', code: 'idempotency_key_reused' };
-      await assert.rejects(catalogue.add(rex, { ...once, bodyHash: hash('another') }), reused);
+      await assert.rejects(add(catalogue, { ...once, bodyHash: hash('another') }), reused);
       assert.equal(await countPets(), 1);
     });
 
     test('a key whose first request has ended is replayed to all that come at once, by two instances', async (t) => {
       const { catalogue, openOther, addAccount, countPets } = await prepare(t);
       const instances = [catalogue, await openOther()];
-      const once = { accountId: await addAccount('a'), key: 'k', bodyHash: hash('body') };
-      const { pet } = await catalogue.add(rex, once);
+      const once = keyed(await addAccount('a'), 'k');
+      const { pet } = await add(catalogue, once);
       const replays = Array.from({ length: 60 }, (_, index) => addBy(instances, index, once));
       for (const added of await Promise.all(replays)) assert.deepEqual(added, { pet, replayed: true });
       assert.equal(await countPets(), 1);
@@ -93,8 +102,8 @@ export function describeIdempotency(engine: Engine): void {
     test('another body under a key whose first request has ended is refused, however many come at once', async (t) => {
       const { catalogue, openOther, addAccount } = await prepare(t);
       const instances = [catalogue, await openOther()];
-      const once = { accountId: await addAccount('a'), key: 'k', bodyHash: hash('body') };
-      await catalogue.add(rex, once);
+      const once = keyed(await addAccount('a'), 'k');
+      await add(catalogue, once);
       const other = { ...once, bodyHash: hash('another') };
       const adds = Array.from({ length: 20 }, (_, index) => addBy(instances, index, other));
       for (const { status, reason } of (await Promise.allSettled(adds)) as PromiseRejectedResult[])
@@ -103,9 +112,9 @@ export function describeIdempotency(engine: Engine): void {
 
     test('a key is replayed by another instance', async (t) => {
       const { catalogue, openOther, addAccount } = await prepare(t);
-      const once = { accountId: await addAccount('a'), key: 'k', bodyHash: hash('body') };
-      const { pet } = await catalogue.add(rex, once);
-      assert.deepEqual(await (await openOther()).add(rex, once), { pet, replayed: true });
+      const once = keyed(await addAccount('a'), 'k');
+      const { pet } = await add(catalogue, once);
+      assert.deepEqual(await add(await openOther(), once), { pet, replayed: true });
     });
 
     test('two accounts may use the same key, and keys differ by every character', async (t) => {
@@ -113,7 +122,7 @@ export function describeIdempotency(engine: Engine): void {
       const accounts = [await addAccount('a'), await addAccount('b')];
       for (const accountId of accounts)
         for (const key of ['k', 'K', 'k%', '!'.repeat(255)]) {
-          const { replayed } = await catalogue.add(rex, { accountId, key, bodyHash: hash('body') });
+          const { replayed } = await add(catalogue, keyed(accountId, key));
           assert.equal(replayed, false);
         }
       assert.equal(await countPets(), 8);
@@ -121,50 +130,61 @@ export function describeIdempotency(engine: Engine): void {
 
     test('a key is remembered for a day to the millisecond, and stands for a new animal then', async (t) => {
       const { catalogue, addAccount, pass, countPets } = await prepare(t);
-      const once = { accountId: await addAccount('a'), key: 'k', bodyHash: hash('body') };
-      const first = await catalogue.add(rex, once);
+      const once = keyed(await addAccount('a'), 'k');
+      const first = await add(catalogue, once);
       pass(dayMs - 1);
-      assert.equal((await catalogue.add(rex, once)).replayed, true);
+      assert.equal((await add(catalogue, once)).replayed, true);
       pass(1);
       const later = { ...once, bodyHash: hash('another') };
-      const second = await catalogue.add({ ...rex, name: 'Tom' }, later);
+      const second = await add(catalogue, later, { ...rex, name: 'Tom' });
       assert.equal(second.replayed, false);
       assert.notEqual(second.pet.id, first.pet.id);
-      assert.deepEqual(await catalogue.add(rex, later), { pet: second.pet, replayed: true });
+      assert.deepEqual(await add(catalogue, later), { pet: second.pet, replayed: true });
       assert.equal(await countPets(), 2);
     });
 
     test('an animal is not added where its record cannot be written', async (t) => {
       const { catalogue, countPets } = await prepare(t);
-      const nobody = { accountId: 404n, key: 'k', bodyHash: hash('body') };
-      await assert.rejects(catalogue.add(rex, nobody));
+      const nobody = keyed(404n, 'k');
+      await assert.rejects(add(catalogue, nobody));
       assert.equal(await countPets(), 0);
     });
 
     test('a key whose first request failed may be used again', async (t) => {
       const { catalogue, store, addAccount } = await prepare(t);
-      const once = { accountId: 1n + (await addAccount('a')), key: 'k', bodyHash: hash('body') };
-      await assert.rejects(catalogue.add(rex, once));
+      const once = keyed(1n + (await addAccount('a')), 'k');
+      await assert.rejects(add(catalogue, once));
       await addAccount('b');
-      assert.equal((await catalogue.add(rex, once)).replayed, false);
-      assert.equal((await store.execute('select * from idempotency_records')).length, 1);
+      assert.equal((await add(catalogue, once)).replayed, false);
+      assert.equal((await store.execute('select * from first_answers')).length, 1);
     });
 
-    test('a key whose animal an operator has taken away stands for a new animal', async (t) => {
-      const { catalogue, store, addAccount } = await prepare(t);
-      const once = { accountId: await addAccount('a'), key: 'k', bodyHash: hash('body') };
-      const first = await catalogue.add(rex, once);
+    test('a key whose animal was changed and taken away since is answered as at first', async (t) => {
+      const { catalogue, store, addAccount, countPets } = await prepare(t);
+      const once = keyed(await addAccount('a'), 'k');
+      const { answer } = await catalogue.addOnce(rex, once, '/pets/');
+      await store.execute("update pets set name = 'Max'");
+      assert.deepEqual((await catalogue.addOnce(rex, once, '/pets/')).answer, answer);
       await store.execute('delete from pets');
-      const second = await catalogue.add(rex, once);
-      assert.equal(second.replayed, false);
-      assert.ok(second.pet.id > first.pet.id);
-      assert.deepEqual(await catalogue.add(rex, once), { pet: second.pet, replayed: true });
+      assert.deepEqual((await catalogue.addOnce(rex, once, '/pets?id=')).answer, answer);
+      assert.equal(await countPets(), 0);
+    });
+
+    test('a key that stands for another operation is refused, and the key itself is kept nowhere', async (t) => {
+      const { catalogue, store, addAccount } = await prepare(t);
+      const once = keyed(await addAccount('a'), 'k-that-is-kept-nowhere');
+      await add(catalogue, once);
+      const reused = { name: 'AppError', code: 'idempotency_key_reused' };
+      await assert.rejects(add(catalogue, { ...once, operation: 'createOrder' }), reused);
+      const rows = await store.execute('select * from first_answers');
+      assert.equal(rows.length, 1);
+      assert.doesNotMatch(JSON.stringify(rows), /k-that-is-kept-nowhere/);
     });
 
     test('fifty requests with one key at once, by two instances, add one animal', async (t) => {
       const { catalogue, openOther, addAccount, countPets } = await prepare(t);
       const instances = [catalogue, await openOther()];
-      const once = { accountId: await addAccount('a'), key: 'k', bodyHash: hash('body') };
+      const once = keyed(await addAccount('a'), 'k');
       const outcomes = await Promise.allSettled(
         Array.from({ length: 50 }, (_, index) => addBy(instances, index, once)),
       );
@@ -181,38 +201,36 @@ export function describeIdempotency(engine: Engine): void {
       const instances = [catalogue, await openOther()];
       const accountId = await addAccount('a');
       await Promise.all(
-        Array.from({ length: 100 }, (_, index) =>
-          addBy(instances, index, { accountId, key: `k${index}`, bodyHash: hash('body') }),
-        ),
+        Array.from({ length: 100 }, (_, index) => addBy(instances, index, keyed(accountId, `k${index}`))),
       );
       assert.equal(await countPets(), 100);
     });
 
     test('a sweep forgets more records than one transaction drops', async (t) => {
-      const { catalogue, addAccount, pass, countRecords } = await prepare(t);
+      const { catalogue, firstAnswers, addAccount, pass, countRecords } = await prepare(t);
       const accountId = await addAccount('a');
-      const add = (key: string) => catalogue.add(rex, { accountId, key, bodyHash: hash('body') });
+      const addUnder = (key: string) => add(catalogue, keyed(accountId, key));
       for (let batch = 0; batch < 3; batch += 1)
-        await Promise.all(Array.from({ length: 500 }, (_, index) => add(`${batch} ${index}`)));
+        await Promise.all(Array.from({ length: 500 }, (_, index) => addUnder(`${batch} ${index}`)));
       pass(dayMs + 1);
-      await catalogue.sweep();
+      await firstAnswers.sweep();
       assert.equal(await countRecords(), 0);
     });
 
     test('a sweep forgets the records that have outlived their day, and no others', async (t) => {
-      const { catalogue, addAccount, pass, countRecords } = await prepare(t);
+      const { catalogue, firstAnswers, addAccount, pass, countRecords } = await prepare(t);
       const accountId = await addAccount('a');
-      await catalogue.add(rex, { accountId, key: 'old', bodyHash: hash('body') });
+      await add(catalogue, keyed(accountId, 'old'));
       pass(1);
-      const young = { accountId, key: 'young', bodyHash: hash('body') };
-      await catalogue.add(rex, young);
-      await catalogue.sweep();
+      const young = keyed(accountId, 'young');
+      await add(catalogue, young);
+      await firstAnswers.sweep();
       assert.equal(await countRecords(), 2);
       pass(dayMs);
-      await catalogue.sweep();
+      await firstAnswers.sweep();
       assert.equal(await countRecords(), 1);
       pass(-1);
-      assert.equal((await catalogue.add(rex, young)).replayed, true);
+      assert.equal((await add(catalogue, young)).replayed, true);
     });
   });
 }
@@ -221,8 +239,20 @@ function hash(body: string): Uint8Array {
   return createHash('sha256').update(body).digest();
 }
 
+function keyed(accountId: bigint, key: string): Idempotency {
+  const keyHash = hashIdempotencyKey(accountId, key);
+  return { accountId, keyHash, operation: 'createPet', bodyHash: hash('body') };
+}
+
+async function add(catalogue: Catalogue, idempotency: Idempotency, newPet = rex) {
+  const { answer, isReplayed } = await catalogue.addOnce(newPet, idempotency, '/pets/');
+  const pet = parseExactJson(answer.body) as Pet;
+  assert.equal(answer.location, `/pets/${pet.id}`);
+  return { pet, replayed: isReplayed };
+}
+
 function addBy(instances: readonly Catalogue[], index: number, idempotency: Idempotency) {
   const instance = instances[index % instances.length];
   assert.ok(instance !== undefined);
-  return instance.add(rex, idempotency);
+  return add(instance, idempotency);
 }

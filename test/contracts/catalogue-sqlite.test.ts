@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
-import { createCatalogue } from '../../src/pets/catalogue.ts';
+import { openCatalogue } from '../support/catalogue.ts';
 import { sqliteEngine } from '../support/engines.ts';
 import { describeCatalogue } from './catalogue.ts';
 
@@ -9,8 +9,8 @@ describeCatalogue(sqliteEngine);
 
 test('animals and pages are read within the call', async (t) => {
   const store = await sqliteEngine.createStore(t);
-  const catalogue = createCatalogue(await store.open(), systemClock);
-  const { pet } = await catalogue.add({ name: 'Rex', categoryId: 7n }, null);
+  const catalogue = openCatalogue(await store.open(), systemClock);
+  const pet = await catalogue.add({ name: 'Rex', categoryId: 7n });
   assert.deepEqual(catalogue.get(pet.id), pet);
   assert.deepEqual(catalogue.list({ limit: 1, status: null, newestId: null }), {
     pets: [pet],

@@ -6,7 +6,7 @@ import type { Engine } from '../support/engines.ts';
 import { setLastPetId } from './store-contents.ts';
 import { insertWindow, selectSecret, selectSubjects } from './window-rows.ts';
 
-const columns = ['name', 'category_id', 'status'];
+const columns = ['name', 'category_id', 'status', 'is_owned'];
 
 const selectPets = statement<Record<never, never>>()((query) =>
   query.selectFrom('pets').select(['id', 'name', 'category_id']).orderBy('id'),
@@ -56,8 +56,8 @@ export function describeLoad(engine: Engine): void {
         columns,
         inTurn([
           [
-            [name, int64Min, 'sold'],
-            ['b', int64Max, 'sold'],
+            [name, int64Min, 'sold', 0n],
+            ['b', int64Max, 'sold', 0n],
           ],
         ]),
       );
@@ -94,7 +94,7 @@ export function describeLoad(engine: Engine): void {
 
     test('a row that the table refuses leaves it as it was', async (t) => {
       const database = await (await engine.createStore(t)).open();
-      const batches = [pets(0, 10), [...pets(10, 10), ['Rex', 1n, 'lost']]];
+      const batches = [pets(0, 10), [...pets(10, 10), ['Rex', 1n, 'lost', 0n]]];
       await assert.rejects(database.load('pets', columns, inTurn(batches)), /constraint/);
       assert.equal(await countPets(database), 0);
     });
@@ -126,7 +126,12 @@ export function describeLoad(engine: Engine): void {
 }
 
 function pets(first: number, count: number): Value[][] {
-  return Array.from({ length: count }, (_, index) => [`Rex ${first + index}`, BigInt(index), 'available']);
+  return Array.from({ length: count }, (_, index) => [
+    `Rex ${first + index}`,
+    BigInt(index),
+    'available',
+    0n,
+  ]);
 }
 
 async function* inTurn(batches: readonly Value[][][]): AsyncGenerator<Value[][]> {

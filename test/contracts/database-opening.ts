@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { insertAccount } from '../../src/accounts/account-rows.ts';
 import { OperatorError } from '../../src/errors.ts';
-import { createCatalogue } from '../../src/pets/catalogue.ts';
 import { insertPet } from '../../src/pets/pet-rows.ts';
 import type { Database } from '../../src/storage/database.ts';
+import { openCatalogue } from '../support/catalogue.ts';
 import type { Engine } from '../support/engines.ts';
 import { insertWindow, selectSubjects } from './window-rows.ts';
 
@@ -46,17 +46,18 @@ export function describeOpening(engine: Engine): void {
     test('instances that run already go on when the schema becomes newer', async (t) => {
       const store = await engine.createStore(t);
       const database = await store.open();
-      const catalogue = createCatalogue(database, Date.now);
+      const catalogue = openCatalogue(database, Date.now);
       const [account] = await database.run(insertAccount, order);
-      const once = { accountId: account?.id ?? 0n, key: 'k', bodyHash: new Uint8Array(32) };
+      const bytes = new Uint8Array(32);
+      const once = { accountId: account?.id ?? 0n, keyHash: bytes, operation: 'createPet', bodyHash: bytes };
       const work = async () => {
-        await catalogue.add(rex, null);
-        const { pet } = await catalogue.add(rex, once);
-        assert.deepEqual(await catalogue.get(pet.id), pet);
+        await catalogue.add(rex);
+        const { answer } = await catalogue.addOnce(rex, once, '/pets/');
+        assert.equal(answer.status, 201);
         return (await catalogue.list({ limit: 100, status: null, newestId: null })).pets.length;
       };
       assert.equal(await work(), 2);
-      for (const table of ['pets', 'accounts', 'api_keys', 'idempotency_records'])
+      for (const table of ['pets', 'accounts', 'api_keys', 'first_answers'])
         await store.execute(`alter table ${table} add column later text not null default 'later'`);
       await store.execute('create index later on pets (later, id)');
       await store.execute(`insert into schema_migrations values ('9999-later', '2030-01-01T00:00:00.000Z')`);

@@ -21,7 +21,7 @@ test('tables of the same names in another schema are no business of the store', 
     await store.execute(`create table auth.${table} (version text)`);
   await (await store.open()).close();
   const again = await store.open();
-  assert.equal(await again.load('pets', ['name', 'category_id', 'status'], rexes()), 1);
+  assert.equal(await again.load('pets', ['name', 'category_id', 'status', 'is_owned'], rexes()), 1);
 });
 
 test('a store is found again where it is, whatever schema has come before it in the path', {
@@ -48,7 +48,7 @@ test('a load has no time limit, whatever the database sets for others', {
   for (const limit of ['idle_session_timeout', 'statement_timeout'])
     await store.execute(`alter database ${name} set ${limit} = 1000`);
   const database = await store.open();
-  assert.equal(await database.load('pets', ['name', 'category_id', 'status'], rexes()), 1);
+  assert.equal(await database.load('pets', ['name', 'category_id', 'status', 'is_owned'], rexes()), 1);
 });
 
 test('of a load whose connection is lost as it is written, it is told that its outcome is not known', {
@@ -58,7 +58,7 @@ test('of a load whose connection is lost as it is written, it is told that its o
   const relay = await startRelay(t, store.url);
   const database = await store.open(relay.url);
   await assert.rejects(
-    database.load('pets', ['name', 'category_id', 'status'], rexes(), () => void relay.cut()),
+    database.load('pets', ['name', 'category_id', 'status', 'is_owned'], rexes(), () => void relay.cut()),
     OutcomeUnknownError,
   );
 });
@@ -66,12 +66,12 @@ test('of a load whose connection is lost as it is written, it is told that its o
 test('of a load that the server refuses, it is told why', { skip: postgres.skip }, async (t) => {
   const database = await (await postgres.createStore(t)).open();
   async function* broken() {
-    yield [['Rex', 1n, 'lost']];
+    yield [['Rex', 1n, 'lost', 0n]];
   }
-  const loading = database.load('pets', ['name', 'category_id', 'status'], broken());
+  const loading = database.load('pets', ['name', 'category_id', 'status', 'is_owned'], broken());
   await assert.rejects(loading, /pets_status_check/);
 });
 
 async function* rexes() {
-  yield [['Rex', 1n, 'available']];
+  yield [['Rex', 1n, 'available', 0n]];
 }

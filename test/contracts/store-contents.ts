@@ -1,8 +1,9 @@
 import { insertAccount } from '../../src/accounts/account-rows.ts';
 import { insertApiKey } from '../../src/accounts/api-key-rows.ts';
+import { upsertFirstAnswer } from '../../src/idempotency/first-answer-rows.ts';
 import { int64Max, int64Min } from '../../src/int64.ts';
 import { writeConduct } from '../../src/limits/memory/conduct-rows.ts';
-import { insertPet, upsertIdempotencyRecord } from '../../src/pets/pet-rows.ts';
+import { insertPet } from '../../src/pets/pet-rows.ts';
 import { type Database, statement, type Value } from '../../src/storage/database.ts';
 import type { Tables } from '../../src/storage/tables.ts';
 import { type CopiedTable, copiedTables } from '../../src/storage/transfer/copied-tables.ts';
@@ -14,7 +15,7 @@ export const unorderedTexts = ['b', 'a', 'B', '_', 'é', 'z', '\uffff', '\u{1f40
 
 /** Puts rows with the extremes of every column into every table, and more animals than a batch holds. */
 export async function fillStore(database: Database): Promise<void> {
-  await database.load('pets', ['name', 'category_id', 'status'], manyPets());
+  await database.load('pets', ['name', 'category_id', 'status', 'is_owned'], manyPets());
   await addAccount(database, 'Žofka', 'free');
   await addAccount(database, '猫', 'enterprise');
   for (const text of unorderedTexts) await addAllOf(database, text);
@@ -23,7 +24,7 @@ export async function fillStore(database: Database): Promise<void> {
 }
 
 async function* manyPets() {
-  const row = (index: number) => [`n${index} 🐈`, index % 2 === 0 ? int64Min : int64Max, 'sold'];
+  const row = (index: number) => [`n${index} 🐈`, index % 2 === 0 ? int64Min : int64Max, 'sold', 0n];
   for (let first = 0; first < 12_000; first += 3_000)
     yield Array.from({ length: 3_000 }, (_, index) => row(first + index));
 }
@@ -55,8 +56,16 @@ async function addAllOf(database: Database, text: string): Promise<void> {
       forgetAtMs: 6n,
     },
   ]);
-  const record = { accountId: 2n, key: text, bodyHash: bytes, petId: int64Max, createdAtMs: 7n };
-  await database.run(upsertIdempotencyRecord, record);
+  await database.run(upsertFirstAnswer, {
+    accountId: 2n,
+    keyHash: bytes,
+    operation: text,
+    bodyHash: bytes,
+    status: 201n,
+    location: text,
+    body: text,
+    createdAtMs: 7n,
+  });
   await database.run(insertWindow, { subject: text, used: 8n });
 }
 

@@ -60,7 +60,7 @@ describe('of a SQLite store the doctor says', () => {
     const before = await look();
     const findings = await examineWith(settings);
     expectFinding(findings, 'store', 'ok', /store\.db is whole, no service serves it now/);
-    expectFinding(findings, 'schema', 'ok', /the newest, "0001-first"/);
+    expectFinding(findings, 'schema', 'ok', /the newest, "0002-store-sells"/);
     expectFinding(findings, 'writing', 'ok', /can be written/);
     expectFinding(findings, 'disk', 'ok', /are free for a store of 0\.\d MiB/);
     expectFinding(findings, 'clock', 'ok', /newest row of the store was written \d+ s ago/);

@@ -11,7 +11,10 @@ export async function startFaultyService(test: Ending, fault: Fault = 'store gon
   if (fault === 'answer unwritable')
     return startBuiltServer(test, { timeouts }, (catalogue) => ({
       ...catalogue,
-      add: async (...wanted) => ({ ...(await catalogue.add(...wanted)), pet: {} as Pet }),
+      async add(...wanted) {
+        await catalogue.add(...wanted);
+        return {} as Pet;
+      },
     }));
   const faulty = await startBuiltServer(test, { timeouts });
   await faulty.store.close();

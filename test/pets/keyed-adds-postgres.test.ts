@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, type TestContext, test } from 'node:test';
 import { Client } from 'pg';
-import { createCatalogue } from '../../src/pets/catalogue.ts';
+import { parseExactJson } from '../../src/exact-json.ts';
+import { hashIdempotencyKey } from '../../src/idempotency/first-answer.ts';
+import { createFirstAnswers } from '../../src/idempotency/first-answers.ts';
+import { type Catalogue, createCatalogue } from '../../src/pets/catalogue.ts';
 import { findPostgres, type Store } from '../support/engines.ts';
 import { eventually } from '../support/redis-server.ts';
 
@@ -13,56 +16,70 @@ const bodyHash = createHash('sha256').update('body').digest();
 describe('an Idempotency-Key at several instances over PostgreSQL', { skip: postgres.skip }, () => {
   test('is refused while its first request runs, at the same or another, and replayed when that has ended', async (t) => {
     const { store, first, second, accountId } = await prepare(t);
-    const once = { accountId, key: 'k', bodyHash };
+    const once = keyed(accountId);
     const unlock = await lockAccounts(t, store);
-    const adding = first.add(rex, once);
+    const adding = add(first, once);
     await eventually(async () => (await countWaiting(store)) === 1);
     for (const instance of [first, second])
-      await assert.rejects(instance.add(rex, once), { name: 'AppError', code: 'idempotency_key_in_use' });
+      await assert.rejects(add(instance, once), { name: 'AppError', code: 'idempotency_key_in_use' });
     await unlock();
     const { pet } = await adding;
-    assert.deepEqual(await second.add(rex, once), { pet, replayed: true });
+    assert.deepEqual(await add(second, once), { pet, replayed: true });
     assert.deepEqual(await store.execute('select count(*)::int from pets'), [{ count: 1 }]);
   });
 
   test('that is used again after its day outlives a sweep that has found it old', async (t) => {
-    const { store, first, second, accountId } = await prepare(t);
-    await first.add(rex, { accountId, key: 'k', bodyHash });
-    await store.execute('update idempotency_records set created_at_ms = 0');
+    const { store, first, sweep, accountId } = await prepare(t);
+    await add(first, keyed(accountId));
+    await store.execute('update first_answers set created_at_ms = 0');
     const client = new Client({ connectionString: store.url });
     client.on('error', () => undefined);
     await client.connect();
     await client.query('begin');
-    await client.query(`update idempotency_records set created_at_ms = ${Date.now()}`);
-    const sweeping = second.sweep();
+    await client.query(`update first_answers set created_at_ms = ${Date.now()}`);
+    const sweeping = sweep();
     await eventually(async () => (await countWaiting(store)) === 1);
     await client.query('commit');
     await client.end();
     await sweeping;
-    assert.equal((await first.add(rex, { accountId, key: 'k', bodyHash })).replayed, true);
+    assert.equal((await add(first, keyed(accountId))).replayed, true);
   });
 
   test('whose first request the server ends may be used again at another', async (t) => {
     const { store, first, second, accountId } = await prepare(t);
-    const once = { accountId, key: 'k', bodyHash };
+    const once = keyed(accountId);
     const unlock = await lockAccounts(t, store);
-    const adding = assert.rejects(first.add(rex, once), { name: 'AppError', code: 'unavailable' });
+    const adding = assert.rejects(add(first, once), { name: 'AppError', code: 'unavailable' });
     await eventually(async () => (await countWaiting(store)) === 1);
     await store.execute(`select pg_terminate_backend(pid) ${waiting}`);
     await adding;
     await unlock();
-    assert.equal((await second.add(rex, once)).replayed, false);
+    assert.equal((await add(second, once)).replayed, false);
     assert.deepEqual(await store.execute('select count(*)::int from pets'), [{ count: 1 }]);
   });
 });
 
 async function prepare(t: TestContext) {
   const store = await postgres.createStore(t);
-  const open = async () => createCatalogue(await store.open(), Date.now);
-  const [first, second] = [await open(), await open()];
+  const databases = [await store.open(), await store.open()] as const;
+  const answers = databases.map((database) => createFirstAnswers(database, Date.now));
+  const [first, second] = databases.map((database, index) =>
+    createCatalogue(database, answers[index] ?? assert.fail()),
+  );
+  assert.ok(first !== undefined && second !== undefined);
   const text = `insert into accounts (name, plan, created_at_ms) values ('a', 'free', 0) returning id::text`;
   const [account] = (await store.execute(text)) as { id: string }[];
-  return { store, first, second, accountId: BigInt(account?.id ?? assert.fail()) };
+  const sweep = () => answers[1]?.sweep();
+  return { store, first, second, sweep, accountId: BigInt(account?.id ?? assert.fail()) };
+}
+
+function keyed(accountId: bigint) {
+  return { accountId, keyHash: hashIdempotencyKey(accountId, 'k'), operation: 'createPet', bodyHash };
+}
+
+async function add(catalogue: Catalogue, idempotency: ReturnType<typeof keyed>) {
+  const { answer, isReplayed } = await catalogue.addOnce(rex, idempotency, '/pets/');
+  return { pet: parseExactJson(answer.body), replayed: isReplayed };
 }
 
 /** Holds back whoever writes a record of an account, until the lock is given back. */

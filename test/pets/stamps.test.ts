@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { insertAccount } from '../../src/accounts/account-rows.ts';
+import { createFirstAnswers } from '../../src/idempotency/first-answers.ts';
 import { createCatalogue } from '../../src/pets/catalogue.ts';
+import type { PetSelection } from '../../src/pets/pet-selection.ts';
 import { createStamps } from '../../src/pets/stamps.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { openDatabase } from '../../src/storage/open-database.ts';
@@ -18,7 +20,7 @@ test('each reading is the same stamp while the store holds the same, and another
   t.after(() => file.close());
 
   const empty = stamps.read();
-  assert.deepEqual(empty, { newestId: 0n, edits: 0n });
+  assert.deepEqual(empty, { newestId: 0n, newestEdit: 0n, era: 0 });
   assert.equal(stamps.read(), empty);
 
   file.exec("insert into pets (name, category_id, status) values ('Rex', 1, 'available')");
@@ -29,35 +31,84 @@ test('each reading is the same stamp while the store holds the same, and another
   file.exec("update pets set name = 'Max'");
   const edited = stamps.read();
   assert.equal(edited?.newestId, 1n);
-  assert.notEqual(edited?.edits, added?.edits);
+  assert.notEqual(edited?.newestEdit, added?.newestEdit);
   assert.equal(stamps.read(), edited);
 });
 
 test('an add that is answered is in every reading from then on', async (t) => {
   const database = await openDatabase(`sqlite:${join(await makeFolder(t), 'store.db')}`);
   t.after(() => database.close());
-  const { add, stamps } = createCatalogue(database, Date.now);
-  const idempotency = { accountId: 1n, key: 'k', bodyHash: new Uint8Array(32) };
+  const { add, addOnce, stamps } = createCatalogue(database, createFirstAnswers(database, Date.now));
+  const once = {
+    accountId: 1n,
+    keyHash: new Uint8Array(32),
+    operation: 'createPet',
+    bodyHash: new Uint8Array(32),
+  };
+  const rex = { name: 'Max', categoryId: 1n };
   const account = { name: 'a', plan: 'free', perMinute: null, perDay: null, createdAtMs: 0n };
   await database.run(insertAccount, account);
-  for (const [newestId, key] of [
-    [1n, null],
-    [2n, idempotency],
+  for (const [newestId, act] of [
+    [1n, () => add(rex)],
+    [2n, () => addOnce(rex, once, '/pets/')],
   ] as const) {
     stamps.openTurn();
     assert.equal(stamps.read()?.newestId, newestId - 1n);
-    await add({ name: 'Max', categoryId: 1n }, key);
+    await act();
     assert.equal(stamps.read()?.newestId, newestId);
   }
 });
 
-test('a range that ends at an id that was given is fresh after an add, and no range is after an edit', () => {
+test('what ends at an id that was given is fresh after an add', () => {
   const { isFresh } = createStamps({ readNow: null } as unknown as Database);
-  const since = { newestId: 9n, edits: 0n };
-  const added = { newestId: 10n, edits: 0n };
+  const since = { newestId: 9n, newestEdit: 0n, era: 0 };
+  const added = { newestId: 10n, newestEdit: 0n, era: 0 };
   assert.equal(isFresh({ newestId: 9n, oldestId: 1n }, since, added), true);
   assert.equal(isFresh({ newestId: null, oldestId: 1n }, since, added), false);
   // A store that was put back to an earlier state may have a cursor for an id that is still to come.
   assert.equal(isFresh({ newestId: 10n, oldestId: 1n }, since, added), false);
-  assert.equal(isFresh({ newestId: 5n, oldestId: 5n }, since, { newestId: 9n, edits: 1n }), false);
+});
+
+test('an edit makes only that stale which holds its animal, before or after', async (t) => {
+  const path = join(await makeFolder(t), 'store.db');
+  const database = await openDatabase(`sqlite:${path}`);
+  t.after(() => database.close());
+  const file = new DatabaseSync(path);
+  t.after(() => file.close());
+  for (let added = 0; added < 9; added += 1)
+    file.exec("insert into pets (name, category_id, status) values ('Rex', 1, 'available')");
+  const { read, isFresh } = createStamps(database);
+  const since = read() ?? assert.fail();
+  file.exec("update pets set status = 'sold' where id = 5");
+  const now = read() ?? assert.fail();
+  const fresh = (selection: PetSelection) => isFresh(selection, since, now);
+  assert.equal(fresh({ newestId: 5n, oldestId: 5n }), false);
+  assert.equal(fresh({ newestId: null, oldestId: null }), false);
+  assert.equal(fresh({ newestId: 9n, oldestId: 1n, status: 'available' }), false);
+  assert.equal(fresh({ newestId: 9n, oldestId: 1n, status: 'sold', categoryId: 1n }), false);
+  assert.equal(fresh({ newestId: 9n, oldestId: 6n }), true);
+  assert.equal(fresh({ newestId: 4n, oldestId: null }), true);
+  assert.equal(fresh({ newestId: 9n, oldestId: 1n, status: 'pending' }), true);
+  assert.equal(fresh({ newestId: 9n, oldestId: 1n, categoryId: 2n }), true);
+});
+
+test('more edits than are looked through make everything stale, and so does a store that was put back', async (t) => {
+  const path = join(await makeFolder(t), 'store.db');
+  const database = await openDatabase(`sqlite:${path}`);
+  t.after(() => database.close());
+  const file = new DatabaseSync(path);
+  t.after(() => file.close());
+  file.exec(`with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 1001)
+    insert into pets (name, category_id, status) select 'Rex', 1, 'available' from numbers`);
+  const { read, isFresh } = createStamps(database);
+  const unknown = { newestId: 2_000n, oldestId: 2_000n };
+  const first = read() ?? assert.fail();
+  file.exec("update pets set name = 'Max'");
+  const second = read() ?? assert.fail();
+  assert.equal(isFresh(unknown, first, second), false);
+  file.exec("update pets set name = 'Tom' where id = 1");
+  const third = read() ?? assert.fail();
+  assert.equal(isFresh(unknown, second, third), true);
+  file.exec('delete from events where id > 2000');
+  assert.equal(isFresh(unknown, third, read() ?? assert.fail()), false);
 });

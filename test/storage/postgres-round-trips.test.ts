@@ -3,9 +3,11 @@ import { createHash } from 'node:crypto';
 import { describe, type TestContext, test } from 'node:test';
 import { createKeyVerifier, rememberedMs } from '../../src/accounts/key-verifier.ts';
 import { createKeyring } from '../../src/accounts/keyring.ts';
-import { type Catalogue, createCatalogue } from '../../src/pets/catalogue.ts';
+import { hashIdempotencyKey } from '../../src/idempotency/first-answer.ts';
+import type { Catalogue } from '../../src/pets/catalogue.ts';
 import { resolvePlan } from '../../src/plans/plan.ts';
 import type { Soon } from '../../src/soon.ts';
+import { openCatalogue } from '../support/catalogue.ts';
 import { findPostgres } from '../support/engines.ts';
 import { startCounting } from '../support/postgres-messages.ts';
 import { createMovableClock } from '../support/service.ts';
@@ -13,6 +15,10 @@ import { createMovableClock } from '../support/service.ts';
 const postgres = await findPostgres();
 const rex = { name: 'Rex', categoryId: 1n, status: 'available' } as const;
 const bodyHash = createHash('sha256').update('body').digest();
+
+function keyed(accountId: bigint, key: string) {
+  return { accountId, keyHash: hashIdempotencyKey(accountId, key), operation: 'createPet', bodyHash };
+}
 
 /** A catalogue and keys over a way that is counted, with one account. */
 async function prepare(t: TestContext) {
@@ -28,7 +34,7 @@ async function prepare(t: TestContext) {
   const verification = await verifier.verify(key);
   assert.ok('caller' in verification);
   const { accountId } = verification.caller;
-  const catalogue = createCatalogue(database, clock.now);
+  const catalogue = openCatalogue(database, clock.now);
 
   /** How many round trips an operation takes. */
   async function count(operation: () => Soon<unknown>): Promise<number> {
@@ -44,7 +50,7 @@ describe('round trips to PostgreSQL', { skip: postgres.skip }, () => {
     ['a list', (catalogue) => catalogue.list({ limit: 20, status: null, newestId: null })],
     ['a list of a status', (catalogue) => catalogue.list({ limit: 20, status: 'sold', newestId: 9n })],
     ['one animal', (catalogue) => catalogue.get(1n)],
-    ['an add', (catalogue) => catalogue.add(rex, null)],
+    ['an add', (catalogue) => catalogue.add(rex)],
   ];
   for (const [name, operation] of operations)
     test(`${name} takes one`, async (t) => {
@@ -62,7 +68,7 @@ describe('round trips to PostgreSQL', { skip: postgres.skip }, () => {
 
   test('an add under a new Idempotency-Key takes one, and its retry one more', async (t) => {
     const { catalogue, accountId, count } = await prepare(t);
-    const add = (key: string) => count(() => catalogue.add(rex, { accountId, key, bodyHash }));
+    const add = (key: string) => count(() => catalogue.addOnce(rex, keyed(accountId, key), '/pets/'));
     assert.deepEqual([await add('a'), await add('b'), await add('a')], [1, 1, 2]);
   });
 
@@ -71,7 +77,7 @@ describe('round trips to PostgreSQL', { skip: postgres.skip }, () => {
     let next = 0;
     const work = async () => {
       for (let place = next++; place < 1_000; place = next++)
-        await catalogue.add(rex, { accountId, key: `k${place}`, bodyHash });
+        await catalogue.addOnce(rex, keyed(accountId, `k${place}`), '/pets/');
     };
     assert.equal(await count(() => Promise.all(Array.from({ length: 10 }, work))), 1_000);
   });

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, type TestContext, test } from 'node:test';
 import { Client } from 'pg';
-import { createCatalogue } from '../../src/pets/catalogue.ts';
 import { type NewPet, type PetStatus, petStatuses } from '../../src/pets/pet.ts';
 import { selectNewestOf } from '../../src/pets/pet-rows.ts';
 import { compileStatement } from '../../src/storage/compile.ts';
 import { openSqlite } from '../../src/storage/sqlite/database.ts';
+import { openCatalogue } from '../support/catalogue.ts';
 import { findPostgres, type Store, sqliteEngine } from '../support/engines.ts';
 import { makeFolder } from '../support/service.ts';
 
@@ -101,14 +101,14 @@ describe('a page of one status in PostgreSQL', { skip: postgres.skip }, () => {
     for (const plans of ['force_generic_plan', 'force_custom_plan'])
       test(`is read along its own index, where ${history} (${plans})`, async (t) => {
         const store = await postgres.createStore(t);
-        await createCatalogue(await store.open(), Date.now).load(makeAnimals(statusOf));
+        await openCatalogue(await store.open(), Date.now).load(makeAnimals(statusOf));
         await store.execute('analyze pets');
         await expectOwnIndexes(store, plans);
       });
 
   test('is read along its own index, where the statistics are of a time before', async (t) => {
     const store = await postgres.createStore(t);
-    const catalogue = createCatalogue(await store.open(), Date.now);
+    const catalogue = openCatalogue(await store.open(), Date.now);
     await catalogue.load(makeAnimals(() => 'sold'));
     await store.execute('analyze pets');
     await catalogue.load(makeAnimals(() => 'available'));
@@ -121,7 +121,9 @@ for (const engine of [sqliteEngine, postgres])
     const store = await engine.createStore(t);
     await store.open();
     const add = (status: string) =>
-      store.execute(`insert into pets (name, category_id, status) values ('Rex', 1, '${status}')`);
+      store.execute(
+        `insert into pets (name, category_id, status, is_owned) values ('Rex', 1, '${status}', 0)`,
+      );
     for (const status of petStatuses) await add(status);
     for (const status of ['Sold', '', 'gone', ' sold'])
       await assert.rejects(add(status), /check constraint/i, JSON.stringify(status));

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '../../src/clock.ts';
+import { createFirstAnswers } from '../../src/idempotency/first-answers.ts';
 import { createCatalogue } from '../../src/pets/catalogue.ts';
 import { openDatabase } from '../../src/storage/open-database.ts';
 import { findPostgres } from '../../test/support/engines.ts';
@@ -98,7 +99,8 @@ async function countPets({ databaseUrl }: Target): Promise<number> {
   const database = await openDatabase(databaseUrl);
   try {
     let count = 0;
-    for await (const pets of createCatalogue(database, systemClock).listAll()) count += pets.length;
+    for await (const pets of createCatalogue(database, createFirstAnswers(database, systemClock)).listAll())
+      count += pets.length;
     return count;
   } finally {
     await database.close();

@@ -1,3 +1,4 @@
+import { hashIdempotencyKey } from '../../src/idempotency/first-answer.ts';
 import type { EmbeddedStore } from '../embedded-store.ts';
 import type { Post, Posts } from './posts.ts';
 
@@ -56,18 +57,23 @@ function requireStored({ name, answeredId, storedId }: Post, afterId: bigint): v
   if (storedId <= afterId) throw new Error(`${name} has the id ${storedId}, which is not above ${afterId}`);
 }
 
-/** Each keyed animal that was stored has its record, and each record its animal. */
+/** Each keyed animal that was stored has its first answer, and each first answer its animal. */
 function compareRecords(store: EmbeddedStore, posts: Posts, sent: readonly Post[], afterId: bigint): void {
   const rows = store.query(
-    `select r.key, r.pet_id, p.name from idempotency_records r left join pets p on p.id = r.pet_id where r.pet_id > ${afterId}`,
+    `select r.account_id, r.key_hash, r.location, p.id, p.name from first_answers r
+      left join pets p on r.location = '/pets/' || p.id
+      where cast(replace(r.location, '/pets/', '') as integer) > ${afterId}`,
   );
-  const petIds = new Map(rows.map(({ key, pet_id }) => [key, pet_id]));
-  for (const { key, name } of rows)
-    if (posts.byName.get(String(name))?.idempotencyKey !== key)
-      throw new Error(`the idempotency record ${key} stands for ${name}`);
+  const hashOf = (accountId: unknown, key: string) =>
+    Buffer.from(hashIdempotencyKey(accountId as bigint, key)).toString('hex');
+  const ids = new Set<unknown>();
+  for (const { account_id, key_hash, location, id, name } of rows) {
+    const key = posts.byName.get(String(name))?.idempotencyKey ?? null;
+    if (key === null || hashOf(account_id, key) !== Buffer.from(key_hash as Uint8Array).toString('hex'))
+      throw new Error(`the first answer with the location ${location} stands for ${name}`);
+    ids.add(id);
+  }
   for (const { idempotencyKey, storedId, name } of sent)
-    if (idempotencyKey !== null && storedId !== null && petIds.get(idempotencyKey) !== storedId)
-      throw new Error(
-        `${name} is stored as ${storedId}, its idempotency record says ${petIds.get(idempotencyKey)}`,
-      );
+    if (idempotencyKey !== null && storedId !== null && !ids.has(storedId))
+      throw new Error(`${name} is stored as ${storedId} without the first answer of its key`);
 }

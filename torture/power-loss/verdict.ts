@@ -45,7 +45,7 @@ function readStore(file: string): Store {
     if (query("select 1 from sqlite_master where name = 'pets'").length === 0)
       return { ...emptyStore, verdict };
     const animals = query(
-      'select p.*, r.pet_id as recorded from pets p left join idempotency_records r on r.pet_id = p.id',
+      "select p.*, r.location as recorded from pets p left join first_answers r on r.location = '/pets/' || p.id",
     );
     return { verdict, animals, keyIds: new Set(query('select id from api_keys').map(({ id }) => id)) };
   } catch (error) {

@@ -1,9 +1,11 @@
+import type { Clock } from '../../clock.ts';
 import type { Catalogue } from '../../pets/catalogue.ts';
 import type { Cursors } from '../request/cursor.ts';
 
 /** What the operations work with. */
 export interface Services {
   readonly catalogue: Catalogue;
+  readonly clock: Clock;
   readonly cursors: Cursors;
   /** What the links of answers begin with: the public base address, or `/v1`. */
   readonly baseUrl: string;

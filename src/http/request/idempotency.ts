@@ -2,22 +2,24 @@ import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller } from '../../accounts/account.ts';
 import { AppError } from '../../errors.ts';
-import type { Idempotency } from '../../pets/catalogue.ts';
+import { hashIdempotencyKey, type Idempotency } from '../../idempotency/first-answer.ts';
 
 const keyText = /^[!-~]{1,255}$/;
 
 /**
- * The `Idempotency-Key` of a request, which stands for the account and the exact bytes of the body; null without one.
+ * The `Idempotency-Key` of a request, which stands for one operation and the exact bytes of its body; null without one.
  * Throws `invalid_parameter`.
  */
 export function readIdempotency(
   headers: IncomingHttpHeaders,
   { accountId }: Caller,
+  operation: string,
   bytes: Uint8Array,
 ): Idempotency | null {
   const key = headers['idempotency-key'];
   if (key === undefined) return null;
   if (typeof key !== 'string' || !keyText.test(key))
     throw new AppError('invalid_parameter', 'Idempotency-Key must have 1 to 255 visible ASCII characters');
-  return { accountId, key, bodyHash: hash('sha256', bytes, 'buffer') };
+  const keyHash = hashIdempotencyKey(accountId, key);
+  return { accountId, keyHash, operation, bodyHash: hash('sha256', bytes, 'buffer') };
 }

@@ -4,10 +4,12 @@ import { OperatorError } from '../../errors.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../tables.ts';
 import { firstMigration } from './0001-first.ts';
+import { storeSellsMigration } from './0002-store-sells.ts';
 
 /** In the order in which they run; a name is never changed once it has been released. */
 const migrations: Record<string, (engine: Database['engine']) => Migration> = {
   '0001-first': firstMigration,
+  '0002-store-sells': storeSellsMigration,
 };
 
 /** The names of the migrations that the newest schema has behind it, in their order. */

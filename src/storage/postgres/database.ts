@@ -2,7 +2,7 @@ import { Kysely, PostgresDialect } from 'kysely';
 import { type ClientBase, DatabaseError, Pool } from 'pg';
 import { minuteMs } from '../../clock.ts';
 import { OperatorError } from '../../errors.ts';
-import type { Database, NamedWork, Work } from '../database.ts';
+import type { Database, Isolation, NamedWork, Work } from '../database.ts';
 import { isNewest, migrate } from '../migrations/migrate.ts';
 import { toOpeningError } from '../opening-error.ts';
 import type { Tables } from '../tables.ts';
@@ -88,8 +88,17 @@ function connect(url: string): Database {
   };
 }
 
-async function transact<I, T>(client: ClientBase, { body }: NamedWork<I, T>, input: I): Promise<T> {
-  await send(client, { text: 'begin isolation level serializable' });
+const begins: Readonly<Record<Isolation, string>> = {
+  serializable: 'begin isolation level serializable',
+  'row locks': 'begin isolation level read committed',
+};
+
+async function transact<I, T>(
+  client: ClientBase,
+  { body, isolation }: NamedWork<I, T>,
+  input: I,
+): Promise<T> {
+  await send(client, { text: begins[isolation] });
   try {
     const result = await runWork(client, body(input));
     await send(client, { text: 'commit' });

@@ -40,7 +40,7 @@ const stateSql = `
 const clockSql = 'select (extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms';
 const mayWriteSql = `select bool_and(has_table_privilege(name, 'insert, update, delete'))
     and has_sequence_privilege(pg_get_serial_sequence('pets', 'id'), 'usage') as may_write
-  from unnest(array['pets', 'accounts', 'api_keys', 'idempotency_records', 'usage_windows', 'key_bans']) as name`;
+  from unnest(array['pets', 'accounts', 'api_keys', 'orders', 'first_answers', 'usage_windows', 'key_bans']) as name`;
 
 interface State {
   readonly version: string;

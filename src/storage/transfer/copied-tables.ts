@@ -3,7 +3,21 @@ import type { Tables } from '../tables.ts';
 /** What a column is to a copy: an id that the store assigns, part of the key that orders the rows, or just a value. */
 type Role = 'id' | 'key' | 'text key' | 'value';
 
-/** Every table, those that others refer to first; what counts the edits of animals comes after the animals. */
+const event = {
+  id: 'id',
+  at_ms: 'value',
+  type: 'value',
+  account_id: 'value',
+  pet_id: 'value',
+  data: 'value',
+  previous: 'value',
+} as const;
+const counts = { available: 'value', pending: 'value', sold: 'value' } as const;
+
+/**
+ * Every table, those that others refer to first. The copying of animals, categories and orders writes events and counts the
+ * inventory, so these tables come after, and what the copies hold gives way.
+ */
 const roles: { readonly [T in keyof Tables]: Readonly<Record<keyof Tables[T], Role>> } = {
   accounts: {
     id: 'id',
@@ -11,6 +25,7 @@ const roles: { readonly [T in keyof Tables]: Readonly<Record<keyof Tables[T], Ro
     plan: 'value',
     per_minute: 'value',
     per_day: 'value',
+    open_holds: 'value',
     created_at_ms: 'value',
   },
   api_keys: {
@@ -24,13 +39,31 @@ const roles: { readonly [T in keyof Tables]: Readonly<Record<keyof Tables[T], Ro
     revoked_at_ms: 'value',
     last_used_at_ms: 'value',
   },
-  pets: { id: 'id', name: 'value', category_id: 'value', status: 'value' },
-  pet_edits: { count: 'key' },
-  idempotency_records: {
-    account_id: 'key',
-    key: 'text key',
-    body_hash: 'value',
+  pets: { id: 'id', name: 'value', category_id: 'value', status: 'value', is_owned: 'value' },
+  categories: { id: 'key', name: 'value' },
+  orders: {
+    id: 'id',
+    account_id: 'value',
     pet_id: 'value',
+    status: 'value',
+    reference: 'value',
+    created_at_ms: 'value',
+    expires_at_ms: 'value',
+    closed_at_ms: 'value',
+  },
+  event_outbox: event,
+  events: event,
+  inventory_totals: { available: 'key', pending: 'value', sold: 'value' },
+  inventory_by_category: { category_id: 'key', ...counts },
+  inventory_changes: { id: 'id', category_id: 'value', ...counts },
+  first_answers: {
+    account_id: 'key',
+    key_hash: 'key',
+    operation: 'value',
+    body_hash: 'value',
+    status: 'value',
+    location: 'value',
+    body: 'value',
     created_at_ms: 'value',
   },
   usage_windows: {

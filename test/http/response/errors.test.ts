@@ -69,7 +69,7 @@ test('adds that wait for a store which is locked elsewhere are answered once it 
 
 test('an unforeseen failure is 500 and shows nothing of what lies inside; the log says what happened', async (t) => {
   const [own, ownKey] = await startWithKey(t);
-  own.openFile().exec('drop table idempotency_records; drop table pets');
+  own.openFile().exec('drop table pets');
   for (const response of [
     await own.request(ownKey, '/pets'),
     await own.request(ownKey, '/pets/1'),
@@ -122,7 +122,7 @@ test('after a failure the service goes on', async (t) => {
 
 test('a HEAD that fails has no body', async (t) => {
   const [own, ownKey] = await startWithKey(t);
-  own.openFile().exec('drop table idempotency_records; drop table pets');
+  own.openFile().exec('drop table pets');
   const response = await own.request(ownKey, '/pets', { method: 'HEAD' });
   assert.equal(response.status, 500);
   assert.equal(await response.text(), '');
@@ -193,7 +193,7 @@ test('unless all requests are to be logged, the log has those that failed with 5
   await quiet.request(quietKey, '/pets/none');
   await exchangeRaw(t, quiet.baseUrl, 'garbage\r\n\r\n');
   assert.doesNotMatch(quiet.readLog(), /"status"/);
-  quiet.openFile().exec('drop table idempotency_records; drop table pets');
+  quiet.openFile().exec('drop table pets');
   quiet.clock.advance(secondMs);
   const failed = await quiet.request(quietKey, '/pets');
   assert.match(quiet.readLog(), new RegExp(`"${failed.headers.get('x-request-id')}".*"status":500`));

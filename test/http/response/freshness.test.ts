@@ -65,20 +65,6 @@ test('an added animal is on the page that is asked for behind it on the same con
   }
 });
 
-test('an animal that is inserted or replaced in the database under an old id is in the next answer', async (t) => {
-  const service = await startService(t);
-  const key = await service.createKey();
-  await service.importPets(5);
-  const file = service.openFile();
-  file.exec('delete from pets where id = 3');
-  for (const path of ['/pets', '/pets', '/pets/5']) await service.request(key, path);
-  file.exec("insert into pets (id, name, category_id, status) values (3, 'Back', 1, 'available')");
-  assert.deepEqual(await names(service, key), ['n5', 'n4', 'Back', 'n2', 'n1']);
-  file.exec("replace into pets (id, name, category_id, status) values (5, 'Other', 1, 'sold')");
-  assert.deepEqual(await names(service, key), ['Other', 'n4', 'Back', 'n2', 'n1']);
-  assert.match(await (await service.request(key, '/pets/5')).text(), /"Other"/);
-});
-
 test('a cursor from before a restored backup stays right while animals are added', async (t) => {
   const service = await startService(t);
   const key = await service.createKey();

@@ -82,7 +82,7 @@ test('a job that fails costs the others no further commit', async (t) => {
 
 test('ids that run out refuse only the rows that get none', async (t) => {
   const { connection } = await open(t);
-  connection.raw.exec(`insert into pets values (${int64Max - 3n}, 'Max', 1, 'sold')`);
+  connection.raw.exec(`insert into pets values (${int64Max - 3n}, 'Max', 1, 'sold', 0)`);
   const outcomes = runBatch(connection, [call(insertPet, ...Array.from({ length: 8 }, () => pet('Rex')))]);
   assert.deepEqual(describe(outcomes).slice(0, 3), [int64Max - 2n, int64Max - 1n, int64Max]);
   assert.deepEqual(describe(outcomes).slice(3), Array(5).fill('failed'));

@@ -2,12 +2,8 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { constants } from 'node:sqlite';
 import { test } from 'node:test';
-import {
-  deleteOldIdempotencyRecords,
-  selectNewest,
-  selectNewestOf,
-  selectOldest,
-} from '../../../src/pets/pet-rows.ts';
+import { deleteOldFirstAnswers } from '../../../src/idempotency/first-answer-rows.ts';
+import { selectNewest, selectNewestOf, selectOldest } from '../../../src/pets/pet-rows.ts';
 import { openConnection } from '../../../src/storage/sqlite/connection.ts';
 import { openSqlite } from '../../../src/storage/sqlite/database.ts';
 import { query } from '../../../src/storage/sqlite/query.ts';
@@ -29,7 +25,7 @@ test('a statement with a limit is prepared once, however often it is run', async
     query(connection, selectNewest, { newestId: count, count });
     query(connection, selectNewestOf.sold, { newestId: count, count });
     query(connection, selectOldest, { afterId: count, count });
-    query(connection, deleteOldIdempotencyRecords, { beforeMs: count, count });
+    query(connection, deleteOldFirstAnswers, { beforeMs: count, count });
   }
 
   runEach(1n);

@@ -1,6 +1,8 @@
 import { NewPetSchema, PetSchema } from '../../../pets/pet.ts';
 import { defineOperation } from '../../operation.ts';
+import { toOutcome } from '../first-answer.ts';
 import { rex } from './examples.ts';
+import { getPetRemovedAtMs } from './get-pet.ts';
 
 /** Interface section 4.2, contract section 2. */
 export const createPet = defineOperation({
@@ -28,10 +30,11 @@ export const createPet = defineOperation({
     },
   },
 
-  async handle({ body, idempotency }, { catalogue, baseUrl }) {
-    const { pet, replayed } = await catalogue.add(body, idempotency);
-    const location = `${baseUrl}/pets/${pet.id}`;
-    const headers = replayed ? { location, 'idempotent-replayed': 'true' } : { location };
-    return { status: 201, body: pet, headers };
+  async handle({ body, idempotency }, { catalogue, baseUrl, clock }) {
+    const locationStart = clock() < getPetRemovedAtMs ? '/pets/' : '/pets?id=';
+    if (idempotency !== null)
+      return toOutcome(await catalogue.addOnce(body, idempotency, locationStart), baseUrl);
+    const pet = await catalogue.add(body);
+    return { status: 201, body: pet, headers: { location: `${baseUrl}${locationStart}${pet.id}` } };
   },
 });

@@ -7,6 +7,9 @@ import { after } from '../../../soon.ts';
 import { defineOperation } from '../../operation.ts';
 import { rex } from './examples.ts';
 
+/** From then on the operation answers 410 (interface section 4.3), in Unix milliseconds. */
+export const getPetRemovedAtMs = Date.UTC(2030, 11, 5);
+
 /** Interface section 4.3, contract section 4. */
 export const getPet = defineOperation({
   id: 'getPet',
@@ -21,7 +24,7 @@ export const getPet = defineOperation({
   // The interface names the day of the removal alone; docs/decisions/http.md says why this day of the deprecation.
   deprecation: {
     sinceMs: Date.UTC(2025, 11, 5),
-    removedAtMs: Date.UTC(2030, 11, 5),
+    removedAtMs: getPetRemovedAtMs,
     successor: '/pets',
   },
   params: Type.Object({ petId: { ...int64Field('Identifier of the animal.'), examples: [42] } }),

@@ -64,7 +64,7 @@ export const listPets = defineOperation({
       throw new AppError('invalid_parameter', `cursor ${cursorRule}`);
     const page = catalogue.list({ limit, status: status ?? null, newestId });
     return after(page, ({ pets, nextNewestId }) => {
-      const dependsOn = { newestId, oldestId: nextNewestId };
+      const dependsOn = { newestId, oldestId: nextNewestId, status };
       if (nextNewestId === null) return { status: 200, body: pets, dependsOn };
       const next = cursors.write(status ?? null, nextNewestId);
       const filter = status === undefined ? '' : `&status=${status}`;

@@ -1,0 +1,61 @@
+import type { Clock } from '../clock.ts';
+import type { Database } from '../storage/database.ts';
+import { type Given, type Idempotency, inUse, rememberedMs, replay } from './first-answer.ts';
+import { deleteOldFirstAnswers, selectFirstAnswer } from './first-answer-rows.ts';
+
+const sweepRowsMax = 1_000n;
+
+/** The first answers of idempotency keys, for any operation. */
+export interface FirstAnswers {
+  /**
+   * Runs what answers under a key. While it runs here, another request with the key fails with `idempotency_key_in_use`;
+   * once the first is answered, any number at once are given its answer.
+   */
+  run(idempotency: Idempotency, answer: (nowMs: number) => Promise<Given>): Promise<Given>;
+  /** What a key was answered with first, or null. Throws `idempotency_key_reused`. */
+  find(idempotency: Idempotency, nowMs: number): Promise<Given | null>;
+  /** Forgets the answers that have outlived their day, a bounded number in each transaction. */
+  sweep(): Promise<void>;
+}
+
+/** The first answers that a store keeps. */
+export function createFirstAnswers(database: Database, clock: Clock): FirstAnswers {
+  const running = new Set<string>();
+
+  async function find(idempotency: Idempotency, nowMs: number): Promise<Given | null> {
+    const { accountId, keyHash } = idempotency;
+    const outlivedMs = BigInt(nowMs - rememberedMs);
+    const [row] = await database.read(selectFirstAnswer, { accountId, keyHash, outlivedMs });
+    return row === undefined ? null : replay(row, idempotency);
+  }
+
+  async function findOrRefuse(idempotency: Idempotency, nowMs: number): Promise<Given> {
+    const first = await find(idempotency, nowMs);
+    if (first === null) throw inUse();
+    return first;
+  }
+
+  return {
+    find,
+
+    async run(idempotency, answer) {
+      const name = Buffer.from(idempotency.keyHash).toString('latin1');
+      const nowMs = clock();
+      // What runs may itself be a retry of one that was answered.
+      if (running.has(name)) return findOrRefuse(idempotency, nowMs);
+      running.add(name);
+      try {
+        return await answer(nowMs);
+      } finally {
+        running.delete(name);
+      }
+    },
+
+    async sweep() {
+      const old = { beforeMs: BigInt(clock() - rememberedMs), count: sweepRowsMax };
+      let deleted: readonly unknown[];
+      do deleted = await database.run(deleteOldFirstAnswers, old);
+      while (deleted.length >= sweepRowsMax);
+    },
+  };
+}

@@ -1,0 +1,93 @@
+import { sql } from 'kysely';
+import type { Dialect } from '../../database.ts';
+import { columnTypes } from '../column-types.ts';
+
+/** What the store needs to sell: categories, orders, events, inventory and the first answers of idempotency keys. */
+export function createTables(engine: Dialect['engine']) {
+  const types = columnTypes[engine];
+  const event = sql`
+    id ${types.id},
+    at_ms ${types.integer} not null default ${types.nowMs},
+    type text not null,
+    account_id ${types.integer},
+    pet_id ${types.integer},
+    data text not null,
+    previous text`;
+  const counts = sql`
+    available ${types.integer} not null,
+    pending ${types.integer} not null,
+    sold ${types.integer} not null`;
+  return [
+    sql`create table categories (id ${types.integer} primary key, name text not null) ${types.end}`,
+
+    sql`alter table accounts add column open_holds ${types.integer} check (open_holds >= 1)`,
+    sql`create table orders (
+      id ${types.id},
+      account_id ${types.integer} not null references accounts (id),
+      pet_id ${types.integer} not null,
+      status text not null check (status in ('reserved', 'completed', 'cancelled', 'expired', 'returned')),
+      reference text,
+      created_at_ms ${types.integer} not null,
+      expires_at_ms ${types.integer} not null,
+      closed_at_ms ${types.integer},
+      check ((status = 'reserved') = (closed_at_ms is null))
+    ) ${types.end}`,
+    // An animal has at most one order that owns it.
+    sql`create unique index orders_owning on orders (pet_id) where status in ('reserved', 'completed')`,
+    sql`create index orders_by_expiry on orders (expires_at_ms) where status = 'reserved'`,
+    sql`create index orders_by_account on orders (account_id, id)`,
+    sql`create index orders_by_account_and_status on orders (account_id, status, id)`,
+    sql`create index orders_by_status on orders (status, id)`,
+    sql`create index orders_by_pet on orders (pet_id, id)`,
+    sql`create index orders_by_reference on orders (reference, id) where reference is not null`,
+
+    // PostgreSQL assigns ids before the commit: a change waits in the outbox until its event takes its place.
+    sql`create table event_outbox (${event}) ${types.end}`,
+    sql`create table events (${event}) ${types.end}`,
+    sql`create index events_of_edits on events (id) where pet_id is not null and type <> 'pet.added'`,
+
+    sql`create table inventory_totals (${counts}) ${types.end}`,
+    sql`create table inventory_by_category (
+      category_id ${types.integer} primary key, ${counts}
+    ) ${types.end}`,
+    // PostgreSQL has no row that every change of an animal would wait for: changes are appended, and a job adds them up.
+    sql`create table inventory_changes (
+      id ${types.id}, category_id ${types.integer} not null, ${counts}
+    ) ${types.end}`,
+    sql`create index inventory_changes_by_category on inventory_changes (category_id)`,
+
+    sql`create table first_answers (
+      account_id ${types.integer} not null references accounts (id),
+      key_hash ${types.bytes} not null,
+      operation text not null,
+      body_hash ${types.bytes} not null,
+      status ${types.integer} not null,
+      location text not null,
+      body text not null,
+      created_at_ms ${types.integer} not null,
+      primary key (account_id, key_hash)
+    ) ${types.end}`,
+    sql`create index first_answers_by_age on first_answers (created_at_ms)`,
+  ];
+}
+
+/** Along these, a page of a category costs the same at any depth, with a status and without. */
+export function indexCategories() {
+  return [
+    sql`create index pets_by_category on pets (category_id, id)`,
+    sql`create index pets_by_category_and_status on pets (category_id, status, id)`,
+  ];
+}
+
+/** Counts the animals that are there. */
+export function countInventory() {
+  const counts = sql.raw(
+    ['available', 'pending', 'sold']
+      .map((status) => `coalesce(sum(case when status = '${status}' then 1 else 0 end), 0)`)
+      .join(', '),
+  );
+  return [
+    sql`insert into inventory_totals select ${counts} from pets`,
+    sql`insert into inventory_by_category select category_id, ${counts} from pets group by category_id`,
+  ];
+}

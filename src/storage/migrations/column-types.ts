@@ -1,0 +1,32 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Dialect } from '../database.ts';
+
+/** How an engine writes what every table is made of. */
+export interface ColumnTypes {
+  /** The key of a table whose ids the store assigns. */
+  readonly id: RawBuilder<unknown>;
+  readonly integer: RawBuilder<unknown>;
+  readonly bytes: RawBuilder<unknown>;
+  /** What stands behind a table's last bracket. */
+  readonly end: RawBuilder<unknown>;
+  /** The store's clock, in Unix milliseconds, as a default. */
+  readonly nowMs: RawBuilder<unknown>;
+}
+
+/** The column types of each engine. */
+export const columnTypes: Readonly<Record<Dialect['engine'], ColumnTypes>> = {
+  sqlite: {
+    id: sql`integer primary key autoincrement`,
+    integer: sql`integer`,
+    bytes: sql`blob`,
+    end: sql`strict`,
+    nowMs: sql`(cast(round(unixepoch('subsec') * 1000) as integer))`,
+  },
+  postgres: {
+    id: sql`bigint generated always as identity primary key`,
+    integer: sql`bigint`,
+    bytes: sql`bytea`,
+    end: sql``,
+    nowMs: sql`floor(extract(epoch from clock_timestamp()) * 1000)`,
+  },
+};
