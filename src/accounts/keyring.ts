@@ -1,7 +1,7 @@
 import { type Clock, dayMs } from '../clock.ts';
 import type { Plan, PlanName } from '../plans/plan.ts';
 import type { Database } from '../storage/database.ts';
-import { type Scope, scopes } from './account.ts';
+import { partnerScopes, type Scope } from './account.ts';
 import { generateKey, hashKey, type KeyEnvironment, randomText, visibleStart } from './api-key.ts';
 import { selectForeignKeys, selectKeys } from './api-key-rows.ts';
 import { type KeyState, readRevocation, readScopes, readState } from './key-state.ts';
@@ -13,7 +13,7 @@ export interface KeyOrder {
   readonly account: string | null;
   /** The plan of a new account. For an account that is there null, or the plan that it is on. */
   readonly plan: Plan | null;
-  /** What the key may do; null means all. */
+  /** What the key may do; null means what a partner needs. */
   readonly scopes: readonly Scope[] | null;
   /** How long the key is valid from now; null means until it is revoked. */
   readonly lifetimeMs: number | null;
@@ -79,7 +79,7 @@ export function createKeyring(database: Database, clock: Clock, environment: Key
         newKey,
         account: account ?? `account-${randomText(8)}`,
         plan,
-        scopes: granted ?? scopes,
+        scopes: granted ?? partnerScopes,
         lifetimeMs,
         nowMs: clock(),
       });

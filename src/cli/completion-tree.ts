@@ -47,6 +47,6 @@ function toOffer({ long, short, description, required, argChoices, flags }: Opti
 }
 
 function toValues(choices: readonly string[] | undefined, placeholder: string): Values {
-  if (placeholder === 'scopes') return scopes;
+  if (placeholder === 'scopes') return ['all', ...scopes];
   return choices ?? (placeholder === 'file' ? 'file' : 'text');
 }

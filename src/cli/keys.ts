@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { Scope } from '../accounts/account.ts';
+import { partnerScopes, type Scope, scopes } from '../accounts/account.ts';
 import { defaultOverlapMs } from '../accounts/keyring.ts';
 import {
   type JsonOption,
@@ -39,7 +39,11 @@ function createCommand({ withStore, terminal }: CommandContext): Command {
   return command
     .description('make a key, and its account unless --account names one that is there')
     .option('--account <name>', 'the account (default: a new one with a name of its own)', parseAccountName)
-    .option('--scopes <scopes>', 'what the key may do: pets:read, pets:write (default: all)', parseScopeList)
+    .option(
+      '--scopes <scopes>',
+      `what the key may do: all, or some of ${scopes.join(', ')} (default: ${partnerScopes.join(',')})`,
+      parseScopeList,
+    )
     .option('--expires-in <duration>', 'how long the key is valid (default: until revoked)', parseLifetime)
     .addOption(jsonOption)
     .addHelpText(
@@ -49,12 +53,14 @@ Examples:
   animal-store keys create --plan free
   animal-store keys create --plan pro --account "Acme Zoo" --expires-in 30d
   animal-store keys create --account "Acme Zoo" --scopes pets:read
+  animal-store keys create --account "Own shop" --scopes all
   animal-store keys create --plan enterprise --per-minute 5000 --per-day 1000000`,
     )
-    .action(async ({ account, scopes, expiresIn, json, ...named }: CreateOptions) => {
+    .action(async ({ account, scopes: granted, expiresIn, json, ...named }: CreateOptions) => {
       const plan = readPlanOptions(named, command);
       if (plan === null && account === undefined) command.error('error: a new account needs --plan');
-      const order = { account: account ?? null, plan, scopes: scopes ?? null, lifetimeMs: expiresIn ?? null };
+      const lifetimeMs = expiresIn ?? null;
+      const order = { account: account ?? null, plan, scopes: granted ?? null, lifetimeMs };
       await withStore(async ({ keyring }) => writeIssuedKey(terminal, await keyring.issue(order), json));
     });
 }

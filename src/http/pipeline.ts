@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { coversScope } from '../accounts/account.ts';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { Log } from '../observability/log.ts';
@@ -111,7 +112,7 @@ export function createPipeline(options: PipelineOptions): RequestListener {
     if (!hasOneHost(request)) return noHost;
     if (route === null) return failure;
     if (route.removedAtMs !== null && clock() >= route.removedAtMs) return removedError(route.removedAtMs);
-    if (route.scope !== null && caller?.scopes.includes(route.scope) !== true)
+    if (route.scope !== null && (caller === null || !coversScope(caller.scopes, route.scope)))
       return new AppError('scope_missing', `this API key lacks the scope ${route.scope}`);
     return null;
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { isAccountName, parseScopes } from '../../src/accounts/account.ts';
+import { coversScope, isAccountName, parseScopes, scopes } from '../../src/accounts/account.ts';
 
 describe('the name of an account', () => {
   const names = [
@@ -41,6 +41,16 @@ describe('a list of scopes', () => {
     assert.deepEqual(parseScopes('pets:read'), ['pets:read']);
     assert.deepEqual(parseScopes('pets:write, pets:read'), ['pets:read', 'pets:write']);
     assert.deepEqual(parseScopes('pets:write,pets:write'), ['pets:write']);
+    assert.deepEqual(parseScopes('all'), scopes);
+  });
+
+  test('covers what it names, and the other scopes of orders if it holds orders:manage', () => {
+    assert.equal(coversScope(['pets:read'], 'pets:read'), true);
+    assert.equal(coversScope(['pets:manage'], 'pets:write'), false);
+    assert.equal(coversScope(['orders:manage'], 'orders:read'), true);
+    assert.equal(coversScope(['orders:manage'], 'orders:write'), true);
+    assert.equal(coversScope(['orders:manage'], 'pets:read'), false);
+    assert.equal(coversScope(['orders:read', 'orders:write'], 'orders:manage'), false);
   });
 
   for (const text of [
@@ -55,6 +65,6 @@ describe('a list of scopes', () => {
     test(`is refused with the reason where it is "${text}"`, () => {
       const parsed = parseScopes(text);
       assert.ok('problem' in parsed);
-      assert.match(parsed.problem, /^scopes must be among pets:read, pets:write, not "/);
+      assert.match(parsed.problem, /^scopes must be all, or among pets:read, pets:write, .*, not "/);
     });
 });

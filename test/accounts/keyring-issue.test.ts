@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { partnerScopes } from '../../src/accounts/account.ts';
 import { hashKey, isKeyText } from '../../src/accounts/api-key.ts';
 import { dayMs } from '../../src/clock.ts';
 import { createWorld, engines, findListed, makePlan, order } from './world.ts';
@@ -108,10 +109,10 @@ for (const engine of engines)
       });
     });
 
-    test('gives all scopes and no end where none is named', async (t) => {
+    test('gives the scopes of a partner and no end if none are named', async (t) => {
       const { keyring } = await createWorld(t, engine);
       const issued = await keyring.issue(order());
-      assert.deepEqual(issued.scopes, ['pets:read', 'pets:write']);
+      assert.deepEqual(issued.scopes, partnerScopes);
       assert.equal(issued.expiresAtMs, null);
     });
 

@@ -66,9 +66,9 @@ const askers: Readonly<Record<Shell, (line: string) => string>> = {
 
 /** bash goes on from the last colon; the others replace the whole word. */
 const scopesAfterColon: Readonly<Record<Shell, readonly string[]>> = {
-  bash: ['read', 'write'],
-  zsh: ['pets:read', 'pets:write'],
-  fish: ['pets:read', 'pets:write'],
+  bash: ['read', 'write', 'manage'],
+  zsh: ['pets:read', 'pets:write', 'pets:manage'],
+  fish: ['pets:read', 'pets:write', 'pets:manage'],
 };
 
 for (const shell of ['bash', 'zsh', 'fish'] as const)
@@ -86,7 +86,7 @@ for (const shell of ['bash', 'zsh', 'fish'] as const)
     expectWords('animal-store completion f', ['fish']);
     expectWords('animal-store accounts set-plan --plan=', ['free', 'pro', 'business', 'enterprise']);
     expectWords('animal-store accounts set-plan --plan=f', ['free']);
-    expectWords('animal-store keys create --scopes p', ['pets:read', 'pets:write']);
+    expectWords('animal-store keys create --scopes p', ['pets:read', 'pets:write', 'pets:manage']);
     expectWords('animal-store keys create --scopes pets:r', [shell === 'bash' ? 'read' : 'pets:read']);
     expectWords('animal-store keys create --scopes=pets:', scopesAfterColon[shell]);
 

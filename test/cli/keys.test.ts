@@ -47,7 +47,7 @@ describe('keys create', () => {
     assert.ok(isKeyText(key));
     assert.match(
       shown,
-      /\nid {7}key_\w{16}\naccount {2}Acme Zoo\nplan {5}pro\nscopes {3}pets:read, pets:write\nexpires {2}2027-02-01 12:00Z\nworks in staging \(ENVIRONMENT\) alone\n\nKeep the key now: it is not stored and cannot be shown again\.\n$/,
+      /\nid {7}key_\w{16}\naccount {2}Acme Zoo\nplan {5}pro\nscopes {3}pets:read, pets:write, orders:read, orders:write, webhooks:manage\nexpires {2}2027-02-01 12:00Z\nworks in staging \(ENVIRONMENT\) alone\n\nKeep the key now: it is not stored and cannot be shown again\.\n$/,
     );
   });
 
@@ -137,6 +137,8 @@ describe('keys list', () => {
       '7',
       '--per-day',
       '10',
+      '--scopes',
+      'pets:read,pets:write',
     );
     const starts = [one, other].map(({ key }) => `${key.slice(0, 11)}…`);
     const account = other.account.padEnd(16);
@@ -161,7 +163,7 @@ describe('keys list', () => {
         account,
         plan: 'free',
         state: 'active',
-        scopes: ['pets:read', 'pets:write'],
+        scopes: ['pets:read', 'pets:write', 'orders:read', 'orders:write', 'webhooks:manage'],
         start: key.slice(0, 11),
         createdAt: '2027-01-02T12:00:00.000Z',
         expiresAt: null,
