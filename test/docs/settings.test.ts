@@ -32,7 +32,7 @@ import { waitingCharactersMax } from '../../src/observability/line-buffer.ts';
 import { operatorConnectionsMax } from '../../src/operator/operator-server.ts';
 import { startLockMsMax } from '../../src/storage/postgres/database.ts';
 import { waitingTasksMax } from '../../src/storage/postgres/pool.ts';
-import { waitingWorksMax, writeWaitMsMax } from '../../src/storage/sqlite/writer.ts';
+import { waitingWorksMax, writeWaitMsMax } from '../../src/storage/sqlite/backlog.ts';
 import { readDocument, readTable } from './markdown.ts';
 
 const document = await readDocument('docs/settings.md');
