@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { lookUpWaitMsMax, spentLane, strangersLane } from '../../src/accounts/key-lookup.ts';
-import { rememberedKeysMax } from '../../src/accounts/key-verifier.ts';
 import { knownKeysMax } from '../../src/accounts/known-keys.ts';
+import { rememberedKeysMax } from '../../src/accounts/remembered-keys.ts';
 import { drainMsMax } from '../../src/app.ts';
 import { secondMs } from '../../src/clock.ts';
 import { settings } from '../../src/config.ts';
