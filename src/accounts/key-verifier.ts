@@ -59,9 +59,9 @@ export function createKeyVerifier(
 ): KeyVerifier {
   const { environment, keysMax = rememberedKeysMax } = options;
   const remembered = createRememberedKeys<Verification>(keysMax);
-  const underWay = new Map<string, Promise<Verification>>();
   const uses = createKeyUses(database);
   const known = createKnownKeys();
+  const readOnce = createSingleReads((text) => read(text, clock()), remembered.find);
   let forgotten = 0;
 
   function recall(text: string, nowMs: number): Verification | null {
@@ -69,21 +69,6 @@ export function createKeyVerifier(
     if (reminded !== null) return reminded;
     const isHere = environment === undefined || isOfEnvironment(text, environment);
     return isHere && isKeyText(text) ? null : invalid;
-  }
-
-  /** Requests that come at once cost one read: without this each second would begin with as many as there are. */
-  function readOnce(text: string, nowMs: number): Promise<Verification> {
-    const reading = underWay.get(text);
-    if (reading === undefined) return begin(text);
-    // What it finds holds for this request only if it would be remembered: the key may have been made since. Of the
-    // next read all holds, for all that have waited, as it begins after they came.
-    return reading.then(() => remembered.find(text, nowMs) ?? underWay.get(text) ?? begin(text));
-  }
-
-  function begin(text: string): Promise<Verification> {
-    const verification = read(text, clock()).finally(() => underWay.delete(text));
-    underWay.set(text, verification);
-    return verification;
   }
 
   async function read(text: string, readAtMs: number): Promise<Verification> {
@@ -111,6 +96,28 @@ export function createKeyVerifier(
       remembered.drop(accountId);
     },
     flush: () => uses.flush(),
+  };
+}
+
+/** Requests that come at once cost one read: without this each second would begin with as many as there are. */
+function createSingleReads(
+  read: (text: string) => Promise<Verification>,
+  recall: (text: string, nowMs: number) => Verification | null,
+): (text: string, nowMs: number) => Promise<Verification> {
+  const underWay = new Map<string, Promise<Verification>>();
+
+  function begin(text: string): Promise<Verification> {
+    const verification = read(text).finally(() => underWay.delete(text));
+    underWay.set(text, verification);
+    return verification;
+  }
+
+  return (text, nowMs) => {
+    const reading = underWay.get(text);
+    if (reading === undefined) return begin(text);
+    // What it finds holds for this request only if it would be remembered: the key may have been made since. Of the
+    // next read all holds, for all that have waited, as it begins after they came.
+    return reading.then(() => recall(text, nowMs) ?? underWay.get(text) ?? begin(text));
   };
 }
 

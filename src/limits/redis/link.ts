@@ -42,19 +42,8 @@ export function createRedisLink(url: string): RedisLink {
   function send(key: string, command: string[]): Promise<unknown> {
     const through = connection;
     if (through === null) return Promise.reject(new Error('there is no connection to Redis'));
-    return new Promise((resolve, reject) => {
-      const call = running.add(reject);
-      through.send(key, command).then(
-        (answer) => {
-          running.delete(call);
-          resolve(answer);
-        },
-        (error: Error) => {
-          running.delete(call);
-          reject(error);
-          if (connection === through && !isUnknownScript(error)) giveUp(error);
-        },
-      );
+    return running.follow(through.send(key, command), (error) => {
+      if (connection === through && !isUnknownScript(error)) giveUp(error);
     });
   }
 

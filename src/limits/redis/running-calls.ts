@@ -3,16 +3,15 @@ const lookEveryMs = 50;
 const looksAsNextMax = 5;
 const looksMax = 40;
 
-/** A call that is to be answered. */
-export interface Call {
+interface Call {
   readonly sinceLook: number;
   readonly fail: (error: Error) => void;
 }
 
 /** The calls that run, in the order in which they are to be answered. */
 export interface RunningCalls {
-  add(fail: (error: Error) => void): Call;
-  delete(call: Call): void;
+  /** The answer to a call, unless all fail before it comes; `onError` learns of an error that is the call's own. */
+  follow<T>(answer: Promise<T>, onError: (error: Error) => void): Promise<T>;
   failAll(reason: Error): void;
   /** Looks no more. */
   stop(): void;
@@ -38,12 +37,22 @@ export function watchCalls(giveUp: (reason: Error) => void): RunningCalls {
   }
 
   return {
-    add(fail) {
-      const call = { sinceLook: looks, fail };
-      running.add(call);
-      return call;
-    },
-    delete: (call) => running.delete(call),
+    follow: (answer, onError) =>
+      new Promise((resolve, reject) => {
+        const call = { sinceLook: looks, fail: reject };
+        running.add(call);
+        answer.then(
+          (value) => {
+            running.delete(call);
+            resolve(value);
+          },
+          (error: Error) => {
+            running.delete(call);
+            reject(error);
+            onError(error);
+          },
+        );
+      }),
     failAll(reason) {
       for (const { fail } of running) fail(reason);
       running.clear();
