@@ -30,7 +30,7 @@ export interface Backlog {
 /** How long a job waits to begin before it is withdrawn and fails with `unavailable`. */
 export const writeWaitMsMax = 10_000;
 /** The same once the store is to be closed. */
-export const drainWaitMsMax = 500;
+const drainWaitMsMax = 500;
 /** How many jobs wait at once; beyond it a new one fails at once with `unavailable`. */
 export const waitingWorksMax = 10_000;
 

@@ -16,7 +16,7 @@ export interface GroupCommit {
 
 const retryAfterMs = 5;
 /** How long jobs gather for a commit, in times of the last one. */
-export const gatheredCommitsMax = 3;
+const gatheredCommitsMax = 3;
 
 /**
  * One commit is under way at a time, and the jobs that come meanwhile are the next one. If the thread is idle, jobs
