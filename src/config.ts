@@ -7,7 +7,7 @@ export const environments = ['development', 'staging', 'production'] as const;
 export type Environment = (typeof environments)[number];
 
 /** How severe a line of the log can be, the least first; `silent` logs nothing. */
-export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 /** One of `logLevels`. */
 export type LogLevel = (typeof logLevels)[number];
 

@@ -45,7 +45,7 @@ export interface Caller {
 }
 
 /** The most code points that the name of an account has. */
-export const accountNameLengthMax = 100;
+const accountNameLengthMax = 100;
 
 /** What `isAccountName` asks for, in words. */
 export const accountNameRule = `an account name must have 1 to ${accountNameLengthMax} characters, no control characters, and no blank at its ends`;

@@ -8,6 +8,7 @@ import { selectKeyBySecret } from './api-key-rows.ts';
 import { readScopes, readState } from './key-state.ts';
 import { createKeyUses } from './key-uses.ts';
 import { createKnownKeys } from './known-keys.ts';
+import { createRememberedKeys, rememberedKeysMax } from './remembered-keys.ts';
 
 /** Why a key stands for nobody: it was never issued or is mistyped, has expired, or was revoked. */
 export type KeyRefusal = 'api_key_invalid' | 'api_key_expired' | 'api_key_revoked';
@@ -20,9 +21,6 @@ export type Verification = { readonly caller: Caller } | { readonly refusal: Key
  * within this time (contract section 5: 2 s on one machine, 5 s across instances), and sooner where it is told (`forget`).
  */
 export const rememberedMs = secondMs;
-/** How many keys are remembered at most, each in about 500 bytes; the one read first is forgotten first. */
-export const rememberedKeysMax = 20_000;
-
 /** Tells who a key stands for, from memory if it was read within `rememberedMs`. */
 export interface KeyVerifier {
   /**
@@ -48,14 +46,6 @@ export interface KeyVerifier {
   flush(): Promise<void>;
 }
 
-interface Remembered {
-  readonly verification: Verification;
-  readonly accountId: bigint;
-  readonly readAtMs: number;
-  /** From then on the key must be read again. */
-  readonly staleAtMs: number;
-}
-
 const invalid: Verification = { refusal: 'api_key_invalid' };
 
 /**
@@ -68,40 +58,17 @@ export function createKeyVerifier(
   options: { readonly environment?: KeyEnvironment; readonly keysMax?: number } = {},
 ): KeyVerifier {
   const { environment, keysMax = rememberedKeysMax } = options;
-  const remembered = new Map<string, Remembered>();
-  /** By account, as one change of many accounts is told of account by account. */
-  const textsOf = new Map<bigint, Set<string>>();
-  const underWay = new Map<string, Promise<Verification>>();
+  const remembered = createRememberedKeys<Verification>(keysMax);
   const uses = createKeyUses(database);
   const known = createKnownKeys();
+  const readOnce = createSingleReads((text) => read(text, clock()), remembered.find);
   let forgotten = 0;
 
-  function remind(text: string, nowMs: number): Verification | null {
-    const entry = remembered.get(text);
-    const isFresh = entry !== undefined && nowMs < entry.staleAtMs && nowMs >= entry.readAtMs;
-    return isFresh ? entry.verification : null;
-  }
-
   function recall(text: string, nowMs: number): Verification | null {
-    const reminded = remind(text, nowMs);
+    const reminded = remembered.find(text, nowMs);
     if (reminded !== null) return reminded;
     const isHere = environment === undefined || isOfEnvironment(text, environment);
     return isHere && isKeyText(text) ? null : invalid;
-  }
-
-  /** Requests that come at once cost one read: without this each second would begin with as many as there are. */
-  function readOnce(text: string, nowMs: number): Promise<Verification> {
-    const reading = underWay.get(text);
-    if (reading === undefined) return begin(text);
-    // What it finds holds for this request only if it would be remembered: the key may have been made since. Of the
-    // next read all holds, for all that have waited, as it begins after they came.
-    return reading.then(() => remind(text, nowMs) ?? underWay.get(text) ?? begin(text));
-  }
-
-  function begin(text: string): Promise<Verification> {
-    const verification = read(text, clock()).finally(() => underWay.delete(text));
-    underWay.set(text, verification);
-    return verification;
   }
 
   async function read(text: string, readAtMs: number): Promise<Verification> {
@@ -113,28 +80,8 @@ export function createKeyVerifier(
     if ('caller' in verification) uses.note(row.key_id, readAtMs);
     const staleAtMs = findStaleness(row, readAtMs);
     if (forgotten === forgottenBefore)
-      remember(text, { verification, accountId: row.account_id, readAtMs, staleAtMs });
+      remembered.put(text, { value: verification, accountId: row.account_id, readAtMs, staleAtMs });
     return verification;
-  }
-
-  function remember(text: string, entry: Remembered): void {
-    drop(text);
-    remembered.set(text, entry);
-    const texts = textsOf.get(entry.accountId);
-    if (texts === undefined) textsOf.set(entry.accountId, new Set([text]));
-    else texts.add(text);
-    if (remembered.size <= keysMax) return;
-    const [oldest] = remembered.keys();
-    if (oldest !== undefined) drop(oldest);
-  }
-
-  function drop(text: string): void {
-    const entry = remembered.get(text);
-    if (entry === undefined) return;
-    remembered.delete(text);
-    const texts = textsOf.get(entry.accountId);
-    texts?.delete(text);
-    if (texts?.size === 0) textsOf.delete(entry.accountId);
   }
 
   return {
@@ -146,10 +93,31 @@ export function createKeyVerifier(
     isKnown: (text) => known.has(text, clock()),
     forget(accountId) {
       forgotten += 1;
-      const texts = accountId === null ? remembered.keys() : (textsOf.get(accountId) ?? []);
-      for (const text of texts) drop(text);
+      remembered.drop(accountId);
     },
     flush: () => uses.flush(),
+  };
+}
+
+/** Requests that come at once cost one read: without this each second would begin with as many as there are. */
+function createSingleReads(
+  read: (text: string) => Promise<Verification>,
+  recall: (text: string, nowMs: number) => Verification | null,
+): (text: string, nowMs: number) => Promise<Verification> {
+  const underWay = new Map<string, Promise<Verification>>();
+
+  function begin(text: string): Promise<Verification> {
+    const verification = read(text).finally(() => underWay.delete(text));
+    underWay.set(text, verification);
+    return verification;
+  }
+
+  return (text, nowMs) => {
+    const reading = underWay.get(text);
+    if (reading === undefined) return begin(text);
+    // What it finds holds for this request only if it would be remembered: the key may have been made since. Of the
+    // next read all holds, for all that have waited, as it begins after they came.
+    return reading.then(() => recall(text, nowMs) ?? underWay.get(text) ?? begin(text));
   };
 }
 

@@ -102,22 +102,7 @@ export function createKeyring(database: Database, clock: Clock, environment: Key
       await database.transact(revokeKey, { id, nowMs: clock() });
     },
 
-    async list() {
-      const nowMs = clock();
-      const rows = await database.read(selectKeys, {});
-      return rows.map((row) => ({
-        id: row.id,
-        visibleStart: row.visible_start,
-        account: row.account_name,
-        plan: row.plan as PlanName,
-        state: readState(row, nowMs),
-        scopes: readScopes(row.scopes),
-        createdAtMs: Number(row.created_at_ms),
-        expiresAtMs: row.expires_at_ms === null ? null : Number(row.expires_at_ms),
-        revokedAtMs: readRevocation(row),
-        lastUsedAtMs: row.last_used_at_ms === null ? null : Number(row.last_used_at_ms),
-      }));
-    },
+    list: () => listKeys(database, clock()),
 
     async listForeign(count) {
       const pattern = `as_${environment}_%`;
@@ -125,4 +110,20 @@ export function createKeyring(database: Database, clock: Clock, environment: Key
       return (await database.read(selectForeignKeys, filter)).map(({ id }) => id);
     },
   };
+}
+
+async function listKeys(database: Database, nowMs: number): Promise<ListedKey[]> {
+  const rows = await database.read(selectKeys, {});
+  return rows.map((row) => ({
+    id: row.id,
+    visibleStart: row.visible_start,
+    account: row.account_name,
+    plan: row.plan as PlanName,
+    state: readState(row, nowMs),
+    scopes: readScopes(row.scopes),
+    createdAtMs: Number(row.created_at_ms),
+    expiresAtMs: row.expires_at_ms === null ? null : Number(row.expires_at_ms),
+    revokedAtMs: readRevocation(row),
+    lastUsedAtMs: row.last_used_at_ms === null ? null : Number(row.last_used_at_ms),
+  }));
 }

@@ -19,12 +19,13 @@ export function createMalformedAnswers(options: {
   readonly observers: readonly RequestObserver[];
 }): MalformedOptions['makeAnswer'] {
   const { limiter, createRequestId, makeErrorAnswer, observers } = options;
-  return (failure, address) =>
+  return (failure, address, lines) =>
     after(limiter.takeForAddress(address), ({ code, retryAfterSeconds, headers }) => {
       const requestId = createRequestId();
-      const isTunnel = failure.code === 'method_not_allowed';
-      const lines = isTunnel && code === null ? toLines({ allow: 'GET, HEAD, POST' }) : '';
-      const answer = makeErrorAnswer(code === null ? failure : limitError(code, retryAfterSeconds), lines);
+      const answer =
+        code === null
+          ? makeErrorAnswer(failure, lines)
+          : makeErrorAnswer(limitError(code, retryAfterSeconds));
       for (const observer of observers) observer.noteMalformed({ requestId, status: answer.status, address });
       const common = toLines({ 'x-request-id': requestId, ...headers });
       return { answer, lines: common + securityLines() };

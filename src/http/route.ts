@@ -11,6 +11,16 @@ export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 /** One of `methods`. */
 export type Method = (typeof methods)[number];
 
+/** All methods of some routes, in alphabetical order. */
+export function listMethods(routes: readonly Route[]): string[] {
+  return [...new Set(routes.flatMap(methodsOf))].sort();
+}
+
+/** The methods that a route answers. */
+export function methodsOf({ method }: Route): (Method | 'HEAD')[] {
+  return method === 'GET' ? [method, 'HEAD'] : [method];
+}
+
 /**
  * Who is answered at an address, and whose count a request spends. `key`: who has an API key. `anyone`: an address that
  * is unknown and not part of the interface; a key counts all the same. `reader`: readers of the documentation, which has

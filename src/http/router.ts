@@ -2,7 +2,7 @@ import createFinder, { type HTTPMethod } from 'find-my-way';
 import { AppError } from '../errors.ts';
 import { headerBytesMax } from './connection/bounds.ts';
 import { readPath } from './request/path.ts';
-import { type Access, methods, type Route } from './route.ts';
+import { type Access, methods, methodsOf, type Route } from './route.ts';
 
 /** Where a request leads: to a route, or to the reason why there is none. */
 export interface Match {
@@ -36,10 +36,8 @@ export function createRouter(routes: readonly Route[]): Router {
     querystringParser: (text) => text,
     onBadUrl: ignore,
   });
-  for (const route of routes) {
-    const names: HTTPMethod[] = route.method === 'GET' ? ['GET', 'HEAD'] : [route.method];
-    finder.on(names, route.path.replaceAll(/\{(\w+)\}/g, ':$1'), ignore, route);
-  }
+  for (const route of routes)
+    finder.on(methodsOf(route), route.path.replaceAll(/\{(\w+)\}/g, ':$1'), ignore, route);
 
   /** Null if there is none. `*` is no address, but the finder compares no first character. */
   function look(method: string, target: string) {

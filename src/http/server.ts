@@ -8,20 +8,15 @@ import type { Log } from '../observability/log.ts';
 import type { Catalogue } from '../pets/catalogue.ts';
 import { operations as allOperations } from './api/operations.ts';
 import { bindOperation } from './bind-operation.ts';
-import { createAnswerBatch } from './connection/answer-batch.ts';
 import { defaultTimeouts, type Timeouts } from './connection/bounds.ts';
-import { createHttpService, type HttpService } from './connection/http-service.ts';
-import { createInFlight } from './connection/in-flight.ts';
-import { answerMalformed } from './connection/malformed-requests.ts';
+import type { HttpService } from './connection/http-service.ts';
 import { countRefusedConnections, logRefusedConnections } from './connection/refused-connections.ts';
-import { createHeadWriter } from './connection/response-head.ts';
 import { createDocsRoutes } from './docs-site/docs-routes.ts';
 import { createMalformedAnswers } from './malformed-answers.ts';
 import { describeApi } from './openapi/description.ts';
 import { responseHeaders } from './openapi/headers.ts';
 import { requestHeaders } from './openapi/parameters.ts';
 import type { Operation } from './operation.ts';
-import { createPipeline } from './pipeline.ts';
 import { createGate } from './request/admission.ts';
 import { createClientAddress } from './request/client-address.ts';
 import type { Cursors } from './request/cursor.ts';
@@ -31,8 +26,8 @@ import { countRequests } from './request-metrics.ts';
 import { createCors } from './response/cors.ts';
 import { createErrorAnswers } from './response/errors.ts';
 import { createResponseCache } from './response/response-cache.ts';
-import { createSend } from './response/send.ts';
-import { createRouter } from './router.ts';
+import { listMethods } from './route.ts';
+import { wireService } from './wire-service.ts';
 
 export interface ServerOptions {
   readonly catalogue: Catalogue;
@@ -67,48 +62,32 @@ export function buildServer(options: ServerOptions): HttpService {
   });
   const routes = [...operations.map((operation) => bindOperation(operation, services)), ...docs];
 
-  const inFlight = createInFlight();
-  const batch = createAnswerBatch();
   const addressOf = createClientAddress(options.trustProxy);
   const keyLookup = createKeyLookup({ verifier: options.verifier, findRefusal: limiter.findRefusal, clock });
   const createRequestId = createRequestIds();
   const makeErrorAnswer = createErrorAnswers(docsUrl);
   const observers = [countRequests(registry), createRequestLog(log, options.logRequests, addressOf)];
-  const handle = createPipeline({
-    router: createRouter(routes),
+  const service = wireService({
+    routes,
     gate: createGate(keyLookup, limiter, addressOf),
     cors: createCors(options.corsOrigins, {
       exposed: Object.keys(responseHeaders).filter(
         (name) => !/^Access-Control|Vary|(?:Successor|Help)Link$/.test(name),
       ),
-      methods: listMethods(operations),
+      methods: listMethods(routes),
       requestHeaders: ['Authorization', 'Content-Type', ...Object.keys(requestHeaders)].sort(),
     }),
     cache: createResponseCache(catalogue.stamps, registry),
-    send: createSend(createHeadWriter(timeouts.keepAliveMs), batch),
     makeErrorAnswer,
+    makeMalformedAnswer: createMalformedAnswers({ limiter, createRequestId, makeErrorAnswer, observers }),
     createRequestId,
     observers,
-    inFlight,
     clock,
     log,
-  });
-
-  const service = createHttpService({
-    handle,
-    inFlight,
-    batch,
     timeouts,
     onArrival: catalogue.stamps.openTurn,
   });
-  const makeAnswer = createMalformedAnswers({ limiter, createRequestId, makeErrorAnswer, observers });
-  answerMalformed(service.server, { inFlight, batch, makeAnswer });
   logRefusedConnections(service.server, clock, log);
   countRefusedConnections(service.server, registry);
   return service;
-}
-
-function listMethods(operations: readonly Operation[]): string[] {
-  const own = operations.map(({ method }) => method);
-  return [...new Set([...own, 'HEAD'])].sort();
 }

@@ -37,7 +37,7 @@ export function findBlocks(text: string): Block[] {
 }
 
 /** The text without its fenced blocks, in which neither headings nor links count. */
-export function stripBlocks(text: string): string {
+function stripBlocks(text: string): string {
   return text.replaceAll(/^```.*?^```$/gms, '');
 }
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { lookUpWaitMsMax, spentLane, strangersLane } from '../../src/accounts/key-lookup.ts';
-import { rememberedKeysMax } from '../../src/accounts/key-verifier.ts';
 import { knownKeysMax } from '../../src/accounts/known-keys.ts';
+import { rememberedKeysMax } from '../../src/accounts/remembered-keys.ts';
 import { drainMsMax } from '../../src/app.ts';
 import { secondMs } from '../../src/clock.ts';
 import { settings } from '../../src/config.ts';
@@ -32,7 +32,7 @@ import { waitingCharactersMax } from '../../src/observability/line-buffer.ts';
 import { operatorConnectionsMax } from '../../src/operator/operator-server.ts';
 import { startLockMsMax } from '../../src/storage/postgres/database.ts';
 import { waitingTasksMax } from '../../src/storage/postgres/pool.ts';
-import { waitingWorksMax, writeWaitMsMax } from '../../src/storage/sqlite/writer.ts';
+import { waitingWorksMax, writeWaitMsMax } from '../../src/storage/sqlite/backlog.ts';
 import { readDocument, readTable } from './markdown.ts';
 
 const document = await readDocument('docs/settings.md');

@@ -6,6 +6,7 @@ import { operations } from '../../src/http/api/operations.ts';
 import { defineOperation } from '../../src/http/operation.ts';
 import { enumField, int64Field } from '../../src/schema.ts';
 import { expectError } from '../support/expect-error.ts';
+import { exchangeRaw } from '../support/raw-http.ts';
 import { startBuiltServer } from './built-server.ts';
 import { type Description, expectDescribed, listExamples, matchesSchema } from './openapi/description.ts';
 
@@ -100,6 +101,15 @@ test('an added operation needs its scope and is named in Allow and in the answer
   const asked = { origin: 'https://app.test', 'access-control-request-method': 'PUT' };
   const preflight = await weigh('/pets/1/weight', '', asked, 'OPTIONS');
   assert.equal(preflight.headers.get('access-control-allow-methods'), 'GET, HEAD, POST, PUT');
+});
+
+test('the method of an added operation is named to a client that asks for a tunnel', async (t) => {
+  const [answer] = await exchangeRaw(t, baseUrl, 'CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n');
+  assert.equal(
+    await expectError(answer ?? assert.fail(), 405, 'method_not_allowed'),
+    'CONNECT is not allowed here; allowed: GET, HEAD, POST, PUT',
+  );
+  assert.equal(answer?.headers.get('allow'), 'GET, HEAD, POST, PUT');
 });
 
 test('an added operation is described in /openapi.json, its answers and failures as they are', async () => {

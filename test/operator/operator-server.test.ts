@@ -145,6 +145,12 @@ for (const [what, text, status, code] of [
     );
   });
 
+test("a 405 names the methods of the operator's port in Allow", async (t) => {
+  const { url } = await startOperator(t, {});
+  const [answer] = await exchangeRaw(t, url, 'CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n');
+  assert.equal(answer?.headers.get('allow'), 'GET, HEAD');
+});
+
 test("the operator's port has the timeouts of the public one, and a bound of its own on connections", async (t) => {
   const { server } = (await startOperator(t, {})).service;
   assert.equal(server.headersTimeout, defaultTimeouts.headersMs);

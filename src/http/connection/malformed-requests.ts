@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { AppError } from '../../errors.ts';
 import type { Soon } from '../../soon.ts';
 import type { Answer } from '../response/answer.ts';
+import { toLines } from '../response/header-lines.ts';
 import type { AnswerBatch } from './answer-batch.ts';
 import type { InFlight } from './in-flight.ts';
 
@@ -23,7 +24,6 @@ const parserErrors: Readonly<Record<string, AppError>> = {
 };
 const badHead = new AppError('invalid_parameter', 'the head of the request is not valid HTTP/1.1');
 const badBody = new AppError('invalid_body', 'the body does not arrive as the head of the request says');
-const noTunnel = new AppError('method_not_allowed', 'CONNECT is not allowed here; allowed: GET, HEAD, POST');
 /**
  * What Node's parser says of bytes behind a request whose answer is the last of its connection (RFC 9112, section 9.6):
  * Node closes the connection once that answer is sent.
@@ -40,20 +40,25 @@ export interface MalformedAnswer {
 export interface MalformedOptions {
   readonly inFlight: InFlight;
   readonly batch: AnswerBatch;
-  /** Counts the request by its address and makes its answer. */
-  makeAnswer(failure: AppError, address: string): Soon<MalformedAnswer>;
+  /** The methods that are answered. */
+  readonly methods: readonly string[];
+  /** Counts the request by its address and makes its answer; `lines` are header lines that belong to the failure. */
+  makeAnswer(failure: AppError, address: string, lines: string): Soon<MalformedAnswer>;
 }
 
 /** Answers what is not readable HTTP as every other failure is answered; the connection ends with it. */
-export function answerMalformed(server: Server, { inFlight, batch, makeAnswer }: MalformedOptions): void {
+export function answerMalformed(server: Server, options: MalformedOptions): void {
+  const { inFlight, batch, makeAnswer } = options;
+  const allow = options.methods.join(', ');
+  const noTunnel = new AppError('method_not_allowed', `CONNECT is not allowed here; allowed: ${allow}`);
   /** How much had been read of a connection when something on it could not be. */
   const broken = new WeakMap<Socket, number>();
 
-  async function answer(stream: Duplex, address: string, failure: AppError): Promise<void> {
+  async function answer(stream: Duplex, address: string, failure: AppError, lines = ''): Promise<void> {
     // The answer before it was the last of its connection.
     if (!stream.writable) return;
     try {
-      const made = await makeAnswer(failure, address);
+      const made = await makeAnswer(failure, address, lines);
       writeAnswer(stream, made);
     } catch {
       stream.destroy();
@@ -84,7 +89,9 @@ export function answerMalformed(server: Server, { inFlight, batch, makeAnswer }:
     stream.on('error', () => stream.destroy());
     batch.flush();
     if (inFlight.isClosing(socket)) return;
-    whenSent(inFlight.find(socket)?.response, () => answer(stream, socket.remoteAddress ?? '', noTunnel));
+    whenSent(inFlight.find(socket)?.response, () =>
+      answer(stream, socket.remoteAddress ?? '', noTunnel, toLines({ allow })),
+    );
   });
 }
 

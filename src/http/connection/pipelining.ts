@@ -39,40 +39,19 @@ export function handleInOrder(
   pacing: ReadPacing,
   bytesMax = waitingBytesMax,
 ): RequestListener {
-  const lines = new WeakMap<Socket, Line>();
+  const lines = createLines(bytesMax);
   const queue = createFairQueue(requestsPerTurn);
-  let allBytes = 0;
-
-  function findLine(socket: Socket): Line {
-    const known = lines.get(socket);
-    if (known !== undefined) return known;
-    const line: Line = { waiting: 0, bytes: 0, withdraw: ignore };
-    lines.set(socket, line);
-    socket.once('close', () => {
-      allBytes -= line.bytes;
-      line.withdraw();
-    });
-    return line;
-  }
-
-  function count(line: Line, step: 1 | -1, bytes: number): void {
-    line.waiting += step;
-    line.bytes += step * bytes;
-    allBytes += step * bytes;
-  }
 
   function wait(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
     pacing.notePipelining(socket);
-    const line = findLine(socket);
+    const line = lines.find(socket);
     const bytes = countBytes(request);
-    // One may always wait: a client that does not pipeline can be faster than the end of its last answer is noticed.
-    const isFull = line.waiting === waitingRequestsMax || allBytes + bytes > bytesMax;
-    if (line.waiting > 0 && isFull) {
+    if (!lines.hasRoom(line, bytes)) {
       socket.destroy();
       return;
     }
-    count(line, 1, bytes);
+    lines.count(line, 1, bytes);
     pacing.pause(socket);
     inFlight.wait(socket, response);
     const enqueue = () => {
@@ -85,7 +64,7 @@ export function handleInOrder(
 
   function begin(line: Line, bytes: number, request: IncomingMessage, response: ServerResponse): void {
     line.withdraw = ignore;
-    count(line, -1, bytes);
+    lines.count(line, -1, bytes);
     if (line.waiting === 0) pacing.resume(request.socket);
     // Only a request with a body is to be found from now on, and its handler notes it again.
     inFlight.end(request.socket, response);
@@ -101,6 +80,37 @@ export function handleInOrder(
 }
 
 const ignore = () => {};
+
+/** The lines of all connections, which together hold at most `bytesMax`. */
+function createLines(bytesMax: number) {
+  const lines = new WeakMap<Socket, Line>();
+  let allBytes = 0;
+
+  return {
+    find(socket: Socket): Line {
+      const known = lines.get(socket);
+      if (known !== undefined) return known;
+      const line: Line = { waiting: 0, bytes: 0, withdraw: ignore };
+      lines.set(socket, line);
+      socket.once('close', () => {
+        allBytes -= line.bytes;
+        line.withdraw();
+      });
+      return line;
+    },
+
+    /** One may always wait: a client that does not pipeline can be faster than the end of its last answer is noticed. */
+    hasRoom(line: Line, bytes: number): boolean {
+      return line.waiting === 0 || (line.waiting < waitingRequestsMax && allBytes + bytes <= bytesMax);
+    },
+
+    count(line: Line, step: 1 | -1, bytes: number): void {
+      line.waiting += step;
+      line.bytes += step * bytes;
+      allBytes += step * bytes;
+    },
+  };
+}
 
 /** What a waiting request takes in memory. */
 function countBytes({ rawHeaders }: IncomingMessage): number {

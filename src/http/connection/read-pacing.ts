@@ -23,71 +23,93 @@ export interface ReadPacing {
 /** Paces the reading of all connections of a server. */
 export function createReadPacing(server: Server): ReadPacing {
   const owners = new Map<Socket, string>();
-  const paused = new Set<Socket>();
-  /** Paused connections that are about to be resumed, with what withdraws that. */
-  const resuming = new Map<Socket, () => void>();
-  const queue = createFairQueue(connectionsPerTurn);
   const ownerOf = (socket: Socket) => owners.get(socket) ?? '';
-  let turnStartedAtMs = 0;
-  let isLong = false;
-
-  function pause(socket: Socket): void {
-    paused.add(socket);
-    socket.pause();
-  }
-
-  function resume(socket: Socket): void {
-    if (!owners.has(socket) || resuming.has(socket)) return;
-    const withdraw = queue.add(ownerOf(socket), () => {
-      resuming.delete(socket);
-      paused.delete(socket);
-      socket.resume();
-    });
-    resuming.set(socket, withdraw);
-  }
-
-  /** To read a body resumes its connection. Of one that is paused already `pause` does nothing, but Node heeds the event. */
-  function stayPaused(socket: Socket): void {
-    if (!paused.has(socket)) return;
-    socket.pause();
-    socket.emit('pause');
-  }
-
-  function forget(socket: Socket): void {
-    owners.delete(socket);
-    paused.delete(socket);
-    resuming.get(socket)?.();
-    resuming.delete(socket);
-  }
-
-  function startTurn(nowMs: number): void {
-    turnStartedAtMs = nowMs;
-    setImmediate(() => {
-      turnStartedAtMs = 0;
-      isLong = false;
-    });
-  }
+  const { pause, resume, isPaused, stayPaused, forget } = createPausing(ownerOf);
+  const becomesLong = createTurnWatch();
 
   server.on('connection', (socket: Socket) => {
     owners.set(socket, addressSubject(socket.remoteAddress ?? ''));
     socket.on('resume', () => stayPaused(socket));
-    socket.once('close', () => forget(socket));
+    socket.once('close', () => {
+      owners.delete(socket);
+      forget(socket);
+    });
   });
 
   return {
     ownerOf,
     pause,
-    resume,
+    resume(socket) {
+      if (owners.has(socket)) resume(socket);
+    },
     notePipelining(socket) {
-      const nowMs = performance.now();
-      if (turnStartedAtMs === 0) startTurn(nowMs);
-      if (isLong || nowMs - turnStartedAtMs <= turnMsMax) return;
-      isLong = true;
+      if (!becomesLong()) return;
       for (const other of owners.keys())
-        if (other !== socket && !paused.has(other)) {
+        if (other !== socket && !isPaused(other)) {
           pause(other);
           resume(other);
         }
     },
+  };
+}
+
+function createPausing(ownerOf: (socket: Socket) => string) {
+  const paused = new Set<Socket>();
+  /** Paused connections that are about to be resumed, with what withdraws that. */
+  const resuming = new Map<Socket, () => void>();
+  const queue = createFairQueue(connectionsPerTurn);
+
+  return {
+    pause(socket: Socket): void {
+      paused.add(socket);
+      socket.pause();
+    },
+
+    resume(socket: Socket): void {
+      if (resuming.has(socket)) return;
+      const withdraw = queue.add(ownerOf(socket), () => {
+        resuming.delete(socket);
+        paused.delete(socket);
+        socket.resume();
+      });
+      resuming.set(socket, withdraw);
+    },
+
+    isPaused: (socket: Socket) => paused.has(socket),
+
+    /** To read a body resumes its connection. Of one that is paused already `pause` does nothing, but Node heeds the event. */
+    stayPaused(socket: Socket): void {
+      if (!paused.has(socket)) return;
+      socket.pause();
+      socket.emit('pause');
+    },
+
+    forget(socket: Socket): void {
+      paused.delete(socket);
+      resuming.get(socket)?.();
+      resuming.delete(socket);
+    },
+  };
+}
+
+/** Tells, once a turn of the event loop, that reading pipelined requests takes too long in it. */
+function createTurnWatch(): () => boolean {
+  let startedAtMs = 0;
+  let isLong = false;
+
+  function start(nowMs: number): void {
+    startedAtMs = nowMs;
+    setImmediate(() => {
+      startedAtMs = 0;
+      isLong = false;
+    });
+  }
+
+  return () => {
+    const nowMs = performance.now();
+    if (startedAtMs === 0) start(nowMs);
+    if (isLong || nowMs - startedAtMs <= turnMsMax) return false;
+    isLong = true;
+    return true;
   };
 }

@@ -80,7 +80,7 @@ export const responseHeaders = {
 export type HeaderName = keyof typeof responseHeaders;
 
 /** What every response may have, whatever its status. */
-export const universalHeaders = [
+const universalHeaders = [
   'X-Request-Id',
   'X-Content-Type-Options',
   'X-Frame-Options',

@@ -14,7 +14,7 @@ export interface Answer {
   readonly etag: string | null;
 }
 
-export const jsonType = 'application/json; charset=utf-8';
+const jsonType = 'application/json; charset=utf-8';
 
 /** The client may keep the answer, and asks each time whether it still holds; a shared cache keeps nothing. */
 const revalidated = 'private, no-cache';
@@ -62,6 +62,6 @@ function computeEtag(body: Uint8Array): string {
 }
 
 /** A text in one piece. */
-export function flatten(text: string): string {
+function flatten(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1');
 }

@@ -33,7 +33,7 @@ export const errorStatus: Record<ErrorCode, number> = {
 };
 
 /** How long a client is asked to wait after a 503. */
-export const unavailableRetrySeconds = 1;
+const unavailableRetrySeconds = 1;
 
 /** What a client may know of a failure: nothing of the inside. */
 export function toAppError(error: unknown): AppError {
@@ -43,7 +43,7 @@ export function toAppError(error: unknown): AppError {
 }
 
 /** Interface section 2, Error. */
-export function errorBody({ code, message }: AppError): string {
+function errorBody({ code, message }: AppError): string {
   return JSON.stringify({ code, message, status: errorStatus[code] });
 }
 

@@ -45,21 +45,58 @@ interface Entry<Dependency, Version> {
 
 type Generation<Dependency, Version> = Map<Route, Map<CacheKey, Entry<Dependency, Version>>>;
 
-/**
- * Two generations bound the memory: an answer that is found in the old one moves to the young one. Once the young one
- * holds half of the bound, the old one is dropped and the young one becomes old.
- */
+/** Keeps answers until what they depend on has changed, within `bytesMax`; shows in `registry` how many were kept. */
 export function createResponseCache<Dependency, Version extends object>(
   freshness: Freshness<Dependency, Version>,
   registry: Registry,
   bytesMax = cacheBytesMax,
 ): ResponseCache<Dependency, Version> {
+  const kept = createGenerations<Dependency, Version>(bytesMax);
+  const counts = { memory: 0, store: 0 };
+  exposeCounts(registry, counts);
+
+  /** A store that fails has its answers made, and fails again where the client learns of it. */
+  function readVersion(): Version | null {
+    try {
+      return freshness.read();
+    } catch {
+      return null;
+    }
+  }
+
+  function isFresh(entry: Entry<Dependency, Version>, now: Version): boolean {
+    if (entry.version === now) return true;
+    if (!freshness.isFresh(entry.dependency, entry.version, now)) return false;
+    entry.version = now;
+    return true;
+  }
+
+  return {
+    find(route, key) {
+      const entry = kept.find(route, key);
+      if (entry === undefined) return null;
+      const now = readVersion();
+      if (now === null || !isFresh(entry, now)) return null;
+      counts.memory += 1;
+      return entry.answer;
+    },
+    readVersion,
+    keep(route, key, answer, dependency, version) {
+      counts.store += 1;
+      if (version !== null) kept.put(route, key, { answer, dependency, version });
+    },
+  };
+}
+
+/**
+ * Two generations bound the memory: an answer that is found in the old one moves to the young one. Once the young one
+ * holds half of the bound, the old one is dropped and the young one becomes old.
+ */
+function createGenerations<Dependency, Version>(bytesMax: number) {
   type Kept = Entry<Dependency, Version>;
   let young: Generation<Dependency, Version> = new Map();
   let old: Generation<Dependency, Version> = new Map();
   let youngBytes = 0;
-  const counts = { memory: 0, store: 0 };
-  exposeCounts(registry, counts);
 
   function put(route: Route, key: CacheKey, entry: Kept): void {
     let entries = young.get(route);
@@ -77,7 +114,7 @@ export function createResponseCache<Dependency, Version extends object>(
     youngBytes = 0;
   }
 
-  function recall(route: Route, key: CacheKey): Kept | undefined {
+  function find(route: Route, key: CacheKey): Kept | undefined {
     const entry = young.get(route)?.get(key);
     if (entry !== undefined) return entry;
     const aged = old.get(route)?.get(key);
@@ -85,37 +122,7 @@ export function createResponseCache<Dependency, Version extends object>(
     return aged;
   }
 
-  /** A store that fails has its answers made, and fails again where the client learns of it. */
-  function readVersion(): Version | null {
-    try {
-      return freshness.read();
-    } catch {
-      return null;
-    }
-  }
-
-  function isFresh(entry: Kept, now: Version): boolean {
-    if (entry.version === now) return true;
-    if (!freshness.isFresh(entry.dependency, entry.version, now)) return false;
-    entry.version = now;
-    return true;
-  }
-
-  return {
-    find(route, key) {
-      const entry = recall(route, key);
-      if (entry === undefined) return null;
-      const now = readVersion();
-      if (now === null || !isFresh(entry, now)) return null;
-      counts.memory += 1;
-      return entry.answer;
-    },
-    readVersion,
-    keep(route, key, answer, dependency, version) {
-      counts.store += 1;
-      if (version !== null) put(route, key, { answer, dependency, version });
-    },
-  };
+  return { find, put };
 }
 
 function exposeCounts(registry: Registry, counts: Readonly<Record<string, number>>): void {

@@ -4,7 +4,7 @@ import type { Database, NamedWork } from '../../storage/database.ts';
 import { isReader } from '../rules/address.ts';
 import { areEnded, closeEnded, type Windows } from '../rules/windows.ts';
 import { deleteConduct, fromConductRow, selectConduct, toConductRow, writeConduct } from './conduct-rows.ts';
-import type { Ledger } from './ledger.ts';
+import type { Ledger, Ledgers } from './ledger.ts';
 import type { MemoryCounters } from './memory-counters.ts';
 import { deleteWindows, fromWindowsRow, selectWindows, toWindowsRow, writeWindows } from './window-rows.ts';
 
@@ -33,64 +33,18 @@ export function createCounterStore(options: {
   clock: Clock;
 }): CounterStore {
   const { database, clock } = options;
-  const { accounts, addresses, readers, keys } = options.counters.ledgers;
+  const { ledgers } = options.counters;
   let running: Promise<unknown> = Promise.resolve();
   let following: Promise<void> | null = null;
-
-  function ledgerOf(subject: string): Ledger<Windows> {
-    if (subject.startsWith('account:')) return accounts;
-    return isReader(subject) ? readers : addresses;
-  }
-
-  async function loadWindows(nowMs: number): Promise<void> {
-    const since = overSince(nowMs);
-    const loaded: [subject: string, windows: Windows][] = [];
-    const readRun = (afterSubject: string) =>
-      database.read(selectWindows, { ...since, afterSubject, count: BigInt(readRowsMax) });
-    for await (const rows of readRuns(readRun, ({ subject }) => subject))
-      for (const row of rows) {
-        const windows = fromWindowsRow(row);
-        closeEnded(windows, nowMs);
-        if (!areEnded(windows, nowMs)) loaded.push([row.subject, windows]);
-      }
-    // Addresses make room for others in the order in which their days opened.
-    loaded.sort(([, one], [, other]) => one.dayEndsAtMs - other.dayEndsAtMs);
-    for (const [subject, windows] of loaded) ledgerOf(subject).set(subject, windows);
-  }
-
-  async function loadConduct(nowMs: number): Promise<void> {
-    const readRun = (afterKeyId: string) =>
-      database.read(selectConduct, { afterKeyId, sinceMs: BigInt(nowMs), count: BigInt(readRowsMax) });
-    for await (const rows of readRuns(readRun, ({ key_id }) => key_id))
-      for (const row of rows) keys.set(row.key_id, fromConductRow(row));
-  }
-
-  async function writeChanged<T, P>(
-    ledger: Ledger<T>,
-    write: NamedWork<readonly P[], void>,
-    toRow: (name: string, entry: T) => P,
-  ): Promise<void> {
-    for (const batch of ledger.drainChanged(writtenRowsMax)) {
-      // One order for all instances, so that two of them do not deadlock on the server.
-      const ordered = batch.toSorted(([one], [other]) => (one < other ? -1 : 1));
-      const rows = ordered.map(([name, entry]) => toRow(name, entry));
-      try {
-        await database.transact(write, rows);
-      } catch (error) {
-        for (const [name] of batch) ledger.markChanged(name);
-        throw error;
-      }
-    }
-  }
 
   async function writeAll(): Promise<void> {
     following = null;
     const nowMs = clock();
+    const { accounts, addresses, readers, keys } = ledgers;
     for (const ledger of [accounts, addresses, readers, keys]) ledger.sweep(nowMs);
-    await writeChanged(accounts, writeWindows, toWindowsRow);
-    await writeChanged(addresses, writeWindows, toWindowsRow);
-    await writeChanged(readers, writeWindows, toWindowsRow);
-    await writeChanged(keys, writeConduct, toConductRow);
+    for (const ledger of [accounts, addresses, readers])
+      await writeChanged(database, ledger, writeWindows, toWindowsRow);
+    await writeChanged(database, keys, writeConduct, toConductRow);
     await database.run(deleteWindows, { ...overSince(nowMs), count: deletedRowsMax });
     await database.run(deleteConduct, { untilMs: BigInt(nowMs), count: deletedRowsMax });
   }
@@ -98,8 +52,8 @@ export function createCounterStore(options: {
   return {
     async load() {
       const nowMs = clock();
-      await loadWindows(nowMs);
-      await loadConduct(nowMs);
+      await loadWindows(database, ledgers, nowMs);
+      await loadConduct(database, ledgers, nowMs);
     },
 
     flush() {
@@ -109,6 +63,53 @@ export function createCounterStore(options: {
       return following;
     },
   };
+}
+
+async function loadWindows(database: Database, ledgers: Ledgers, nowMs: number): Promise<void> {
+  const since = overSince(nowMs);
+  const loaded: [subject: string, windows: Windows][] = [];
+  const readRun = (afterSubject: string) =>
+    database.read(selectWindows, { ...since, afterSubject, count: BigInt(readRowsMax) });
+  for await (const rows of readRuns(readRun, ({ subject }) => subject))
+    for (const row of rows) {
+      const windows = fromWindowsRow(row);
+      closeEnded(windows, nowMs);
+      if (!areEnded(windows, nowMs)) loaded.push([row.subject, windows]);
+    }
+  // Addresses make room for others in the order in which their days opened.
+  loaded.sort(([, one], [, other]) => one.dayEndsAtMs - other.dayEndsAtMs);
+  for (const [subject, windows] of loaded) ledgerOf(ledgers, subject).set(subject, windows);
+}
+
+function ledgerOf({ accounts, addresses, readers }: Ledgers, subject: string): Ledger<Windows> {
+  if (subject.startsWith('account:')) return accounts;
+  return isReader(subject) ? readers : addresses;
+}
+
+async function loadConduct(database: Database, { keys }: Ledgers, nowMs: number): Promise<void> {
+  const readRun = (afterKeyId: string) =>
+    database.read(selectConduct, { afterKeyId, sinceMs: BigInt(nowMs), count: BigInt(readRowsMax) });
+  for await (const rows of readRuns(readRun, ({ key_id }) => key_id))
+    for (const row of rows) keys.set(row.key_id, fromConductRow(row));
+}
+
+async function writeChanged<T, P>(
+  database: Database,
+  ledger: Ledger<T>,
+  write: NamedWork<readonly P[], void>,
+  toRow: (name: string, entry: T) => P,
+): Promise<void> {
+  for (const batch of ledger.drainChanged(writtenRowsMax)) {
+    // One order for all instances, so that two of them do not deadlock on the server.
+    const ordered = batch.toSorted(([one], [other]) => (one < other ? -1 : 1));
+    const rows = ordered.map(([name, entry]) => toRow(name, entry));
+    try {
+      await database.transact(write, rows);
+    } catch (error) {
+      for (const [name] of batch) ledger.markChanged(name);
+      throw error;
+    }
+  }
 }
 
 /**

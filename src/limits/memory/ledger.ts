@@ -49,7 +49,6 @@ export function createLedgers(): Ledgers {
 function createLedger<T>(create: () => T, isOver: (entry: T, nowMs: number) => boolean): Ledger<T> {
   const entries = new Map<string, T>();
   const changed = new Set<string>();
-  let unswept = entries.entries();
   let rest = entries.entries();
   /** The last entry that `rest` gave: all before it are gone, or set anew and so behind it. */
   let first: [string, T] | undefined;
@@ -58,6 +57,8 @@ function createLedger<T>(create: () => T, isOver: (entry: T, nowMs: number) => b
     entries.delete(name);
     if (first?.[0] === name) first = undefined;
   }
+
+  const sweep = createSweep(entries, isOver, forget);
 
   return {
     get size() {
@@ -92,31 +93,46 @@ function createLedger<T>(create: () => T, isOver: (entry: T, nowMs: number) => b
 
     markChanged: (name) => changed.add(name),
 
-    *drainChanged(batchMax) {
-      let left = changed.size;
-      let batch: [string, T][] = [];
-      for (const name of changed) {
-        changed.delete(name);
-        batch.push([name, entries.get(name) ?? create()]);
-        left -= 1;
-        if (batch.length === batchMax || left === 0) {
-          yield batch;
-          batch = [];
-        }
-        if (left === 0) return;
-      }
-    },
+    drainChanged: (batchMax) => drain(changed, (name) => entries.get(name) ?? create(), batchMax),
+    sweep,
+  };
+}
 
-    sweep(nowMs) {
-      for (let looked = 0; looked < sweptEntriesMax; looked += 1) {
-        const { value, done } = unswept.next();
-        if (done) {
-          unswept = entries.entries();
-          return;
-        }
-        const [name, entry] = value;
-        if (isOver(entry, nowMs)) forget(name);
+function* drain<T>(
+  changed: Set<string>,
+  entryOf: (name: string) => T,
+  batchMax: number,
+): Generator<[name: string, entry: T][]> {
+  let left = changed.size;
+  let batch: [string, T][] = [];
+  for (const name of changed) {
+    changed.delete(name);
+    batch.push([name, entryOf(name)]);
+    left -= 1;
+    if (batch.length === batchMax || left === 0) {
+      yield batch;
+      batch = [];
+    }
+    if (left === 0) return;
+  }
+}
+
+function createSweep<T>(
+  entries: ReadonlyMap<string, T>,
+  isOver: (entry: T, nowMs: number) => boolean,
+  forget: (name: string) => void,
+): (nowMs: number) => void {
+  let unswept = entries.entries();
+
+  return (nowMs) => {
+    for (let looked = 0; looked < sweptEntriesMax; looked += 1) {
+      const { value, done } = unswept.next();
+      if (done) {
+        unswept = entries.entries();
+        return;
       }
-    },
+      const [name, entry] = value;
+      if (isOver(entry, nowMs)) forget(name);
+    }
   };
 }

@@ -1,4 +1,5 @@
 import { openRedisConnection, type RedisConnection } from './connection.ts';
+import { watchCalls } from './running-calls.ts';
 import type { RedisScript } from './scripts.ts';
 
 /**
@@ -15,47 +16,20 @@ export interface RedisLink {
   close(): void;
 }
 
-/** Waiting is measured in looks, not by a clock: while this process stands still, so does its patience. */
-const lookEveryMs = 50;
-const looksAsNextMax = 5;
-const looksMax = 40;
-
-interface Call {
-  readonly sinceLook: number;
-  readonly fail: (error: Error) => void;
-}
-
 /**
  * A way to the Redis of an address, without a connection yet; it looks after what runs until it is closed.
  */
 export function createRedisLink(url: string): RedisLink {
-  const running = new Set<Call>();
+  const running = watchCalls(giveUp);
   let connection: RedisConnection | null = null;
   let connecting: Promise<void> | null = null;
   let urls: readonly string[] = [url];
   let closed = false;
 
-  let looks = 0;
-  let next: Call | undefined;
-  let nextSinceLook = 0;
-  const watch = setInterval(look, lookEveryMs);
-  watch.unref();
-
-  function look(): void {
-    looks += 1;
-    const [oldest] = running;
-    if (oldest !== next) nextSinceLook = looks;
-    next = oldest;
-    if (oldest === undefined) return;
-    const waitsTooLong = looks - nextSinceLook >= looksAsNextMax || looks - oldest.sinceLook >= looksMax;
-    if (waitsTooLong) giveUp(new Error('Redis does not answer'));
-  }
-
   function giveUp(reason: Error): void {
     connection?.destroy();
     connection = null;
-    for (const { fail } of running) fail(reason);
-    running.clear();
+    running.failAll(reason);
   }
 
   async function open(): Promise<void> {
@@ -68,20 +42,8 @@ export function createRedisLink(url: string): RedisLink {
   function send(key: string, command: string[]): Promise<unknown> {
     const through = connection;
     if (through === null) return Promise.reject(new Error('there is no connection to Redis'));
-    return new Promise((resolve, reject) => {
-      const call = { sinceLook: looks, fail: reject };
-      running.add(call);
-      through.send(key, command).then(
-        (answer) => {
-          running.delete(call);
-          resolve(answer);
-        },
-        (error: Error) => {
-          running.delete(call);
-          reject(error);
-          if (connection === through && !isUnknownScript(error)) giveUp(error);
-        },
-      );
+    return running.follow(through.send(key, command), (error) => {
+      if (connection === through && !isUnknownScript(error)) giveUp(error);
     });
   }
 
@@ -107,7 +69,7 @@ export function createRedisLink(url: string): RedisLink {
 
     close() {
       closed = true;
-      clearInterval(watch);
+      running.stop();
       giveUp(new Error('the way to Redis is closed'));
     },
   };

@@ -1,5 +1,4 @@
 import type { Clock } from '../../clock.ts';
-import { redactKeys } from '../../observability/redact-keys.ts';
 import type { Limits } from '../../plans/plan.ts';
 import type { Counters } from '../counters.ts';
 import type { Ledger, Ledgers } from '../memory/ledger.ts';
@@ -7,12 +6,8 @@ import type { MemoryCounters } from '../memory/memory-counters.ts';
 import { banMsMax, banMsMin, bannedUntilMs } from '../rules/bans.ts';
 import type { Usage } from '../rules/decision.ts';
 import type { RedisCounters } from './redis-counters.ts';
+import { type Sharing, watchSharing } from './sharing.ts';
 import { createUntold } from './untold.ts';
-
-/** Whether this instance counts together with the others, and since when; where it does not, why. */
-export type Sharing =
-  | { readonly mode: 'shared'; readonly sinceMs: number }
-  | { readonly mode: 'alone'; readonly sinceMs: number; readonly reason: string };
 
 /** Counters that are shared while they can be, and never open or closed while they cannot (contract section 6). */
 export interface SharedCounters extends Counters {
@@ -46,73 +41,22 @@ export function createSharedCounters(options: {
   probeMs?: number;
 }): SharedCounters {
   const { shared, local, clock, onChange = () => undefined } = options;
-  const { accounts, keys } = local.ledgers;
   const untold = createUntold(local.ledgers);
-  let sharing: Sharing = { mode: 'alone', sinceMs: clock(), reason: 'not tried yet' };
-  /** Whose request ended the sharing: the fault may lie with one node of a cluster. */
-  let culprit: { subject: string; keyId: string | null } = { subject: 'probe', keyId: 'probe' };
-  /** What has been marked to be stored since this instance counts alone. */
-  let marked = new WeakSet<object>();
-  let probing: Promise<void> | null = null;
-  let closed = false;
-
-  const timer = setInterval(probe, options.probeMs ?? probeMs);
-  timer.unref();
-
-  function change(next: Sharing): void {
-    const isChange = next.mode !== sharing.mode;
-    sharing = next;
-    if (isChange && !closed) onChange(next);
-  }
-
-  function leave(error: unknown, whose = culprit): void {
-    if (sharing.mode === 'shared') {
-      culprit = whose;
-      marked = new WeakSet();
-    }
-    const sinceMs = sharing.mode === 'alone' ? sharing.sinceMs : clock();
-    change({ mode: 'alone', sinceMs, reason: describe(error) });
-  }
-
-  async function tryToShare(): Promise<void> {
-    try {
-      await shared.probe(culprit.subject, culprit.keyId);
-      if (sharing.mode === 'alone' && !closed) change({ mode: 'shared', sinceMs: clock() });
-    } catch (error) {
-      leave(error);
-    }
-  }
-
-  function probe(): Promise<void> {
-    probing ??= tryToShare().finally(() => {
-      probing = null;
-    });
-    return probing;
-  }
-
-  /** What was taken over from the shared counters is stored once it counts, even if the request changes none of it. */
-  function takeAlone(subject: string, limits: Limits, keyId: string | null, nowMs: number): Usage {
-    const usage = local.take(subject, limits, keyId, nowMs);
-    if (keyId !== null) {
-      markOnce(accounts, subject);
-      markOnce(keys, keyId);
-    }
-    return usage;
-  }
-
-  function markOnce(ledger: Ledger<object>, name: string): void {
-    const entry = ledger.get(name);
-    if (entry === undefined || marked.has(entry)) return;
-    marked.add(entry);
-    ledger.markChanged(name);
-  }
+  const alone = createLoneCounting(local);
+  const sharing = watchSharing({
+    shared,
+    clock,
+    probeMs: options.probeMs ?? probeMs,
+    onLeave: alone.begin,
+    onChange,
+  });
 
   return {
-    sharing: () => sharing,
-    probe,
+    sharing: sharing.now,
+    probe: sharing.probe,
 
     take(subject, limits, keyId, nowMs) {
-      if (sharing.mode === 'alone') return takeAlone(subject, limits, keyId, nowMs);
+      if (sharing.now().mode === 'alone') return alone.take(subject, limits, keyId, nowMs);
       const kept = keyId === null ? null : untold.find(subject, keyId);
       return shared.take(subject, limits, keyId, nowMs, kept).then(
         (usage) => {
@@ -122,25 +66,51 @@ export function createSharedCounters(options: {
           return usage;
         },
         (error) => {
-          leave(error, { subject, keyId });
-          return takeAlone(subject, limits, keyId, nowMs);
+          sharing.leave(error, { subject, keyId });
+          return alone.take(subject, limits, keyId, nowMs);
         },
       );
     },
 
     peek(subject, nowMs) {
-      if (sharing.mode === 'alone') return local.peek(subject, nowMs);
+      if (sharing.now().mode === 'alone') return local.peek(subject, nowMs);
       return shared.peek(subject, nowMs).catch((error) => {
-        leave(error, { subject, keyId: null });
+        sharing.leave(error, { subject, keyId: null });
         return local.peek(subject, nowMs);
       });
     },
 
     close() {
-      closed = true;
-      clearInterval(timer);
-      leave(new Error('closed'));
+      sharing.close();
       shared.close();
+    },
+  };
+}
+
+/** What was taken over from the shared counters is stored once it counts, even if the request changes none of it. */
+function createLoneCounting(local: MemoryCounters) {
+  const { accounts, keys } = local.ledgers;
+  /** What has been marked to be stored since this instance counts alone. */
+  let marked = new WeakSet<object>();
+
+  function markOnce(ledger: Ledger<object>, name: string): void {
+    const entry = ledger.get(name);
+    if (entry === undefined || marked.has(entry)) return;
+    marked.add(entry);
+    ledger.markChanged(name);
+  }
+
+  return {
+    take(subject: string, limits: Limits, keyId: string | null, nowMs: number): Usage {
+      const usage = local.take(subject, limits, keyId, nowMs);
+      if (keyId !== null) {
+        markOnce(accounts, subject);
+        markOnce(keys, keyId);
+      }
+      return usage;
+    },
+    begin(): void {
+      marked = new WeakSet();
     },
   };
 }
@@ -168,9 +138,4 @@ function rememberBan(keys: Ledgers['keys'], keyId: string, usage: Usage): void {
   while (banMs < usage.bannedUntilMs - usage.atMs && banMs < banMsMax) banMs = Math.min(2 * banMs, banMsMax);
   conduct.banMs = banMs;
   conduct.banAtMs = usage.bannedUntilMs - banMs;
-}
-
-function describe(error: unknown): string {
-  const { message, code } = error as NodeJS.ErrnoException;
-  return redactKeys(message || (code ?? 'unknown'));
 }

@@ -6,94 +6,10 @@ import type { Tables } from '../tables.ts';
 import { tellAccountChanges } from './account-notices.ts';
 
 /** The first schema: animals, accounts, keys, idempotency records, counts and bans, the secret of the cursors. */
-export function firstMigration(engine: Database['engine']): Migration {
-  const types =
-    engine === 'sqlite'
-      ? {
-          id: sql`integer primary key autoincrement`,
-          integer: sql`integer`,
-          bytes: sql`blob`,
-          end: sql`strict`,
-        }
-      : {
-          id: sql`bigint generated always as identity primary key`,
-          integer: sql`bigint`,
-          bytes: sql`bytea`,
-          end: sql``,
-        };
-
+export function firstMigration(engine: Engine): Migration {
   async function up(db: Kysely<Tables>): Promise<void> {
-    // An animal's status is compared three times: of a list SQLite makes a table, and to look it up there took a quarter
-    // of an insert.
-    const tables = [
-      sql`create table pets (
-        id ${types.id},
-        name text not null,
-        category_id ${types.integer} not null,
-        status text not null check (status = 'available' or status = 'pending' or status = 'sold')
-      ) ${types.end}`,
-      ...indexStatuses(engine),
-
-      sql`create table pet_edits (count ${types.integer} not null) ${types.end}`,
-      sql`insert into pet_edits values (0)`,
-      ...countEdits(engine),
-
-      sql`create table accounts (
-        id ${types.id},
-        name text not null unique,
-        plan text not null check (plan in ('free', 'pro', 'business', 'enterprise')),
-        per_minute ${types.integer} check (per_minute >= 1),
-        per_day ${types.integer} check (per_day >= 1),
-        created_at_ms ${types.integer} not null,
-        check ((plan = 'enterprise') = (per_minute is not null and per_day is not null))
-      ) ${types.end}`,
-
-      sql`create table api_keys (
-        id text primary key,
-        account_id ${types.integer} not null references accounts (id),
-        secret_hash ${types.bytes} not null unique,
-        visible_start text not null,
-        scopes text not null,
-        created_at_ms ${types.integer} not null,
-        expires_at_ms ${types.integer},
-        revoked_at_ms ${types.integer},
-        last_used_at_ms ${types.integer}
-      ) ${types.end}`,
-      sql`create index api_keys_by_account on api_keys (account_id)`,
-      ...(engine === 'postgres' ? tellAccountChanges() : []),
-
-      sql`create table idempotency_records (
-        account_id ${types.integer} not null references accounts (id),
-        key text not null,
-        body_hash ${types.bytes} not null,
-        pet_id ${types.integer} not null,
-        created_at_ms ${types.integer} not null,
-        primary key (account_id, key)
-      ) ${types.end}`,
-      sql`create index idempotency_records_by_age on idempotency_records (created_at_ms)`,
-
-      sql`create table usage_windows (
-        subject text primary key,
-        minute_used ${types.integer} not null,
-        minute_ends_at_ms ${types.integer} not null,
-        day_used ${types.integer} not null,
-        day_ends_at_ms ${types.integer} not null
-      ) ${types.end}`,
-      sql`create index usage_windows_by_end on usage_windows (day_ends_at_ms)`,
-
-      sql`create table key_bans (
-        key_id text primary key,
-        banned_until_ms ${types.integer} not null,
-        last_ban_at_ms ${types.integer} not null,
-        last_ban_ms ${types.integer} not null,
-        refused_at_ms text not null,
-        forget_at_ms ${types.integer} not null
-      ) ${types.end}`,
-      sql`create index key_bans_by_end on key_bans (forget_at_ms)`,
-
-      sql`create table secrets (name text primary key, value ${types.bytes} not null) ${types.end}`,
-    ];
-    for (const table of tables) await table.execute(db);
+    const parts = [createPets, createAccounts, createIdempotencyRecords, createCounts, createSecrets];
+    for (const statement of parts.flatMap((create) => create(engine))) await statement.execute(db);
     await db
       .insertInto('secrets')
       .values({ name: 'cursor', value: randomBytes(32) })
@@ -103,13 +19,122 @@ export function firstMigration(engine: Database['engine']): Migration {
   return { up };
 }
 
+type Engine = Database['engine'];
+
+const typesOf = {
+  sqlite: {
+    id: sql`integer primary key autoincrement`,
+    integer: sql`integer`,
+    bytes: sql`blob`,
+    end: sql`strict`,
+  },
+  postgres: {
+    id: sql`bigint generated always as identity primary key`,
+    integer: sql`bigint`,
+    bytes: sql`bytea`,
+    end: sql``,
+  },
+};
+
+function createPets(engine: Engine) {
+  const { id, integer, end } = typesOf[engine];
+  // An animal's status is compared three times: of a list SQLite makes a table, and to look it up there took a quarter
+  // of an insert.
+  return [
+    sql`create table pets (
+      id ${id},
+      name text not null,
+      category_id ${integer} not null,
+      status text not null check (status = 'available' or status = 'pending' or status = 'sold')
+    ) ${end}`,
+    ...indexStatuses(engine),
+
+    sql`create table pet_edits (count ${integer} not null) ${end}`,
+    sql`insert into pet_edits values (0)`,
+    ...countEdits(engine),
+  ];
+}
+
+function createAccounts(engine: Engine) {
+  const { id, integer, bytes, end } = typesOf[engine];
+  return [
+    sql`create table accounts (
+      id ${id},
+      name text not null unique,
+      plan text not null check (plan in ('free', 'pro', 'business', 'enterprise')),
+      per_minute ${integer} check (per_minute >= 1),
+      per_day ${integer} check (per_day >= 1),
+      created_at_ms ${integer} not null,
+      check ((plan = 'enterprise') = (per_minute is not null and per_day is not null))
+    ) ${end}`,
+
+    sql`create table api_keys (
+      id text primary key,
+      account_id ${integer} not null references accounts (id),
+      secret_hash ${bytes} not null unique,
+      visible_start text not null,
+      scopes text not null,
+      created_at_ms ${integer} not null,
+      expires_at_ms ${integer},
+      revoked_at_ms ${integer},
+      last_used_at_ms ${integer}
+    ) ${end}`,
+    sql`create index api_keys_by_account on api_keys (account_id)`,
+    ...(engine === 'postgres' ? tellAccountChanges() : []),
+  ];
+}
+
+function createIdempotencyRecords(engine: Engine) {
+  const { integer, bytes, end } = typesOf[engine];
+  return [
+    sql`create table idempotency_records (
+      account_id ${integer} not null references accounts (id),
+      key text not null,
+      body_hash ${bytes} not null,
+      pet_id ${integer} not null,
+      created_at_ms ${integer} not null,
+      primary key (account_id, key)
+    ) ${end}`,
+    sql`create index idempotency_records_by_age on idempotency_records (created_at_ms)`,
+  ];
+}
+
+function createCounts(engine: Engine) {
+  const { integer, end } = typesOf[engine];
+  return [
+    sql`create table usage_windows (
+      subject text primary key,
+      minute_used ${integer} not null,
+      minute_ends_at_ms ${integer} not null,
+      day_used ${integer} not null,
+      day_ends_at_ms ${integer} not null
+    ) ${end}`,
+    sql`create index usage_windows_by_end on usage_windows (day_ends_at_ms)`,
+
+    sql`create table key_bans (
+      key_id text primary key,
+      banned_until_ms ${integer} not null,
+      last_ban_at_ms ${integer} not null,
+      last_ban_ms ${integer} not null,
+      refused_at_ms text not null,
+      forget_at_ms ${integer} not null
+    ) ${end}`,
+    sql`create index key_bans_by_end on key_bans (forget_at_ms)`,
+  ];
+}
+
+function createSecrets(engine: Engine) {
+  const { bytes, end } = typesOf[engine];
+  return [sql`create table secrets (name text primary key, value ${bytes} not null) ${end}`];
+}
+
 /**
  * What pages of one status are read along. PostgreSQL takes the statuses to be evenly mixed: with one index of all of them
  * it may walk the animals by id instead and leave most out; an index of one status is never the dearer way. SQLite takes the one
  * index of all, with statistics or without; an index of one status it may pass over once it has statistics. The available ones stand
  * last in it: most animals are when they come, and go to its end, not into the midst, which is put in order again each time.
  */
-function indexStatuses(engine: Database['engine']) {
+function indexStatuses(engine: Engine) {
   if (engine === 'sqlite') return [sql`create index pets_by_status on pets (status desc, id)`];
   return ['available', 'pending', 'sold'].map(
     (status) =>
@@ -121,7 +146,7 @@ function indexStatuses(engine: Database['engine']) {
  * Counts every change of animals but the adding of one under the next id, whoever makes it, so that what is kept ready of animals
  * (stamps.ts) is known to be out of date.
  */
-function countEdits(engine: Database['engine']) {
+function countEdits(engine: Engine) {
   if (engine === 'sqlite') {
     const count = sql`begin update pet_edits set count = count + 1; end`;
     return [

@@ -1,0 +1,82 @@
+import type { ServerResponse } from 'node:http';
+import type { AppError } from '../errors.ts';
+import type { Log } from '../observability/log.ts';
+import type { InFlight } from './connection/in-flight.ts';
+import type { Exchange } from './exchange.ts';
+import type { RequestObserver } from './request-log.ts';
+import type { Answer } from './response/answer.ts';
+import type { Cors } from './response/cors.ts';
+import { errorStatus, toAppError } from './response/errors.ts';
+import { toLines } from './response/header-lines.ts';
+import type { Send } from './response/send.ts';
+
+export interface ResponderOptions {
+  readonly send: Send;
+  readonly cors: Cors;
+  readonly makeErrorAnswer: (error: AppError, lines?: string) => Answer;
+  readonly observers: readonly RequestObserver[];
+  readonly inFlight: InFlight;
+  readonly log: Log;
+}
+
+/** The way out for every request: each is answered once, by its answer or by its failure. */
+export interface Responder {
+  send(exchange: Exchange, answer: Answer): void;
+  fail(exchange: Exchange, error: unknown): void;
+  /** Lets its connection find a request that breaks off in the middle of its body, or while it waits. */
+  track(exchange: Exchange): void;
+}
+
+export function createResponder(options: ResponderOptions): Responder {
+  const { cors, makeErrorAnswer, observers, inFlight, log } = options;
+
+  function send(exchange: Exchange, answer: Answer): void {
+    if (exchange.isAnswered) return;
+    exchange.isAnswered = true;
+    const { request, response } = exchange;
+    const status = options.send(exchange, answer, cors.linesFor(request));
+    if (!response.shouldKeepAlive) inFlight.close(request.socket);
+    if (exchange.isTracked && (request.complete || request.readableEnded))
+      inFlight.end(request.socket, response);
+    const ms = performance.now() - exchange.startedAtMs;
+    for (const observer of observers) observer.note(exchange, status, ms);
+  }
+
+  function fail(exchange: Exchange, error: unknown): void {
+    if (exchange.isAnswered) {
+      cutShort(exchange.response);
+      return;
+    }
+    const failure = toAppError(error);
+    // The store logs its own faults, once and not a request.
+    if (errorStatus[failure.code] >= 500 && failure.code !== 'unavailable')
+      log.error({ requestId: exchange.id, err: failure.cause ?? failure }, failure.message);
+    const { route, allow } = exchange.match;
+    const lines = allow !== null && failure.code === 'method_not_allowed' ? toLines({ allow }) : '';
+    send(exchange, makeErrorAnswer(failure, (route?.announcement ?? '') + lines));
+  }
+
+  function track(exchange: Exchange): void {
+    const { request, response } = exchange;
+    if (exchange.isTracked) return;
+    exchange.isTracked = true;
+    exchange.brokenBy = inFlight.findFailure(response);
+    if (exchange.brokenBy !== null) response.shouldKeepAlive = false;
+    inFlight.begin(request.socket, { response, breakOff: (failure) => breakOff(exchange, failure) });
+  }
+
+  function breakOff(exchange: Exchange, failure: AppError): void {
+    const { request, response } = exchange;
+    response.shouldKeepAlive = false;
+    if (exchange.isAnswered) request.socket.destroySoon();
+    else if (exchange.limit === null) exchange.brokenBy = failure;
+    else fail(exchange, failure);
+  }
+
+  return { send, fail, track };
+}
+
+/** Ends an answer that has begun and could not be written whole. */
+function cutShort(response: ServerResponse): void {
+  if (!response.writableEnded) response.destroy();
+}

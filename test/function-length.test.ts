@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+const source = join(import.meta.dirname, '../src');
+const linesMax = 60;
+
+const control = /^\s*(?:\} )?(?:if|else|for|while|switch|try|catch|finally)\b/;
+/** The first line of a function, an arrow or a method, whether its signature ends there or not. */
+const start = /(?:\bfunction\b|=>|^\s*(?:(?:async|static|get|set) )*\*?#?\w+(?:<.*>)?\().*[{(]$/;
+
+/** The first lines of functions of more than `lines` lines; each ends at the first brace below its own start. */
+function findLong(text: string, lines: number): string[] {
+  const all = text.split('\n');
+  return all.filter((line, index) => {
+    if (control.test(line) || !start.test(line)) return false;
+    const [indent = ''] = /^\s*/.exec(line) ?? [];
+    const isEnd = (other: string) => other.startsWith(`${indent}}`) && !other.endsWith('{');
+    return all.slice(index + 1).findIndex(isEnd) + 2 > lines;
+  });
+}
+
+test('no function of src is over 60 lines', async () => {
+  const entries = await readdir(source, { recursive: true });
+  const files = entries.filter((file) => /\.[jt]s$/.test(file));
+  assert.ok(files.length > 200);
+  const found = files.map(async (file) => {
+    const long = findLong(await readFile(join(source, file), 'utf8'), linesMax);
+    return long.map((line) => `${file}: ${line.trim()}`);
+  });
+  assert.deepEqual((await Promise.all(found)).flat().sort(), []);
+});
+
+test('a function that is too long is found, whatever its form', () => {
+  const body = ['a();', 'b();', 'c();'];
+  for (const [first, last] of [
+    ['export async function act(one: string): Promise<void> {', '}'],
+    ['export function act(\n  options: { one: string },\n): void {', '}'],
+    ['  const act = (one: string) => {', '  };'],
+    ['    async act({ one }) {', '    },'],
+    ["server.on('close', () => {", '});'],
+  ] as const) {
+    const text = [first, ...body, last].join('\n');
+    const { length } = text.split('\n');
+    assert.deepEqual(findLong(text, length), []);
+    assert.deepEqual(findLong(text, length - 1), [first.split('\n', 1)[0]]);
+  }
+  assert.deepEqual(findLong(`if (one) {\n${body.join('\n')}\n}`, 2), []);
+});
