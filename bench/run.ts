@@ -2,12 +2,12 @@
 import { makeTemporaryFolder } from './cleanup.ts';
 import { compare, preparePeers } from './comparison.ts';
 import type { Plan } from './entrant.ts';
-import { isGoalMet } from './goals.ts';
+import { isGoalMet, judgePaces } from './goals.ts';
 import { describeMachine } from './machine.ts';
 import { measureMemory } from './memory.ts';
 import { type Options, readOptions, usage } from './options.ts';
 import { type Block, writeBlock } from './performance-page.ts';
-import { formatComparisons, formatOthers, formatSubjects, toJson } from './report.ts';
+import { formatComparisons, formatOthers, formatSubjects, formatVerdicts, toJson } from './report.ts';
 import { measureSizes } from './sizes.ts';
 import { buildStore } from './store.ts';
 import { walkPages } from './walk.ts';
@@ -38,11 +38,15 @@ async function measure(folder: string, options: Options): Promise<Found> {
     return { block: 'peers', report: formatSubjects(comparisons), areGoalsMet: true };
   }
   const comparisons = await compare(plan, chosen);
+  const paces = judgePaces(comparisons);
+  const told = paces.length === 0 ? '' : `\n${formatVerdicts(paces)}`;
   return {
     block: 'comparison',
-    report: formatComparisons(comparisons) + formatOthers(comparisons),
+    report: formatComparisons(comparisons) + formatOthers(comparisons) + told,
     json: toJson(comparisons),
-    areGoalsMet: comparisons.every((comparison) => isGoalMet(comparison) !== false),
+    areGoalsMet: [...comparisons.map(isGoalMet), ...paces.map(({ isMet }) => isMet)].every(
+      (isMet) => isMet !== false,
+    ),
   };
 }
 

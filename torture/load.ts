@@ -113,8 +113,18 @@ async function judge(answer: RawResponse, expected: number): Promise<void> {
 
 /** Throws where an animal that was answered with 201 is not in the file as it was sent. */
 export function requireKept(store: EmbeddedStore, answered: ReadonlyMap<bigint, string>): void {
-  const rows = store.query('select id, name from pets where category_id = -1');
-  const kept = new Map(rows.map(({ id, name }) => [id, name]));
+  requireAmong(store.query(keptQuery), answered);
+}
+
+/** Finds what a load has added. */
+export const keptQuery = 'select id, name from pets where category_id = -1';
+
+/** Throws where an animal that was answered with 201 is not among the rows of `keptQuery` as it was sent. */
+export function requireAmong(
+  rows: readonly Readonly<Record<string, unknown>>[],
+  answered: ReadonlyMap<bigint, string>,
+): void {
+  const kept = new Map(rows.map(({ id, name }) => [BigInt(String(id)), name]));
   for (const [id, name] of answered)
     if (kept.get(id) !== name)
       throw new Error(`${name} was answered with the id ${id}; there is ${kept.get(id)}`);

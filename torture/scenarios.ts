@@ -6,11 +6,12 @@ import { heavyInputs } from './abuse/heavy-inputs.ts';
 import { slowBodies, slowHeads, slowReaders } from './abuse/slow.ts';
 import { slowHttpTest } from './abuse/slowhttptest.ts';
 import { stalledLog } from './abuse/stalled-log.ts';
-import { manyAddresses, manyAddressesShared, wrongKeys, wrongKeysShared } from './abuse/strangers.ts';
+import { manyAddresses, wrongKeys, wrongKeysShared } from './abuse/strangers.ts';
 import { fuzzApi } from './fuzz/api.ts';
 import { fuzzWire } from './fuzz/wire.ts';
 import { killCommands } from './kill/commands.ts';
 import { kill } from './kill/kill.ts';
+import { hangingPostgres, hangingRedis, slowStores } from './network/slow-stores.ts';
 import { powerLoss } from './power-loss/power-loss.ts';
 import type { Scenario } from './scenario.ts';
 import { clockBack } from './shutdown/clock-back.ts';
@@ -23,6 +24,24 @@ import { locked } from './storage/locked.ts';
 import { removed } from './storage/removed.ts';
 import { hangingDisk, slowDisks } from './storage/slow.ts';
 import { unwritable } from './storage/unwritable.ts';
+
+/** Each is done over SQLite, and over PostgreSQL and Redis. */
+const abuses = [
+  slowHeads,
+  slowBodies,
+  slowReaders,
+  idleSockets,
+  connectFlood,
+  pipelinedFlood,
+  heavyFlood,
+  tooHeavyFlood,
+  overlongFlood,
+  unreadFlood,
+  hugeHeads,
+  heavyInputs,
+  manyAddresses,
+  slowHttpTest,
+];
 
 /** All that `npm run torture` does, in its order. */
 export const scenarios: readonly Scenario[] = [
@@ -39,24 +58,14 @@ export const scenarios: readonly Scenario[] = [
   removed,
   ...slowDisks,
   hangingDisk,
-  slowHeads,
-  slowBodies,
-  slowReaders,
-  idleSockets,
+  ...slowStores,
+  hangingPostgres,
+  hangingRedis,
   fewDescriptors,
-  connectFlood,
-  pipelinedFlood,
-  heavyFlood,
-  tooHeavyFlood,
-  overlongFlood,
-  unreadFlood,
-  hugeHeads,
-  heavyInputs,
-  manyAddresses,
-  manyAddressesShared,
+  ...abuses,
+  ...abuses.map(({ shared }) => shared),
   wrongKeys,
   wrongKeysShared,
-  slowHttpTest,
   stalledLog,
   fuzzApi,
   fuzzWire,

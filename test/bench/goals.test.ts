@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isGoalMet, judgeFlatness } from '../../bench/goals.ts';
+import { aloneShareMin, isGoalMet, judgeFlatness, judgePaces } from '../../bench/goals.ts';
 import { chooseScenarios } from '../../bench/options.ts';
 import type { Measured } from '../../bench/rounds.ts';
 
@@ -23,6 +23,24 @@ test('a scenario without a goal is not judged', () => {
 
 test('a CPU time that the system does not tell misses its goal', () => {
   assert.equal(judge(1.5, Number.NaN), false);
+});
+
+test('a create alone keeps its share of the pace of one commit each, or misses its goal', () => {
+  const [scenario] = chooseScenarios('create-alone');
+  assert.ok(scenario !== undefined);
+  const figures = { scenario, ratio: 1, cpuUs: 1, p99Ms: 1, memoryMib: 1, coldStartMs: 1 };
+  const measure = (subject: string, requestsPerSecond: number) => ({
+    subject,
+    requestsPerSecond,
+    ...figures,
+  });
+  const judgePace = (share: number) => {
+    const own = measure('service', 1_000 * share);
+    return judgePaces([{ own, base: own, others: [measure('one commit each', 1_000)] }])[0]?.isMet;
+  };
+  assert.equal(judgePace(aloneShareMin), true);
+  assert.equal(judgePace(aloneShareMin - 0.01), false);
+  assert.equal(judgePace(Number.NaN), false);
 });
 
 test('costs are flat if the dearest is at most so many times the cheapest', () => {

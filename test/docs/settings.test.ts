@@ -8,6 +8,7 @@ import { secondMs } from '../../src/clock.ts';
 import { settings } from '../../src/config.ts';
 import { jsonDepthMax } from '../../src/exact-json.ts';
 import { batchedAnswersMax } from '../../src/http/connection/answer-batch.ts';
+import { requestsBesideArrivals } from '../../src/http/connection/arrivals.ts';
 import {
   backlogMax,
   chunkExtensionBytesMax,
@@ -65,6 +66,7 @@ test('docs/settings.md names the fixed bounds as the program holds them', () => 
     waitingRequestsMax.toLocaleString('en'),
     `${waitingBytesMax / 2 ** 20} MiB`,
     String(requestsPerTurn),
+    String(requestsBesideArrivals),
     String(connectionsPerTurn),
     `${turnMsMax} ms`,
     String(batchedAnswersMax),

@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { Transform } from 'node:stream';
 import type { TestContext } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 
-/** A way to a real server that a test can cut, silence and mend. */
+/** A way to a real server that a test can cut, slow down, silence and mend. */
 export interface Relay {
   /** The server's address by way of the relay. */
   readonly url: string;
@@ -10,6 +12,8 @@ export interface Relay {
   cut(): Promise<void>;
   /** Keeps every connection, and takes new ones, but lets nothing through. */
   silence(): void;
+  /** All that the server sends takes that long more from now on, on every connection. */
+  delay(ms: number): void;
   /** Lets new connections through again; the old ones stay as they are. */
   mend(): Promise<void>;
   /** From now on new connections lead to another server. */
@@ -20,6 +24,7 @@ export async function startRelay(test: Pick<TestContext, 'after'>, url: string):
   let target = new URL(url);
   const sockets = new Set<Socket>();
   let silent = false;
+  let delayMs = 0;
 
   function keep(socket: Socket): void {
     sockets.add(socket);
@@ -32,7 +37,10 @@ export async function startRelay(test: Pick<TestContext, 'after'>, url: string):
     if (silent) return;
     const outgoing = connect(Number(target.port), target.hostname);
     keep(outgoing);
-    incoming.pipe(outgoing).pipe(incoming);
+    incoming
+      .pipe(outgoing)
+      .pipe(createLag(() => delayMs))
+      .pipe(incoming);
     incoming.on('close', () => outgoing.destroy());
     outgoing.on('close', () => incoming.destroy());
   });
@@ -61,6 +69,9 @@ export async function startRelay(test: Pick<TestContext, 'after'>, url: string):
       silent = true;
       for (const socket of sockets) socket.unpipe();
     },
+    delay(ms) {
+      delayMs = ms;
+    },
     redirect(other) {
       target = new URL(other);
     },
@@ -69,4 +80,23 @@ export async function startRelay(test: Pick<TestContext, 'after'>, url: string):
       if (!server.listening) await listen(port);
     },
   };
+}
+
+/** Passes on what comes in its order, each part once its time is over. */
+function createLag(readDelayMs: () => number): Transform {
+  let last = Promise.resolve();
+  return new Transform({
+    transform(part, _encoding, done) {
+      const before = last;
+      const over = pause(readDelayMs());
+      last = (async () => {
+        await Promise.all([before, over]);
+        this.push(part);
+      })();
+      done();
+    },
+    flush(done) {
+      void last.then(() => done());
+    },
+  });
 }

@@ -5,12 +5,7 @@ import { hugeHeads } from '../../torture/abuse/heads.ts';
 import { heavyInputs } from '../../torture/abuse/heavy-inputs.ts';
 import { slowHeads } from '../../torture/abuse/slow.ts';
 import { stalledLog } from '../../torture/abuse/stalled-log.ts';
-import {
-  manyAddresses,
-  manyAddressesShared,
-  wrongKeys,
-  wrongKeysShared,
-} from '../../torture/abuse/strangers.ts';
+import { manyAddresses, wrongKeys, wrongKeysShared } from '../../torture/abuse/strangers.ts';
 import { testShort } from './short.ts';
 
 /**
@@ -28,7 +23,10 @@ const parts = [
   [manyAddresses, 0.002],
   [wrongKeys, 0.002],
   [stalledLog, 0.02],
-  [manyAddressesShared, 0.002],
+  [slowHeads.shared, 0.02],
+  [pipelinedFlood.shared, 0.05],
+  [heavyInputs.shared, 0.1],
+  [manyAddresses.shared, 0.002],
   [wrongKeysShared, 0.03],
 ] as const;
 

@@ -31,11 +31,23 @@ export interface AbuseOptions extends Omit<Scenario, 'run'> {
 
 const lookMs = 200;
 
+export interface Abuse extends Scenario {
+  /** The same over PostgreSQL and Redis. */
+  readonly shared: Scenario;
+}
+
 /**
  * A scenario of bad clients beside a good one, whose requests must all be served. The service may not fail, grow beyond
  * the bound, nor hold another number of animals than it has answered with 201.
  */
-export function abuse(options: AbuseOptions): Scenario {
+export function abuse(options: AbuseOptions): Abuse {
+  const name = `${options.name}-postgres`;
+  const title = `${options.title}, over PostgreSQL and Redis`;
+  return { ...abuseOne(options), shared: abuseOne({ ...options, name, title, isShared: true }) };
+}
+
+/** A scenario of abuse over one kind of store. */
+export function abuseOne(options: AbuseOptions): Scenario {
   const { misbehave, settings, isShared = false, growthMibMax, ...scenario } = options;
   return {
     ...scenario,

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { defaultTimeouts } from '../../src/http/connection/bounds.ts';
 import { createRandom } from '../random.ts';
-import { type Scenario, Skipped } from '../scenario.ts';
+import { Skipped } from '../scenario.ts';
 import { loopbackAddress } from '../target.ts';
 import { abuse, share } from './abuse.ts';
 import { openCrowd } from './sockets.ts';
@@ -12,7 +12,7 @@ import { openCrowd } from './sockets.ts';
 const lateMsMax = 15_000;
 const idleCount = 10_000;
 
-export const idleSockets: Scenario = abuse({
+export const idleSockets = abuse({
   name: 'idle-sockets',
   title: 'Connections that are opened and say nothing',
   minutes: 3,
@@ -47,7 +47,7 @@ function requireDescriptors(count: number): void {
 const floodSeconds = 20;
 const floodersCount = 100;
 
-export const connectFlood: Scenario = abuse({
+export const connectFlood = abuse({
   name: 'connect-flood',
   title: 'Connections that are opened and closed as fast as can be',
   minutes: 2,

@@ -4,8 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { defaultTimeouts, headersMax } from '../../src/http/connection/bounds.ts';
 import { waitingRequestsMax } from '../../src/http/connection/pipelining.ts';
 import { until } from '../../test/support/processes.ts';
-import type { Scenario } from '../scenario.ts';
-import { abuse, share } from './abuse.ts';
+import { type Abuse, abuse, share } from './abuse.ts';
 import type { FloodOrder, FloodSum } from './flooder.ts';
 import { openCrowd } from './sockets.ts';
 
@@ -29,7 +28,7 @@ interface Flood {
 }
 
 /** A flood by clients each of which comes again at once. */
-function flood({ name, title, clients: all, requests, text, isCutOff }: Flood): Scenario {
+function flood({ name, title, clients: all, requests, text, isCutOff }: Flood): Abuse {
   return abuse({
     name,
     title,
@@ -91,7 +90,7 @@ export const overlongFlood = flood({
   isCutOff: true,
 });
 
-export const unreadFlood: Scenario = abuse({
+export const unreadFlood = abuse({
   name: 'unread-flood',
   title: 'Requests without a key by clients that take no answer',
   minutes: 3,

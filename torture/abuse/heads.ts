@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { connect, type TcpSocketConnectOpts } from 'node:net';
 import { createRandom } from '../random.ts';
-import type { Scenario } from '../scenario.ts';
 import { loopbackAddress } from '../target.ts';
 import { abuse, share } from './abuse.ts';
 
@@ -31,7 +30,7 @@ const shapes: readonly (readonly [name: string, text: string])[] = [
   ],
 ];
 
-export const hugeHeads: Scenario = abuse({
+export const hugeHeads = abuse({
   name: 'huge-heads',
   title: 'Heads, addresses and chunk extensions of a megabyte',
   minutes: 2,

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { slowRequestMs } from '../../src/http/request-log.ts';
 import { formatRequest, openRaw } from '../../test/support/raw-http.ts';
 import { createRandom } from '../random.ts';
-import type { Scenario } from '../scenario.ts';
 import { abuse, share } from './abuse.ts';
 
 /** As much as a head takes besides its other lines. */
@@ -172,7 +171,7 @@ function* bodyInputs(key: string): Generator<Input> {
 }
 
 /** At full scale none may take the time from which on an answered request counts as slow. */
-export const heavyInputs: Scenario = abuse({
+export const heavyInputs = abuse({
   name: 'heavy-inputs',
   title: 'Texts that are hard to read, in every header, parameter and body',
   minutes: 4,

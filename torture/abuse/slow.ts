@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { defaultTimeouts } from '../../src/http/connection/bounds.ts';
 import { until } from '../../test/support/processes.ts';
-import type { Scenario, TortureContext } from '../scenario.ts';
+import type { TortureContext } from '../scenario.ts';
 import { abuse, share } from './abuse.ts';
 import { type Crowd, openCrowd } from './sockets.ts';
 
@@ -35,7 +35,7 @@ function describeStatuses(counts: ReadonlyMap<string, number>): string {
   return [...counts].map(([status, count]) => `${count} × ${status}`).join(', ');
 }
 
-export const slowHeads: Scenario = abuse({
+export const slowHeads = abuse({
   name: 'slow-heads',
   title: 'Clients that send the head of a request a byte at a time',
   minutes: 2,
@@ -55,7 +55,7 @@ export const slowHeads: Scenario = abuse({
   },
 });
 
-export const slowBodies: Scenario = abuse({
+export const slowBodies = abuse({
   name: 'slow-bodies',
   title: 'Clients with a valid key that send a body a byte at a time',
   minutes: 2,
@@ -80,7 +80,7 @@ const pagesPerConnection = 100;
 /** What the service has open besides the connections of a crowd; the good client has one, too. */
 const otherDescriptorsMax = 60;
 
-export const slowReaders: Scenario = abuse({
+export const slowReaders = abuse({
   name: 'slow-readers',
   title: 'Clients with a valid key that ask for large pages and take nothing',
   minutes: 3,

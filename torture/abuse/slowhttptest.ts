@@ -3,7 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { stripVTControlCharacters } from 'node:util';
-import { type Scenario, Skipped } from '../scenario.ts';
+import { Skipped } from '../scenario.ts';
 import { abuse, share } from './abuse.ts';
 
 /** Its ways of being slow, as its options name them. */
@@ -17,7 +17,7 @@ const seconds = 25;
 const connections = 1_000;
 
 /** Debian's slowhttptest beside our own clients: what it probes with must be served, too. */
-export const slowHttpTest: Scenario = abuse({
+export const slowHttpTest = abuse({
   name: 'slowhttptest',
   title: 'slowhttptest: slow heads, slow bodies, ranges, slow reading',
   minutes: 4,

@@ -6,7 +6,7 @@ import { addressesMax } from '../../src/limits/memory/memory-counters.ts';
 import { createRandom } from '../random.ts';
 import type { Scenario, TortureContext } from '../scenario.ts';
 import type { Target } from '../target.ts';
-import { type AbuseOptions, abuse, share } from './abuse.ts';
+import { abuse, abuseOne, share } from './abuse.ts';
 
 const strangersCount = 1_000_000;
 const sharedStrangersCount = 100_000;
@@ -77,7 +77,7 @@ function describe(statuses: ReadonlyMap<string, number>): string {
   return [...statuses].map(([status, count]) => `${count} × ${status}`).join(', ');
 }
 
-const fromManyAddresses: AbuseOptions = {
+export const manyAddresses = abuse({
   name: 'many-addresses',
   title: 'Requests without a key, each from another address',
   minutes: 10,
@@ -103,18 +103,9 @@ const fromManyAddresses: AbuseOptions = {
       well: 'at once',
     };
   },
-};
-
-export const manyAddresses: Scenario = abuse(fromManyAddresses);
-
-export const manyAddressesShared: Scenario = abuse({
-  ...fromManyAddresses,
-  name: 'many-addresses-postgres',
-  title: 'Requests without a key, each from another address, over PostgreSQL and Redis',
-  isShared: true,
 });
 
-export const wrongKeys: Scenario = abuse({
+export const wrongKeys: Scenario = abuseOne({
   name: 'wrong-keys',
   title: 'Requests with wrong keys, each with another',
   minutes: 10,
@@ -134,7 +125,7 @@ export const wrongKeys: Scenario = abuse({
   },
 });
 
-export const wrongKeysShared: Scenario = abuse({
+export const wrongKeysShared: Scenario = abuseOne({
   name: 'wrong-keys-postgres',
   title: 'Unknown keys of the right form from one address, over PostgreSQL and Redis',
   minutes: 10,

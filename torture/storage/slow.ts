@@ -13,12 +13,16 @@ async function start(context: TortureContext) {
   const service = await store.start();
   const load = await startLoad(context, service, key, { writers: 16, readers: 8, prefix: 'slow' });
   await load.until('add 201', 100);
-  return { disk, store, service, load };
+  return { disk, store, key, service, load };
 }
 
+type Started = Awaited<ReturnType<typeof start>>;
+
 /** Ends load and service; throws if what was answered is not there. Gives how much was answered. */
-async function finish({ store, service, load }: Awaited<ReturnType<typeof start>>): Promise<number> {
-  const answered = await load.stop();
+async function finish({ store, service }: Started, ...loads: readonly Load[]): Promise<number> {
+  const answered = new Map(
+    (await Promise.all(loads.map((load) => load.stop()))).flatMap((names) => [...names]),
+  );
   const { code } = await service.end('SIGTERM');
   if (code !== 0) throw new Error(`the service ended with ${code}: ${service.readLog()}`);
   requireKept(store, answered);
@@ -43,7 +47,7 @@ function slowDisk(syncMs: number): Scenario {
       if (load.seen.has('add 503')) throw new Error('an add was refused on a disk that is only slow');
       if (reads === 0) throw new Error('no read was answered beside the writes');
       disk.delay(0);
-      const kept = await finish(started);
+      const kept = await finish(started, load);
       return {
         done: `Each sync took ${syncMs} ms more, under 16 writers and 8 readers`,
         seen: `Adds shared the commits and waited for them; ${reads} reads were answered beside ${adds} adds`,
@@ -55,19 +59,24 @@ function slowDisk(syncMs: number): Scenario {
   };
 }
 
-async function hang(disk: SlowDisk, load: Load, ms: number, opsUrl: string): Promise<number> {
+/** Gives how often the service was healthy meanwhile, and writers that came while the sync hung. */
+async function hang(context: TortureContext, { disk, load, service, key }: Started, ms: number) {
   disk.hold();
   await disk.untilInSync();
   load.begin();
+  // All that wrote before may be in the commit under way.
+  const late = await startLoad(context, service, key, { writers: 4, readers: 0, prefix: 'late' });
   const endsAtMs = performance.now() + ms;
   let healthy = 0;
   while (performance.now() < endsAtMs) {
-    if ((await fetch(`${opsUrl}/healthz`)).status !== 200) throw new Error('unhealthy while the disk hangs');
+    if ((await fetch(`${service.opsUrl}/healthz`)).status !== 200)
+      throw new Error('unhealthy while the disk hangs');
     await load.until('read 200', 10 * (healthy + 1));
     healthy += 1;
   }
-  if (load.seen.has('add 201')) throw new Error('an add was answered while its sync hung');
-  return healthy;
+  if (load.seen.has('add 201') || late.seen.has('add 201'))
+    throw new Error('an add was answered while its sync hung');
+  return { healthy, late };
 }
 
 export const slowDisks: readonly Scenario[] = [1, 10, 100].map(slowDisk);
@@ -78,19 +87,19 @@ export const hangingDisk: Scenario = {
   minutes: 3,
   async run(context): Promise<Outcome> {
     const started = await start(context);
-    const { disk, load, service, store } = started;
+    const { disk, load, store } = started;
     const ms = Math.max(500, hangMs * context.scale);
-    const healthy = await hang(disk, load, ms, service.opsUrl);
+    const { healthy, late } = await hang(context, started, ms);
     // A write waits 10 s to begin, whatever the scale.
-    const refused = load.seen.get('add 503') ?? 0;
+    const refused = (load.seen.get('add 503') ?? 0) + (late.seen.get('add 503') ?? 0);
     if (context.scale >= 1 && refused === 0) throw new Error('no waiting add was refused');
     load.begin();
     disk.delay(0);
     await load.until('add 201', 100);
-    const kept = await finish(started);
+    const kept = await finish(started, load, late);
     await endWhileItHangs(disk, store);
     return {
-      done: `A sync hung for ${ms / 1_000} s under 16 writers and 8 readers; another one from before SIGTERM on`,
+      done: `A sync hung for ${ms / 1_000} s under 16 writers, 4 that came then, and 8 readers; another one from before SIGTERM on`,
       seen: `Reads and /healthz answered (${healthy} times); adds that had not begun after 10 s 503 \`unavailable\`; the one under way answered when it settled, or its connection closed`,
       lost: `Nothing of ${kept} adds; exit code 0`,
       well: 'At once',

@@ -3,6 +3,7 @@ import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { OperatorError } from '../../errors.ts';
 import { type AnswerBatch, flushBeforeEnd } from './answer-batch.ts';
+import { watchArrivals } from './arrivals.ts';
 import { backlogMax, connectionsMax, type Timeouts } from './bounds.ts';
 import { closeGracefully } from './graceful-shutdown.ts';
 import type { InFlight } from './in-flight.ts';
@@ -45,7 +46,7 @@ export function createHttpService(options: HttpServiceOptions): HttpService {
     timeouts,
     options.connectionsMax ?? connectionsMax,
   );
-  const handle = handleInOrder(options.handle, inFlight, createReadPacing(server));
+  const handle = handleInOrder(options.handle, inFlight, createReadPacing(server), watchArrivals(server));
   flushBeforeEnd(server, options.batch);
 
   return {

@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Arrivals } from './arrivals.ts';
 import { createFairQueue } from './fair-queue.ts';
 import type { InFlight } from './in-flight.ts';
 import type { ReadPacing } from './read-pacing.ts';
@@ -30,6 +31,8 @@ interface Line {
  * loop, address by address, so that everyone else is served in between. A connection that brings more than may wait is
  * closed.
  *
+ * While connections arrive only some requests a turn are handled without waiting.
+ *
  * A request with many headers always waits for a next turn: in the middle of such a head Node ends the answer before it,
  * so none of many in one packet would find another one in flight.
  */
@@ -37,6 +40,7 @@ export function handleInOrder(
   handle: RequestListener,
   inFlight: InFlight,
   pacing: ReadPacing,
+  arrivals: Arrivals,
   bytesMax = waitingBytesMax,
 ): RequestListener {
   const lines = createLines(bytesMax);
@@ -74,7 +78,8 @@ export function handleInOrder(
   return (request, response) => {
     // What arrives on a connection that is being closed cannot be answered.
     if (!request.socket.writable) return;
-    if (response.socket !== null && request.rawHeaders.length <= fewHeaderTexts) handle(request, response);
+    const isFirst = response.socket !== null && request.rawHeaders.length <= fewHeaderTexts;
+    if (isFirst && arrivals.admit()) handle(request, response);
     else wait(request, response);
   };
 }

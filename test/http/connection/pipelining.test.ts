@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { RequestListener, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { after, type TestContext, test } from 'node:test';
+import { watchArrivals } from '../../../src/http/connection/arrivals.ts';
 import { defaultTimeouts } from '../../../src/http/connection/bounds.ts';
 import { createInFlight, type InFlight } from '../../../src/http/connection/in-flight.ts';
 import { createNodeServer } from '../../../src/http/connection/node-server.ts';
@@ -72,7 +73,7 @@ async function startServer(
   { inFlight = createInFlight(), bytesMax }: { inFlight?: InFlight; bytesMax?: number } = {},
 ) {
   const server = createNodeServer((...exchange) => inOrder(...exchange), defaultTimeouts);
-  const inOrder = handleInOrder(handle, inFlight, createReadPacing(server), bytesMax);
+  const inOrder = handleInOrder(handle, inFlight, createReadPacing(server), watchArrivals(server), bytesMax);
   server.listen(0, '127.0.0.1');
   t.after(() => {
     server.closeAllConnections();

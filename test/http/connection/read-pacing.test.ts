@@ -3,10 +3,16 @@ import { once } from 'node:events';
 import type { RequestListener, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  arrivalTurns,
+  requestsBesideArrivals,
+  watchArrivals,
+} from '../../../src/http/connection/arrivals.ts';
 import { defaultTimeouts } from '../../../src/http/connection/bounds.ts';
 import { createInFlight } from '../../../src/http/connection/in-flight.ts';
 import { createNodeServer } from '../../../src/http/connection/node-server.ts';
-import { handleInOrder } from '../../../src/http/connection/pipelining.ts';
+import { handleInOrder, requestsPerTurn } from '../../../src/http/connection/pipelining.ts';
 import { connectionsPerTurn, createReadPacing, turnMsMax } from '../../../src/http/connection/read-pacing.ts';
 import { openRaw, type RawConnection } from '../../support/raw-http.ts';
 
@@ -14,9 +20,9 @@ const crowd = 3 * connectionsPerTurn;
 const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
 
 /** A server with nothing around its handler but the order and the pace of pipelined requests, and a crowd of clients. */
-async function startServer(t: TestContext, handle: RequestListener) {
+async function startServer(t: TestContext, handle: RequestListener, clients = crowd) {
   const server = createNodeServer((...exchange) => inOrder(...exchange), defaultTimeouts);
-  const inOrder = handleInOrder(handle, createInFlight(), createReadPacing(server));
+  const inOrder = handleInOrder(handle, createInFlight(), createReadPacing(server), watchArrivals(server));
   server.listen(0, '127.0.0.1');
   t.after(() => {
     server.closeAllConnections();
@@ -24,8 +30,8 @@ async function startServer(t: TestContext, handle: RequestListener) {
   });
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const connections = await Promise.all(Array.from({ length: crowd }, () => openRaw(t, url)));
-  return { server, connections };
+  const connections = await Promise.all(Array.from({ length: clients }, () => openRaw(t, url)));
+  return { server, url, connections };
 }
 
 /** Counts what happens in each turn of the event loop. Begun before the server, it ends each turn before the server acts. */
@@ -45,6 +51,9 @@ function countInTurns(t: TestContext) {
       most = Math.max(most, count);
     },
     most: () => most,
+    restart(): void {
+      most = 0;
+    },
   };
 }
 
@@ -91,4 +100,28 @@ test('connections that are not read yet wait once pipelined requests make a turn
   await expectAnswers([first, second], 2);
   await expectAnswers([slow, ...others], 1);
   assert.ok(turns.most() < others.length, String(turns.most()));
+});
+
+test('while connections arrive a bounded number of requests is handled in a turn, and all are answered', async (t) => {
+  const most = requestsBesideArrivals + requestsPerTurn;
+  const turns = countInTurns(t);
+  const note: RequestListener = (_request, response) => {
+    turns.note();
+    response.end();
+  };
+  const { url, connections } = await startServer(t, note, 2 * most);
+  const askAll = async () => {
+    for (const connection of connections) connection.send(request('/'));
+    await expectAnswers(connections, 1);
+  };
+  // Once answered, all have been accepted; some turns later none is expected any more.
+  await askAll();
+  for (let turn = 0; turn <= arrivalTurns; turn += 1) await nextTurn();
+  turns.restart();
+  await askAll();
+  assert.ok(turns.most() > most, String(turns.most()));
+  turns.restart();
+  await openRaw(t, url);
+  await askAll();
+  assert.ok(turns.most() <= most, String(turns.most()));
 });

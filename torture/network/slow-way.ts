@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { findPostgres } from '../../test/support/engines.ts';
+import { expectError } from '../../test/support/expect-error.ts';
+import {
+  amplePlan,
+  ask,
+  type Instances,
+  readMetric,
+  startInstances,
+  untilAnswered,
+} from '../../test/support/instances.ts';
+import { type ServiceProcess, until } from '../../test/support/processes.ts';
+import { startRedisServer, whyNoRedisServer } from '../../test/support/redis-server.ts';
+import { type Relay, startRelay } from '../../test/support/relay.ts';
+import { keptQuery, type Load, requireAmong, startLoad } from '../load.ts';
+import { Skipped, type TortureContext } from '../scenario.ts';
+
+const count = 2;
+/** Of an account on Pro, a minute. */
+const limit = 300;
+const sendersCount = 20;
+const backMsMax = 30_000;
+
+/** Instances under load over a PostgreSQL and a Redis, to one of which a relay leads. */
+export interface SlowWay {
+  readonly relay: Relay;
+  readonly instances: Instances;
+  /** Of an account that meets no limit. */
+  readonly key: string;
+  /** One for each instance. */
+  readonly loads: readonly Load[];
+}
+
+export async function startSlowWay(context: TortureContext, slow: 'postgres' | 'redis'): Promise<SlowWay> {
+  const postgres = await findPostgres();
+  const missing = postgres.skip || (await whyNoRedisServer());
+  if (missing !== false) throw new Skipped(missing);
+  const redis = await startRedisServer(context);
+  const started = Promise.withResolvers<Relay>();
+  const relayTo = async (url: string) => {
+    const relay = await startRelay(context, url);
+    started.resolve(relay);
+    return relay.url;
+  };
+  const instances = await startInstances(context, {
+    postgres,
+    redisUrl: slow === 'redis' ? await relayTo(redis.url) : redis.url,
+    reach: async ({ url }) => (slow === 'postgres' ? relayTo(url) : url),
+    count,
+  });
+  const relay = await started.promise;
+  const { key } = await instances.createKey(...amplePlan);
+  const loads = await Promise.all(
+    instances.services.map((service, number) =>
+      startLoad(context, service, key, { writers: 8, readers: 4, prefix: `slow ${number}` }),
+    ),
+  );
+  await Promise.all(loads.map((load) => load.until('add 201', 50)));
+  return { relay, instances, key, loads };
+}
+
+/** Another phase: waits until each instance has answered so many adds in it, and gives how many of a kind came. */
+export async function passPhase({ loads }: SlowWay, adds: number): Promise<(kind: string) => number> {
+  for (const load of loads) load.begin();
+  await Promise.all(loads.map((load) => load.until('add 201', adds)));
+  return (kind) => loads.reduce((sum, { seen }) => sum + (seen.get(kind) ?? 0), 0);
+}
+
+/** Sends a new account's requests to all instances in turn, twice as many as would pass at each; gives how many passed. */
+async function countPassed({ instances }: SlowWay): Promise<number> {
+  const { key } = await instances.createKey('--plan', 'pro');
+  const statuses: number[] = [];
+  const send = async (service: ServiceProcess) => {
+    const response = await ask(service, key, '/nothing');
+    await response.text();
+    statuses.push(response.status);
+  };
+  // A key that is not known yet waits in a lane of its own.
+  await Promise.all(instances.services.map(send));
+  // Few at once: the relay shares this thread, and must be no slower than it is told to be.
+  const sendOn = async () => {
+    while (statuses.length < 2 * count * limit) await send(instances.next());
+  };
+  await Promise.all(Array.from({ length: sendersCount }, sendOn));
+  const others = statuses.filter((status) => status !== 404 && status !== 429);
+  assert.deepEqual(others, []);
+  return statuses.filter((status) => status === 404).length;
+}
+
+/** The limits hold to the request across the instances. */
+export async function requireExact(way: SlowWay): Promise<void> {
+  await untilShared(way);
+  assert.equal(await countPassed(way), limit);
+}
+
+/** While instances count alone an account has its limit at each at most. */
+export async function requireAloneAtMost(way: SlowWay): Promise<number> {
+  const passed = await countPassed(way);
+  assert.ok(passed >= limit && passed <= count * limit, `${passed} passed`);
+  return passed;
+}
+
+async function untilShared({ instances }: SlowWay): Promise<void> {
+  for (const service of instances.services)
+    await until(
+      () => readMetric(service, 'animal_store_counters_shared'),
+      (value) => value === 1,
+      backMsMax,
+    );
+}
+
+/** Waits until each instance serves again; gives the milliseconds that it took. */
+export async function untilWell({ instances, key }: SlowWay): Promise<number> {
+  const startedMs = performance.now();
+  for (const service of instances.services)
+    await untilAnswered(service, key, ({ status }) => status === 200, backMsMax);
+  return Math.round(performance.now() - startedMs);
+}
+
+/** Asks each instance for its health, which rests on no store. */
+export async function requireHealthy({ instances }: SlowWay): Promise<void> {
+  for (const { opsUrl } of instances.services)
+    assert.equal((await fetch(`${opsUrl}/healthz`)).status, 200, 'unhealthy');
+}
+
+/** Asks each instance for a page that may not be there; gives how long the slowest took to answer 200 or 503. */
+export async function timeAnswers({ instances, key }: SlowWay): Promise<number> {
+  const times = await Promise.all(
+    instances.services.map(async (service) => {
+      const startedMs = performance.now();
+      const response = await ask(service, key, '/pets?limit=99');
+      if (response.status === 200) await response.text();
+      else await expectError(response, 503, 'unavailable');
+      return performance.now() - startedMs;
+    }),
+  );
+  return Math.round(Math.max(...times));
+}
+
+/** Ends the load and the instances; throws where an answered add is missing. Gives how many were answered. */
+export async function finish({ loads, instances }: SlowWay): Promise<number> {
+  const answered = new Map((await Promise.all(loads.map((load) => load.stop()))).flatMap((all) => [...all]));
+  for (const service of instances.services) {
+    const { code, signal } = await service.end('SIGTERM');
+    assert.equal(code, 0, `an instance ended with ${code ?? signal}: ${service.readLog()}`);
+  }
+  requireAmong((await instances.store.execute(keptQuery)) as Record<string, unknown>[], answered);
+  return answered.size;
+}
