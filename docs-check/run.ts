@@ -51,7 +51,7 @@ async function readDescription(publicUrl: string): Promise<string> {
 
 /** Links, anchors, tables and examples of all documents are tests. */
 async function runTests(): Promise<boolean> {
-  const args = ['--test', '--test-timeout=180000', '--test-reporter=spec', 'test/docs/*.test.ts'];
+  const args = ['--test', '--test-timeout=600000', '--test-reporter=spec', 'test/docs/*.test.ts'];
   const child = spawn(process.execPath, args, { cwd: join(import.meta.dirname, '..'), stdio: 'inherit' });
   const [code] = await once(child, 'exit');
   return code === 0;

@@ -25,8 +25,8 @@ export interface KeyLookup {
   /**
    * A plain value if the key is remembered, and for a 429. A key that is known is read at once. Any other key waits in
    * the lane of strangers. If the count of its address is spent, it waits in the smaller lane for that, and beyond the
-   * bound of that lane it is 429 without a query. Fails with AppError `unavailable` if the key cannot be read, or not in
-   * time.
+   * bound of that lane it is 429 without a query. A key that becomes known while it waits is read, however late. Fails
+   * with AppError `unavailable` if the key cannot be read, or not in time.
    */
   verify(text: string, address: string): Soon<LookedUp>;
 }
@@ -44,6 +44,12 @@ export function createKeyLookup({ verifier, findRefusal, clock }: KeyLookupOptio
   const strangers = createLane(strangersLane);
   const spent = createLane(spentLane);
 
+  function find(text: string, address: string, sinceMs: number): Soon<LookedUp> {
+    const remembered = verifier.recall(text);
+    if (remembered !== null) return remembered;
+    return verifier.isKnown(text) ? verifier.verify(text) : lookUp(text, address, sinceMs);
+  }
+
   function lookUp(text: string, address: string, sinceMs: number): Soon<LookedUp> {
     return after(findRefusal(address), (refusal) =>
       refusal === null ? asStranger(text, address, sinceMs) : asSpent(text, address, sinceMs, refusal),
@@ -53,6 +59,7 @@ export function createKeyLookup({ verifier, findRefusal, clock }: KeyLookupOptio
   async function asStranger(text: string, address: string, sinceMs: number): Promise<LookedUp> {
     const subject = addressSubject(address);
     const found = strangers.run(subject, async () => {
+      if (verifier.isKnown(text)) return verifier.verify(text);
       // Look-ups that failed in the meantime may have spent the count: then the whole queue of the address leaves.
       const isSpent = (await findRefusal(address)) !== null;
       if (isSpent) strangers.sendAway(subject);
@@ -61,12 +68,12 @@ export function createKeyLookup({ verifier, findRefusal, clock }: KeyLookupOptio
     });
     if (found === null) throw overloaded();
     const result = await found;
-    return result === sentAway ? lookUp(text, address, sinceMs) : result;
+    return result === sentAway ? find(text, address, sinceMs) : result;
   }
 
   function asSpent(text: string, address: string, sinceMs: number, decision: Decision): Soon<LookedUp> {
     const found = spent.run<LookedUp>(addressSubject(address), async () =>
-      isLate(sinceMs) ? { decision } : verifier.verify(text),
+      isLate(sinceMs) && !verifier.isKnown(text) ? { decision } : verifier.verify(text),
     );
     if (found === null) return { decision };
     return found.then((result) => (result === sentAway ? { decision } : result));
@@ -77,11 +84,7 @@ export function createKeyLookup({ verifier, findRefusal, clock }: KeyLookupOptio
   }
 
   return {
-    verify(text, address) {
-      const remembered = verifier.recall(text);
-      if (remembered !== null) return remembered;
-      return verifier.isKnown(text) ? verifier.verify(text) : lookUp(text, address, clock());
-    },
+    verify: (text, address) => find(text, address, clock()),
   };
 }
 

@@ -245,6 +245,21 @@ for (const engine of engines)
       assert.equal(countReads(), strangersLane.runningMax + spentLane.runningMax);
     });
 
+    for (const isSpent of [false, true])
+      test(`a key that becomes known while it waits is found, however late, ${isSpent ? 'from an address that is spent' : 'by all that wait'}`, async (t) => {
+        const { keyring, clock, ask, spend, hold, answerAll } = await open(t, engine);
+        const { key } = await keyring.issue(order());
+        if (isSpent) spend();
+        hold();
+        const { runningMax, waitingPerAddressMax } = spentLane;
+        const count = isSpent ? runningMax + waitingPerAddressMax : 300;
+        const asked = Promise.all(Array.from({ length: count }, () => ask(key)));
+        await nextTurn();
+        clock.advance(lookUpWaitMsMax + 1);
+        answerAll();
+        assert.deepEqual(await asked, Array(count).fill('caller'));
+      });
+
     test('a store that is gone is 503 to strangers, and not to their lane', async (t) => {
       const { database, askMany, ask } = await open(t, engine);
       await database.close();

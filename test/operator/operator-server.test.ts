@@ -160,7 +160,7 @@ test("the operator's port has the timeouts of the public one, and a bound of its
   assert.equal(server.maxConnections, operatorConnectionsMax);
 });
 
-test("a head that does not arrive in time on the operator's port is 408", { timeout: 10_000 }, async (t) => {
+test("a head that does not arrive in time on the operator's port is 408", async (t) => {
   const timeouts = { headersMs: 200, requestMs: 400, keepAliveMs: 100, untakenMs: 600 };
   const connection = await openRaw(t, (await startOperator(t, { timeouts })).url);
   connection.send('GET /healthz HTTP/1.1\r\nHost:');

@@ -1,12 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir, userInfo } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { TestContext } from 'node:test';
-import { Client } from 'pg';
 import type { Database } from '../../src/storage/database.ts';
 import { openDatabase } from '../../src/storage/open-database.ts';
+import { executePostgres, readPostgresAddress, takePostgresDatabase } from './postgres-databases.ts';
 
 /** A store of one test's own; what the test has opened is closed, and the store dropped, when the test ends. */
 export interface Store {
@@ -51,8 +50,7 @@ export const sqliteEngine: Engine = {
  * failure.
  */
 export async function findPostgres(): Promise<Engine> {
-  const address = new URL(process.env['TEST_DATABASE_URL'] ?? 'postgres://127.0.0.1:5432/postgres');
-  if (address.username === '') address.username = userInfo().username;
+  const address = readPostgresAddress();
   const skip = await whyUnreachable(address.href);
   if (skip !== false && process.env['CI'] === 'true') throw new Error(skip);
   if (skip !== false) process.stderr.write(`\nSKIPPED: ${skip}\n`);
@@ -79,25 +77,8 @@ async function whyUnreachable(url: string): Promise<string | false> {
 }
 
 async function createPostgresStore(test: Pick<TestContext, 'after'>, server: URL): Promise<Store> {
-  const name = `animal_store_test_${randomUUID().replaceAll('-', '')}`;
-  await executePostgres(server.href, `create database ${name} template template0 encoding 'UTF8'`);
-  const address = new URL(server);
-  address.pathname = `/${name}`;
-  return createStore(test, address.href, {
-    execute: (sql) => executePostgres(address.href, sql),
-    drop: () => executePostgres(server.href, `drop database ${name} with (force)`),
-  });
-}
-
-async function executePostgres(url: string, sql: string): Promise<readonly unknown[]> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    const { rows } = await client.query(sql);
-    return rows;
-  } finally {
-    await client.end();
-  }
+  const { url, release } = await takePostgresDatabase(server);
+  return createStore(test, url, { execute: (sql) => executePostgres(url, sql), drop: release });
 }
 
 function createStore(

@@ -5,7 +5,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { Registry } from 'prom-client';
-import { minuteMs } from '../../../src/clock.ts';
+import { hourMs, minuteMs } from '../../../src/clock.ts';
 import { defaultTimeouts } from '../../../src/http/connection/bounds.ts';
 import { createNodeServer } from '../../../src/http/connection/node-server.ts';
 import {
@@ -110,9 +110,7 @@ test('refused connections are logged at most once a minute, with their number', 
   assert.deepEqual(readCounts(), [1, 3]);
 });
 
-test('the rest of one burst of refused connections is logged, though nothing comes after it', {
-  timeout: 10_000,
-}, async () => {
+test('the rest of one burst of refused connections is logged, though nothing comes after it', async () => {
   const { drop, output, readCounts } = createRefusing(50);
   // What is waited for keeps no process going by itself.
   const held = setInterval(() => {}, 1_000);
@@ -139,9 +137,9 @@ test('this Node shows how much of an answer the system has taken', async (t) => 
 
 const longBody = Buffer.alloc(32 * 2 ** 20, 'x');
 
-/** A server with long answers, whose clients have half a second to read some, and a client that reads nothing. */
+/** A server with long answers, whose clients have half a second to read some and an hour to send, and a client that reads nothing. */
 async function startLongAnswers(t: TestContext) {
-  const timeouts = { ...defaultTimeouts, untakenMs: 500 };
+  const timeouts = { ...defaultTimeouts, headersMs: hourMs, requestMs: hourMs, untakenMs: 500 };
   const answer: RequestListener = (_request, response) => response.end(longBody);
   const server = createNodeServer(answer, timeouts);
   const port = await listen(t, server);
@@ -167,9 +165,7 @@ test('a client that reads nothing of its answer is cut, one that reads slowly is
   while (taken < longBody.length) await new Promise((resolve) => setTimeout(resolve, 2));
 });
 
-test('a client that reads nothing of its answer is cut although it goes on sending', {
-  timeout: 10_000,
-}, async (t) => {
+test('a client that reads nothing of its answer is cut although it goes on sending', async (t) => {
   const { server, idle } = await startLongAnswers(t);
   const begun = 'GET / HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nX-Slow: ';
   idle.write(begun);

@@ -92,7 +92,7 @@ function drainNames({ ledgers: { accounts, keys } }: MemoryCounters): string[] {
   return [...accounts.drainChanged(1_000), ...keys.drainChanged(1_000)].flat().map(([name]) => name);
 }
 
-describe('what an instance has kept from before', { skip: redis.skip, timeout: 60_000 }, () => {
+describe('what an instance has kept from before', { skip: redis.skip }, () => {
   test('counts at all instances, with the ends of its windows', async (t) => {
     const space = await redis.createSpace(t);
     const { counters, ends } = fillCounters(290);
@@ -180,7 +180,7 @@ describe('what an instance has kept from before', { skip: redis.skip, timeout: 6
   });
 });
 
-describe('an instance that cannot reach the shared counters', { skip: redis.skip, timeout: 60_000 }, () => {
+describe('an instance that cannot reach the shared counters', { skip: redis.skip }, () => {
   test('counts for itself from the start, and says why', async (t) => {
     const instance = await tryToShare(t, { url: 'redis://127.0.0.1:1', prefix: '' });
     const sharing = instance.sharing();
@@ -323,7 +323,7 @@ describe('an instance that cannot reach the shared counters', { skip: redis.skip
   });
 });
 
-describe('instances that share a Redis in trouble', { skip: noServer, timeout: 120_000 }, () => {
+describe('instances that share a Redis in trouble', { skip: noServer }, () => {
   async function startTwo(t: TestContext, ...settings: string[]) {
     const server = await startRedisServer(t, ...settings);
     const place = { url: server.url, prefix: '' };
@@ -420,7 +420,6 @@ describe('instances that share a Redis in trouble', { skip: noServer, timeout: 1
 
 test('instances count alone while a slot of a cluster is moved, and share again then', {
   skip: noServer,
-  timeout: 60_000,
 }, async (t) => {
   const nodes = await startRedisCluster(t);
   const [source, target] = [nodes.at(0), nodes.at(1)] as [RedisServer, RedisServer];

@@ -123,9 +123,7 @@ test('no body is 400, with a type and without', async () => {
   }
 });
 
-test('a request with a type, but neither a body nor its length, is answered', {
-  timeout: 5_000,
-}, async (t) => {
+test('a request with a type, but neither a body nor its length, is answered', async (t) => {
   const connection = await openRaw(t, service.baseUrl);
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   for (const [line, status] of [

@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import { userInfo } from 'node:os';
+import { after } from 'node:test';
+import { Client } from 'pg';
+
+/** The server of the tests: TEST_DATABASE_URL, else the one of this machine, as the user of this process. */
+export function readPostgresAddress(): URL {
+  const address = new URL(process.env['TEST_DATABASE_URL'] ?? 'postgres://127.0.0.1:5432/postgres');
+  if (address.username === '') address.username = userInfo().username;
+  return address;
+}
+
+/** An empty database of one test's own. */
+export interface PostgresDatabase {
+  readonly url: string;
+  /** Empties it for the next test; drops it where somebody is still connected, or has changed more than is in it. */
+  release(): Promise<void>;
+  /** Drops it, whoever is connected to it. */
+  drop(): Promise<void>;
+}
+
+/** A database is made and dropped in about a second, and emptied in a tenth of that. */
+const released = new Map<string, PostgresDatabase[]>();
+
+after(async () => {
+  for (const database of [...released.values()].flat()) await database.drop();
+});
+
+/** One that a test of this process has released, else a new one. */
+export async function takePostgresDatabase(server: URL): Promise<PostgresDatabase> {
+  return released.get(server.href)?.pop() ?? (await createDatabase(server));
+}
+
+async function createDatabase(server: URL): Promise<PostgresDatabase> {
+  const name = `animal_store_test_${randomUUID().replaceAll('-', '')}`;
+  await executePostgres(server.href, `create database ${name} template template0 encoding 'UTF8'`);
+  const { href: url } = Object.assign(new URL(server), { pathname: `/${name}` });
+  const database: PostgresDatabase = {
+    url,
+    async release() {
+      if (!(await isLeft(server, name)) || !(await isUnchanged(server, name))) return await database.drop();
+      await executePostgres(server.href, `alter database ${name} reset all`);
+      await executePostgres(url, emptyDatabase);
+      released.set(server.href, [...(released.get(server.href) ?? []), database]);
+    },
+    async drop() {
+      await executePostgres(server.href, `drop database ${name} with (force)`);
+    },
+  };
+  return database;
+}
+
+const looksMax = 10;
+
+/** Whether nobody is connected to it any more. A connection that was closed ends a moment later at the server. */
+async function isLeft(server: URL, name: string): Promise<boolean> {
+  for (let look = 0; look < looksMax; look += 1) {
+    const sql = `select 1 from pg_stat_activity where datname = '${name}'`;
+    if ((await executePostgres(server.href, sql)).length === 0) return true;
+  }
+  return false;
+}
+
+/** Whether it takes connections as a new one does, and belongs, with all that is in it, to the user of the tests alone. */
+async function isUnchanged(server: URL, name: string): Promise<boolean> {
+  const sql = `select 1 from pg_database where datname = '${name}'
+    and datallowconn and datconnlimit = -1 and datacl is null and not exists (
+      select 1 from pg_shdepend
+      where refclassid = 'pg_authid'::regclass and refobjid <> current_user::regrole
+      and (dbid = pg_database.oid or (classid = 'pg_database'::regclass and objid = pg_database.oid)))`;
+  return (await executePostgres(server.href, sql)).length === 1;
+}
+
+/** Schema `public` as PostgreSQL makes it, and no other. */
+const emptyDatabase = `
+  do $$ declare
+    owner name := (select nspowner::regrole from pg_namespace where nspname = 'public');
+    schema name;
+  begin
+    for schema in select nspname from pg_namespace where nspname !~ '^pg_|^information_schema$' loop
+      execute format('drop schema %I cascade', schema);
+    end loop;
+    execute format('create schema public authorization %I', owner);
+    grant usage on schema public to public;
+  end $$`;
+
+/** Runs SQL on a connection of its own; gives the rows of a single statement. */
+export async function executePostgres(url: string, sql: string): Promise<readonly unknown[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query(sql);
+    return rows;
+  } finally {
+    await client.end();
+  }
+}
