@@ -1,25 +1,21 @@
 import { sql } from 'kysely';
 import type { Dialect } from '../../database.ts';
-import { columnTypes } from '../column-types.ts';
+import { type ColumnTypes, columnTypes } from '../column-types.ts';
 
 /** What the store needs to sell: categories, orders, events, inventory and the first answers of idempotency keys. */
 export function createTables(engine: Dialect['engine']) {
   const types = columnTypes[engine];
-  const event = sql`
-    id ${types.id},
-    at_ms ${types.integer} not null default ${types.nowMs},
-    type text not null,
-    account_id ${types.integer},
-    pet_id ${types.integer},
-    data text not null,
-    previous text`;
-  const counts = sql`
-    available ${types.integer} not null,
-    pending ${types.integer} not null,
-    sold ${types.integer} not null`;
   return [
     sql`create table categories (id ${types.integer} primary key, name text not null) ${types.end}`,
+    ...createOrders(types),
+    ...createEvents(types),
+    ...createInventory(types),
+    ...createFirstAnswers(types),
+  ];
+}
 
+function createOrders(types: ColumnTypes) {
+  return [
     sql`alter table accounts add column open_holds ${types.integer} check (open_holds >= 1)`,
     sql`create table orders (
       id ${types.id},
@@ -40,22 +36,46 @@ export function createTables(engine: Dialect['engine']) {
     sql`create index orders_by_status on orders (status, id)`,
     sql`create index orders_by_pet on orders (pet_id, id)`,
     sql`create index orders_by_reference on orders (reference, id) where reference is not null`,
+  ];
+}
 
-    // PostgreSQL assigns ids before the commit: a change waits in the outbox until its event takes its place.
-    sql`create table event_outbox (${event}) ${types.end}`,
-    sql`create table events (${event}) ${types.end}`,
+/** PostgreSQL assigns ids before the commit: a change waits in the outbox until its event takes its place. */
+function createEvents(types: ColumnTypes) {
+  const columns = sql`
+    id ${types.id},
+    at_ms ${types.integer} not null default ${types.nowMs},
+    type text not null,
+    account_id ${types.integer},
+    pet_id ${types.integer},
+    data text not null,
+    previous text`;
+  return [
+    sql`create table event_outbox (${columns}) ${types.end}`,
+    sql`create table events (${columns}) ${types.end}`,
     sql`create index events_of_edits on events (id) where pet_id is not null and type <> 'pet.added'`,
+  ];
+}
 
+/** PostgreSQL has no row that every change of an animal would wait for: changes are appended, and a job adds them up. */
+function createInventory(types: ColumnTypes) {
+  const counts = sql`
+    available ${types.integer} not null,
+    pending ${types.integer} not null,
+    sold ${types.integer} not null`;
+  return [
     sql`create table inventory_totals (${counts}) ${types.end}`,
     sql`create table inventory_by_category (
       category_id ${types.integer} primary key, ${counts}
     ) ${types.end}`,
-    // PostgreSQL has no row that every change of an animal would wait for: changes are appended, and a job adds them up.
     sql`create table inventory_changes (
       id ${types.id}, category_id ${types.integer} not null, ${counts}
     ) ${types.end}`,
     sql`create index inventory_changes_by_category on inventory_changes (category_id)`,
+  ];
+}
 
+function createFirstAnswers(types: ColumnTypes) {
+  return [
     sql`create table first_answers (
       account_id ${types.integer} not null references accounts (id),
       key_hash ${types.bytes} not null,
