@@ -10,6 +10,7 @@ import type { Config } from './config.ts';
 import { OperatorError } from './errors.ts';
 import { createCursors } from './http/request/cursor.ts';
 import { buildServer } from './http/server.ts';
+import { foldInventory } from './inventory/fold-inventory.ts';
 import { createJobRunner } from './jobs/job-runner.ts';
 import type { Counters } from './limits/counters.ts';
 import { createLimiter } from './limits/limiter.ts';
@@ -86,13 +87,14 @@ export async function startApp(config: Config, clock: Clock, log: Log): Promise<
 }
 
 async function startService(
-  { database, catalogue, firstAnswers }: Store,
+  store: Store,
   config: Config,
   clock: Clock,
   log: Log,
   registry: Registry,
   faults: StoreFaults,
 ) {
+  const { database, firstAnswers } = store;
   const verifier = createKeyVerifier(database, clock, {
     environment: keyEnvironmentOf[config.environment],
   });
@@ -108,7 +110,7 @@ async function startService(
   const cursors = createCursors(secret);
   const server = buildServer({
     ...config,
-    catalogue,
+    ...store,
     verifier,
     limiter,
     cursors,
@@ -128,6 +130,7 @@ async function startService(
   const jobs = createJobRunner(log);
   jobs.every(flushMs, flush);
   jobs.every(minuteMs, () => firstAnswers.sweep());
+  jobs.every(secondMs, () => foldInventory(database));
   const stop = async () => {
     jobs.stop();
     const countsAreElsewhere = shared?.sharing().mode === 'shared';

@@ -4,6 +4,7 @@ import { createKeyring, type Keyring } from './accounts/keyring.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import { createFirstAnswers, type FirstAnswers } from './idempotency/first-answers.ts';
+import { type CountInventory, createInventory } from './inventory/inventory.ts';
 import { type Catalogue, createCatalogue } from './pets/catalogue.ts';
 import type { Database } from './storage/database.ts';
 import { openDatabase } from './storage/open-database.ts';
@@ -12,6 +13,7 @@ import { openDatabase } from './storage/open-database.ts';
 export interface Store {
   readonly database: Database;
   readonly catalogue: Catalogue;
+  readonly countInventory: CountInventory;
   readonly firstAnswers: FirstAnswers;
   readonly keyring: Keyring;
   readonly accounts: Accounts;
@@ -30,6 +32,7 @@ export async function openStore(
     database,
     firstAnswers,
     catalogue: createCatalogue(database, firstAnswers),
+    countInventory: createInventory(database),
     keyring: createKeyring(database, clock, keyEnvironmentOf[config.environment]),
     accounts: createAccounts(database),
     close: () => database.close(),

@@ -36,6 +36,12 @@ export type ErrorCode =
   | 'invalid_parameter'
   | 'idempotency_key_reused'
   | 'idempotency_key_in_use'
+  | 'pet_unavailable'
+  | 'pet_in_order'
+  | 'order_closed'
+  | 'order_expired'
+  | 'limit_reached'
+  | 'precondition_failed'
   | 'not_found'
   | 'gone'
   | 'method_not_allowed'
@@ -66,6 +72,12 @@ export interface ListPetsQuery {
   readonly cursor?: string | undefined;
 }
 
+/** Count animals by status: what the query may hold. */
+export interface GetInventoryQuery {
+  /** Only the animals of this category. */
+  readonly categoryId?: bigint | number | undefined;
+}
+
 export const operations = {
   /** List animals. */
   listPets: { method: 'GET', path: '/pets' },
@@ -73,4 +85,6 @@ export const operations = {
   createPet: { method: 'POST', path: '/pets' },
   /** Get an animal. */
   getPet: { method: 'GET', path: '/pets/{petId}' },
+  /** Count animals by status. */
+  getInventory: { method: 'GET', path: '/store/inventory' },
 } as const;

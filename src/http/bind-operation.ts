@@ -8,7 +8,7 @@ import type { Operation, Outcome } from './operation.ts';
 import { checkJsonType, parseJsonBody } from './request/body.ts';
 import { compileQuery } from './request/query.ts';
 import { refuseUnknown } from './request/strict.ts';
-import { type Answer, makeAnswer, makeEmptyAnswer, makeTaggedAnswer } from './response/answer.ts';
+import { type Answer, jsonType, makeAnswer, makeEmptyAnswer, makeTaggedAnswer } from './response/answer.ts';
 import { announceDeprecation } from './response/deprecation.ts';
 import { toLines } from './response/header-lines.ts';
 import type { BodyReader, Call, Route } from './route.ts';
@@ -62,12 +62,14 @@ function compileAnswers({ method, answers }: Operation, announcement: string): (
   for (const [status, { body }] of Object.entries(answers))
     if (body !== undefined) writers.set(Number(status), compileWriter(body));
 
-  return ({ status, body, text, headers }) => {
+  return ({ status, body, text, headers, validated }) => {
     const lines = headers === undefined ? announcement : announcement + toLines(headers);
     if (text !== undefined) return makeAnswer(status, text, lines);
     const write = writers.get(status);
     if (write === undefined) return { ...makeEmptyAnswer(status), lines };
-    return method === 'GET' ? makeTaggedAnswer(write(body), lines) : makeAnswer(status, write(body), lines);
+    return method === 'GET'
+      ? makeTaggedAnswer(write(body), lines, jsonType, validated)
+      : makeAnswer(status, write(body), lines);
   };
 }
 

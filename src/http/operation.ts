@@ -32,6 +32,8 @@ export interface Outcome {
   readonly status: number;
   /** Serialised by the schema of that answer. */
   readonly body?: unknown;
+  /** What the validator of a GET is made of, if not of the whole body. */
+  readonly validated?: string;
   /** A body that was serialised before, in place of `body`. */
   readonly text?: string;
   readonly headers?: HeaderTexts;

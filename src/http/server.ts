@@ -1,12 +1,11 @@
 import { Registry } from 'prom-client';
 import { createKeyLookup } from '../accounts/key-lookup.ts';
 import type { KeyVerifier } from '../accounts/key-verifier.ts';
-import type { Clock } from '../clock.ts';
 import type { TrustProxy } from '../config.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Log } from '../observability/log.ts';
-import type { Catalogue } from '../pets/catalogue.ts';
 import { operations as allOperations } from './api/operations.ts';
+import type { Services } from './api/services.ts';
 import { bindOperation } from './bind-operation.ts';
 import { defaultTimeouts, type Timeouts } from './connection/bounds.ts';
 import type { HttpService } from './connection/http-service.ts';
@@ -19,7 +18,6 @@ import { requestHeaders } from './openapi/parameters.ts';
 import type { Operation } from './operation.ts';
 import { createGate } from './request/admission.ts';
 import { createClientAddress } from './request/client-address.ts';
-import type { Cursors } from './request/cursor.ts';
 import { createRequestIds } from './request/request-id.ts';
 import { createRequestLog } from './request-log.ts';
 import { countRequests } from './request-metrics.ts';
@@ -29,12 +27,9 @@ import { createResponseCache } from './response/response-cache.ts';
 import { listMethods } from './route.ts';
 import { wireService } from './wire-service.ts';
 
-export interface ServerOptions {
-  readonly catalogue: Catalogue;
+export interface ServerOptions extends Omit<Services, 'baseUrl'> {
   readonly verifier: KeyVerifier;
   readonly limiter: Limiter;
-  readonly cursors: Cursors;
-  readonly clock: Clock;
   readonly log: Log;
   /** Where the metrics are shown. */
   readonly registry?: Registry;
@@ -54,7 +49,7 @@ export function buildServer(options: ServerOptions): HttpService {
   const baseUrl = publicUrl ?? '/v1';
   const docsUrl = publicUrl === null ? '/docs' : new URL('docs', publicUrl).href;
 
-  const services = { catalogue, cursors: options.cursors, baseUrl, clock };
+  const services = { ...options, baseUrl };
   const docs = createDocsRoutes({
     publicUrl,
     findOwnUrl: () => `${service.findUrl()}/v1`,

@@ -36,6 +36,7 @@ export async function startBuiltServer(
   const verifier = createKeyVerifier(store.database, clock);
   await verifier.verify(key);
   const server = buildServer({
+    ...store,
     catalogue: wrap(store.catalogue),
     verifier,
     limiter: createLimiter({ counters: createMemoryCounters(), clock }),

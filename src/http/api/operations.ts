@@ -1,5 +1,6 @@
 import type { Operation } from '../operation.ts';
 import { petOperations } from './pets/operations.ts';
+import { storeOperations } from './store/operations.ts';
 
 /** Every operation of the interface, in the order of the reference. */
-export const operations: readonly Operation[] = [...petOperations];
+export const operations: readonly Operation[] = [...petOperations, ...storeOperations];

@@ -1,10 +1,12 @@
 import type { Clock } from '../../clock.ts';
+import type { CountInventory } from '../../inventory/inventory.ts';
 import type { Catalogue } from '../../pets/catalogue.ts';
 import type { Cursors } from '../request/cursor.ts';
 
 /** What the operations work with. */
 export interface Services {
   readonly catalogue: Catalogue;
+  readonly countInventory: CountInventory;
   readonly clock: Clock;
   readonly cursors: Cursors;
   /** What the links of answers begin with: the public base address, or `/v1`. */

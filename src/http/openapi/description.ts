@@ -12,7 +12,10 @@ of the key's limits; after a 429 wait as \`Retry-After\` says. Every failure has
 to act on. An \`int64\` has up to 19 digits, more than a JavaScript number keeps. What is marked \`x-stability: beta\`
 may change.`;
 
-const tags = [{ name: 'pets', description: 'The animals of the catalogue.' }];
+const tags = [
+  { name: 'pets', description: 'The animals of the catalogue.' },
+  { name: 'store', description: 'What the store has.' },
+];
 
 /** The text of `/openapi.json`: OpenAPI 3.1, from the operations alone. */
 export function describeApi(operations: readonly Operation[], publicUrl: string | null): string {

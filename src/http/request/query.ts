@@ -2,6 +2,7 @@ import { parse } from 'node:querystring';
 import type { TObject, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { AppError } from '../../errors.ts';
+import { isInt64, parseCanonicalInt64 } from '../../int64.ts';
 import { describeRule } from '../../schema.ts';
 import { refuseUnknown } from './strict.ts';
 
@@ -14,15 +15,13 @@ const none = {};
 
 /**
  * Compiles the query parameters that a schema names. Each may be given once. A value is never coerced, but for a plain
- * decimal to the integer that it writes. Other parameters are ignored, unless the client asks for strict handling.
+ * decimal to the integer that it writes, which of an int64 is a bigint. Other parameters are ignored, unless the client asks for strict handling.
  */
 export function compileQuery(schema: TObject): QueryReader {
   const names = Object.keys(schema.properties);
   const parameters = Object.entries<TSchema>(schema.properties).map(([name, property]) => ({
     name,
-    isInteger: 'type' in property && property.type === 'integer',
-    check: Compile(property),
-    rule: describeRule(property),
+    ...compileParameter(property),
   }));
 
   return (text, isStrict) => {
@@ -31,15 +30,35 @@ export function compileQuery(schema: TObject): QueryReader {
     if (isStrict) refuseUnknown('invalid_parameter', given, names);
     const query: Record<string, unknown> = {};
     const problems: string[] = [];
-    for (const { name, isInteger, check, rule } of parameters) {
+    for (const { name, read, accepts, rule } of parameters) {
       const value = given[name];
       if (value === undefined) continue;
-      query[name] =
-        isInteger && typeof value === 'string' && plainDecimal.test(value) ? Number(value) : value;
       if (Array.isArray(value)) problems.push(`${name} must be given once`);
-      else if (!check.Check(query[name])) problems.push(`${name} ${rule}`);
+      else {
+        query[name] = read(value);
+        if (!accepts(query[name])) problems.push(`${name} ${rule}`);
+      }
     }
     if (problems.length > 0) throw new AppError('invalid_parameter', problems.join('; '));
     return query;
+  };
+}
+
+interface ParameterRules {
+  read(text: string): unknown;
+  accepts(value: unknown): boolean;
+  readonly rule: string;
+}
+
+function compileParameter(schema: TSchema): ParameterRules {
+  const { type, format } = schema as { readonly type?: unknown; readonly format?: unknown };
+  const rule = describeRule(schema);
+  if (format === 'int64')
+    return { read: parseCanonicalInt64, accepts: isInt64, rule: `${rule}, without zeros before it` };
+  const check = Compile(schema);
+  return {
+    read: (text) => (type === 'integer' && plainDecimal.test(text) ? Number(text) : text),
+    accepts: (value) => check.Check(value),
+    rule,
   };
 }

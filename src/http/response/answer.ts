@@ -14,7 +14,7 @@ export interface Answer {
   readonly etag: string | null;
 }
 
-const jsonType = 'application/json; charset=utf-8';
+export const jsonType = 'application/json; charset=utf-8';
 
 /** The client may keep the answer, and asks each time whether it still holds; a shared cache keeps nothing. */
 const revalidated = 'private, no-cache';
@@ -29,10 +29,10 @@ export function makeAnswer(status: number, text: string, lines = '', type = json
   return { status, lines, bodyLines: describeBody(type, Buffer.byteLength(text)), body: text, etag: null };
 }
 
-/** An answer with a validator: what a GET gives. */
-export function makeTaggedAnswer(text: string, lines = '', type = jsonType): Answer {
+/** An answer with a validator: what a GET gives. The validator is made of the text, unless something else is named. */
+export function makeTaggedAnswer(text: string, lines = '', type = jsonType, validated?: string): Answer {
   const bytes = Buffer.from(text);
-  const etag = computeEtag(bytes);
+  const etag = computeEtag(validated === undefined ? bytes : Buffer.from(validated));
   return {
     status: 200,
     lines: flatten(`cache-control: ${revalidated}\r\n${lines}etag: ${etag}\r\n`),

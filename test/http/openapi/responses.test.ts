@@ -96,7 +96,8 @@ function commonDrives(operation: Operation, change: Change): Record<number, Driv
     500: async () => {
       const broken = await startService({ after });
       const valid = await broken.createKey();
-      broken.openFile().exec('alter table pets rename to hidden');
+      for (const table of ['pets', 'categories', 'orders', 'inventory_totals'])
+        broken.openFile().exec(`alter table ${table} rename to hidden_${table}`);
       return ask({ baseUrl: broken.baseUrl, key: valid });
     },
     503: async () => ask(await startFaultyService({ after })),

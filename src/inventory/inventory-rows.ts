@@ -1,0 +1,81 @@
+import { sql } from 'kysely';
+import { statement } from '../storage/database.ts';
+
+/** How many animals there are of each status, as a sum of what was added up and what is still to be. */
+const sums = [
+  sql<bigint>`cast(coalesce(sum(available), 0) as bigint)`.as('available'),
+  sql<bigint>`cast(coalesce(sum(pending), 0) as bigint)`.as('pending'),
+  sql<bigint>`cast(coalesce(sum(sold), 0) as bigint)`.as('sold'),
+] as const;
+
+const counts = ['available', 'pending', 'sold'] as const;
+
+/** The inventory of all animals, in one row. */
+export const selectInventory = statement<Record<never, never>>()((query, _, { nowMs }) =>
+  query
+    .selectFrom(({ selectFrom }) =>
+      selectFrom('inventory_totals')
+        .select(counts)
+        .unionAll(selectFrom('inventory_changes').select(counts))
+        .as('counts'),
+    )
+    .select([...sums, nowMs.as('as_of_ms')]),
+);
+
+/** The inventory of a category, in one row. */
+export const selectInventoryOf = statement<{ categoryId: bigint }>()((query, p, { nowMs }) =>
+  query
+    .selectFrom(({ selectFrom }) =>
+      selectFrom('inventory_by_category')
+        .select(counts)
+        .where('category_id', '=', p.categoryId)
+        .unionAll(selectFrom('inventory_changes').select(counts).where('category_id', '=', p.categoryId))
+        .as('counts'),
+    )
+    .select([...sums, nowMs.as('as_of_ms')]),
+);
+
+/** For PostgreSQL: keeps other instances from adding up until the transaction ends; `is_free` is false while one does. */
+export const lockFolding = statement<{ lock: bigint }>()((query, p) =>
+  query.selectNoFrom(sql<boolean>`pg_try_advisory_xact_lock(cast(${p.lock} as bigint))`.as('is_free')),
+);
+
+/** For PostgreSQL: adds up the oldest `count` changes, and gives how many there were. */
+export const foldChanges = statement<{ count: bigint }>()((query, p) =>
+  query
+    .with('taken', (cte) =>
+      cte
+        .deleteFrom('inventory_changes')
+        .where('id', 'in', ({ selectFrom }) =>
+          selectFrom('inventory_changes').select('id').orderBy('id').limit(p.count),
+        )
+        .returning(['category_id', ...counts]),
+    )
+    .with('folded', (cte) =>
+      cte
+        .insertInto('inventory_by_category')
+        .columns(['category_id', ...counts])
+        .expression(({ selectFrom }) =>
+          selectFrom('taken')
+            .select(['category_id', ...sums])
+            .groupBy('category_id'),
+        )
+        .onConflict((conflict) =>
+          conflict.column('category_id').doUpdateSet((eb) => ({
+            available: eb('inventory_by_category.available', '+', eb.ref('excluded.available')),
+            pending: eb('inventory_by_category.pending', '+', eb.ref('excluded.pending')),
+            sold: eb('inventory_by_category.sold', '+', eb.ref('excluded.sold')),
+          })),
+        ),
+    )
+    .with('total', (cte) => cte.selectFrom('taken').select([...sums, sql<bigint>`count(*)`.as('changes')]))
+    .updateTable('inventory_totals')
+    .from('total')
+    .set((eb) => ({
+      available: eb('inventory_totals.available', '+', eb.ref('total.available')),
+      pending: eb('inventory_totals.pending', '+', eb.ref('total.pending')),
+      sold: eb('inventory_totals.sold', '+', eb.ref('total.sold')),
+    }))
+    .where('total.changes', '>', sql.lit(0n))
+    .returning('total.changes'),
+);

@@ -1,0 +1,33 @@
+import { after, type Soon } from '../soon.ts';
+import type { Database } from '../storage/database.ts';
+import { selectInventory, selectInventoryOf } from './inventory-rows.ts';
+
+/** How many animals there are of each status. */
+export interface Inventory {
+  readonly available: bigint;
+  readonly pending: bigint;
+  readonly sold: bigint;
+  /** When this was so, in Unix milliseconds by the store's clock. */
+  readonly asOfMs: number;
+}
+
+/**
+ * Counts animals, those of a category if one is named, at the price of a page whatever the size of the catalogue. Sees all
+ * that was committed before the call. Fails as the database does (database.ts).
+ */
+export type CountInventory = (categoryId: bigint | null) => Soon<Inventory>;
+
+/** Counts the animals of a store. */
+export function createInventory(database: Database): CountInventory {
+  return (categoryId) => {
+    const rows =
+      categoryId === null
+        ? database.read(selectInventory, {})
+        : database.read(selectInventoryOf, { categoryId });
+    return after(rows, ([row]) => {
+      if (row === undefined) throw new Error('the store gave no inventory');
+      const { available, pending, sold, as_of_ms } = row;
+      return { available, pending, sold, asOfMs: Number(as_of_ms) };
+    });
+  };
+}

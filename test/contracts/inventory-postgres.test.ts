@@ -1,0 +1,4 @@
+import { findPostgres } from '../support/engines.ts';
+import { describeInventory } from './inventory.ts';
+
+describeInventory(await findPostgres());

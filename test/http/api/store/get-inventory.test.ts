@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startService } from '../../../support/service.ts';
+
+interface Shown {
+  readonly available: number;
+  readonly pending: number;
+  readonly sold: number;
+  readonly asOf: string;
+}
+
+test('the inventory tells how many animals there are of each status, and when', async (t) => {
+  const service = await startService(t);
+  const key = await service.createKey();
+  for (const status of ['available', 'available', 'sold'])
+    await service.post(key, { name: 'Rex', categoryId: 3, status });
+  await service.post(key, { name: 'Rex', categoryId: 4, status: 'pending' });
+  const read = async (query = '') =>
+    (await (await service.request(key, `/store/inventory${query}`)).json()) as Shown;
+  const { asOf, ...all } = await read();
+  assert.deepEqual(all, { available: 2, pending: 1, sold: 1 });
+  assert.equal(new Date(asOf).toISOString(), asOf);
+  const { asOf: _, ...some } = await read('?categoryId=3');
+  assert.deepEqual(some, { available: 2, pending: 0, sold: 1 });
+  const { asOf: __, ...none } = await read('?categoryId=-9223372036854775808');
+  assert.deepEqual(none, { available: 0, pending: 0, sold: 0 });
+});
+
+test('the ETag of the inventory leaves out the time', async (t) => {
+  const service = await startService(t);
+  const key = await service.createKey();
+  const etagOf = async () => (await service.request(key, '/store/inventory')).headers.get('etag') ?? '';
+  const etag = await etagOf();
+  assert.equal(await etagOf(), etag);
+  const headers = { 'if-none-match': etag };
+  assert.equal((await service.request(key, '/store/inventory', { headers })).status, 304);
+  await service.post(key, { name: 'Rex', categoryId: 3 });
+  assert.notEqual(await etagOf(), etag);
+  assert.equal((await service.request(key, '/store/inventory', { headers })).status, 200);
+});
+
+test('a category that is not a canonical int64, empty or given twice is 400 and named', async (t) => {
+  const service = await startService(t);
+  const key = await service.createKey();
+  const bad = ['=', '=007', '=1.0', '=1e2', '=abc', '=9223372036854775808', '=+1', '=-0', '=1&categoryId=1'];
+  for (const text of bad) {
+    const response = await service.request(key, `/store/inventory?categoryId${text}`);
+    const { code, message } = (await response.json()) as { code: string; message: string };
+    assert.deepEqual([response.status, code], [400, 'invalid_parameter'], text);
+    assert.match(message, /^categoryId must be/);
+  }
+});
+
+test('the inventory needs the scope pets:read', async (t) => {
+  const service = await startService(t);
+  const key = await service.createKey('enterprise', undefined, { scopes: ['orders:read'] });
+  assert.equal((await service.request(key, '/store/inventory')).status, 403);
+});
