@@ -4,6 +4,7 @@ import type { Migration } from 'kysely/migration';
 import type { Database } from '../database.ts';
 import type { Tables } from '../tables.ts';
 import { tellAccountChanges } from './account-notices.ts';
+import { columnTypes } from './column-types.ts';
 
 /** The first schema: animals, accounts, keys, idempotency records, counts and bans, the secret of the cursors. */
 export function firstMigration(engine: Engine): Migration {
@@ -21,23 +22,8 @@ export function firstMigration(engine: Engine): Migration {
 
 type Engine = Database['engine'];
 
-const typesOf = {
-  sqlite: {
-    id: sql`integer primary key autoincrement`,
-    integer: sql`integer`,
-    bytes: sql`blob`,
-    end: sql`strict`,
-  },
-  postgres: {
-    id: sql`bigint generated always as identity primary key`,
-    integer: sql`bigint`,
-    bytes: sql`bytea`,
-    end: sql``,
-  },
-};
-
 function createPets(engine: Engine) {
-  const { id, integer, end } = typesOf[engine];
+  const { id, integer, end } = columnTypes[engine];
   // An animal's status is compared three times: of a list SQLite makes a table, and to look it up there took a quarter
   // of an insert.
   return [
@@ -56,7 +42,7 @@ function createPets(engine: Engine) {
 }
 
 function createAccounts(engine: Engine) {
-  const { id, integer, bytes, end } = typesOf[engine];
+  const { id, integer, bytes, end } = columnTypes[engine];
   return [
     sql`create table accounts (
       id ${id},
@@ -85,7 +71,7 @@ function createAccounts(engine: Engine) {
 }
 
 function createIdempotencyRecords(engine: Engine) {
-  const { integer, bytes, end } = typesOf[engine];
+  const { integer, bytes, end } = columnTypes[engine];
   return [
     sql`create table idempotency_records (
       account_id ${integer} not null references accounts (id),
@@ -100,7 +86,7 @@ function createIdempotencyRecords(engine: Engine) {
 }
 
 function createCounts(engine: Engine) {
-  const { integer, end } = typesOf[engine];
+  const { integer, end } = columnTypes[engine];
   return [
     sql`create table usage_windows (
       subject text primary key,
@@ -124,7 +110,7 @@ function createCounts(engine: Engine) {
 }
 
 function createSecrets(engine: Engine) {
-  const { bytes, end } = typesOf[engine];
+  const { bytes, end } = columnTypes[engine];
   return [sql`create table secrets (name text primary key, value ${bytes} not null) ${end}`];
 }
 
