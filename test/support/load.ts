@@ -13,6 +13,8 @@ export interface Outcome {
   readonly answered: Map<string, number>;
   /** What went wrong on the way to an instance, and the status of every refusal. */
   readonly failures: Set<string>;
+  /** What was answered as a repeat when it was sent again: the first time it had been taken and not answered. */
+  readonly takenUnanswered: Set<string>;
 }
 
 /**
@@ -28,6 +30,7 @@ export async function addUnderLoad(
 ): Promise<Outcome> {
   const answered = new Map<string, number>();
   const failures = new Set<string>();
+  const takenUnanswered = new Set<string>();
   let started = 0;
   let isOver = false;
 
@@ -37,6 +40,7 @@ export async function addUnderLoad(
     try {
       const response = await add(service, key, name, name);
       const { id } = (await response.json()) as { id: number };
+      if (response.headers.has('idempotent-replayed')) takenUnanswered.add(name);
       if (response.status === 201) return id;
       assert.ok(refusals.includes(response.status), `${response.status}`);
       failures.add(String(response.status));
@@ -71,5 +75,5 @@ export async function addUnderLoad(
   } finally {
     isOver = true;
   }
-  return { answered, failures };
+  return { answered, failures, takenUnanswered };
 }

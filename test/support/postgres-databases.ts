@@ -38,8 +38,7 @@ async function createDatabase(server: URL): Promise<PostgresDatabase> {
   const database: PostgresDatabase = {
     url,
     async release() {
-      if (!(await isLeft(server, name)) || !(await isUnchanged(server, name))) return await database.drop();
-      await executePostgres(server.href, `alter database ${name} reset all`);
+      if (!(await connect(server.href, (client) => isReusable(client, name)))) return await database.drop();
       await executePostgres(url, emptyDatabase);
       released.set(server.href, [...(released.get(server.href) ?? []), database]);
     },
@@ -50,25 +49,32 @@ async function createDatabase(server: URL): Promise<PostgresDatabase> {
   return database;
 }
 
-const looksMax = 10;
+/** Whether nobody is connected to it and nobody but the user of the tests has to do with it; its settings are undone. */
+async function isReusable(client: Client, name: string): Promise<boolean> {
+  if (!(await isLeft(client, name)) || !(await isUnchanged(client, name))) return false;
+  await client.query(`alter database ${name} reset all`);
+  return true;
+}
+
+const looksMax = 100;
 
 /** Whether nobody is connected to it any more. A connection that was closed ends a moment later at the server. */
-async function isLeft(server: URL, name: string): Promise<boolean> {
+async function isLeft(client: Client, name: string): Promise<boolean> {
   for (let look = 0; look < looksMax; look += 1) {
-    const sql = `select 1 from pg_stat_activity where datname = '${name}'`;
-    if ((await executePostgres(server.href, sql)).length === 0) return true;
+    const { rowCount } = await client.query(`select 1 from pg_stat_activity where datname = '${name}'`);
+    if (rowCount === 0) return true;
   }
   return false;
 }
 
 /** Whether it takes connections as a new one does, and belongs, with all that is in it, to the user of the tests alone. */
-async function isUnchanged(server: URL, name: string): Promise<boolean> {
-  const sql = `select 1 from pg_database where datname = '${name}'
+async function isUnchanged(client: Client, name: string): Promise<boolean> {
+  const { rowCount } = await client.query(`select 1 from pg_database where datname = '${name}'
     and datallowconn and datconnlimit = -1 and datacl is null and not exists (
       select 1 from pg_shdepend
       where refclassid = 'pg_authid'::regclass and refobjid <> current_user::regrole
-      and (dbid = pg_database.oid or (classid = 'pg_database'::regclass and objid = pg_database.oid)))`;
-  return (await executePostgres(server.href, sql)).length === 1;
+      and (dbid = pg_database.oid or (classid = 'pg_database'::regclass and objid = pg_database.oid)))`);
+  return rowCount === 1;
 }
 
 /** Schema `public` as PostgreSQL makes it, and no other. */
@@ -85,12 +91,15 @@ const emptyDatabase = `
   end $$`;
 
 /** Runs SQL on a connection of its own; gives the rows of a single statement. */
-export async function executePostgres(url: string, sql: string): Promise<readonly unknown[]> {
+export function executePostgres(url: string, sql: string): Promise<readonly unknown[]> {
+  return connect(url, async (client) => (await client.query(sql)).rows);
+}
+
+async function connect<T>(url: string, task: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
-    const { rows } = await client.query(sql);
-    return rows;
+    return await task(client);
   } finally {
     await client.end();
   }
