@@ -20,6 +20,15 @@ export interface NewPet {
   readonly status?: PetStatus | undefined;
 }
 
+/** A change of an animal: what it leaves out stays as it is. */
+export interface PetPatch {
+  /** The animal's name. */
+  readonly name?: string | undefined;
+  /** Identifier of the category the animal belongs to. */
+  readonly categoryId?: bigint | number | undefined;
+  readonly status?: PetStatus | undefined;
+}
+
 /** Availability of an animal. */
 export type PetStatus = 'available' | 'pending' | 'sold';
 
@@ -36,6 +45,12 @@ export type ErrorCode =
   | 'invalid_parameter'
   | 'idempotency_key_reused'
   | 'idempotency_key_in_use'
+  | 'pet_unavailable'
+  | 'pet_in_order'
+  | 'order_closed'
+  | 'order_expired'
+  | 'limit_reached'
+  | 'precondition_failed'
   | 'not_found'
   | 'gone'
   | 'method_not_allowed'
@@ -73,4 +88,8 @@ export const operations = {
   createPet: { method: 'POST', path: '/pets' },
   /** Get an animal. */
   getPet: { method: 'GET', path: '/pets/{petId}' },
+  /** Change an animal. */
+  updatePet: { method: 'PATCH', path: '/pets/{petId}' },
+  /** Delete an animal. */
+  deletePet: { method: 'DELETE', path: '/pets/{petId}' },
 } as const;

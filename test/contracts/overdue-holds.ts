@@ -21,7 +21,7 @@ export async function reserve(store: Store, expiresAtMs: number): Promise<() => 
 }
 
 /** Every event in its order, wherever it stands. */
-async function listEvents(store: Store): Promise<string[]> {
+export async function listEvents(store: Store): Promise<string[]> {
   const events: string[] = [];
   for (const table of ['events', 'event_outbox'])
     for (const row of await store.execute(`select type, data from ${table} order by id`)) {
