@@ -10,7 +10,7 @@ const source = join(import.meta.dirname, '../src');
  * stands on the first floor that names it.
  */
 const floors: readonly (readonly [height: number, name: string, files: RegExp])[] = [
-  [0, 'words', /^(?:clock|config|errors|exact-json|int64|schema|soon)\.ts$/],
+  [0, 'words', /^(?:clock|config|errors|etag|exact-json|int64|schema|soon)\.ts$/],
   [1, 'plans', /^plans\/plan\.ts$/],
   [2, 'rules', /^(?:\w+\/rules\/.*|pets\/pet|accounts\/(?:account|api-key))\.ts$/],
   [3, 'ports', /^(?:storage\/(?:database|tables|constraint)|limits\/counters)\.ts$/],

@@ -20,6 +20,15 @@ export interface NewPet {
   readonly status?: PetStatus | undefined;
 }
 
+/** A change of an animal: what it leaves out stays as it is. */
+export interface PetPatch {
+  /** The animal's name. */
+  readonly name?: string | undefined;
+  /** Identifier of the category the animal belongs to. */
+  readonly categoryId?: bigint | number | undefined;
+  readonly status?: PetStatus | undefined;
+}
+
 /** Availability of an animal. */
 export type PetStatus = 'available' | 'pending' | 'sold';
 
@@ -85,6 +94,10 @@ export const operations = {
   createPet: { method: 'POST', path: '/pets' },
   /** Get an animal. */
   getPet: { method: 'GET', path: '/pets/{petId}' },
+  /** Change an animal. */
+  updatePet: { method: 'PATCH', path: '/pets/{petId}' },
+  /** Delete an animal. */
+  deletePet: { method: 'DELETE', path: '/pets/{petId}' },
   /** Count animals by status. */
   getInventory: { method: 'GET', path: '/store/inventory' },
 } as const;

@@ -5,7 +5,7 @@ import { compileObject, describeViolations } from '../schema.ts';
 import { after } from '../soon.ts';
 import type { Services } from './api/services.ts';
 import type { Operation, Outcome } from './operation.ts';
-import { checkJsonType, parseJsonBody } from './request/body.ts';
+import { checkJsonType, jsonTypes, parseJsonBody } from './request/body.ts';
 import { compileQuery } from './request/query.ts';
 import { refuseUnknown } from './request/strict.ts';
 import { type Answer, jsonType, makeAnswer, makeEmptyAnswer, makeTaggedAnswer } from './response/answer.ts';
@@ -17,7 +17,8 @@ const noFields = { type: 'object', properties: {} } as unknown as TObject;
 
 /** Makes the route of an operation: its schemas compiled, its handler with the services that it works with. */
 export function bindOperation(operation: Operation, services: Services): Route {
-  const { method, path, scope, deprecation, query, body, isCached = false, isIdempotent = false } = operation;
+  const { method, path, scope, deprecation, query, body, bodyTypes = jsonTypes.plain } = operation;
+  const { isCached = false, isIdempotent = false } = operation;
   const announcement = deprecation === undefined ? '' : announceDeprecation(deprecation, services.baseUrl);
   const serialise = compileAnswers(operation, announcement);
   const handle = operation.handle as (call: Call, services: Services) => ReturnType<Operation['handle']>;
@@ -32,7 +33,7 @@ export function bindOperation(operation: Operation, services: Services): Route {
     isCached,
     idempotentOperation: isIdempotent ? operation.id : null,
     readQuery: compileQuery(query ?? noFields),
-    body: body === undefined ? null : compileBody(body),
+    body: body === undefined ? null : compileBody(body, bodyTypes),
     run: (call) =>
       after(handle(call, services), (outcome) => ({
         answer: serialise(outcome),
@@ -42,11 +43,11 @@ export function bindOperation(operation: Operation, services: Services): Route {
 }
 
 /** Reads a body by its schema, and names every field that breaks a rule. */
-function compileBody(schema: TObject): BodyReader {
+function compileBody(schema: TObject, types: readonly string[]): BodyReader {
   const names = Object.keys(schema.properties);
   const rules = compileObject(schema);
   return {
-    checkType: checkJsonType,
+    checkType: (headers) => checkJsonType(headers, types),
     parse(bytes, isStrict) {
       const body = parseJsonBody(bytes);
       if (isStrict) refuseUnknown('invalid_body', body, names);

@@ -61,9 +61,13 @@ export interface OperationDefinition<Query extends TObject, Body extends TObject
   readonly params?: TObject;
   readonly query?: Query;
   readonly body?: Body;
+  /** The media types that the body may have; JSON alone unless they are named. */
+  readonly bodyTypes?: readonly string[];
   readonly bodyExamples?: Readonly<Record<string, Example>>;
   /** Reads `Idempotency-Key`, and answers a retry with its first answer. */
   readonly isIdempotent?: boolean;
+  /** Reads `If-Match`, and does nothing unless it holds. */
+  readonly isConditional?: boolean;
   readonly answers: Readonly<Record<number, AnswerDefinition>>;
   /** Codes besides those that every operation, or every operation with a body or a key, has. */
   readonly failures?: readonly ErrorCode[];

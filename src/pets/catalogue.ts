@@ -5,6 +5,7 @@ import { after, type Soon } from '../soon.ts';
 import type { Database } from '../storage/database.ts';
 import { addPetInOneStatement, addPetOnce } from './keyed-adds.ts';
 import { completeNewPet, type NewPet, type Pet, type PetStatus } from './pet.ts';
+import { createPetEdits, type PetEdits } from './pet-edits.ts';
 import {
   insertedId,
   insertPet,
@@ -37,10 +38,10 @@ export interface Page {
 }
 
 /**
- * The animals of a store: what is asked of them and what adds to them. Reads are done within the call where the engine lives in
+ * The animals of a store: what is asked of them, adds to them and changes them. Reads are done within the call where the engine lives in
  * this process. Fails as the database does (database.ts).
  */
-export interface Catalogue {
+export interface Catalogue extends PetEdits {
   /** A page of animals, newest first (contract section 3). Costs the same at any depth. */
   list(query: ListQuery): Soon<Page>;
   /** The animal, or null if there is none of that id. */
@@ -70,6 +71,7 @@ export function createCatalogue(database: Database, firstAnswers: FirstAnswers):
   }
 
   return {
+    ...createPetEdits(database, stamps.forget),
     stamps,
 
     list({ limit, status, newestId }) {

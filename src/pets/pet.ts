@@ -23,8 +23,18 @@ export const PetSchema = Type.Object({
   ...NewPetSchema.properties,
 });
 
+/** What a change of an animal may name (contract section 10): a field that is left out stays as it is. */
+export const PetPatchSchema = Type.Object({
+  name: Type.Optional(NewPetSchema.properties.name),
+  categoryId: Type.Optional(NewPetSchema.properties.categoryId),
+  status: Type.Optional(PetStatusSchema),
+});
+
 /** An animal to be added, as it was sent: `status` may be left out. */
 export type NewPet = Static<typeof NewPetSchema>;
+
+/** A change of an animal, as it was sent. */
+export type PetPatch = Static<typeof PetPatchSchema>;
 
 /** An animal as it is stored: an omitted status has become `available`. */
 export type Pet = Required<Static<typeof PetSchema>>;

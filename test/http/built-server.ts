@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
+import { scopes } from '../../src/accounts/account.ts';
 import { createKeyVerifier } from '../../src/accounts/key-verifier.ts';
 import { createCursors } from '../../src/http/request/cursor.ts';
 import { buildServer, type ServerOptions } from '../../src/http/server.ts';
@@ -13,7 +14,7 @@ import { createMovableClock, type Ending, makeFolder } from '../support/service.
 /** The public surface alone, over a SQLite store of its own. */
 export interface BuiltServer {
   readonly baseUrl: string;
-  /** Valid and remembered; on Business. */
+  /** Valid and remembered, with all scopes; on Business. */
   readonly key: string;
   readonly store: Store;
 }
@@ -30,7 +31,7 @@ export async function startBuiltServer(
   const { key } = await store.keyring.issue({
     account: null,
     plan: { name: 'business', limits: { perMinute: 1_000, perDay: 100_000 } },
-    scopes: null,
+    scopes,
     lifetimeMs: null,
   });
   const verifier = createKeyVerifier(store.database, clock);

@@ -3,8 +3,10 @@ import { createHash } from 'node:crypto';
 import { describe, type TestContext, test } from 'node:test';
 import { createKeyVerifier, rememberedMs } from '../../src/accounts/key-verifier.ts';
 import { createKeyring } from '../../src/accounts/keyring.ts';
+import { computeEtag } from '../../src/etag.ts';
 import { hashIdempotencyKey } from '../../src/idempotency/first-answer.ts';
 import type { Catalogue } from '../../src/pets/catalogue.ts';
+import { writePet } from '../../src/pets/pet-tags.ts';
 import { resolvePlan } from '../../src/plans/plan.ts';
 import type { Soon } from '../../src/soon.ts';
 import { openCatalogue } from '../support/catalogue.ts';
@@ -70,6 +72,30 @@ describe('round trips to PostgreSQL', { skip: postgres.skip }, () => {
     const { catalogue, accountId, count } = await prepare(t);
     const add = (key: string) => count(() => catalogue.addOnce(rex, keyed(accountId, key), '/pets/'));
     assert.deepEqual([await add('a'), await add('b'), await add('a')], [1, 1, 2]);
+  });
+
+  test('a change and a deletion take one, with If-Match two', async (t) => {
+    const { catalogue, count } = await prepare(t);
+    for (let times = 0; times < 4; times += 1) await catalogue.add(rex);
+    const tags = [computeEtag(writePet({ id: 2n, ...rex }))];
+    assert.equal(await count(() => catalogue.change(1n, { name: 'a' }, null)), 1);
+    assert.equal(await count(() => catalogue.change(1n, { name: 'a' }, null)), 1);
+    assert.equal(await count(() => catalogue.remove(1n, null)), 1);
+    assert.equal(await count(() => catalogue.change(2n, {}, tags)), 2);
+    assert.equal(await count(() => catalogue.remove(2n, tags)), 2);
+  });
+
+  test('two hundred changes of different animals by eight workers take two hundred: none is begun again', async (t) => {
+    const { catalogue, count } = await prepare(t);
+    async function* batches() {
+      yield Array.from({ length: 200 }, () => rex);
+    }
+    await catalogue.load(batches());
+    let next = 1n;
+    const work = async () => {
+      for (let id = next++; id <= 200n; id = next++) await catalogue.change(id, { status: 'sold' }, null);
+    };
+    assert.equal(await count(() => Promise.all(Array.from({ length: 8 }, work))), 200);
   });
 
   test('a thousand adds under keys of their own, ten at a time, take a thousand: none is begun again', async (t) => {

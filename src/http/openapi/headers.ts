@@ -45,7 +45,11 @@ export const responseHeaders = {
   'Retry-After': always('Whole seconds to wait before the next attempt.', { ...count, minimum: 1 }, 42),
   'WWW-Authenticate': always('What to authenticate with, and why it failed.', text, 'Bearer'),
   Allow: always('The methods that the address allows.', text, 'GET, HEAD, POST'),
-  ETag: always('Validator of the body, for `If-None-Match`.', text, '"Xq3o0cYhPz2mYy1mJx4yTA"'),
+  ETag: always(
+    'Validator of the body, for `If-None-Match` and `If-Match`.',
+    text,
+    '"Xq3o0cYhPz2mYy1mJx4yTA"',
+  ),
   Location: always("The new animal's address.", text, '/v1/pets/42'),
   Link: sometimes(
     '`rel="next"`: the page that follows; absent on the last.',

@@ -1,5 +1,6 @@
 import { stringifyExactJson } from '../../exact-json.ts';
 import type { AnswerDefinition, Operation } from '../operation.ts';
+import { jsonTypes } from '../request/body.ts';
 import { describeFailure, listFailures, nameFailure } from './failures.ts';
 import { type HeaderName, referToHeaders } from './headers.ts';
 import { describeParameters, type RequestHeader } from './parameters.ts';
@@ -32,14 +33,18 @@ export function describeOperation(operation: Operation, shared: SharedResponses)
   };
 }
 
-function listRequestHeaders({ method, isIdempotent }: Operation): RequestHeader[] {
+function listRequestHeaders({ method, isIdempotent, isConditional }: Operation): RequestHeader[] {
   if (method === 'GET') return ['If-None-Match', 'Prefer'];
-  return isIdempotent ? ['Idempotency-Key', 'Prefer'] : ['Prefer'];
+  return [
+    ...(isConditional ? (['If-Match'] as const) : []),
+    ...(isIdempotent ? (['Idempotency-Key'] as const) : []),
+    'Prefer',
+  ];
 }
 
-function describeBody({ body, bodyExamples }: Operation): object {
-  const content = { 'application/json': { schema: shareSchemas(body), examples: bodyExamples } };
-  return { required: true, content };
+function describeBody({ body, bodyTypes = jsonTypes.plain, bodyExamples }: Operation): object {
+  const media = { schema: shareSchemas(body), examples: bodyExamples };
+  return { required: true, content: Object.fromEntries(bodyTypes.map((type) => [type, media])) };
 }
 
 function describeResponses(operation: Operation, shared: SharedResponses): object {

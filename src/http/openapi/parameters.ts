@@ -8,6 +8,11 @@ export const requestHeaders = {
     schema: { type: 'string', maxLength: 8_192, pattern: '^[ -~]*$' },
     example: '"LXEWQrcmsEQBYnyp-6wy9c"',
   },
+  'If-Match': {
+    description: 'Changes nothing, and answers 412, unless the animal still has one of these `ETag`s.',
+    schema: { type: 'string', maxLength: 8_192, pattern: '^[ -~]*$' },
+    example: '"LXEWQrcmsEQBYnyp-6wy9c"',
+  },
   'Idempotency-Key': {
     description:
       'A name for this request, kept for 24 hours: sent again with the same body, it gives the first response again and adds nothing.',

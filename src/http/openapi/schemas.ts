@@ -2,7 +2,7 @@ import Type, { type TSchema } from 'typebox';
 import { errorCodes } from '../../errors.ts';
 import { stringifyExactJson } from '../../exact-json.ts';
 import { int64Max, int64Min } from '../../int64.ts';
-import { NewPetSchema, PetSchema, PetStatusSchema } from '../../pets/pet.ts';
+import { NewPetSchema, PetPatchSchema, PetSchema, PetStatusSchema } from '../../pets/pet.ts';
 
 /** Interface section 2, Error. */
 const ErrorSchema = Type.Object({
@@ -28,6 +28,7 @@ const ErrorSchema = Type.Object({
 const shared: readonly (readonly [name: string, schema: TSchema, description: string])[] = [
   ['Pet', PetSchema, 'An animal.'],
   ['NewPet', NewPetSchema, 'An animal to be added.'],
+  ['PetPatch', PetPatchSchema, 'A change of an animal: what it leaves out stays as it is.'],
   ['PetStatus', PetStatusSchema, 'Availability of an animal.'],
   ['Error', ErrorSchema, 'What went wrong.'],
 ];

@@ -64,21 +64,27 @@ function readChunks(
   request.on('data', take).on('end', end).on('error', breakOff);
 }
 
-const json = /^application\/json[ \t]*(?:;|$)/i;
+/** The media types of bodies. */
+export const jsonTypes = {
+  plain: ['application/json'],
+  mergePatch: ['application/merge-patch+json', 'application/json'],
+} as const;
+
+const withoutParameters = /^([^ \t;]*)[ \t]*(?:;|$)/;
 const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i;
 const utf8 = /^(?:utf-8|utf8|us-ascii)$/i;
 
-/** Throws `unsupported_media_type` unless the body is JSON in UTF-8, uncompressed. No type is right for no body. */
-export function checkJsonType(headers: IncomingHttpHeaders): void {
+/** Throws `unsupported_media_type` unless the body has one of the types, in UTF-8, uncompressed. No type is right for no body. */
+export function checkJsonType(headers: IncomingHttpHeaders, types: readonly string[]): void {
   const type = headers['content-type'];
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
     throw new AppError('unsupported_media_type', 'Content-Encoding: the body must not be compressed');
-  if (type === 'application/json') return;
+  if (type !== undefined && types.includes(type)) return;
   const hasBody = Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined;
   if (type === undefined && !hasBody) return;
-  if (type === undefined || !json.test(type))
-    throw new AppError('unsupported_media_type', 'Content-Type: the body must be application/json');
+  if (type === undefined || !types.includes(withoutParameters.exec(type)?.[1]?.toLowerCase() ?? ''))
+    throw new AppError('unsupported_media_type', `Content-Type: the body must be ${types.join(' or ')}`);
   if (!utf8.test(charset.exec(type)?.[1] ?? 'utf-8'))
     throw new AppError('unsupported_media_type', 'Content-Type: the charset must be utf-8');
 }

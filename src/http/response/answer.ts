@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { computeEtag } from '../../etag.ts';
 import { type HeaderTexts, toLines } from './header-lines.ts';
 
 /** An answer as it is sent, but for the headers that change from one request to the next. */
@@ -52,13 +52,6 @@ function describeBody(type: string, lengthBytes: number): string {
     bodyLinesStart.set(type, start);
   }
   return `${start}${lengthBytes}\r\n`;
-}
-
-const etagLength = 22;
-
-/** 132 bits of the SHA-256 of a body: the same on every instance. */
-function computeEtag(body: Uint8Array): string {
-  return `"${hash('sha256', body, 'base64url').slice(0, etagLength)}"`;
 }
 
 /** A text in one piece. */

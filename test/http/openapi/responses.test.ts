@@ -10,9 +10,11 @@ import { startFaultyService } from '../faulty-service.ts';
 import { type Description, expectDescribed, listOperations } from './description.ts';
 
 const service = await startService({ after });
-const key = await service.createKey();
+const key = await service.createKey('enterprise', undefined, { scopes });
 // The examples of path parameters name an animal up to here.
 await service.importPets(50);
+const ownedPet = '/pets/1';
+service.openFile().exec('update pets set is_owned = 1 where id = 1');
 const { origin: address } = new URL(service.baseUrl);
 const description = (await (await fetch(`${address}/openapi.json`)).json()) as Description;
 
@@ -31,6 +33,16 @@ type Drive = () => Promise<RawResponse>;
 /** The statuses that no declaration tells how to drive, by operation: each a change of the usual call. */
 const special: Readonly<Record<string, Readonly<Record<number, Change>>>> = {
   getPet: { 404: { path: '/pets/0' } },
+  updatePet: {
+    404: { path: '/pets/0' },
+    409: { path: ownedPet },
+    412: { headers: { 'if-match': '"other"' } },
+  },
+  deletePet: {
+    404: { path: '/pets/0' },
+    409: { path: ownedPet },
+    412: { headers: { 'if-match': '"other"' }, path: '/pets/2' },
+  },
 };
 
 /** The address of an operation, with the examples of its parameters. */
@@ -89,13 +101,13 @@ function commonDrives(operation: Operation, change: Change): Record<number, Driv
       return ask({ key: await service.createKey('pro', undefined, { scopes: others }) });
     },
     429: async () => {
-      const exhausted = await service.createKey('enterprise', { perMinute: 1, perDay: 1 });
+      const exhausted = await service.createKey('enterprise', { perMinute: 1, perDay: 1 }, { scopes });
       await ask({ key: exhausted });
       return ask({ key: exhausted });
     },
     500: async () => {
       const broken = await startService({ after });
-      const valid = await broken.createKey();
+      const valid = await broken.createKey('enterprise', undefined, { scopes });
       for (const table of ['pets', 'categories', 'orders', 'inventory_totals'])
         broken.openFile().exec(`alter table ${table} rename to hidden_${table}`);
       return ask({ baseUrl: broken.baseUrl, key: valid });
@@ -157,7 +169,11 @@ function declaredDrives(operation: Operation, change: Change): Record<number, Dr
   if (deprecation !== undefined)
     drives[410] = async () => {
       const late = await startService({ after }, {}, createMovableClock(deprecation.removedAtMs));
-      return call(operation, { ...change, baseUrl: late.baseUrl, key: await late.createKey() });
+      return call(operation, {
+        ...change,
+        baseUrl: late.baseUrl,
+        key: await late.createKey('enterprise', undefined, { scopes }),
+      });
     };
   for (const [status, own] of Object.entries(special[operation.id] ?? {}))
     drives[Number(status)] = () => call(operation, { ...change, ...own });
@@ -196,7 +212,7 @@ for (const operation of operations) {
 
 const origin = 'https://app.test';
 const forPages = await startService({ after }, { CORS_ORIGINS: origin });
-const keyForPages = await forPages.createKey();
+const keyForPages = await forPages.createKey('enterprise', undefined, { scopes });
 
 for (const operation of operations)
   for (const sent of [origin, 'https://other.test', null])

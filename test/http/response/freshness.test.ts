@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { scopes } from '../../../src/accounts/account.ts';
 import { openRaw } from '../../support/raw-http.ts';
 import { startService, type TestService } from '../../support/service.ts';
 
@@ -92,4 +93,29 @@ test('an animal that is changed or deleted in the database is so in the next ans
   file.exec('delete from pets where id = 2');
   assert.equal((await service.request(key, '/pets/2')).status, 404);
   assert.deepEqual(await names(service, key, rest), ['n1']);
+});
+
+test('an animal that is changed or deleted, here or by another process, is so in the next answer', async (t) => {
+  const service = await startService(t);
+  const key = await service.createKey('enterprise', undefined, { scopes });
+  await service.importPets(3);
+  const link = (await service.request(key, '/pets?limit=1')).headers.get('link') ?? '';
+  const paths = ['/pets', '/pets?status=sold', /<\/v1(.*)>/.exec(link)?.[1] ?? ''];
+  const list = () => Promise.all(paths.map((path) => names(service, key, path)));
+  const headers = { 'content-type': 'application/json' };
+  assert.deepEqual(await list(), [['n3', 'n2', 'n1'], ['n3'], ['n2']]);
+  const body = '{"status":"sold","name":"here"}';
+  await service.request(key, '/pets/2', { method: 'PATCH', headers, body });
+  assert.deepEqual(await list(), [
+    ['n3', 'here', 'n1'],
+    ['n3', 'here'],
+    ['here', 'n1'],
+  ]);
+  await service.store.catalogue.change(2n, { status: 'pending', name: 'there' }, null);
+  assert.deepEqual(await list(), [['n3', 'there', 'n1'], ['n3'], ['there']]);
+  await service.request(key, '/pets/3', { method: 'DELETE' });
+  assert.deepEqual(await list(), [['there', 'n1'], [], ['there']]);
+  await service.store.catalogue.remove(1n, null);
+  assert.deepEqual(await list(), [['there'], [], ['there']]);
+  assert.equal((await service.request(key, '/pets/1')).status, 404);
 });

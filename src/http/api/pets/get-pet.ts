@@ -1,11 +1,8 @@
-import Type from 'typebox';
-import { AppError } from '../../../errors.ts';
-import { parseCanonicalInt64 } from '../../../int64.ts';
 import { PetSchema } from '../../../pets/pet.ts';
-import { int64Field } from '../../../schema.ts';
 import { after } from '../../../soon.ts';
 import { defineOperation } from '../../operation.ts';
 import { rex } from './examples.ts';
+import { PetParams, petNotFound, readPetId } from './pet-id.ts';
 
 /** From then on the operation answers 410 (interface section 4.3), in Unix milliseconds. */
 export const getPetRemovedAtMs = Date.UTC(2030, 11, 5);
@@ -27,7 +24,7 @@ export const getPet = defineOperation({
     removedAtMs: getPetRemovedAtMs,
     successor: '/pets',
   },
-  params: Type.Object({ petId: { ...int64Field('Identifier of the animal.'), examples: [42] } }),
+  params: PetParams,
   answers: {
     200: {
       description: 'The requested animal.',
@@ -38,16 +35,11 @@ export const getPet = defineOperation({
   failures: ['not_found'],
   isCached: true,
 
-  handle({ params: { petId = '' } }, { catalogue }) {
-    const id = parseCanonicalInt64(petId);
-    if (id === null) throw petNotFound();
+  handle({ params }, { catalogue }) {
+    const id = readPetId(params);
     return after(catalogue.get(id), (pet) => {
       if (pet === null) throw petNotFound();
       return { status: 200, body: pet, dependsOn: { newestId: id, oldestId: id } };
     });
   },
 });
-
-function petNotFound(): AppError {
-  return new AppError('not_found', 'petId: there is no animal with this identifier');
-}

@@ -59,14 +59,15 @@ export const listPets = defineOperation({
   isCached: true,
 
   handle({ query: { limit = defaultLimit, status, cursor } }, { catalogue, cursors, baseUrl }) {
-    const newestId = cursor === undefined ? null : cursors.read(cursor, status ?? null);
+    const list = status === undefined ? '/pets' : `/pets?status=${status}`;
+    const newestId = cursor === undefined ? null : cursors.read(cursor, list);
     if (cursor !== undefined && newestId === null)
       throw new AppError('invalid_parameter', `cursor ${cursorRule}`);
     const page = catalogue.list({ limit, status: status ?? null, newestId });
     return after(page, ({ pets, nextNewestId }) => {
       const dependsOn = { newestId, oldestId: nextNewestId, status };
       if (nextNewestId === null) return { status: 200, body: pets, dependsOn };
-      const next = cursors.write(status ?? null, nextNewestId);
+      const next = cursors.write(list, nextNewestId);
       const filter = status === undefined ? '' : `&status=${status}`;
       const link = `<${baseUrl}/pets?limit=${limit}${filter}&cursor=${next}>; rel="next"`;
       return { status: 200, body: pets, headers: { link }, dependsOn };

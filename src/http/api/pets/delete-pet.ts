@@ -1,0 +1,26 @@
+import { defineOperation } from '../../operation.ts';
+import { readIfMatch } from '../../request/conditions.ts';
+import { PetParams, readPetId } from './pet-id.ts';
+
+/** Contract section 10. */
+export const deletePet = defineOperation({
+  id: 'deletePet',
+  method: 'DELETE',
+  path: '/pets/{petId}',
+  tag: 'pets',
+  scope: 'pets:manage',
+  stability: 'beta',
+  summary: 'Delete an animal',
+  description:
+    'Deletes an animal; its identifier is never used again. While an order owns the animal, nobody deletes it. With `If-Match` it is not deleted unless it still has one of these `ETag`s.',
+  params: PetParams,
+  isConditional: true,
+  answers: { 204: { description: 'The animal is deleted.' } },
+  failures: ['not_found', 'precondition_failed', 'pet_in_order'],
+
+  async handle({ params, headers }, { catalogue }) {
+    const tags = readIfMatch(headers);
+    await catalogue.remove(readPetId(params), tags);
+    return { status: 204 };
+  },
+});

@@ -1,0 +1,44 @@
+import { computeEtag } from '../../../etag.ts';
+import { PetPatchSchema, PetSchema } from '../../../pets/pet.ts';
+import { writePet } from '../../../pets/pet-tags.ts';
+import { defineOperation } from '../../operation.ts';
+import { jsonTypes } from '../../request/body.ts';
+import { readIfMatch } from '../../request/conditions.ts';
+import { rex } from './examples.ts';
+import { PetParams, readPetId } from './pet-id.ts';
+
+/** Contract section 10. */
+export const updatePet = defineOperation({
+  id: 'updatePet',
+  method: 'PATCH',
+  path: '/pets/{petId}',
+  tag: 'pets',
+  scope: 'pets:manage',
+  stability: 'beta',
+  summary: 'Change an animal',
+  description:
+    'Changes the fields that the body names and leaves the others (JSON Merge Patch, RFC 7396); `null` is refused, as no field can be taken away. While an order owns the animal, its `status` is the order’s. With `If-Match` nothing is changed unless the animal still has one of these `ETag`s. It is on disk before the answer is sent.',
+  params: PetParams,
+  body: PetPatchSchema,
+  bodyTypes: jsonTypes.mergePatch,
+  bodyExamples: {
+    status: { summary: 'One field', value: { status: 'sold' } },
+    all: { summary: 'All fields', value: { name: 'Rex', categoryId: 1, status: 'available' } },
+  },
+  isConditional: true,
+  answers: {
+    200: {
+      description: 'The animal as it is now.',
+      body: PetSchema,
+      headers: ['ETag'],
+      examples: { changed: { summary: 'The changed animal', value: { ...rex, status: 'sold' } } },
+    },
+  },
+  failures: ['not_found', 'precondition_failed', 'pet_in_order'],
+
+  async handle({ params, body, headers }, { catalogue }) {
+    const tags = readIfMatch(headers);
+    const text = writePet(await catalogue.change(readPetId(params), body, tags));
+    return { status: 200, text, headers: { etag: computeEtag(text) } };
+  },
+});

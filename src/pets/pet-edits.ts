@@ -1,0 +1,113 @@
+import { AppError } from '../errors.ts';
+import { type Database, defineWork, step, type Work } from '../storage/database.ts';
+import { closeOverdueHold } from './close-overdue-hold.ts';
+import type { Pet, PetPatch } from './pet.ts';
+import {
+  type Change,
+  deleteExpectedPet,
+  deleteFreePet,
+  deletePet,
+  lockPet,
+  toChange,
+  toExpected,
+  updateExpectedPet,
+  updateFreePet,
+  updatePet,
+} from './pet-edit-rows.ts';
+import { type PetRow, selectPet, toPet } from './pet-rows.ts';
+import { hasOneTag, type IfMatch } from './pet-tags.ts';
+
+/** What changes animals and takes them away. Both first close a hold on the animal that is over. */
+export interface PetEdits {
+  /**
+   * Changes the fields that a patch names, and gives the animal as it became once that is on disk. Throws `not_found`,
+   * `precondition_failed` if the animal has none of the tags, and `pet_in_order` for another status of an owned animal.
+   */
+  change(id: bigint, patch: PetPatch, tags: IfMatch): Promise<Pet>;
+  /** Deletes an animal. Throws as `change` does, `pet_in_order` for any owned animal. */
+  remove(id: bigint, tags: IfMatch): Promise<void>;
+}
+
+type Refusal = 'not_found' | 'precondition_failed' | 'pet_in_order';
+
+/** The animal as it became or, if it was deleted, was. A refusal is no error, so that a hold which was closed stays closed. */
+type Outcome = { readonly pet: Pet } | { readonly refusal: Refusal };
+
+interface Edit {
+  readonly id: bigint;
+  /** Null deletes the animal. */
+  readonly change: Change | null;
+  readonly tags: IfMatch;
+}
+
+/** Changes or deletes an animal, or tells why not. */
+export const editPet = defineWork(
+  import.meta.url,
+  'editPet',
+  function* ({ id, change, tags }: Edit): Work<Outcome> {
+    yield* closeOverdueHold(id);
+    const [row] = yield* step(lockPet, { id });
+    if (row === undefined) return { refusal: 'not_found' };
+    const pet = toPet(row);
+    if (!hasOneTag(pet, tags)) return { refusal: 'precondition_failed' };
+    if (row.is_owned !== 0n && (change === null || (change.status ?? pet.status) !== pet.status))
+      return { refusal: 'pet_in_order' };
+    const [edited] = change === null ? yield* step(deletePet, { id }) : yield* step(updatePet, change);
+    return { pet: toPet(edited ?? row) };
+  },
+  'row locks',
+);
+
+/**
+ * Edits an animal in one statement if it is there, has one of the tags and no order owns it: the usual case. Null if
+ * nothing was done. A tag is read before, and the statement asks for the animal that it was read of.
+ */
+async function editFreePet(database: Database, { id, change, tags }: Edit): Promise<Outcome | null> {
+  const [row] =
+    tags === null ? await editUnread(database, id, change) : await editRead(database, id, change, tags);
+  return row === undefined ? null : { pet: toPet(row) };
+}
+
+async function editUnread(database: Database, id: bigint, change: Change | null): Promise<readonly PetRow[]> {
+  return change === null ? database.run(deleteFreePet, { id }) : database.run(updateFreePet, change);
+}
+
+async function editRead(
+  database: Database,
+  id: bigint,
+  change: Change | null,
+  tags: IfMatch,
+): Promise<readonly PetRow[]> {
+  const [row] = await database.read(selectPet, { id });
+  if (row === undefined || !hasOneTag(toPet(row), tags)) return [];
+  const expected = toExpected(toPet(row));
+  return change === null
+    ? database.run(deleteExpectedPet, expected)
+    : database.run(updateExpectedPet, { ...expected, ...change });
+}
+
+const messages: Readonly<Record<Refusal, string>> = {
+  not_found: 'petId: there is no animal with this identifier',
+  precondition_failed: 'If-Match: the animal has changed since; get it again',
+  pet_in_order: 'an order owns this animal: only the order changes its status, and nobody deletes it',
+};
+
+/** The edits of a store. `onWrite` is called after each, failed ones included. */
+export function createPetEdits(database: Database, onWrite: () => void): PetEdits {
+  async function edit(request: Edit): Promise<Pet> {
+    try {
+      const outcome = (await editFreePet(database, request)) ?? (await database.transact(editPet, request));
+      if ('pet' in outcome) return outcome.pet;
+      throw new AppError(outcome.refusal, messages[outcome.refusal]);
+    } finally {
+      onWrite();
+    }
+  }
+
+  return {
+    change: (id, patch, tags) => edit({ id, change: toChange(id, patch), tags }),
+    async remove(id, tags) {
+      await edit({ id, change: null, tags });
+    },
+  };
+}

@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import { systemClock } from '../../src/clock.ts';
+import { AppError, type ErrorCode } from '../../src/errors.ts';
+import { computeEtag } from '../../src/etag.ts';
+import type { Pet, PetPatch } from '../../src/pets/pet.ts';
+import { writePet } from '../../src/pets/pet-tags.ts';
+import { openCatalogue } from '../support/catalogue.ts';
+import type { Engine } from '../support/engines.ts';
+import { listEvents, reserve } from './overdue-holds.ts';
+
+const rex = { name: 'Rex', categoryId: 7n, status: 'available' } as const;
+
+function tagOf(pet: Pet): string {
+  return computeEtag(writePet(pet));
+}
+
+async function refuses(act: Promise<unknown>, code: ErrorCode): Promise<void> {
+  await assert.rejects(act, (error) => error instanceof AppError && error.code === code);
+}
+
+/** What src/pets/pet-edits.ts promises, on any engine. */
+export function describePetEdits(engine: Engine): void {
+  async function prepare(t: TestContext) {
+    const store = await engine.createStore(t);
+    const catalogue = openCatalogue(await store.open(), systemClock);
+    const newEvents = async (before: number) => (await listEvents(store)).slice(before);
+    return { store, catalogue, newEvents };
+  }
+
+  /** An animal that a reserved order owns until a time. */
+  async function prepareOwned(t: TestContext, expiresAtMs: number) {
+    const { store, catalogue } = await prepare(t);
+    const newEvents = await reserve(store, expiresAtMs);
+    return { store, catalogue, newEvents };
+  }
+
+  const later = () => Date.now() + 3_600_000;
+
+  describe(`changing an animal on ${engine.name}`, { skip: engine.skip }, () => {
+    const patches: readonly PetPatch[] = [
+      { name: 'Bello' },
+      { name: 'e\u0301 "\\\u2028\u{1f408}' },
+      { categoryId: -(2n ** 63n) },
+      { status: 'sold' },
+      { name: 'a', categoryId: 2n ** 63n - 1n, status: 'pending' },
+    ];
+    test('the fields that are named change, the others stay, and each change makes one event', async (t) => {
+      const { catalogue, newEvents } = await prepare(t);
+      const { id } = await catalogue.add(rex);
+      let expected: Pet = { id, ...rex };
+      for (const patch of patches) {
+        expected = { ...expected, ...patch };
+        assert.deepEqual(await catalogue.change(id, patch, null), expected);
+        assert.deepEqual(await catalogue.get(id), expected);
+      }
+      assert.equal((await newEvents(1)).length, patches.length);
+    });
+
+    test('fields that no patch has are not taken, the id least of all', async (t) => {
+      const { catalogue } = await prepare(t);
+      const { id } = await catalogue.add(rex);
+      const patch = { id: 99n, is_owned: 1n, name: 'Bello' } as PetPatch;
+      const changed = { id, ...rex, name: 'Bello' };
+      assert.deepEqual(await catalogue.change(id, patch, null), changed);
+      assert.deepEqual(await catalogue.change(id, patch, [tagOf(changed)]), changed);
+    });
+
+    test('a change that changes nothing gives the animal and makes no event', async (t) => {
+      const { catalogue, newEvents } = await prepare(t);
+      const pet = await catalogue.add(rex);
+      for (const patch of [{}, { ...rex }, { status: 'available' }] as const)
+        for (const tags of [null, [tagOf(pet)]])
+          assert.deepEqual(await catalogue.change(pet.id, patch, tags), pet);
+      assert.deepEqual(await newEvents(1), []);
+    });
+
+    test('an animal that is not there is not found, whatever the tags', async (t) => {
+      const { catalogue } = await prepare(t);
+      for (const tags of [null, ['"a"']]) {
+        await refuses(catalogue.change(1n, { name: 'a' }, tags), 'not_found');
+        await refuses(catalogue.remove(1n, tags), 'not_found');
+      }
+    });
+
+    test('one of the tags must be that of the animal, or of a list of it alone', async (t) => {
+      const { catalogue } = await prepare(t);
+      let pet = await catalogue.add(rex);
+      const stale = tagOf(pet);
+      pet = await catalogue.change(pet.id, { name: 'b' }, ['"x"', stale]);
+      for (const tags of [[], ['"x"'], [stale], [tagOf(pet).slice(1, -1)]])
+        await refuses(catalogue.change(pet.id, { name: 'c' }, tags), 'precondition_failed');
+      pet = await catalogue.change(pet.id, { name: 'd' }, [computeEtag(`[${writePet(pet)}]`)]);
+      await refuses(catalogue.remove(pet.id, [stale]), 'precondition_failed');
+      await catalogue.remove(pet.id, [tagOf(pet)]);
+      assert.equal(await catalogue.get(pet.id), null);
+    });
+
+    test('of many changes at once with the tag of one state, one is made', async (t) => {
+      const { catalogue, newEvents } = await prepare(t);
+      const pet = await catalogue.add(rex);
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 20 }, (_, n) => catalogue.change(pet.id, { name: `n${n}` }, [tagOf(pet)])),
+      );
+      const refused = outcomes.filter(({ status }) => status === 'rejected');
+      assert.equal(refused.length, 19);
+      for (const { reason } of refused as PromiseRejectedResult[])
+        assert.equal((reason as AppError).code, 'precondition_failed');
+      assert.equal((await newEvents(1)).length, 1);
+    });
+  });
+
+  describe(`deleting an animal on ${engine.name}`, { skip: engine.skip }, () => {
+    test('it is gone, once, with one event, and its id never returns', async (t) => {
+      const { catalogue, newEvents } = await prepare(t);
+      const { id } = await catalogue.add(rex);
+      await catalogue.remove(id, null);
+      assert.equal(await catalogue.get(id), null);
+      await refuses(catalogue.remove(id, null), 'not_found');
+      assert.deepEqual(await newEvents(1), ['pet.deleted available']);
+      assert.equal((await catalogue.add(rex)).id, id + 1n);
+    });
+
+    test('of many at once one deletes', async (t) => {
+      const { catalogue } = await prepare(t);
+      const { id } = await catalogue.add(rex);
+      const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => catalogue.remove(id, null)));
+      assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1);
+    });
+  });
+
+  describe(`an animal that an order owns on ${engine.name}`, { skip: engine.skip }, () => {
+    test('changes its name and category, keeps its status and is not deleted', async (t) => {
+      const { catalogue, newEvents } = await prepareOwned(t, later());
+      const owned = { id: 1n, name: 'a', categoryId: 9n, status: 'pending' } as const;
+      const change = { name: 'a', categoryId: 9n };
+      assert.deepEqual(await catalogue.change(1n, change, null), owned);
+      for (const tags of [null, [tagOf(owned)]]) {
+        assert.deepEqual(await catalogue.change(1n, { status: 'pending' }, tags), owned);
+        for (const status of ['available', 'sold'] as const)
+          await refuses(catalogue.change(1n, { name: 'b', status }, tags), 'pet_in_order');
+        await refuses(catalogue.remove(1n, tags), 'pet_in_order');
+      }
+      await refuses(catalogue.remove(1n, ['"stale"']), 'precondition_failed');
+      assert.deepEqual(await catalogue.get(1n), owned);
+      assert.deepEqual(await newEvents(), ['pet.updated pending']);
+    });
+
+    const closing = ['pet.updated available', 'order.expired expired'];
+
+    test('a change first closes a hold that is over', async (t) => {
+      const { store, catalogue, newEvents } = await prepareOwned(t, 1_000);
+      const freed = { id: 1n, name: 'Rex', categoryId: 1n, status: 'available' } as const;
+      assert.deepEqual(await catalogue.change(1n, { status: 'sold' }, [tagOf(freed)]), {
+        ...freed,
+        status: 'sold',
+      });
+      assert.deepEqual(await newEvents(), [...closing, 'pet.updated sold']);
+      const [order] = await store.execute('select closed_at_ms from orders');
+      assert.equal(Number((order as { closed_at_ms: unknown }).closed_at_ms), 1_000);
+    });
+
+    test('a change of its name alone closes the hold too', async (t) => {
+      const { catalogue, newEvents } = await prepareOwned(t, 1_000);
+      assert.equal((await catalogue.change(1n, { name: 'b' }, null)).status, 'available');
+      assert.deepEqual(await newEvents(), [...closing, 'pet.updated available']);
+    });
+
+    test('a deletion first closes a hold that is over', async (t) => {
+      const { catalogue, newEvents } = await prepareOwned(t, 1_000);
+      await catalogue.remove(1n, null);
+      assert.deepEqual(await newEvents(), [...closing, 'pet.deleted available']);
+    });
+
+    test('a tag of the time before the hold was over does not match, and the hold is closed', async (t) => {
+      const { catalogue, newEvents } = await prepareOwned(t, 1_000);
+      const held = { id: 1n, name: 'Rex', categoryId: 1n, status: 'pending' } as const;
+      await refuses(catalogue.change(1n, { name: 'b' }, [tagOf(held)]), 'precondition_failed');
+      assert.deepEqual(await newEvents(), closing);
+      assert.equal((await catalogue.get(1n))?.status, 'available');
+    });
+  });
+}

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { scopes } from '../../../../src/accounts/account.ts';
+import { expectCommonHeaders, expectError } from '../../../support/expect-error.ts';
+import { exchangeRaw, formatRequest } from '../../../support/raw-http.ts';
+import { startService } from '../../../support/service.ts';
+
+const service = await startService({ after });
+const key = await service.createKey('enterprise', undefined, { scopes });
+
+async function add(): Promise<string> {
+  const added = await service.post(key, { name: 'Rex', categoryId: 7 });
+  return (added.headers.get('location') ?? '').replace('/v1', '');
+}
+
+function remove(path: string, headers: Record<string, string> = {}, by = key) {
+  return service.request(by, path, { method: 'DELETE', headers });
+}
+
+test('DELETE /pets/{petId} answers 204 without a body, and 404 from then on', async () => {
+  const path = await add();
+  const response = await remove(path);
+  assert.equal(response.status, 204);
+  assert.equal(await response.text(), '');
+  assert.equal(response.headers.get('content-length'), null);
+  assert.equal(response.headers.get('deprecation'), null);
+  expectCommonHeaders(response);
+  await expectError(await remove(path), 404, 'not_found');
+  await expectError(await service.request(key, path), 404, 'not_found');
+});
+
+test('the connection goes on behind a 204, with a body that the request had', async (t) => {
+  const path = await add();
+  const headers = { authorization: `Bearer ${key}` };
+  const first = formatRequest(
+    `DELETE /v1${path}`,
+    { ...headers, connection: 'keep-alive', 'content-length': '2' },
+    '{}',
+  );
+  const second = formatRequest('GET /v1/pets', headers);
+  const [deleted, listed] = await exchangeRaw(t, service.baseUrl, first + second);
+  assert.deepEqual([deleted?.status, deleted?.body, listed?.status], [204, '', 200]);
+});
+
+test('the id of a deleted animal never returns', async () => {
+  const path = await add();
+  await remove(path);
+  assert.notEqual(await add(), path);
+});
+
+test('If-Match is heeded: 412 for another tag, 400 for what is none, 404 before both', async () => {
+  const path = await add();
+  const tag = (await service.request(key, path)).headers.get('etag') ?? '';
+  for (const value of ['"x"', `W/${tag}`])
+    await expectError(await remove(path, { 'if-match': value }), 412, 'precondition_failed');
+  await expectError(await remove(path, { 'if-match': 'x' }), 400, 'invalid_parameter');
+  for (const value of ['"x"', '*'])
+    await expectError(await remove('/pets/0', { 'if-match': value }), 404, 'not_found');
+  assert.equal((await remove(path, { 'if-match': `"x", ${tag}` })).status, 204);
+});
+
+for (const petId of ['abc', '007', '1.0', '-0', '9223372036854775808'])
+  test(`${petId} names no animal: 404`, async () => {
+    await expectError(await remove(`/pets/${petId}`), 404, 'not_found');
+  });
+
+test('an animal that an order owns is 409 and stays', async () => {
+  const path = await add();
+  service.openFile().exec(`update pets set is_owned = 1 where id = ${path.slice('/pets/'.length)}`);
+  await expectError(await remove(path), 409, 'pet_in_order');
+  await expectError(await remove(path, { 'if-match': '"x"' }), 412, 'precondition_failed');
+  assert.equal((await service.request(key, path)).status, 200);
+});
+
+test('the scope is pets:manage alone', async () => {
+  const path = await add();
+  const others = scopes.filter((scope) => scope !== 'pets:manage');
+  const other = await service.createKey('pro', undefined, { scopes: others });
+  await expectError(await remove(path, {}, other), 403, 'scope_missing');
+});

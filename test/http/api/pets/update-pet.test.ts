@@ -1,0 +1,243 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { scopes } from '../../../../src/accounts/account.ts';
+import { getPetRemovedAtMs } from '../../../../src/http/api/pets/get-pet.ts';
+import { expectCommonHeaders, expectError } from '../../../support/expect-error.ts';
+import { createMovableClock, startService } from '../../../support/service.ts';
+
+const service = await startService({ after });
+const key = await service.createKey('enterprise', undefined, { scopes });
+const rex = { name: 'Rex', categoryId: 7, status: 'available' };
+
+async function add(body: object = rex): Promise<string> {
+  const { id } = (await (await service.post(key, body)).json()) as { id: number };
+  return `/pets/${id}`;
+}
+
+function patch(path: string, body: unknown, headers: Record<string, string> = {}, by: string | null = key) {
+  return service.request(by, path, {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/merge-patch+json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+}
+
+async function read(path: string): Promise<string> {
+  return (await service.request(key, path)).text();
+}
+
+async function tagOf(path: string): Promise<string> {
+  return (await service.request(key, path)).headers.get('etag') ?? assert.fail('no ETag');
+}
+
+test('PATCH /pets/{petId} answers 200 with the Pet as it is now, and its ETag is that of a GET', async () => {
+  const path = await add();
+  const response = await patch(path, { status: 'sold' });
+  assert.equal(response.status, 200);
+  assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8');
+  const text = await response.text();
+  assert.equal(text, await read(path));
+  assert.match(text, /^\{"id":\d+,"name":"Rex","categoryId":7,"status":"sold"\}$/);
+  assert.equal(response.headers.get('etag'), await tagOf(path));
+  assert.equal(response.headers.get('deprecation'), null);
+  expectCommonHeaders(response);
+});
+
+for (const type of [
+  'application/merge-patch+json',
+  'application/json',
+  'application/json; charset=utf-8',
+  'Application/Merge-Patch+JSON;charset="UTF-8"',
+])
+  test(`a patch may be ${type}`, async () => {
+    assert.equal((await patch(await add(), { name: 'a' }, { 'content-type': type })).status, 200);
+  });
+
+for (const type of [
+  'text/plain',
+  'application/json-patch+json',
+  'application/merge-patch+json2',
+  'application/xml; a=application/json',
+  'application/merge-patch+json; charset=latin1',
+])
+  test(`a patch that is ${type} is 415`, async () => {
+    const path = await add();
+    await expectError(await patch(path, {}, { 'content-type': type }), 415, 'unsupported_media_type');
+  });
+
+test('every int64 is kept to the digit', async () => {
+  const path = await add();
+  for (const literal of ['-9223372036854775808', '9223372036854775807', '9007199254740993', '1e2', '7.0']) {
+    const text = await (await patch(path, `{"categoryId":${literal}}`)).text();
+    assert.match(text, new RegExp(`"categoryId":${literal === '1e2' ? '100' : literal.replace('.0', '')},`));
+  }
+});
+
+const wrongNames = [null, 1, true, [], {}, '', 'R'.repeat(256), ' \u00a0', 'a\u0000', 'a\u007f'];
+const wrongCategories = [null, '1', true, [], {}, 1.5];
+const wrongStatuses = [null, '', 'Sold', 'lost', 0, false, [], {}];
+const wrong: readonly (readonly [field: string, json: string])[] = [
+  ...wrongNames.map((value) => ['name', JSON.stringify(value)] as const),
+  ['name', '"\\ud800"'],
+  ...wrongCategories.map((value) => ['categoryId', JSON.stringify(value)] as const),
+  ['categoryId', '9223372036854775808'],
+  ['categoryId', '-9223372036854775809'],
+  ['categoryId', '1e400'],
+  ...wrongStatuses.map((value) => ['status', JSON.stringify(value)] as const),
+];
+for (const [field, json] of wrong)
+  test(`a ${field} of ${json.slice(0, 30)} is 400 and changes nothing`, async () => {
+    const path = await add();
+    const before = await read(path);
+    const others = field === 'name' ? '"status":"sold"' : '"name":"changed"';
+    const message = await expectError(
+      await patch(path, `{${others},"${field}":${json}}`),
+      400,
+      'invalid_body',
+    );
+    assert.match(message, new RegExp(`^${field} must`));
+    assert.equal(await read(path), before);
+  });
+
+for (const body of ['', '{', '[]', 'null', '"a"', '7', '{"name":"a"}x', ' '.repeat(70_000)])
+  test(`the body ${JSON.stringify(body.slice(0, 20))} is no patch`, async () => {
+    const path = await add();
+    const response = await patch(path, body);
+    if (body.length > 65_536) await expectError(response, 413, 'payload_too_large');
+    else await expectError(response, 400, 'invalid_body');
+  });
+
+test('unknown fields are ignored, the id among them, unless the client asks for strict handling', async () => {
+  const path = await add();
+  const response = await patch(path, { id: 1e6, is_owned: 1, colour: null, name: 'a' });
+  assert.match(await response.text(), /^\{"id":\d{1,3},"name":"a"/);
+  const strict = { prefer: 'handling=strict' };
+  await expectError(await patch(path, { id: 1 }, strict), 400, 'invalid_body');
+  await expectError(await patch(`${path}?a=1`, {}, strict), 400, 'invalid_parameter');
+});
+
+test('a patch that changes nothing is 200, with the same ETag', async () => {
+  const path = await add();
+  for (const body of [{}, rex, { other: 1 }]) {
+    const response = await patch(path, body, { 'if-match': await tagOf(path) });
+    assert.equal(response.status, 200);
+    assert.equal(response.headers.get('etag'), await tagOf(path));
+  }
+});
+
+test('If-Match takes the ETag of the animal, of a list of it alone, and of the last PATCH', async () => {
+  const path = await add({ ...rex, status: 'pending' });
+  const alone = await tagOf('/pets?status=pending&limit=1');
+  let response = await patch(path, { name: 'b' }, { 'if-match': await tagOf(path) });
+  assert.equal(response.status, 200);
+  response = await patch(path, { name: 'c' }, { 'if-match': response.headers.get('etag') ?? '' });
+  assert.equal(response.status, 200);
+  response = await patch(path, { name: 'Rex' });
+  assert.equal((await patch(path, { status: 'sold' }, { 'if-match': alone })).status, 200);
+});
+
+test('If-Match takes * and lists, in which any tag may match', async () => {
+  const path = await add();
+  const tag = await tagOf(path);
+  for (const value of ['*', ' * ', `"a", ${tag}`, `${tag},"b"`, `,, W/"x" ,\t${tag},`, `"a,b", ${tag}`])
+    assert.equal((await patch(path, {}, { 'if-match': value })).status, 200, value);
+});
+
+test('a stale, unknown or weak tag is 412 and changes nothing', async () => {
+  const path = await add();
+  const stale = await tagOf(path);
+  const now = (await patch(path, { name: 'b' })).headers.get('etag') ?? '';
+  for (const value of [stale, '"x"', '""', `W/${now}`, `W/${now}, "x"`, `"a,${now.slice(1)}`, `"*"`]) {
+    const response = await patch(path, { name: 'c' }, { 'if-match': value });
+    assert.match(await expectError(response, 412, 'precondition_failed'), /^If-Match/);
+  }
+  assert.match(await read(path), /"name":"b"/);
+});
+
+for (const value of [
+  '',
+  'a',
+  '"a',
+  'a"',
+  '"a" "b"',
+  "'a'",
+  'w/"a"',
+  '*, "a"',
+  '"a", *',
+  ', ,',
+  '"a b"',
+  '"a",b',
+])
+  test(`an If-Match of ${JSON.stringify(value)} is malformed: 400`, async () => {
+    const path = await add();
+    const response = await patch(path, { name: 'c' }, { 'if-match': value });
+    assert.match(await expectError(response, 400, 'invalid_parameter'), /^If-Match/);
+    await expectError(await patch('/pets/999999', {}, { 'if-match': value }), 400, 'invalid_parameter');
+  });
+
+for (const petId of ['999999', '0', '-1', 'abc', '007', '1.0', '9223372036854775808'])
+  test(`${petId} names no animal: 404, whatever If-Match says`, async () => {
+    for (const headers of [{}, { 'if-match': '*' }, { 'if-match': '"x"' }] as Record<string, string>[])
+      await expectError(await patch(`/pets/${petId}`, { name: 'a' }, headers), 404, 'not_found');
+  });
+
+test('of several faults the first is told: 400 and 415, then 404, then 412, then 409', async () => {
+  const path = await add();
+  const id = Number(path.slice('/pets/'.length));
+  service.openFile().exec(`update pets set status = 'pending', is_owned = 1 where id = ${id}`);
+  const stale = { 'if-match': '"x"' };
+  await expectError(await patch('/pets/0', { status: null }, stale), 400, 'invalid_body');
+  const text = { ...stale, 'content-type': 'text/plain' };
+  await expectError(await patch('/pets/0', { status: null }, text), 415, 'unsupported_media_type');
+  await expectError(await patch('/pets/0', { status: 'sold' }, stale), 404, 'not_found');
+  await expectError(await patch(path, { status: 'sold' }, stale), 412, 'precondition_failed');
+  const matching = { 'if-match': await tagOf(path) };
+  for (const headers of [matching, {}])
+    await expectError(await patch(path, { status: 'sold' }, headers), 409, 'pet_in_order');
+  assert.equal((await patch(path, { status: 'pending', name: 'b' }, matching)).status, 200);
+});
+
+test('the scope is pets:manage alone', async () => {
+  const path = await add();
+  const others = scopes.filter((scope) => scope !== 'pets:manage');
+  const other = await service.createKey('pro', undefined, { scopes: others });
+  await expectError(await patch(path, { name: 'b' }, {}, other), 403, 'scope_missing');
+  const own = await service.createKey('pro', undefined, { scopes: ['pets:manage'] });
+  assert.equal((await patch(path, { name: 'b' }, {}, own)).status, 200);
+});
+
+test('from 2030-12-05 on PATCH and DELETE go on, with the ETag of a list of the animal alone', async (t) => {
+  const late = await startService(t, {}, createMovableClock(getPetRemovedAtMs));
+  const valid = await late.createKey('pro', undefined, { scopes });
+  const added = await late.post(valid, rex);
+  assert.equal(added.headers.get('location'), '/v1/pets?id=1');
+  await expectError(await late.request(valid, '/pets/1'), 410, 'gone');
+  const tag = (await late.request(valid, '/pets')).headers.get('etag') ?? '';
+  const headers = { 'content-type': 'application/json', 'if-match': tag };
+  const init = { method: 'PATCH', headers, body: '{"status":"sold"}' };
+  const changed = await late.request(valid, '/pets/1', init);
+  assert.equal(changed.status, 200);
+  await expectError(await late.request(valid, '/pets/1', init), 412, 'precondition_failed');
+  const last = { 'if-match': changed.headers.get('etag') ?? '' };
+  assert.equal((await late.request(valid, '/pets/1', { method: 'DELETE', headers: last })).status, 204);
+});
+
+test('an add is answered again as it was first, after a change and after a removal', async () => {
+  for (const edit of [
+    (path: string) => patch(path, { name: 'Other', status: 'sold' }),
+    (path: string) => service.request(key, path, { method: 'DELETE' }),
+  ]) {
+    const headers = { 'idempotency-key': `edited-${edit.length}-${String(edit).length}` };
+    const first = await service.post(key, rex, headers);
+    const body = await first.text();
+    const location = first.headers.get('location') ?? '';
+    assert.ok((await edit(location.replace('/v1', ''))).ok);
+    const count = await service.countPets();
+    const again = await service.post(key, rex, headers);
+    assert.equal(again.status, 201);
+    assert.equal(await again.text(), body);
+    assert.equal(again.headers.get('location'), location);
+    assert.equal(again.headers.get('idempotent-replayed'), 'true');
+    assert.equal(await service.countPets(), count);
+  }
+});
