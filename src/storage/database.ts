@@ -117,6 +117,13 @@ export function insertion<P extends Parameters>() {
   ): Statement<P, { id: bigint }> => ({ build: (query, row) => buildRows(query, [row]), buildRows });
 }
 
+const workModules = new Set<string>();
+
+/** The modules of every work that was defined so far. */
+export function listWorkModules(): readonly string[] {
+  return [...workModules];
+}
+
 /**
  * Declares a work. `module` is the `import.meta.url` of the module that exports it as `name`; it runs a transaction's
  * body on another thread, so importing it must do nothing else.
@@ -127,6 +134,7 @@ export function defineWork<I, T>(
   body: (input: I) => Work<T>,
   isolation: Isolation = 'serializable',
 ): NamedWork<I, T> {
+  workModules.add(module);
   return { module, name, isolation, body };
 }
 

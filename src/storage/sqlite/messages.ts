@@ -7,6 +7,12 @@ export type SentCall =
   | { readonly statement: number; readonly values: Value[] }
   | { readonly module: string; readonly name: string; readonly input: unknown };
 
+/** What the writing thread starts with: its store, and the modules of the works that it may be asked for. */
+export interface ThreadData {
+  readonly path: string;
+  readonly modules: readonly string[];
+}
+
 /** One transaction for the writing thread; null ends the thread. Statements are numbered in the order they are sent. */
 export interface Request {
   readonly newStatements: readonly SqliteStatement[];

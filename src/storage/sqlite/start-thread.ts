@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { getCompileCacheDir } from 'node:module';
 import { Worker } from 'node:worker_threads';
-import type { Reply, Request } from './messages.ts';
+import { listWorkModules } from '../database.ts';
+import type { Reply, Request, ThreadData } from './messages.ts';
 import { unpackError } from './packed-error.ts';
 
 /** A thread that has a store open for writing. */
@@ -20,7 +21,7 @@ export async function startThread(path: string): Promise<WritingThread> {
   const compiled = getCompileCacheDir();
   const worker = new Worker(new URL('./thread.ts', import.meta.url), {
     name: 'sqlite',
-    workerData: path,
+    workerData: { path, modules: listWorkModules() } satisfies ThreadData,
     // Flags that suit the program, such as `--eval`, need not suit a thread. That SQLite is new, the program has said.
     execArgv: ['--disable-warning=ExperimentalWarning'],
     // All that the thread sees of the environment. Without what was compiled before, its start takes ten times as long.

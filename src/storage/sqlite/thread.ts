@@ -3,7 +3,7 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { NamedWork } from '../database.ts';
 import { type Call, type Outcome, runBatch } from './batch.ts';
 import { lockWaitMsMax, openConnection, repeatWhileBusy } from './connection.ts';
-import type { Reply, Request, SentCall } from './messages.ts';
+import type { Reply, Request, SentCall, ThreadData } from './messages.ts';
 import { packError } from './packed-error.ts';
 import type { SqliteStatement } from './prepared.ts';
 
@@ -49,7 +49,16 @@ function toReply(outcomes: readonly Outcome[]): Reply {
   return { results: outcomes.map((outcome) => ('error' in outcome ? null : outcome.result)), failures };
 }
 
-async function start(port: MessagePort, path: string): Promise<void> {
+/** When a process that still runs is one that serves, and not a command. */
+const importAfterMs = 1_000;
+
+/** Imports works before they are asked for: later there may be no file descriptor left to do so. */
+async function importWorks(modules: readonly string[]): Promise<void> {
+  await import('./query.ts');
+  for (const module of modules) await import(module);
+}
+
+async function start(port: MessagePort, { path, modules }: ThreadData): Promise<void> {
   const findCalls = createFinder();
   const connection = await repeatWhileBusy(() => openConnection(path, 0), lockWaitMsMax);
 
@@ -70,6 +79,8 @@ async function start(port: MessagePort, path: string): Promise<void> {
     port.close();
   });
   port.postMessage({ results: [], failures: [] } satisfies Reply);
+  // What fails here is told when the work is asked for.
+  setTimeout(() => importWorks(modules).catch(() => undefined), importAfterMs).unref();
 }
 
 if (parentPort !== null) {

@@ -130,7 +130,7 @@ test('a request with a type, but neither a body nor its length, is answered', as
     ['POST /v1/pets', 400],
     ['POST /v1/nothing', 404],
     ['PUT /v1/pets', 405],
-    ['DELETE /v1/pets/1', 405],
+    ['PUT /v1/pets/1', 405],
     ['GET /v1/pets', 200],
   ] as const) {
     connection.send(formatRequest(line, { ...headers, connection: 'keep-alive' }));
