@@ -2,6 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Catalogue } from '../pets/catalogue.ts';
+import type { Pet } from '../pets/pet.ts';
 import { writePets } from '../pets/pet-export.ts';
 import type { PetFileFormat } from '../pets/pet-import.ts';
 import { countThings } from './count-things.ts';
@@ -13,6 +14,7 @@ export interface ExportOptions {
   readonly format: PetFileFormat;
   /** A path; undefined writes to standard output. */
   readonly output?: string | undefined;
+  readonly withoutIds: boolean;
   /** Whether a file that is there may be replaced. */
   readonly force: boolean;
   readonly json: boolean;
@@ -25,10 +27,11 @@ export interface ExportOptions {
  */
 export async function exportFile(
   catalogue: Catalogue,
-  { format, output, force, json }: ExportOptions,
+  { format, output, withoutIds, force, json }: ExportOptions,
   terminal: Terminal,
 ): Promise<void> {
-  if (output === undefined) return writeUntilClosed(writePets(catalogue.listAll(), format), terminal.stdout);
+  const write = (batches: AsyncIterable<readonly Pet[]>) => writePets(batches, format, withoutIds);
+  if (output === undefined) return writeUntilClosed(write(catalogue.listAll()), terminal.stdout);
   let exported = 0;
   async function* countedPets() {
     for await (const pets of catalogue.listAll()) {
@@ -37,7 +40,7 @@ export async function exportFile(
     }
   }
   await writeWholeFile(output, { replaces: force }, async (unfinished) => {
-    await pipeline(Readable.from(writePets(countedPets(), format)), createWriteStream(unfinished));
+    await pipeline(Readable.from(write(countedPets())), createWriteStream(unfinished));
   });
   if (json) writeJson(terminal, { exported, file: output });
   else terminal.stdout.write(`exported ${countThings(exported, 'animal')} to ${output}\n`);

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { OperatorError, OutcomeUnknownError, UsageError } from '../errors.ts';
 import type { Catalogue } from '../pets/catalogue.ts';
-import type { NewPet } from '../pets/pet.ts';
+import type { LoadedCounts, LoadedPet } from '../pets/load-pets.ts';
 import { type PetFileFormat, readPets } from '../pets/pet-import.ts';
 import { type BadRows, createBadRows } from './bad-rows.ts';
 import { countThings } from './count-things.ts';
@@ -18,6 +18,8 @@ export interface ImportOptions {
   readonly format?: PetFileFormat | undefined;
   /** Whether the good rows are written although there are bad ones. */
   readonly skipInvalid: boolean;
+  /** Whether everything is checked and nothing is written. */
+  readonly dryRun: boolean;
   readonly json: boolean;
 }
 
@@ -29,7 +31,8 @@ const formatsOfEndings: Readonly<Record<string, PetFileFormat>> = {
 };
 
 /**
- * Adds the animals of a file to the catalogue, all or none, and tells of every bad row. Throws OperatorError, with
+ * Adds the animals of a file to the catalogue and changes those that it names by id, all or none, and tells of every bad row.
+ * Throws OperatorError, with
  * nothing written, where the file cannot be read or has a bad row that is not to be skipped; OutcomeUnknownError as
  * `load` does (database.ts).
  */
@@ -38,33 +41,45 @@ export async function importFile(
   options: ImportOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const { file, json, skipInvalid } = options;
+  const { file, json, skipInvalid, dryRun } = options;
   const format = options.format ?? guessFormat(file);
   const startedMs = performance.now();
   const badRows = createBadRows();
   const progress = startProgress(terminal, await measureFile(file));
-  let imported: number | null = 0;
+  let counts: LoadedCounts | null = { added: 0, changed: 0 };
   let skipped = 0;
+  const rows = createRowCheck(badRows, skipInvalid);
   try {
     const pets = readPets(readBytes(file, terminal, progress.advance), format, badRows.add);
-    const accepted = skipInvalid ? pets : refuseBadRows(pets, badRows);
-    imported = await catalogue.load(accepted, progress.beginWriting);
+    counts = await catalogue.load(rows.pass(pets), {
+      onWrite: progress.beginWriting,
+      onBadChange: (line, field, rule) => badRows.add(line, [{ field, rule }]),
+      check: rows.check,
+      isDryRun: dryRun,
+    });
     skipped = badRows.count();
   } catch (error) {
-    if (error instanceof OutcomeUnknownError) imported = null;
-    if (imported === null || !(error instanceof OperatorError)) throw error;
+    if (error instanceof OutcomeUnknownError) counts = null;
+    if (counts === null || !(error instanceof OperatorError)) throw error;
     throw new OperatorError(`nothing was imported: ${error.message}`, { cause: error });
   } finally {
     progress.stop();
-    if (json) writeJson(terminal, { imported, skipped, ...badRows.toJson() });
+    const { added: imported = null, changed = null } = counts ?? {};
+    if (json) writeJson(terminal, { imported, changed, dryRun, skipped, ...badRows.toJson() });
     else terminal.stderr.write(badRows.toText());
   }
   if (json) return;
   const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1);
   const left = skipInvalid ? `, skipped ${countThings(skipped, 'invalid row')}` : '';
   terminal.stdout.write(
-    `imported ${countThings(imported, 'animal')} from ${nameSource(file)} in ${seconds} s${left}\n`,
+    `${describeCounts(counts, dryRun)} from ${nameSource(file)} in ${seconds} s${left}\n`,
   );
+}
+
+function describeCounts({ added, changed }: LoadedCounts, isDryRun: boolean): string {
+  const imported = `${isDryRun ? 'would import' : 'imported'} ${countThings(added, 'animal')}`;
+  if (changed === 0) return imported;
+  return `${imported} and ${isDryRun ? 'change' : 'changed'} ${changed.toLocaleString('en')}`;
 }
 
 function guessFormat(file: string): PetFileFormat {
@@ -73,17 +88,28 @@ function guessFormat(file: string): PetFileFormat {
   throw new UsageError(`the format of ${nameSource(file)} is not known: add --format csv or --format ndjson`);
 }
 
-/** Passes batches on until a row was bad; reads on to the end, for the other verdicts, and then throws. */
-async function* refuseBadRows(batches: AsyncIterable<readonly NewPet[]>, badRows: BadRows) {
+/** Counts the good rows, and refuses all if one was bad, unless bad rows are skipped. */
+function createRowCheck(badRows: BadRows, skipInvalid: boolean) {
   let goodCount = 0;
-  for await (const pets of batches) {
-    goodCount += pets.length;
-    if (badRows.count() === 0) yield pets;
+
+  /** Bad changes are known only when all rows were read; they were counted as good ones till then. */
+  function check(badBefore = 0): void {
+    const badCount = badRows.count();
+    if (skipInvalid || badCount === 0) return;
+    const rows = countThings(goodCount + badBefore, 'row');
+    throw new OperatorError(`${badCount} of ${rows} are invalid; --skip-invalid imports the others`);
   }
-  const badCount = badRows.count();
-  if (badCount === 0) return;
-  const rows = countThings(goodCount + badCount, 'row');
-  throw new OperatorError(`${badCount} of ${rows} are invalid; --skip-invalid imports the others`);
+
+  /** Passes batches on until a row was bad; reads on to the end, for the other verdicts, and then throws. */
+  async function* pass(batches: AsyncIterable<readonly LoadedPet[]>) {
+    for await (const pets of batches) {
+      goodCount += pets.length;
+      if (skipInvalid || badRows.count() === 0) yield pets;
+    }
+    check(badRows.count());
+  }
+
+  return { pass, check: () => check() };
 }
 
 async function* readBytes(file: string, { stdin }: Terminal, onRead: (bytes: number) => void) {

@@ -4,6 +4,7 @@ import { int64Max } from '../int64.ts';
 import { after, type Soon } from '../soon.ts';
 import type { Database } from '../storage/database.ts';
 import { addPetInOneStatement, addPetOnce } from './keyed-adds.ts';
+import { type LoadedCounts, type LoadedPet, type LoadPetsOptions, loadPets } from './load-pets.ts';
 import { completeNewPet, type NewPet, type Pet, type PetStatus } from './pet.ts';
 import { createPetEdits, type PetEdits } from './pet-edits.ts';
 import {
@@ -55,8 +56,8 @@ export interface Catalogue extends PetEdits {
    * `locationStart` and the id. Throws `idempotency_key_reused` and `idempotency_key_in_use`.
    */
   addOnce(newPet: NewPet, idempotency: Idempotency, locationStart: string): Promise<Given>;
-  /** Adds many, all or none, in their order; gives their number. */
-  load(batches: AsyncIterable<readonly NewPet[]>, onWrite?: () => void): Promise<number>;
+  /** Adds and changes many, all or none, in their order (load-pets.ts). */
+  load(batches: AsyncIterable<readonly LoadedPet[]>, options?: LoadPetsOptions): Promise<LoadedCounts>;
   /** Every animal in batches, oldest first. */
   listAll(): AsyncGenerator<readonly Pet[]>;
 }
@@ -103,9 +104,7 @@ export function createCatalogue(database: Database, firstAnswers: FirstAnswers):
       return given.then(shown);
     },
 
-    load(batches, onWrite) {
-      return database.load('pets', ['name', 'category_id', 'status', 'is_owned'], toRows(batches), onWrite);
-    },
+    load: (batches, options) => loadPets(database, batches, options),
 
     async *listAll() {
       let afterId = 0n;
@@ -117,12 +116,4 @@ export function createCatalogue(database: Database, firstAnswers: FirstAnswers):
       }
     },
   };
-}
-
-async function* toRows(batches: AsyncIterable<readonly NewPet[]>) {
-  for await (const batch of batches)
-    yield batch.map((newPet) => {
-      const { name, categoryId, status } = completeNewPet(newPet);
-      return [name, categoryId, status, 0n];
-    });
 }

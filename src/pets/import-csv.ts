@@ -16,7 +16,7 @@ const quotesRule =
 
 /**
  * The rows of comma-separated values (RFC 4180; LF will do) whose first record names the columns `name`, `categoryId`
- * and, if any, `status`, in any order and among others, which are ignored. An empty status is an omitted one. Throws
+ * and, if any, `status` and `id`, in any order and among others, which are ignored. An empty status or id is an omitted one. Throws
  * OperatorError where columns are missing or doubled, and where a broken quote leaves open where the next row begins.
  */
 export async function* readCsvRows(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<readonly Row[]> {
@@ -37,9 +37,9 @@ export async function* readCsvRows(bytes: AsyncIterable<Uint8Array>): AsyncGener
 function readHeader({ line, isUtf8 }: CsvRecord, columns: readonly string[] | undefined): readonly string[] {
   if (!isUtf8) throw new OperatorError(`line ${line}: the header ${notUtf8Rule}`);
   if (columns === undefined) throw new OperatorError(`line ${line}: the header ${quotesRule}`);
-  for (const name of ['name', 'categoryId', 'status']) {
+  for (const name of ['name', 'categoryId', 'status', 'id']) {
     const count = columns.filter((column) => column === name).length;
-    if (count === 0 && name !== 'status')
+    if (count === 0 && name !== 'status' && name !== 'id')
       throw new OperatorError(`line ${line}: the header must have a column ${name}; commas part the columns`);
     if (count > 1) throw new OperatorError(`line ${line}: the header has the column ${name} ${count} times`);
   }
@@ -55,8 +55,14 @@ function toRow(columns: readonly string[], record: CsvRecord, fields: readonly s
   const name = fields[columns.indexOf('name')];
   const categoryId = fields[columns.indexOf('categoryId')] ?? '';
   const status = fields[columns.indexOf('status')] ?? '';
-  const candidate = { name, categoryId: parseCanonicalInt64(categoryId) ?? categoryId };
-  return { line, candidate: status === '' ? candidate : { ...candidate, status } };
+  const id = fields[columns.indexOf('id')] ?? '';
+  const candidate = {
+    name,
+    categoryId: parseCanonicalInt64(categoryId) ?? categoryId,
+    ...(status !== '' && { status }),
+    ...(id !== '' && { id: parseCanonicalInt64(id) ?? id }),
+  };
+  return { line, candidate };
 }
 
 /** Puts the lines of one record together; blank lines are none. */

@@ -40,12 +40,19 @@ export type PetPatch = Static<typeof PetPatchSchema>;
 export type Pet = Required<Static<typeof PetSchema>>;
 
 const rules = compileObject(NewPetSchema);
+const changeRules = compileObject(Type.Object({ id: PetSchema.properties.id, ...PetPatchSchema.properties }));
 
 /** Whether a value is a NewPet; its int64 must be bigints. Fields that NewPet does not name are ignored. */
 export const isNewPet = rules.accepts;
 
 /** Every rule that a value breaks on its way to be a NewPet, at most one a field; none if it is one. */
 export const findViolations = rules.findViolations;
+
+/** Whether a value is a change of an animal that it names by its id, as a row of a file has it. */
+export const isIdentifiedPatch = changeRules.accepts;
+
+/** Every rule that a value breaks on its way to be such a change. */
+export const findPatchViolations = changeRules.findViolations;
 
 /** An animal to be stored: the named fields alone, with the default of an omitted status (contract section 2). */
 export function completeNewPet({ name, categoryId, status = 'available' }: NewPet): Omit<Pet, 'id'> {

@@ -52,6 +52,21 @@ export interface NamedWork<I, T> {
   readonly body: (input: I) => Work<T>;
 }
 
+/** How rows are loaded. */
+export interface LoadOptions {
+  /** Is told when the reading has ended and the writing begins. */
+  readonly onWrite?: (() => void) | undefined;
+  /** Rows may also change others: each has two more values, the id of the row that it changes, or null, and its line. */
+  readonly changes?:
+    | {
+        /** Runs before rows are added, in the same transaction. All that were read stand in the table `loaded`. */
+        readonly apply: () => Work<void>;
+        /** Undoes everything in the end, and gives how many rows would have been added. */
+        readonly isDryRun: boolean;
+      }
+    | undefined;
+}
+
 /**
  * The seam to the databases. Every method fails with AppError `unavailable` where the database cannot do its part
  * just now, or has been closed, with nothing of it done; only where a connection is lost in the midst of a commit is
@@ -84,14 +99,14 @@ export interface Database {
 
   /**
    * Adds rows to a table, all or none, in the order in which they come, and gives their number. The source is read to
-   * its end before the table is touched; an error that it throws leaves the table as it was. `onWrite` is told when
-   * the reading has ended and the writing begins. Throws OutcomeUnknownError where a connection is lost meanwhile.
+   * its end before the table is touched; an error that it throws leaves the table as it was. Throws OutcomeUnknownError if a
+   * connection is lost meanwhile.
    */
   load(
     table: keyof Tables,
     columns: readonly string[],
     batches: AsyncIterable<readonly (readonly Value[])[]>,
-    onWrite?: () => void,
+    options?: LoadOptions,
   ): Promise<number>;
 
   /**

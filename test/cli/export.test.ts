@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { describe, type TestContext, test } from 'node:test';
 import { type ExportOptions, exportFile } from '../../src/cli/export.ts';
@@ -10,7 +11,7 @@ import { int64Max, int64Min } from '../../src/int64.ts';
 import { petFileFormats } from '../../src/pets/pet-import.ts';
 import { createWorld, listPets, run } from './import-world.ts';
 
-const plain: ExportOptions = { format: 'ndjson', force: false, json: false };
+const plain: ExportOptions = { format: 'ndjson', withoutIds: false, force: false, json: false };
 
 async function createFilledWorld(test: TestContext, count = 2) {
   const world = await createWorld(test);
@@ -42,15 +43,34 @@ describe('export', () => {
   });
 
   for (const format of petFileFormats)
-    test(`as ${format} can be imported into another store without a difference`, async (t) => {
+    test(`as ${format} without ids can be imported into another store without a difference`, async (t) => {
       const { catalogue, folder } = await createFilledWorld(t, 1_001);
       const other = await createWorld(t);
       const file = join(folder, `animals.${format}`);
-      await run((terminal) => exportFile(catalogue, { ...plain, format, output: file }, terminal));
       await run((terminal) =>
-        importFile(other.catalogue, { file, skipInvalid: false, json: false }, terminal),
+        exportFile(catalogue, { ...plain, format, withoutIds: true, output: file }, terminal),
+      );
+      await run((terminal) =>
+        importFile(other.catalogue, { file, skipInvalid: false, dryRun: false, json: false }, terminal),
       );
       assert.deepEqual(await listPets(other.catalogue), await listPets(catalogue));
+    });
+
+  for (const format of petFileFormats)
+    test(`as ${format} can be imported into the same store and changes nothing`, async (t) => {
+      const { catalogue, folder } = await createFilledWorld(t, 1_001);
+      const before = await listPets(catalogue);
+      const file = join(folder, `animals.${format}`);
+      await run((terminal) => exportFile(catalogue, { ...plain, format, output: file }, terminal));
+      const options = { file, skipInvalid: false, dryRun: false, json: true };
+      const { stdout } = await run((terminal) => importFile(catalogue, options, terminal));
+      assert.partialDeepStrictEqual(JSON.parse(stdout), { imported: 0, changed: 1_001 });
+      assert.deepEqual(await listPets(catalogue), before);
+      const store = new DatabaseSync(join(folder, 'store.db'));
+      const { count } =
+        store.prepare("select count(*) as count from events where type <> 'pet.added'").get() ?? {};
+      store.close();
+      assert.equal(count, 0);
     });
 
   test('reads no further ahead than standard output takes it', async (t) => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, type TestContext, test } from 'node:test';
 import { type ImportOptions, importFile } from '../../src/cli/import.ts';
 import { systemClock } from '../../src/clock.ts';
@@ -8,6 +9,7 @@ import { OperatorError, OutcomeUnknownError, UsageError } from '../../src/errors
 import type { Catalogue } from '../../src/pets/catalogue.ts';
 import { openCatalogue } from '../support/catalogue.ts';
 import { findPostgres } from '../support/engines.ts';
+import { eventually } from '../support/redis-server.ts';
 import { startRelay } from '../support/relay.ts';
 import { createWorld, listPets, run } from './import-world.ts';
 
@@ -27,7 +29,8 @@ async function runImport(
   const file = name === '-' ? name : join(folder, name);
   if (name !== '-') await writeFile(file, content);
   const ran = await run(
-    (terminal) => importFile(catalogue, { file, skipInvalid: false, json: false, ...given }, terminal),
+    (terminal) =>
+      importFile(catalogue, { file, skipInvalid: false, dryRun: false, json: false, ...given }, terminal),
     { stdin: content, isTTY },
   );
   return { ...ran, file, pets: await listPets(catalogue) };
@@ -88,7 +91,7 @@ describe('import', () => {
     const { catalogue, folder } = await createWorld(t);
     const file = join(folder, 'nowhere.csv');
     const { error } = await run((terminal) =>
-      importFile(catalogue, { file, skipInvalid: false, json: false }, terminal),
+      importFile(catalogue, { file, skipInvalid: false, dryRun: false, json: false }, terminal),
     );
     assertRefused(error, /nowhere\.csv cannot be read: ENOENT/);
   });
@@ -140,7 +143,7 @@ describe('import of a file with bad rows', () => {
       { json: true },
     );
     const { errors, ...rest } = JSON.parse(stdout);
-    assert.deepEqual(rest, { imported: 0, skipped: 0, errorsTotal: 1_234 });
+    assert.deepEqual(rest, { imported: 0, changed: 0, dryRun: false, skipped: 0, errorsTotal: 1_234 });
     assert.equal(errors.length, 1_000);
     assert.deepEqual(errors.slice(0, 2), [
       { line: 1, field: 'categoryId', rule: 'is required' },
@@ -157,6 +160,8 @@ describe('import of a file with bad rows', () => {
     });
     assert.deepEqual(JSON.parse(stdout), {
       imported: 1,
+      changed: 0,
+      dryRun: false,
       skipped: 1,
       errors: [{ line: 3, field: 'categoryId', rule: categoryRule }],
       errorsTotal: 1,
@@ -170,21 +175,43 @@ test('import tells that its outcome is not known where the connection is lost as
   const store = await postgres.createStore(t);
   const relay = await startRelay(t, store.url);
   const catalogue = openCatalogue(await store.open(relay.url), systemClock);
+  await store.execute(`create function wait() returns trigger language plpgsql as
+    'begin perform pg_sleep(30); return null; end'`);
+  await store.execute('create trigger slow after insert on pets for each statement execute function wait()');
+  let cutting: Promise<void> | undefined;
+  async function cutWhileInserting(): Promise<void> {
+    await eventually(
+      async () =>
+        (await store.execute("select 1 from pg_stat_activity where wait_event = 'PgSleep'")).length > 0,
+    );
+    await relay.cut();
+  }
   const cut: Catalogue = {
     ...catalogue,
-    load: (batches, onWrite) =>
-      catalogue.load(batches, () => {
-        void relay.cut();
-        onWrite?.();
+    load: (batches, options) =>
+      catalogue.load(batches, {
+        ...options,
+        check() {
+          options?.check?.();
+          cutting = cutWhileInserting();
+        },
       }),
   };
-  const options = { file: '-', format: 'csv', skipInvalid: false, json: true } as const;
+  const options = { file: '-', format: 'csv', skipInvalid: false, dryRun: false, json: true } as const;
   const { stdout, error } = await run((terminal) => importFile(cut, options, terminal), {
     stdin: `${header}Rex,1,\n`,
   });
-  assert.deepEqual(JSON.parse(stdout), { imported: null, skipped: 0, errors: [], errorsTotal: 0 });
+  assert.deepEqual(JSON.parse(stdout), {
+    imported: null,
+    changed: null,
+    dryRun: false,
+    skipped: 0,
+    errors: [],
+    errorsTotal: 0,
+  });
   assert.ok(error instanceof OutcomeUnknownError);
   assert.match(error.message, /^it is not known whether/);
+  await cutting;
 });
 
 test('import --skip-invalid of a file that cannot be read to its end skips nothing and adds nothing', async (t) => {
@@ -221,9 +248,136 @@ test('the example catalogues can be imported', async (t) => {
   ] as const) {
     const file = join(import.meta.dirname, '../../examples', name);
     const { stdout, stderr } = await run((terminal) =>
-      importFile(catalogue, { file, skipInvalid: false, json: true }, terminal),
+      importFile(catalogue, { file, skipInvalid: false, dryRun: false, json: true }, terminal),
     );
-    assert.deepEqual(JSON.parse(stdout), { imported: count, skipped: 0, errors: [], errorsTotal: 0 });
+    assert.deepEqual(JSON.parse(stdout), {
+      imported: count,
+      changed: 0,
+      dryRun: false,
+      skipped: 0,
+      errors: [],
+      errorsTotal: 0,
+    });
     assert.equal(stderr, '');
   }
+});
+
+describe('rows with an id', () => {
+  const exported = 'id,name,categoryId,status\n';
+
+  async function prepare(t: TestContext) {
+    const { folder, catalogue } = await createWorld(t);
+    for (const name of ['Rex', 'Tom', 'Kit']) await catalogue.add({ name, categoryId: 1n });
+    const list = async () =>
+      (await catalogue.list({ limit: 100, status: null, newestId: null })).pets.toReversed();
+    async function load(name: string, content: string, given: Partial<ImportOptions> = {}) {
+      const file = join(folder, name);
+      await writeFile(file, content);
+      const options = { file, skipInvalid: false, dryRun: false, json: true, ...given };
+      return run((terminal) => importFile(catalogue, options, terminal));
+    }
+    return { folder, catalogue, list, load };
+  }
+
+  test('change those animals, and the others are added', async (t) => {
+    const { list, load } = await prepare(t);
+    const { stdout, error } = await load('a.csv', `${exported}2,Max,7,sold\n,New,8,\n3,Kit,1,\n`);
+    assert.equal(error, null);
+    assert.partialDeepStrictEqual(JSON.parse(stdout), { imported: 1, changed: 2, skipped: 0, dryRun: false });
+    assert.deepEqual(await list(), [
+      { id: 1n, name: 'Rex', categoryId: 1n, status: 'available' },
+      { id: 2n, name: 'Max', categoryId: 7n, status: 'sold' },
+      { id: 3n, name: 'Kit', categoryId: 1n, status: 'available' },
+      { id: 4n, name: 'New', categoryId: 8n, status: 'available' },
+    ]);
+  });
+
+  test('leave as it is what they leave out', async (t) => {
+    const { list, load } = await prepare(t);
+    await load('a.ndjson', '{"id":1,"status":"sold"}\n{"id":2,"name":"Max"}\n{"id":3}\n');
+    assert.deepEqual(
+      (await list()).map(({ name, status }) => [name, status]),
+      [
+        ['Rex', 'sold'],
+        ['Max', 'available'],
+        ['Kit', 'available'],
+      ],
+    );
+  });
+
+  test('that name no animal, one twice or another status of an owned one are bad, and nothing is imported', async (t) => {
+    const { folder, list, load } = await prepare(t);
+    const file = new DatabaseSync(join(folder, 'store.db'));
+    file.exec("update pets set is_owned = 1, status = 'pending' where id = 3");
+    const before = await list();
+    const content = `${exported}9,A,1,\n1,B,1,\n1,C,1,\n3,D,1,sold\n,E,1,\n2,F,1,\n`;
+    const refused = await load('a.csv', content);
+    assert.deepEqual(JSON.parse(refused.stdout).errors, [
+      { line: 2, field: 'id', rule: 'names no animal' },
+      { line: 4, field: 'id', rule: 'stands in a row before' },
+      {
+        line: 5,
+        field: 'status',
+        rule: 'must stay as it is: an order owns this animal, and only the order changes its status',
+      },
+    ]);
+    assertRefused(refused.error, /^nothing was imported: 3 of 6 rows are invalid/);
+    assert.deepEqual(await list(), before);
+    const skipped = await load('a.csv', content, { skipInvalid: true });
+    file.close();
+    assert.partialDeepStrictEqual(JSON.parse(skipped.stdout), { imported: 1, changed: 2, skipped: 3 });
+    assert.deepEqual(
+      (await list()).map(({ name }) => name),
+      ['B', 'F', 'Kit', 'E'],
+    );
+  });
+
+  test('whose fields break a rule are told with it', async (t) => {
+    const { load } = await prepare(t);
+    const { stdout } = await load(
+      'a.ndjson',
+      '{"id":"1"}\n{"id":1.5}\n{"id":1,"status":"lost"}\n{"id":1,"name":null}\n',
+    );
+    const errors = JSON.parse(stdout).errors as { line: number; field: string }[];
+    assert.deepEqual(
+      errors.map(({ line, field }) => [line, field]),
+      [
+        [1, 'id'],
+        [2, 'id'],
+        [3, 'status'],
+        [4, 'name'],
+      ],
+    );
+  });
+
+  test('write their events and count in the inventory', async (t) => {
+    const { folder, load } = await prepare(t);
+    await load('a.csv', `${exported}1,Rex,1,sold\n2,Tom,1,\n,New,1,\n`);
+    const file = new DatabaseSync(join(folder, 'store.db'));
+    const events = file.prepare('select type, pet_id from events where id > 3 order by id').all();
+    const totals = file.prepare('select available, pending, sold from inventory_totals').get();
+    file.close();
+    assert.deepEqual(
+      events.map(({ type, pet_id }) => [type, pet_id]),
+      [
+        ['pet.updated', 1],
+        ['pet.added', 4],
+      ],
+    );
+    assert.deepEqual({ ...totals }, { available: 3, pending: 0, sold: 1 });
+  });
+});
+
+test('import --dry-run checks everything and writes nothing', async (t) => {
+  const { folder, catalogue } = await createWorld(t);
+  await catalogue.add({ name: 'Rex', categoryId: 1n });
+  const file = join(folder, 'a.csv');
+  await writeFile(file, 'id,name,categoryId\n1,Max,2\n,Tom,3\n7,Kit,4\n');
+  const options = { file, skipInvalid: true, dryRun: true, json: false } as const;
+  const { stdout, stderr, error } = await run((terminal) => importFile(catalogue, options, terminal));
+  assert.equal(error, null);
+  assert.match(stdout, /^would import 1 animal and change 1 from .* s, skipped 1 invalid row\n$/);
+  assert.match(stderr, /^line 4: id names no animal\n/);
+  const { pets } = await catalogue.list({ limit: 100, status: null, newestId: null });
+  assert.deepEqual(pets, [{ id: 1n, name: 'Rex', categoryId: 1n, status: 'available' }]);
 });

@@ -148,7 +148,7 @@ export function describeCatalogue(engine: Engine): void {
         [rex, { name: 'Tom', categoryId: int64Max }],
         [{ name: 'Kit', categoryId: int64Min, status: 'sold' as const }],
       ];
-      assert.equal(await catalogue.load(inTurn(batches)), 3);
+      assert.deepEqual(await catalogue.load(inTurn(batches)), { added: 3, changed: 0 });
       const { pets } = await catalogue.list(everything);
       assert.deepEqual(
         pets.map(({ id, ...pet }) => pet).toReversed(),
@@ -173,7 +173,7 @@ export function describeCatalogue(engine: Engine): void {
         yield [rex];
         events.push(`${(await catalogue.list(everything)).pets.length} there`);
       };
-      await catalogue.load(source(), () => events.push('writing'));
+      await catalogue.load(source(), { onWrite: () => void events.push('writing') });
       assert.deepEqual(events, ['0 there', 'writing']);
     });
 

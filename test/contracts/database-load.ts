@@ -108,7 +108,7 @@ export function describeLoad(engine: Engine): void {
           events.push(`${await countPets(database)} there`);
         }
       };
-      await database.load('pets', columns, source(), () => events.push('writing'));
+      await database.load('pets', columns, source(), { onWrite: () => void events.push('writing') });
       assert.deepEqual(events, ['0 there', '0 there', 'writing']);
       assert.equal(await countPets(database), 20);
     });

@@ -58,7 +58,9 @@ test('of a load whose connection is lost as it is written, it is told that its o
   const relay = await startRelay(t, store.url);
   const database = await store.open(relay.url);
   await assert.rejects(
-    database.load('pets', ['name', 'category_id', 'status', 'is_owned'], rexes(), () => void relay.cut()),
+    database.load('pets', ['name', 'category_id', 'status', 'is_owned'], rexes(), {
+      onWrite: () => void relay.cut(),
+    }),
     OutcomeUnknownError,
   );
 });

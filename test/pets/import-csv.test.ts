@@ -28,8 +28,21 @@ describe('the rows of a CSV file', () => {
   });
 
   test('may have columns that no animal has', async () => {
-    const { pets } = await readFile('id,name,note,categoryId\n7,Rex,,1\n', 'csv');
+    const { pets } = await readFile('note,name,age,categoryId\n7,Rex,,1\n', 'csv');
     assert.deepEqual(pets, [rex]);
+  });
+
+  test('name an animal to be changed by its id, unless that is empty', async () => {
+    const { pets } = await readFile('id,name,categoryId\n7,Rex,1\n,Rex,1\n', 'csv');
+    assert.deepEqual(pets, [{ ...rex, id: 7n, line: 2 }, rex]);
+    const { badRows } = await readFile('id,name,categoryId\n07,Rex,1\nx,Rex,1\n', 'csv');
+    assert.deepEqual(
+      badRows.map(({ line, violations }) => [line, violations[0]?.field]),
+      [
+        [2, 'id'],
+        [3, 'id'],
+      ],
+    );
   });
 
   test('omit the status where its column is missing or empty', async () => {

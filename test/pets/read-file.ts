@@ -1,9 +1,9 @@
-import type { NewPet } from '../../src/pets/pet.ts';
+import type { LoadedPet } from '../../src/pets/load-pets.ts';
 import { type PetFileFormat, readPets } from '../../src/pets/pet-import.ts';
 import type { Violation } from '../../src/schema.ts';
 
 export interface ReadFile {
-  readonly pets: readonly NewPet[];
+  readonly pets: readonly LoadedPet[];
   readonly badRows: readonly { readonly line: number; readonly violations: readonly Violation[] }[];
 }
 
@@ -13,7 +13,7 @@ export async function readFile(
   format: PetFileFormat,
   chunkBytes = 65_536,
 ): Promise<ReadFile> {
-  const pets: NewPet[] = [];
+  const pets: LoadedPet[] = [];
   const badRows: ReadFile['badRows'][number][] = [];
   const chunks = splitIntoChunks(Buffer.from(content), chunkBytes);
   const batches = readPets(chunks, format, (line, violations) => badRows.push({ line, violations }));

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Client, type ClientBase, type ClientConfig, type QueryConfig, type QueryResult, types } from 'pg';
 import { compileStatement, placeParameters } from '../compile.ts';
-import type { Parameters, Statement } from '../database.ts';
+import type { Parameters, Statement, Work } from '../database.ts';
 import { throwStorageError } from './faults.ts';
 
 /** Integers come as bigints whatever their width, bytes as Buffers, text as it is. */
@@ -84,4 +84,11 @@ export async function query<P extends Parameters, R>(
 /** Sends SQL; fails with AppError `unavailable` for a fault, else with the driver's error as it is. */
 export function send(client: ClientBase, sql: QueryConfig): Promise<QueryResult> {
   return client.query(sql).catch(throwStorageError);
+}
+
+/** Runs a work to its end, inside a transaction that is open. */
+export async function runWork<T>(client: ClientBase, work: Work<T>): Promise<T> {
+  let next = work.next([]);
+  while (!next.done) next = work.next(await query(client, next.value.statement, next.value.parameters));
+  return next.value;
 }

@@ -2,11 +2,11 @@ import { Kysely, PostgresDialect } from 'kysely';
 import { type ClientBase, DatabaseError, Pool } from 'pg';
 import { minuteMs } from '../../clock.ts';
 import { OperatorError } from '../../errors.ts';
-import type { Database, Isolation, NamedWork, Work } from '../database.ts';
+import type { Database, Isolation, NamedWork } from '../database.ts';
 import { isNewest, migrate } from '../migrations/migrate.ts';
 import { toOpeningError } from '../opening-error.ts';
 import type { Tables } from '../tables.ts';
-import { connectionSettings, describeServer, query, removeLimits, send } from './client.ts';
+import { connectionSettings, describeServer, query, removeLimits, runWork, send } from './client.ts';
 import { isConnectionSpoilt } from './faults.ts';
 import { loadRows } from './load.ts';
 import { watchAccounts } from './notices.ts';
@@ -108,10 +108,4 @@ async function transact<I, T>(
     if (!isConnectionSpoilt(error)) await send(client, { text: 'rollback' }).catch(() => undefined);
     throw error;
   }
-}
-
-async function runWork<T>(client: ClientBase, work: Work<T>): Promise<T> {
-  let next = work.next([]);
-  while (!next.done) next = work.next(await query(client, next.value.statement, next.value.parameters));
-  return next.value;
 }

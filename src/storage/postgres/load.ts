@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
 import { OutcomeUnknownError } from '../../errors.ts';
 import type { Database, Value } from '../database.ts';
-import { createClient, removeLimits, send } from './client.ts';
+import { createClient, removeLimits, runWork, send } from './client.ts';
 import { isToldByServer, throwConnectionError } from './faults.ts';
 
 /**
@@ -10,7 +10,7 @@ import { isToldByServer, throwConnectionError } from './faults.ts';
  */
 export async function loadRows(
   url: string,
-  ...[table, columns, batches, onWrite = () => undefined]: Parameters<Database['load']>
+  ...[table, columns, batches, { onWrite, changes } = {}]: Parameters<Database['load']>
 ): Promise<number> {
   const client = createClient(url);
   try {
@@ -19,14 +19,26 @@ export async function loadRows(
     const names = columns.join(', ');
     await send(client, { text: `create temp table loaded as select ${names} from ${table} with no data` });
     await send(client, { text: 'alter table loaded add place bigint generated always as identity' });
-    await stageRows(client, columns, batches);
-    onWrite();
-    const text = `insert into ${table} (${names}) select ${names} from loaded order by place`;
-    const { rowCount } = await send(client, { text }).catch(throwUnlessOpen);
-    return rowCount ?? 0;
+    if (changes !== undefined)
+      await send(client, { text: 'alter table loaded add id bigint, add line bigint' });
+    await stageRows(client, changes === undefined ? columns : [...columns, 'id', 'line'], batches);
+    onWrite?.();
+    const text = `insert into ${table} (${names}) select ${names} from loaded
+      ${changes === undefined ? '' : 'where id is null'} order by place`;
+    if (changes === undefined) return await sendCounted(client, text);
+    await send(client, { text: 'create index on loaded (id); analyze loaded; begin' });
+    await runWork(client, changes.apply());
+    const added = await sendCounted(client, text);
+    await send(client, { text: changes.isDryRun ? 'rollback' : 'commit' }).catch(throwUnlessOpen);
+    return added;
   } finally {
     await client.end();
   }
+}
+
+async function sendCounted(client: ClientBase, text: string): Promise<number> {
+  const { rowCount } = await send(client, { text }).catch(throwUnlessOpen);
+  return rowCount ?? 0;
 }
 
 /** The server may have committed where it could not tell so. */

@@ -3,6 +3,7 @@ import { closeSync, openSync, rmSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Database, Value } from '../database.ts';
 import { lockWaitMsMax, openConnection, repeatWhileBusy } from './connection.ts';
+import { runWork } from './query.ts';
 
 /**
  * `load` of the SQLite engine. The rows wait in a staging database of their own beside the store, so memory is bounded,
@@ -11,7 +12,7 @@ import { lockWaitMsMax, openConnection, repeatWhileBusy } from './connection.ts'
  */
 export async function loadRows(
   path: string,
-  ...[table, columns, batches, onWrite = () => undefined]: Parameters<Database['load']>
+  ...[table, columns, batches, { onWrite, changes } = {}]: Parameters<Database['load']>
 ): Promise<number> {
   const connection = await repeatWhileBusy(() => openConnection(path, 0), lockWaitMsMax);
   const { raw } = connection;
@@ -19,23 +20,30 @@ export async function loadRows(
   try {
     const names = columns.join(', ');
     raw.exec(`create table staging.loaded as select ${names} from ${table} where false`);
-    await stageRows(raw, columns, batches);
-    onWrite();
+    if (changes !== undefined) raw.exec(addChangeColumns);
+    await stageRows(raw, changes === undefined ? columns : [...columns, 'id', 'line'], batches);
+    if (changes !== undefined) raw.exec('create index staging.loaded_by_id on loaded (id)');
+    onWrite?.();
     await repeatWhileBusy(() => raw.exec('begin immediate'), lockWaitMsMax);
+    if (changes !== undefined) runWork(connection, changes.apply());
     const insert = raw.prepare(
-      `insert into main.${table} (${names}) select ${names} from staging.loaded order by rowid`,
+      `insert into main.${table} (${names}) select ${names} from staging.loaded
+        ${changes === undefined ? '' : 'where id is null'} order by rowid`,
     );
     // It gives the last row's id as well, and throws where that is past 2^53 and no bigint.
     insert.setReadBigInts(true);
-    const { changes } = insert.run();
+    const added = insert.run().changes;
     connection.requireInPlace();
-    raw.exec('commit');
-    return Number(changes);
+    raw.exec(changes?.isDryRun ? 'rollback' : 'commit');
+    return Number(added);
   } finally {
     connection.close();
     staging.remove();
   }
 }
+
+const addChangeColumns =
+  'alter table staging.loaded add column id integer; alter table staging.loaded add column line integer';
 
 /**
  * Attaches an empty database as `staging`. It needs no sync: nobody reads it after a crash. Its journal stays in memory,

@@ -1,0 +1,89 @@
+import { sql } from 'kysely';
+import { statement, step, type Work } from '../storage/database.ts';
+
+/** A row of the table `loaded` (database.ts); what an animal's change leaves out is null. */
+interface Loaded {
+  readonly id: bigint | null;
+  readonly line: bigint;
+  readonly name: string | null;
+  readonly category_id: bigint | null;
+  readonly status: string | null;
+}
+
+const loaded = sql<Loaded>`loaded`.as('loaded');
+
+/** Why a row cannot change the animal that it names; null if it can. */
+const problem = sql<'unknown' | 'repeated' | 'owned' | null>`case
+  when pets.id is null then 'unknown'
+  when exists (select 1 from loaded as earlier where earlier.id = loaded.id and earlier.line < loaded.line) then 'repeated'
+  when pets.is_owned = 1 and loaded.status <> pets.status then 'owned' end`;
+
+/** The rows that cannot change their animals, by line: `count` of those after `afterLine`. */
+const selectBadChanges = statement<{ afterLine: bigint; count: bigint }>()((query, p) =>
+  query
+    .selectFrom(loaded)
+    .leftJoin('pets', 'pets.id', 'loaded.id')
+    .select(['loaded.line', problem.as('problem')])
+    .where('loaded.id', 'is not', null)
+    .where('loaded.line', '>', p.afterLine)
+    .where(sql<boolean>`${problem} is not null`)
+    .orderBy('loaded.line')
+    .limit(p.count),
+);
+
+/** Keeps others from the animals that are to be changed until the transaction ends. On SQLite nobody else writes. */
+const lockChanged = statement<Record<never, never>>()((query, _, { engine }) => {
+  const changed = query.selectFrom('pets').innerJoin(loaded, 'loaded.id', 'pets.id').select('pets.id');
+  const locked = engine === 'postgres' ? changed.forUpdate('pets') : changed;
+  return query.selectFrom(locked.as('locked')).select(sql<bigint>`count(*)`.as('count'));
+});
+
+const countChanges = statement<Record<never, never>>()((query) =>
+  query
+    .selectFrom(loaded)
+    .innerJoin('pets', 'pets.id', 'loaded.id')
+    .select(sql<bigint>`count(*)`.as('count'))
+    .where(sql<boolean>`${problem} is null`),
+);
+
+const applyChanges = statement<Record<never, never>>()((query) =>
+  query
+    .updateTable('pets')
+    .from(loaded)
+    .set({
+      name: sql<string>`coalesce(loaded.name, pets.name)`,
+      category_id: sql<bigint>`coalesce(loaded.category_id, pets.category_id)`,
+      status: sql<string>`coalesce(loaded.status, pets.status)`,
+    })
+    .whereRef('pets.id', '=', 'loaded.id')
+    .where(sql<boolean>`${problem} is null`),
+);
+
+const badRowsMax = 1_000n;
+
+const rules = {
+  unknown: 'names no animal',
+  repeated: 'stands in a row before',
+  owned: 'must stay as it is: an order owns this animal, and only the order changes its status',
+} as const;
+
+/** Told of each row that cannot change its animal, with the field and the rule that it breaks. */
+export type OnBadChange = (line: number, field: string, rule: string) => void;
+
+/** Inside a load: finds the rows that cannot change their animals, lets the others do so, and gives their number. */
+export function* changeLoadedPets(onBadChange: OnBadChange, check: () => void): Work<number> {
+  yield* step(lockChanged, {});
+  let afterLine = -1n;
+  for (;;) {
+    const rows = yield* step(selectBadChanges, { afterLine, count: badRowsMax });
+    for (const { line, problem: found } of rows)
+      if (found !== null) onBadChange(Number(line), found === 'owned' ? 'status' : 'id', rules[found]);
+    const last = rows.at(-1);
+    if (last === undefined) break;
+    afterLine = last.line;
+  }
+  check();
+  const [changed] = yield* step(countChanges, {});
+  yield* step(applyChanges, {});
+  return Number(changed?.count ?? 0);
+}
