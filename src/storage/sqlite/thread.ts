@@ -38,7 +38,16 @@ function createFinder() {
 
   return ({ newStatements, calls }: Request) => {
     statements.push(...newStatements);
-    return Promise.all(calls.map(findCall));
+    return Promise.all(calls.map((sent) => findCall(sent).catch(failAlone)));
+  };
+}
+
+/** A call that cannot be found, as where no file can be opened any more, fails as the others of its transaction go on. */
+function failAlone(error: unknown): Call {
+  return {
+    work: () => {
+      throw error;
+    },
   };
 }
 

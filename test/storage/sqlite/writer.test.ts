@@ -172,10 +172,13 @@ test('a write beyond those that may wait is refused at once', async (t) => {
   await Promise.all([underWay, ...waiting]);
 });
 
-test('a work that its module does not export fails alone, as the mistake that it is', async (t) => {
-  const { writer, write } = await startWriter(t);
-  await assert.rejects(writer.transact({ ...doNothing, name: 'missing' }, null), /exports no work "missing"/);
-  await write();
+test('a work that its module does not export fails alone among others, as the mistake that it is', async (t) => {
+  const { writer, write, batches } = await startWriter(t);
+  const mistake = writer.transact({ ...doNothing, name: 'missing' }, null);
+  const others = [write(), writer.run(insertWindow, { subject: 'a', used: 1n }), write()];
+  await assert.rejects(mistake, /exports no work "missing"/);
+  await Promise.all(others);
+  assert.deepEqual(batches, [4]);
 });
 
 describe('closing', () => {
