@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { dayMs, minuteMs, secondMs } from '../clock.ts';
+import { stringifyExactJson } from '../exact-json.ts';
 import { compileObject, enumField, int64Field, nameField, timeField, wholeNumberField } from '../schema.ts';
 
 /** What an order may be (contract section 12). While it is `reserved` or `completed` it owns its animal. */
@@ -93,6 +94,11 @@ export function toOrder(row: OrderRow, showsAccount: boolean): Order {
     ...(row.closed_at_ms !== null && { closedAt: formatTime(row.closed_at_ms) }),
     ...(showsAccount && row.account !== null && { account: row.account }),
   };
+}
+
+/** The text of an order, or of a page of them, as every answer has it. */
+export function writeOrders(orders: Order | readonly Order[]): string {
+  return stringifyExactJson(orders);
 }
 
 function formatTime(ms: bigint): string {

@@ -1,11 +1,10 @@
 import { AppError } from '../errors.ts';
-import { stringifyExactJson } from '../exact-json.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import type { Given, Idempotency } from '../idempotency/first-answer.ts';
 import { closeOverdueHold, expireHold } from '../pets/close-overdue-hold.ts';
 import { openHoldsOf, type PlanName } from '../plans/plan.ts';
 import { defineWork, step, type Work } from '../storage/database.ts';
-import { type OrderRow, toOrder } from './order.ts';
+import { type OrderRow, toOrder, writeOrders } from './order.ts';
 import { claimPet, insertOrder, selectOverdueOf } from './place-order-rows.ts';
 
 /** An order that is to be placed. */
@@ -37,7 +36,7 @@ export const placeOrder = defineWork(
     answerOnce(placing.idempotency, placing.nowMs, function* () {
       if (placing.closesOverdue) yield* closeOverdueHold(placing.petId);
       const row = yield* addOrder(placing);
-      const body = stringifyExactJson(toOrder(row, placing.isManager));
+      const body = writeOrders(toOrder(row, placing.isManager));
       return { status: 201, location: `/orders/${row.id}`, body };
     }),
   'row locks',

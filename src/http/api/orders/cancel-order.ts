@@ -1,4 +1,4 @@
-import { OrderSchema } from '../../../orders/order.ts';
+import { OrderSchema, writeOrders } from '../../../orders/order.ts';
 import { defineOperation } from '../../operation.ts';
 import { cancelled } from './examples.ts';
 import { OrderParams, readOrderId } from './order-id.ts';
@@ -26,6 +26,7 @@ export const cancelOrder = defineOperation({
   failures: ['not_found', 'order_closed'],
 
   async handle({ params, caller }, { orders }) {
-    return { status: 200, body: await orders.close('cancel', readOrderId(params), readerOf(caller)) };
+    const order = await orders.close('cancel', readOrderId(params), readerOf(caller));
+    return { status: 200, text: writeOrders(order) };
   },
 });

@@ -1,4 +1,4 @@
-import { OrderSchema } from '../../../orders/order.ts';
+import { OrderSchema, writeOrders } from '../../../orders/order.ts';
 import { after } from '../../../soon.ts';
 import { defineOperation } from '../../operation.ts';
 import { completed, reserved } from './examples.ts';
@@ -30,6 +30,9 @@ export const getOrder = defineOperation({
   failures: ['not_found'],
 
   handle({ params, caller }, { orders }) {
-    return after(orders.get(readOrderId(params), readerOf(caller)), (body) => ({ status: 200, body }));
+    return after(orders.get(readOrderId(params), readerOf(caller)), (order) => ({
+      status: 200,
+      text: writeOrders(order),
+    }));
   },
 });

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { AppError } from '../../../errors.ts';
-import { OrderSchema, OrderStatusSchema } from '../../../orders/order.ts';
+import { OrderSchema, OrderStatusSchema, writeOrders } from '../../../orders/order.ts';
 import type { OrderReader } from '../../../orders/orders.ts';
 import { int64Field, nameField } from '../../../schema.ts';
 import { after } from '../../../soon.ts';
@@ -69,11 +69,12 @@ export const listOrders = defineOperation({
     if (cursor !== undefined && newestId === null)
       throw new AppError('invalid_parameter', `cursor ${cursorRule}`);
     const page = orders.list({ limit, status, petId, reference, newestId }, reader);
-    return after(page, ({ orders: body, nextNewestId }) => {
-      if (nextNewestId === null) return { status: 200, body };
+    return after(page, ({ orders: listed, nextNewestId }) => {
+      const text = writeOrders(listed);
+      if (nextNewestId === null) return { status: 200, text };
       const next = cursors.write(list, nextNewestId);
       const link = `<${baseUrl}/orders?limit=${limit}${formatFilters(query)}&cursor=${next}>; rel="next"`;
-      return { status: 200, body, headers: { link } };
+      return { status: 200, text, headers: { link } };
     });
   },
 });
