@@ -43,6 +43,8 @@ export interface App {
 
 /** A kill may lose the last second of counts, and under full load a flush may be late. */
 const flushMs = secondMs / 2;
+/** An animal whose hold is over is available within 2 s. */
+const expiryMs = secondMs / 2;
 /** How long requests that are running may take to finish once the service is told to stop. */
 export const drainMsMax = 7 * secondMs;
 /** How long what waits in memory may take to be written then. */
@@ -131,6 +133,7 @@ async function startService(
   jobs.every(flushMs, flush);
   jobs.every(minuteMs, () => firstAnswers.sweep());
   jobs.every(secondMs, () => foldInventory(database));
+  jobs.every(expiryMs, () => store.orders.expire());
   const stop = async () => {
     jobs.stop();
     const countsAreElsewhere = shared?.sharing().mode === 'shared';

@@ -15,6 +15,16 @@ export function int64Field(description: string) {
   return Type.Unsafe<bigint>({ type: 'integer', format: 'int64', description });
 }
 
+/** A whole number of a body within bounds: a bigint in the program, a JSON integer on the wire. */
+export function wholeNumberField(description: string, bounds: { minimum: number; maximum: number }) {
+  return Type.Unsafe<bigint>({ type: 'integer', format: 'int32', ...bounds, description });
+}
+
+/** A time, RFC 3339 in UTC with milliseconds. */
+export function timeField(description: string) {
+  return Type.String({ format: 'date-time', minLength: 24, maxLength: 24, description });
+}
+
 /** A name, kept as it was sent: 1 to 255 code points, by the rules of contract section 2. */
 export function nameField(description: string, example: string) {
   return Type.String({
@@ -91,10 +101,19 @@ function asChecked(schema: TSchema): TSchema {
   if ('pattern' in schema && schema.pattern === publishedNamePattern)
     return { ...schema, pattern: namePattern };
   if ('format' in schema && schema.format === 'int64') return Type.Refine(Type.Unknown(), isInt64);
+  if ('format' in schema && schema.format === 'int32') return asWholeNumber(schema);
   if (!('properties' in schema)) return schema;
   const properties = Object.entries(schema.properties as Record<string, TSchema>);
   return {
     ...schema,
     properties: Object.fromEntries(properties.map(([name, property]) => [name, asChecked(property)])),
   };
+}
+
+function asWholeNumber(schema: TSchema): TSchema {
+  const { minimum, maximum } = schema as unknown as { minimum: number; maximum: number };
+  return Type.Refine(
+    Type.Unknown(),
+    (value) => typeof value === 'bigint' && value >= minimum && value <= maximum,
+  );
 }

@@ -5,6 +5,7 @@ import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import { createFirstAnswers, type FirstAnswers } from './idempotency/first-answers.ts';
 import { type CountInventory, createInventory } from './inventory/inventory.ts';
+import { createOrders, type Orders } from './orders/orders.ts';
 import { type Catalogue, createCatalogue } from './pets/catalogue.ts';
 import type { Database } from './storage/database.ts';
 import { openDatabase } from './storage/open-database.ts';
@@ -14,6 +15,7 @@ export interface Store {
   readonly database: Database;
   readonly catalogue: Catalogue;
   readonly countInventory: CountInventory;
+  readonly orders: Orders;
   readonly firstAnswers: FirstAnswers;
   readonly keyring: Keyring;
   readonly accounts: Accounts;
@@ -28,11 +30,13 @@ export async function openStore(
 ): Promise<Store> {
   const database = wrap(await openDatabase(config.databaseUrl));
   const firstAnswers = createFirstAnswers(database, clock);
+  const catalogue = createCatalogue(database, firstAnswers);
   return {
     database,
     firstAnswers,
-    catalogue: createCatalogue(database, firstAnswers),
+    catalogue,
     countInventory: createInventory(database),
+    orders: createOrders(database, firstAnswers, catalogue.stamps.forget),
     keyring: createKeyring(database, clock, keyEnvironmentOf[config.environment]),
     accounts: createAccounts(database),
     close: () => database.close(),

@@ -65,12 +65,11 @@ function compileAnswers({ method, answers }: Operation, announcement: string): (
 
   return ({ status, body, text, headers, validated }) => {
     const lines = headers === undefined ? announcement : announcement + toLines(headers);
-    if (text !== undefined) return makeAnswer(status, text, lines);
-    const write = writers.get(status);
-    if (write === undefined) return { ...makeEmptyAnswer(status), lines };
+    const written = text ?? writers.get(status)?.(body);
+    if (written === undefined) return { ...makeEmptyAnswer(status), lines };
     return method === 'GET'
-      ? makeTaggedAnswer(write(body), lines, jsonType, validated)
-      : makeAnswer(status, write(body), lines);
+      ? makeTaggedAnswer(written, lines, jsonType, validated)
+      : makeAnswer(status, written, lines);
   };
 }
 

@@ -25,6 +25,14 @@ const listedLimits: Record<Exclude<PlanName, 'enterprise'>, Limits> = {
   business: { perMinute: 1_000, perDay: 100_000 },
 };
 
+/** How many holds an account has open at once (contract section 12); an account on Enterprise may name another number. */
+export const openHoldsOf: Readonly<Record<PlanName, number>> = {
+  free: 5,
+  pro: 25,
+  business: 100,
+  enterprise: 100,
+};
+
 /** The numbers of Free, which also hold for an address without a valid key (contract section 6). */
 export const freeLimits = listedLimits.free;
 

@@ -39,6 +39,7 @@ export async function startBuiltServer(
   const server = buildServer({
     ...store,
     catalogue: wrap(store.catalogue),
+    orders: store.orders,
     verifier,
     limiter: createLimiter({ counters: createMemoryCounters(), clock }),
     cursors: createCursors(Buffer.alloc(32)),

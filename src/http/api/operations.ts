@@ -1,6 +1,7 @@
 import type { Operation } from '../operation.ts';
+import { orderOperations } from './orders/operations.ts';
 import { petOperations } from './pets/operations.ts';
 import { storeOperations } from './store/operations.ts';
 
 /** Every operation of the interface, in the order of the reference. */
-export const operations: readonly Operation[] = [...petOperations, ...storeOperations];
+export const operations: readonly Operation[] = [...petOperations, ...storeOperations, ...orderOperations];

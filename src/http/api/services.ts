@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import type { CountInventory } from '../../inventory/inventory.ts';
+import type { Orders } from '../../orders/orders.ts';
 import type { Catalogue } from '../../pets/catalogue.ts';
 import type { Cursors } from '../request/cursor.ts';
 
@@ -7,6 +8,7 @@ import type { Cursors } from '../request/cursor.ts';
 export interface Services {
   readonly catalogue: Catalogue;
   readonly countInventory: CountInventory;
+  readonly orders: Orders;
   readonly clock: Clock;
   readonly cursors: Cursors;
   /** What the links of answers begin with: the public base address, or `/v1`. */

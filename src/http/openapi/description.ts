@@ -15,6 +15,7 @@ may change.`;
 const tags = [
   { name: 'pets', description: 'The animals of the catalogue.' },
   { name: 'store', description: 'What the store has.' },
+  { name: 'orders', description: 'Reservations and sales of animals.' },
 ];
 
 /** The text of `/openapi.json`: OpenAPI 3.1, from the operations alone. */

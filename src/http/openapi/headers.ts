@@ -50,7 +50,7 @@ export const responseHeaders = {
     text,
     '"Xq3o0cYhPz2mYy1mJx4yTA"',
   ),
-  Location: always("The new animal's address.", text, '/v1/pets/42'),
+  Location: always('The address of what was added.', text, '/v1/pets/42'),
   Link: sometimes(
     '`rel="next"`: the page that follows; absent on the last.',
     '</v1/pets?limit=20&cursor=AwAAAAAAAAAqk0hUPrn5kq0tSQ>; rel="next"',

@@ -2,6 +2,7 @@ import Type, { type TSchema } from 'typebox';
 import { errorCodes } from '../../errors.ts';
 import { stringifyExactJson } from '../../exact-json.ts';
 import { int64Max, int64Min } from '../../int64.ts';
+import { NewOrderSchema, OrderSchema, OrderStatusSchema } from '../../orders/order.ts';
 import { NewPetSchema, PetPatchSchema, PetSchema, PetStatusSchema } from '../../pets/pet.ts';
 
 /** Interface section 2, Error. */
@@ -30,6 +31,9 @@ const shared: readonly (readonly [name: string, schema: TSchema, description: st
   ['NewPet', NewPetSchema, 'An animal to be added.'],
   ['PetPatch', PetPatchSchema, 'A change of an animal: what it leaves out stays as it is.'],
   ['PetStatus', PetStatusSchema, 'Availability of an animal.'],
+  ['Order', OrderSchema, 'An order: the reservation of an animal, and what became of it.'],
+  ['NewOrder', NewOrderSchema, 'An order to be placed.'],
+  ['OrderStatus', OrderStatusSchema, 'What has become of an order.'],
   ['Error', ErrorSchema, 'What went wrong.'],
 ];
 

@@ -30,7 +30,10 @@ function createOrders(types: ColumnTypes) {
     ) ${types.end}`,
     // An animal has at most one order that owns it.
     sql`create unique index orders_owning on orders (pet_id) where status in ('reserved', 'completed')`,
-    sql`create index orders_by_expiry on orders (expires_at_ms) where status = 'reserved'`,
+    // An order is open, and has no end yet, while it is reserved. These know it by that, so that nothing that asks for a
+    // status takes them for an index of statuses.
+    sql`create index orders_by_expiry on orders (expires_at_ms, id) where closed_at_ms is null`,
+    sql`create index orders_open on orders (account_id, expires_at_ms) where closed_at_ms is null`,
     sql`create index orders_by_account on orders (account_id, id)`,
     sql`create index orders_by_account_and_status on orders (account_id, status, id)`,
     sql`create index orders_by_status on orders (status, id)`,

@@ -1,0 +1,32 @@
+import { OrderSchema, writeOrders } from '../../../orders/order.ts';
+import { defineOperation } from '../../operation.ts';
+import { completed } from './examples.ts';
+import { OrderParams, readOrderId } from './order-id.ts';
+import { readerOf } from './order-reader.ts';
+
+/** Contract section 12. */
+export const completeOrder = defineOperation({
+  id: 'completeOrder',
+  method: 'POST',
+  path: '/orders/{orderId}/complete',
+  tag: 'orders',
+  scope: 'orders:write',
+  stability: 'beta',
+  summary: 'Complete an order',
+  description:
+    'Sells the reserved animal, which becomes `sold`. Authorise the payment before and capture it after: from `expiresAt` on an order cannot be completed. To complete it again changes nothing and is answered alike. No body is needed.',
+  params: OrderParams,
+  answers: {
+    200: {
+      description: 'The animal is sold.',
+      body: OrderSchema,
+      examples: { completed: { summary: 'The order', value: completed } },
+    },
+  },
+  failures: ['not_found', 'order_closed', 'order_expired'],
+
+  async handle({ params, caller }, { orders }) {
+    const order = await orders.close('complete', readOrderId(params), readerOf(caller));
+    return { status: 200, text: writeOrders(order) };
+  },
+});

@@ -1,0 +1,38 @@
+import { OrderSchema, writeOrders } from '../../../orders/order.ts';
+import { after } from '../../../soon.ts';
+import { defineOperation } from '../../operation.ts';
+import { completed, reserved } from './examples.ts';
+import { OrderParams, readOrderId } from './order-id.ts';
+import { readerOf } from './order-reader.ts';
+
+/** Contract section 12. */
+export const getOrder = defineOperation({
+  id: 'getOrder',
+  method: 'GET',
+  path: '/orders/{orderId}',
+  tag: 'orders',
+  scope: 'orders:read',
+  stability: 'beta',
+  summary: 'Get an order',
+  description:
+    'Returns one order of the account; with the scope `orders:manage` of any account. A hold counts as expired from its `expiresAt` on.',
+  params: OrderParams,
+  answers: {
+    200: {
+      description: 'The requested order.',
+      body: OrderSchema,
+      examples: {
+        reserved: { summary: 'An open hold', value: reserved },
+        completed: { summary: 'A sale', value: completed },
+      },
+    },
+  },
+  failures: ['not_found'],
+
+  handle({ params, caller }, { orders }) {
+    return after(orders.get(readOrderId(params), readerOf(caller)), (order) => ({
+      status: 200,
+      text: writeOrders(order),
+    }));
+  },
+});

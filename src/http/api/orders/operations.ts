@@ -1,0 +1,17 @@
+import type { Operation } from '../../operation.ts';
+import { cancelOrder } from './cancel-order.ts';
+import { completeOrder } from './complete-order.ts';
+import { getOrder } from './get-order.ts';
+import { listOrders } from './list-orders.ts';
+import { placeOrder } from './place-order.ts';
+import { returnOrder } from './return-order.ts';
+
+/** Contract section 12. */
+export const orderOperations: readonly Operation[] = [
+  listOrders,
+  placeOrder,
+  getOrder,
+  completeOrder,
+  cancelOrder,
+  returnOrder,
+];

@@ -1,0 +1,16 @@
+import Type from 'typebox';
+import { parseCanonicalInt64 } from '../../../int64.ts';
+import { orderNotFound } from '../../../orders/close-order.ts';
+import { int64Field } from '../../../schema.ts';
+
+/** The path parameter of an order. */
+export const OrderParams = Type.Object({
+  orderId: { ...int64Field('Identifier of the order.'), examples: [7] },
+});
+
+/** The id in the path. Throws `not_found` for a text that is no canonical decimal int64: it names no order. */
+export function readOrderId({ orderId = '' }: Readonly<Record<string, string | undefined>>): bigint {
+  const id = parseCanonicalInt64(orderId);
+  if (id === null) throw orderNotFound();
+  return id;
+}

@@ -1,0 +1,50 @@
+import { secondMs } from '../../../clock.ts';
+import { AppError } from '../../../errors.ts';
+import { computeEtag } from '../../../etag.ts';
+import { holdSeconds, NewOrderSchema, OrderSchema } from '../../../orders/order.ts';
+import { defineOperation } from '../../operation.ts';
+import { toOutcome } from '../first-answer.ts';
+import { reserved } from './examples.ts';
+import { readerOf } from './order-reader.ts';
+
+/** Contract section 12. */
+export const placeOrder = defineOperation({
+  id: 'placeOrder',
+  method: 'POST',
+  path: '/orders',
+  tag: 'orders',
+  scope: 'orders:write',
+  stability: 'beta',
+  summary: 'Place an order',
+  description:
+    'Reserves an available animal, which becomes `pending`, until `expiresAt`: `holdSeconds` from now, 900 if it is left out. Complete the order before then, or the animal is available again. Of simultaneous orders for one animal exactly one succeeds. With an `Idempotency-Key` a retry never orders twice. How many holds an account may have open follows from its plan.',
+  body: NewOrderSchema,
+  bodyExamples: {
+    least: { summary: 'Required fields', value: { petId: 42 } },
+    complete: { summary: 'All fields', value: { petId: 42, holdSeconds: 900, reference: 'A-1017' } },
+  },
+  isIdempotent: true,
+  answers: {
+    201: {
+      description: 'The animal is reserved.',
+      body: OrderSchema,
+      headers: ['Location', 'ETag'],
+      examples: { reserved: { summary: 'The new order', value: reserved } },
+    },
+  },
+  failures: ['not_found', 'pet_unavailable', 'limit_reached'],
+
+  async handle({ body, caller, idempotency }, { orders, baseUrl }) {
+    const { petId, holdSeconds: seconds = BigInt(holdSeconds.default), reference = null } = body;
+    const reader = readerOf(caller);
+    if (seconds > holdSeconds.max && !reader.isManager)
+      throw new AppError(
+        'invalid_body',
+        `holdSeconds must be an integer from ${holdSeconds.min} to ${holdSeconds.max}`,
+      );
+    const order = { petId, holdMs: Number(seconds) * secondMs, reference };
+    const given = await orders.place(order, reader, idempotency);
+    const { headers, ...outcome } = toOutcome(given, baseUrl);
+    return { ...outcome, headers: { ...headers, etag: computeEtag(given.answer.body) } };
+  },
+});

@@ -1,0 +1,101 @@
+import { type RawBuilder, sql } from 'kysely';
+import { type Statement, statement } from '../storage/database.ts';
+import type { OrderRow } from './order.ts';
+import { writtenColumns } from './order-columns.ts';
+
+/** What a client may do to its order. */
+export type OrderAction = 'complete' | 'cancel' | 'return';
+
+/** From which status an action leads to which, and what becomes of the animal (contract section 12). */
+export const transitions = {
+  complete: { from: 'reserved', to: 'completed', petStatus: 'sold', isOwned: 1 },
+  cancel: { from: 'reserved', to: 'cancelled', petStatus: 'available', isOwned: 0 },
+  return: { from: 'completed', to: 'returned', petStatus: 'pending', isOwned: 0 },
+} as const;
+
+/** `accountId` is null for a key that may act on any account's orders. */
+type Closing = { id: bigint; accountId: bigint | null };
+
+/** The order, if the action may be done to it now by the store's clock. */
+function findOrder(action: OrderAction, p: Closing, nowMs: RawBuilder<bigint>): RawBuilder<unknown> {
+  const { from } = transitions[action];
+  const isInTime = from === 'reserved' ? sql`and orders.expires_at_ms > ${nowMs}` : sql``;
+  return sql`orders where orders.id = ${p.id} and orders.status = ${sql.lit(from)} ${isInTime}
+    and (cast(${p.accountId} as bigint) is null or orders.account_id = ${p.accountId})`;
+}
+
+const setPet = (action: OrderAction) => {
+  const { petStatus, isOwned } = transitions[action];
+  return sql`status = ${sql.lit(petStatus)}, is_owned = ${sql.lit(isOwned)}`;
+};
+
+/**
+ * For PostgreSQL: does an action in one statement, which is a transaction by itself; gives the order's row, or none if
+ * the action may not be done. It waits for whoever holds the order's row and then decides anew. The animal is written
+ * first: all of it is counted before the order is written, so that the events come in this order.
+ */
+export const closeInOneStatement: Readonly<Record<OrderAction, Statement<Closing, OrderRow>>> = {
+  complete: closeAtOnce('complete'),
+  cancel: closeAtOnce('cancel'),
+  return: closeAtOnce('return'),
+};
+
+function closeAtOnce(action: OrderAction): Statement<Closing, OrderRow> {
+  return statement<Closing>()((query, p, { nowMs }) =>
+    query
+      .with(
+        'locked',
+        () => sql<{ id: bigint; pet_id: bigint }>`(select orders.id, orders.pet_id
+          from ${findOrder(action, p, nowMs)} for no key update)`,
+      )
+      .with(
+        'written',
+        () => sql<{ id: bigint }>`(update pets set ${setPet(action)} from locked
+          where pets.id = locked.pet_id returning pets.id)`,
+      )
+      .with(
+        'closed',
+        () => sql<OrderRow>`(update orders set status = ${sql.lit(transitions[action].to)}, closed_at_ms = ${nowMs}
+          from locked where orders.id = locked.id and (select count(*) from written) = 1
+          returning ${writtenColumns})`,
+      )
+      .selectFrom('closed')
+      .selectAll(),
+  );
+}
+
+/** For SQLite, inside a work: writes the animal of an order, if the action may be done; a row if so. */
+export const writePetOf: Readonly<Record<OrderAction, Statement<Closing, { id: bigint }>>> = {
+  complete: writePet('complete'),
+  cancel: writePet('cancel'),
+  return: writePet('return'),
+};
+
+function writePet(action: OrderAction): Statement<Closing, { id: bigint }> {
+  const { petStatus, isOwned } = transitions[action];
+  return statement<Closing>()((query, p, { nowMs }) =>
+    query
+      .updateTable('pets')
+      .set({ status: sql.lit(petStatus), is_owned: sql<bigint>`${sql.lit(isOwned)}` })
+      .where('id', '=', sql<bigint>`(select orders.pet_id from ${findOrder(action, p, nowMs)})`)
+      .returning('id'),
+  );
+}
+
+/** For SQLite, inside a work: writes the order itself. */
+export const writeOrder: Readonly<Record<OrderAction, Statement<{ id: bigint }, OrderRow>>> = {
+  complete: writeClosed('complete'),
+  cancel: writeClosed('cancel'),
+  return: writeClosed('return'),
+};
+
+function writeClosed(action: OrderAction): Statement<{ id: bigint }, OrderRow> {
+  return statement<{ id: bigint }>()((query, p, { nowMs }) =>
+    query
+      .updateTable('orders')
+      .set({ status: sql.lit(transitions[action].to), closed_at_ms: nowMs })
+      .where('id', '=', p.id)
+      .returning(writtenColumns as never)
+      .$castTo<OrderRow>(),
+  );
+}

@@ -1,0 +1,86 @@
+import { sql } from 'kysely';
+import { AppError } from '../errors.ts';
+import { expireHold } from '../pets/close-overdue-hold.ts';
+import { type Database, defineWork, statement, step, type Work } from '../storage/database.ts';
+
+const batchRows = 50n;
+
+/** Overdue holds in the order of their ends, from where the last batch ended. */
+const selectOverdue = statement<{ afterMs: bigint; afterId: bigint; count: bigint }>()(
+  (query, p, { nowMs }) =>
+    query
+      .selectFrom('orders')
+      .select(['id', 'expires_at_ms'])
+      .where('closed_at_ms', 'is', null)
+      .where('expires_at_ms', '<=', nowMs)
+      .where(({ eb, refTuple, tuple }) =>
+        eb(refTuple('expires_at_ms', 'id'), '>', tuple(p.afterMs as never, p.afterId as never)),
+      )
+      .orderBy('expires_at_ms')
+      .orderBy('id')
+      .limit(p.count),
+);
+
+/** Of some holds those that are still to be closed and that nobody else is closing; locked on PostgreSQL. */
+const lockOverdue = statement<{ ids: string }>()((query, p, { engine, nowMs, listIntegers }) => {
+  const overdue = query
+    .selectFrom('orders')
+    .select(['id', 'pet_id'])
+    .where('id', 'in', sql<bigint>`${listIntegers(p.ids)}`)
+    .where('closed_at_ms', 'is', null)
+    .where('expires_at_ms', '<=', nowMs)
+    .orderBy('expires_at_ms')
+    .orderBy('id');
+  return engine === 'postgres' ? overdue.forUpdate().skipLocked() : overdue;
+});
+
+/** Closes those of some overdue holds that nobody else closes; gives their number. */
+export const closeOverdueHolds = defineWork(
+  import.meta.url,
+  'closeOverdueHolds',
+  function* ({ ids }: { readonly ids: readonly bigint[] }): Work<number> {
+    const overdue = yield* step(lockOverdue, { ids: `[${ids.join()}]` });
+    for (const { id, pet_id } of overdue) yield* expireHold(id, pet_id);
+    return overdue.length;
+  },
+  'row locks',
+);
+
+/**
+ * Closes all holds that are over, in the order of their ends and a bounded number in each transaction; gives their
+ * number. Several instances share the work. A hold that cannot be closed stops no other; the first failure is thrown at
+ * the end.
+ */
+export async function expireOrders(database: Database): Promise<number> {
+  const failures: unknown[] = [];
+
+  /** A batch that fails is done one by one. */
+  async function close(ids: readonly bigint[]): Promise<number> {
+    try {
+      return await database.transact(closeOverdueHolds, { ids });
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'unavailable') throw error;
+      if (ids.length > 1) return closeEach(ids);
+      failures.push(error);
+      return 0;
+    }
+  }
+
+  async function closeEach(ids: readonly bigint[]): Promise<number> {
+    let closed = 0;
+    for (const id of ids) closed += await close([id]);
+    return closed;
+  }
+
+  let after = { afterMs: 0n, afterId: 0n };
+  let closed = 0;
+  for (;;) {
+    const rows = await database.read(selectOverdue, { ...after, count: batchRows });
+    const last = rows.at(-1);
+    if (last === undefined) break;
+    closed += await close(rows.map(({ id }) => id));
+    after = { afterMs: last.expires_at_ms, afterId: last.id };
+  }
+  if (failures.length > 0) throw failures[0];
+  return closed;
+}

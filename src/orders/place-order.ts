@@ -1,0 +1,71 @@
+import { AppError } from '../errors.ts';
+import { answerOnce } from '../idempotency/answer-once.ts';
+import type { Given, Idempotency } from '../idempotency/first-answer.ts';
+import { closeOverdueHold, expireHold } from '../pets/close-overdue-hold.ts';
+import { openHoldsOf, type PlanName } from '../plans/plan.ts';
+import { defineWork, step, type Work } from '../storage/database.ts';
+import { type OrderRow, toOrder, writeOrders } from './order.ts';
+import { claimPet, insertOrder, selectOverdueOf } from './place-order-rows.ts';
+
+/** An order that is to be placed. */
+export interface Placing {
+  readonly petId: bigint;
+  readonly holdMs: number;
+  readonly reference: string | null;
+  readonly accountId: bigint;
+  /** A key with `orders:manage`: its holds are not limited, and it is told whose order it is. */
+  readonly isManager: boolean;
+  readonly idempotency: Idempotency | null;
+  readonly nowMs: number;
+  /** Whether the animal's hold is over, and is to be closed first. */
+  readonly closesOverdue: boolean;
+}
+
+/** How many overdue holds are looked for at once. */
+const closedAtOnce = 100n;
+
+/**
+ * Takes the animal and adds its order, or gives the first answer of the key. Throws `pet_unavailable` if there is no such
+ * animal, too, and `limit_reached`. An animal whose hold is over is locked after its order, as everywhere: so the hold is
+ * closed before anything else, or not at all.
+ */
+export const placeOrder = defineWork(
+  import.meta.url,
+  'placeOrder',
+  (placing: Placing): Work<Given> =>
+    answerOnce(placing.idempotency, placing.nowMs, function* () {
+      if (placing.closesOverdue) yield* closeOverdueHold(placing.petId);
+      const row = yield* addOrder(placing);
+      const body = writeOrders(toOrder(row, placing.isManager));
+      return { status: 201, location: `/orders/${row.id}`, body };
+    }),
+  'row locks',
+);
+
+function* addOrder({ petId, holdMs, reference, accountId, isManager }: Placing): Work<OrderRow> {
+  const [claimed] = yield* step(claimPet, { petId, limitedId: isManager ? null : accountId });
+  if (claimed === undefined) throw new AppError('pet_unavailable', 'petId: this animal is not available');
+  const openHoldsMax = isManager ? null : readOpenHoldsMax(claimed);
+  const order = { accountId, petId, reference, holdMs: BigInt(holdMs), openHoldsMax };
+  const [row] = yield* step(insertOrder, { ...order, countsOverdue: 1n });
+  if (row !== undefined) return row;
+  yield* closeOverdueOf(accountId);
+  const [late] = yield* step(insertOrder, { ...order, countsOverdue: 0n });
+  if (late !== undefined) return late;
+  throw new AppError(
+    'limit_reached',
+    `this account has ${openHoldsMax} open holds, which is all that it may have`,
+  );
+}
+
+function readOpenHoldsMax(account: { plan: string | null; open_holds: bigint | null }): bigint {
+  return account.open_holds ?? BigInt(openHoldsOf[account.plan as PlanName]);
+}
+
+function* closeOverdueOf(accountId: bigint): Work<void> {
+  for (;;) {
+    const overdue = yield* step(selectOverdueOf, { accountId, count: closedAtOnce });
+    for (const { id, pet_id } of overdue) yield* expireHold(id, pet_id);
+    if (overdue.length < closedAtOnce) return;
+  }
+}

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { insertAccount } from '../../src/accounts/account-rows.ts';
+import { parseExactJson } from '../../src/exact-json.ts';
+import { hashIdempotencyKey, type Idempotency } from '../../src/idempotency/first-answer.ts';
+import { createFirstAnswers } from '../../src/idempotency/first-answers.ts';
+import { type CompleteOrder, createOrders, type OrderReader, type Orders } from '../../src/orders/orders.ts';
+import { insertPet } from '../../src/pets/pet-rows.ts';
+import type { PlanName } from '../../src/plans/plan.ts';
+import type { Database } from '../../src/storage/database.ts';
+import type { Engine, Store } from '../support/engines.ts';
+
+/** An order as a text of JSON has it. */
+export interface ShownOrder {
+  readonly id: bigint;
+  readonly petId: bigint;
+  readonly status: string;
+  readonly reference?: string;
+  readonly createdAt: string;
+  readonly expiresAt: string;
+  readonly closedAt?: string;
+  readonly account?: string;
+}
+
+/** A store that sells, of one test's own. */
+export interface Shop {
+  readonly store: Store;
+  readonly database: Database;
+  readonly orders: Orders;
+  /** The orders as another instance has them. */
+  openOther(address?: string): Promise<Orders>;
+  addPet(status?: string): Promise<bigint>;
+  /** A key of a new account. */
+  addBuyer(plan?: PlanName): Promise<OrderReader>;
+  /** Places an order and gives it. */
+  place(reader: OrderReader, petId: bigint, rest?: Partial<CompleteOrder>): Promise<ShownOrder>;
+  /** Ends the holds of some orders, or of all, by moving their end to the past. */
+  endHolds(...ids: bigint[]): Promise<void>;
+  /** The statuses of an animal and of its orders, the newest first, as their rows have them. */
+  readRows(petId: bigint): Promise<string>;
+  /** The events since the last call, as `type status`. */
+  takeEvents(): Promise<string[]>;
+}
+
+const hour = 3_600_000;
+const maybe = { reference: null, holdMs: hour };
+
+/** Opens a shop over a store of an engine. */
+export async function openShop(t: TestContext, engine: Engine): Promise<Shop> {
+  const store = await engine.createStore(t);
+  const database = await store.open();
+  const orders = openOrders(database);
+  let accounts = 0;
+  let taken = 0;
+
+  return {
+    store,
+    database,
+    orders,
+    openOther: async (address) => openOrders(await store.open(address)),
+
+    async addPet(status = 'available') {
+      const [row] = await database.run(insertPet, { name: 'Rex', categoryId: 1n, status });
+      assert.ok(row);
+      return row.id;
+    },
+
+    async addBuyer(plan = 'business') {
+      accounts += 1;
+      const limit = plan === 'enterprise' ? 7n : null;
+      const account = { name: `buyer ${accounts}`, plan, perMinute: limit, perDay: limit, createdAtMs: 0n };
+      const [row] = await database.run(insertAccount, account);
+      assert.ok(row);
+      return { accountId: row.id, isManager: false };
+    },
+
+    place: async (reader, petId, rest = {}) =>
+      readOrder(await orders.place({ ...maybe, petId, ...rest }, reader, null)),
+
+    async endHolds(...ids) {
+      const which = ids.length === 0 ? '' : `and id in (${ids.join()})`;
+      await store.execute(
+        `update orders set expires_at_ms = created_at_ms - 3600000 + id where status = 'reserved' ${which}`,
+      );
+    },
+
+    async readRows(petId) {
+      const [pet] = (await store.execute(
+        `select status, is_owned as owned from pets where id = ${petId}`,
+      )) as { status: string; owned: unknown }[];
+      const placed = (await store.execute(
+        `select status from orders where pet_id = ${petId} order by id desc`,
+      )) as { status: string }[];
+      const owned = Number(pet?.owned) === 1 ? ' owned' : '';
+      return [`${pet?.status}${owned}`, ...placed.map(({ status }) => status)].join(', ');
+    },
+
+    async takeEvents() {
+      const events = await listEvents(store);
+      const fresh = events.slice(taken);
+      taken = events.length;
+      return fresh;
+    },
+  };
+}
+
+function openOrders(database: Database): Orders {
+  return createOrders(database, createFirstAnswers(database, Date.now), () => undefined);
+}
+
+/** The order in an answer. */
+export function readOrder({ answer }: { readonly answer: { readonly body: string } }): ShownOrder {
+  return parseExactJson(answer.body) as ShownOrder;
+}
+
+/** The same key may act on the orders of all accounts. */
+export function asManager({ accountId }: OrderReader): OrderReader {
+  return { accountId, isManager: true };
+}
+
+/** A request with an Idempotency-Key. */
+export function keyed({ accountId }: OrderReader, key: string, body = 'body'): Idempotency {
+  return {
+    accountId,
+    keyHash: hashIdempotencyKey(accountId, key),
+    operation: 'placeOrder',
+    bodyHash: new Uint8Array(Buffer.from(body.padEnd(32))),
+  };
+}
+
+/** Every event in its order, wherever it stands. */
+async function listEvents(store: Store): Promise<string[]> {
+  const events: string[] = [];
+  for (const table of ['events', 'event_outbox'])
+    for (const row of await store.execute(`select type, data from ${table} order by id`)) {
+      const { type, data } = row as { type: string; data: string };
+      events.push(`${type} ${JSON.parse(data).status}`);
+    }
+  return events;
+}

@@ -1,0 +1,4 @@
+import { findPostgres } from '../support/engines.ts';
+import { describeOrders } from './orders.ts';
+
+describeOrders(await findPostgres());

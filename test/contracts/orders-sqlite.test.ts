@@ -1,0 +1,4 @@
+import { sqliteEngine } from '../support/engines.ts';
+import { describeOrders } from './orders.ts';
+
+describeOrders(sqliteEngine);

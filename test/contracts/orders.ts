@@ -1,0 +1,414 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { OrderAction } from '../../src/orders/close-order-rows.ts';
+import type { OrderStatus } from '../../src/orders/order.ts';
+import type { Orders } from '../../src/orders/orders.ts';
+import type { Engine } from '../support/engines.ts';
+import { asManager, keyed, openShop, readOrder, type Shop } from './order-shop.ts';
+
+const hold = { holdMs: 3_600_000, reference: null };
+const actions: readonly OrderAction[] = ['complete', 'cancel', 'return'];
+
+/** How an order comes to each state; an overdue hold is one that no sweeper has closed. */
+const states: Readonly<Record<OrderStatus | 'overdue', (shop: Shop, id: bigint) => Promise<unknown>>> = {
+  reserved: async () => undefined,
+  overdue: (shop, id) => shop.endHolds(id),
+  expired: (shop, id) => shop.endHolds(id).then(() => shop.orders.expire()),
+  completed: ({ orders }, id) => orders.close('complete', id, manager),
+  cancelled: ({ orders }, id) => orders.close('cancel', id, manager),
+  returned: ({ orders }, id) =>
+    orders.close('complete', id, manager).then(() => orders.close('return', id, manager)),
+};
+const manager = { accountId: 0n, isManager: true };
+
+/** What each action does to each state: the status that it leads to, or the code of its refusal. */
+const outcomes: Readonly<Record<keyof typeof states, readonly [string, string, string]>> = {
+  reserved: ['completed', 'cancelled', 'order_closed'],
+  overdue: ['order_expired', 'order_closed', 'order_closed'],
+  expired: ['order_expired', 'order_closed', 'order_closed'],
+  completed: ['completed', 'order_closed', 'returned'],
+  cancelled: ['order_closed', 'cancelled', 'order_closed'],
+  returned: ['order_closed', 'order_closed', 'returned'],
+};
+
+const events: Readonly<Record<string, string[]>> = {
+  'reserved complete': ['pet.updated sold', 'order.completed completed'],
+  'reserved cancel': ['pet.updated available', 'order.cancelled cancelled'],
+  'completed return': ['pet.updated pending', 'order.returned returned'],
+};
+
+async function outcomeOf(done: Promise<{ readonly status: string }>): Promise<string> {
+  return done.then(
+    ({ status }) => status,
+    (error) => error.code ?? String(error),
+  );
+}
+
+/** Contract section 12, as src/orders/orders.ts promises it, on any engine. */
+export function describeOrders(engine: Engine): void {
+  describe(`orders on ${engine.name}`, { skip: engine.skip }, () => {
+    test('an order takes an available animal, and is shown as it was placed', async (t) => {
+      const shop = await openShop(t, engine);
+      const buyer = await shop.addBuyer();
+      const petId = await shop.addPet();
+      await shop.takeEvents();
+      const placed = await shop.place(buyer, petId, { holdMs: 60_000, reference: 'A-1 🐈' });
+      assert.deepEqual(Object.keys(placed), ['id', 'petId', 'status', 'reference', 'createdAt', 'expiresAt']);
+      assert.deepEqual([placed.petId, placed.status, placed.reference], [petId, 'reserved', 'A-1 🐈']);
+      assert.equal(Date.parse(placed.expiresAt) - Date.parse(placed.createdAt), 60_000);
+      assert.deepEqual(await shop.orders.get(placed.id, buyer), placed);
+      assert.equal(await shop.readRows(petId), 'pending owned, reserved');
+      assert.deepEqual(await shop.takeEvents(), ['pet.updated pending', 'order.reserved reserved']);
+    });
+
+    test('an animal that is not available, or not there, is not taken, and nothing is written', async (t) => {
+      const shop = await openShop(t, engine);
+      const buyer = await shop.addBuyer();
+      const pets = [await shop.addPet('pending'), await shop.addPet('sold'), await shop.addPet()];
+      const taken = pets[2] as bigint;
+      await shop.place(buyer, taken);
+      await shop.takeEvents();
+      for (const petId of pets) assert.equal(await outcomeOf(shop.place(buyer, petId)), 'pet_unavailable');
+      for (const petId of [0n, -1n, 99n, 2n ** 63n - 1n])
+        assert.equal(await outcomeOf(shop.place(buyer, petId)), 'not_found');
+      assert.deepEqual(await shop.takeEvents(), []);
+      assert.equal(await shop.readRows(taken), 'pending owned, reserved');
+    });
+
+    test('every action does to an order of every state what it should, and else nothing', async (t) => {
+      const shop = await openShop(t, engine);
+      const buyer = await shop.addBuyer();
+      for (const [state, reach] of Object.entries(states))
+        for (const [index, action] of actions.entries()) {
+          const petId = await shop.addPet();
+          const { id } = await shop.place(buyer, petId);
+          await reach(shop, id);
+          const before = await shop.readRows(petId);
+          await shop.takeEvents();
+          const outcome = outcomes[state as keyof typeof states][index] as string;
+          assert.equal(
+            await outcomeOf(shop.orders.close(action, id, manager)),
+            outcome,
+            `${state} ${action}`,
+          );
+          const expected = events[`${state} ${action}`] ?? [];
+          assert.deepEqual(await shop.takeEvents(), expected);
+          if (expected.length === 0) assert.equal(await shop.readRows(petId), before);
+        }
+    });
+
+    test('the animal goes with its order', async (t) => {
+      const shop = await openShop(t, engine);
+      const buyer = await shop.addBuyer();
+      const petId = await shop.addPet();
+      const first = await shop.place(buyer, petId);
+      await shop.orders.close('cancel', first.id, buyer);
+      assert.equal(await shop.readRows(petId), 'available, cancelled');
+      const second = await shop.place(buyer, petId);
+      const completed = await shop.orders.close('complete', second.id, buyer);
+      assert.equal(completed.closedAt !== undefined && completed.closedAt >= second.createdAt, true);
+      assert.equal(await shop.readRows(petId), 'sold owned, completed, cancelled');
+      await shop.orders.close('return', second.id, asManager(buyer));
+      assert.equal(await shop.readRows(petId), 'pending, returned, cancelled');
+    });
+
+    test('a hold is over from its end on, whoever asks for it, and no sweeper is waited for', async (t) => {
+      const shop = await openShop(t, engine);
+      const buyer = await shop.addBuyer();
+      const petId = await shop.addPet();
+      const { id } = await shop.place(buyer, petId);
+      await shop.endHolds();
+      const { status, closedAt, expiresAt } = await shop.orders.get(id, buyer);
+      assert.deepEqual([status, closedAt], ['expired', expiresAt]);
+      assert.equal(await shop.readRows(petId), 'pending owned, reserved');
+      const list = async (wanted: OrderStatus) =>
+        (await listAll(shop.orders, buyer, { status: wanted })).map((one) => one.id);
+      assert.deepEqual([await list('reserved'), await list('expired')], [[], [id]]);
+    });
+
+    test('the sweep closes what is over in the order of its end, and nothing else', async (t) => {
+      const shop = await openShop(t, engine);
+      const buyer = await shop.addBuyer();
+      const placed = [];
+      for (let n = 0; n < 4; n += 1) placed.push(await shop.place(buyer, await shop.addPet()));
+      const [one, two, three, open] = placed.map(({ id }) => id) as [bigint, bigint, bigint, bigint];
+      await shop.endHolds(one, two, three);
+      await shop.store.execute(`update orders set expires_at_ms = 1 where id = ${three}`);
+      await shop.takeEvents();
+      assert.equal(await shop.orders.expire(), 3);
+      assert.deepEqual(
+        await shop.takeEvents(),
+        Array(3).fill(['pet.updated available', 'order.expired expired']).flat(),
+      );
+      assert.equal(await shop.orders.expire(), 0);
+      for (const id of [one, two, three]) {
+        const { status, closedAt, expiresAt } = await shop.orders.get(id, buyer);
+        assert.deepEqual([status, closedAt], ['expired', expiresAt]);
+      }
+      assert.equal((await shop.orders.get(open, buyer)).status, 'reserved');
+      const expired = (await shop.store.execute(
+        `select data from ${engine.name === 'SQLite' ? 'events' : 'event_outbox'} where type = 'order.expired' order by id`,
+      )) as { data: string }[];
+      assert.deepEqual(
+        expired.map(({ data }) => BigInt(JSON.parse(data).id)),
+        [three, one, two],
+      );
+    });
+
+    test('an order for an animal whose hold is over closes that first, in the same transaction', async (t) => {
+      const shop = await openShop(t, engine);
+      const [first, second] = [await shop.addBuyer(), await shop.addBuyer()];
+      const petId = await shop.addPet();
+      await shop.place(first, petId);
+      await shop.endHolds();
+      await shop.takeEvents();
+      await shop.place(second, petId);
+      assert.deepEqual(await shop.takeEvents(), [
+        'pet.updated available',
+        'order.expired expired',
+        'pet.updated pending',
+        'order.reserved reserved',
+      ]);
+      assert.equal(await shop.readRows(petId), 'pending owned, reserved, expired');
+    });
+
+    test('what belongs to another account is not there, but for a manager', async (t) => {
+      const shop = await openShop(t, engine);
+      const [owner, other] = [await shop.addBuyer(), await shop.addBuyer()];
+      const { id } = await shop.place(owner, await shop.addPet());
+      await assert.rejects(async () => shop.orders.get(id, other), { code: 'not_found' });
+      for (const action of actions)
+        assert.equal(await outcomeOf(shop.orders.close(action, id, other)), 'not_found');
+      assert.deepEqual(await listAll(shop.orders, other), []);
+      assert.equal((await shop.orders.get(id, asManager(other))).account, 'buyer 1');
+      assert.deepEqual(
+        (await listAll(shop.orders, asManager(other))).map(({ account }) => account),
+        ['buyer 1'],
+      );
+      assert.equal((await shop.orders.close('complete', id, asManager(other))).account, 'buyer 1');
+    });
+
+    test('a list is filtered by status, animal and reference together, newest first, page by page', async (t) => {
+      const shop = await openShop(t, engine);
+      const [buyer, other] = [await shop.addBuyer(), await shop.addBuyer()];
+      const pets = [await shop.addPet(), await shop.addPet(), await shop.addPet()];
+      for (let n = 0; n < 24; n += 1) {
+        const petId = pets[n % 3] as bigint;
+        const reader = n % 4 === 0 ? other : buyer;
+        const { id } = await shop.place(reader, petId, { reference: n % 5 === 0 ? 'five' : null });
+        if (n >= 21) continue;
+        if (n % 2 === 0) await shop.orders.close('cancel', id, reader);
+        else await shop.endHolds(id);
+        if (n % 3 === 0) await shop.orders.expire();
+      }
+      const last = await shop.orders.list({ ...unfiltered, limit: 1 }, asManager(buyer));
+      await shop.endHolds(last.orders[0]?.id as bigint);
+      for (const reader of [buyer, asManager(buyer)]) {
+        const everything = await listAll(shop.orders, reader);
+        assert.equal(everything.length, reader.isManager ? 24 : 18);
+        const seen = new Set(everything.map(({ status }) => status));
+        assert.deepEqual([...seen].sort(), ['cancelled', 'expired', 'reserved']);
+        for (const status of [null, 'reserved', 'expired', 'cancelled', 'completed'] as const)
+          for (const petId of [null, ...pets])
+            for (const reference of [null, 'five', 'none']) {
+              const filter = { status, petId, reference };
+              const expected = everything.filter(
+                (order) =>
+                  (status === null || order.status === status) &&
+                  (petId === null || order.petId === petId) &&
+                  (reference === null || order.reference === reference),
+              );
+              assert.deepEqual(await listAll(shop.orders, reader, filter), expected);
+            }
+      }
+    });
+
+    test('of 30 orders for one animal at once exactly one is placed, by whichever instance', async (t) => {
+      const shop = await openShop(t, engine);
+      const instances = [shop.orders, await shop.openOther()];
+      const buyers = await Promise.all(Array.from({ length: 3 }, () => shop.addBuyer()));
+      for (const isOverdue of [false, true]) {
+        const petId = await shop.addPet();
+        if (isOverdue) {
+          await shop.place(buyers[0] as never, petId);
+          await shop.endHolds();
+        }
+        const outcomes = await Promise.all(
+          Array.from({ length: 30 }, (_, n) =>
+            outcomeOf(placeAt(instances, n, buyers[n % 3] as never, petId)),
+          ),
+        );
+        assert.equal(outcomes.filter((one) => one === 'reserved').length, 1);
+        assert.equal(outcomes.filter((one) => one === 'pet_unavailable').length, 29);
+        assert.equal(
+          await shop.readRows(petId),
+          isOverdue ? 'pending owned, reserved, expired' : 'pending owned, reserved',
+        );
+      }
+    });
+
+    test('of complete, cancel and expiry at once exactly one happens', async (t) => {
+      const shop = await openShop(t, engine);
+      const other = await shop.openOther();
+      const buyer = await shop.addBuyer();
+      for (let n = 0; n < 20; n += 1) {
+        const petId = await shop.addPet();
+        const { id } = await shop.place(buyer, petId);
+        await shop.takeEvents();
+        const [completed, cancelled] = await Promise.all([
+          outcomeOf(shop.orders.close('complete', id, buyer)),
+          outcomeOf(other.close('cancel', id, buyer)),
+          n % 2 === 0 ? shop.endHolds(id) : undefined,
+          shop.orders.expire(),
+          other.expire(),
+        ]);
+        await shop.orders.expire();
+        const closing = (await shop.takeEvents()).filter((event) => event.startsWith('order.'));
+        assert.equal(closing.length, 1, `${closing}`);
+        const done = [completed, cancelled].filter((one) => one === 'completed' || one === 'cancelled');
+        const status = (await shop.orders.get(id, buyer)).status;
+        assert.deepEqual(done, status === 'expired' ? [] : [status]);
+        const pet = status === 'completed' ? 'sold owned' : 'available';
+        assert.equal(await shop.readRows(petId), `${pet}, ${status}`);
+      }
+    });
+
+    test('the open holds of an account are limited exactly, and overdue ones are closed at the limit', async (t) => {
+      const shop = await openShop(t, engine);
+      const instances = [shop.orders, await shop.openOther()];
+      const buyer = await shop.addBuyer('free');
+      const pets = await Promise.all(Array.from({ length: 24 }, () => shop.addPet()));
+      const placed = await Promise.all(
+        pets.map((petId, n) => outcomeOf(placeAt(instances, n, buyer, petId))),
+      );
+      assert.equal(placed.filter((one) => one === 'reserved').length, 5);
+      assert.equal(placed.filter((one) => one === 'limit_reached').length, 19);
+      const free = (await shop.store.execute(`select id from pets where status = 'available'`)).length;
+      assert.equal(free, 19);
+
+      await shop.endHolds();
+      const petId = pets[placed.indexOf('limit_reached')] as bigint;
+      await shop.place(buyer, petId);
+      const statuses = (await listAll(shop.orders, buyer)).map(({ status }) => status);
+      assert.deepEqual(statuses, ['reserved', ...Array(5).fill('expired')]);
+      const open = await shop.store.execute(`select id from orders where status = 'reserved'`);
+      assert.equal(open.length, 1);
+    });
+
+    test('an Enterprise account may name its own limit, and a manager has none', async (t) => {
+      const shop = await openShop(t, engine);
+      const buyer = await shop.addBuyer('enterprise');
+      await shop.store.execute(`update accounts set open_holds = 2 where id = ${buyer.accountId}`);
+      const place = async (reader = buyer) => outcomeOf(shop.place(reader, await shop.addPet()));
+      assert.deepEqual(
+        [await place(), await place(), await place()],
+        ['reserved', 'reserved', 'limit_reached'],
+      );
+      assert.equal(await place(asManager(buyer)), 'reserved');
+    });
+
+    test('an Idempotency-Key gives the first answer again, byte for byte, whatever has happened since', async (t) => {
+      const shop = await openShop(t, engine);
+      const buyer = await shop.addBuyer();
+      const petId = await shop.addPet();
+      const place = (key: string, body?: string) =>
+        shop.orders.place({ ...hold, petId }, buyer, keyed(buyer, key, body));
+      const first = await place('k');
+      assert.deepEqual([first.isReplayed, first.answer.location], [false, `/orders/${readOrder(first).id}`]);
+      await shop.orders.close('cancel', readOrder(first).id, buyer);
+      await shop.takeEvents();
+      assert.deepEqual(await place('k'), { answer: first.answer, isReplayed: true });
+      await assert.rejects(place('k', 'other'), { code: 'idempotency_key_reused' });
+      assert.deepEqual(await shop.takeEvents(), []);
+    });
+
+    test('a refused order leaves its Idempotency-Key free', async (t) => {
+      const shop = await openShop(t, engine);
+      const buyer = await shop.addBuyer();
+      const petId = await shop.addPet('sold');
+      const place = (body: string) => shop.orders.place({ ...hold, petId }, buyer, keyed(buyer, 'k', body));
+      await assert.rejects(place('one'), { code: 'pet_unavailable' });
+      await shop.store.execute(`update pets set status = 'available' where id = ${petId}`);
+      assert.equal((await place('two')).isReplayed, false);
+    });
+
+    test('of 20 requests with one Idempotency-Key at once one places an order', async (t) => {
+      const shop = await openShop(t, engine);
+      const instances = [shop.orders, await shop.openOther()];
+      const buyer = await shop.addBuyer();
+      const petId = await shop.addPet();
+      const outcomes = await Promise.all(
+        Array.from({ length: 20 }, (_, n) =>
+          instances[n % 2]?.place({ ...hold, petId }, buyer, keyed(buyer, 'k')).then(
+            ({ isReplayed }) => (isReplayed ? 'replayed' : 'placed'),
+            ({ code }) => String(code),
+          ),
+        ),
+      );
+      assert.equal(outcomes.filter((one) => one === 'placed').length, 1);
+      assert.deepEqual(
+        outcomes.filter((one) => !['placed', 'replayed', 'idempotency_key_in_use'].includes(String(one))),
+        [],
+      );
+      assert.equal(await shop.readRows(petId), 'pending owned, reserved');
+    });
+
+    test('an order that cannot be closed keeps no other from its end', async (t) => {
+      const shop = await openShop(t, engine);
+      const buyer = await shop.addBuyer();
+      const placed = [];
+      for (let n = 0; n < 3; n += 1) placed.push(await shop.place(buyer, await shop.addPet()));
+      await shop.endHolds();
+      const stuck = placed[1]?.id as bigint;
+      for (const text of refuse(engine, stuck)) await shop.store.execute(text);
+      await assert.rejects(shop.orders.expire(), /stuck/);
+      const statuses = (await shop.store.execute('select status from orders order by id')) as {
+        status: string;
+      }[];
+      assert.deepEqual(
+        statuses.map(({ status }) => status),
+        ['expired', 'reserved', 'expired'],
+      );
+    });
+  });
+}
+
+const unfiltered = { limit: 100, status: null, petId: null, reference: null, newestId: null };
+
+async function listAll(orders: Orders, reader: Parameters<Orders['list']>[1], filter = {}) {
+  const found = [];
+  let newestId: bigint | null = null;
+  do {
+    const page: Awaited<ReturnType<Orders['list']>> = await orders.list(
+      { ...unfiltered, ...filter, limit: 2, newestId },
+      reader,
+    );
+    found.push(...page.orders);
+    newestId = page.nextNewestId;
+  } while (newestId !== null);
+  return found;
+}
+
+async function placeAt(
+  instances: readonly Orders[],
+  n: number,
+  reader: Parameters<Orders['list']>[1],
+  petId: bigint,
+) {
+  const orders = instances[n % instances.length] as Orders;
+  return readOrder(await orders.place({ ...hold, petId }, reader, null));
+}
+
+/** SQL of an operator's own that lets one order not expire. */
+function refuse(engine: Engine, id: bigint): string[] {
+  if (engine.name === 'SQLite')
+    return [
+      `create trigger stuck before update on orders when new.id = ${id} and new.status = 'expired'
+        begin select raise(abort, 'stuck'); end`,
+    ];
+  return [
+    `create function stuck() returns trigger language plpgsql as $$ begin raise exception 'stuck'; end $$`,
+    `create trigger stuck before update on orders for each row
+      when (new.id = ${id} and new.status = 'expired') execute function stuck()`,
+  ];
+}

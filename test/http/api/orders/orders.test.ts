@@ -1,0 +1,251 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { type Scope, scopes } from '../../../../src/accounts/account.ts';
+import { expectError } from '../../../support/expect-error.ts';
+import { until } from '../../../support/processes.ts';
+import { startService } from '../../../support/service.ts';
+
+const service = await startService({ after });
+const partner = await service.createKey();
+const manager = await service.createKey('pro', undefined, { scopes });
+
+interface Shown {
+  readonly id: number;
+  readonly petId: number;
+  readonly status: string;
+  readonly account?: string;
+}
+
+async function addPet(): Promise<number> {
+  const response = await service.post(partner, { name: 'Rex', categoryId: 1 });
+  return ((await response.json()) as Shown).id;
+}
+
+function place(key: string | null, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
+  return service.request(key, '/orders', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+}
+
+const act = (key: string, id: number, action: string, init: RequestInit = {}) =>
+  service.request(key, `/orders/${id}/${action}`, { method: 'POST', ...init });
+
+async function read<T = Shown>(response: Response | Promise<Response>): Promise<T> {
+  return (await (await response).json()) as T;
+}
+
+async function countOrders(): Promise<number> {
+  const { orders } = service.store;
+  const query = { limit: 100, status: null, petId: null, reference: null, newestId: null };
+  return (await orders.list(query, { accountId: 0n, isManager: true })).orders.length;
+}
+
+test('an order is placed with an address and a validator, and got there', async () => {
+  const petId = await addPet();
+  const response = await place(partner, { petId, reference: 'A-1', unknown: true });
+  assert.equal(response.status, 201);
+  const body = await response.text();
+  const { id } = JSON.parse(body) as Shown;
+  assert.equal(response.headers.get('location'), `/v1/orders/${id}`);
+  const got = await service.request(partner, `/orders/${id}`);
+  assert.equal(await got.text(), body);
+  assert.equal(response.headers.get('etag'), got.headers.get('etag'));
+  const headers = { 'if-none-match': got.headers.get('etag') ?? '' };
+  assert.equal((await service.request(partner, `/orders/${id}`, { headers })).status, 304);
+});
+
+test('what an order does to its animal is in the next answer', async () => {
+  const petId = await addPet();
+  const statusOf = async () => (await read(service.request(partner, `/pets/${petId}`))).status;
+  assert.equal(await statusOf(), 'available');
+  const { id } = await read(place(partner, { petId }));
+  assert.equal(await statusOf(), 'pending');
+  await act(partner, id, 'complete');
+  assert.equal(await statusOf(), 'sold');
+  await act(manager, id, 'return');
+  assert.equal(await statusOf(), 'pending');
+});
+
+test('every field of a new order at a wrong type or bound is refused, and nothing is written', async () => {
+  const petId = await addPet();
+  const before = await countOrders();
+  const bodies = [
+    '',
+    '{',
+    '[]',
+    'null',
+    '{}',
+    ...['null', '"1"', '1.5', '1e400', '9223372036854775808', 'true', '[]'].map(
+      (value) => `{"petId":${value}}`,
+    ),
+    ...['null', '"900"', '59', '60.5', '604801', '86401', '-900', '1e9', '{}'].map(
+      (value) => `{"petId":${petId},"holdSeconds":${value}}`,
+    ),
+    ...['null', '1', '""', '" "', '"\\u0000"', '"\\ud800"', `"${'a'.repeat(256)}"`].map(
+      (value) => `{"petId":${petId},"reference":${value}}`,
+    ),
+  ];
+  for (const body of bodies) await expectError(await place(partner, body), 400, 'invalid_body');
+  const strict = { prefer: 'handling=strict' };
+  await expectError(await place(partner, { petId, name: 'x' }, strict), 400, 'invalid_body');
+  await expectError(
+    await place(partner, 'petId=1', { 'content-type': 'text/plain' }),
+    415,
+    'unsupported_media_type',
+  );
+  assert.equal(await countOrders(), before);
+});
+
+test('a hold lasts as long as the scope lets it', async () => {
+  for (const [key, holdSeconds] of [
+    [partner, 60],
+    [partner, 86_400],
+    [manager, 604_800],
+  ] as const) {
+    const order = await read<Shown & Record<'createdAt' | 'expiresAt', string>>(
+      place(key, { petId: await addPet(), holdSeconds }),
+    );
+    assert.match(order.expiresAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    assert.equal(Date.parse(order.expiresAt) - Date.parse(order.createdAt), holdSeconds * 1_000);
+  }
+  const body = `{"petId":${await addPet()},"holdSeconds":9e1}`;
+  assert.equal((await place(partner, body)).status, 201);
+});
+
+test('refusals have their codes', async () => {
+  await expectError(await place(partner, { petId: 0 }), 404, 'not_found');
+  const petId = await addPet();
+  const { id } = await read(place(partner, { petId }));
+  await expectError(await place(partner, { petId }), 409, 'pet_unavailable');
+  assert.equal((await act(partner, id, 'cancel')).status, 200);
+  assert.equal((await act(partner, id, 'cancel')).status, 200);
+  await expectError(await act(partner, id, 'complete'), 409, 'order_closed');
+  await expectError(await act(manager, id, 'return'), 409, 'order_closed');
+  for (const name of ['0', '007', '1.0', 'abc', '9223372036854775808', '-1']) {
+    await expectError(await service.request(partner, `/orders/${name}`), 404, 'not_found');
+    await expectError(
+      await service.request(partner, `/orders/${name}/cancel`, { method: 'POST' }),
+      404,
+      'not_found',
+    );
+  }
+});
+
+test('a free account has five open holds', async () => {
+  const free = await service.createKey('free');
+  for (let n = 0; n < 5; n += 1) assert.equal((await place(free, { petId: await addPet() })).status, 201);
+  await expectError(await place(free, { petId: await addPet() }), 409, 'limit_reached');
+});
+
+test('a transition takes no body, and ignores one', async () => {
+  const { id } = await read(place(partner, { petId: await addPet() }));
+  const odd = { body: '{"status":', headers: { 'content-type': 'application/json', 'idempotency-key': 'k' } };
+  const { status } = await read(act(partner, id, 'complete', odd));
+  assert.equal(status, 'completed');
+});
+
+test('orders of another account are not there, but for a manager, who sees whose they are', async () => {
+  const other = await service.createKey();
+  const { id, account } = await read(place(partner, { petId: await addPet() }));
+  assert.equal(account, undefined);
+  await expectError(await service.request(other, `/orders/${id}`), 404, 'not_found');
+  for (const action of ['complete', 'cancel'])
+    await expectError(await act(other, id, action), 404, 'not_found');
+  assert.deepEqual(await read(service.request(other, '/orders')), []);
+  assert.notEqual((await read(service.request(manager, `/orders/${id}`))).account, undefined);
+  assert.equal((await read(act(manager, id, 'cancel'))).status, 'cancelled');
+});
+
+test('each operation asks for its scope, and orders:manage covers the other two', async () => {
+  const keyOf = (...own: Scope[]) => service.createKey('pro', undefined, { scopes: own });
+  const [reading, writing, managing] = [
+    await keyOf('orders:read'),
+    await keyOf('orders:write'),
+    await keyOf('orders:manage'),
+  ];
+  const { id } = await read(place(managing, { petId: await addPet() }));
+  for (const path of ['/orders', `/orders/${id}`]) {
+    assert.equal((await service.request(reading, path)).status, path === '/orders' ? 200 : 404);
+    assert.equal((await service.request(managing, path)).status, 200);
+    await expectError(await service.request(writing, path), 403, 'scope_missing');
+  }
+  await expectError(await place(reading, { petId: 1 }), 403, 'scope_missing');
+  await expectError(await act(reading, id, 'cancel'), 403, 'scope_missing');
+  await expectError(await act(writing, id, 'return'), 403, 'scope_missing');
+  assert.equal((await act(managing, id, 'complete')).status, 200);
+  assert.equal((await act(managing, id, 'return')).status, 200);
+});
+
+test('a walk of a filtered list meets each order once, and its cursor serves no other list', async () => {
+  const key = await service.createKey();
+  const references = ['A&B', 'ü 1', 'A&B', 'A&B'];
+  for (const reference of references) await place(key, { petId: await addPet(), reference });
+  const path = `/orders?limit=2&status=reserved&reference=${encodeURIComponent('A&B')}`;
+  const first = await service.request(key, path);
+  assert.equal((await read<Shown[]>(first)).length, 2);
+  const [, next = ''] = /^<\/v1(.+)>; rel="next"$/.exec(first.headers.get('link') ?? '') ?? [];
+  const second = await service.request(key, next);
+  assert.equal((await read<Shown[]>(second)).length, 1);
+  assert.equal(second.headers.get('link'), null);
+  const cursor = new URLSearchParams(next.split('?')[1]).get('cursor');
+  for (const other of ['', '&status=reserved', '&status=reserved&reference=A', `&petId=1`])
+    await expectError(
+      await service.request(key, `/orders?cursor=${cursor}${other}`),
+      400,
+      'invalid_parameter',
+    );
+  await expectError(await service.request(await service.createKey(), next), 400, 'invalid_parameter');
+  await expectError(await service.request(manager, next), 400, 'invalid_parameter');
+});
+
+test('a wrong parameter of the list is refused', async () => {
+  const wrong = [
+    'status=open',
+    'status=',
+    'petId=007',
+    'petId=',
+    'petId=9223372036854775808',
+    'reference=',
+    'reference=%00',
+    'limit=0',
+    'limit=101',
+    'petId=1&petId=1',
+    'cursor=x',
+  ];
+  for (const query of wrong)
+    await expectError(await service.request(partner, `/orders?${query}`), 400, 'invalid_parameter');
+});
+
+test('a retry under an Idempotency-Key is the first answer, byte for byte', async () => {
+  const petId = await addPet();
+  const headers = { 'idempotency-key': 'order-1' };
+  const first = await place(partner, { petId }, headers);
+  const body = await first.text();
+  await act(partner, (JSON.parse(body) as Shown).id, 'complete');
+  const again = await place(partner, { petId }, headers);
+  assert.equal(await again.text(), body);
+  assert.deepEqual(
+    [first.headers.get('idempotent-replayed'), again.headers.get('idempotent-replayed')],
+    [null, 'true'],
+  );
+  for (const name of ['location', 'etag']) assert.equal(again.headers.get(name), first.headers.get(name));
+  assert.equal(again.status, 201);
+  await expectError(await place(partner, { petId, holdSeconds: 60 }, headers), 422, 'idempotency_key_reused');
+  const other = await service.post(partner, { petId }, headers);
+  assert.equal(other.status, 400);
+  const pet = { name: 'Rex', categoryId: 1 };
+  await expectError(await service.post(partner, pet, headers), 422, 'idempotency_key_reused');
+});
+
+test('an animal whose hold is over is available again by itself', async () => {
+  const petId = await addPet();
+  const { id } = await read(place(partner, { petId }));
+  const file = service.openFile();
+  file.exec(`update orders set expires_at_ms = created_at_ms where id = ${id}`);
+  assert.equal((await read(service.request(partner, `/orders/${id}`))).status, 'expired');
+  const status = async () => (await read(service.request(partner, `/pets/${petId}`))).status;
+  await until(status, (one) => one === 'available', 10_000);
+  await expectError(await act(partner, id, 'complete'), 409, 'order_expired');
+});
