@@ -32,6 +32,38 @@ export interface PetPatch {
 /** Availability of an animal. */
 export type PetStatus = 'available' | 'pending' | 'sold';
 
+/** An order: the reservation of an animal, and what became of it. */
+export interface Order {
+  /** Unique identifier assigned by the service on creation. */
+  readonly id: bigint;
+  /** Identifier of the animal. */
+  readonly petId: bigint;
+  readonly status: OrderStatus;
+  /** The client's own number, if it gave one. */
+  readonly reference?: string | undefined;
+  /** When the order was placed. */
+  readonly createdAt: string;
+  /** When the hold ends, or would have ended. */
+  readonly expiresAt: string;
+  /** Since when the order has its present status; absent while it is reserved. */
+  readonly closedAt?: string | undefined;
+  /** Whose order it is; told to keys with `orders:manage` alone. */
+  readonly account?: string | undefined;
+}
+
+/** An order to be placed. */
+export interface NewOrder {
+  /** Identifier of the animal to be reserved. */
+  readonly petId: bigint | number;
+  /** How long the animal is held. Beyond 86,400 only with the scope `orders:manage`. */
+  readonly holdSeconds?: number | undefined;
+  /** The client's own number for the order; need not be unique. */
+  readonly reference?: string | undefined;
+}
+
+/** What has become of an order. */
+export type OrderStatus = 'reserved' | 'completed' | 'cancelled' | 'expired' | 'returned';
+
 /** Machine-readable error code. */
 export type ErrorCode =
   | 'api_key_missing'
@@ -87,6 +119,20 @@ export interface GetInventoryQuery {
   readonly categoryId?: bigint | number | undefined;
 }
 
+/** List orders: what the query may hold. */
+export interface ListOrdersQuery {
+  /** Maximum number of orders returned. */
+  readonly limit?: number | undefined;
+  /** What has become of the order. */
+  readonly status?: OrderStatus | undefined;
+  /** Only orders for this animal. */
+  readonly petId?: bigint | number | undefined;
+  /** Only orders with this reference. */
+  readonly reference?: string | undefined;
+  /** Where the page begins: copied from the `Link` of the page before. */
+  readonly cursor?: string | undefined;
+}
+
 export const operations = {
   /** List animals. */
   listPets: { method: 'GET', path: '/pets' },
@@ -100,4 +146,16 @@ export const operations = {
   deletePet: { method: 'DELETE', path: '/pets/{petId}' },
   /** Count animals by status. */
   getInventory: { method: 'GET', path: '/store/inventory' },
+  /** List orders. */
+  listOrders: { method: 'GET', path: '/orders' },
+  /** Place an order. */
+  placeOrder: { method: 'POST', path: '/orders' },
+  /** Get an order. */
+  getOrder: { method: 'GET', path: '/orders/{orderId}' },
+  /** Complete an order. */
+  completeOrder: { method: 'POST', path: '/orders/{orderId}/complete' },
+  /** Cancel an order. */
+  cancelOrder: { method: 'POST', path: '/orders/{orderId}/cancel' },
+  /** Take an order back. */
+  returnOrder: { method: 'POST', path: '/orders/{orderId}/return' },
 } as const;
