@@ -8,6 +8,7 @@ import { slowHttpTest } from './abuse/slowhttptest.ts';
 import { stalledLog } from './abuse/stalled-log.ts';
 import { manyAddresses, wrongKeys, wrongKeysShared } from './abuse/strangers.ts';
 import { fuzzApi } from './fuzz/api.ts';
+import { fuzzExtensions } from './fuzz/extensions.ts';
 import { fuzzWire } from './fuzz/wire.ts';
 import { killCommands } from './kill/commands.ts';
 import { kill } from './kill/kill.ts';
@@ -68,6 +69,7 @@ export const scenarios: readonly Scenario[] = [
   wrongKeysShared,
   stalledLog,
   fuzzApi,
+  fuzzExtensions,
   fuzzWire,
   soak,
 ];

@@ -93,12 +93,12 @@ const foreignFields = fc.tuple(
 
 interface ObjectSchema {
   readonly properties: Readonly<Record<string, object>>;
-  readonly required: readonly string[];
+  readonly required?: readonly string[];
 }
 
 /** The fields of a body: those of the schema, some missing, some twice, some that it does not name; in any order. */
 function fieldLists(description: Description, node: object): Arbitrary<readonly Part[]> {
-  const { properties, required } = resolve<ObjectSchema>(description, node);
+  const { properties, required = [] } = resolve<ObjectSchema>(description, node);
   const named = Object.entries(properties).map(([name, property]) => {
     const one = fieldsFor(description, name, property);
     const none = required.includes(name) ? 1 : 4;
@@ -135,7 +135,7 @@ function judgeFields(fields: readonly Part[], required: readonly string[]): numb
 const blanks = fc.constantFrom('', '', '', ' ', '\n', '\t\r\n ');
 
 function objectBodies(description: Description, node: object) {
-  const { required } = resolve<ObjectSchema>(description, node);
+  const { required = [] } = resolve<ObjectSchema>(description, node);
   return fc.tuple(fieldLists(description, node), blanks).map(([fields, blank]) => {
     const members = fields.map(({ name, text }) => `${blank}${JSON.stringify(name)}:${blank}${text}`);
     return { fields, text: `{${members.join(',')}${blank}}`, fault: judgeFields(fields, required) };

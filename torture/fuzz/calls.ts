@@ -140,9 +140,10 @@ const strayPlaces: Arbitrary<Place> = fc.oneof(
     .map((text) => ({ kind: 'elsewhere' as const, text })),
 );
 
-/** Calls of every operation of a description, with what else clients may come up with. */
+/** Calls of every stable operation of a description, with what else clients may come up with. */
 export function callsFor(description: Description): Arbitrary<Call> {
-  const arbitraries = [...listOperations(description)].map(([name, { parameters, requestBody }]) => {
+  const stable = [...listOperations(description)].filter(([, it]) => it['x-stability'] !== 'beta');
+  const arbitraries = stable.map(([name, { parameters, requestBody }]) => {
     const nodes = parameters.map((node) => resolve<ParameterNode>(description, node));
     const bodySchema = requestBody?.content['application/json']?.schema;
     const own = bodySchema === undefined ? 'GET' : 'POST';

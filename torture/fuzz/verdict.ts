@@ -14,10 +14,15 @@ export function foresee(call: Call): readonly number[] {
   if (call.place.kind === 'malformed') return [400];
   if (call.place.kind === 'elsewhere') return [404];
   const operation = findOperation(call);
-  if (operation === null) return [405];
+  if (operation === null) return isForManagers(call) ? [403] : [405];
   if (lackedScope[call.key]?.includes(operation)) return [403];
   const faults = listFaults(call, operation);
   return faults.length > 0 ? faults : foreseeSuccess(call, operation);
+}
+
+/** Changing and deleting an animal asks for a scope that none of the keys has. */
+function isForManagers({ method, place }: Call): boolean {
+  return place.kind !== 'collection' && ['PATCH', 'DELETE'].includes(method);
 }
 
 /** Without a valid key: 401 wherever a key is needed, or 429 where the address has gone too far. */

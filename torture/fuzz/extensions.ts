@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import fc, { type Arbitrary } from 'fast-check';
+import {
+  type Description,
+  expectDescribed,
+  type Operation,
+  resolve,
+} from '../../test/http/openapi/description.ts';
+import { amplePlan } from '../../test/support/instances.ts';
+import type { RawResponse } from '../../test/support/raw-http.ts';
+import { createRandom } from '../random.ts';
+import type { Scenario } from '../scenario.ts';
+import { startTarget } from '../target.ts';
+import { bodiesFor } from './bodies.ts';
+import type { Body, Part } from './call.ts';
+import { partsFor } from './texts.ts';
+
+const laneCount = 4;
+const requestsMin = 40_000;
+/** Few animals, orders and categories, so that calls meet. */
+const idMax = 200;
+
+interface ParameterNode {
+  readonly name: string;
+  readonly in: 'query' | 'header' | 'path';
+  readonly schema: object;
+}
+
+/** A call of an operation that the description marks as beta. */
+interface Call {
+  readonly operationId: string;
+  readonly method: string;
+  /** The address, with its parameters in it. */
+  readonly path: string;
+  readonly query: readonly Part[];
+  readonly headers: readonly Part[];
+  readonly body: Body | null;
+}
+
+const ids = fc.oneof(
+  { weight: 30, arbitrary: fc.integer({ min: 1, max: idMax }).map(String) },
+  fc.constantFrom('0', '-1', '007', '1.0', 'abc', '9223372036854775807', '9223372036854775808', '%20'),
+);
+
+const tags = fc.constantFrom('*', '"known"', 'W/"known"', '"a", "b"', 'known', '""', '"', '*, "a"');
+
+/** Bodies about what is there, which the schema alone would seldom make. */
+const knownBodies: Arbitrary<Body> = fc
+  .record(
+    {
+      petId: fc.integer({ min: 1, max: idMax }),
+      holdSeconds: fc.constantFrom(60, 900, 86_400),
+      reference: fc.constantFrom('A-1', 'A-2'),
+      name: fc.constantFrom('Rex', 'Max'),
+      status: fc.constantFrom('available', 'pending', 'sold'),
+    },
+    { requiredKeys: ['petId', 'name'] },
+  )
+  .map((fields) => ({
+    fields: null,
+    text: JSON.stringify(fields),
+    blanks: 0,
+    fault: null,
+    headers: [{ name: 'Content-Type', text: 'application/json', fault: null }],
+    chunkBytes: null,
+  }));
+
+/** One operation, its parameters and its body: valid, nearly so and not at all. */
+function callsOf(
+  description: Description,
+  method: string,
+  path: string,
+  { operationId, parameters, requestBody }: Operation,
+): Arbitrary<Call> {
+  const nodes = parameters.map((node) => resolve<ParameterNode>(description, node));
+  const partsOf = (place: ParameterNode['in']) =>
+    nodes
+      .filter((node) => node.in === place && node.name !== 'Prefer')
+      .map(({ name, schema }) => fc.option(partOf(description, name, schema), { nil: null }));
+  const schema = Object.values(requestBody?.content ?? {})[0]?.schema;
+  const placeholders = path.match(/\{\w+\}/g) ?? [];
+  const some = (lists: readonly (Part | null)[]) => lists.filter((part) => part !== null);
+  return fc.record({
+    operationId: fc.constant(operationId),
+    method: fc.constant(method.toUpperCase()),
+    path: fc.tuple(...placeholders.map(() => ids)).map((texts) => fillPath(path, texts)),
+    query: fc.tuple(...partsOf('query')).map(some),
+    headers: fc.tuple(...partsOf('header')).map(some),
+    body: schema === undefined ? fc.constant(null) : fc.oneof(bodiesFor(description, schema), knownBodies),
+  });
+}
+
+function fillPath(path: string, texts: readonly string[]): string {
+  return texts.reduce((filled, text) => filled.replace(/\{\w+\}/, text), path);
+}
+
+function partOf(description: Description, name: string, schema: object): Arbitrary<Part> {
+  if (name === 'If-Match') return tags.map((text) => ({ name, text, fault: null }));
+  if (name === 'Idempotency-Key')
+    return fc.integer({ min: 1, max: 20 }).map((n) => ({ name, text: `key-${n}`, fault: null }));
+  return fc.oneof(
+    partsFor(description, name, schema),
+    ids.map((text) => ({ name, text, fault: null })),
+  );
+}
+
+function listCalls(description: Description): Arbitrary<Call> {
+  const arbitraries = Object.entries(description.paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([, operation]) => operation['x-stability'] === 'beta')
+      .map(([method, operation]) => ({
+        // What is deleted takes part no more.
+        weight: method === 'delete' ? 1 : 30,
+        arbitrary: callsOf(description, method, path, operation),
+      })),
+  );
+  return fc.oneof(...arbitraries);
+}
+
+/** A body that breaks a rule is refused; every answer is one that the description names, and none is 5xx. */
+function expectAnswer(description: Description, call: Call, answer: RawResponse): void {
+  assert.ok(answer.status < 500, `${call.method} ${call.path} is ${answer.status}: ${answer.body}`);
+  expectDescribed(description, call.operationId, answer);
+  const faults = [call.body?.fault, ...(call.body?.headers ?? []).map(({ fault }) => fault)];
+  const isRefused = faults.some((fault) => fault !== null && fault !== undefined);
+  if (isRefused) assert.ok(answer.status >= 400, `${call.method} ${call.path} took ${call.body?.text}`);
+}
+
+function isHeaderText(text: string): boolean {
+  return /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(text);
+}
+
+async function send(url: string, key: string, call: Call): Promise<RawResponse> {
+  const query = call.query.map(({ name, text }) => `${name}=${encodeURIComponent(text.toWellFormed())}`);
+  const headers = new Headers({ authorization: `Bearer ${key}` });
+  for (const { name, text } of [...call.headers, ...(call.body?.headers ?? [])])
+    if (isHeaderText(text)) headers.set(name, text);
+  const response = await fetch(`${url}/v1${call.path}${query.length > 0 ? `?${query.join('&')}` : ''}`, {
+    method: call.method,
+    headers,
+    body: call.body === null ? null : call.body.text + ' '.repeat(call.body.blanks),
+  });
+  return { status: response.status, headers: response.headers, body: await response.text() };
+}
+
+/** Calls of the beta operations from the service's own description, over a few animals that they change, order and delete. */
+export const fuzzExtensions: Scenario = {
+  name: 'fuzz-extensions',
+  title: 'Changes, orders, categories and whatever else is beta, made up from the description',
+  minutes: 6,
+  async run(context) {
+    const { seed, scale } = context;
+    const target = await startTarget(context);
+    const description = (await (await fetch(new URL('/openapi.json', target.url))).json()) as Description;
+    const keys = await Promise.all(
+      ['all', 'pets:read,pets:manage,orders:read,orders:write'].map(async (scopes) => {
+        const { key } = await target.createKey(...amplePlan, '--scopes', scopes);
+        return key;
+      }),
+    );
+    const url = new URL(target.url).origin;
+    await addAnimals(url, keys[0] ?? '');
+    const statuses = new Map<number, number>();
+    const numRuns = Math.ceil((requestsMin * scale) / laneCount);
+    const random = createRandom(seed);
+    const lanes = Array.from({ length: laneCount }, async (_, lane) => {
+      const key = keys[lane % keys.length] ?? '';
+      const property = fc.asyncProperty(listCalls(description), async (call) => {
+        const answer = await send(url, key, call);
+        statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
+        expectAnswer(description, call, answer);
+      });
+      await fc.assert(property, {
+        seed: random.between(1, 2 ** 31 - 1),
+        numRuns,
+        includeErrorInReport: true,
+      });
+    });
+    await Promise.all(lanes);
+    const byStatus = [...statuses].sort(([one], [other]) => one - other);
+    return {
+      done: `${numRuns * laneCount} requests to the beta operations, made up from \`/openapi.json\``,
+      seen: 'no 5xx; each status, header and body as described; nothing that breaks a rule was taken',
+      lost: 'nothing',
+      well: 'at once',
+      figures: { statuses: byStatus.map(([status, count]) => `${status}: ${count}`).join(', ') },
+    };
+  },
+};
+
+async function addAnimals(url: string, key: string): Promise<void> {
+  for (let number = 1; number <= idMax; number += 1)
+    await fetch(`${url}/v1/pets`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: `{"name":"Rex ${number}","categoryId":${number % 5}}`,
+    });
+}
