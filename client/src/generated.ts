@@ -109,6 +109,10 @@ export interface ListPetsQuery {
   readonly limit?: number | undefined;
   /** Availability. */
   readonly status?: PetStatus | undefined;
+  /** Filter by category, a plain decimal integer. */
+  readonly categoryId?: bigint | number | undefined;
+  /** Only the animals of these identifiers; one that is unknown is absent. */
+  readonly id?: readonly (bigint | number)[] | undefined;
   /** Where the page begins: copied from the `Link` of the page before. */
   readonly cursor?: string | undefined;
 }
