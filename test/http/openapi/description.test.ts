@@ -148,6 +148,9 @@ test('the parameters of each operation are described', () => {
     ['getPet', ['petId', 'If-None-Match', 'Prefer']],
     ['updatePet', ['petId', 'If-Match', 'Prefer']],
     ['deletePet', ['petId', 'If-Match', 'Prefer']],
+    ['listCategories', ['limit', 'cursor', 'If-None-Match', 'Prefer']],
+    ['putCategory', ['categoryId', 'Prefer']],
+    ['deleteCategory', ['categoryId', 'Prefer']],
   ]);
 });
 

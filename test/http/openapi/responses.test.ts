@@ -14,7 +14,10 @@ const key = await service.createKey('enterprise', undefined, { scopes });
 // The examples of path parameters name an animal up to here.
 await service.importPets(50);
 const ownedPet = '/pets/1';
-service.openFile().exec('update pets set is_owned = 1 where id = 1');
+service.openFile().exec(`update pets set is_owned = 1 where id = 1;
+  insert into categories (id, name) values (3, 'Dogs');
+  with recursive numbers (id) as (select 10000 union all select id + 1 from numbers where id < 19997)
+    insert into categories select id, 'c' from numbers`);
 const { origin: address } = new URL(service.baseUrl);
 const description = (await (await fetch(`${address}/openapi.json`)).json()) as Description;
 
@@ -38,6 +41,12 @@ const special: Readonly<Record<string, Readonly<Record<number, Change>>>> = {
     409: { path: ownedPet },
     412: { headers: { 'if-match': '"other"' } },
   },
+  putCategory: {
+    201: { path: '/categories/201' },
+    404: { path: '/categories/007' },
+    409: { path: '/categories/409' },
+  },
+  deleteCategory: { 404: { path: '/categories/0' } },
   deletePet: {
     404: { path: '/pets/0' },
     409: { path: ownedPet },
