@@ -66,7 +66,8 @@ function prepare({ id, tag }: Operation): void {
   if (tag !== 'orders') return;
   const status = id === 'returnOrder' ? 'completed' : 'reserved';
   shop.exec(`delete from orders;
-    update pets set status = 'available', is_owned = 0 where id = 42;
+    insert into pets (id, name, category_id, status, is_owned) values (42, 'Rex', 1, 'available', 0)
+      on conflict do update set status = 'available', is_owned = 0;
     insert into orders (id, account_id, pet_id, status, created_at_ms, expires_at_ms, closed_at_ms) values
       (7, 1, 47, '${status}', 0, 9000000000000, ${status === 'reserved' ? 'null' : '0'}),
       (8, 1, 48, 'expired', 0, 1, 1)`);
