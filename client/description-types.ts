@@ -22,6 +22,7 @@ interface Parameter {
 interface Schema {
   readonly $ref?: string;
   readonly type?: string;
+  readonly items?: Schema;
   readonly format?: string;
   readonly enum?: readonly string[];
   readonly required?: readonly string[];
@@ -100,6 +101,7 @@ function writeQuery({ operationId, summary, parameters }: Operation): string[] {
 
 function nameType(schema: Schema, direction: Direction): string {
   if (schema.$ref !== undefined) return nameTarget(schema.$ref);
+  if (schema.items !== undefined) return `readonly (${nameType(schema.items, direction)})[]`;
   if (schema.type === 'string') return 'string';
   if (schema.type !== 'integer') throw new Error(`no type is known for ${JSON.stringify(schema)}`);
   if (schema.format !== 'int64') return 'number';

@@ -1,6 +1,7 @@
 import { type Accounts, createAccounts } from './accounts/accounts.ts';
 import { keyEnvironmentOf } from './accounts/api-key.ts';
 import { createKeyring, type Keyring } from './accounts/keyring.ts';
+import { type Categories, createCategories } from './categories/categories.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import { createFirstAnswers, type FirstAnswers } from './idempotency/first-answers.ts';
@@ -16,6 +17,7 @@ export interface Store {
   readonly catalogue: Catalogue;
   readonly countInventory: CountInventory;
   readonly orders: Orders;
+  readonly categories: Categories;
   readonly firstAnswers: FirstAnswers;
   readonly keyring: Keyring;
   readonly accounts: Accounts;
@@ -37,6 +39,7 @@ export async function openStore(
     catalogue,
     countInventory: createInventory(database),
     orders: createOrders(database, firstAnswers, catalogue.stamps.forget),
+    categories: createCategories(database),
     keyring: createKeyring(database, clock, keyEnvironmentOf[config.environment]),
     accounts: createAccounts(database),
     close: () => database.close(),

@@ -64,6 +64,20 @@ export interface NewOrder {
 /** What has become of an order. */
 export type OrderStatus = 'reserved' | 'completed' | 'cancelled' | 'expired' | 'returned';
 
+/** A name for a number that animals may bear as `categoryId`. */
+export interface Category {
+  /** The `categoryId` of its animals. */
+  readonly id: bigint;
+  /** The category's name. */
+  readonly name: string;
+}
+
+/** The name of a category. */
+export interface NewCategory {
+  /** The category's name. */
+  readonly name: string;
+}
+
 /** Machine-readable error code. */
 export type ErrorCode =
   | 'api_key_missing'
@@ -109,6 +123,18 @@ export interface ListPetsQuery {
   readonly limit?: number | undefined;
   /** Availability. */
   readonly status?: PetStatus | undefined;
+  /** Filter by category, a plain decimal integer. */
+  readonly categoryId?: bigint | number | undefined;
+  /** Only the animals of these identifiers; one that is unknown is absent. */
+  readonly id?: readonly (bigint | number)[] | undefined;
+  /** Where the page begins: copied from the `Link` of the page before. */
+  readonly cursor?: string | undefined;
+}
+
+/** List categories: what the query may hold. */
+export interface ListCategoriesQuery {
+  /** Maximum number of categories returned. */
+  readonly limit?: number | undefined;
   /** Where the page begins: copied from the `Link` of the page before. */
   readonly cursor?: string | undefined;
 }
@@ -144,6 +170,12 @@ export const operations = {
   updatePet: { method: 'PATCH', path: '/pets/{petId}' },
   /** Delete an animal. */
   deletePet: { method: 'DELETE', path: '/pets/{petId}' },
+  /** List categories. */
+  listCategories: { method: 'GET', path: '/categories' },
+  /** Name a category. */
+  putCategory: { method: 'PUT', path: '/categories/{categoryId}' },
+  /** Delete a category. */
+  deleteCategory: { method: 'DELETE', path: '/categories/{categoryId}' },
   /** Count animals by status. */
   getInventory: { method: 'GET', path: '/store/inventory' },
   /** List orders. */

@@ -1,42 +1,16 @@
 import type { Given, Idempotency } from '../idempotency/first-answer.ts';
 import type { FirstAnswers } from '../idempotency/first-answers.ts';
-import { int64Max } from '../int64.ts';
 import { after, type Soon } from '../soon.ts';
 import type { Database } from '../storage/database.ts';
 import { addPetInOneStatement, addPetOnce } from './keyed-adds.ts';
 import { type LoadedCounts, type LoadedPet, type LoadPetsOptions, loadPets } from './load-pets.ts';
-import { completeNewPet, type NewPet, type Pet, type PetStatus } from './pet.ts';
+import { completeNewPet, type NewPet, type Pet } from './pet.ts';
 import { createPetEdits, type PetEdits } from './pet-edits.ts';
-import {
-  insertedId,
-  insertPet,
-  selectNewest,
-  selectNewestOf,
-  selectOldest,
-  selectPet,
-  toPet,
-} from './pet-rows.ts';
+import { type ListQuery, type Page, readPage } from './pet-pages.ts';
+import { insertedId, insertPet, selectOldest, selectPet, toPet } from './pet-rows.ts';
 import { createStamps, type Stamps } from './stamps.ts';
 
 const exportBatchRows = 1_000n;
-
-/** Which page of the animals is asked for. */
-export interface ListQuery {
-  /** The most animals that a page holds, 1 to 100. */
-  readonly limit: number;
-  /** Only animals of this status; null lists all. */
-  readonly status: PetStatus | null;
-  /** Only animals whose id is at most this; null begins with the newest. */
-  readonly newestId: bigint | null;
-}
-
-/** A page of animals, and where the next one begins. */
-export interface Page {
-  /** Newest first. */
-  readonly pets: readonly Pet[];
-  /** Where the next page begins; null on the last page. */
-  readonly nextNewestId: bigint | null;
-}
 
 /**
  * The animals of a store: what is asked of them, adds to them and changes them. Reads are done within the call where the engine lives in
@@ -75,13 +49,7 @@ export function createCatalogue(database: Database, firstAnswers: FirstAnswers):
     ...createPetEdits(database, stamps.forget),
     stamps,
 
-    list({ limit, status, newestId }) {
-      const range = { newestId: newestId ?? int64Max, count: BigInt(limit) + 1n };
-      return after(database.read(status === null ? selectNewest : selectNewestOf[status], range), (rows) => {
-        const pets = rows.slice(0, limit).map(toPet);
-        return { pets, nextNewestId: rows[limit]?.id ?? null };
-      });
-    },
+    list: (query) => readPage(database, query),
 
     get: (id) => after(database.read(selectPet, { id }), ([row]) => (row === undefined ? null : toPet(row))),
 

@@ -2,36 +2,6 @@ import { sql } from 'kysely';
 import { insertion, statement, step, type Work } from '../storage/database.ts';
 import type { Pet, PetStatus } from './pet.ts';
 
-/** A page of all animals: the `count` newest of those whose id is at most `newestId`. */
-export const selectNewest = statement<{ newestId: bigint; count: bigint }>()((query, p) =>
-  query
-    .selectFrom('pets')
-    .select(['id', 'name', 'category_id', 'status'])
-    .where('id', '<=', p.newestId)
-    .orderBy('id', 'desc')
-    .limit(p.count),
-);
-
-/** The same of one status, along an index that makes the cost independent of the catalogue's size. */
-export const selectNewestOf: Readonly<Record<PetStatus, typeof selectNewest>> = {
-  available: selectNewestOfStatus('available'),
-  pending: selectNewestOfStatus('pending'),
-  sold: selectNewestOfStatus('sold'),
-};
-
-/** The status stands in the text, so that PostgreSQL knows which index holds just these animals. */
-function selectNewestOfStatus(status: PetStatus): typeof selectNewest {
-  return statement<{ newestId: bigint; count: bigint }>()((query, p) =>
-    query
-      .selectFrom('pets')
-      .select(['id', 'name', 'category_id', 'status'])
-      .where('status', '=', sql.lit(status))
-      .where('id', '<=', p.newestId)
-      .orderBy('id', 'desc')
-      .limit(p.count),
-  );
-}
-
 /** A run of all animals, oldest first, of those whose id is above `afterId`: for the export. */
 export const selectOldest = statement<{ afterId: bigint; count: bigint }>()((query, p) =>
   query

@@ -40,6 +40,7 @@ export async function startBuiltServer(
     ...store,
     catalogue: wrap(store.catalogue),
     orders: store.orders,
+    categories: store.categories,
     verifier,
     limiter: createLimiter({ counters: createMemoryCounters(), clock }),
     cursors: createCursors(Buffer.alloc(32)),

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, type TestContext, test } from 'node:test';
 import { Client } from 'pg';
 import { type NewPet, type PetStatus, petStatuses } from '../../src/pets/pet.ts';
-import { selectNewestOf } from '../../src/pets/pet-rows.ts';
+import { selectNewestOf } from '../../src/pets/pet-page-rows.ts';
 import { compileStatement } from '../../src/storage/compile.ts';
 import { openSqlite } from '../../src/storage/sqlite/database.ts';
 import { openCatalogue } from '../support/catalogue.ts';

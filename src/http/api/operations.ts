@@ -1,7 +1,13 @@
 import type { Operation } from '../operation.ts';
+import { categoryOperations } from './categories/operations.ts';
 import { orderOperations } from './orders/operations.ts';
 import { petOperations } from './pets/operations.ts';
 import { storeOperations } from './store/operations.ts';
 
 /** Every operation of the interface, in the order of the reference. */
-export const operations: readonly Operation[] = [...petOperations, ...storeOperations, ...orderOperations];
+export const operations: readonly Operation[] = [
+  ...petOperations,
+  ...categoryOperations,
+  ...storeOperations,
+  ...orderOperations,
+];

@@ -1,3 +1,4 @@
+import type { Categories } from '../../categories/categories.ts';
 import type { Clock } from '../../clock.ts';
 import type { CountInventory } from '../../inventory/inventory.ts';
 import type { Orders } from '../../orders/orders.ts';
@@ -9,6 +10,7 @@ export interface Services {
   readonly catalogue: Catalogue;
   readonly countInventory: CountInventory;
   readonly orders: Orders;
+  readonly categories: Categories;
   readonly clock: Clock;
   readonly cursors: Cursors;
   /** What the links of answers begin with: the public base address, or `/v1`. */

@@ -46,6 +46,7 @@ export function describeParameters(place: 'path' | 'query', schema: TObject | un
       in: place,
       ...(place === 'path' && { required: true }),
       ...(description !== undefined && { description }),
+      ...(place === 'query' && 'items' in rest && { style: 'form', explode: false }),
       schema: shareSchemas(rest),
       ...(example !== undefined && { example }),
       ...(stability !== undefined && { 'x-stability': stability }),

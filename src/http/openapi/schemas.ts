@@ -1,4 +1,5 @@
 import Type, { type TSchema } from 'typebox';
+import { CategorySchema, NewCategorySchema } from '../../categories/category.ts';
 import { errorCodes } from '../../errors.ts';
 import { stringifyExactJson } from '../../exact-json.ts';
 import { int64Max, int64Min } from '../../int64.ts';
@@ -34,6 +35,8 @@ const shared: readonly (readonly [name: string, schema: TSchema, description: st
   ['Order', OrderSchema, 'An order: the reservation of an animal, and what became of it.'],
   ['NewOrder', NewOrderSchema, 'An order to be placed.'],
   ['OrderStatus', OrderStatusSchema, 'What has become of an order.'],
+  ['Category', CategorySchema, 'A name for a number that animals may bear as `categoryId`.'],
+  ['NewCategory', NewCategorySchema, 'The name of a category.'],
   ['Error', ErrorSchema, 'What went wrong.'],
 ];
 

@@ -15,7 +15,7 @@ const none = {};
 
 /**
  * Compiles the query parameters that a schema names. Each may be given once. A value is never coerced, but for a plain
- * decimal to the integer that it writes, which of an int64 is a bigint. Other parameters are ignored, unless the client asks for strict handling.
+ * decimal to the integer that it writes, which of an int64 is a bigint, and of a list with commas one each. Other parameters are ignored, unless the client asks for strict handling.
  */
 export function compileQuery(schema: TObject): QueryReader {
   const names = Object.keys(schema.properties);
@@ -55,10 +55,25 @@ function compileParameter(schema: TSchema): ParameterRules {
   const rule = describeRule(schema);
   if (format === 'int64')
     return { read: parseCanonicalInt64, accepts: isInt64, rule: `${rule}, without zeros before it` };
+  if ('items' in schema) return compileList(schema, rule);
   const check = Compile(schema);
   return {
     read: (text) => (type === 'integer' && plainDecimal.test(text) ? Number(text) : text),
     accepts: (value) => check.Check(value),
+    rule,
+  };
+}
+
+/** A list of int64; what is none stays null, which is refused. */
+function compileList(schema: TSchema, rule: string): ParameterRules {
+  const { minItems, maxItems } = schema as unknown as {
+    readonly minItems: number;
+    readonly maxItems: number;
+  };
+  return {
+    read: (text) => text.split(',').map(parseCanonicalInt64),
+    accepts: (value) =>
+      Array.isArray(value) && value.length >= minItems && value.length <= maxItems && value.every(isInt64),
     rule,
   };
 }

@@ -19,7 +19,7 @@ export function storeSellsMigration(engine: Dialect['engine']): Migration {
       ...createTables(engine),
       // An animal that an order owns: only the order changes its status, and nobody deletes it.
       sql`alter table pets add column is_owned ${columnTypes[engine].integer} not null default 0`,
-      ...indexCategories(),
+      ...indexCategories(engine),
       ...countInventory(),
       ...(engine === 'sqlite' ? createSqliteTriggers() : createPostgresTriggers()),
       sql`drop table pet_edits`,

@@ -143,11 +143,14 @@ test('the parameters of each operation are described', () => {
   const those = ['listPets', 'createPet', 'getPet', 'updatePet', 'deletePet'];
   const names = those.map((name) => [name, listParameters(name).map((one) => one.name)]);
   assert.deepEqual(names, [
-    ['listPets', ['limit', 'status', 'cursor', 'If-None-Match', 'Prefer']],
+    ['listPets', ['limit', 'status', 'categoryId', 'id', 'cursor', 'If-None-Match', 'Prefer']],
     ['createPet', ['Idempotency-Key', 'Prefer']],
     ['getPet', ['petId', 'If-None-Match', 'Prefer']],
     ['updatePet', ['petId', 'If-Match', 'Prefer']],
     ['deletePet', ['petId', 'If-Match', 'Prefer']],
+    ['listCategories', ['limit', 'cursor', 'If-None-Match', 'Prefer']],
+    ['putCategory', ['categoryId', 'Prefer']],
+    ['deleteCategory', ['categoryId', 'Prefer']],
   ]);
 });
 

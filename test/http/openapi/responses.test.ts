@@ -14,7 +14,10 @@ const key = await service.createKey('enterprise', undefined, { scopes });
 // The examples of path parameters name an animal up to here.
 await service.importPets(50);
 const ownedPet = '/pets/1';
-service.openFile().exec('update pets set is_owned = 1 where id = 1');
+service.openFile().exec(`update pets set is_owned = 1 where id = 1;
+  insert into categories (id, name) values (3, 'Dogs');
+  with recursive numbers (id) as (select 10000 union all select id + 1 from numbers where id < 19997)
+    insert into categories select id, 'c' from numbers`);
 const { origin: address } = new URL(service.baseUrl);
 const description = (await (await fetch(`${address}/openapi.json`)).json()) as Description;
 
@@ -38,6 +41,12 @@ const special: Readonly<Record<string, Readonly<Record<number, Change>>>> = {
     409: { path: ownedPet },
     412: { headers: { 'if-match': '"other"' } },
   },
+  putCategory: {
+    201: { path: '/categories/201' },
+    404: { path: '/categories/007' },
+    409: { path: '/categories/409' },
+  },
+  deleteCategory: { 404: { path: '/categories/0' } },
   deletePet: {
     404: { path: '/pets/0' },
     409: { path: ownedPet },
@@ -57,7 +66,8 @@ function prepare({ id, tag }: Operation): void {
   if (tag !== 'orders') return;
   const status = id === 'returnOrder' ? 'completed' : 'reserved';
   shop.exec(`delete from orders;
-    update pets set status = 'available', is_owned = 0 where id = 42;
+    insert into pets (id, name, category_id, status, is_owned) values (42, 'Rex', 1, 'available', 0)
+      on conflict do update set status = 'available', is_owned = 0;
     insert into orders (id, account_id, pet_id, status, created_at_ms, expires_at_ms, closed_at_ms) values
       (7, 1, 47, '${status}', 0, 9000000000000, ${status === 'reserved' ? 'null' : '0'}),
       (8, 1, 48, 'expired', 0, 1, 1)`);

@@ -1,13 +1,15 @@
 import Type from 'typebox';
 import { AppError } from '../../../errors.ts';
 import { PetSchema, PetStatusSchema } from '../../../pets/pet.ts';
+import { int64Field } from '../../../schema.ts';
 import { after } from '../../../soon.ts';
 import { defineOperation } from '../../operation.ts';
 import { elodie, rex } from './examples.ts';
 
 const defaultLimit = 20;
 const limitMax = 100;
-const cursorRule = 'must be one that a page with the same status gave in its Link';
+const idsMax = 100;
+const cursorRule = 'must be one that a page with the same filters gave in its Link';
 
 const ListPetsQuery = Type.Object({
   limit: Type.Optional(
@@ -20,6 +22,21 @@ const ListPetsQuery = Type.Object({
     }),
   ),
   status: Type.Optional({ ...PetStatusSchema, examples: ['available'] }),
+  categoryId: Type.Optional({
+    ...int64Field('Filter by category, a plain decimal integer.'),
+    examples: [3],
+    'x-stability': 'beta',
+  }),
+  id: Type.Optional(
+    Type.Array(int64Field('Identifier of an animal.'), {
+      minItems: 1,
+      maxItems: idsMax,
+      rule: `must be 1 to ${idsMax} identifiers, plain decimal integers with commas between them`,
+      description: 'Only the animals of these identifiers; one that is unknown is absent.',
+      examples: [[42, 41]],
+      'x-stability': 'beta',
+    }),
+  ),
   cursor: Type.Optional(
     Type.String({
       minLength: 1,
@@ -33,7 +50,7 @@ const ListPetsQuery = Type.Object({
   ),
 });
 
-/** Interface section 4.1, contract section 3. */
+/** Interface section 4.1, contract sections 3 and 10. */
 export const listPets = defineOperation({
   id: 'listPets',
   method: 'GET',
@@ -43,7 +60,7 @@ export const listPets = defineOperation({
   stability: 'stable',
   summary: 'List animals',
   description:
-    'Returns a paginated list of animals, newest first. Follow the `Link` with `rel="next"` until there is none: the walk meets each animal that was there at its start exactly once. HEAD answers with the headers alone.',
+    'Returns a paginated list of animals, newest first; `status`, `categoryId` and `id` may be combined. Follow the `Link` with `rel="next"` until there is none: the walk meets each animal that was there at its start exactly once. HEAD answers with the headers alone.',
   query: ListPetsQuery,
   answers: {
     200: {
@@ -58,19 +75,43 @@ export const listPets = defineOperation({
   },
   isCached: true,
 
-  handle({ query: { limit = defaultLimit, status, cursor } }, { catalogue, cursors, baseUrl }) {
-    const list = status === undefined ? '/pets' : `/pets?status=${status}`;
+  handle({ query }, { catalogue, cursors, baseUrl }) {
+    const { limit = defaultLimit, status, categoryId, cursor } = query;
+    const ids = query.id === undefined ? null : [...new Set(query.id)].sort(descending);
+    const filters = writeFilters({ status, categoryId, id: ids?.join() });
+    const list = filters === '' ? '/pets' : `/pets?${filters.slice(1)}`;
     const newestId = cursor === undefined ? null : cursors.read(cursor, list);
     if (cursor !== undefined && newestId === null)
       throw new AppError('invalid_parameter', `cursor ${cursorRule}`);
-    const page = catalogue.list({ limit, status: status ?? null, newestId });
+    const page = catalogue.list({
+      limit,
+      status: status ?? null,
+      categoryId: categoryId ?? null,
+      ids,
+      newestId,
+    });
     return after(page, ({ pets, nextNewestId }) => {
-      const dependsOn = { newestId, oldestId: nextNewestId, status };
+      const dependsOn = {
+        newestId: newestId ?? ids?.[0] ?? null,
+        oldestId: nextNewestId ?? ids?.at(-1) ?? null,
+        status,
+        categoryId,
+      };
       if (nextNewestId === null) return { status: 200, body: pets, dependsOn };
       const next = cursors.write(list, nextNewestId);
-      const filter = status === undefined ? '' : `&status=${status}`;
-      const link = `<${baseUrl}/pets?limit=${limit}${filter}&cursor=${next}>; rel="next"`;
+      const link = `<${baseUrl}/pets?limit=${limit}${filters}&cursor=${next}>; rel="next"`;
       return { status: 200, body: pets, headers: { link }, dependsOn };
     });
   },
 });
+
+/** The filters that are given as the end of a query, in one order. */
+function writeFilters(filters: Readonly<Record<string, string | bigint | undefined>>): string {
+  let text = '';
+  for (const [name, value] of Object.entries(filters)) if (value !== undefined) text += `&${name}=${value}`;
+  return text;
+}
+
+function descending(one: bigint, other: bigint): number {
+  return one < other ? 1 : -1;
+}

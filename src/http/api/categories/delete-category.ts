@@ -1,0 +1,22 @@
+import { defineOperation } from '../../operation.ts';
+import { CategoryParams, readCategoryId } from './category-id.ts';
+
+/** Contract section 11. */
+export const deleteCategory = defineOperation({
+  id: 'deleteCategory',
+  method: 'DELETE',
+  path: '/categories/{categoryId}',
+  tag: 'categories',
+  scope: 'pets:manage',
+  stability: 'beta',
+  summary: 'Delete a category',
+  description: 'Takes the name of a number away. Animals keep their `categoryId`.',
+  params: CategoryParams,
+  answers: { 204: { description: 'The category is deleted.' } },
+  failures: ['not_found'],
+
+  async handle({ params }, { categories }) {
+    await categories.remove(readCategoryId(params));
+    return { status: 204 };
+  },
+});

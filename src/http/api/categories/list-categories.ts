@@ -1,0 +1,69 @@
+import Type from 'typebox';
+import { CategorySchema } from '../../../categories/category.ts';
+import { AppError } from '../../../errors.ts';
+import { after } from '../../../soon.ts';
+import { defineOperation } from '../../operation.ts';
+import { cats, dogs } from './category-id.ts';
+
+const defaultLimit = 20;
+const limitMax = 100;
+const cursorRule = 'must be one that a page of the categories gave in its Link';
+
+const ListCategoriesQuery = Type.Object({
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: limitMax,
+      default: defaultLimit,
+      description: 'Maximum number of categories returned.',
+      examples: [20],
+    }),
+  ),
+  cursor: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 64,
+      pattern: '^[A-Za-z0-9_-]+$',
+      rule: cursorRule,
+      description: 'Where the page begins: copied from the `Link` of the page before.',
+      examples: ['BAAAAAAAAAAqrK1CcODeb8rGtA'],
+    }),
+  ),
+});
+
+/** Contract section 11. */
+export const listCategories = defineOperation({
+  id: 'listCategories',
+  method: 'GET',
+  path: '/categories',
+  tag: 'categories',
+  scope: 'pets:read',
+  stability: 'beta',
+  summary: 'List categories',
+  description:
+    'Returns a page of the categories in the order of their numbers. Follow the `Link` with `rel="next"` until there is none. An animal may bear a `categoryId` that has no category here. HEAD answers with the headers alone.',
+  query: ListCategoriesQuery,
+  answers: {
+    200: {
+      description: 'A page of categories.',
+      body: Type.Array(CategorySchema, { maxItems: limitMax }),
+      headers: ['Link'],
+      examples: {
+        page: { summary: 'Two categories', value: [dogs, cats] },
+        empty: { summary: 'No category', value: [] },
+      },
+    },
+  },
+
+  handle({ query: { limit = defaultLimit, cursor } }, { categories, cursors, baseUrl }) {
+    const firstId = cursor === undefined ? null : cursors.read(cursor, '/categories');
+    if (cursor !== undefined && firstId === null)
+      throw new AppError('invalid_parameter', `cursor ${cursorRule}`);
+    return after(categories.list(limit, firstId), (page) => {
+      if (page.nextId === null) return { status: 200, body: page.categories };
+      const next = cursors.write('/categories', page.nextId);
+      const link = `<${baseUrl}/categories?limit=${limit}&cursor=${next}>; rel="next"`;
+      return { status: 200, body: page.categories, headers: { link } };
+    });
+  },
+});

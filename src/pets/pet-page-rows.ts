@@ -1,0 +1,111 @@
+import { type QueryCreator, sql } from 'kysely';
+import { type Dialect, statement } from '../storage/database.ts';
+import type { Tables } from '../storage/tables.ts';
+import { type PetStatus, petStatuses } from './pet.ts';
+
+/** The `count` newest of the animals whose id is at most `newestId`. */
+type PageParameters = { newestId: bigint; count: bigint };
+type CategoryParameters = PageParameters & { categoryId: bigint };
+/** `ids` is a JSON array; null filters nothing. */
+type NamedParameters = PageParameters & { ids: string; status: string | null; categoryId: bigint | null };
+
+const columns = ['id', 'name', 'category_id', 'status'] as const;
+
+/** A page of all animals. */
+export const selectNewest = statement<PageParameters>()((query, p) => newest(query, p));
+
+/** The same of one status, along an index that makes the cost independent of the catalogue's size. */
+export const selectNewestOf: Readonly<Record<PetStatus, typeof selectNewest>> = {
+  available: selectNewestOfStatus('available'),
+  pending: selectNewestOfStatus('pending'),
+  sold: selectNewestOfStatus('sold'),
+};
+
+/** The same of a category and a status. */
+export const selectNewestOfBoth: Readonly<Record<PetStatus, typeof selectNewestOfCategory>> = {
+  available: selectNewestOfCategoryAndStatus('available'),
+  pending: selectNewestOfCategoryAndStatus('pending'),
+  sold: selectNewestOfCategoryAndStatus('sold'),
+};
+
+/** The same of a category: the newest of the three pages of its statuses, so that it needs no index of its own. */
+export const selectNewestOfCategory = statement<CategoryParameters>()((query, p, dialect) => {
+  const [first, ...others] = petStatuses.map((status) =>
+    query.selectFrom(newestOfBoth(query, p, status, dialect).as(status)).select(columns),
+  );
+  if (first === undefined) throw new Error('there is no status');
+  const pages = others.reduce((union, page) => union.unionAll(page), first);
+  return query.selectFrom(pages.as('pets')).select(columns).orderBy('id', 'desc').limit(p.count);
+});
+
+/** A page of the animals that are named by their ids, which are all read before they are filtered. */
+export const selectNewestNamed = statement<NamedParameters>()((query, p, dialect) =>
+  query
+    .with(
+      (cte) => cte('named').materialized(),
+      (cte) => readNamed(cte, p.ids, dialect),
+    )
+    .selectFrom('named')
+    .select(columns)
+    .where('id', '<=', p.newestId)
+    .where(sql<boolean>`(cast(${p.status} as text) is null or status = ${p.status})`)
+    .where(sql<boolean>`(cast(${p.categoryId} as bigint) is null or category_id = ${p.categoryId})`)
+    .orderBy('id', 'desc')
+    .limit(p.count),
+);
+
+/** PostgreSQL looks up each id by itself; else it may read the whole table, whose size it knows, for ids whose number it does not. */
+function readNamed(query: QueryCreator<Tables>, ids: string, { engine, listIntegers }: Dialect) {
+  const listed = listIntegers(ids);
+  if (engine === 'sqlite') return query.selectFrom('pets').select(columns).where('id', 'in', listed);
+  return query
+    .selectFrom(sql<{ value: bigint }>`(select distinct value from ${listed} as listed)`.as('ids'))
+    .innerJoinLateral(
+      (eb) =>
+        eb.selectFrom('pets').select(columns).whereRef('id', '=', 'ids.value').limit(sql.lit(1)).as('pets'),
+      (join) => join.onTrue(),
+    )
+    .select(['pets.id', 'pets.name', 'pets.category_id', 'pets.status']);
+}
+
+function newest(query: QueryCreator<Tables>, p: PageParameters) {
+  return query
+    .selectFrom('pets')
+    .select(columns)
+    .where('id', '<=', p.newestId)
+    .orderBy('id', 'desc')
+    .limit(p.count);
+}
+
+/** The status stands in the text, so that PostgreSQL knows which index holds just these animals. */
+function selectNewestOfStatus(status: PetStatus): typeof selectNewest {
+  return statement<PageParameters>()((query, p) => newest(query, p).where('status', '=', sql.lit(status)));
+}
+
+function selectNewestOfCategoryAndStatus(status: PetStatus) {
+  return statement<CategoryParameters>()((query, p, dialect) => newestOfBoth(query, p, status, dialect));
+}
+
+/**
+ * PostgreSQL is asked in the words of one index (indexCategories), so that no other gives this order, and the bounds are
+ * those of its first column: it walks no animal that is not on the page, whatever its statistics say.
+ */
+function newestOfBoth(
+  query: QueryCreator<Tables>,
+  p: CategoryParameters,
+  status: PetStatus,
+  { engine }: Dialect,
+) {
+  if (engine === 'sqlite')
+    return newest(query, p).where('category_id', '=', p.categoryId).where('status', '=', sql.lit(status));
+  return query
+    .selectFrom('pets')
+    .select(columns)
+    .where('status', '>=', sql.lit(status))
+    .where('status', '<=', sql.lit(status))
+    .where(sql<boolean>`(category_id, id) <= (${p.categoryId}, ${p.newestId})`)
+    .where('category_id', '>=', p.categoryId)
+    .orderBy('category_id', 'desc')
+    .orderBy('id', 'desc')
+    .limit(p.count);
+}

@@ -1,0 +1,4 @@
+import { sqliteEngine } from '../support/engines.ts';
+import { describeCategories } from './categories.ts';
+
+describeCategories(sqliteEngine);

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { scopes } from '../../../../src/accounts/account.ts';
+import { expectCommonHeaders, expectError } from '../../../support/expect-error.ts';
+import { startService } from '../../../support/service.ts';
+
+const service = await startService({ after });
+const key = await service.createKey('enterprise', undefined, { scopes });
+const json = { 'content-type': 'application/json' };
+
+function put(id: string | number, body: unknown, headers: Record<string, string> = json, by = key) {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return service.request(by, `/categories/${id}`, { method: 'PUT', headers, body: text });
+}
+
+function remove(id: string | number, by = key) {
+  return service.request(by, `/categories/${id}`, { method: 'DELETE' });
+}
+
+async function list(path = '/categories?limit=100'): Promise<string> {
+  return (await service.request(key, path)).text();
+}
+
+test('PUT answers 201 and then 200 with the category, DELETE 204 and then 404', async () => {
+  const added = await put(3, { name: 'Dogs', id: 9 });
+  assert.equal(added.status, 201);
+  assert.equal(await added.text(), '{"id":3,"name":"Dogs"}');
+  expectCommonHeaders(added);
+  const renamed = await put(3, { name: 'Cats' });
+  assert.equal(renamed.status, 200);
+  assert.equal(await renamed.text(), '{"id":3,"name":"Cats"}');
+  assert.equal(await list(), '[{"id":3,"name":"Cats"}]');
+  assert.equal((await remove(3)).status, 204);
+  await expectError(await remove(3), 404, 'not_found');
+  assert.equal(await list(), '[]');
+});
+
+test('animals keep the categoryId of a category that goes', async () => {
+  await put(7, { name: 'Dogs' });
+  await service.post(key, { name: 'Rex', categoryId: 7 });
+  await remove(7);
+  assert.match(await list('/pets?categoryId=7'), /"categoryId":7/);
+});
+
+test('the list has pages in the order of the ids, and an ETag that changes with them', async () => {
+  const ids = ['-9223372036854775808', '-1', '0', '9007199254740993', '9223372036854775807'];
+  for (const id of ids.toReversed()) await put(id, { name: `c${id}` });
+  const found: string[] = [];
+  for (let path: string | null = '/categories?limit=2'; path !== null; ) {
+    const response = await service.request(key, path);
+    found.push(...[...(await response.text()).matchAll(/"id":(-?\d+)/g)].map(([, id = '']) => id));
+    path = /<\/v1([^>]*)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1] ?? null;
+  }
+  assert.deepEqual(found, ids);
+  const etag = (await service.request(key, '/categories')).headers.get('etag') ?? '';
+  const asked = { headers: { 'if-none-match': etag } };
+  assert.equal((await service.request(key, '/categories', asked)).status, 304);
+  await put(0, { name: 'zero' });
+  assert.equal((await service.request(key, '/categories', asked)).status, 200);
+  for (const id of ids) await remove(id);
+});
+
+for (const name of [undefined, null, 1, true, [], {}, '', 'R'.repeat(256), ' ', 'a\u0000', 'a\u007f'])
+  test(`a name of ${JSON.stringify(name)?.slice(0, 20)} is 400 and adds nothing`, async () => {
+    assert.match(await expectError(await put(5, { name }), 400, 'invalid_body'), /^name /);
+    assert.equal(await list(), '[]');
+  });
+
+test('another body, type or unknown field under strict handling is refused', async () => {
+  for (const body of ['', '[]', '{', 'null']) await expectError(await put(5, body), 400, 'invalid_body');
+  const text = { 'content-type': 'text/plain' };
+  await expectError(await put(5, '{"name":"a"}', text), 415, 'unsupported_media_type');
+  const merge = { 'content-type': 'application/merge-patch+json' };
+  await expectError(await put(5, '{"name":"a"}', merge), 415, 'unsupported_media_type');
+  const strict = { ...json, prefer: 'handling=strict' };
+  await expectError(await put(5, { name: 'a', id: 5 }, strict), 400, 'invalid_body');
+});
+
+for (const id of ['abc', '007', '1.0', '-0', '+1', '9223372036854775808'])
+  test(`${id} names no category: 404`, async () => {
+    await expectError(await put(id, { name: 'a' }), 404, 'not_found');
+    await expectError(await remove(id), 404, 'not_found');
+  });
+
+for (const query of ['limit=0', 'limit=101', 'limit=', 'limit=1&limit=1', 'cursor=', 'cursor=x'])
+  test(`?${query} is 400`, async () => {
+    await expectError(await service.request(key, `/categories?${query}`), 400, 'invalid_parameter');
+  });
+
+test('a cursor of the animals is none of the categories', async () => {
+  for (let count = 0; count < 2; count += 1) await service.post(key, { name: 'Rex', categoryId: 1 });
+  const link = (await service.request(key, '/pets?limit=1')).headers.get('link') ?? '';
+  const cursor = /cursor=([\w-]+)/.exec(link)?.[1];
+  await expectError(await service.request(key, `/categories?cursor=${cursor}`), 400, 'invalid_parameter');
+});
+
+test('reading needs pets:read and writing pets:manage', async () => {
+  const reader = await service.createKey('pro', undefined, { scopes: ['pets:read', 'pets:write'] });
+  assert.equal((await service.request(reader, '/categories')).status, 200);
+  await expectError(await put(1, { name: 'a' }, json, reader), 403, 'scope_missing');
+  await expectError(await remove(1, reader), 403, 'scope_missing');
+  const manager = await service.createKey('pro', undefined, { scopes: ['pets:manage'] });
+  await expectError(await service.request(manager, '/categories'), 403, 'scope_missing');
+});

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, test } from 'node:test';
+import { Client } from 'pg';
+import { type NewPet, type PetStatus, petStatuses } from '../../src/pets/pet.ts';
+import {
+  selectNewestNamed,
+  selectNewestOfBoth,
+  selectNewestOfCategory,
+} from '../../src/pets/pet-page-rows.ts';
+import { compileStatement } from '../../src/storage/compile.ts';
+import { openSqlite } from '../../src/storage/sqlite/database.ts';
+import { openCatalogue } from '../support/catalogue.ts';
+import { findPostgres, type Store } from '../support/engines.ts';
+import { makeFolder } from '../support/service.ts';
+
+const postgres = await findPostgres();
+const animals = 10_000;
+
+type Kind = readonly [categoryId: number, status: PetStatus];
+
+/** How categories and statuses may lie: those of each animal, by its place from the oldest on. */
+const histories: Readonly<Record<string, (index: number) => Kind>> = {
+  'one category has all that are available': () => [1, 'available'],
+  'ten categories lie evenly mixed': (index) => [1 + (index % 10), petStatuses[index % 3] ?? 'sold'],
+  'the animals of one category are all old': (index) => [
+    index < 500 ? 1 : 2,
+    petStatuses[index % 2] ?? 'sold',
+  ],
+  'the sold ones of one category are all old': (index) => [1, index < 500 ? 'sold' : 'available'],
+  'each animal has a category of its own': (index) => [index, 'pending'],
+};
+
+/** The statements, with how many searches along the index each is made of. */
+const statements = [
+  ...petStatuses.map((status) => ({
+    name: `a category and ${status}`,
+    statement: selectNewestOfBoth[status],
+    parts: 1,
+  })),
+  { name: 'a category', statement: selectNewestOfCategory, parts: 3 },
+];
+
+describe('a page of a category in SQLite', () => {
+  const alongIndex =
+    'SEARCH pets USING INDEX pets_by_category_and_status (category_id=? AND status=? AND id<?)';
+  /** The statistics of a catalogue of one kind say that the index tells nothing. */
+  const alongIds = 'SEARCH pets USING INTEGER PRIMARY KEY (rowid<?)';
+
+  for (const [history, kindOf] of Object.entries(histories))
+    test(`is read along the index, where ${history}`, async (t) => {
+      const path = join(await makeFolder(t), 'store.db');
+      await (await openSqlite(path)).close();
+      const file = new DatabaseSync(path);
+      t.after(() => file.close());
+      const explain = (sql: string) =>
+        file
+          .prepare(`explain query plan ${sql}`)
+          .all()
+          .map(({ detail }) => String(detail))
+          .filter((detail) => detail.includes('SEARCH pets') || detail.includes('SCAN pets'));
+      const add = file.prepare("insert into pets (name, category_id, status) values ('Rex', ?, ?)");
+      file.exec('begin');
+      for (let index = 0; index < animals; index += 1) add.run(...kindOf(index));
+      file.exec('commit');
+      for (const analysed of [false, true]) {
+        if (analysed) file.exec('analyze');
+        const expected = analysed && history.startsWith('one category') ? alongIds : alongIndex;
+        for (const { statement, parts } of statements) {
+          const { sql } = compileStatement(statement as typeof selectNewestOfCategory, 'sqlite');
+          assert.deepEqual(explain(sql), Array(parts).fill(expected));
+        }
+        const { sql } = compileStatement(selectNewestNamed, 'sqlite');
+        assert.deepEqual(explain(sql), ['SEARCH pets USING INTEGER PRIMARY KEY (rowid=?)']);
+      }
+    });
+});
+
+describe('a page of a category in PostgreSQL', { skip: postgres.skip }, () => {
+  async function* makeAnimals(kindOf: (index: number) => Kind): AsyncGenerator<NewPet[]> {
+    yield Array.from({ length: animals }, (_, index) => {
+      const [categoryId, status] = kindOf(index);
+      return { name: 'Rex', categoryId: BigInt(categoryId), status };
+    });
+  }
+
+  /** Every way in which a plan reaches the animals. */
+  async function explain(client: Client, name: string, sql: string, values: string): Promise<string[]> {
+    await client.query(`prepare "${name}" as ${sql}`);
+    const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain execute "${name}" (${values})`);
+    const plan = rows.map((row) => row['QUERY PLAN']);
+    return plan
+      .filter((line) => / on pets/.test(line))
+      .map((line) => line.replace(/^[ >-]*| on pets.*$/g, ''));
+  }
+
+  async function expectOwnIndexes({ url }: Store, plans: string): Promise<void> {
+    const client = new Client(url);
+    await client.connect();
+    try {
+      await client.query(`set plan_cache_mode = ${plans}`);
+      for (const categoryId of [1, 2, 77])
+        for (const { name, statement } of statements) {
+          const { sql, names } = compileStatement(statement as typeof selectNewestOfCategory, 'postgres');
+          const values = names.map((one) => ({ categoryId, newestId: animals, count: 21 })[one]).join();
+          const own = petStatuses.filter((status) => name.endsWith(status) || name === 'a category');
+          const expected = own.map((status) => `Index Scan Backward using pets_${status}_by_category`);
+          assert.deepEqual(await explain(client, `${name} ${categoryId}`, sql, values), expected);
+        }
+      const { sql, names } = compileStatement(selectNewestNamed, 'postgres');
+      const named = { ids: "'[1,2,3]'", newestId: animals, status: "'sold'", categoryId: 1, count: 21 };
+      const values = names.map((one) => named[one as keyof typeof named]).join();
+      assert.deepEqual(await explain(client, 'named', sql, values), ['Index Scan using pets_pkey']);
+    } finally {
+      await client.end();
+    }
+  }
+
+  for (const [history, kindOf] of Object.entries(histories))
+    test(`is read along its own index, where ${history}`, async (t) => {
+      const store = await postgres.createStore(t);
+      await openCatalogue(await store.open(), Date.now).load(makeAnimals(kindOf));
+      await store.execute('analyze pets');
+      for (const plans of ['force_generic_plan', 'force_custom_plan']) await expectOwnIndexes(store, plans);
+    });
+
+  test('is read along its own index, where the statistics are of a time before', async (t) => {
+    const store = await postgres.createStore(t);
+    const catalogue = openCatalogue(await store.open(), Date.now);
+    await catalogue.load(makeAnimals(() => [1, 'sold']));
+    await store.execute('analyze pets');
+    await catalogue.load(makeAnimals(() => [2, 'available']));
+    for (const plans of ['force_generic_plan', 'force_custom_plan']) await expectOwnIndexes(store, plans);
+  });
+});
