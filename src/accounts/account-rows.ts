@@ -9,6 +9,7 @@ export const insertAccount = insertion<{
   plan: string;
   perMinute: bigint | null;
   perDay: bigint | null;
+  openHolds: bigint | null;
   createdAtMs: bigint;
 }>()((query, rows) =>
   query
@@ -19,13 +20,22 @@ export const insertAccount = insertion<{
         plan: p.plan,
         per_minute: p.perMinute,
         per_day: p.perDay,
+        open_holds: p.openHolds,
         created_at_ms: p.createdAtMs,
       })),
     )
     .returning('id'),
 );
 
-const accountColumns = ['id', 'name', 'plan', 'per_minute', 'per_day', 'created_at_ms'] as const;
+const accountColumns = [
+  'id',
+  'name',
+  'plan',
+  'per_minute',
+  'per_day',
+  'open_holds',
+  'created_at_ms',
+] as const;
 
 /** The account of a name, in one row or none. */
 export const selectAccount = statement<{ name: string }>()((query, p) =>
@@ -57,10 +67,11 @@ export const updateAccountPlan = statement<{
   plan: string;
   perMinute: bigint | null;
   perDay: bigint | null;
+  openHolds: bigint | null;
 }>()((query, p) =>
   query
     .updateTable('accounts')
-    .set({ plan: p.plan, per_minute: p.perMinute, per_day: p.perDay })
+    .set({ plan: p.plan, per_minute: p.perMinute, per_day: p.perDay, open_holds: p.openHolds })
     .where('name', '=', p.name)
     .returning(accountColumns),
 );

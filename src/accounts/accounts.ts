@@ -1,5 +1,5 @@
 import { OperatorError } from '../errors.ts';
-import type { Limits, Plan, PlanName } from '../plans/plan.ts';
+import { type Limits, openHoldsOf, type Plan, type PlanName } from '../plans/plan.ts';
 import type { Database } from '../storage/database.ts';
 import { readPlan, toPlanColumns } from './account-plan.ts';
 import { selectAccounts, updateAccountPlan } from './account-rows.ts';
@@ -9,6 +9,8 @@ export interface ListedAccount {
   readonly account: string;
   readonly plan: PlanName;
   readonly limits: Limits;
+  /** How many holds may be open at once. */
+  readonly openHolds: number;
   /** How many keys it has, ended ones included. */
   readonly keys: number;
   /** Unix milliseconds. */
@@ -32,9 +34,9 @@ export function createAccounts(database: Database): Accounts {
     async list() {
       const rows = await database.read(selectAccounts, {});
       return rows.map((row) => {
-        const { name: plan, limits } = readPlan(row);
+        const { name: plan, limits, openHolds = openHoldsOf[plan] } = readPlan(row);
         const createdAtMs = Number(row.created_at_ms);
-        return { account: row.name, plan, limits, keys: Number(row.keys), createdAtMs };
+        return { account: row.name, plan, limits, openHolds, keys: Number(row.keys), createdAtMs };
       });
     },
 

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import type { ListedAccount } from '../accounts/accounts.ts';
+import { openHoldsOf } from '../plans/plan.ts';
 import { type JsonOption, jsonOption, type PlanOptions, planOptions, readPlanOptions } from './arguments.ts';
 import type { CommandContext } from './context.ts';
 import { formatTime, toIsoTime, writeJson, writeLine, writeTable } from './output.ts';
@@ -39,29 +40,36 @@ function setPlanCommand({ withStore, terminal }: CommandContext): Command {
       `
 Examples:
   animal-store accounts set-plan "Acme Zoo" --plan pro
-  animal-store accounts set-plan "Acme Zoo" --plan enterprise --per-minute 5000 --per-day 1000000`,
+  animal-store accounts set-plan "Acme Zoo" --plan enterprise --per-minute 5000 --per-day 1000000 \\
+    --open-holds 500`,
     )
     .action(async (account: string, { json, ...named }: PlanOptions & JsonOption) => {
       const plan = readPlanOptions(named, command);
       if (plan === null) return command.error("error: required option '--plan <plan>' not specified");
       await withStore(({ accounts }) => accounts.setPlan(account, plan));
-      if (json) writeJson(terminal, { account, plan: plan.name, ...plan.limits });
+      if (json)
+        writeJson(terminal, {
+          account,
+          plan: plan.name,
+          ...plan.limits,
+          openHolds: plan.openHolds ?? openHoldsOf[plan.name],
+        });
       else writeLine(terminal, `${account} is on the plan ${plan.name}`);
     });
 }
 
-const headings = ['ACCOUNT', 'PLAN', 'PER MINUTE', 'PER DAY', 'KEYS', 'CREATED'];
+const headings = ['ACCOUNT', 'PLAN', 'PER MINUTE', 'PER DAY', 'OPEN HOLDS', 'KEYS', 'CREATED'];
 
 function writeAccounts(terminal: Terminal, accounts: readonly ListedAccount[], json?: true): void {
   if (json) writeJson(terminal, accounts.map(toJson));
   else writeTable(terminal, headings, accounts.map(toRow));
 }
 
-function toJson({ account, plan, limits, keys, createdAtMs }: ListedAccount) {
-  return { account, plan, ...limits, keys, createdAt: toIsoTime(createdAtMs) };
+function toJson({ account, plan, limits, openHolds, keys, createdAtMs }: ListedAccount) {
+  return { account, plan, ...limits, openHolds, keys, createdAt: toIsoTime(createdAtMs) };
 }
 
-function toRow({ account, plan, limits, keys, createdAtMs }: ListedAccount): string[] {
-  const counts = [limits.perMinute, limits.perDay, keys].map(String);
+function toRow({ account, plan, limits, openHolds, keys, createdAtMs }: ListedAccount): string[] {
+  const counts = [limits.perMinute, limits.perDay, openHolds, keys].map(String);
   return [account, plan, ...counts, formatTime(createdAtMs)];
 }

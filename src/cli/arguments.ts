@@ -1,7 +1,14 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { accountNameRule, isAccountName, parseScopes, type Scope } from '../accounts/account.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../clock.ts';
-import { limitMax, type Plan, planNames, resolvePlan } from '../plans/plan.ts';
+import {
+  type CustomNumbers,
+  limitMax,
+  openHoldsMax,
+  type Plan,
+  planNames,
+  resolvePlan,
+} from '../plans/plan.ts';
 
 const unitMs = { s: secondMs, m: minuteMs, h: hourMs, d: dayMs, w: 7 * dayMs };
 const durationMsMax = 100 * 365 * dayMs;
@@ -40,6 +47,11 @@ function parseLimit(text: string): number {
   throw new InvalidArgumentError(`It must be a whole number from 1 to ${limitMax}.`);
 }
 
+function parseOpenHolds(text: string): number {
+  if (/^[1-9]\d{0,6}$/.test(text) && Number(text) <= openHoldsMax) return Number(text);
+  throw new InvalidArgumentError(`It must be a whole number from 1 to ${openHoldsMax}.`);
+}
+
 export const jsonOption = new Option('--json', 'print one JSON value');
 
 export interface JsonOption {
@@ -51,20 +63,27 @@ export const planOptions = [
   new Option('--plan <plan>', 'the plan of the account').choices(planNames),
   new Option('--per-minute <count>', 'requests per minute, for enterprise').argParser(parseLimit),
   new Option('--per-day <count>', 'requests per day, for enterprise').argParser(parseLimit),
+  new Option('--open-holds <count>', 'open holds, for enterprise (default: 100)').argParser(parseOpenHolds),
 ] as const;
 
 export interface PlanOptions {
   readonly plan?: string;
   readonly perMinute?: number;
   readonly perDay?: number;
+  readonly openHolds?: number;
 }
 
 /** The plan that the options name, null where they name none. Ends a command with an error where they do not agree. */
-export function readPlanOptions({ plan, perMinute, perDay }: PlanOptions, command: Command): Plan | null {
-  const custom = { ...(perMinute !== undefined && { perMinute }), ...(perDay !== undefined && { perDay }) };
+export function readPlanOptions({ plan, ...numbers }: PlanOptions, command: Command): Plan | null {
+  const { perMinute, perDay, openHolds } = numbers;
+  const custom: Partial<CustomNumbers> = {
+    ...(perMinute !== undefined && { perMinute }),
+    ...(perDay !== undefined && { perDay }),
+    ...(openHolds !== undefined && { openHolds }),
+  };
   if (plan === undefined) {
     if (Object.keys(custom).length === 0) return null;
-    return command.error('error: --per-minute and --per-day need --plan enterprise');
+    return command.error('error: --per-minute, --per-day and --open-holds need --plan enterprise');
   }
   const resolved = resolvePlan(plan, custom);
   return 'problem' in resolved ? command.error(`error: ${resolved.problem}`) : resolved;

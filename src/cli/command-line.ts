@@ -15,6 +15,7 @@ import { exportCommand } from './export-command.ts';
 import { importCommand } from './import-command.ts';
 import { keysCommand } from './keys.ts';
 import { migrateCommand } from './migrate.ts';
+import { ordersCommand } from './orders.ts';
 import { serveCommand } from './serve.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -83,6 +84,7 @@ function buildProgram(context: CommandContext): Command {
     .addCommand(serveCommand(context))
     .addCommand(keysCommand(context))
     .addCommand(accountsCommand(context))
+    .addCommand(ordersCommand(context))
     .addCommand(importCommand(context))
     .addCommand(exportCommand(context))
     .addCommand(backupCommand(context))

@@ -41,7 +41,7 @@ function createCommand({ withStore, terminal }: CommandContext): Command {
     .option('--account <name>', 'the account (default: a new one with a name of its own)', parseAccountName)
     .option(
       '--scopes <scopes>',
-      `what the key may do: all, or some of ${scopes.join(', ')} (default: ${partnerScopes.join(',')})`,
+      `what the key may do: all, or some of ${scopes.join(', ')} (default: ${partnerScopes.join(', ')})`,
       parseScopeList,
     )
     .option('--expires-in <duration>', 'how long the key is valid (default: until revoked)', parseLifetime)

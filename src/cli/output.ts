@@ -1,3 +1,4 @@
+import { stringifyExactJson } from '../exact-json.ts';
 import { toPrintable } from '../observability/printable.ts';
 import type { Terminal } from './terminal.ts';
 import { measureWidth } from './text-width.ts';
@@ -9,7 +10,7 @@ export function writeLine({ stdout }: Terminal, text: string): void {
 
 /** Writes one JSON value and nothing else. */
 export function writeJson({ stdout }: Terminal, value: unknown): void {
-  stdout.write(`${JSON.stringify(value)}\n`);
+  stdout.write(`${stringifyExactJson(value)}\n`);
 }
 
 /** Writes rows under their headings in aligned columns. */

@@ -191,15 +191,15 @@ describe('accounts', () => {
     );
     assert.equal(
       await run('accounts', 'list'),
-      'ACCOUNT   PLAN        PER MINUTE  PER DAY  KEYS  CREATED\n' +
-        'Acme Zoo  enterprise  7           10       1     2027-01-02 12:00Z\n',
+      'ACCOUNT   PLAN        PER MINUTE  PER DAY  OPEN HOLDS  KEYS  CREATED\n' +
+        'Acme Zoo  enterprise  7           10       100         1     2027-01-02 12:00Z\n',
     );
   });
 
   test('list --json and set-plan --json print one JSON value each', async (t) => {
     const { run, runJson } = await startWorld(t);
     await run('keys', 'create', '--plan', 'free', '--account', 'Zoo');
-    const limits = { perMinute: 300, perDay: 10_000 };
+    const limits = { perMinute: 300, perDay: 10_000, openHolds: 25 };
     assert.deepEqual(await runJson('accounts', 'set-plan', 'Zoo', '--plan', 'pro'), {
       account: 'Zoo',
       plan: 'pro',

@@ -35,7 +35,10 @@ describe('a mistake of usage gives one line and exit code 2:', () => {
     ['keys create --plan enterprise --per-day 5 --per-minute 0', /'0' is invalid.*from 1 to 1000000000000/],
     ['keys create --plan enterprise --per-day 5 --per-minute 1.5', /'1\.5' is invalid/],
     ['keys create --plan enterprise --per-day 5 --per-minute 1000000000001', /is invalid/],
-    ['keys create --account Zoo --per-minute 5', /--per-minute and --per-day need --plan enterprise/],
+    [
+      'keys create --account Zoo --per-minute 5',
+      /--per-minute, --per-day and --open-holds need --plan enterprise/,
+    ],
     ['keys create --plan free --scopes pets:delete', /scopes must be all, or among pets:read, pets:write/],
     ['keys create --plan free --scopes ,', /scopes must be all, or among/],
     ['keys create --plan free --expires-in 0d', /It must be longer than nothing/],
@@ -83,6 +86,7 @@ describe('what cannot be carried out gives one line and exit code 1:', () => {
     ['keys revoke key_none', /there is no key "key_none"/],
     ['keys create --account Nobody', /there is no account "Nobody": a new one needs a plan/],
     ['accounts set-plan Nobody --plan pro', /there is no account "Nobody": "accounts list" shows them all/],
+    ['orders cancel 7', /there is no order "7": "orders list" shows them/],
     ['import /nowhere/animals.csv', /nothing was imported: \/nowhere\/animals\.csv cannot be read/],
   ];
   for (const [args, line] of orders)

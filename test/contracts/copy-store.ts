@@ -8,7 +8,14 @@ import type { Engine } from '../support/engines.ts';
 import { addPet, fillStore, readContents, setLastPetId } from './store-contents.ts';
 import { insertWindow, selectSubjects } from './window-rows.ts';
 
-const account = { name: 'Žofka', plan: 'free', perMinute: null, perDay: null, createdAtMs: 1n };
+const account = {
+  name: 'Žofka',
+  plan: 'free',
+  perMinute: null,
+  perDay: null,
+  openHolds: null,
+  createdAtMs: 1n,
+};
 
 /** What src/storage/transfer/copy-store.ts promises, from any engine to any. */
 export function describeCopy(from: Engine, to: Engine): void {

@@ -9,7 +9,7 @@ import type { Engine } from '../support/engines.ts';
 import { insertWindow, selectSubjects } from './window-rows.ts';
 
 const rex = { name: 'Rex', categoryId: 1n, status: 'sold' } as const;
-const order = { name: 'a', plan: 'free', perMinute: null, perDay: null, createdAtMs: 0n };
+const order = { name: 'a', plan: 'free', perMinute: null, perDay: null, openHolds: null, createdAtMs: 0n };
 
 /** What opening a store promises, and the ids that it assigns, on any engine. */
 export function describeOpening(engine: Engine): void {

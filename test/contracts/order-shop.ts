@@ -68,7 +68,14 @@ export async function openShop(t: TestContext, engine: Engine): Promise<Shop> {
     async addBuyer(plan = 'business') {
       accounts += 1;
       const limit = plan === 'enterprise' ? 7n : null;
-      const account = { name: `buyer ${accounts}`, plan, perMinute: limit, perDay: limit, createdAtMs: 0n };
+      const account = {
+        name: `buyer ${accounts}`,
+        plan,
+        perMinute: limit,
+        perDay: limit,
+        openHolds: null,
+        createdAtMs: 0n,
+      };
       const [row] = await database.run(insertAccount, account);
       assert.ok(row);
       return { accountId: row.id, isManager: false };

@@ -31,7 +31,14 @@ async function* manyPets() {
 
 async function addAccount(database: Database, name: string, plan: string): Promise<void> {
   const limit = plan === 'enterprise' ? 7n : null;
-  await database.run(insertAccount, { name, plan, perMinute: limit, perDay: limit, createdAtMs: 1n });
+  await database.run(insertAccount, {
+    name,
+    plan,
+    perMinute: limit,
+    perDay: limit,
+    openHolds: null,
+    createdAtMs: 1n,
+  });
 }
 
 /** A key, a ban, an idempotency record and a window that are all called by a text. */

@@ -46,7 +46,14 @@ test('an add that is answered is in every reading from then on', async (t) => {
     bodyHash: new Uint8Array(32),
   };
   const rex = { name: 'Max', categoryId: 1n };
-  const account = { name: 'a', plan: 'free', perMinute: null, perDay: null, createdAtMs: 0n };
+  const account = {
+    name: 'a',
+    plan: 'free',
+    perMinute: null,
+    perDay: null,
+    openHolds: null,
+    createdAtMs: 0n,
+  };
   await database.run(insertAccount, account);
   for (const [newestId, act] of [
     [1n, () => add(rex)],
