@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { accountNameRule, isAccountName, parseScopes, type Scope } from '../accounts/account.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../clock.ts';
+import { int64Max, int64Min, parseCanonicalInt64 } from '../int64.ts';
 import {
   type CustomNumbers,
   limitMax,
@@ -50,6 +51,21 @@ function parseLimit(text: string): number {
 function parseOpenHolds(text: string): number {
   if (/^[1-9]\d{0,6}$/.test(text) && Number(text) <= openHoldsMax) return Number(text);
   throw new InvalidArgumentError(`It must be a whole number from 1 to ${openHoldsMax}.`);
+}
+
+/** An id that the store assigned. */
+export function parseInt64Id(text: string): bigint {
+  const id = parseCanonicalInt64(text);
+  if (id === null) throw new InvalidArgumentError('It must be an id in decimal digits.');
+  return id;
+}
+
+/** Any int64, in decimal digits. */
+export function parseInt64(text: string): bigint {
+  const value = parseCanonicalInt64(text);
+  if (value === null)
+    throw new InvalidArgumentError(`It must be a whole number from ${int64Min} to ${int64Max}.`);
+  return value;
 }
 
 export const jsonOption = new Option('--json', 'print one JSON value');

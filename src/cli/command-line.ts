@@ -16,6 +16,7 @@ import { importCommand } from './import-command.ts';
 import { keysCommand } from './keys.ts';
 import { migrateCommand } from './migrate.ts';
 import { ordersCommand } from './orders.ts';
+import { petsCommand } from './pets.ts';
 import { serveCommand } from './serve.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -85,6 +86,7 @@ function buildProgram(context: CommandContext): Command {
     .addCommand(keysCommand(context))
     .addCommand(accountsCommand(context))
     .addCommand(ordersCommand(context))
+    .addCommand(petsCommand(context))
     .addCommand(importCommand(context))
     .addCommand(exportCommand(context))
     .addCommand(backupCommand(context))

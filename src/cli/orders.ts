@@ -1,9 +1,8 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { AppError, OperatorError } from '../errors.ts';
-import { parseCanonicalInt64 } from '../int64.ts';
 import { isReference, type Order, type OrderStatus, orderStatuses } from '../orders/order.ts';
 import type { OrderReader, Orders } from '../orders/orders.ts';
-import { type JsonOption, jsonOption } from './arguments.ts';
+import { type JsonOption, jsonOption, parseInt64Id } from './arguments.ts';
 import type { CommandContext } from './context.ts';
 import { writeJson, writeLine, writeTable } from './output.ts';
 import type { Terminal } from './terminal.ts';
@@ -37,7 +36,7 @@ function listCommand({ withStore, terminal }: CommandContext): Command {
   return new Command('list')
     .description('list the orders of all accounts, the newest first')
     .addOption(new Option('--status <status>', 'only orders of this status').choices(orderStatuses))
-    .option('--pet <id>', 'only orders for this animal', parseId)
+    .option('--pet <id>', 'only orders for this animal', parseInt64Id)
     .option('--reference <text>', 'only orders with this reference', parseReference)
     .option('--limit <count>', `how many at most, up to ${listedMax}`, parseCount, listedDefault)
     .addOption(jsonOption)
@@ -55,7 +54,7 @@ function listCommand({ withStore, terminal }: CommandContext): Command {
 function cancelCommand({ withStore, terminal }: CommandContext): Command {
   return new Command('cancel')
     .description('cancel a reserved order; its animal is available again')
-    .argument('<id>', 'the id of the order, as in orders list', parseId)
+    .argument('<id>', 'the id of the order, as in orders list', parseInt64Id)
     .addOption(jsonOption)
     .addHelpText('after', '\nExample:\n  animal-store orders cancel 7')
     .action(async (id: bigint, { json }: JsonOption) => {
@@ -104,12 +103,6 @@ function writeOrderTable(terminal: Terminal, orders: readonly Order[]): void {
     closedAt ?? '-',
   ]);
   writeTable(terminal, headings, rows);
-}
-
-function parseId(text: string): bigint {
-  const id = parseCanonicalInt64(text);
-  if (id === null) throw new InvalidArgumentError('It must be an id in decimal digits.');
-  return id;
 }
 
 function parseReference(text: string): string {
