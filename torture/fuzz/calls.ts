@@ -69,7 +69,7 @@ function parametersFor(description: Description, nodes: readonly ParameterNode[]
 /** A parameter of the description may be given once. */
 function judgeRepeats(parts: readonly Part[], isJudged: boolean): readonly Part[] {
   if (!isJudged) return parts;
-  const counted = ['limit', 'status', 'cursor'];
+  const counted = ['limit', 'status', 'categoryId', 'id', 'cursor'];
   return parts.map((part) => {
     const isRepeated =
       counted.includes(part.name) && parts.filter(({ name }) => name === part.name).length > 1;

@@ -1,4 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check';
+import { parseCanonicalInt64 } from '../../src/int64.ts';
 import { type Description, matchesSchema, resolve } from '../../test/http/openapi/description.ts';
 import type { Part } from './call.ts';
 
@@ -10,6 +11,7 @@ export interface ValueSchema {
   readonly maximum?: number;
   readonly maxLength?: number;
   readonly format?: string;
+  readonly items?: ValueSchema;
 }
 
 const anyText = fc.oneof(
@@ -57,6 +59,8 @@ export function textsFor(schema: ValueSchema): Arbitrary<string> {
       { weight: 1, arbitrary: anyText },
     );
   }
+  if (schema.items !== undefined)
+    return fc.array(textsFor(schema.items), { minLength: 1, maxLength: 3 }).map((texts) => texts.join());
   if (schema.type === 'integer') {
     const { minimum = -1e6, maximum = 1e6 } = schema;
     const good = fc.integer({ min: Math.max(minimum, -1e6), max: Math.min(maximum, 1e6) }).map(String);
@@ -70,6 +74,8 @@ const plainDecimal = /^(?:0|[1-9]\d*)$/;
 /** Whether a parameter's text is what the description allows: integers are plain decimals, all else is the text itself. */
 export function allowsText(description: Description, node: object, text: string): boolean {
   const schema = resolve<ValueSchema>(description, node);
+  if (schema.items !== undefined) return text.split(',').every((one) => parseCanonicalInt64(one) !== null);
+  if (schema.format === 'int64') return parseCanonicalInt64(text) !== null;
   if (schema.type !== 'integer') return matchesSchema(description, node, text);
   return plainDecimal.test(text) && matchesSchema(description, node, Number(text));
 }

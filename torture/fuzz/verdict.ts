@@ -1,7 +1,9 @@
 import { type Call, findOperation, isStrict, type KeyKind } from './call.ts';
 
 const lackedScope: Partial<Record<KeyKind, string>> = { reader: 'createPet', writer: 'listPets getPet' };
-const parameters: Readonly<Record<string, readonly string[]>> = { listPets: ['limit', 'status', 'cursor'] };
+const parameters: Readonly<Record<string, readonly string[]>> = {
+  listPets: ['limit', 'status', 'categoryId', 'id', 'cursor'],
+};
 const fields = ['name', 'categoryId', 'status'];
 
 /**

@@ -72,7 +72,8 @@ async function findUnknownMigration(db: Kysely<Tables>, known: object): Promise<
   return run.find((name) => !Object.hasOwn(known, name));
 }
 
-async function listRunMigrations(db: Kysely<Tables>): Promise<string[]> {
+/** The names of the migrations that a database has behind it; none where there is no schema. Takes no lock. */
+export async function listRunMigrations(db: Kysely<Tables>): Promise<string[]> {
   const rows = await db
     .withTables<{ schema_migrations: { name: string } }>()
     .selectFrom('schema_migrations')

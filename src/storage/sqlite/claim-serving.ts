@@ -25,12 +25,17 @@ export async function claimServing(databaseUrl: string): Promise<() => void> {
   if (engine !== 'sqlite') return () => undefined;
   try {
     await makeStoreFile(location);
-    const releaseName = claimName(location);
+    const releaseName = claimName(
+      location,
+      `another service is serving the database ${location}: several services need PostgreSQL`,
+    );
     const releaseFile = await claimFile(location).catch((error) => {
       releaseName();
       throw error;
     });
+    served.add(location);
     return () => {
+      served.delete(location);
       releaseFile();
       releaseName();
     };
@@ -39,17 +44,30 @@ export async function claimServing(databaseUrl: string): Promise<() => void> {
   }
 }
 
-function claimName(path: string): () => void {
+/** The stores that this process serves, by their paths. */
+const served = new Set<string>();
+
+/**
+ * Keeps services from a store while its schema is brought up to date, and gives what ends that; one that was started before
+ * the schema is known by its claim, and would write by a schema that is gone. Throws OperatorError while another process
+ * has the claim.
+ */
+export function claimMigrating(path: string): () => void {
+  if (served.has(path)) return () => undefined;
+  return claimName(
+    path,
+    `the database ${path} has the schema of an older release and is being served: stop that service first`,
+  );
+}
+
+function claimName(path: string, refusal: string): () => void {
   const claim = new DatabaseSync(servingFile(path), { timeout: 0 });
   try {
     claim.exec('pragma journal_mode = memory; begin exclusive');
   } catch (error) {
     claim.close();
     if (!isBusy(error)) throw error;
-    throw new OperatorError(
-      `another service is serving the database ${path}: several services need PostgreSQL`,
-      { cause: error },
-    );
+    throw new OperatorError(refusal, { cause: error });
   }
   return () => claim.close();
 }

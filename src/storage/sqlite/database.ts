@@ -1,8 +1,9 @@
 import { Kysely } from 'kysely';
 import type { Database } from '../database.ts';
-import { isNewest, migrate } from '../migrations/migrate.ts';
+import { compareSchema, listRunMigrations, migrate } from '../migrations/migrate.ts';
 import { toOpeningError } from '../opening-error.ts';
 import type { Tables } from '../tables.ts';
+import { claimMigrating } from './claim-serving.ts';
 import {
   lockWaitMsMax,
   openConnection,
@@ -42,8 +43,14 @@ async function migrateFile(path: string): Promise<void> {
   try {
     const db = new Kysely<Tables>({ dialect: createSqliteDialect(connection.raw) });
     // A command beside a service that writes must not wait for the lock only to find nothing to do.
-    if (await isNewest(db)) return;
-    await db.transaction().execute((transaction) => migrate(transaction, 'sqlite'));
+    const schema = compareSchema(await listRunMigrations(db));
+    if (schema === 'newest') return;
+    const release = schema === 'older' ? claimMigrating(path) : () => undefined;
+    try {
+      await db.transaction().execute((transaction) => migrate(transaction, 'sqlite'));
+    } finally {
+      release();
+    }
   } finally {
     connection.close();
   }

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, type TestContext, test } from 'node:test';
+import { sql } from 'kysely';
+import { AppError, OperatorError } from '../../src/errors.ts';
+import { statement } from '../../src/storage/database.ts';
+import { claimServing } from '../../src/storage/sqlite/claim-serving.ts';
+import { openSqlite } from '../../src/storage/sqlite/database.ts';
+import { findPostgres } from '../support/engines.ts';
+import { makeFolder } from '../support/service.ts';
+
+const postgres = await findPostgres();
+
+/** What release 1.0.0 adds an animal with, and one under an idempotency key. */
+const olderInserts = {
+  'an add': statement<Record<never, never>>()((query) =>
+    query
+      .insertInto('pets')
+      .columns(['name', 'category_id', 'status'])
+      .expression(sql`values ('Rex', 1, 'available')`)
+      .returning('id'),
+  ),
+  'an add under a key': statement<Record<never, never>>()((query) =>
+    query
+      .with('attempt', (cte) => cte.selectNoFrom(sql<boolean>`pg_try_advisory_xact_lock(1)`.as('is_free')))
+      .with('numbered', (cte) =>
+        cte
+          .selectFrom('attempt')
+          .where('is_free', 'is', sql.lit(true))
+          .select(sql<bigint>`nextval(pg_get_serial_sequence('pets', 'id'))`.as('pet_id')),
+      )
+      .with(
+        'record',
+        () => sql`(insert into idempotency_records (account_id, key, body_hash, pet_id, created_at_ms)
+        select 1, 'k', ''::bytea, pet_id, 0 from numbered
+        on conflict (account_id, key) do update set pet_id = excluded.pet_id returning pet_id)`,
+      )
+      .with('added', (cte) =>
+        cte
+          .insertInto('pets')
+          .columns(['id', 'name', 'category_id', 'status'])
+          .expression(sql`overriding system value select pet_id, 'Rex', 1, 'available' from record`)
+          .returning('id'),
+      )
+      .selectFrom('added')
+      .select('id'),
+  ),
+};
+
+describe('an instance of release 1.0.0 on PostgreSQL', { skip: postgres.skip }, () => {
+  for (const [name, insert] of Object.entries(olderInserts))
+    test(`is refused ${name} as by a server that is not ready, and writes nothing`, async (t) => {
+      const store = await postgres.createStore(t);
+      const database = await store.open();
+      await store.execute(`insert into accounts (name, plan, created_at_ms) values ('a', 'free', 0)`);
+      await assert.rejects(
+        database.run(insert, {}),
+        (error) =>
+          error instanceof AppError &&
+          error.code === 'unavailable' &&
+          (error.cause as { code?: string }).code === '57P03',
+      );
+      for (const table of ['pets', 'idempotency_records', 'event_outbox'])
+        assert.deepEqual(await store.execute(`select * from ${table}`), []);
+    });
+});
+
+describe('a store in a SQLite file that an older release made', () => {
+  /** With what tells its schema apart: the second migration is not behind it. */
+  async function makeOlder(t: TestContext): Promise<string> {
+    const path = join(await makeFolder(t), 'store.db');
+    await (await openSqlite(path)).close();
+    const file = new DatabaseSync(path);
+    file.exec("delete from schema_migrations where name <> '0001-first'");
+    file.close();
+    return path;
+  }
+
+  /** The claim of a service, as another process holds it. */
+  function serve(t: TestContext, path: string): DatabaseSync {
+    const claim = new DatabaseSync(`${path}-serving`);
+    t.after(() => claim.isOpen && claim.close());
+    claim.exec('pragma journal_mode = memory; begin exclusive');
+    return claim;
+  }
+
+  const refusal = (error: unknown) =>
+    error instanceof OperatorError &&
+    /^the database .*store\.db has the schema of an older release and is being served: stop that service first$/.test(
+      error.message,
+    );
+
+  test('keeps its schema while another process serves it', async (t) => {
+    const path = await makeOlder(t);
+    const claim = serve(t, path);
+    await assert.rejects(openSqlite(path), refusal);
+    claim.close();
+    // The tables of the second migration are there, so it fails where it begins; it has begun.
+    await assert.rejects(openSqlite(path), /already exists/);
+  });
+
+  test('gets the new schema by the process that serves it', async (t) => {
+    const path = await makeOlder(t);
+    const release = await claimServing(`sqlite:${path}`);
+    t.after(release);
+    await assert.rejects(openSqlite(path), /already exists/);
+  });
+
+  test('is opened beside its service once it has the new schema', async (t) => {
+    const path = join(await makeFolder(t), 'store.db');
+    await (await openSqlite(path)).close();
+    serve(t, path);
+    await (await openSqlite(path)).close();
+  });
+});
