@@ -2,6 +2,7 @@ import { AnimalStoreError } from './errors.ts';
 import { parseExactJson } from './exact-json.ts';
 import { type Incoming, nameAddress, type Outgoing } from './exchange.ts';
 import type { ErrorBody } from './generated.ts';
+import { operations } from './operations.ts';
 import { type ResponseInfo, readResponseInfo, readRetryAfter } from './response-info.ts';
 import type { Settings } from './settings.ts';
 
@@ -33,13 +34,17 @@ export function readAnswer<T>(
   const address = nameAddress(settings, call);
   if (!response.ok && isErrorBody(value) && value.status === BigInt(response.status)) {
     // The list is always there, so it is the address that is wrong.
-    const hint =
-      value.code === 'not_found' && call.operation !== 'getPet' ? `; check baseUrl: ${address}` : '';
+    const hint = value.code === 'not_found' && isListed(call) ? `; check baseUrl: ${address}` : '';
     const message = value.message.replaceAll(settings.apiKey, '<apiKey>');
     throw new AnimalStoreError(value.code, message + hint, details);
   }
   const message = `${address} answered ${describe(response, text)}: ${judge(response)}`;
   throw new AnimalStoreError('unexpected_answer', message, details);
+}
+
+/** Whether a call goes to an address that is always there. */
+function isListed({ operation }: Outgoing): boolean {
+  return !operations[operation].path.includes('{') && operation !== 'placeOrder';
 }
 
 /** What JSON.parse makes of it with exact integers; undefined where it is no JSON. */

@@ -1,13 +1,19 @@
+import {
+  attachResponse,
+  readCallOptions,
+  readIdempotencyKey,
+  type WithResponse,
+  writeQuery,
+} from './call.ts';
 import { argumentError } from './errors.ts';
 import { stringifyExactJson } from './exact-json.ts';
 import { type ListPetsQuery, type NewPet, operations, type Pet } from './generated.ts';
 import { toInt64 } from './int64.ts';
-import { createPage, type PetPage } from './page.ts';
-import type { ResponseInfo } from './response-info.ts';
+import { createPage, type Page } from './page.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
 /** An animal with what its answer told besides. `response` is not enumerable: neither copied nor written as JSON. */
-export type PetAnswer = Pet & { readonly response: ResponseInfo };
+export type PetAnswer = WithResponse<Pet>;
 
 export interface ListOptions extends ListPetsQuery, CallOptions {}
 
@@ -25,7 +31,7 @@ export interface CreateOptions extends CallOptions {
 /** The animals of the store. All of it rejects with AnimalStoreError. */
 export interface Pets {
   /** One page, the newest animals first; 20 unless `limit` is given. */
-  list(options?: ListOptions): Promise<PetPage>;
+  list(options?: ListOptions): Promise<Page<Pet>>;
   /** All animals, page by page: each that was there at the start exactly once. */
   listAll(options?: ListAllOptions): AsyncGenerator<Pet, void, undefined>;
   /** Adds an animal, once, however often the request has to be sent. */
@@ -35,15 +41,17 @@ export interface Pets {
 }
 
 export function createPets(send: Transport): Pets {
-  async function getPage(query: string, options: CallOptions): Promise<PetPage> {
+  async function getPage(query: string, options: CallOptions): Promise<Page<Pet>> {
     const path = operations.listPets.path + query;
     const answer = await send({ operation: 'listPets', path, isExpected: isPetList }, options);
-    return createPage(answer, (next, own) => getPage(next, { signal: own?.signal ?? options.signal }));
+    return createPage(answer, operations.listPets.path, (next, own) =>
+      getPage(next, { signal: own?.signal ?? options.signal }),
+    );
   }
 
   const list: Pets['list'] = async (options) => {
-    const { signal, ...query } = readCallOptions(options);
-    return getPage(writeQuery(query), { signal });
+    const { signal, limit, status, cursor } = readCallOptions(options);
+    return getPage(writeQuery({ limit, status, cursor }), { signal });
   };
 
   return {
@@ -51,7 +59,7 @@ export function createPets(send: Transport): Pets {
 
     async *listAll(options) {
       const { limit = 100, ...others } = readCallOptions(options);
-      let page: PetPage | null = await list({ limit, ...others });
+      let page: Page<Pet> | null = await list({ limit, ...others });
       for (; page !== null; page = await page.next()) yield* page.items;
     },
 
@@ -77,21 +85,6 @@ export function createPets(send: Transport): Pets {
   };
 }
 
-/** The options of a call; none where they are left out or null. Plain JavaScript may give anything. */
-function readCallOptions<T extends CallOptions>(options: T | null | undefined): Partial<T> {
-  const given: unknown = options ?? {};
-  if (typeof given !== 'object') throw argumentError('options', 'must be an object');
-  const { signal } = given as { signal?: unknown };
-  if (signal !== undefined && signal !== null && !isSignal(signal))
-    throw argumentError('signal', 'must be an AbortSignal');
-  return given as Partial<T>;
-}
-
-/** Of whatever realm or package it is. */
-function isSignal(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && 'aborted' in value && 'addEventListener' in value;
-}
-
 function writePet(newPet: NewPet): string {
   if (typeof newPet !== 'object' || newPet === null)
     throw argumentError('newPet', 'must be an object with name and categoryId');
@@ -101,30 +94,6 @@ function writePet(newPet: NewPet): string {
   } catch {
     throw argumentError('newPet', 'must be what JSON can say: nothing in it may hold itself');
   }
-}
-
-function readIdempotencyKey(given: string | null | undefined): string {
-  const key = given ?? createIdempotencyKey();
-  if (typeof key === 'string' && /^[!-~]{1,255}$/.test(key)) return key;
-  throw argumentError('idempotencyKey', 'must be a string of 1 to 255 visible ASCII characters');
-}
-
-function writeQuery({ limit, status, cursor }: ListPetsQuery): string {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries({ limit, status, cursor }))
-    if (value !== undefined) query.set(name, String(value));
-  const text = String(query);
-  return text === '' ? '' : `?${text}`;
-}
-
-/** 128 random bits. `crypto.randomUUID` is not there on pages that came over plain HTTP. */
-function createIdempotencyKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-}
-
-function attachResponse({ value, response }: { value: Pet; response: ResponseInfo }): PetAnswer {
-  return Object.defineProperty(value, 'response', { value: response }) as PetAnswer;
 }
 
 function isPetList(value: unknown): value is readonly Pet[] {

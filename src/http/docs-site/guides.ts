@@ -16,6 +16,7 @@ export interface Guide {
 export const guides: readonly Guide[] = [
   { name: 'getting-started', path: 'docs/getting-started.md', title: 'Getting started' },
   { name: 'keys', path: 'docs/keys.md', title: 'Keys and scopes' },
+  { name: 'orders', path: 'docs/orders.md', title: 'Orders' },
   { name: 'client', path: 'client/README.md', title: 'TypeScript client' },
   { name: 'pages', path: 'docs/pages.md', title: 'Pages' },
   {
