@@ -18,6 +18,7 @@ export const guides: readonly Guide[] = [
   { name: 'keys', path: 'docs/keys.md', title: 'Keys and scopes' },
   { name: 'client', path: 'client/README.md', title: 'TypeScript client' },
   { name: 'pages', path: 'docs/pages.md', title: 'Pages' },
+  { name: 'changing-animals', path: 'docs/changing-animals.md', title: 'Changing animals' },
   {
     name: 'limits',
     path: 'docs/limits.md',
