@@ -2,12 +2,13 @@ import { AnimalStoreError } from './errors.ts';
 import { parseExactJson } from './exact-json.ts';
 import { type Incoming, nameAddress, type Outgoing } from './exchange.ts';
 import type { ErrorBody } from './generated.ts';
+import { operations } from './operations.ts';
 import { type ResponseInfo, readResponseInfo, readRetryAfter } from './response-info.ts';
 import type { Settings } from './settings.ts';
 
 /** A call: what is sent, and what a success of it is. */
 export interface Call<T> extends Outgoing {
-  readonly isExpected: (value: unknown) => value is T;
+  readonly isExpected: (value: unknown, status: number) => value is T;
 }
 
 /** What a call gave. */
@@ -28,18 +29,22 @@ export function readAnswer<T>(
 ): Answer<T> {
   const info = readResponseInfo(response, attempts);
   const value = text === null ? undefined : parse(text);
-  if (response.ok && call.isExpected(value)) return { value, response: info };
+  if (response.ok && call.isExpected(value, response.status)) return { value, response: info };
   const details = { ...info, retryAfterSeconds: readRetryAfter(info.headers, Date.now()) };
   const address = nameAddress(settings, call);
   if (!response.ok && isErrorBody(value) && value.status === BigInt(response.status)) {
     // The list is always there, so it is the address that is wrong.
-    const hint =
-      value.code === 'not_found' && call.operation !== 'getPet' ? `; check baseUrl: ${address}` : '';
+    const hint = value.code === 'not_found' && isListed(call) ? `; check baseUrl: ${address}` : '';
     const message = value.message.replaceAll(settings.apiKey, '<apiKey>');
     throw new AnimalStoreError(value.code, message + hint, details);
   }
   const message = `${address} answered ${describe(response, text)}: ${judge(response)}`;
   throw new AnimalStoreError('unexpected_answer', message, details);
+}
+
+/** Whether a call goes to an address that is always there. */
+function isListed({ operation }: Outgoing): boolean {
+  return !operations[operation].path.includes('{') && operation !== 'placeOrder';
 }
 
 /** What JSON.parse makes of it with exact integers; undefined where it is no JSON. */

@@ -1,18 +1,28 @@
+import {
+  attachResponse,
+  isDeleted,
+  readCallOptions,
+  readIdempotencyKey,
+  type WithResponse,
+  writeBody,
+  writeQuery,
+} from './call.ts';
 import { argumentError } from './errors.ts';
 import { stringifyExactJson } from './exact-json.ts';
-import { type ListPetsQuery, type NewPet, operations, type Pet } from './generated.ts';
+import { type ListPetsQuery, type NewPet, operations, type Pet, type PetPatch } from './generated.ts';
 import { toInt64 } from './int64.ts';
-import { createPage, type PetPage } from './page.ts';
-import type { ResponseInfo } from './response-info.ts';
+import { createPage, type Page } from './page.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
 /** An animal with what its answer told besides. `response` is not enumerable: neither copied nor written as JSON. */
-export type PetAnswer = Pet & { readonly response: ResponseInfo };
+export type PetAnswer = WithResponse<Pet>;
 
 export interface ListOptions extends ListPetsQuery, CallOptions {}
 
 export interface ListAllOptions extends CallOptions {
   readonly status?: ListPetsQuery['status'];
+  readonly categoryId?: ListPetsQuery['categoryId'];
+  readonly id?: ListPetsQuery['id'];
   /** How many animals are asked for at once, 1 to 100; 100 unless it is given. */
   readonly limit?: number | undefined;
 }
@@ -22,28 +32,41 @@ export interface CreateOptions extends CallOptions {
   readonly idempotencyKey?: string | null | undefined;
 }
 
+export interface ChangeOptions extends CallOptions {
+  /** The `ETag` of the animal as you know it: if it has changed since, the call fails with `precondition_failed`. */
+  readonly ifMatch?: string | null | undefined;
+}
+
 /** The animals of the store. All of it rejects with AnimalStoreError. */
 export interface Pets {
   /** One page, the newest animals first; 20 unless `limit` is given. */
-  list(options?: ListOptions): Promise<PetPage>;
+  list(options?: ListOptions): Promise<Page<Pet>>;
   /** All animals, page by page: each that was there at the start exactly once. */
   listAll(options?: ListAllOptions): AsyncGenerator<Pet, void, undefined>;
   /** Adds an animal, once, however often the request has to be sent. */
   create(newPet: NewPet, options?: CreateOptions): Promise<PetAnswer>;
   /** One animal. @deprecated The service removes this operation on 5 December 2030; use `list`. */
   get(petId: bigint | number, options?: CallOptions): Promise<PetAnswer>;
+  /** Changes the fields that are given, and gives the animal as it became. Needs `pets:manage`. */
+  update(petId: bigint | number, patch: PetPatch, options?: ChangeOptions): Promise<PetAnswer>;
+  /** Deletes an animal. Needs `pets:manage`. */
+  delete(petId: bigint | number, options?: ChangeOptions): Promise<void>;
 }
 
 export function createPets(send: Transport): Pets {
-  async function getPage(query: string, options: CallOptions): Promise<PetPage> {
+  async function getPage(query: string, options: CallOptions): Promise<Page<Pet>> {
     const path = operations.listPets.path + query;
     const answer = await send({ operation: 'listPets', path, isExpected: isPetList }, options);
-    return createPage(answer, (next, own) => getPage(next, { signal: own?.signal ?? options.signal }));
+    return createPage(answer, operations.listPets.path, (next, own) =>
+      getPage(next, { signal: own?.signal ?? options.signal }),
+    );
   }
 
   const list: Pets['list'] = async (options) => {
-    const { signal, ...query } = readCallOptions(options);
-    return getPage(writeQuery(query), { signal });
+    const { signal, limit, status, categoryId, id, cursor } = readCallOptions(options);
+    const category = categoryId === undefined ? undefined : toInt64('categoryId', categoryId);
+    const query = writeQuery({ limit, status, categoryId: category, id: writeIds(id), cursor });
+    return getPage(query, { signal });
   };
 
   return {
@@ -51,7 +74,7 @@ export function createPets(send: Transport): Pets {
 
     async *listAll(options) {
       const { limit = 100, ...others } = readCallOptions(options);
-      let page: PetPage | null = await list({ limit, ...others });
+      let page: Page<Pet> | null = await list({ limit, ...others });
       for (; page !== null; page = await page.next()) yield* page.items;
     },
 
@@ -71,25 +94,48 @@ export function createPets(send: Transport): Pets {
 
     async get(petId, options) {
       const { signal } = readCallOptions(options);
-      const path = operations.getPet.path.replace('{petId}', String(toInt64('petId', petId)));
+      const path = pathOf('getPet', petId);
       return attachResponse(await send({ operation: 'getPet', path, isExpected: isPet }, { signal }));
+    },
+
+    async update(petId, patch, options) {
+      const { ifMatch, signal } = readCallOptions(options);
+      const path = pathOf('updatePet', petId);
+      const body = writePatch(patch);
+      const headers = writeIfMatch(ifMatch);
+      const call = { operation: 'updatePet', path, headers, body, isExpected: isPet } as const;
+      return attachResponse(await send(call, { signal }));
+    },
+
+    async delete(petId, options) {
+      const { ifMatch, signal } = readCallOptions(options);
+      const path = pathOf('deletePet', petId);
+      const headers = writeIfMatch(ifMatch);
+      await send({ operation: 'deletePet', path, headers, isExpected: isDeleted }, { signal });
     },
   };
 }
 
-/** The options of a call; none where they are left out or null. Plain JavaScript may give anything. */
-function readCallOptions<T extends CallOptions>(options: T | null | undefined): Partial<T> {
-  const given: unknown = options ?? {};
-  if (typeof given !== 'object') throw argumentError('options', 'must be an object');
-  const { signal } = given as { signal?: unknown };
-  if (signal !== undefined && signal !== null && !isSignal(signal))
-    throw argumentError('signal', 'must be an AbortSignal');
-  return given as Partial<T>;
+function pathOf(operation: 'getPet' | 'updatePet' | 'deletePet', petId: bigint | number): string {
+  return operations[operation].path.replace('{petId}', String(toInt64('petId', petId)));
 }
 
-/** Of whatever realm or package it is. */
-function isSignal(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && 'aborted' in value && 'addEventListener' in value;
+function writeIds(ids: unknown): string | undefined {
+  if (ids === undefined) return undefined;
+  if (!Array.isArray(ids)) throw argumentError('id', 'must be an array of identifiers');
+  return ids.map((id) => toInt64('id', id)).join();
+}
+
+function writeIfMatch(tag: string | null | undefined): Record<string, string> {
+  if (tag === undefined || tag === null) return {};
+  if (typeof tag === 'string' && /^[ -~]+$/.test(tag)) return { 'if-match': tag };
+  throw argumentError('ifMatch', 'must be an ETag as the service gave it');
+}
+
+function writePatch(patch: PetPatch): string {
+  if (typeof patch !== 'object' || patch === null || patch.categoryId === undefined)
+    return writeBody('patch', patch);
+  return writeBody('patch', { ...patch, categoryId: toInt64('categoryId', patch.categoryId) });
 }
 
 function writePet(newPet: NewPet): string {
@@ -101,30 +147,6 @@ function writePet(newPet: NewPet): string {
   } catch {
     throw argumentError('newPet', 'must be what JSON can say: nothing in it may hold itself');
   }
-}
-
-function readIdempotencyKey(given: string | null | undefined): string {
-  const key = given ?? createIdempotencyKey();
-  if (typeof key === 'string' && /^[!-~]{1,255}$/.test(key)) return key;
-  throw argumentError('idempotencyKey', 'must be a string of 1 to 255 visible ASCII characters');
-}
-
-function writeQuery({ limit, status, cursor }: ListPetsQuery): string {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries({ limit, status, cursor }))
-    if (value !== undefined) query.set(name, String(value));
-  const text = String(query);
-  return text === '' ? '' : `?${text}`;
-}
-
-/** 128 random bits. `crypto.randomUUID` is not there on pages that came over plain HTTP. */
-function createIdempotencyKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-}
-
-function attachResponse({ value, response }: { value: Pet; response: ResponseInfo }): PetAnswer {
-  return Object.defineProperty(value, 'response', { value: response }) as PetAnswer;
 }
 
 function isPetList(value: unknown): value is readonly Pet[] {

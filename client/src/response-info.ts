@@ -14,7 +14,7 @@ export interface ResponseInfo {
   /** What the operator finds the request by. */
   readonly requestId: string | null;
   readonly rateLimit: RateLimit | null;
-  /** Whether an earlier attempt, or an earlier call with the same `idempotencyKey`, had added the animal already. */
+  /** Whether an earlier attempt, or an earlier call with the same `idempotencyKey`, had done what was asked already. */
   readonly replayed: boolean;
   /** How many requests were sent for the call. */
   readonly attempts: number;

@@ -14,14 +14,14 @@ export interface Retry {
 
 /**
  * How long a create is sent again of which it is open whether it has added: an hour less than the service remembers its
- * idempotency key, as it would add another animal after that.
+ * idempotency key, as it would be done a second time after that.
  */
 export const openMsMax = 23 * 3_600_000;
 
 const firstBackoffMs = 500;
 const backoffMsMax = 8_000;
 
-/** What may pass when it is sent again. A create bears an idempotency key, so it is as safe as a list. */
+/** What may pass when it is sent again. A create or an order bears an idempotency key, so it is as safe as a list; a transition is so by itself. */
 const transientCodes: ReadonlySet<string> = new Set([
   'connection_failed',
   'timed_out',

@@ -189,5 +189,5 @@ test('a link that leads to no list is not followed', async (t) => {
     response.writeHead(200, { ...json, link: '</admin?limit=1>; rel="next"' }).end('[]');
   });
   const error = await expectFailure(pets.list(), 'unexpected_answer', apiKey);
-  assert.match(error.message, /leads to no list of animals: \/admin$/);
+  assert.match(error.message, /leads to no list: \/admin$/);
 });

@@ -1,0 +1,107 @@
+import {
+  attachResponse,
+  readCallOptions,
+  readIdempotencyKey,
+  type WithResponse,
+  writeQuery,
+} from './call.ts';
+import { argumentError } from './errors.ts';
+import { stringifyExactJson } from './exact-json.ts';
+import { type ListOrdersQuery, type NewOrder, type Order, operations } from './generated.ts';
+import { toInt64 } from './int64.ts';
+import { createPage, type Page } from './page.ts';
+import type { CreateOptions } from './pets.ts';
+import type { CallOptions, Transport } from './transport.ts';
+
+/** An order with what its answer told besides. */
+export type OrderAnswer = WithResponse<Order>;
+
+export interface OrdersListOptions extends ListOrdersQuery, CallOptions {}
+
+export interface OrdersListAllOptions extends Omit<OrdersListOptions, 'cursor'> {}
+
+/** The account's orders; with the scope `orders:manage` those of every account. All of it rejects with AnimalStoreError. */
+export interface Orders {
+  /** Reserves an animal, once, however often the request has to be sent. */
+  place(newOrder: NewOrder, options?: CreateOptions): Promise<OrderAnswer>;
+  /** One page, the newest orders first; 20 unless `limit` is given. */
+  list(options?: OrdersListOptions): Promise<Page<Order>>;
+  /** All orders, page by page: each that was there at the start exactly once. */
+  listAll(options?: OrdersListAllOptions): AsyncGenerator<Order, void, undefined>;
+  get(orderId: bigint | number, options?: CallOptions): Promise<OrderAnswer>;
+  /** Sells the reserved animal; fails with `order_expired` where the hold is over. */
+  complete(orderId: bigint | number, options?: CallOptions): Promise<OrderAnswer>;
+  /** Gives up a hold. */
+  cancel(orderId: bigint | number, options?: CallOptions): Promise<OrderAnswer>;
+  /** Takes a sold animal back. */
+  return(orderId: bigint | number, options?: CallOptions): Promise<OrderAnswer>;
+}
+
+export function createOrders(send: Transport): Orders {
+  async function getPage(query: string, options: CallOptions): Promise<Page<Order>> {
+    const { path } = operations.listOrders;
+    const call = { operation: 'listOrders', path: path + query, isExpected: isOrderList } as const;
+    const follow = (next: string, own: CallOptions | undefined) =>
+      getPage(next, { signal: own?.signal ?? options.signal });
+    return createPage(await send(call, options), path, follow);
+  }
+
+  const list: Orders['list'] = async (options) => {
+    const { signal, limit, status, petId, reference, cursor } = readCallOptions(options);
+    const animal = petId === undefined ? undefined : toInt64('petId', petId);
+    return getPage(writeQuery({ limit, status, petId: animal, reference, cursor }), { signal });
+  };
+
+  function createCall(operation: 'getOrder' | 'completeOrder' | 'cancelOrder' | 'returnOrder') {
+    return async (orderId: bigint | number, options?: CallOptions): Promise<OrderAnswer> => {
+      const { signal } = readCallOptions(options);
+      const path = operations[operation].path.replace('{orderId}', String(toInt64('orderId', orderId)));
+      return attachResponse(await send({ operation, path, isExpected: isOrder }, { signal }));
+    };
+  }
+
+  return {
+    async place(newOrder, options) {
+      const { idempotencyKey, signal } = readCallOptions(options);
+      const headers = { 'idempotency-key': readIdempotencyKey(idempotencyKey) };
+      const { path } = operations.placeOrder;
+      const body = writeOrder(newOrder);
+      const call = { operation: 'placeOrder', path, headers, body, isExpected: isOrder } as const;
+      return attachResponse(await send(call, { signal }));
+    },
+    list,
+    async *listAll(options) {
+      const { limit = 100, ...others } = readCallOptions(options);
+      let page: Page<Order> | null = await list({ limit, ...others });
+      for (; page !== null; page = await page.next()) yield* page.items;
+    },
+    get: createCall('getOrder'),
+    complete: createCall('completeOrder'),
+    cancel: createCall('cancelOrder'),
+    return: createCall('returnOrder'),
+  };
+}
+
+function writeOrder(newOrder: NewOrder): string {
+  if (typeof newOrder !== 'object' || newOrder === null)
+    throw argumentError('newOrder', 'must be an object with petId');
+  const petId = toInt64('petId', newOrder.petId);
+  try {
+    return stringifyExactJson({ ...newOrder, petId });
+  } catch {
+    throw argumentError('newOrder', 'must be what JSON can say: nothing in it may hold itself');
+  }
+}
+
+function isOrderList(value: unknown): value is readonly Order[] {
+  return Array.isArray(value) && value.every(isOrder);
+}
+
+function isOrder(value: unknown): value is Order {
+  if (typeof value !== 'object' || value === null) return false;
+  const { id, petId, status, createdAt, expiresAt } = value as Record<string, unknown>;
+  const texts = [status, createdAt, expiresAt];
+  return (
+    typeof id === 'bigint' && typeof petId === 'bigint' && texts.every((text) => typeof text === 'string')
+  );
+}
