@@ -8,7 +8,7 @@ import type { Settings } from './settings.ts';
 
 /** A call: what is sent, and what a success of it is. */
 export interface Call<T> extends Outgoing {
-  readonly isExpected: (value: unknown) => value is T;
+  readonly isExpected: (value: unknown, status: number) => value is T;
 }
 
 /** What a call gave. */
@@ -29,7 +29,7 @@ export function readAnswer<T>(
 ): Answer<T> {
   const info = readResponseInfo(response, attempts);
   const value = text === null ? undefined : parse(text);
-  if (response.ok && call.isExpected(value)) return { value, response: info };
+  if (response.ok && call.isExpected(value, response.status)) return { value, response: info };
   const details = { ...info, retryAfterSeconds: readRetryAfter(info.headers, Date.now()) };
   const address = nameAddress(settings, call);
   if (!response.ok && isErrorBody(value) && value.status === BigInt(response.status)) {

@@ -1,4 +1,5 @@
 import { argumentError } from './errors.ts';
+import { stringifyExactJson } from './exact-json.ts';
 import type { ResponseInfo } from './response-info.ts';
 import type { CallOptions } from './transport.ts';
 
@@ -50,4 +51,19 @@ export function attachResponse<T extends object>({
   response: ResponseInfo;
 }): WithResponse<T> {
   return Object.defineProperty(value, 'response', { value: response }) as WithResponse<T>;
+}
+
+/** A body as it is sent. Throws `invalid_argument` for what is no object, or what JSON cannot say. */
+export function writeBody(name: string, value: unknown): string {
+  if (typeof value !== 'object' || value === null) throw argumentError(name, 'must be an object');
+  try {
+    return stringifyExactJson(value);
+  } catch {
+    throw argumentError(name, 'must be what JSON can say: nothing in it may hold itself');
+  }
+}
+
+/** Whether an answer says that something is deleted. */
+export function isDeleted(value: unknown, status: number): value is undefined {
+  return value === undefined && status === 204;
 }

@@ -1,13 +1,15 @@
 import {
   attachResponse,
+  isDeleted,
   readCallOptions,
   readIdempotencyKey,
   type WithResponse,
+  writeBody,
   writeQuery,
 } from './call.ts';
 import { argumentError } from './errors.ts';
 import { stringifyExactJson } from './exact-json.ts';
-import { type ListPetsQuery, type NewPet, operations, type Pet } from './generated.ts';
+import { type ListPetsQuery, type NewPet, operations, type Pet, type PetPatch } from './generated.ts';
 import { toInt64 } from './int64.ts';
 import { createPage, type Page } from './page.ts';
 import type { CallOptions, Transport } from './transport.ts';
@@ -19,6 +21,8 @@ export interface ListOptions extends ListPetsQuery, CallOptions {}
 
 export interface ListAllOptions extends CallOptions {
   readonly status?: ListPetsQuery['status'];
+  readonly categoryId?: ListPetsQuery['categoryId'];
+  readonly id?: ListPetsQuery['id'];
   /** How many animals are asked for at once, 1 to 100; 100 unless it is given. */
   readonly limit?: number | undefined;
 }
@@ -26,6 +30,11 @@ export interface ListAllOptions extends CallOptions {
 export interface CreateOptions extends CallOptions {
   /** Names this one addition for 24 hours, over restarts of your program too; made anew where it is left out or null. */
   readonly idempotencyKey?: string | null | undefined;
+}
+
+export interface ChangeOptions extends CallOptions {
+  /** The `ETag` of the animal as you know it: if it has changed since, the call fails with `precondition_failed`. */
+  readonly ifMatch?: string | null | undefined;
 }
 
 /** The animals of the store. All of it rejects with AnimalStoreError. */
@@ -38,6 +47,10 @@ export interface Pets {
   create(newPet: NewPet, options?: CreateOptions): Promise<PetAnswer>;
   /** One animal. @deprecated The service removes this operation on 5 December 2030; use `list`. */
   get(petId: bigint | number, options?: CallOptions): Promise<PetAnswer>;
+  /** Changes the fields that are given, and gives the animal as it became. Needs `pets:manage`. */
+  update(petId: bigint | number, patch: PetPatch, options?: ChangeOptions): Promise<PetAnswer>;
+  /** Deletes an animal. Needs `pets:manage`. */
+  delete(petId: bigint | number, options?: ChangeOptions): Promise<void>;
 }
 
 export function createPets(send: Transport): Pets {
@@ -50,8 +63,10 @@ export function createPets(send: Transport): Pets {
   }
 
   const list: Pets['list'] = async (options) => {
-    const { signal, limit, status, cursor } = readCallOptions(options);
-    return getPage(writeQuery({ limit, status, cursor }), { signal });
+    const { signal, limit, status, categoryId, id, cursor } = readCallOptions(options);
+    const category = categoryId === undefined ? undefined : toInt64('categoryId', categoryId);
+    const query = writeQuery({ limit, status, categoryId: category, id: writeIds(id), cursor });
+    return getPage(query, { signal });
   };
 
   return {
@@ -79,10 +94,48 @@ export function createPets(send: Transport): Pets {
 
     async get(petId, options) {
       const { signal } = readCallOptions(options);
-      const path = operations.getPet.path.replace('{petId}', String(toInt64('petId', petId)));
+      const path = pathOf('getPet', petId);
       return attachResponse(await send({ operation: 'getPet', path, isExpected: isPet }, { signal }));
     },
+
+    async update(petId, patch, options) {
+      const { ifMatch, signal } = readCallOptions(options);
+      const path = pathOf('updatePet', petId);
+      const body = writePatch(patch);
+      const headers = writeIfMatch(ifMatch);
+      const call = { operation: 'updatePet', path, headers, body, isExpected: isPet } as const;
+      return attachResponse(await send(call, { signal }));
+    },
+
+    async delete(petId, options) {
+      const { ifMatch, signal } = readCallOptions(options);
+      const path = pathOf('deletePet', petId);
+      const headers = writeIfMatch(ifMatch);
+      await send({ operation: 'deletePet', path, headers, isExpected: isDeleted }, { signal });
+    },
   };
+}
+
+function pathOf(operation: 'getPet' | 'updatePet' | 'deletePet', petId: bigint | number): string {
+  return operations[operation].path.replace('{petId}', String(toInt64('petId', petId)));
+}
+
+function writeIds(ids: unknown): string | undefined {
+  if (ids === undefined) return undefined;
+  if (!Array.isArray(ids)) throw argumentError('id', 'must be an array of identifiers');
+  return ids.map((id) => toInt64('id', id)).join();
+}
+
+function writeIfMatch(tag: string | null | undefined): Record<string, string> {
+  if (tag === undefined || tag === null) return {};
+  if (typeof tag === 'string' && /^[ -~]+$/.test(tag)) return { 'if-match': tag };
+  throw argumentError('ifMatch', 'must be an ETag as the service gave it');
+}
+
+function writePatch(patch: PetPatch): string {
+  if (typeof patch !== 'object' || patch === null || patch.categoryId === undefined)
+    return writeBody('patch', patch);
+  return writeBody('patch', { ...patch, categoryId: toInt64('categoryId', patch.categoryId) });
 }
 
 function writePet(newPet: NewPet): string {

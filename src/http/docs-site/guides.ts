@@ -19,6 +19,7 @@ export const guides: readonly Guide[] = [
   { name: 'orders', path: 'docs/orders.md', title: 'Orders' },
   { name: 'client', path: 'client/README.md', title: 'TypeScript client' },
   { name: 'pages', path: 'docs/pages.md', title: 'Pages' },
+  { name: 'changing-animals', path: 'docs/changing-animals.md', title: 'Changing animals' },
   {
     name: 'limits',
     path: 'docs/limits.md',

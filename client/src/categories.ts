@@ -1,0 +1,84 @@
+import {
+  attachResponse,
+  isDeleted,
+  readCallOptions,
+  type WithResponse,
+  writeBody,
+  writeQuery,
+} from './call.ts';
+import { type Category, type ListCategoriesQuery, type NewCategory, operations } from './generated.ts';
+import { toInt64 } from './int64.ts';
+import { createPage, type Page } from './page.ts';
+import type { CallOptions, Transport } from './transport.ts';
+
+/** A category with what its answer told besides. */
+export type CategoryAnswer = WithResponse<Category>;
+
+export interface CategoriesListOptions extends ListCategoriesQuery, CallOptions {}
+
+export interface CategoriesListAllOptions extends Omit<CategoriesListOptions, 'cursor'> {}
+
+/** Names for the numbers that animals bear as `categoryId`. All of it rejects with AnimalStoreError. */
+export interface Categories {
+  /** One page in the order of the numbers; 20 unless `limit` is given. */
+  list(options?: CategoriesListOptions): Promise<Page<Category>>;
+  /** All categories, page by page. */
+  listAll(options?: CategoriesListAllOptions): AsyncGenerator<Category, void, undefined>;
+  /** Names a category; the `status` of the response is 201 if it is new. Needs `pets:manage`. */
+  put(categoryId: bigint | number, category: NewCategory, options?: CallOptions): Promise<CategoryAnswer>;
+  /** Takes the name away; animals keep their `categoryId`. Needs `pets:manage`. */
+  delete(categoryId: bigint | number, options?: CallOptions): Promise<void>;
+}
+
+export function createCategories(send: Transport): Categories {
+  async function getPage(query: string, options: CallOptions): Promise<Page<Category>> {
+    const { path } = operations.listCategories;
+    const call = { operation: 'listCategories', path: path + query, isExpected: isCategoryList } as const;
+    const follow = (next: string, own: CallOptions | undefined) =>
+      getPage(next, { signal: own?.signal ?? options.signal });
+    return createPage(await send(call, options), path, follow);
+  }
+
+  const list: Categories['list'] = async (options) => {
+    const { signal, limit, cursor } = readCallOptions(options);
+    return getPage(writeQuery({ limit, cursor }), { signal });
+  };
+
+  return {
+    list,
+
+    async *listAll(options) {
+      const { limit = 100, signal } = readCallOptions(options);
+      let page: Page<Category> | null = await list({ limit, signal });
+      for (; page !== null; page = await page.next()) yield* page.items;
+    },
+
+    async put(categoryId, category, options) {
+      const { signal } = readCallOptions(options);
+      const path = pathOf('putCategory', categoryId);
+      const body = writeBody('category', category);
+      const call = { operation: 'putCategory', path, body, isExpected: isCategory } as const;
+      return attachResponse(await send(call, { signal }));
+    },
+
+    async delete(categoryId, options) {
+      const { signal } = readCallOptions(options);
+      const path = pathOf('deleteCategory', categoryId);
+      await send({ operation: 'deleteCategory', path, isExpected: isDeleted }, { signal });
+    },
+  };
+}
+
+function pathOf(operation: 'putCategory' | 'deleteCategory', categoryId: bigint | number): string {
+  return operations[operation].path.replace('{categoryId}', String(toInt64('categoryId', categoryId)));
+}
+
+function isCategoryList(value: unknown): value is readonly Category[] {
+  return Array.isArray(value) && value.every(isCategory);
+}
+
+function isCategory(value: unknown): value is Category {
+  if (typeof value !== 'object' || value === null) return false;
+  const { id, name } = value as Record<string, unknown>;
+  return typeof id === 'bigint' && typeof name === 'string';
+}
