@@ -140,7 +140,16 @@ test('every operation has a summary, a description and a tag', () => {
 });
 
 test('the parameters of each operation are described', () => {
-  const those = ['listPets', 'createPet', 'getPet', 'updatePet', 'deletePet'];
+  const those = [
+    'listPets',
+    'createPet',
+    'getPet',
+    'updatePet',
+    'deletePet',
+    'listCategories',
+    'putCategory',
+    'deleteCategory',
+  ];
   const names = those.map((name) => [name, listParameters(name).map((one) => one.name)]);
   assert.deepEqual(names, [
     ['listPets', ['limit', 'status', 'categoryId', 'id', 'cursor', 'If-None-Match', 'Prefer']],
