@@ -51,9 +51,16 @@ test('a preflight of a listed origin is answered without a key, for every addres
     assert.equal(response.status, 204);
     assert.equal(await response.text(), '');
     assert.equal(response.headers.get('access-control-allow-origin'), listed);
-    assert.equal(response.headers.get('access-control-allow-methods'), 'GET, HEAD, POST');
+    assert.equal(response.headers.get('access-control-allow-methods'), 'DELETE, GET, HEAD, PATCH, POST, PUT');
     const allowed = response.headers.get('access-control-allow-headers') ?? '';
-    for (const name of ['Authorization', 'Content-Type', 'Idempotency-Key', 'If-None-Match', 'Prefer'])
+    for (const name of [
+      'Authorization',
+      'Content-Type',
+      'Idempotency-Key',
+      'If-Match',
+      'If-None-Match',
+      'Prefer',
+    ])
       assert.ok(allowed.split(', ').includes(name), name);
     assert.match(response.headers.get('access-control-max-age') ?? '', /^\d+$/);
     expectCommonHeaders(response);
