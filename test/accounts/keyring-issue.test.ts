@@ -30,7 +30,14 @@ for (const engine of engines)
       assert.equal(issued.account, '動物園');
       assert.equal(issued.plan, 'enterprise');
       assert.deepEqual(await accounts.list(), [
-        { account: '動物園', plan: 'enterprise', limits: plan.limits, keys: 1, createdAtMs: clock.now() },
+        {
+          account: '動物園',
+          plan: 'enterprise',
+          limits: plan.limits,
+          openHolds: 100,
+          keys: 1,
+          createdAtMs: clock.now(),
+        },
       ]);
     });
 

@@ -70,7 +70,9 @@ describe('migrate', () => {
       animals: 12_000,
       accounts: 2,
       keys: 11,
-      idempotencyRecords: 11,
+      firstAnswers: 11,
+      orders: 0,
+      events: 12_000,
       usageWindows: 13,
       bans: 11,
     });
@@ -81,7 +83,7 @@ describe('migrate', () => {
     const { stderr } = await run((terminal) => moveStore({ from, to, json: false }, terminal), {
       isTTY: true,
     });
-    assert.match(stderr, /moving \[.* % of 12,050 rows.*checking \[.* 100 % of 12,050 rows/s);
+    assert.match(stderr, /moving \[.* % of 24,052 rows.*checking \[.* 100 % of 24,052 rows/s);
   });
 
   test('refuses one address without the other', async () => {

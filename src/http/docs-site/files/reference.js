@@ -31,6 +31,12 @@ function ExactAnswers({ React: { createElement }, getComponent }) {
   return { wrapComponents: { responseBody: wrap } };
 }
 
+/** An int64 is typed as text: a number field would round it. */
+function ExactFields({ React: { createElement }, getComponent }) {
+  const Field = (props) => createElement(getComponent('JsonSchema_string'), props);
+  return { components: { JsonSchema_integer_int64: Field } };
+}
+
 /** Of all but a success only when it comes and its codes, each with a link: their bodies and headers are alike. */
 function ShortFailures({ React: { createElement }, getComponent }) {
   const linkCode = (code) => [
@@ -131,7 +137,7 @@ async function show() {
   SwaggerUIBundle({
     domNode: place,
     spec,
-    plugins: [ExactAnswers, ShortFailures, KeyField],
+    plugins: [ExactAnswers, ExactFields, ShortFailures, KeyField],
     deepLinking: true,
     defaultModelsExpandDepth: 0,
     displayRequestDuration: true,
