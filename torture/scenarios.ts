@@ -13,6 +13,7 @@ import { fuzzWire } from './fuzz/wire.ts';
 import { killCommands } from './kill/commands.ts';
 import { kill } from './kill/kill.ts';
 import { hangingPostgres, hangingRedis, slowStores } from './network/slow-stores.ts';
+import { killOrders } from './orders/kill-orders.ts';
 import { powerLoss } from './power-loss/power-loss.ts';
 import type { Scenario } from './scenario.ts';
 import { clockBack } from './shutdown/clock-back.ts';
@@ -48,6 +49,7 @@ const abuses = [
 export const scenarios: readonly Scenario[] = [
   kill,
   killCommands,
+  killOrders,
   powerLoss,
   terminate,
   secondInstance,
