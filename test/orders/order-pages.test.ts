@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { selectOrders } from '../../src/orders/order-rows.ts';
+import { insertOrder } from '../../src/orders/place-order-rows.ts';
 import { compileStatement } from '../../src/storage/compile.ts';
 import { openShop } from '../contracts/order-shop.ts';
 import { sqliteEngine } from '../support/engines.ts';
@@ -35,4 +36,15 @@ test('on SQLite a page is found along the index of its narrowest filter', async 
         `${index}: ${told}`,
       );
   }
+});
+
+test('on SQLite the open holds of an account are counted along their own index, whatever it has ordered before', async (t) => {
+  const shop = await openShop(t, sqliteEngine);
+  const file = new DatabaseSync(shop.store.url.replace('sqlite:', ''));
+  t.after(() => file.close());
+  const { sql, names } = compileStatement(insertOrder, 'sqlite');
+  const rows = file.prepare(`explain query plan ${sql}`).all(...names.map(() => 1));
+  const told = rows.map(({ detail }) => `${detail} `).filter((detail) => detail.includes(' orders '));
+  assert.equal(told.length, 1);
+  assert.match(told.join(), /orders_open \(account_id=\? AND expires_at_ms>\?\)/);
 });
