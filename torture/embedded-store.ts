@@ -18,8 +18,8 @@ export interface EmbeddedStore {
   start(): Promise<ServiceProcess>;
   /** Runs a command of the program to its end. */
   run(...args: string[]): Promise<Ended>;
-  /** Makes a key whose plan no load comes near to. */
-  createKey(): Promise<MadeKey>;
+  /** Makes a key whose plan no load comes near to, with further options of `keys create`. */
+  createKey(...options: string[]): Promise<MadeKey>;
   /** What a statement finds in the file, past the service; integers come as bigints. */
   query(sql: string): readonly Record<string, unknown>[];
 }
@@ -43,8 +43,8 @@ export function createEmbeddedStore(
     settings,
     run,
     start: () => serveInProcess(context, { ...options, settings, isGroupLeader: true }),
-    async createKey() {
-      const { code, stdout, stderr } = await run('keys', 'create', ...amplePlan, '--json');
+    async createKey(...more) {
+      const { code, stdout, stderr } = await run('keys', 'create', ...amplePlan, ...more, '--json');
       if (code !== 0) throw new Error(`no key could be made: ${stderr}`);
       return JSON.parse(stdout) as MadeKey;
     },

@@ -13,6 +13,8 @@ import { fuzzWire } from './fuzz/wire.ts';
 import { killCommands } from './kill/commands.ts';
 import { kill } from './kill/kill.ts';
 import { hangingPostgres, hangingRedis, slowStores } from './network/slow-stores.ts';
+import { fuzzOrders } from './orders/fuzz-orders.ts';
+import { killOrders } from './orders/kill-orders.ts';
 import { powerLoss } from './power-loss/power-loss.ts';
 import type { Scenario } from './scenario.ts';
 import { clockBack } from './shutdown/clock-back.ts';
@@ -48,6 +50,7 @@ const abuses = [
 export const scenarios: readonly Scenario[] = [
   kill,
   killCommands,
+  killOrders,
   powerLoss,
   terminate,
   secondInstance,
@@ -69,6 +72,7 @@ export const scenarios: readonly Scenario[] = [
   wrongKeysShared,
   stalledLog,
   fuzzApi,
+  fuzzOrders,
   fuzzExtensions,
   fuzzWire,
   soak,

@@ -64,7 +64,9 @@ function listParts(filter: OrderFilter, p: PageParameters): RawBuilder<unknown> 
   if (status !== 'expired') return selectPart(filter, p, status === null ? null : isStatus(status));
   const closed = sql`select * from (${selectPart(filter, p, isStatus(status))}
     order by id desc limit ${p.count} + 0) as closed`;
-  return sql`${closed} union all ${selectPart({ ...filter, status: null }, p, isOverdue, '+')}`;
+  // Materialised, as SQLite would else walk all orders for the sake of their order.
+  const overdue = selectPart({ ...filter, status: null }, p, isOverdue, '+');
+  return sql`with overdue as materialized (${overdue}) ${closed} union all select * from overdue`;
 }
 
 function isStatus(status: OrderStatus): RawBuilder<unknown> {

@@ -61,7 +61,7 @@ export const insertOrder = statement<{
           select count(*) from (
             select 1 from orders
             where account_id = ${p.accountId} and closed_at_ms is null
-              and (cast(${p.countsOverdue} as bigint) = 1 or expires_at_ms > ${moment})
+              and expires_at_ms > case cast(${p.countsOverdue} as bigint) when 1 then 0 else ${moment} end
             limit coalesce(cast(${p.openHoldsMax} as bigint), 0)
           ) as open_holds)`,
     )

@@ -1,6 +1,8 @@
 import { killCommands } from '../../torture/kill/commands.ts';
 import { kill } from '../../torture/kill/kill.ts';
+import { killOrders } from '../../torture/orders/kill-orders.ts';
 import { testShort } from './short.ts';
 
 testShort(kill, 0.03);
 testShort(killCommands, 0.1);
+testShort(killOrders, 0.03);

@@ -1,0 +1,101 @@
+import type { Random } from '../random.ts';
+
+/** What is known of an order: the answers that clients had. */
+export interface KnownOrder {
+  readonly id: string;
+  /** The newest status that was answered. */
+  status: string;
+  /** What was asked for and not answered, or that its hold was ended: it may have been done or not. */
+  asked: 'completed' | 'cancelled' | 'expired' | null;
+}
+
+/** An order that was asked for without an answer, to be sent again. */
+export interface OpenOrder {
+  readonly idempotencyKey: string;
+  readonly body: string;
+}
+
+/** What buyers have seen. */
+export interface Bought {
+  readonly orders: Map<string, KnownOrder>;
+  readonly open: OpenOrder[];
+  answers: number;
+}
+
+interface Address {
+  readonly url: string;
+  readonly key: string;
+}
+
+/** Sends a request; null where there is no answer, as the service was killed. */
+async function post({ url, key }: Address, path: string, body?: string, idempotencyKey?: string) {
+  try {
+    const response = await fetch(url + path, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+      },
+      ...(body !== undefined && { body }),
+    });
+    return { status: response.status, body: await response.text() };
+  } catch {
+    return null;
+  }
+}
+
+/** Places an order under a key and notes it; gives it, null if it was refused, undefined without an answer. */
+async function place(address: Address, bought: Bought, order: OpenOrder) {
+  const answer = await post(address, '/orders', order.body, order.idempotencyKey);
+  if (answer === null) {
+    bought.open.push(order);
+    return undefined;
+  }
+  bought.answers += 1;
+  if (answer.status === 409) return null;
+  const id = /^\{"id":(\d+),.*"status":"reserved"/.exec(answer.body)?.[1];
+  if (answer.status !== 201 || id === undefined)
+    throw new Error(`an order was answered with ${answer.status} ${answer.body}`);
+  const known = bought.orders.get(id) ?? { id, status: 'reserved', asked: null };
+  bought.orders.set(id, known);
+  return known;
+}
+
+async function close(address: Address, bought: Bought, order: KnownOrder, action: 'complete' | 'cancel') {
+  const wanted = action === 'complete' ? 'completed' : 'cancelled';
+  order.asked = wanted;
+  const answer = await post(address, `/orders/${order.id}/${action}`);
+  if (answer === null) return undefined;
+  bought.answers += 1;
+  const isDone = answer.status === 200 && answer.body.includes(`"status":"${wanted}"`);
+  if (!isDone) throw new Error(`${action} of ${order.id} was answered with ${answer.status} ${answer.body}`);
+  order.status = wanted;
+  order.asked = null;
+  return order;
+}
+
+/** Buys one of some animals after the other, now and then to give it up, until the service is gone. */
+export async function buyUntilKilled(
+  address: Address,
+  bought: Bought,
+  random: Random,
+  names: { readonly pets: number; next(): string },
+): Promise<void> {
+  for (;;) {
+    const body = `{"petId":${random.between(1, names.pets)}}`;
+    const order = await place(address, bought, { idempotencyKey: names.next(), body });
+    if (order === undefined) return;
+    if (order === null || random.next() < 0.1) continue;
+    const action = random.next() < 0.2 ? 'complete' : 'cancel';
+    if ((await close(address, bought, order, action)) === undefined) return;
+  }
+}
+
+/** Sends again what had no answer; gives how many orders that were. */
+export async function sendAgain(address: Address, bought: Bought): Promise<number> {
+  const open = bought.open.splice(0);
+  for (const order of open)
+    if ((await place(address, bought, order)) === undefined) throw new Error('the service does not answer');
+  return open.length;
+}

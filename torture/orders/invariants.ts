@@ -1,0 +1,74 @@
+/** The rows of a query, as any engine gives them. */
+export type Query = (sql: string) => Promise<readonly Record<string, unknown>[]>;
+
+const owning = `('reserved', 'completed')`;
+
+/** What must hold of orders and animals at any time (contract section 12): each query finds what breaks it. */
+const invariants: readonly (readonly [name: string, sql: string])[] = [
+  [
+    'an animal has at most one order that owns it',
+    `select pet_id from orders where status in ${owning} group by pet_id having count(*) > 1`,
+  ],
+  [
+    'an animal that is owned has an owner, and one that is not has none',
+    `select pets.id from pets where (is_owned = 1) <> exists (
+      select 1 from orders where pet_id = pets.id and orders.status in ${owning})`,
+  ],
+  [
+    'an owned animal has the status that its order gives it',
+    `select pets.id from pets join orders on pet_id = pets.id
+      where (orders.status = 'reserved' and pets.status <> 'pending')
+        or (orders.status = 'completed' and pets.status <> 'sold')`,
+  ],
+  [
+    'an order is closed if and only if it is no longer reserved',
+    `select id from orders where (status = 'reserved') <> (closed_at_ms is null)`,
+  ],
+  [
+    'an expired order was closed at the end of its hold',
+    `select id from orders where status = 'expired' and closed_at_ms <> expires_at_ms`,
+  ],
+];
+
+/** Throws for the first invariant that does not hold. */
+export async function requireInvariants(query: Query): Promise<void> {
+  for (const [name, sql] of invariants) {
+    const broken = await query(`${sql} limit 5`);
+    if (broken.length > 0) throw new Error(`${name}: not so for ${JSON.stringify(broken, toText)}`);
+  }
+  await requireCounted(query);
+  await requireExplained(query);
+}
+
+/** The inventory, with what is still to be added up, is what counting the animals gives. */
+async function requireCounted(query: Query): Promise<void> {
+  const statuses = ['available', 'pending', 'sold'];
+  const sums = (table: string) =>
+    statuses.map((status) => `coalesce((select sum(${status}) from ${table}), 0)`);
+  const [totals, changes] = [sums('inventory_totals'), sums('inventory_changes')];
+  const counted = statuses.map((status) => `(select count(*) from pets where status = '${status}')`);
+  const broken = statuses.map((_, at) => `${totals[at]} + ${changes[at]} <> ${counted[at]}`).join(' or ');
+  const rows = await query(`select 1 as wrong where ${broken}`);
+  if (rows.length > 0) throw new Error('the inventory is not what counting the animals gives');
+}
+
+/** The newest event of an animal, and of an order, is how it stands. */
+async function requireExplained(query: Query): Promise<void> {
+  const status = new Map<string, string>();
+  for (const table of ['events', 'event_outbox'])
+    for (const { type, data } of await query(`select type, data from ${table} order by id`)) {
+      const row = JSON.parse(String(data)) as { id: number; status: string };
+      status.set(`${String(type).split('.')[0]} ${row.id}`, row.status);
+    }
+  for (const [thing, table] of [
+    ['pet', 'pets'],
+    ['order', 'orders'],
+  ])
+    for (const row of await query(`select id, status from ${table}`))
+      if (status.get(`${thing} ${row['id']}`) !== row['status'])
+        throw new Error(`no event explains that the ${thing} ${row['id']} is ${row['status']}`);
+}
+
+function toText(_name: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value;
+}
