@@ -17,8 +17,8 @@ async function send(t: Parameters<typeof openRaw>[0], line: string): Promise<Raw
 
 const allowed: Readonly<Record<string, string>> = {
   '/v1/pets': 'GET, HEAD, POST',
-  '/v1/pets/1': 'GET, HEAD',
-  '/v1/pets/none': 'GET, HEAD',
+  '/v1/pets/1': 'DELETE, GET, HEAD, PATCH',
+  '/v1/pets/none': 'DELETE, GET, HEAD, PATCH',
   '/openapi.json': 'GET, HEAD',
 };
 for (const [path, allow] of Object.entries(allowed))
@@ -87,7 +87,7 @@ test('CONNECT is 405', async (t) => {
   connection.send('CONNECT localhost:443 HTTP/1.1\r\nHost: localhost\r\n\r\n');
   const [response, ...others] = await connection.readAll();
   await expectError(response ?? assert.fail(), 405, 'method_not_allowed');
-  assert.equal(response?.headers.get('allow'), 'GET, HEAD, POST');
+  assert.equal(response?.headers.get('allow'), 'DELETE, GET, HEAD, PATCH, POST, PUT');
   assert.deepEqual(others, []);
 });
 
