@@ -13,7 +13,6 @@ import { fuzzWire } from './fuzz/wire.ts';
 import { killCommands } from './kill/commands.ts';
 import { kill } from './kill/kill.ts';
 import { hangingPostgres, hangingRedis, slowStores } from './network/slow-stores.ts';
-import { fuzzOrders } from './orders/fuzz-orders.ts';
 import { killOrders } from './orders/kill-orders.ts';
 import { powerLoss } from './power-loss/power-loss.ts';
 import type { Scenario } from './scenario.ts';
@@ -72,7 +71,6 @@ export const scenarios: readonly Scenario[] = [
   wrongKeysShared,
   stalledLog,
   fuzzApi,
-  fuzzOrders,
   fuzzExtensions,
   fuzzWire,
   soak,

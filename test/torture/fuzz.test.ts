@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fuzzApi } from '../../torture/fuzz/api.ts';
+import { fuzzExtensions } from '../../torture/fuzz/extensions.ts';
 import { fuzzWire } from '../../torture/fuzz/wire.ts';
-import { fuzzOrders } from '../../torture/orders/fuzz-orders.ts';
 import { runScenario } from '../../torture/run-scenario.ts';
 import type { Scenario } from '../../torture/scenario.ts';
 
@@ -23,7 +23,7 @@ test('1,000 connections with changed bytes get only whole answers, in order, wit
   assert.ok(Number(figures['connections']) > 1_000);
 });
 
-test('1,000 requests to the operations of orders are answered as described, and each animal has one owner', async () => {
-  const figures = await runPart(fuzzOrders, 0.05);
-  assert.ok(Number(figures['requests']) >= 1_000);
+test('3,000 requests to the beta operations are answered as described, and each animal has one owner', async () => {
+  const figures = await runPart(fuzzExtensions, 0.08);
+  assert.ok(Number(figures['requests']) >= 3_000);
 });
