@@ -63,6 +63,9 @@ function slowDisk(syncMs: number): Scenario {
 async function hang(context: TortureContext, { disk, load, service, key }: Started, ms: number) {
   disk.hold();
   await disk.untilInSync();
+  // Answers that were sent before the sync are still on their way.
+  load.begin();
+  await load.until('read 200', 20);
   load.begin();
   // All that wrote before may be in the commit under way.
   const late = await startLoad(context, service, key, { writers: 4, readers: 0, prefix: 'late' });
