@@ -46,6 +46,12 @@ const ids = fc.oneof(
   fc.constantFrom('0', '-1', '007', '1.0', 'abc', '9223372036854775807', '9223372036854775808', '%20'),
 );
 
+/** An order of those that were placed last, by its place among them; the others have ended. */
+const recentOrders = fc.integer({ min: 0, max: 5 }).map((place) => `recent-${place}`);
+
+const idsOf = (placeholder: string) =>
+  placeholder === '{orderId}' ? fc.oneof({ weight: 3, arbitrary: recentOrders }, ids) : ids;
+
 const tags = fc.constantFrom('*', '"known"', 'W/"known"', '"a", "b"', 'known', '""', '"', '*, "a"');
 
 /** Bodies about what is there, which the schema alone would seldom make. */
@@ -87,7 +93,7 @@ function callsOf(
   return fc.record({
     operationId: fc.constant(operationId),
     method: fc.constant(method.toUpperCase()),
-    path: fc.tuple(...placeholders.map(() => ids)).map((texts) => fillPath(path, texts)),
+    path: fc.tuple(...placeholders.map(idsOf)).map((texts) => fillPath(path, texts)),
     query: fc.tuple(...partsOf('query')).map(some),
     headers: fc.tuple(...partsOf('header')).map(some),
     body: schema === undefined ? fc.constant(null) : fc.oneof(bodiesFor(description, schema), knownBodies),
@@ -144,12 +150,13 @@ function isHeaderText(text: string): boolean {
   return /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(text);
 }
 
-async function send(url: string, key: string, call: Call): Promise<RawResponse> {
+async function send(url: string, key: string, call: Call, newestOrder: number): Promise<RawResponse> {
   const query = call.query.map(({ name, text }) => `${name}=${encodeURIComponent(text.toWellFormed())}`);
   const headers = new Headers({ authorization: `Bearer ${key}` });
   for (const { name, text } of [...call.headers, ...(call.body?.headers ?? [])])
     if (isHeaderText(text)) headers.set(name, text);
-  const response = await fetch(`${url}/v1${call.path}${query.length > 0 ? `?${query.join('&')}` : ''}`, {
+  const path = call.path.replace(/recent-(\d)/, (_, place) => String(newestOrder - Number(place)));
+  const response = await fetch(`${url}/v1${path}${query.length > 0 ? `?${query.join('&')}` : ''}`, {
     method: call.method,
     headers,
     body: call.body === null ? null : call.body.text + ' '.repeat(call.body.blanks),
@@ -181,12 +188,15 @@ export const fuzzExtensions: Scenario = {
     const statuses = new Map<number, number>();
     const succeeded = new Set<string>();
     let answered = 0;
+    let newestOrder = 0;
     const numRuns = Math.ceil((requestsMin * scale) / laneCount);
     const random = createRandom(seed);
     const lanes = Array.from({ length: laneCount }, async (_, lane) => {
       const key = keys[lane % keys.length] ?? '';
       const property = fc.asyncProperty(listCalls(description), async (call) => {
-        const answer = await send(url, key, call);
+        const answer = await send(url, key, call, newestOrder);
+        if (call.operationId === 'placeOrder' && answer.status === 201)
+          newestOrder = Math.max(newestOrder, (JSON.parse(answer.body) as { id: number }).id);
         statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
         expectAnswer(description, call, answer);
         if (answer.status < 300) succeeded.add(call.operationId);
