@@ -12,8 +12,17 @@ const statuses = ['available', 'available', 'pending', 'sold'] as const;
 export function* makeAnimals(count: number): Generator<Animal> {
   for (let index = 1; index <= count; index += 1) {
     const name = `${names[index % names.length]} ${index}`;
-    yield { name, categoryId: 1 + (index % 50), status: statuses[index % statuses.length] ?? 'available' };
+    yield { name, categoryId: 1 + (index % 50), status: statusOf(index) };
   }
+}
+
+/** Whether the animal of an id is available in a store that was built. */
+export function isAvailable(id: number): boolean {
+  return statusOf(id) === 'available';
+}
+
+function statusOf(index: number): Animal['status'] {
+  return statuses[index % statuses.length] ?? 'available';
 }
 
 const linesPerChunk = 2_000;

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
+import { createEdits } from './edits.ts';
 import type { Request } from './exchange.ts';
 import { sendHeads } from './head-load.ts';
 import { type RunningServer, startServer } from './processes.ts';
-import type { Scenario, Walk } from './scenarios.ts';
+import { hotPage, type Scenario, type Walk } from './scenarios.ts';
 import { copyStore, type SeededStore } from './store.ts';
-import { type Subject, withKey } from './subjects.ts';
+import { type Subject, service, withKey } from './subjects.ts';
 import { type Load, type Seen, sendByWrk, writeRequests } from './wrk.ts';
 
 /** What servers are started on. */
@@ -50,14 +51,14 @@ export function startSubject(
 ): Promise<RunningServer> {
   const storeFile = copyStore(store, folder, subject.name);
   const ground = { folder, store, recordedFile, storeFile, settings: scenario.settings ?? {} };
-  const [first] = subject.requests(scenario, walk);
-  if (first === undefined) throw new Error(`${scenario.name} has no requests`);
+  const ready = subject.isPeer ? subject.requests(scenario, walk)[0] : hotPage;
+  if (ready === undefined) throw new Error(`${scenario.name} has no requests`);
   return startServer(
     (port) => {
       const command = subject.build(port, ground);
       return { ...command, args: [...nodeFlags, ...command.args] };
     },
-    first,
+    ready,
     withKey(store),
     join(folder, `${subject.name}.log`),
   );
@@ -67,7 +68,7 @@ export function startSubject(
 export function makeEntrant(
   subject: Subject,
   server: RunningServer,
-  { connections, headers = {} }: Scenario,
+  { name, connections, headers = {}, isKeyed = false, editsPerSecond = 0 }: Scenario,
   { folder, store }: Site,
   requests: readonly Request[],
 ): Entrant {
@@ -75,20 +76,25 @@ export function makeEntrant(
   writeRequests(file, requests);
   const load = { requests, connections, headers: { ...withKey(store), ...headers } };
   const isHead = requests[0]?.method === 'HEAD';
+  const edits =
+    editsPerSecond > 0 && subject === service ? createEdits(server.origin, store, editsPerSecond) : null;
   const send = (skipped: number, seconds: number): Promise<Seen> => {
-    const rest: Load = { ...load, skipped };
+    const rest: Load = { ...load, skipped, ...(isKeyed && { keyPrefix: `${name}-${skipped}-` }) };
     return isHead ? sendHeads(server.origin, rest, seconds) : sendByWrk(server.origin, rest, file, seconds);
   };
-  let sent = 0;
+  // The first was sent to have its answer recorded, and some can be answered only once.
+  let sent = 1;
   return {
     subject,
     server,
     runs: [],
     async run(seconds) {
       const before = server.readCpuMs();
-      const seen = await send(sent, seconds);
+      const sending = send(sent, seconds);
+      const seen = await (edits === null ? sending : edits.beside(sending));
       const cpuMs = server.readCpuMs() - before;
-      sent += seen.requests;
+      // Those that were under way at the end were not counted.
+      sent += seen.requests + connections;
       return { ...seen, cpuUs: (cpuMs * 1_000) / seen.requests };
     },
   };

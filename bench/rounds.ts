@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { type Entrant, makeEntrant, type Plan, type Run, startSubject } from './entrant.ts';
 import { addEtags, type Request } from './exchange.ts';
 import { record } from './recording.ts';
-import type { Scenario } from './scenarios.ts';
+import { hotPage, type Scenario } from './scenarios.ts';
 import { medianOf } from './statistics.ts';
 import { type Subject, service, withKey } from './subjects.ts';
 
@@ -94,7 +94,12 @@ export async function enterService(
     const headers = { ...withKey(plan.store), ...scenario.headers };
     const made = scenario.requests(plan.walk);
     const requests = scenario.isConditional === true ? await addEtags(server.origin, made, headers) : made;
-    const { answers } = await record(recordedFile, server.origin, requests, headers);
+    const { answers } = await record(
+      recordedFile,
+      server.origin,
+      [...requests.slice(0, 1), hotPage, ...requests],
+      headers,
+    );
     const [first] = requests;
     const status = first && answers[first.method]?.status;
     if (status !== scenario.status) throw new Error(`${scenario.name} was answered ${status}`);

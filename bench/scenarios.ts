@@ -1,3 +1,4 @@
+import { isAvailable } from './animals.ts';
 import type { Request, RequestHeaders } from './exchange.ts';
 
 /** What the requests of the service are made from. */
@@ -24,6 +25,10 @@ export interface Scenario {
   readonly settings?: Readonly<Record<string, string>>;
   /** Headers of each request beside the key. */
   readonly headers?: RequestHeaders;
+  /** Whether each request has an Idempotency-Key of its own. */
+  readonly isKeyed?: boolean;
+  /** How many animals are changed in a second, beside the requests: another one each time, all over the store. */
+  readonly editsPerSecond?: number;
   /** The most CPU per request, as a multiple of the bare server's; null for a scenario that is shown and not judged. */
   readonly ratioMax: number | null;
   /** What the peers are asked for; null for what they do not have. */
@@ -32,7 +37,10 @@ export interface Scenario {
 
 const readRatioMax = 1.2;
 const loggedRatioMax = 1.6;
-const createRatioMax = 1.9;
+const editedRatioMax = 1.5;
+const createRatioMax = 2.8;
+const patchRatioMax = 3;
+const orderRatioMax = 4;
 /** The figures of version 1.0.0 (docs/performance.md, baseline). */
 const uncachedRatioMax = { list: 5, get: 2.3 };
 
@@ -42,6 +50,8 @@ export const hotPage: Request = { method: 'GET', path: '/v1/pets' };
 export const creation: Request = { method: 'POST', path: '/v1/pets', body: newAnimal };
 const origin = 'https://shop.example';
 const manyIdsMax = 400_000;
+const editsPerSecond = 100;
+const categories = 50;
 /** Few enough that a warm-up asks for each of them. */
 const randomIdsMax = 4_096;
 
@@ -93,6 +103,52 @@ function toVariants(read: (typeof reads)[number]): Scenario[] {
 
 const creates = { ...common, requests: () => [creation], status: 201 } as const;
 
+const writes: readonly Scenario[] = [
+  { ...creates, name: 'create', title: 'create', peerOperation: 'create', ratioMax: createRatioMax },
+  {
+    ...creates,
+    name: 'create-keyed',
+    title: 'create with an Idempotency-Key',
+    isKeyed: true,
+    ratioMax: null,
+  },
+  {
+    ...creates,
+    name: 'create-categories',
+    title: `create, ${categories} categories in turn`,
+    requests: () => listCategories().map((id) => addTo(id)),
+    ratioMax: null,
+  },
+  {
+    ...common,
+    name: 'patch',
+    title: 'change of a name, each of another animal',
+    requests: ({ animals }) => listRenames(randomIds(animals, manyIdsMax)),
+    ratioMax: patchRatioMax,
+  },
+  {
+    ...common,
+    name: 'order',
+    title: 'order, each of another animal',
+    status: 201,
+    requests: ({ animals }) => listOrders(randomIds(animals, manyIdsMax)),
+    ratioMax: orderRatioMax,
+  },
+];
+
+const editedReads = reads
+  .filter(({ name }) => name !== 'get')
+  .map(
+    ({ name, title, requests }): Scenario => ({
+      ...common,
+      name: `${name}-edits`,
+      title: `${title}, beside ${editsPerSecond} edits a second`,
+      requests,
+      editsPerSecond,
+      ratioMax: editedRatioMax,
+    }),
+  );
+
 /** The scenarios that a run without `--only` measures. */
 export const judgedScenarios: readonly Scenario[] = [
   ...reads.flatMap(toVariants),
@@ -118,7 +174,15 @@ export const judgedScenarios: readonly Scenario[] = [
     requests: ({ animals }) => toGets(randomIds(animals, manyIdsMax).map(toPetPath)),
     ratioMax: uncachedRatioMax.get,
   },
-  { ...creates, name: 'create', title: 'create', peerOperation: 'create', ratioMax: createRatioMax },
+  ...editedReads,
+  {
+    ...common,
+    name: 'inventory',
+    title: 'inventory, of all and of each category',
+    requests: () => toGets(['', ...listCategories().map((id) => `?categoryId=${id}`)].map(toInventoryPath)),
+    ratioMax: uncachedRatioMax.list,
+  },
+  ...writes,
 ];
 
 export const scenarios: readonly Scenario[] = [
@@ -137,6 +201,32 @@ export const scenarios: readonly Scenario[] = [
 export function randomIds(animals: number, most = randomIdsMax): number[] {
   const count = Math.min(animals, most);
   return shuffle(Array.from({ length: count }, (_, index) => Math.floor((index * animals) / count) + 1));
+}
+
+function listCategories(): number[] {
+  return Array.from({ length: categories }, (_, index) => index + 1);
+}
+
+function addTo(categoryId: number): Request {
+  return { ...creation, body: `{"name":"Rex","categoryId":${categoryId},"status":"available"}` };
+}
+
+function toInventoryPath(query: string): string {
+  return `/v1/store/inventory${query}`;
+}
+
+/** Changes the name of each animal, and in the next turn again, so that none is without an effect. */
+export function listRenames(ids: readonly number[]): Request[] {
+  return ['Rex', 'Max'].flatMap((name) =>
+    ids.map((id): Request => ({ method: 'PATCH', path: toPetPath(id), body: `{"name":"${name}"}` })),
+  );
+}
+
+/** An order of each of the animals that is available; a store can take it once. */
+function listOrders(ids: readonly number[]): Request[] {
+  return ids
+    .filter((id) => isAvailable(id))
+    .map((id) => ({ method: 'POST', path: '/v1/orders', body: `{"petId":${id}}` }));
 }
 
 function toPetPath(id: number): string {

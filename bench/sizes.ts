@@ -8,7 +8,16 @@ import { scenarios } from './scenarios.ts';
 import { buildStore } from './store.ts';
 import { walkPages } from './walk.ts';
 
-const names = ['list-plain', 'pages-plain', 'get-plain', 'list-uncached', 'create'];
+const names = [
+  'list-plain',
+  'pages-plain',
+  'get-plain',
+  'list-uncached',
+  'inventory',
+  'create',
+  'patch',
+  'order',
+];
 const timesMax = 1.15;
 
 interface Size {

@@ -35,7 +35,7 @@ export async function seedStore(environment: Record<string, string>, animals: nu
   const limits = ['--per-minute', ample, '--per-day', ample];
   const issued = await runService(
     environment,
-    ['keys', 'create', '--plan', 'enterprise', ...limits, '--json'],
+    ['keys', 'create', '--plan', 'enterprise', ...limits, '--scopes', 'all', '--json'],
     [],
   );
   return (JSON.parse(issued) as { key: string }).key;

@@ -22,7 +22,7 @@ const server = createServer((request, response) => {
     return;
   }
   request.resume();
-  request.on('end', () => send(response, 'POST'));
+  request.on('end', () => send(response, request.method as Method));
 });
 server.keepAliveTimeout = keepAliveMs;
 server.listen(Number(port), '127.0.0.1');

@@ -1,7 +1,8 @@
 import { type QueryCreator, sql } from 'kysely';
-import { statement } from '../storage/database.ts';
+import { type Statement, statement } from '../storage/database.ts';
 import type { Tables } from '../storage/tables.ts';
 import type { Pet, PetPatch } from './pet.ts';
+import type { PetRow } from './pet-rows.ts';
 
 /** What a change takes; null leaves a field as it is. */
 export type Change = { id: bigint; name: string | null; categoryId: bigint | null; status: string | null };
@@ -20,31 +21,59 @@ export function toExpected({ id, name, categoryId, status }: Pet): Expected {
 
 const isFree = sql<boolean>`is_owned = 0`;
 
-function update(query: QueryCreator<Tables>, p: Change) {
+/** Whether a change takes each of the fields. */
+interface Taken {
+  readonly name: boolean;
+  readonly categoryId: boolean;
+  readonly status: boolean;
+}
+
+/** Sets the fields that a change takes, and no other: SQLite writes each index anew that has a column which is set. */
+function update(query: QueryCreator<Tables>, p: Change, taken: Taken) {
+  const isEmpty = !(taken.name || taken.categoryId || taken.status);
   return query
     .updateTable('pets')
     .set({
-      name: sql<string>`coalesce(cast(${p.name} as text), name)`,
-      category_id: sql<bigint>`coalesce(cast(${p.categoryId} as bigint), category_id)`,
-      status: sql<string>`coalesce(cast(${p.status} as text), status)`,
+      ...(isEmpty && { name: sql<string>`name` }),
+      ...(taken.name && { name: sql<string>`cast(${p.name} as text)` }),
+      ...(taken.categoryId && { category_id: sql<bigint>`cast(${p.categoryId} as bigint)` }),
+      ...(taken.status && { status: sql<string>`cast(${p.status} as text)` }),
     })
     .where('id', '=', p.id)
     .returning(['id', 'name', 'category_id', 'status']);
 }
 
+/** A statement for each set of fields that a change may take. */
+function forChanges<P extends Change>(
+  build: (taken: Taken) => Statement<P, PetRow>,
+): (change: Change) => Statement<P, PetRow> {
+  const built = new Map<string, Statement<P, PetRow>>();
+  return ({ name, categoryId, status }) => {
+    const taken = { name: name !== null, categoryId: categoryId !== null, status: status !== null };
+    const key = Object.values(taken).join();
+    const known = built.get(key) ?? build(taken);
+    built.set(key, known);
+    return known;
+  };
+}
+
 /** Changes an animal, and gives it as it became. */
-export const updatePet = statement<Change>()(update);
+export const updatePet = forChanges((taken) => statement<Change>()((query, p) => update(query, p, taken)));
 
 /** The same, unless an order owns the animal. */
-export const updateFreePet = statement<Change>()((query, p) => update(query, p).where(isFree));
+export const updateFreePet = forChanges((taken) =>
+  statement<Change>()((query, p) => update(query, p, taken).where(isFree)),
+);
 
 /** The same, if the animal is as it was read besides. */
-export const updateExpectedPet = statement<Change & Expected>()((query, p) =>
-  update(query, p)
-    .where(isFree)
-    .where('name', '=', p.oldName)
-    .where('category_id', '=', p.oldCategoryId)
-    .where('status', '=', p.oldStatus),
+export const updateExpectedPet = forChanges((taken) =>
+  statement<Change & Expected>()((query, p) =>
+    update(query, p, taken)
+      .where(isFree)
+      .where('name', '=', p.oldName)
+      .where('category_id', '=', p.oldCategoryId)
+      .where('status', '=', p.oldStatus),
+  ),
 );
 
 function remove(query: QueryCreator<Tables>, { id }: { id: bigint }) {

@@ -52,7 +52,8 @@ export const editPet = defineWork(
     if (!hasOneTag(pet, tags)) return { refusal: 'precondition_failed' };
     if (row.is_owned !== 0n && (change === null || (change.status ?? pet.status) !== pet.status))
       return { refusal: 'pet_in_order' };
-    const [edited] = change === null ? yield* step(deletePet, { id }) : yield* step(updatePet, change);
+    const [edited] =
+      change === null ? yield* step(deletePet, { id }) : yield* step(updatePet(change), change);
     return { pet: toPet(edited ?? row) };
   },
   'row locks',
@@ -69,7 +70,7 @@ async function editFreePet(database: Database, { id, change, tags }: Edit): Prom
 }
 
 async function editUnread(database: Database, id: bigint, change: Change | null): Promise<readonly PetRow[]> {
-  return change === null ? database.run(deleteFreePet, { id }) : database.run(updateFreePet, change);
+  return change === null ? database.run(deleteFreePet, { id }) : database.run(updateFreePet(change), change);
 }
 
 async function editRead(
@@ -83,7 +84,7 @@ async function editRead(
   const expected = toExpected(toPet(row));
   return change === null
     ? database.run(deleteExpectedPet, expected)
-    : database.run(updateExpectedPet, { ...expected, ...change });
+    : database.run(updateExpectedPet(change), { ...expected, ...change });
 }
 
 const messages: Readonly<Record<Refusal, string>> = {

@@ -1,0 +1,45 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { exchange, type Request, type RequestHeaders } from './exchange.ts';
+import { listRenames, randomIds } from './scenarios.ts';
+import type { SeededStore } from './store.ts';
+import { withKey } from './subjects.ts';
+
+/** Changes animals beside a load. */
+export interface Edits {
+  /** Does a task and meanwhile so many edits a second, one after the other; throws if one fails. */
+  beside<T>(task: Promise<T>): Promise<T>;
+}
+
+const pauseMs = 5;
+
+/** Edits at an even pace: each changes another animal of the store, and the next task goes on where the last one ended. */
+export function createEdits(origin: string, store: SeededStore, perSecond: number): Edits {
+  const requests = listRenames(randomIds(store.animals));
+  const headers: RequestHeaders = withKey(store);
+  let done = 0;
+
+  async function editUntil(isOver: () => boolean): Promise<void> {
+    const startedMs = performance.now();
+    for (let edits = 0; !isOver(); ) {
+      const due = ((performance.now() - startedMs) * perSecond) / 1_000;
+      if (edits >= due) {
+        await pause(pauseMs);
+        continue;
+      }
+      await exchange(origin, requests[done % requests.length] as Request, headers);
+      edits += 1;
+      done += 1;
+    }
+  }
+
+  return {
+    async beside(task) {
+      let isOver = false;
+      const watched = task.finally(() => {
+        isOver = true;
+      });
+      const [result] = await Promise.all([watched, editUntil(() => isOver)]);
+      return result;
+    },
+  };
+}
