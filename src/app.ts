@@ -8,15 +8,19 @@ import type { IssuedKey, Keyring } from './accounts/keyring.ts';
 import { type Clock, minuteMs, secondMs } from './clock.ts';
 import type { Config } from './config.ts';
 import { OperatorError } from './errors.ts';
+import { createEventIds } from './events/event-ids.ts';
+import { expireEvents } from './events/expire-events.ts';
+import { sequenceEvents } from './events/sequence-events.ts';
 import { createCursors } from './http/request/cursor.ts';
 import { buildServer } from './http/server.ts';
 import { foldInventory } from './inventory/fold-inventory.ts';
-import { createJobRunner } from './jobs/job-runner.ts';
+import { createJobRunner, type JobRunner } from './jobs/job-runner.ts';
 import type { Counters } from './limits/counters.ts';
 import { createLimiter } from './limits/limiter.ts';
 import { type CounterStore, createCounterStore } from './limits/memory/counter-store.ts';
 import { createMemoryCounters } from './limits/memory/memory-counters.ts';
 import { createSharedCounters, type SharedCounters } from './limits/redis/shared-counters.ts';
+import { exposeFeedLag, exposeWaits } from './observability/feed-metrics.ts';
 import { countVerdicts, exposeSharing } from './observability/limit-metrics.ts';
 import { exposeDroppedLines, type Log } from './observability/log.ts';
 import { createRegistry } from './observability/metrics.ts';
@@ -45,6 +49,8 @@ export interface App {
 const flushMs = secondMs / 2;
 /** An animal whose hold is over is available within 2 s. */
 const expiryMs = secondMs / 2;
+/** An event is readable within a second of its commit. */
+const sequencingMs = secondMs / 10;
 /** How long requests that are running may take to finish once the service is told to stop. */
 export const drainMsMax = 7 * secondMs;
 /** How long what waits in memory may take to be written then. */
@@ -96,7 +102,7 @@ async function startService(
   registry: Registry,
   faults: StoreFaults,
 ) {
-  const { database, firstAnswers } = store;
+  const { database } = store;
   const verifier = createKeyVerifier(database, clock, {
     environment: keyEnvironmentOf[config.environment],
   });
@@ -116,6 +122,7 @@ async function startService(
     verifier,
     limiter,
     cursors,
+    eventIds: createEventIds(secret),
     clock,
     log,
     registry,
@@ -131,9 +138,7 @@ async function startService(
   };
   const jobs = createJobRunner(log);
   jobs.every(flushMs, flush);
-  jobs.every(minuteMs, () => firstAnswers.sweep());
-  jobs.every(secondMs, () => foldInventory(database));
-  jobs.every(expiryMs, () => store.orders.expire());
+  await tendStore(store, jobs, registry);
   const stop = async () => {
     jobs.stop();
     const countsAreElsewhere = shared?.sharing().mode === 'shared';
@@ -145,6 +150,23 @@ async function startService(
     });
   };
   return { server, operatorServer, stop };
+}
+
+/** Has everything done to the store that nobody asks for. */
+async function tendStore(
+  { database, firstAnswers, orders, tail }: Store,
+  jobs: JobRunner,
+  registry: Registry,
+): Promise<void> {
+  exposeWaits(registry, tail);
+  jobs.every(minuteMs, () => firstAnswers.sweep());
+  jobs.every(secondMs, () => foldInventory(database));
+  jobs.every(expiryMs, () => orders.expire());
+  jobs.every(minuteMs, () => expireEvents(database));
+  const noteLag = exposeFeedLag(registry);
+  if (database.engine === 'postgres')
+    jobs.every(sequencingMs, async () => noteLag(await sequenceEvents(database)));
+  else await sequenceEvents(database);
 }
 
 /**

@@ -16,6 +16,7 @@ export const errorCodes = [
   'order_closed',
   'order_expired',
   'limit_reached',
+  'events_expired',
   'precondition_failed',
   'not_found',
   'gone',

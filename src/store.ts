@@ -4,6 +4,8 @@ import { createKeyring, type Keyring } from './accounts/keyring.ts';
 import { type Categories, createCategories } from './categories/categories.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
+import { createFeed, type Feed } from './events/feed.ts';
+import { createTail, type Tail } from './events/tail.ts';
 import { createFirstAnswers, type FirstAnswers } from './idempotency/first-answers.ts';
 import { type CountInventory, createInventory } from './inventory/inventory.ts';
 import { createOrders, type Orders } from './orders/orders.ts';
@@ -18,6 +20,8 @@ export interface Store {
   readonly countInventory: CountInventory;
   readonly orders: Orders;
   readonly categories: Categories;
+  readonly feed: Feed;
+  readonly tail: Tail;
   readonly firstAnswers: FirstAnswers;
   readonly keyring: Keyring;
   readonly accounts: Accounts;
@@ -33,8 +37,11 @@ export async function openStore(
   const database = wrap(await openDatabase(config.databaseUrl));
   const firstAnswers = createFirstAnswers(database, clock);
   const catalogue = createCatalogue(database, firstAnswers);
+  const tail = createTail(database, clock);
   return {
     database,
+    tail,
+    feed: createFeed(database, tail),
     firstAnswers,
     catalogue,
     countInventory: createInventory(database),

@@ -78,6 +78,70 @@ export interface NewCategory {
   readonly name: string;
 }
 
+/** What happened. */
+export type PetEventType = 'pet.added' | 'pet.updated' | 'pet.deleted';
+
+/** What happened to an animal. */
+export interface PetEvent {
+  /** Unique identifier of the event. Later events have greater ones, compared as ASCII text. */
+  readonly id: string;
+  /** What happened. */
+  readonly type: PetEventType;
+  /** When it happened, by the clock of the store. */
+  readonly timestamp: string;
+  readonly data: Pet;
+  readonly previous?: PetPrevious | undefined;
+}
+
+/** What happened. */
+export type CategoryEventType = 'category.updated' | 'category.deleted';
+
+/** What happened to a category. */
+export interface CategoryEvent {
+  /** Unique identifier of the event. Later events have greater ones, compared as ASCII text. */
+  readonly id: string;
+  /** What happened. */
+  readonly type: CategoryEventType;
+  /** When it happened, by the clock of the store. */
+  readonly timestamp: string;
+  readonly data: Category;
+  readonly previous?: CategoryPrevious | undefined;
+}
+
+/** What happened. */
+export type OrderEventType =
+  | 'order.reserved'
+  | 'order.completed'
+  | 'order.cancelled'
+  | 'order.expired'
+  | 'order.returned';
+
+/** What happened to an order. */
+export interface OrderEvent {
+  /** Unique identifier of the event. Later events have greater ones, compared as ASCII text. */
+  readonly id: string;
+  /** What happened. */
+  readonly type: OrderEventType;
+  /** When it happened, by the clock of the store. */
+  readonly timestamp: string;
+  readonly data: Order;
+}
+
+/** The former values of what has changed. */
+export interface PetPrevious {
+  /** The animal's name. */
+  readonly name?: string | undefined;
+  /** Identifier of the category the animal belongs to. */
+  readonly categoryId?: bigint | undefined;
+  readonly status?: PetStatus | undefined;
+}
+
+/** The former values of what has changed. */
+export interface CategoryPrevious {
+  /** The category's name. */
+  readonly name?: string | undefined;
+}
+
 /** Machine-readable error code. */
 export type ErrorCode =
   | 'api_key_missing'
@@ -96,6 +160,7 @@ export type ErrorCode =
   | 'order_closed'
   | 'order_expired'
   | 'limit_reached'
+  | 'events_expired'
   | 'precondition_failed'
   | 'not_found'
   | 'gone'
@@ -159,6 +224,16 @@ export interface ListOrdersQuery {
   readonly cursor?: string | undefined;
 }
 
+/** List events: what the query may hold. */
+export interface ListEventsQuery {
+  /** The events behind this one: its id, or `now` for the end. Without it from the oldest on. */
+  readonly after?: string | undefined;
+  /** Maximum number of events returned. */
+  readonly limit?: number | undefined;
+  /** How many seconds an empty page may wait for an event. */
+  readonly wait?: number | undefined;
+}
+
 export const operations = {
   /** List animals. */
   listPets: { method: 'GET', path: '/pets' },
@@ -190,4 +265,6 @@ export const operations = {
   cancelOrder: { method: 'POST', path: '/orders/{orderId}/cancel' },
   /** Take an order back. */
   returnOrder: { method: 'POST', path: '/orders/{orderId}/return' },
+  /** List events. */
+  listEvents: { method: 'GET', path: '/events' },
 } as const;

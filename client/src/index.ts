@@ -7,16 +7,20 @@ export type {
 export { AnimalStore } from './client.ts';
 export type { Deprecation } from './deprecation.ts';
 export { AnimalStoreError, type ClientErrorCode } from './errors.ts';
+export type { EventPage, Events, EventsListOptions, FollowOptions, StoreEvent } from './events.ts';
 export { parseExactJson, stringifyExactJson } from './exact-json.ts';
 export type {
   Category,
+  CategoryEvent,
   ErrorCode,
   NewCategory,
   NewOrder,
   NewPet,
   Order,
+  OrderEvent,
   OrderStatus,
   Pet,
+  PetEvent,
   PetPatch,
   PetStatus,
 } from './generated.ts';

@@ -33,7 +33,7 @@ export function createPage<T>(
  * The query of the link to the next page; null without one. Only the query is taken: the request goes to the base
  * address that the client was given, wherever the link leads, and so does the key.
  */
-function findNext(response: ResponseInfo, list: string): URLSearchParams | null {
+export function findNext(response: ResponseInfo, list: string): URLSearchParams | null {
   const target = findLink(response.headers, 'next');
   if (target === null) return null;
   const [, path = '', query = ''] = /^([^?#]*)\??([^#]*)/.exec(target) ?? [];

@@ -29,8 +29,9 @@ const covered: Partial<Record<Scope, readonly Scope[]>> = {
   'orders:manage': ['orders:read', 'orders:write'],
 };
 
-/** Whether scopes give what one asks for, by name or because one of them covers it. */
-export function coversScope(held: readonly Scope[], asked: Scope): boolean {
+/** Whether scopes give what one asks for, or one of several: by name, or because one of them covers it. */
+export function coversScope(held: readonly Scope[], asked: Scope | readonly Scope[]): boolean {
+  if (typeof asked !== 'string') return asked.some((one) => coversScope(held, one));
   return held.includes(asked) || held.some((scope) => covered[scope]?.includes(asked) === true);
 }
 

@@ -57,6 +57,14 @@ export const selectKey = statement<{ id: string }>()((query, p) =>
     .where('api_keys.id', '=', p.id),
 );
 
+/** The ends of those keys that are there, of a JSON array of ids. */
+export const selectKeyEnds = statement<{ ids: string }>()((query, p, { listTexts }) =>
+  query
+    .selectFrom('api_keys')
+    .select(['id', 'expires_at_ms', 'revoked_at_ms'])
+    .where('id', 'in', listTexts(p.ids)),
+);
+
 /** Every key with its account, in the order in which they were made. */
 export const selectKeys = statement<Record<never, never>>()((query) =>
   query

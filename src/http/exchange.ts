@@ -21,6 +21,8 @@ export interface Exchange {
   /** Whether its connection can find it (connection/in-flight.ts). */
   isTracked: boolean;
   isAnswered: boolean;
+  /** How long the client had its answer wait on purpose, in milliseconds. */
+  heldMs: number;
 }
 
 export function openExchange(
@@ -40,5 +42,6 @@ export function openExchange(
     brokenBy: null,
     isTracked: false,
     isAnswered: false,
+    heldMs: 0,
   };
 }

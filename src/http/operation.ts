@@ -37,6 +37,8 @@ export interface Outcome {
   /** A body that was serialised before, in place of `body`. */
   readonly text?: string;
   readonly headers?: HeaderTexts;
+  /** How long the client had the answer wait on purpose: no part of the time that it took. */
+  readonly heldMs?: number;
   /** The animals that the answer is made of. Required for the response cache to keep it. */
   readonly dependsOn?: PetSelection;
 }
@@ -51,7 +53,8 @@ export interface OperationDefinition<Query extends TObject, Body extends TObject
   /** Relative to the base address, as in OpenAPI: `/pets/{petId}`. */
   readonly path: `/${string}`;
   readonly tag: string;
-  readonly scope: Scope;
+  /** Of several any one will do; with null any key will. */
+  readonly scope: Scope | readonly Scope[] | null;
   readonly summary: string;
   readonly description: string;
   /** `beta` marks an extension of the interface. */

@@ -69,7 +69,7 @@ function findRefusal({ request, match, caller }: Exchange, clock: Clock): AppErr
   if (route === null) return failure;
   if (route.removedAtMs !== null && clock() >= route.removedAtMs) return removedError(route.removedAtMs);
   if (route.scope !== null && (caller === null || !coversScope(caller.scopes, route.scope)))
-    return new AppError('scope_missing', `this API key lacks the scope ${route.scope}`);
+    return new AppError('scope_missing', `this API key lacks the scope ${[route.scope].flat().join(' or ')}`);
   return null;
 }
 

@@ -24,7 +24,7 @@ export interface MalformedNote {
 
 /** Sees every answer. */
 export interface RequestObserver {
-  /** `ms` is the time from the arrival of the head to the sending of the answer. */
+  /** `ms` is the time from the arrival of the head to the sending of the answer, but for what it waited on purpose. */
   note(exchange: Exchange, status: number, ms: number): void;
   noteMalformed(note: MalformedNote): void;
 }

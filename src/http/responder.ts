@@ -38,7 +38,7 @@ export function createResponder(options: ResponderOptions): Responder {
     if (!response.shouldKeepAlive) inFlight.close(request.socket);
     if (exchange.isTracked && (request.complete || request.readableEnded))
       inFlight.end(request.socket, response);
-    const ms = performance.now() - exchange.startedAtMs;
+    const ms = performance.now() - exchange.startedAtMs - exchange.heldMs;
     for (const observer of observers) observer.note(exchange, status, ms);
   }
 

@@ -20,7 +20,8 @@ export function createRouteRunner(
   function run(exchange: Exchange, route: Route, strict: boolean, bytes: Buffer | null): void {
     const call = readCall(exchange, route, strict, bytes);
     const version = route.isCached ? cache.readVersion() : null;
-    proceed(exchange, route.run(call), (_, { answer, dependsOn }) => {
+    proceed(exchange, route.run(call), (_, { answer, dependsOn, heldMs = 0 }) => {
+      exchange.heldMs = heldMs;
       if (dependsOn !== null) cache.keep(route, cacheKeyOf(exchange), answer, dependsOn, version);
       send(exchange, answer);
     });
@@ -58,6 +59,7 @@ function readCall(exchange: Exchange, route: Route, strict: boolean, bytes: Buff
       route.idempotentOperation && caller && bytes
         ? readIdempotency(headers, caller, route.idempotentOperation, bytes)
         : null,
+    onGone: (listener) => exchange.response.once('close', listener),
   };
 }
 

@@ -37,12 +37,16 @@ export interface Call<Query = unknown, Body = unknown, Who = Caller | null> {
   readonly caller: Who;
   /** Null if the request has no `Idempotency-Key`, or the route does not read it. */
   readonly idempotency: Idempotency | null;
+  /** Calls a listener once the client has gone away, or has been answered. */
+  readonly onGone: (listener: () => void) => void;
 }
 
 /** An answer to a call, and what it depends on, if it may be kept. */
 export interface Reply {
   readonly answer: Answer;
   readonly dependsOn: PetSelection | null;
+  /** How long the client had it wait on purpose. */
+  readonly heldMs?: number;
 }
 
 /** How a route reads its body. */
@@ -59,7 +63,8 @@ export interface Route {
   /** As in OpenAPI: `/v1/pets/{petId}`. */
   readonly path: string;
   readonly access: Access;
-  readonly scope: Scope | null;
+  /** Of several any one will do; null asks for none. */
+  readonly scope: Scope | readonly Scope[] | null;
   /** Unix milliseconds from which on the route answers 410; null if it is to stay. */
   readonly removedAtMs: number | null;
   /** Header lines of every answer of the route, failures included. */

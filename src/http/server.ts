@@ -2,6 +2,7 @@ import { Registry } from 'prom-client';
 import { createKeyLookup } from '../accounts/key-lookup.ts';
 import type { KeyVerifier } from '../accounts/key-verifier.ts';
 import type { TrustProxy } from '../config.ts';
+import type { Tail } from '../events/tail.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Log } from '../observability/log.ts';
 import { operations as allOperations } from './api/operations.ts';
@@ -30,6 +31,7 @@ import { wireService } from './wire-service.ts';
 export interface ServerOptions extends Omit<Services, 'baseUrl'> {
   readonly verifier: KeyVerifier;
   readonly limiter: Limiter;
+  readonly tail: Tail;
   readonly log: Log;
   /** Where the metrics are shown. */
   readonly registry?: Registry;
@@ -67,7 +69,7 @@ export function buildServer(options: ServerOptions): HttpService {
     gate: createGate(keyLookup, limiter, addressOf),
     cors: createCors(options.corsOrigins, {
       exposed: Object.keys(responseHeaders).filter(
-        (name) => !/^Access-Control|Vary|(?:Successor|Help)Link$/.test(name),
+        (name) => !/^Access-Control|Vary|(?:Successor|Next|Help)Link$/.test(name),
       ),
       methods: listMethods(routes),
       requestHeaders: ['Authorization', 'Content-Type', ...Object.keys(requestHeaders)].sort(),
@@ -81,6 +83,7 @@ export function buildServer(options: ServerOptions): HttpService {
     log,
     timeouts,
     onArrival: catalogue.stamps.openTurn,
+    onClosing: options.tail.stop,
   });
   logRefusedConnections(service.server, clock, log);
   countRefusedConnections(service.server, registry);

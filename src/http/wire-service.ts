@@ -16,6 +16,7 @@ export interface ServiceParts extends Omit<PipelineOptions, 'router' | 'send' | 
   readonly timeouts: Timeouts;
   readonly connectionsMax?: number;
   readonly onArrival?: () => void;
+  readonly onClosing?: () => void;
 }
 
 /** Puts routes behind the pipeline and the pipeline behind all connection guards; it does not listen. */

@@ -1,5 +1,6 @@
 import { type Database, defineWork, step, type Work } from '../storage/database.ts';
-import { foldChanges, lockFolding } from './inventory-rows.ts';
+import { tryLock } from '../storage/lock-rows.ts';
+import { foldChanges } from './inventory-rows.ts';
 
 /** How many changes one transaction adds up. */
 export const foldedChangesMax = 10_000;
@@ -11,7 +12,7 @@ export const foldInventoryOnce = defineWork(
   import.meta.url,
   'foldInventoryOnce',
   function* ({ count }: { readonly count: number }): Work<number> {
-    const [lock] = yield* step(lockFolding, { lock: foldingLock });
+    const [lock] = yield* step(tryLock, { lock: foldingLock });
     if (lock?.is_free !== true) return 0;
     const [folded] = yield* step(foldChanges, { count: BigInt(count) });
     return Number(folded?.changes ?? 0);

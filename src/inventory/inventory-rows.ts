@@ -35,11 +35,6 @@ export const selectInventoryOf = statement<{ categoryId: bigint }>()((query, p, 
     .select([...sums, nowMs.as('as_of_ms')]),
 );
 
-/** For PostgreSQL: keeps other instances from adding up until the transaction ends; `is_free` is false while one does. */
-export const lockFolding = statement<{ lock: bigint }>()((query, p) =>
-  query.selectNoFrom(sql<boolean>`pg_try_advisory_xact_lock(cast(${p.lock} as bigint))`.as('is_free')),
-);
-
 /** For PostgreSQL: adds up the oldest `count` changes, and gives how many there were. */
 export const foldChanges = statement<{ count: bigint }>()((query, p) =>
   query

@@ -62,12 +62,14 @@ const dialects: Readonly<Record<Dialect['engine'], Dialect>> = {
     engine: 'sqlite',
     nowMs: sqlText`cast(round(unixepoch('subsec') * 1000) as integer)`,
     listIntegers: (json) => sqlText`(select value from json_each(${json}))`,
+    listTexts: (json) => sqlText`(select value from json_each(${json}))`,
   },
   postgres: {
     engine: 'postgres',
     nowMs: sqlText`cast(floor(extract(epoch from clock_timestamp()) * 1000) as bigint)`,
     listIntegers: (json) =>
       sqlText`(select cast(value as bigint) from json_array_elements_text(cast(${json} as json)))`,
+    listTexts: (json) => sqlText`(select value from json_array_elements_text(cast(${json} as json)))`,
   },
 };
 

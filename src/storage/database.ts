@@ -15,6 +15,8 @@ export interface Dialect {
   readonly nowMs: RawBuilder<bigint>;
   /** The int64 of a parameter that is a JSON array of integers, as a subquery: `id in (…)`. */
   listIntegers(json: string): RawBuilder<bigint>;
+  /** The same of texts. */
+  listTexts(json: string): RawBuilder<string>;
 }
 
 /** One statement of SQL: built for each engine once, prepared once, run with named parameters. */

@@ -79,6 +79,8 @@ export interface Tables {
   event_outbox: Event;
   /** Every change, in the order of the feed. */
   events: Event;
+  /** One row: the newest event that was deleted, or 0; with it all before it are gone. */
+  event_horizon: { deleted_to: bigint };
   /** One row, of all animals; what has not been added up yet stands in `inventory_changes`. */
   inventory_totals: Counts;
   inventory_by_category: Counts & { category_id: bigint };

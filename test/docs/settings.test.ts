@@ -6,6 +6,7 @@ import { rememberedKeysMax } from '../../src/accounts/remembered-keys.ts';
 import { drainMsMax } from '../../src/app.ts';
 import { secondMs } from '../../src/clock.ts';
 import { settings } from '../../src/config.ts';
+import { waitingPagesMax } from '../../src/events/tail.ts';
 import { jsonDepthMax } from '../../src/exact-json.ts';
 import { batchedAnswersMax } from '../../src/http/connection/answer-batch.ts';
 import { requestsBesideArrivals } from '../../src/http/connection/arrivals.ts';
@@ -84,6 +85,7 @@ test('docs/settings.md names the fixed bounds as the program holds them', () => 
     seconds(lookUpWaitMsMax),
     String(spentLane.runningMax),
     `${spentLane.waitingMax} and ${spentLane.waitingPerAddressMax}`,
+    waitingPagesMax.toLocaleString('en'),
     bytes(cacheBytesMax),
     seconds(slowRequestMs),
     String(unavailableLinesMax),

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { scopes } from '../../src/accounts/account.ts';
 import { createKeyVerifier } from '../../src/accounts/key-verifier.ts';
+import { createEventIds } from '../../src/events/event-ids.ts';
 import { createCursors } from '../../src/http/request/cursor.ts';
 import { buildServer, type ServerOptions } from '../../src/http/server.ts';
 import { createLimiter } from '../../src/limits/limiter.ts';
@@ -44,6 +45,7 @@ export async function startBuiltServer(
     verifier,
     limiter: createLimiter({ counters: createMemoryCounters(), clock }),
     cursors: createCursors(Buffer.alloc(32)),
+    eventIds: createEventIds(Buffer.alloc(32)),
     clock,
     log: createLog('silent', new PassThrough()),
     publicUrl: null,

@@ -1,5 +1,6 @@
 import type { Operation } from '../operation.ts';
 import { categoryOperations } from './categories/operations.ts';
+import { eventOperations } from './events/operations.ts';
 import { orderOperations } from './orders/operations.ts';
 import { petOperations } from './pets/operations.ts';
 import { storeOperations } from './store/operations.ts';
@@ -10,4 +11,5 @@ export const operations: readonly Operation[] = [
   ...categoryOperations,
   ...storeOperations,
   ...orderOperations,
+  ...eventOperations,
 ];

@@ -30,11 +30,13 @@ export interface HttpServiceOptions {
   readonly connectionsMax?: number;
   /** Called when a request comes in from its socket, before all else. */
   readonly onArrival?: () => void;
+  /** Called when the server begins to close: whoever waits for something is to be answered. */
+  readonly onClosing?: () => void;
 }
 
 /** Node's server with all connection guards around a handler. */
 export function createHttpService(options: HttpServiceOptions): HttpService {
-  const { inFlight, timeouts, onArrival = () => {} } = options;
+  const { inFlight, timeouts, onArrival = () => {}, onClosing = () => {} } = options;
   let isClosing = false;
   const server = createNodeServer(
     (request, response) => {
@@ -65,6 +67,7 @@ export function createHttpService(options: HttpServiceOptions): HttpService {
     findUrl: () => urlOf(server, true),
     async close(drainMs) {
       isClosing = true;
+      onClosing();
       if (server.listening) await closeGracefully(server, drainMs);
     },
   };

@@ -20,6 +20,7 @@ export const guides: readonly Guide[] = [
   { name: 'client', path: 'client/README.md', title: 'TypeScript client' },
   { name: 'pages', path: 'docs/pages.md', title: 'Pages' },
   { name: 'changing-animals', path: 'docs/changing-animals.md', title: 'Changing animals' },
+  { name: 'events', path: 'docs/events.md', title: 'Events' },
   {
     name: 'limits',
     path: 'docs/limits.md',

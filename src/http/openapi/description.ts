@@ -16,6 +16,7 @@ const tags = [
   { name: 'pets', description: 'The animals of the catalogue.' },
   { name: 'store', description: 'What the store has.' },
   { name: 'orders', description: 'Reservations and sales of animals.' },
+  { name: 'events', description: 'Every change, in one order.' },
   { name: 'categories', description: 'Names for the numbers that animals bear as `categoryId`.' },
 ];
 

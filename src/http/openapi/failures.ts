@@ -15,7 +15,7 @@ const failures: Readonly<Record<number, { when: string; headers?: readonly Heade
   409: {
     when: 'What the request asks for contradicts the present state, or the first request with its `Idempotency-Key` is still running.',
   },
-  410: { when: 'The operation has been removed.' },
+  410: { when: 'The operation has been removed, or what is asked for is no longer kept.' },
   412: { when: 'The animal is not as `If-Match` says.' },
   413: { when: 'The body, or what its chunks carry, is too large.' },
   415: { when: 'The body is not JSON in UTF-8.' },
@@ -44,6 +44,8 @@ const exampleMessages: Record<ErrorCode, string> = {
   order_closed: 'this order is cancelled already',
   order_expired: 'this order expired at 2026-11-24T12:15:00.000Z',
   limit_reached: 'this account has 25 open holds, which is all that it may have',
+  events_expired:
+    'after: events behind this one are no longer kept; read the store anew, and go on from after=now',
   precondition_failed: 'If-Match: the animal has changed since; get it again',
   not_found: 'petId: there is no animal with this identifier',
   gone: 'this operation was removed on 2030-12-05; use GET /pets',

@@ -55,6 +55,11 @@ export const responseHeaders = {
     '`rel="next"`: the page that follows; absent on the last.',
     '</v1/pets?limit=20&cursor=AwAAAAAAAAAqk0hUPrn5kq0tSQ>; rel="next"',
   ),
+  NextLink: always(
+    '`rel="next"`: the page that follows, whether or not there is anything on it yet.',
+    text,
+    '</v1/events?after=evt_0000000001G5cPz8&limit=20>; rel="next"',
+  ),
   SuccessorLink: sometimes(
     '`rel="successor-version"`: what replaces this operation; on a failure also `rel="help"`.',
     '</v1/pets>; rel="successor-version"',

@@ -1,6 +1,13 @@
 import Type, { type TSchema } from 'typebox';
 import { CategorySchema, NewCategorySchema } from '../../categories/category.ts';
 import { errorCodes } from '../../errors.ts';
+import {
+  CategoryEventSchema,
+  CategoryPreviousSchema,
+  OrderEventSchema,
+  PetEventSchema,
+  PetPreviousSchema,
+} from '../../events/event.ts';
 import { stringifyExactJson } from '../../exact-json.ts';
 import { int64Max, int64Min } from '../../int64.ts';
 import { NewOrderSchema, OrderSchema, OrderStatusSchema } from '../../orders/order.ts';
@@ -37,6 +44,11 @@ const shared: readonly (readonly [name: string, schema: TSchema, description: st
   ['OrderStatus', OrderStatusSchema, 'What has become of an order.'],
   ['Category', CategorySchema, 'A name for a number that animals may bear as `categoryId`.'],
   ['NewCategory', NewCategorySchema, 'The name of a category.'],
+  ['PetEvent', PetEventSchema, 'What happened to an animal.'],
+  ['CategoryEvent', CategoryEventSchema, 'What happened to a category.'],
+  ['OrderEvent', OrderEventSchema, 'What happened to an order.'],
+  ['PetPrevious', PetPreviousSchema, 'The former values of what has changed.'],
+  ['CategoryPrevious', CategoryPreviousSchema, 'The former values of what has changed.'],
   ['Error', ErrorSchema, 'What went wrong.'],
 ];
 

@@ -20,6 +20,7 @@ export const errorStatus: Record<ErrorCode, number> = {
   order_closed: 409,
   order_expired: 409,
   limit_reached: 409,
+  events_expired: 410,
   precondition_failed: 412,
   not_found: 404,
   gone: 410,

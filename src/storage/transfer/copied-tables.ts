@@ -53,6 +53,7 @@ const roles: { readonly [T in keyof Tables]: Readonly<Record<keyof Tables[T], Ro
   },
   event_outbox: event,
   events: event,
+  event_horizon: { deleted_to: 'key' },
   inventory_totals: { available: 'key', pending: 'value', sold: 'value' },
   inventory_by_category: { category_id: 'key', ...counts },
   inventory_changes: { id: 'id', category_id: 'value', ...counts },

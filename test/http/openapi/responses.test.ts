@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { TObject } from 'typebox';
 import { coversScope, scopes } from '../../../src/accounts/account.ts';
+import { createEventIds } from '../../../src/events/event-ids.ts';
 import { operations } from '../../../src/http/api/operations.ts';
 import type { Operation } from '../../../src/http/operation.ts';
 import { exchangeRaw, formatRequest, type RawResponse } from '../../support/raw-http.ts';
@@ -33,6 +34,11 @@ interface Change {
 
 type Drive = () => Promise<RawResponse>;
 
+const events = service.openFile();
+events.exec('delete from events where id <= 2; update event_horizon set deleted_to = 2');
+const [secret] = events.prepare("select value from secrets where name = 'cursor'").all();
+const lostEvent = createEventIds(secret?.['value'] as Uint8Array).write(1n);
+
 /** The statuses that no declaration tells how to drive, by operation: each a change of the usual call. */
 const special: Readonly<Record<string, Readonly<Record<number, Change>>>> = {
   getPet: { 404: { path: '/pets/0' } },
@@ -56,6 +62,7 @@ const special: Readonly<Record<string, Readonly<Record<number, Change>>>> = {
   getOrder: { 404: { path: '/orders/0' } },
   completeOrder: { 404: { path: '/orders/0/complete' }, 409: { path: '/orders/8/complete' } },
   cancelOrder: { 404: { path: '/orders/0/cancel' }, 409: { path: '/orders/8/cancel' } },
+  listEvents: { 410: { path: `/events?after=${lostEvent}` } },
   returnOrder: { 404: { path: '/orders/0/return' }, 409: { path: '/orders/8/return' } },
 };
 
@@ -130,7 +137,7 @@ function commonDrives(operation: Operation, change: Change): Record<number, Driv
     400: () => ask({ path: `${pathOf(operation)}?unknown=1`, headers: strict }),
     401: () => ask({ key: null }),
     403: async () => {
-      const others = scopes.filter((scope) => !coversScope([scope], operation.scope));
+      const others = scopes.filter((scope) => !coversScope([scope], operation.scope ?? []));
       return ask({ key: await service.createKey('pro', undefined, { scopes: others }) });
     },
     429: async () => {
@@ -141,7 +148,7 @@ function commonDrives(operation: Operation, change: Change): Record<number, Driv
     500: async () => {
       const broken = await startService({ after });
       const valid = await broken.createKey('enterprise', undefined, { scopes });
-      for (const table of ['pets', 'categories', 'orders', 'inventory_totals'])
+      for (const table of ['pets', 'categories', 'orders', 'inventory_totals', 'events'])
         broken.openFile().exec(`alter table ${table} rename to hidden_${table}`);
       return ask({ baseUrl: broken.baseUrl, key: valid });
     },

@@ -56,6 +56,12 @@ function createEvents(types: ColumnTypes) {
     sql`create table event_outbox (${columns}) ${types.end}`,
     sql`create table events (${columns}) ${types.end}`,
     sql`create index events_of_edits on events (id) where pet_id is not null and type <> 'pet.added'`,
+    // Along these, a reader of orders alone passes over no events of animals.
+    sql`create index events_of_orders on events (id) where account_id is not null`,
+    sql`create index events_of_account on events (account_id, id) where account_id is not null`,
+    // One row: every event up to this position is gone.
+    sql`create table event_horizon (deleted_to ${types.integer} not null) ${types.end}`,
+    sql`insert into event_horizon (deleted_to) values (0)`,
   ];
 }
 

@@ -1,0 +1,69 @@
+import Type, { type TObject } from 'typebox';
+import { CategorySchema } from '../categories/category.ts';
+import { OrderSchema } from '../orders/order.ts';
+import { PetPatchSchema, PetSchema } from '../pets/pet.ts';
+import { enumField, timeField } from '../schema.ts';
+
+/** What may happen to an animal (contract section 13). */
+export const petEventTypes = ['pet.added', 'pet.updated', 'pet.deleted'] as const;
+
+/** What may happen to a category. */
+export const categoryEventTypes = ['category.updated', 'category.deleted'] as const;
+
+/** What may happen to an order. */
+export const orderEventTypes = [
+  'order.reserved',
+  'order.completed',
+  'order.cancelled',
+  'order.expired',
+  'order.returned',
+] as const;
+
+/** The text of an event's id (event-ids.ts). */
+export const eventIdPattern = '^evt_[0-9A-Za-z]{16}$';
+const eventIdLength = 20;
+
+const eventId = Type.String({
+  minLength: eventIdLength,
+  maxLength: eventIdLength,
+  pattern: eventIdPattern,
+  description: 'Unique identifier of the event. Later events have greater ones, compared as ASCII text.',
+});
+
+const headOf = (types: readonly string[]) => ({
+  id: eventId,
+  type: enumField(types, 'What happened.'),
+  timestamp: timeField('When it happened, by the clock of the store.'),
+});
+
+const previous = <T extends TObject>(schema: T) =>
+  Type.Optional({ ...schema, minProperties: 1, description: 'The former values of what has changed.' });
+
+/** The former values of an animal's changed fields. */
+export const PetPreviousSchema = Type.Object(PetPatchSchema.properties, { minProperties: 1 });
+
+/** The former values of a category's changed fields. */
+export const CategoryPreviousSchema = Type.Object(
+  { name: Type.Optional(CategorySchema.properties.name) },
+  { minProperties: 1 },
+);
+
+/** Contract section 13, the event of an animal. */
+export const PetEventSchema = Type.Object({
+  ...headOf(petEventTypes),
+  data: PetSchema,
+  previous: previous(PetPreviousSchema),
+});
+
+/** Contract section 13, the event of a category. */
+export const CategoryEventSchema = Type.Object({
+  ...headOf(categoryEventTypes),
+  data: CategorySchema,
+  previous: previous(CategoryPreviousSchema),
+});
+
+/** Contract section 13, the event of an order. */
+export const OrderEventSchema = Type.Object({ ...headOf(orderEventTypes), data: OrderSchema });
+
+/** Any event: which one it is, its `type` tells. */
+export const EventSchema = Type.Union([PetEventSchema, CategoryEventSchema, OrderEventSchema]);

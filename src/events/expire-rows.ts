@@ -1,0 +1,37 @@
+import { sql } from 'kysely';
+import { type Dialect, statement } from '../storage/database.ts';
+
+type Step = { keptMs: bigint; count: bigint };
+
+const isYoung = (p: Step, { nowMs }: Dialect) => sql<boolean>`at_ms > ${nowMs} - ${p.keptMs}`;
+
+/**
+ * Where the oldest events end that may go, `count` at most: each is older than `keptMs`, and so is everything before it. Null
+ * where there is none. An instance of PostgreSQL begins behind what is gone already.
+ */
+export const selectExpired = statement<Step>()((query, p, dialect) =>
+  query
+    .with('oldest', (cte) =>
+      cte
+        .selectFrom('events')
+        .select(['id', isYoung(p, dialect).as('is_young')])
+        .where('id', '>', ({ selectFrom }) => selectFrom('event_horizon').select('deleted_to'))
+        .orderBy('id')
+        .limit(p.count),
+    )
+    .selectFrom('oldest')
+    .select(({ fn }) => fn.max('id').as('last'))
+    .where(
+      sql<boolean>`id < coalesce((select min(id) from oldest where is_young), (select max(id) + 1 from oldest))`,
+    ),
+);
+
+/** Remembers up to where events are gone. */
+export const moveHorizon = statement<{ last: bigint }>()((query, p) =>
+  query.updateTable('event_horizon').set({ deleted_to: p.last }).where('deleted_to', '<', p.last),
+);
+
+/** Deletes the events up to a position. */
+export const deleteEvents = statement<{ last: bigint }>()((query, p) =>
+  query.deleteFrom('events').where('id', '<=', p.last),
+);

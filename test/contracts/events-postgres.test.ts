@@ -1,0 +1,4 @@
+import { findPostgres } from '../support/engines.ts';
+import { describeEvents } from './events.ts';
+
+describeEvents(await findPostgres());

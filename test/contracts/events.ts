@@ -1,0 +1,334 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import { createCategories } from '../../src/categories/categories.ts';
+import { AppError, type ErrorCode } from '../../src/errors.ts';
+import { createEventIds } from '../../src/events/event-ids.ts';
+import type { EventReader } from '../../src/events/event-reader.ts';
+import { expireEvents, keptMs } from '../../src/events/expire-events.ts';
+import { createFeed, type Feed, type FeedQuery } from '../../src/events/feed.ts';
+import { sequenceEvents } from '../../src/events/sequence-events.ts';
+import { createTail } from '../../src/events/tail.ts';
+import { writeEvents } from '../../src/events/write-events.ts';
+import { createFirstAnswers } from '../../src/idempotency/first-answers.ts';
+import { createCatalogue } from '../../src/pets/catalogue.ts';
+import type { Engine } from '../support/engines.ts';
+
+import { openShop } from './order-shop.ts';
+
+const ids = createEventIds(Buffer.alloc(32));
+
+/** Sees everything. */
+const manager: EventReader = { accountId: 0n, seesPets: true, seesOrders: 'all' };
+
+interface ShownEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly timestamp: string;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly previous?: object;
+}
+
+async function openFeedShop(t: TestContext, engine: Engine) {
+  const shop = await openShop(t, engine);
+  const { database } = shop;
+  const tail = createTail(database, Date.now);
+  const feed = createFeed(database, tail);
+  const catalogue = createCatalogue(database, createFirstAnswers(database, Date.now));
+
+  /** What a reader is shown of a page, once all that is committed has its position. */
+  async function show(reader = manager, query: Partial<FeedQuery> = {}) {
+    await sequenceEvents(database);
+    const page = await feed.read({ start: 'oldest', limit: 100, ...query }, reader);
+    return { ...page, shown: JSON.parse(writeEvents(page.events, reader, ids)) as ShownEvent[] };
+  }
+  const types = async (reader?: EventReader) => (await show(reader)).shown.map(({ type }) => type);
+  return { ...shop, tail, feed, catalogue, categories: createCategories(database), show, types };
+}
+
+/** Every event behind a position, page by page. */
+async function walk(feed: Feed, reader: EventReader, limit: number): Promise<bigint[]> {
+  const met: bigint[] = [];
+  for (let start: FeedQuery['start'] = 'oldest'; ; ) {
+    const page = await feed.read({ start, limit }, reader);
+    if (page.events.length === 0) return met;
+    met.push(...page.events.map(({ id }) => id));
+    start = page.next;
+  }
+}
+
+async function readEnd(feed: Feed): Promise<bigint> {
+  return (await feed.read({ start: 'now', limit: 1 }, manager)).next;
+}
+
+/** What the store is told of events, as an operator would write it. */
+const setAge = (ms: number) => `update events set at_ms = at_ms - ${ms}`;
+
+export function describeEvents(engine: Engine): void {
+  describe(`the feed over ${engine.name}`, { skip: engine.skip }, () => {
+    test('tells of every change, its object after it, and the former values of changed fields', async (t) => {
+      const { catalogue, categories, show } = await openFeedShop(t, engine);
+      const big = 9_223_372_036_854_775_807n;
+      const { id } = await catalogue.add({ name: 'Rex "é" 猫', categoryId: 1n });
+      await catalogue.change(id, { name: 'Max' }, null);
+      await catalogue.change(id, { status: 'pending', name: 'Max' }, null);
+      await catalogue.remove(id, null);
+      await categories.put({ id: 7n, name: 'Dogs' });
+      await categories.put({ id: 7n, name: 'Dogs' });
+      await categories.put({ id: 7n, name: 'Hounds' });
+      await categories.remove(7n);
+      await catalogue.add({ name: 'Big', categoryId: big });
+      const { shown, events } = await show();
+      const pet = { id: Number(id), name: 'Max', categoryId: 1 };
+      assert.deepEqual(
+        shown.slice(0, -1).map(({ type, data, previous }) => [type, data, previous]),
+        [
+          ['pet.added', { ...pet, name: 'Rex "é" 猫', status: 'available' }, undefined],
+          ['pet.updated', { ...pet, status: 'available' }, { name: 'Rex "é" 猫' }],
+          ['pet.updated', { ...pet, status: 'pending' }, { status: 'available' }],
+          ['pet.deleted', { ...pet, status: 'pending' }, undefined],
+          ['category.updated', { id: 7, name: 'Dogs' }, undefined],
+          ['category.updated', { id: 7, name: 'Hounds' }, { name: 'Dogs' }],
+          ['category.deleted', { id: 7, name: 'Hounds' }, undefined],
+        ],
+      );
+      assert.match(writeEvents(events, manager, ids), /"categoryId":9223372036854775807,/);
+      assert.deepEqual(Object.keys(shown[0] ?? {}), ['id', 'type', 'timestamp', 'data']);
+      assert.match(shown[0]?.timestamp ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+      assert.deepEqual(
+        shown.map(({ id: text }) => text),
+        shown.map(({ id: text }) => text).toSorted(),
+      );
+    });
+
+    test('tells of an order what its operations show, after what it does to its animal', async (t) => {
+      const { orders, show, place, addBuyer, addPet } = await openFeedShop(t, engine);
+      const buyer = await addBuyer();
+      const order = await place(buyer, await addPet(), { reference: 'A-1' });
+      await orders.close('complete', order.id, buyer);
+      await orders.close('return', order.id, { ...buyer, isManager: true });
+      const { shown } = await show();
+      assert.deepEqual(
+        shown.map(({ type }) => type),
+        [
+          'pet.added',
+          ...['reserved', 'completed', 'returned'].flatMap((to) => ['pet.updated', `order.${to}`]),
+        ],
+      );
+      const got = JSON.parse(
+        JSON.stringify(await orders.get(order.id, { ...buyer, isManager: true }), bigintsAsNumbers),
+      );
+      assert.deepEqual(shown.at(-1)?.data, got);
+      const own = await show({ accountId: buyer.accountId, seesPets: false, seesOrders: 'own' });
+      const { account: _, ...withoutAccount } = got;
+      assert.deepEqual(own.shown.at(-1)?.data, withoutAccount);
+      assert.equal(own.shown.at(0)?.data['reference'], 'A-1');
+    });
+
+    test('shows each reader what its scopes and its account let it see', async (t) => {
+      const { types, place, addBuyer, addPet } = await openFeedShop(t, engine);
+      const [one, other] = [await addBuyer(), await addBuyer()];
+      for (const buyer of [one, other]) await place(buyer, await addPet());
+      const pets = ['pet.added', 'pet.updated'];
+      const reader = { accountId: one.accountId, seesPets: true, seesOrders: 'none' } as const;
+      assert.deepEqual(await types(reader), [...pets, ...pets]);
+      assert.deepEqual(await types({ ...reader, seesOrders: 'own' }), [...pets, 'order.reserved', ...pets]);
+      assert.deepEqual(await types({ ...reader, seesPets: false, seesOrders: 'own' }), ['order.reserved']);
+      assert.deepEqual(await types({ ...reader, seesPets: false, seesOrders: 'all' }), [
+        'order.reserved',
+        'order.reserved',
+      ]);
+      assert.deepEqual(await types({ ...reader, seesPets: false }), []);
+      assert.equal((await types()).length, 6);
+    });
+
+    test('pages of any size give every event once, in one order', async (t) => {
+      const { database, feed, addPet } = await openFeedShop(t, engine);
+      for (let count = 0; count < 25; count += 1) await addPet();
+      await sequenceEvents(database, 7);
+      const all = await walk(feed, manager, 100);
+      assert.equal(all.length, 25);
+      assert.deepEqual(
+        all,
+        all.toSorted((a, b) => Number(a - b)),
+      );
+      for (const limit of [1, 5, 24, 25, 26]) assert.deepEqual(await walk(feed, manager, limit), all);
+    });
+
+    test('the next page begins behind what its reader may not see', async (t) => {
+      const { database, feed, addPet } = await openFeedShop(t, engine);
+      const reader = { accountId: 1n, seesPets: false, seesOrders: 'own' } as const;
+      for (let count = 0; count < 30; count += 1) await addPet();
+      await sequenceEvents(database);
+      const page = await feed.read({ start: 'oldest', limit: 5 }, reader);
+      assert.deepEqual(page, { events: [], next: await readEnd(feed) });
+    });
+
+    test('begins with nothing, whose end is before the first event', async (t) => {
+      const { feed, show, addPet } = await openFeedShop(t, engine);
+      for (const start of ['oldest', 'now', 0n] as const)
+        assert.deepEqual(await feed.read({ start, limit: 1 }, manager), { events: [], next: 0n });
+      await addPet();
+      assert.equal((await show(manager, { start: 0n })).events.length, 1);
+    });
+
+    test('refuses a position that was never given out', async (t) => {
+      const { feed, show, addPet } = await openFeedShop(t, engine);
+      await addPet();
+      const { next } = await show();
+      await assert.rejects(
+        async () => feed.read({ start: next + 1n, limit: 1 }, manager),
+        isAppError('invalid_parameter'),
+      );
+    });
+
+    test('forgets what is older than 30 days, in steps, and tells whoever has missed something', async (t) => {
+      const { store, database, feed, show, addPet } = await openFeedShop(t, engine);
+      for (let count = 0; count < 10; count += 1) await addPet();
+      const { events: old } = await show();
+      await store.execute(setAge(keptMs + 1_000));
+      for (let count = 0; count < 3; count += 1) await addPet();
+      await sequenceEvents(database);
+      await expireEvents(database, 4);
+      const { events: kept } = await show();
+      assert.equal(kept.length, 3);
+      const last = old.at(-1)?.id ?? 0n;
+      assert.deepEqual((await feed.read({ start: last, limit: 3 }, manager)).events, kept);
+      for (const start of [0n, last - 1n])
+        await assert.rejects(
+          async () => feed.read({ start, limit: 1 }, manager),
+          isAppError('events_expired'),
+        );
+    });
+
+    test('a feed whose events are all gone goes on from its end', async (t) => {
+      const { store, database, feed, show, addPet } = await openFeedShop(t, engine);
+      await addPet();
+      const { next } = await show();
+      await store.execute(setAge(keptMs + 1_000));
+      await expireEvents(database);
+      assert.deepEqual(await feed.read({ start: next, limit: 1 }, manager), { events: [], next });
+      assert.deepEqual(await feed.read({ start: 'now', limit: 1 }, manager), { events: [], next });
+      await addPet();
+      assert.equal((await show(manager, { start: next })).events.length, 1);
+    });
+
+    test('an event that is 30 days old keeps none before it, and one that is younger keeps all behind it', async (t) => {
+      const { store, database, show, addPet } = await openFeedShop(t, engine);
+      for (let count = 0; count < 3; count += 1) await addPet();
+      const { events } = await show();
+      await store.execute(`${setAge(keptMs + 1_000)} where id <> ${events[1]?.id}`);
+      await expireEvents(database);
+      assert.deepEqual(
+        (await show()).events.map(({ id }) => id),
+        events.slice(1).map(({ id }) => id),
+      );
+    });
+
+    describeWaiting(engine);
+  });
+}
+
+function describeWaiting(engine: Engine): void {
+  const limit = 20;
+  const patient = { seconds: 20, keyId: 'key_1', onGone: () => undefined };
+  const start = async (feed: Feed) => ({ start: await readEnd(feed), limit });
+
+  test('an empty page waits for the first event that its reader sees', async (t) => {
+    const { database, feed, tail, addPet, addBuyer, place } = await openFeedShop(t, engine);
+    const [buyer, pet] = [await addBuyer(), await addPet()];
+    await sequenceEvents(database);
+    const from = await start(feed);
+    const reader = { accountId: buyer.accountId, seesPets: false, seesOrders: 'own' } as const;
+    const waiting = Promise.resolve(feed.readOrWait(from, reader, patient));
+    const other = Promise.resolve(feed.readOrWait(from, manager, patient));
+    await untilWaiting(tail, 2);
+    await addPet();
+    await sequenceEvents(database);
+    assert.deepEqual(
+      (await other).events.map(({ type }) => type),
+      ['pet.added'],
+    );
+    await place(buyer, pet);
+    await sequenceEvents(database);
+    const page = await waiting;
+    assert.deepEqual(
+      page.events.map(({ type }) => type),
+      ['order.reserved'],
+    );
+    assert.equal(page.next, await readEnd(feed));
+    assert.equal(tail.count(), 0);
+  });
+
+  test('a page that has waited goes on where it ended, however many events came at once', async (t) => {
+    const { database, feed, tail, addPet } = await openFeedShop(t, engine);
+    await addPet();
+    await sequenceEvents(database);
+    const from = await start(feed);
+    const waiting = Promise.resolve(feed.readOrWait({ ...from, limit: 2 }, manager, patient));
+    await untilWaiting(tail, 1);
+    await database.load('pets', ['name', 'category_id', 'status', 'is_owned'], manyPets());
+    await sequenceEvents(database);
+    const first = await waiting;
+    const rest = await feed.read({ start: first.next, limit: 100 }, manager);
+    assert.deepEqual([first.events.length, rest.events.length], [2, 3]);
+  });
+
+  test('a wait ends with an empty page once its client has gone, and once the service ends', async (t) => {
+    const { feed, tail } = await openFeedShop(t, engine);
+    const from = await start(feed);
+    const leaving = createLeaver();
+    const left = Promise.resolve(feed.readOrWait(from, manager, { ...patient, onGone: leaving.onGone }));
+    const stopped = Promise.resolve(feed.readOrWait(from, manager, patient));
+    await untilWaiting(tail, 2);
+    leaving.leave();
+    assert.deepEqual((await left).events, []);
+    assert.equal(tail.count(), 1);
+    tail.stop();
+    assert.deepEqual((await stopped).events, []);
+    assert.deepEqual((await feed.readOrWait(from, manager, patient)).events, []);
+    assert.equal(tail.count(), 0);
+  });
+
+  test('a key that is revoked while its request waits is shown no event', async (t) => {
+    const { store, database, feed, tail, addPet, addBuyer } = await openFeedShop(t, engine);
+    const { accountId } = await addBuyer();
+    const bytes = engine.name === 'SQLite' ? `x'00'` : `'\\x00'`;
+    await store.execute(`insert into api_keys (id, account_id, secret_hash, visible_start, scopes, created_at_ms, revoked_at_ms)
+      values ('key_1', ${accountId}, ${bytes}, 'as_dev_', 'pets:read', 1, 1)`);
+    const refused = assert.rejects(
+      async () => feed.readOrWait(await start(feed), manager, patient),
+      isAppError('api_key_revoked'),
+    );
+    await untilWaiting(tail, 1);
+    await addPet();
+    await sequenceEvents(database);
+    await refused;
+  });
+}
+
+/** A client that goes away. */
+function createLeaver() {
+  const listeners: (() => void)[] = [];
+  return {
+    onGone: (listener: () => void) => void listeners.push(listener),
+    leave() {
+      for (const listener of listeners) listener();
+    },
+  };
+}
+
+async function* manyPets() {
+  yield Array.from({ length: 5 }, (_, index) => [`n${index}`, 1n, 'sold', 0n]);
+}
+
+async function untilWaiting(tail: { count(): number }, count: number): Promise<void> {
+  while (tail.count() < count) await new Promise((resolve) => setImmediate(resolve));
+}
+
+function isAppError(code: ErrorCode) {
+  return (error: unknown) => error instanceof AppError && error.code === code;
+}
+
+function bigintsAsNumbers(_name: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? Number(value) : value;
+}

@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { after, test } from 'node:test';
+import { type Scope, scopes } from '../../../../src/accounts/account.ts';
+import { untilWaiting } from '../../../support/event-waits.ts';
+import { expectError } from '../../../support/expect-error.ts';
+import { startService } from '../../../support/service.ts';
+
+const service = await startService({ after });
+const partner = await service.createKey();
+const manager = await service.createKey('enterprise', undefined, { scopes });
+
+interface Shown {
+  readonly id: string;
+  readonly type: string;
+  readonly data: { readonly id: number; readonly account?: string };
+}
+
+const ask = (path: string, key = partner) => service.request(key, path);
+
+/** Where the link of a response leads, relative to the base address. */
+function nextOf({ headers }: Response): string {
+  const [, next] = /^<\/v1(\/events\?[^>]*)>; rel="next"$/.exec(headers.get('link') ?? '') ?? [];
+  return next ?? assert.fail(`no link: ${headers.get('link')}`);
+}
+
+async function read(path: string, key = partner): Promise<{ events: Shown[]; next: string }> {
+  const response = await ask(path, key);
+  const text = await response.text();
+  assert.equal(response.status, 200, text);
+  return { events: JSON.parse(text), next: nextOf(response) };
+}
+
+const readEnd = async (key = partner) => (await read('/events?after=now', key)).next;
+const addPet = async () =>
+  assert.equal((await service.post(partner, { name: 'Rex', categoryId: 1 })).status, 201);
+const post = (key: string, path: string, body: object = {}) =>
+  service.request(key, path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+
+test('the feed is walked by its links, which keep limit and wait', async () => {
+  const start = await readEnd();
+  for (let count = 0; count < 5; count += 1) await addPet();
+  const met: string[] = [];
+  for (let path = `${start.replace('limit=20', 'limit=2')}&wait=0`; ; ) {
+    const { events, next } = await read(path);
+    if (events.length === 0) break;
+    met.push(...events.map(({ id }) => id));
+    assert.match(next, /^\/events\?after=evt_[0-9A-Za-z]{16}&limit=2&wait=0$/);
+    path = next;
+  }
+  assert.equal(new Set(met).size, 5);
+  const [first = '', second] = met;
+  const [only] = (await read(`/events?after=${first}&limit=1`)).events;
+  assert.equal(only?.id, second);
+});
+
+test('every wrong value of a parameter is 400 and named', async () => {
+  const { events } = await read('/events?limit=1');
+  const id = events[0]?.id ?? '';
+  const flipped = id.slice(0, -1) + (id.endsWith('0') ? '1' : '0');
+  const wrong: Record<string, readonly string[]> = {
+    after: [
+      '',
+      'NOW',
+      'evt_',
+      '1',
+      '0',
+      id.toUpperCase(),
+      ` ${id}`,
+      `${id}0`,
+      id.slice(0, -1),
+      flipped,
+      'evt_0000000000000000',
+      `${id}&after=${id}`,
+    ],
+    limit: ['', '0', '101', '-1', '1.0', '01', '1e1', 'ten', '20&limit=20', ' 1'],
+    wait: ['', '-1', '21', '1.5', '01', '1s', 'x', '1&wait=1'],
+  };
+  for (const [name, values] of Object.entries(wrong))
+    for (const value of values) {
+      const message = await expectError(await ask(`/events?${name}=${value}`), 400, 'invalid_parameter');
+      assert.match(message, new RegExp(`^${name} must `), `${name}=${value}`);
+    }
+  await expectError(
+    await service.request(partner, '/events?since=1', { headers: { prefer: 'handling=strict' } }),
+    400,
+    'invalid_parameter',
+  );
+});
+
+test('an event of another service was never given out here', async () => {
+  const other = await startService({ after });
+  const key = await other.createKey();
+  await other.post(key, { name: 'Rex', categoryId: 1 });
+  const [event] = (await (await other.request(key, '/events')).json()) as Shown[];
+  await expectError(await ask(`/events?after=${event?.id}`), 400, 'invalid_parameter');
+});
+
+test('a key needs a scope of which it sees events, and sees no more than its scopes give', async () => {
+  const keyWith = (...some: Scope[]) => service.createKey('pro', undefined, { scopes: some });
+  for (const scope of scopes) {
+    const response = await ask('/events', await keyWith(scope));
+    if (['pets:read', 'orders:read', 'orders:manage'].includes(scope)) assert.equal(response.status, 200);
+    else {
+      const message = await expectError(response, 403, 'scope_missing');
+      assert.equal(message, 'this API key lacks the scope pets:read or orders:read');
+    }
+  }
+  const start = await readEnd();
+  await addPet();
+  const { events } = await read(start);
+  const placed = await post(partner, '/orders', { petId: events[0]?.data.id });
+  assert.equal(placed.status, 201);
+  const typesFor = async (key: string) => (await read(start, key)).events.map(({ type }) => type);
+  assert.deepEqual(await typesFor(partner), ['pet.added', 'pet.updated', 'order.reserved']);
+  assert.deepEqual(await typesFor(await keyWith('pets:read')), ['pet.added', 'pet.updated']);
+  assert.deepEqual(await typesFor(await keyWith('orders:read')), []);
+  assert.deepEqual(await typesFor(await keyWith('orders:manage')), ['order.reserved']);
+  const accountOf = async (key: string) => (await read(start, key)).events.at(-1)?.data.account;
+  assert.match((await accountOf(manager)) ?? '', /^account-/);
+  assert.equal(await accountOf(partner), undefined);
+});
+
+test('data of an event is byte for byte what its operation shows', async () => {
+  const start = await readEnd(manager);
+  await addPet();
+  const [{ data } = assert.fail()] = (await read(start, manager)).events;
+  const placed = await (await post(partner, '/orders', { petId: data.id, reference: 'A-1' })).text();
+  const text = await (await ask(start)).text();
+  assert.ok(text.includes(`"data":${placed}}`), text);
+  const pet = await (await ask(`/pets/${data.id}`)).text();
+  assert.ok(text.includes(`"data":${pet},"previous":{"status":"available"}`), text);
+});
+
+test('an ETag holds while the page holds, and a 304 has the link', async () => {
+  const start = await readEnd();
+  await addPet();
+  const first = await ask(start);
+  const headers = { 'if-none-match': first.headers.get('etag') ?? '' };
+  const second = await service.request(partner, start, { headers });
+  assert.equal(second.status, 304);
+  assert.equal(nextOf(second), nextOf(first));
+  await addPet();
+  assert.equal((await service.request(partner, start, { headers })).status, 200);
+});
+
+test('an empty page that waits is answered once another process has changed something', async () => {
+  const start = await readEnd();
+  const waiting = read(`${start}&wait=20`);
+  await untilWaiting(service, 1);
+  await service.importPets(1);
+  const { events } = await waiting;
+  assert.deepEqual(
+    events.map(({ type }) => type),
+    ['pet.added'],
+  );
+  await untilWaiting(service, 0);
+});
+
+test('an empty page that has waited its time is empty, and its wait makes it no slow request', async () => {
+  const start = await readEnd();
+  const { events, next } = await read(`${start}&wait=1`);
+  assert.deepEqual(events, []);
+  assert.equal(next, `${start}&wait=1`);
+  assert.doesNotMatch(service.readLog(), /"level":"warn".*\/v1\/events/);
+});
+
+test('a client that goes away frees its wait', async () => {
+  const { hostname, port } = new URL(service.baseUrl);
+  const socket = connect(Number(port), hostname);
+  await once(socket, 'connect');
+  const start = await readEnd();
+  socket.write(`GET /v1${start}&wait=20 HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${partner}\r\n\r\n`);
+  await untilWaiting(service, 1);
+  socket.destroy();
+  await untilWaiting(service, 0);
+});
+
+test('a service that ends answers what waits', async (t) => {
+  const ending = await startService(t);
+  const key = await ending.createKey();
+  const waiting = ending.request(key, '/events?wait=20');
+  await untilWaiting(ending, 1);
+  await ending.stop();
+  const response = await waiting;
+  assert.deepEqual([response.status, await response.text()], [200, '[]']);
+});
