@@ -24,9 +24,12 @@ export function createSqliteDialect(connection: DatabaseSync): Dialect {
       close: () => undefined,
       prepare(sql) {
         const statement = connection.prepare(adapt(sql, connection));
+        const reader = statement.columns().length > 0;
+        // What writes gives the last row's id, and throws where that is past 2^53 and no bigint.
+        if (!reader) statement.setReadBigInts(true);
         const values = (parameters: readonly unknown[]) => parameters as SQLInputValue[];
         return {
-          reader: statement.columns().length > 0,
+          reader,
           all: (parameters) => statement.all(...values(parameters)),
           run: (parameters) => statement.run(...values(parameters)),
           iterate: (parameters) => statement.iterate(...values(parameters)),

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, type TestContext, test } from 'node:test';
+import { Kysely, PostgresDialect } from 'kysely';
+import { Migrator } from 'kysely/migration';
+import { Pool } from 'pg';
+import { hashIdempotencyKey } from '../../src/idempotency/first-answer.ts';
+import { createFirstAnswers } from '../../src/idempotency/first-answers.ts';
+import { int64Max, int64Min } from '../../src/int64.ts';
+import { createInventory } from '../../src/inventory/inventory.ts';
+import { createCatalogue } from '../../src/pets/catalogue.ts';
+import type { PetStatus } from '../../src/pets/pet.ts';
+import { writePet } from '../../src/pets/pet-tags.ts';
+import { firstMigration } from '../../src/storage/migrations/0001-first.ts';
+import { createSqliteDialect } from '../../src/storage/sqlite/dialect.ts';
+import type { Tables } from '../../src/storage/tables.ts';
+import { type Engine, findPostgres, type Store, sqliteEngine } from '../support/engines.ts';
+
+const nowMs = 1_800_000_000_000;
+const bodyHash = hash('sha256', 'body', 'buffer');
+
+/** Animals whose names and numbers are hard to write; each was added under a key of its own. */
+const pets: readonly { readonly name: string; readonly categoryId: bigint; readonly status: PetStatus }[] = [
+  { name: 'Rex', categoryId: 1n, status: 'available' },
+  { name: 'a"b\\c/d <é🐈> \u2028\u2029\u0085\u00a0\ufeff\ufffd\u{10ffff}', categoryId: 1n, status: 'sold' },
+  { name: '\u200b'.repeat(200), categoryId: int64Min, status: 'pending' },
+  { name: '~', categoryId: 2n ** 53n + 1n, status: 'available' },
+  { name: '!', categoryId: int64Max, status: 'sold' },
+];
+const keyOf = (at: number) => `key-${at}-~!"%'`;
+const manyKeys = 2_500;
+
+const text = (value: string | Uint8Array, engine: Engine) =>
+  typeof value === 'string'
+    ? `'${value.replaceAll("'", "''")}'`
+    : `${engine === sqliteEngine ? "x'" : "'\\x"}${Buffer.from(value).toString('hex')}'`;
+
+/** Makes a store as the first release leaves it: its schema, an account, animals and what their keys stand for. */
+async function makeFirstStore(t: TestContext, engine: Engine): Promise<Store> {
+  const store = await engine.createStore(t);
+  await migrateToFirst(store, engine);
+  const lines = pets.map(
+    ({ name, categoryId, status }) =>
+      `(${text(name, engine)}, ${categoryId === int64Min ? `${int64Min + 1n} - 1` : categoryId}, '${status}')`,
+  );
+  await store.execute(`insert into accounts (name, plan, created_at_ms) values ('a', 'free', 0)`);
+  await store.execute(`insert into pets (name, category_id, status) values ${lines}`);
+  const record = (key: string, petId: number) =>
+    `(1, ${text(key, engine)}, ${text(bodyHash, engine)}, ${petId}, ${nowMs})`;
+  const records = [
+    ...pets.map((_, at) => record(keyOf(at), at + 1)),
+    ...Array.from({ length: manyKeys }, (_, at) => record(`many-${at}`, 1)),
+  ];
+  await store.execute(
+    `insert into idempotency_records (account_id, key, body_hash, pet_id, created_at_ms) values ${records}`,
+  );
+  return store;
+}
+
+async function migrateToFirst({ url }: Store, engine: Engine): Promise<void> {
+  const kind = engine === sqliteEngine ? 'sqlite' : 'postgres';
+  const file = kind === 'sqlite' ? new DatabaseSync(url.replace('sqlite:', '')) : null;
+  const dialect =
+    file === null
+      ? new PostgresDialect({ pool: new Pool({ connectionString: url }) })
+      : createSqliteDialect(file);
+  const db = new Kysely<Tables>({ dialect });
+  const migrator = new Migrator({
+    db,
+    provider: { getMigrations: async () => ({ '0001-first': firstMigration(kind) }) },
+    migrationTableName: 'schema_migrations',
+    migrationLockTableName: 'schema_migrations_lock',
+  });
+  const { error } = await migrator.migrateToLatest();
+  await db.destroy();
+  file?.close();
+  assert.equal(error, undefined);
+}
+
+for (const engine of [sqliteEngine, await findPostgres()])
+  describe(`a store of the first release on ${engine.name}`, { skip: engine.skip }, () => {
+    test('answers each old Idempotency-Key as at first, byte for byte, and adds nothing', async (t) => {
+      const store = await makeFirstStore(t, engine);
+      const database = await store.open();
+      const catalogue = createCatalogue(
+        database,
+        createFirstAnswers(database, () => nowMs),
+      );
+      const add = (key: string, at: number) => {
+        const keyHash = hashIdempotencyKey(1n, key);
+        const idempotency = { accountId: 1n, keyHash, operation: 'createPet', bodyHash };
+        return catalogue.addOnce({ name: 'Other', categoryId: 9n }, idempotency, '/other/').then((given) => {
+          const pet = pets[at];
+          assert.ok(pet);
+          const body = writePet({ id: BigInt(at + 1), ...pet });
+          const answer = { status: 201, location: `/pets/${at + 1}`, body };
+          assert.deepEqual(given, { answer, isReplayed: true });
+        });
+      };
+      for (const at of pets.keys()) await add(keyOf(at), at);
+      for (const at of [0, 999, 1_000, manyKeys - 1]) await add(`many-${at}`, 0);
+      assert.equal((await store.execute('select id from pets')).length, pets.length);
+      assert.equal((await store.execute('select 1 from first_answers')).length, pets.length + manyKeys);
+    });
+
+    test('has the inventory of its animals, whatever their categories', async (t) => {
+      const store = await makeFirstStore(t, engine);
+      const count = createInventory(await store.open());
+      for (const categoryId of [null, ...pets.map((pet) => pet.categoryId)]) {
+        const { asOfMs: _, ...counts } = await count(categoryId);
+        const counted = pets.filter((pet) => categoryId === null || pet.categoryId === categoryId);
+        const of = (status: PetStatus) => BigInt(counted.filter((pet) => pet.status === status).length);
+        assert.deepEqual(counts, { available: of('available'), pending: of('pending'), sold: of('sold') });
+      }
+    });
+  });
