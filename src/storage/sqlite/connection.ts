@@ -25,7 +25,7 @@ export const lockWaitMsMax = 30_000;
 export function openConnection(path: string, busyTimeoutMs: number): SqliteConnection {
   const raw = new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true });
   try {
-    raw.exec('pragma journal_mode = wal; pragma synchronous = full; pragma temp_store = memory;');
+    raw.exec('pragma journal_mode = wal; pragma synchronous = full;');
   } catch (error) {
     raw.close();
     throw error;

@@ -70,6 +70,8 @@ async function importWorks(modules: readonly string[]): Promise<void> {
 async function start(port: MessagePort, { path, modules }: ThreadData): Promise<void> {
   const findCalls = createFinder();
   const connection = await repeatWhileBusy(() => openConnection(path, 0), lockWaitMsMax);
+  // For what can be undone alone SQLite keeps each page as it was: beyond 64 KiB it would write them to a temporary file.
+  connection.raw.exec('pragma temp_store = memory');
 
   async function answer(request: Request): Promise<Reply> {
     try {
