@@ -8,8 +8,11 @@ import { startRedisServer, whyNoRedisServer } from '../support/redis-server.ts';
 const postgres = await findPostgres();
 const skip = postgres.skip || (await whyNoRedisServer());
 
-/** No connection, or one that was closed as idle while a slow client sent its next request. */
-const notTaken = ['ECONNREFUSED', 'UND_ERR_SOCKET'];
+/**
+ * No connection; one that was closed as idle while a slow client sent its next request; or one that the system had made and
+ * the instance had not accepted when it stopped listening.
+ */
+const notTaken = ['ECONNREFUSED', 'UND_ERR_SOCKET', 'ECONNRESET'];
 
 async function startLoad(t: Parameters<typeof startInstances>[0], signal: NodeJS.Signals) {
   const { url: redisUrl } = await startRedisServer(t);
