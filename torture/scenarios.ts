@@ -7,6 +7,7 @@ import { slowBodies, slowHeads, slowReaders } from './abuse/slow.ts';
 import { slowHttpTest } from './abuse/slowhttptest.ts';
 import { stalledLog } from './abuse/stalled-log.ts';
 import { manyAddresses, wrongKeys, wrongKeysShared } from './abuse/strangers.ts';
+import { follow } from './follow/follow.ts';
 import { fuzzApi } from './fuzz/api.ts';
 import { fuzzExtensions } from './fuzz/extensions.ts';
 import { fuzzWire } from './fuzz/wire.ts';
@@ -50,6 +51,7 @@ export const scenarios: readonly Scenario[] = [
   kill,
   killCommands,
   killOrders,
+  follow,
   powerLoss,
   terminate,
   secondInstance,

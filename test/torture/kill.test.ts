@@ -1,3 +1,4 @@
+import { follow } from '../../torture/follow/follow.ts';
 import { killCommands } from '../../torture/kill/commands.ts';
 import { kill } from '../../torture/kill/kill.ts';
 import { killOrders } from '../../torture/orders/kill-orders.ts';
@@ -6,3 +7,4 @@ import { testShort } from './short.ts';
 testShort(kill, 0.03);
 testShort(killCommands, 0.1);
 testShort(killOrders, 0.03);
+testShort(follow, 0.05, 1, 'the copy is equal to the store, nothing is missed or met twice');

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createEventIds } from '../../src/events/event-ids.ts';
+import { int64Max } from '../../src/int64.ts';
+
+const ids = createEventIds(Buffer.alloc(32, 1));
+const positions = [0n, 1n, 61n, 62n, 3_843n, 2n ** 53n + 1n, int64Max];
+
+test('an id is read as the position that it was made of, to the digit', () => {
+  for (const position of positions) {
+    const id = ids.write(position);
+    assert.match(id, /^evt_[0-9A-Za-z]{16}$/);
+    assert.equal(ids.read(id), position);
+  }
+});
+
+test('ids compare as their positions do', () => {
+  const written = positions.map(ids.write);
+  assert.deepEqual(written, written.toSorted());
+});
+
+test('what was not made here is no id: another length, alphabet, position, seal or secret', () => {
+  const id = ids.write(62n);
+  const others = [
+    '',
+    'evt_',
+    id.slice(1),
+    `${id}0`,
+    id.replace('evt_', 'EVT_'),
+    id.replace('0', '-'),
+    id.replace('10', '11'),
+    id.slice(0, -1) + (id.endsWith('0') ? '1' : '0'),
+    createEventIds(Buffer.alloc(32, 2)).write(62n),
+  ];
+  for (const other of others) assert.equal(ids.read(other), null, other);
+});

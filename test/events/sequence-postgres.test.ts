@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { Client } from 'pg';
+import type { EventReader } from '../../src/events/event-reader.ts';
+import { createFeed } from '../../src/events/feed.ts';
+import { sequenceEvents } from '../../src/events/sequence-events.ts';
+import { createTail } from '../../src/events/tail.ts';
+import { insertPet } from '../../src/pets/pet-rows.ts';
+import { findPostgres, type Store } from '../support/engines.ts';
+
+const postgres = await findPostgres();
+const { skip } = postgres;
+const everything: EventReader = { accountId: 0n, seesPets: true, seesOrders: 'all' };
+const pet = { name: 'Rex', categoryId: 1n, status: 'available' };
+
+async function connect(t: TestContext, { url }: Store): Promise<Client> {
+  const client = new Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  t.after(() => client.end().catch(() => undefined));
+  return client;
+}
+
+async function openStore(t: TestContext) {
+  const store = await postgres.createStore(t);
+  const database = await store.open();
+  const feed = createFeed(database, createTail(database, Date.now));
+  /** The names of the animals of the events behind a position, and where they end. */
+  async function read(start: bigint | 'oldest') {
+    const { events, next } = await feed.read({ start, limit: 100 }, everything);
+    return { names: events.map(({ data }) => JSON.parse(data).name as string), next };
+  }
+  return { store, database, read };
+}
+
+test('a transaction that stays open holds no event up, and its own come after those that were read', {
+  skip,
+}, async (t) => {
+  const { store, database, read } = await openStore(t);
+  const slow = await connect(t, store);
+  await slow.query('begin');
+  await slow.query(`insert into pets (name, category_id, status, is_owned) values ('slow', 1, 'sold', 0)`);
+  await database.run(insertPet, { ...pet, name: 'quick' });
+  await sequenceEvents(database);
+  const first = await read('oldest');
+  assert.deepEqual(first.names, ['quick']);
+  await slow.query('commit');
+  await sequenceEvents(database);
+  assert.deepEqual((await read(first.next)).names, ['slow']);
+});
+
+test('an instance that dies while it gives positions loses and repeats none; another goes on', {
+  skip,
+}, async (t) => {
+  const { store, database, read } = await openStore(t);
+  for (const name of ['a', 'b', 'c']) await database.run(insertPet, { ...pet, name });
+  const dying = await connect(t, store);
+  await dying.query('begin');
+  await dying.query('select pg_try_advisory_xact_lock($1)', [0x7365_7175_656e_6365n]);
+  await dying.query(`with taken as (delete from event_outbox returning *)
+    insert into events (type, pet_id, data) select type, pet_id, data from taken order by id`);
+  await sequenceEvents(database);
+  assert.deepEqual((await read('oldest')).names, []);
+  const [row] = (await dying.query('select pg_backend_pid() as pid')).rows;
+  await store.execute(`select pg_terminate_backend(${row?.pid})`);
+  while ((await read('oldest')).names.length === 0) {
+    await sequenceEvents(database);
+  }
+  assert.deepEqual((await read('oldest')).names, ['a', 'b', 'c']);
+});
+
+test('of several instances at once a reader meets each event once, the changes of an animal in their order', {
+  skip,
+}, async (t) => {
+  const { store, read } = await openStore(t);
+  const [seed] = await Promise.all([store.open(), store.open()]);
+  const ids: bigint[] = [];
+  for (let count = 0; count < 4; count += 1) ids.push((await seed.run(insertPet, pet))[0]?.id ?? 0n);
+  const changes = 40;
+  let isWriting = true;
+
+  async function write(id: bigint): Promise<void> {
+    const client = await connect(t, store);
+    for (let change = 1; change <= changes; change += 1)
+      await client.query(`update pets set name = '${id}:${change}' where id = ${id}`);
+  }
+  async function sequence(): Promise<void> {
+    const instance = await store.open();
+    while (isWriting) await sequenceEvents(instance, 3);
+  }
+  const met: string[] = [];
+  async function follow(): Promise<void> {
+    for (let start: bigint | 'oldest' = 'oldest'; met.length < ids.length * (changes + 1); ) {
+      const page = await read(start);
+      met.push(...page.names);
+      start = page.next;
+    }
+    isWriting = false;
+  }
+
+  await Promise.all([...ids.map(write), sequence(), sequence(), sequence(), follow()]);
+  assert.equal(met.length, ids.length * (changes + 1));
+  for (const id of ids)
+    assert.deepEqual(
+      met.filter((name) => name.startsWith(`${id}:`)),
+      Array.from({ length: changes }, (_, index) => `${id}:${index + 1}`),
+    );
+});
