@@ -38,6 +38,7 @@ export const OrderSchema = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: accountLengthMax,
+      pattern: '^[^\\x00-\\x1f\\x7f]+$',
       description: 'Whose order it is; told to keys with `orders:manage` alone.',
     }),
   ),
