@@ -1,4 +1,4 @@
-/** One animal as the import takes it. */
+/** An animal in the form of the import. */
 interface Animal {
   readonly name: string;
   readonly categoryId: number;
@@ -8,7 +8,7 @@ interface Animal {
 const names = ['Juno', 'Pixel', 'Rollo', 'Miso', 'Nala', 'Otto', 'Luna', 'Bruno', 'Zoë', 'Sir Barksalot'];
 const statuses = ['available', 'available', 'pending', 'sold'] as const;
 
-/** The same animals every time: names of 6 to 21 characters, 50 categories, half of them available. */
+/** Makes the same animals every time: names of 6 to 21 characters, 50 categories, half of them available. */
 export function* makeAnimals(count: number): Generator<Animal> {
   for (let index = 1; index <= count; index += 1) {
     const name = `${names[index % names.length]} ${index}`;
@@ -16,7 +16,7 @@ export function* makeAnimals(count: number): Generator<Animal> {
   }
 }
 
-/** Whether the animal of an id is available in a store that was built. */
+/** Whether the animal with an id is available in a new store. */
 export function isAvailable(id: number): boolean {
   return statusOf(id) === 'available';
 }

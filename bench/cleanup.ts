@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const actions = new Set<() => void>();
 
-/** Has something done when the process ends, however it ends but by SIGKILL; the result takes it back. */
+/** Runs an action when the process ends, except by SIGKILL. Returns a function that cancels it. */
 export function atExit(action: () => void): () => void {
   if (actions.size === 0) listen();
   actions.add(action);

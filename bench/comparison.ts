@@ -6,15 +6,15 @@ import { type Measured, measureScenario } from './rounds.ts';
 import type { Scenario } from './scenarios.ts';
 import { bare, commitEach, loggingService, type Subject, service } from './subjects.ts';
 
-/** The service in a scenario, beside the bare server. */
+/** A scenario measured on the service and on the bare server. */
 export interface Comparison {
   readonly own: Measured;
   readonly base: Measured;
-  /** The other subjects, if there are any. */
+  /** The other subjects. */
   readonly others: readonly Measured[];
 }
 
-/** Measures the service against the bare server in the scenarios, one after the other. */
+/** Measures the service and the bare server in each scenario, one scenario after the other. */
 export async function compare(
   plan: Plan,
   scenarios: readonly Scenario[],
@@ -31,7 +31,10 @@ export async function compare(
   return comparisons;
 }
 
-/** The peers that can be installed, and the service as it compares with them. Each that cannot is named. */
+/**
+ * Returns the peers that can be installed, and the service in the form in which they are compared. Reports each peer
+ * that cannot be installed.
+ */
 export async function preparePeers({ folder, store }: Plan): Promise<Subject[]> {
   const data = await buildPeerData(folder, store);
   const prepared: Subject[] = [loggingService];

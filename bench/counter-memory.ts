@@ -1,7 +1,7 @@
 /**
- * What accounts with live windows cost: memory, and the time to store and to load them all.
+ * Measures accounts with live windows: their memory, and the time to store and load all of them.
  *
- *   node --expose-gc bench/counter-memory.ts [accounts]
+ * node --expose-gc bench/counter-memory.ts [accounts]
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

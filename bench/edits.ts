@@ -4,15 +4,15 @@ import { listRenames, randomIds } from './scenarios.ts';
 import type { SeededStore } from './store.ts';
 import { withKey } from './subjects.ts';
 
-/** Changes animals beside a load. */
+/** Changes animals during a load. */
 export interface Edits {
-  /** Does a task and meanwhile so many edits a second, one after the other; throws if one fails. */
+  /** Runs a task and makes a fixed number of edits a second meanwhile, one after the other. Throws if an edit fails. */
   beside<T>(task: Promise<T>): Promise<T>;
 }
 
 const pauseMs = 5;
 
-/** Edits at an even pace: each changes another animal of the store, and the next task goes on where the last one ended. */
+/** Creates edits at an even pace. Each changes another animal, and the next task continues where the last one ended. */
 export function createEdits(origin: string, store: SeededStore, perSecond: number): Edits {
   const requests = listRenames(randomIds(store.animals));
   const headers: RequestHeaders = withKey(store);

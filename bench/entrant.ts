@@ -4,41 +4,41 @@ import type { Request } from './exchange.ts';
 import { sendHeads } from './head-load.ts';
 import { type RunningServer, startServer } from './processes.ts';
 import { hotPage, type Scenario, type Walk } from './scenarios.ts';
-import { copyStore, type SeededStore } from './store.ts';
+import { copyStore, removeEvents, type SeededStore } from './store.ts';
 import { type Subject, service, withKey } from './subjects.ts';
 import { type Load, type Seen, sendByWrk, writeRequests } from './wrk.ts';
 
-/** What servers are started on. */
+/** The folder and store that servers start with. */
 export interface Site {
   readonly folder: string;
   readonly store: SeededStore;
   readonly walk: Walk;
 }
 
-/** What is measured, and how much of it. */
+/** What to measure, and how much of it. */
 export interface Plan extends Site {
   readonly rounds: number;
   readonly seconds: number;
 }
 
-/** A subject that is running, with what it is sent. */
+/** A running subject with its requests. */
 export interface Entrant {
   readonly subject: Subject;
   readonly server: RunningServer;
   readonly runs: Run[];
-  /** Loads it for some seconds and reads its CPU time. Each load goes on where the last one ended. */
+  /** Loads it for some seconds and reads its CPU time. Each load continues where the last one ended. */
   run(seconds: number): Promise<Run>;
 }
 
 export interface Run extends Seen {
-  /** CPU per request; NaN if the system does not tell. */
+  /** CPU per request. NaN if the system does not report it. */
   readonly cpuUs: number;
 }
 
-/** What a subject is started with beside its store. */
+/** What a subject starts with besides its store. */
 export interface Start {
   readonly recordedFile: string;
-  /** Node's flags, for a profile. */
+  /** Flags of Node, for a profile. */
   readonly nodeFlags?: readonly string[];
 }
 
@@ -50,6 +50,7 @@ export function startSubject(
   { recordedFile, nodeFlags = [] }: Start,
 ): Promise<RunningServer> {
   const storeFile = copyStore(store, folder, subject.name);
+  if (scenario.isEventless) removeEvents(storeFile);
   const ground = { folder, store, recordedFile, storeFile, settings: scenario.settings ?? {} };
   const ready = subject.isPeer ? subject.requests(scenario, walk)[0] : hotPage;
   if (ready === undefined) throw new Error(`${scenario.name} has no requests`);
@@ -64,7 +65,7 @@ export function startSubject(
   );
 }
 
-/** A running subject that can be loaded with the requests. */
+/** Creates an entrant from a running subject and its requests. */
 export function makeEntrant(
   subject: Subject,
   server: RunningServer,
@@ -82,7 +83,7 @@ export function makeEntrant(
     const rest: Load = { ...load, skipped, ...(isKeyed && { keyPrefix: `${name}-${skipped}-` }) };
     return isHead ? sendHeads(server.origin, rest, seconds) : sendByWrk(server.origin, rest, file, seconds);
   };
-  // The first was sent to have its answer recorded, and some can be answered only once.
+  // The first request was sent to record its answer, and some requests can be answered only once.
   let sent = 1;
   return {
     subject,
@@ -93,7 +94,7 @@ export function makeEntrant(
       const sending = send(sent, seconds);
       const seen = await (edits === null ? sending : edits.beside(sending));
       const cpuMs = server.readCpuMs() - before;
-      // Those that were under way at the end were not counted.
+      // Requests that were running at the end are not counted.
       sent += seen.requests + connections;
       return { ...seen, cpuUs: (cpuMs * 1_000) / seen.requests };
     },

@@ -3,7 +3,7 @@ import { Agent, type IncomingHttpHeaders, type IncomingMessage, request } from '
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PATCH';
 
-/** One request as a server gets it; `path` begins with a slash, a body is JSON. */
+/** A request. `path` begins with a slash, and a body is JSON. */
 export interface Request {
   readonly method: Method;
   readonly path: string;
@@ -13,7 +13,7 @@ export interface Request {
 
 export interface Answer {
   readonly status: number;
-  /** Names and values in turn, as they stand on the wire. */
+  /** Names and values in turn, as sent. */
   readonly rawHeaders: readonly string[];
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
@@ -25,7 +25,7 @@ const answerMsMax = 10_000;
 const connectionsMax = 16;
 const agent = new Agent({ keepAlive: true });
 
-/** Sends one request and gives the whole answer. Throws unless it is a 2xx or a 304 and comes within 10 s. */
+/** Sends a request and returns the whole answer. Throws unless it is a 2xx or a 304 within 10 s. */
 export async function exchange(origin: string, sent: Request, headers: RequestHeaders): Promise<Answer> {
   const { method, path, body } = sent;
   const sending = request(new URL(path, origin), {
@@ -34,7 +34,7 @@ export async function exchange(origin: string, sent: Request, headers: RequestHe
     agent,
     signal: AbortSignal.timeout(answerMsMax),
   });
-  // `once` and `toArray` report every failure; this keeps one that comes between them from ending the process.
+  // `once` and `toArray` report every failure. This listener keeps a failure between them from ending the process.
   sending.on('error', () => {});
   sending.end(body);
   const [response]: IncomingMessage[] = await once(sending, 'response');
@@ -45,7 +45,7 @@ export async function exchange(origin: string, sent: Request, headers: RequestHe
   return { status, rawHeaders, headers: answered, body: text };
 }
 
-/** The headers that a request has for itself. */
+/** The headers of this request only. */
 export function ownHeaders({ ifNoneMatch, body }: Request): RequestHeaders {
   return {
     ...(ifNoneMatch === undefined ? {} : { 'if-none-match': ifNoneMatch }),
@@ -53,7 +53,7 @@ export function ownHeaders({ ifNoneMatch, body }: Request): RequestHeaders {
   };
 }
 
-/** The requests, each with the ETag that the server gives now for what it asks for. */
+/** Adds to each request the current ETag of its answer. */
 export async function addEtags(
   origin: string,
   requests: readonly Request[],

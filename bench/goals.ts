@@ -1,6 +1,6 @@
 import type { Comparison } from './comparison.ts';
 
-/** Whether a scenario costs at most its multiple of the bare server's CPU; null without a goal. */
+/** Whether the ratio of a scenario is at most its goal. Null without a goal. */
 export function isGoalMet({ own: { scenario, ratio } }: Comparison): boolean | null {
   return scenario.ratioMax === null ? null : ratio <= scenario.ratioMax;
 }
@@ -12,10 +12,13 @@ export interface Verdict {
   readonly isMet: boolean;
 }
 
-/** A client that is alone waits for its own commit: its creates come at least at this share of the pace of one commit each. */
+/**
+ * With a single client, each create waits for its own commit. Its pace must reach this share of the pace of one commit
+ * each.
+ */
 export const aloneShareMin = 0.75;
 
-/** Judges the scenarios that have another subject beside them by requests a second. */
+/** Judges the scenarios with another subject by requests per second. */
 export function judgePaces(comparisons: readonly Comparison[]): Verdict[] {
   return comparisons.flatMap(({ own, others }) =>
     others.map((other) => {
@@ -30,7 +33,7 @@ export function judgePaces(comparisons: readonly Comparison[]): Verdict[] {
   );
 }
 
-/** Whether costs stay as they are while something grows: the dearest is at most so many times the cheapest. */
+/** Judges whether costs stay the same while something grows: the highest may be `timesMax` times the lowest. */
 export function judgeFlatness(goal: string, costs: readonly number[], timesMax: number): Verdict {
   const times = Math.max(...costs) / Math.min(...costs);
   return {

@@ -9,7 +9,7 @@ const sampleSeconds = 10;
 const growthTimesMax = 1.1;
 const rowsMax = 15;
 
-/** Nine reads, of pages and of single animals, to one create. */
+/** Nine reads of pages and single animals for each create. */
 const everything: Scenario = {
   name: 'everything',
   title: 'pages, animals and creates',
@@ -38,7 +38,7 @@ interface Sample {
   readonly memoryMib: number;
 }
 
-/** Loads the service for so many minutes and reads its memory. */
+/** Loads the service for some minutes and reads its memory. */
 export async function measureMemory(
   plan: Plan,
   minutes: number,

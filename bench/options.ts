@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { judgedScenarios, type Scenario, scenarios } from './scenarios.ts';
 
-/** How the command line is used. */
+/** The usage of the command line. */
 export const usage = `usage: npm run bench -- [options]
 
   without any      CPU per request of the service against a bare server
@@ -22,9 +22,9 @@ export const usage = `usage: npm run bench -- [options]
 
 export interface Options {
   readonly withPeers: boolean;
-  /** Zero if no long run is wanted. */
+  /** Zero without a long run. */
   readonly longMinutes: number;
-  /** Empty if no sizes are to be compared. */
+  /** Empty without a comparison of sizes. */
   readonly sizes: readonly number[];
   readonly chosen: readonly Scenario[];
   readonly rounds: number;
@@ -34,7 +34,7 @@ export interface Options {
   readonly isWritten: boolean;
 }
 
-/** Reads the command line. Throws an Error that says what is wrong with it and how it is used. */
+/** Reads the command line. Throws an Error with the mistake and the usage. */
 export function readOptions(args: readonly string[]): Options {
   try {
     return parseOptions(args);
@@ -71,7 +71,7 @@ function parseOptions(args: readonly string[]): Options {
   };
 }
 
-/** The scenarios of a list, as `--only` takes it. Throws if a word of it chooses none. */
+/** The scenarios of a list in the form of `--only`. Throws if a word matches none. */
 export function chooseScenarios(list: string): Scenario[] {
   const words = list.split(',');
   const isChosenBy = (word: string, { name }: Scenario) => name === word || name.split('-').includes(word);
@@ -82,5 +82,5 @@ export function chooseScenarios(list: string): Scenario[] {
 
 function parseCount(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new Error(`${text} is no whole number from 1 to 999999999`);
+  throw new Error(`${text} is not a whole number from 1 to 999999999`);
 }

@@ -6,11 +6,11 @@ import { exchange } from './exchange.ts';
 import type { SeededStore } from './store.ts';
 import { withService } from './with-service.ts';
 
-/** The same animals as the service has, in the files that the peers want. */
+/** The service's animals in the files that the peers need. */
 export interface PeerData {
-  /** A SQLite file of the animals alone, indexed as the service's own is. */
+  /** A SQLite file with only the animals, with the same indexes as the service's file. */
   readonly database: string;
-  /** A JSON file with ids that are texts, as json-server has them. */
+  /** A JSON file whose ids are strings, as json-server needs them. */
   readonly json: string;
   /** The service's own description. */
   readonly description: string;

@@ -6,13 +6,13 @@ import type { Command } from './processes.ts';
 import { newAnimal, type Operation, randomIds, type Walk } from './scenarios.ts';
 import { type Ground, onNode, type Subject } from './subjects.ts';
 
-/** What a user might run instead. */
+/** An alternative to the service. */
 export interface Peer {
   readonly name: string;
-  /** Its folder under `peers/`, with a package.json of its own. */
+  /** Its folder under `peers/`, with its own package.json. */
   readonly folder: string;
   readonly build: (port: number, ground: Ground, data: PeerData) => Omit<Command, 'folder'>;
-  /** Its way of asking for what an operation does. */
+  /** Its requests for each operation. */
   readonly requests: Readonly<Record<Operation, (walk: Walk) => readonly Request[]>>;
 }
 
@@ -20,7 +20,7 @@ export function peerFolder({ folder }: Pick<Peer, 'folder'>): string {
   return join(import.meta.dirname, 'peers', folder);
 }
 
-/** The peers; README.md says what each leaves out of what the service promises. */
+/** The peers. README.md lists which promises of the service each of them lacks. */
 export const peers: readonly Peer[] = [
   {
     name: 'Fastify + better-sqlite3, an afternoon',
@@ -69,7 +69,7 @@ export const peers: readonly Peer[] = [
   },
 ];
 
-/** A peer that is installed, as something to measure in the scenarios whose operation it has. */
+/** Converts an installed peer into a subject for the scenarios whose operation it has. */
 export function toSubject(peer: Peer, data: PeerData): Subject {
   return {
     name: peer.name,

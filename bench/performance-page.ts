@@ -7,7 +7,7 @@ const page = join(docs, 'performance.md');
 /** The blocks of docs/performance.md that the benchmark writes. */
 export type Block = 'comparison' | 'peers' | 'sizes' | 'memory';
 
-/** Puts Markdown into its block of docs/performance.md, and leaves everything around the block as it is. */
+/** Replaces a block of docs/performance.md by Markdown. */
 export function writeBlock(block: Block, markdown: string): void {
   const start = `<!-- bench ${block} -->`;
   const end = `<!-- end of bench ${block} -->`;

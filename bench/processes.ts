@@ -7,7 +7,7 @@ import { atExit } from './cleanup.ts';
 import { exchange, type Request, type RequestHeaders } from './exchange.ts';
 import { inheritedEnvironment } from './machine.ts';
 
-/** How a server is started; it must listen on the port that it is given. */
+/** The command that starts a server. The server must listen on the given port. */
 export interface Command {
   readonly file: string;
   readonly args: readonly string[];
@@ -15,16 +15,16 @@ export interface Command {
   readonly folder?: string;
 }
 
-/** A server in a process group of its own. */
+/** A running server in its own process group. */
 export interface RunningServer {
   readonly origin: string;
-  /** Of the process that was started, and of its group. */
+  /** The id of the process and of its group. */
   readonly pid: number;
-  /** From the start of the process to its first 2xx, in milliseconds. */
+  /** The time from the start of the process to its first 2xx, in milliseconds. */
   readonly coldStartMs: number;
-  /** CPU time of the group so far, in milliseconds; NaN if the system does not tell. */
+  /** The CPU time of the group so far, in milliseconds. NaN if the system does not report it. */
   readCpuMs(): number;
-  /** Resident memory of the group in MiB; NaN if the system does not tell. */
+  /** The resident memory of the group in MiB. NaN if the system does not report it. */
   readMemoryMib(): number;
   stop(): Promise<void>;
 }
@@ -33,7 +33,7 @@ const startMsMax = 60_000;
 const stopMsMax = 5_000;
 const pollMs = 2;
 
-/** Starts a server and waits for its first 2xx to a request. Throws, with its output, where none comes. */
+/** Starts a server and waits for its first 2xx. Throws with its output if there is none. */
 export async function startServer(
   build: (port: number) => Command,
   ready: Request,
@@ -113,7 +113,7 @@ function killGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // The group has ended by itself.
+    // The group has already ended.
   }
 }
 
@@ -128,7 +128,7 @@ async function stopGroup(child: ChildProcess): Promise<void> {
   killGroup(child, 'SIGKILL');
 }
 
-/** A sum over the processes of a group; NaN if the system does not tell. */
+/** A sum over the processes of a group. NaN if the system does not report it. */
 function sumGroup(group: number, read: (pid: string) => number): number {
   if (process.platform !== 'linux') return Number.NaN;
   return readdirSync('/proc').reduce((sum, entry) => {
@@ -142,7 +142,7 @@ function sumGroup(group: number, read: (pid: string) => number): number {
   }, 0);
 }
 
-/** The name in parentheses may hold blanks; after it stand state, parent and group. */
+/** Reads the process group. The name in parentheses may contain spaces; state, parent and group follow it. */
 function readGroup(pid: string): number {
   return Number(
     readFileSync(`/proc/${pid}/stat`, 'utf8')
@@ -151,8 +151,8 @@ function readGroup(pid: string): number {
   );
 }
 
-/** User and system time of all threads of a process. `schedstat` has nanoseconds, `stat` only ticks of 10 ms. */
-function readCpuMs(pid: string): number {
+/** The user and system time of all threads of a process. `schedstat` has nanoseconds, `stat` only ticks of 10 ms. */
+export function readCpuMs(pid: string): number {
   return readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => {
     const [nanoseconds] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ');
     return sum + Number(nanoseconds) / 1e6;

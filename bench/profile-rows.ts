@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** A CPU profile as V8 writes it; times are in microseconds, lines begin with 0. */
+/** A CPU profile of V8. Times are in microseconds, and lines begin with 0. */
 export interface CpuProfile {
   readonly nodes: readonly {
     readonly id: number;
@@ -21,7 +21,7 @@ type Node = CpuProfile['nodes'][number];
 
 const root = `${import.meta.dirname}/..`;
 
-/** The busy time of the last seconds of the profiles of a process, in microseconds, by function and place. */
+/** The busy time by function and place in the last seconds of a process's profiles, in microseconds. */
 export function sumSelfTimes(profiles: readonly CpuProfile[], lastSeconds: number): Map<string, number> {
   const selfUs = new Map<string, number>();
   for (const profile of profiles) addSelfTimes(selfUs, profile, lastSeconds);
@@ -36,7 +36,7 @@ function addSelfTimes(selfUs: Map<string, number>, profile: CpuProfile, lastSeco
     nowUs += profile.timeDeltas[index] ?? 0;
     const place = places.get(id);
     if (place === undefined || place === '(idle)' || nowUs < fromUs) continue;
-    // A sample stands for the time up to the next one.
+    // A sample stands for the time until the next one.
     selfUs.set(place, (selfUs.get(place) ?? 0) + (profile.timeDeltas[index + 1] ?? 0));
   }
 }

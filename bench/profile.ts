@@ -1,4 +1,4 @@
-/** `npm run bench:profile -- SCENARIO`: where the CPU time of a scenario goes, as a table of functions by self time. */
+/** `npm run bench:profile -- SCENARIO` shows the CPU time of a scenario as a table of functions by self time. */
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';

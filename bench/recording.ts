@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { exchange, type Method, type Request, type RequestHeaders } from './exchange.ts';
 
-/** Answers of the service as the bare server sends them again. */
+/** Answers of the service that the bare server sends. */
 export interface Recorded {
   readonly keepAliveMs: number;
   readonly answers: Answers;
@@ -11,10 +11,13 @@ type Answers = Partial<
   Record<Method, { readonly status: number; readonly headers: string[]; readonly body: string }>
 >;
 
-/** Headers that node:http writes by itself, in the service and in the bare server alike. */
+/** Headers that node:http adds itself, in the service and in the bare server. */
 const nodeHeaders = new Set(['date', 'connection', 'keep-alive']);
 
-/** Records the service's answer to the first request of each method. Throws if one has another status than the expected. */
+/**
+ * Records the service's answer to the first request of each method. Throws if an answer does not have the expected
+ * status.
+ */
 export async function record(
   file: string,
   origin: string,

@@ -24,7 +24,7 @@ export function formatComparisons(comparisons: readonly Comparison[]): string {
   );
 }
 
-/** All subjects of the comparisons as a Markdown table, one line for each. */
+/** All subjects as a Markdown table, one line for each. */
 export function formatSubjects(comparisons: readonly Comparison[]): string {
   return formatTable(
     ['scenario', 'server', 'CPU µs', 'ratio', 'req/s', 'p99 ms', 'RSS MiB', 'cold start ms'],
@@ -32,7 +32,7 @@ export function formatSubjects(comparisons: readonly Comparison[]): string {
   );
 }
 
-/** All subjects of the comparisons that have more than two; nothing if there are none. */
+/** The subjects of the comparisons with more than two; empty if there are none. */
 export function formatOthers(comparisons: readonly Comparison[]): string {
   const larger = comparisons.filter(({ others }) => others.length > 0);
   return larger.length === 0 ? '' : `\n${formatSubjects(larger)}`;
@@ -51,7 +51,7 @@ function toSubjectRow(measured: Measured): string[] {
   ];
 }
 
-/** The comparisons for a program. */
+/** The comparisons as JSON. */
 export function toJson(comparisons: readonly Comparison[]): object[] {
   return comparisons.map((comparison) => {
     const { own, base } = comparison;
@@ -70,7 +70,7 @@ export function toJson(comparisons: readonly Comparison[]): object[] {
   });
 }
 
-/** The goals with what was measured. */
+/** The goals with the measured values. */
 export function formatVerdicts(verdicts: readonly Verdict[]): string {
   return formatTable(
     ['goal', 'wanted', 'measured', 'met'],

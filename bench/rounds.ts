@@ -6,16 +6,16 @@ import { hotPage, type Scenario } from './scenarios.ts';
 import { medianOf } from './statistics.ts';
 import { type Subject, service, withKey } from './subjects.ts';
 
-/** What one subject did in one scenario. */
+/** The result of one subject in one scenario. */
 export interface Measured {
   readonly scenario: Scenario;
   readonly subject: string;
   /**
-   * CPU per request of the process tree in the cheapest round, in microseconds. Other work on the machine only adds to it: it
-   * empties the processor's caches.
+   * CPU per request of the process tree in the cheapest round, in microseconds. Other work on the machine only adds to
+   * it, because it empties the processor's caches.
    */
   readonly cpuUs: number;
-  /** `cpuUs` as a multiple of the first subject's. */
+  /** `cpuUs` divided by that of the first subject. */
   readonly ratio: number;
   /** The medians of the rounds. */
   readonly requestsPerSecond: number;
@@ -24,14 +24,14 @@ export interface Measured {
   readonly coldStartMs: number;
 }
 
-/** V8 compiles what has run often. A busy machine answers fewer requests in a second, so requests are what counts. */
+/** The warm-up lets V8 compile the hot code. It counts requests, because a busy machine answers fewer in a second. */
 const warmUpRequests = 30_000;
 const warmUpLoadsMax = 12;
 
 /**
- * Measures the subjects in one scenario. The service starts first, so that the others can send what it answers. All are
- * warmed up, then loaded in turn, round after round, every other round in reverse order. A peer that fails is left out and
- * named; if anything else fails, so does the measurement.
+ * Measures the subjects in one scenario. The service starts first, so that the others can send its answers. All are
+ * warmed up and then loaded in turn, every other round in reverse order. A failing peer is left out and reported. Any
+ * other failure ends the measurement.
  */
 export async function measureScenario(
   scenario: Scenario,
@@ -82,7 +82,7 @@ interface OwnEntrant {
   readonly recordedFile: string;
 }
 
-/** Starts the service and records its answers. Throws if they do not have the scenario's status. */
+/** Starts the service and records its answers. Throws if they do not have the status of the scenario. */
 export async function enterService(
   scenario: Scenario,
   plan: Plan,
@@ -116,7 +116,7 @@ async function warmUp(entrants: Set<Entrant>, entrant: Entrant): Promise<void> {
     answered += (await tryRun(entrants, entrant, 1))?.requests ?? 0;
 }
 
-/** Loads an entrant; null, and it is left out from then on, if that fails. */
+/** Loads an entrant. If that fails, returns null and leaves the entrant out from then on. */
 async function tryRun(entrants: Set<Entrant>, entrant: Entrant, seconds: number): Promise<Run | null> {
   if (!entrants.has(entrant)) return null;
   const run = await attempt(entrant.subject, () => entrant.run(seconds));
@@ -126,7 +126,10 @@ async function tryRun(entrants: Set<Entrant>, entrant: Entrant, seconds: number)
   return null;
 }
 
-/** What a task gives; null, named on standard error, if it fails with a peer. Throws if anything else fails. */
+/**
+ * Returns the result of a task. If the task of a peer fails, reports it and returns null. Throws if any other task
+ * fails.
+ */
 async function attempt<T>({ name, isPeer }: Subject, task: () => Promise<T>): Promise<T | null> {
   try {
     return await task();

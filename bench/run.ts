@@ -1,4 +1,4 @@
-/** The benchmark: README.md says what it measures and how. */
+/** The benchmark. README.md describes what it measures and how. */
 import { makeTemporaryFolder } from './cleanup.ts';
 import { compare, preparePeers } from './comparison.ts';
 import type { Plan } from './entrant.ts';
@@ -13,7 +13,7 @@ import { buildStore } from './store.ts';
 import { walkPages } from './walk.ts';
 import { requireWrk } from './wrk.ts';
 
-/** What a run has found. */
+/** The result of a run. */
 interface Found {
   readonly block: Block;
   readonly report: string;
@@ -39,10 +39,10 @@ async function measure(folder: string, options: Options): Promise<Found> {
   }
   const comparisons = await compare(plan, chosen);
   const paces = judgePaces(comparisons);
-  const told = paces.length === 0 ? '' : `\n${formatVerdicts(paces)}`;
+  const verdicts = paces.length === 0 ? '' : `\n${formatVerdicts(paces)}`;
   return {
     block: 'comparison',
-    report: formatComparisons(comparisons) + formatOthers(comparisons) + told,
+    report: formatComparisons(comparisons) + formatOthers(comparisons) + verdicts,
     json: toJson(comparisons),
     areGoalsMet: [...comparisons.map(isGoalMet), ...paces.map(({ isMet }) => isMet)].every(
       (isMet) => isMet !== false,
@@ -50,7 +50,7 @@ async function measure(folder: string, options: Options): Promise<Found> {
   };
 }
 
-/** Prints what a run has found, and puts it into the documentation if that is wanted. */
+/** Prints the result, and writes it into the documentation if asked to. */
 function publish(
   { block, report, json }: Found,
   { animals, rounds, seconds, isJson, isWritten }: Options,

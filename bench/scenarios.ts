@@ -1,9 +1,9 @@
 import { isAvailable } from './animals.ts';
 import type { Request, RequestHeaders } from './exchange.ts';
 
-/** What the requests of the service are made from. */
+/** The data for the requests to the service. */
 export interface Walk {
-  /** Addresses of different pages of 20, as `Link` gave them. */
+  /** Addresses of different pages of 20, from `Link`. */
   readonly pages: readonly string[];
   /** Many more addresses of pages, of 20 on average. */
   readonly manyPages: readonly string[];
@@ -19,19 +19,21 @@ export interface Scenario {
   readonly requests: (walk: Walk) => readonly Request[];
   /** The status of each answer. */
   readonly status: number;
-  /** Whether each request carries the ETag of what it asks for. */
+  /** Whether each request has the ETag of its answer. */
   readonly isConditional?: boolean;
   /** Settings of the service. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Headers of each request beside the key. */
+  /** Headers of each request besides the key. */
   readonly headers?: RequestHeaders;
-  /** Whether each request has an Idempotency-Key of its own. */
+  /** Whether each request has its own Idempotency-Key. */
   readonly isKeyed?: boolean;
-  /** How many animals are changed in a second, beside the requests: another one each time, all over the store. */
+  /** Whether the store has no triggers that write events. The difference is what events cost. */
+  readonly isEventless?: boolean;
+  /** How many animals are changed per second during the load. Each time it is another one, from the whole store. */
   readonly editsPerSecond?: number;
-  /** The most CPU per request, as a multiple of the bare server's; null for a scenario that is shown and not judged. */
+  /** The most CPU per request, as a multiple of the bare server's. Null for a scenario without a goal. */
   readonly ratioMax: number | null;
-  /** What the peers are asked for; null for what they do not have. */
+  /** The operation of the peers. Null if they have none. */
   readonly peerOperation: Operation | null;
 }
 
@@ -46,13 +48,13 @@ const uncachedRatioMax = { list: 5, get: 2.3 };
 
 export const newAnimal = '{"name":"Rex","categoryId":1,"status":"available"}';
 export const hotPage: Request = { method: 'GET', path: '/v1/pets' };
-/** Adds an animal. */
+/** The request that adds an animal. */
 export const creation: Request = { method: 'POST', path: '/v1/pets', body: newAnimal };
 const origin = 'https://shop.example';
 const manyIdsMax = 400_000;
 const editsPerSecond = 100;
 const categories = 50;
-/** Few enough that a warm-up asks for each of them. */
+/** So few that a warm-up requests each of them. */
 const randomIdsMax = 4_096;
 
 const common = { connections: 64, status: 200, peerOperation: null } as const;
@@ -136,6 +138,20 @@ const writes: readonly Scenario[] = [
   },
 ];
 
+/** A create and an order in a store that writes no events. */
+const eventless = writes
+  .filter(({ name }) => name === 'create' || name === 'order')
+  .map(
+    (scenario): Scenario => ({
+      ...scenario,
+      name: `${scenario.name}-eventless`,
+      title: `${scenario.title}, without its event`,
+      isEventless: true,
+      peerOperation: null,
+      ratioMax: null,
+    }),
+  );
+
 const editedReads = reads
   .filter(({ name }) => name !== 'get')
   .map(
@@ -149,7 +165,7 @@ const editedReads = reads
     }),
   );
 
-/** The scenarios that a run without `--only` measures. */
+/** The scenarios of a run without `--only`. */
 export const judgedScenarios: readonly Scenario[] = [
   ...reads.flatMap(toVariants),
   {
@@ -183,6 +199,7 @@ export const judgedScenarios: readonly Scenario[] = [
     ratioMax: uncachedRatioMax.list,
   },
   ...writes,
+  ...eventless,
 ];
 
 export const scenarios: readonly Scenario[] = [
@@ -197,7 +214,7 @@ export const scenarios: readonly Scenario[] = [
   },
 ];
 
-/** Ids spread over 1 to `animals`, in no order and each at most once; the same in every run. */
+/** Distinct ids from 1 to `animals` in random order, the same in every run. */
 export function randomIds(animals: number, most = randomIdsMax): number[] {
   const count = Math.min(animals, most);
   return shuffle(Array.from({ length: count }, (_, index) => Math.floor((index * animals) / count) + 1));
@@ -215,14 +232,14 @@ function toInventoryPath(query: string): string {
   return `/v1/store/inventory${query}`;
 }
 
-/** Changes the name of each animal, and in the next turn again, so that none is without an effect. */
+/** Two names in turn for each animal, so that every request changes something. */
 export function listRenames(ids: readonly number[]): Request[] {
   return ['Rex', 'Max'].flatMap((name) =>
     ids.map((id): Request => ({ method: 'PATCH', path: toPetPath(id), body: `{"name":"${name}"}` })),
   );
 }
 
-/** An order of each of the animals that is available; a store can take it once. */
+/** One order for each available animal. A store can take them once. */
 function listOrders(ids: readonly number[]): Request[] {
   return ids
     .filter((id) => isAvailable(id))
@@ -237,7 +254,7 @@ function toGets(paths: readonly string[]): Request[] {
   return paths.map((path) => ({ method: 'GET', path }));
 }
 
-/** Shuffles in an order that is the same in every run (Park and Miller's generator). */
+/** Shuffles in the same way in every run (Park and Miller's generator). */
 function shuffle<T>(items: readonly T[]): T[] {
   let state = 20_301_205;
   const keyed = items.map((item) => {

@@ -27,7 +27,7 @@ interface Size {
   readonly comparisons: readonly Comparison[];
 }
 
-/** What the same requests cost in catalogues of several sizes, as a multiple of the bare server's CPU. */
+/** Measures the cost of the same requests in catalogues of several sizes, as a multiple of the bare server's CPU. */
 export async function measureSizes(
   folder: string,
   options: Options,

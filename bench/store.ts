@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, constants, copyFileSync, fsyncSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
@@ -11,24 +12,27 @@ import { inheritedEnvironment } from './machine.ts';
 /** The service's own command line. */
 export const serviceEntry = join(import.meta.dirname, '..', 'bin', 'animal-store.js');
 
-/** A store of the service that holds the animals and one key. */
+/** A store of the service with animals and one key. */
 export interface SeededStore {
   readonly file: string;
   readonly animals: number;
-  /** An API key whose limits are out of reach for hours, so that every request is counted and none refused. */
+  /** An API key whose limits cannot be reached for hours, so that every request is counted and none refused. */
   readonly key: string;
 }
 
-/** The most that V8 holds as a small integer, as it does any plan's numbers: six hours at 100,000 requests a second. */
+/**
+ * The greatest small integer of V8, because V8 stores the limits of all plans as small integers. It lasts six hours at
+ * 100,000 requests a second.
+ */
 const ample = '2147483647';
 
-/** Builds a store as an operator would: `import`, then `keys create`. */
+/** Builds a store with the commands of an operator: `import`, then `keys create`. */
 export async function buildStore(folder: string, animals: number): Promise<SeededStore> {
   const file = join(folder, `seed-${animals}.db`);
   return { file, animals, key: await seedStore(serviceEnvironment(file), animals) };
 }
 
-/** Fills the store that an environment names, and gives its key. */
+/** Fills the store of an environment and returns its key. */
 export async function seedStore(environment: Record<string, string>, animals: number): Promise<string> {
   const importing = ['import', '-', '--format', 'ndjson', '--json'];
   await runService(environment, importing, makeAnimalLines(animals));
@@ -41,20 +45,34 @@ export async function seedStore(environment: Record<string, string>, animals: nu
   return (JSON.parse(issued) as { key: string }).key;
 }
 
-/** A copy of the store's file, which a server may change. */
+/** Copies the store's file for a server to change. */
 export function copyStore({ file }: SeededStore, folder: string, name: string): string {
   const copy = join(folder, `${name}.db`);
   copyFileSync(file, copy, constants.COPYFILE_FICLONE);
-  // A copy under a name that was used before must not meet the log of the old one.
+  // If the name was used before, the copy must not find the log of the old store.
   for (const ending of ['-wal', '-shm']) rmSync(copy + ending, { force: true });
-  // What the system still has to write of it would be measured with the commits.
+  // Otherwise the measured commits would include the system's pending writes of the copy.
   const descriptor = openSync(copy, 'r+');
   fsyncSync(descriptor);
   closeSync(descriptor);
   return copy;
 }
 
-/** What the service runs with: everything as shipped, but for its addresses and its file. */
+/** Rewrites the triggers of a store so that its changes write no events. */
+export function removeEvents(file: string): void {
+  const database = new DatabaseSync(file);
+  const triggers = database
+    .prepare("select name, sql from sqlite_schema where type = 'trigger' and sql like '%insert into events%'")
+    .all() as { name: string; sql: string }[];
+  for (const { name, sql } of triggers) {
+    database.exec(`drop trigger ${name}`);
+    const rest = sql.replace(/insert into events[^;]*;/, '');
+    if (!/begin\s*end$/.test(rest)) database.exec(rest);
+  }
+  database.close();
+}
+
+/** The environment of the service: the defaults, except its addresses and its file. */
 export function serviceEnvironment(file: string): Record<string, string> {
   return { ENVIRONMENT: 'production', DATABASE_URL: `sqlite:${file}` };
 }

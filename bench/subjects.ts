@@ -4,11 +4,11 @@ import type { Command } from './processes.ts';
 import type { Scenario, Walk } from './scenarios.ts';
 import { type SeededStore, serviceEntry, serviceEnvironment } from './store.ts';
 
-/** What a subject is started with, new for each scenario. */
+/** What a subject starts with in each scenario. */
 export interface Ground {
   readonly folder: string;
   readonly store: SeededStore;
-  /** A copy of the store for this subject and scenario alone. */
+  /** The store's copy for only this subject and scenario. */
   readonly storeFile: string;
   /** The recorded answers of the service. */
   readonly recordedFile: string;
@@ -16,17 +16,17 @@ export interface Ground {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** Something that is measured. */
+/** A server to measure. */
 export interface Subject {
   readonly name: string;
   readonly isFor: (scenario: Scenario) => boolean;
-  /** Whether the benchmark goes on without it if it fails. */
+  /** Whether the benchmark continues without it if it fails. */
   readonly isPeer: boolean;
   readonly build: (port: number, ground: Ground) => Command;
   readonly requests: (scenario: Scenario, walk: Walk) => readonly Request[];
 }
 
-/** The headers of every request, to the peers too. */
+/** The headers of every request, also to the peers. */
 export function withKey({ key }: SeededStore): RequestHeaders {
   return { authorization: `Bearer ${key}` };
 }
@@ -37,9 +37,10 @@ export function onNode(args: readonly string[]): Pick<Command, 'file' | 'args'> 
 }
 
 const serverFile = (name: string) => join(import.meta.dirname, 'servers', name);
+export const bareServerFile = serverFile('bare.ts');
 const ownRequests: Subject['requests'] = (scenario, walk) => scenario.requests(walk);
 
-/** The service as a supervisor starts it. */
+/** The service, started as by a supervisor. */
 export const service: Subject = {
   name: 'service',
   isFor: () => true,
@@ -60,16 +61,16 @@ export const loggingService: Subject = {
     service.build(port, { ...ground, settings: { ...ground.settings, LOG_REQUESTS: 'all' } }),
 };
 
-/** node:http that sends the service's bytes from memory. Every ratio is a ratio to it. */
+/** node:http that sends the service's bytes from memory. Every ratio is relative to it. */
 export const bare: Subject = {
   name: 'bare node:http',
   isFor: () => true,
   isPeer: false,
-  build: (port, { recordedFile }) => onNode([serverFile('bare.ts'), String(port), recordedFile]),
+  build: (port, { recordedFile }) => onNode([bareServerFile, String(port), recordedFile]),
   requests: ownRequests,
 };
 
-/** What a create costs if every request commits by itself. */
+/** A server that commits every create separately. */
 export const commitEach: Subject = {
   name: 'one commit each',
   isFor: ({ name }) => name === 'create-alone',

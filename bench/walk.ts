@@ -1,4 +1,4 @@
-import { exchange } from './exchange.ts';
+import { exchange, type RequestHeaders } from './exchange.ts';
 import type { Walk } from './scenarios.ts';
 import type { SeededStore } from './store.ts';
 import { withKey } from './subjects.ts';
@@ -9,31 +9,37 @@ const manyPagesMax = 300_000;
 const stepsMax = 10_000;
 const limitMax = 100;
 const pageSize = 20;
-/** Limits whose mean is the page size: each cursor stands for that many different pages. */
+/** Limits whose mean is the page size. Each cursor gives as many different pages. */
 const limits = Array.from({ length: 2 * pageSize - 9 }, (_, index) => index + 5);
 
-/** Walks a whole store by `Link`, as a client does, and makes pages from the cursors. */
+/** Walks a whole store by `Link`, as a client would, and makes pages from the cursors. */
 export function walkPages(folder: string, store: SeededStore): Promise<Walk> {
-  return withService(folder, store, async (origin) => {
-    const step = Math.min(limitMax, Math.max(1, Math.ceil(store.animals / stepsMax)));
-    const addresses: string[] = [];
-    let path: string | undefined = `/v1/pets?limit=${step}`;
-    while (path !== undefined) {
-      addresses.push(path);
-      const { headers } = await exchange(origin, { method: 'GET', path }, withKey(store));
-      path = /<([^>]+)>; rel="next"/.exec(String(headers['link']))?.[1];
-    }
-    const every = Math.ceil(addresses.length / pagesMax);
-    return {
-      pages: addresses
-        .filter((_, index) => index % every === 0)
-        .map((address) => withLimit(address, pageSize)),
-      manyPages: limits
-        .flatMap((limit) => addresses.map((address) => withLimit(address, limit)))
-        .slice(0, manyPagesMax),
-      animals: store.animals,
-    };
-  });
+  return withService(folder, store, (origin) => walkService(origin, withKey(store), store.animals));
+}
+
+/** The same over a running service with a number of animals. */
+export async function walkService(
+  origin: string,
+  headers: RequestHeaders,
+  animals: number,
+  pagesWalkedMax = stepsMax,
+): Promise<Walk> {
+  const step = Math.min(limitMax, Math.max(1, Math.ceil(animals / pagesWalkedMax)));
+  const addresses: string[] = [];
+  let path: string | undefined = `/v1/pets?limit=${step}`;
+  while (path !== undefined) {
+    addresses.push(path);
+    const answer = await exchange(origin, { method: 'GET', path }, headers);
+    path = /<([^>]+)>; rel="next"/.exec(String(answer.headers['link']))?.[1];
+  }
+  const every = Math.ceil(addresses.length / pagesMax);
+  return {
+    pages: addresses.filter((_, index) => index % every === 0).map((address) => withLimit(address, pageSize)),
+    manyPages: limits
+      .flatMap((limit) => addresses.map((address) => withLimit(address, limit)))
+      .slice(0, manyPagesMax),
+    animals,
+  };
 }
 
 function withLimit(address: string, limit: number): string {

@@ -4,18 +4,18 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Request, RequestHeaders } from './exchange.ts';
 
-/** What is sent to a server: the requests in turn, over and over, from so many connections. */
+/** The load on a server: requests in turn, repeated, over a number of connections. */
 export interface Load {
   readonly requests: readonly Request[];
   readonly headers: RequestHeaders;
   readonly connections: number;
-  /** How many of the requests to skip at the start. */
+  /** How many requests to skip at the start. */
   readonly skipped?: number;
-  /** The prefix of an Idempotency-Key that each request has for itself. */
+  /** The prefix of the Idempotency-Key of each request. */
   readonly keyPrefix?: string;
 }
 
-/** What the load generator saw. No answer was a failure. */
+/** The result of the load generator. No answer failed. */
 export interface Seen {
   readonly requests: number;
   readonly seconds: number;
@@ -28,7 +28,7 @@ const script = join(import.meta.dirname, 'wrk.lua');
 const timeoutSeconds = 20;
 const slowSecondsMax = 16;
 
-/** Throws, and says how to get it, if the load generator is missing. */
+/** Throws if the load generator is missing. The message says how to install it. */
 export function requireWrk(): void {
   if (spawnSync('wrk', ['-v']).error === undefined) return;
   throw new Error(
@@ -45,8 +45,8 @@ export function writeRequests(file: string, requests: readonly Request[]): void 
 }
 
 /**
- * Loads a server for some seconds, and for twice as many if it gave not one answer. Throws if a request failed. wrk waits for
- * the body that a HEAD announces, so it cannot send one.
+ * Loads a server for some seconds, or for twice as many if it gave no answer. Throws if a request failed. wrk waits for
+ * the body that a HEAD announces, so it cannot send HEAD.
  */
 export async function sendByWrk(origin: string, load: Load, file: string, seconds: number): Promise<Seen> {
   const { connections, headers, skipped = 0, keyPrefix } = load;

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-// JavaScript that an old Node can read, too: it is here to tell one that it is too old for the rest.
+// This file must run on old versions of Node.js, so that they get a readable error instead of a syntax error.
 const majorMin = 24;
 
 if (Number.parseInt(process.versions.node, 10) >= majorMin) {
-  // What is compiled is kept for the next start, which takes a third less for it. Where it cannot be written, it is not.
+  // The compile cache makes the next start a third faster. Node.js skips it if the folder is read-only.
   process
     .getBuiltinModule('node:module')
     .enableCompileCache(`${import.meta.dirname}/../node_modules/.cache/compiled`);

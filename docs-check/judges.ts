@@ -5,15 +5,15 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const folder = import.meta.dirname;
 
-/** A program that judges a description of an interface, by rules of its own. */
+/** A program that checks a description by its own rules. */
 export interface Judge {
   readonly name: string;
-  /** What it complains of, errors and warnings alike, a line each; none where the description is right. */
+  /** Its errors and warnings, one line each. Empty if the description is right. */
   judge(file: string): Promise<string[]>;
 }
 
 const judgeMsMax = 60_000;
-/** Neither asks anything of anybody. */
+/** No judge may send telemetry or look for updates. */
 const environment = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
 
 interface RedoclyReport {
@@ -65,7 +65,7 @@ export const judges: readonly Judge[] = [
   },
 ];
 
-/** What a judge prints as JSON; it ends with 1 where it complains. Throws where it prints something else. */
+/** Reads the JSON output of a judge, which exits with 1 if it has complaints. Throws if the output is not JSON. */
 async function read<T>(program: string, ...args: string[]): Promise<T> {
   const command = join(folder, 'node_modules/.bin', program);
   const ended = await run(command, args, { env: environment, timeout: judgeMsMax }).catch((error) => error);

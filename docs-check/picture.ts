@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { launchBrowser, openVisit, skip } from '../test/browser/chromium.ts';
-import { openReference, tryOperation } from '../test/browser/reference.ts';
+import { openOperation, tryOperation } from '../test/browser/reference.ts';
 import { startService } from '../test/support/service.ts';
 
-/** Where the README has its picture of the reference page. */
+/** The picture of the reference page in the README. */
 const path = join(import.meta.dirname, '../docs/docs-page.png');
-const viewport = { width: 1200, height: 860 };
+const viewport = { width: 1280, height: 900 };
 
 if (skip !== false) throw new Error(skip);
 const endings: (() => unknown)[] = [];
@@ -17,15 +17,14 @@ try {
   await post(key, '{"name":"Rex","categoryId":1}');
   await post(key, '{"name":"Élodie","categoryId":9223372036854775807,"status":"pending"}');
   const { page } = await openVisit(test, browser, { viewport, colorScheme: 'light' });
-  await openReference(page, app.url);
+  await openOperation(page, app.url, 'listPets');
   await page.getByLabel('API key').fill(key);
-  await tryOperation(page, 'listPets', async () => {});
-  // A picture is no place for a key, though its store is gone.
-  await page.getByLabel('API key').fill('as_dev_…');
+  await tryOperation(page);
+  // A picture must not show a key, even of a deleted store.
+  await page.getByLabel('API key').fill('as_dev');
   await page.evaluate(`{
     document.activeElement.blur();
-    const answer = document.querySelector('.live-responses-table');
-    scrollTo(0, scrollY + answer.getBoundingClientRect().top - 120);
+    document.querySelector('#try').scrollIntoView();
   }`);
   await page.screenshot({ path });
 } finally {

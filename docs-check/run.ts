@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { installPackages } from '../test/support/install-packages.ts';
 import { startService } from '../test/support/service.ts';
+import { judgeClients } from './clients.ts';
 import { judges } from './judges.ts';
 
-/** The base addresses that the description is judged with: none, as in development, and one behind a proxy. */
+/** The base addresses to check the description with: none, as in development, and one behind a proxy. */
 const publicUrls = ['', 'https://pets.test/store/v1'];
 
 const folder = await mkdtemp(join(tmpdir(), 'animal-store-docs-'));
@@ -15,6 +16,7 @@ let isRight = true;
 try {
   await installPackages(import.meta.dirname);
   for (const publicUrl of publicUrls) isRight = (await judgeDescription(publicUrl)) && isRight;
+  isRight = (await judgeClients(folder)) && isRight;
   isRight = (await runTests()) && isRight;
 } finally {
   await rm(folder, { recursive: true, force: true });
@@ -22,7 +24,7 @@ try {
 process.stdout.write(isRight ? 'the documentation holds\n' : 'the documentation does not hold\n');
 process.exitCode = isRight ? 0 : 1;
 
-/** Has the description that a running service serves judged; tells every complaint, and whether there was none. */
+/** Checks the description of a running service and prints every complaint. Returns whether there was none. */
 async function judgeDescription(publicUrl: string): Promise<boolean> {
   const file = join(folder, 'openapi.json');
   await writeFile(file, await readDescription(publicUrl));
@@ -49,7 +51,7 @@ async function readDescription(publicUrl: string): Promise<string> {
   }
 }
 
-/** Links, anchors, tables and examples of all documents are tests. */
+/** The tests of links, anchors, tables and examples in all documents. */
 async function runTests(): Promise<boolean> {
   const args = ['--test', '--test-timeout=600000', '--test-reporter=spec', 'test/docs/*.test.ts'];
   const child = spawn(process.execPath, args, { cwd: join(import.meta.dirname, '..'), stdio: 'inherit' });

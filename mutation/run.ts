@@ -1,4 +1,4 @@
-/** Changes the pure rules, one change at a time, and finds which changes no test notices. */
+/** Changes the pure rules, one change at a time, and shows which changes no test notices. */
 import { parseArgs } from 'node:util';
 import { installPackages } from '../test/support/install-packages.ts';
 import { formatShare, quote, writeVerdicts } from './page.ts';
@@ -17,14 +17,14 @@ for (const target of targets) {
   if (!names.includes(target.name)) continue;
   const verdict = await mutate(target);
   verdicts.push(verdict);
-  tell(verdict);
+  report(verdict);
 }
 if (values.write === true) writeVerdicts(verdicts);
 const weak = verdicts.filter(isWeak);
 for (const { target } of weak) say(`${target.name}: fewer than ${target.killedMin} % were killed`);
 process.exitCode = weak.length > 0 ? 1 : 0;
 
-function tell({ target, mutants, killed, survivors }: Verdict): void {
+function report({ target, mutants, killed, survivors }: Verdict): void {
   say(`${target.name}: ${killed} of ${mutants} killed, ${formatShare(killed, mutants)}`);
   for (const { line, from, to } of survivors)
     say(`  survived: ${target.file}:${line} ${quote(from)} → ${quote(to)}`);

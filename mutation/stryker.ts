@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Target } from './targets.ts';
 
-/** What became of the mutants of a target. */
+/** The result of the mutants of a target. */
 export interface Verdict {
   readonly target: Target;
-  /** Those that the tests could have noticed. */
+  /** The mutants that tests could have noticed. */
   readonly mutants: number;
   readonly killed: number;
   readonly survivors: readonly Survivor[];
@@ -31,17 +31,17 @@ interface Mutant {
   readonly location: { readonly start: Place; readonly end: Place };
 }
 
-/** Both count from 1. */
+/** Both start at 1. */
 interface Place {
   readonly line: number;
   readonly column: number;
 }
 
 const program = join(import.meta.dirname, 'node_modules/@stryker-mutator/core/bin/stryker.js');
-/** An endless loop is a noticed mutant; on a busy machine a test may take long, too. */
+/** An endless loop counts as noticed. On a busy machine a test may be slow. */
 const timeoutMs = 30_000;
 
-/** Changes one rule at a time and runs the target's tests on each. Throws if they fail without a change. */
+/** Changes one rule at a time and runs the target's tests on each change. Throws if they fail without a change. */
 export async function mutate(target: Target): Promise<Verdict> {
   const folder = await mkdtemp(join(tmpdir(), 'animal-store-mutation-'));
   try {

@@ -2,9 +2,9 @@
 export interface Target {
   readonly name: string;
   readonly file: string;
-  /** Each is run by itself for each mutant, so only the quickest that can find it are named. */
+  /** Every test runs separately for every mutant, so these are only the quickest tests that can notice it. */
   readonly tests: readonly string[];
-  /** The least share of mutants that the tests must kill, in percent; null reports the survivors alone. */
+  /** The least share of mutants that the tests must kill, in percent. Null only reports the survivors. */
   readonly killedMin: number | null;
 }
 

@@ -1,7 +1,7 @@
-/** Tells the time in whole milliseconds since the Unix epoch. Tests pass one that they move. */
+/** Returns whole milliseconds since the Unix epoch. Tests pass a clock that they move. */
 export type Clock = () => number;
 
-/** This machine's clock, which may be set back at any time. */
+/** The clock of this machine. It may be set back at any time. */
 export const systemClock: Clock = Date.now;
 
 /** A second in milliseconds. */

@@ -1,10 +1,11 @@
-/** Every `code` that an Error body can bear (interface section 7); docs/errors.md tells cause and cure of each. */
+/** Every `code` of an Error body (interface section 7). docs/errors.md gives the cause and the cure of each. */
 export const errorCodes = [
   'api_key_missing',
   'api_key_invalid',
   'api_key_expired',
   'api_key_revoked',
   'scope_missing',
+  'account_suspended',
   'rate_limit_exceeded',
   'key_banned',
   'invalid_body',
@@ -16,6 +17,7 @@ export const errorCodes = [
   'order_closed',
   'order_expired',
   'limit_reached',
+  'position_lost',
   'events_expired',
   'precondition_failed',
   'not_found',
@@ -32,31 +34,37 @@ export const errorCodes = [
 /** One of `errorCodes`. */
 export type ErrorCode = (typeof errorCodes)[number];
 
+/** Further codes of the operator's console (docs/console.md). No answer under `/v1` has them. */
+export const consoleErrorCodes = ['session_missing', 'host_refused', 'origin_refused', 'not_done'] as const;
+
+/** One of `consoleErrorCodes`. */
+export type ConsoleErrorCode = (typeof consoleErrorCodes)[number];
+
 /**
- * A failure that a client may be told of: `message` is shown to it as it stands, so it names the field and the rule
- * and never what lies inside. The `cause`, where there is one, is for the log alone.
+ * A failure that is reported to the client. The client gets `message` as it is, so it names the field and the rule,
+ * and nothing internal. The optional `cause` is only for the log.
  */
 export class AppError extends Error {
   override readonly name = 'AppError';
-  readonly code: ErrorCode;
+  readonly code: ErrorCode | ConsoleErrorCode;
 
-  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+  constructor(code: ErrorCode | ConsoleErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
   }
 }
 
-/** A mistake of the operator's, told in one line on standard error; never a client's business. */
+/** A mistake of the operator, printed in one line on standard error. Clients never see it. */
 export class OperatorError extends Error {
   override readonly name: string = 'OperatorError';
 }
 
-/** What was to be written is there whole or not at all, and it is not known which. */
+/** The output was written completely or not at all; which of the two is unknown. */
 export class OutcomeUnknownError extends OperatorError {
   override readonly name = 'OutcomeUnknownError';
 }
 
-/** A mistake in how a command was called. */
+/** A wrong use of a command. */
 export class UsageError extends OperatorError {
   override readonly name = 'UsageError';
 }

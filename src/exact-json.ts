@@ -1,26 +1,27 @@
 import { randomBytes } from 'node:crypto';
 import { isInt64, parseInt64Literal } from './int64.ts';
 
-/** How deep objects and arrays may stand in each other. */
+/** How deep objects and arrays may be nested. */
 export const jsonDepthMax = 128;
 
-/** How many numbers with a fraction, an exponent or more than 15 digits a text may hold: each costs a microsecond. */
+/** How many numbers with a fraction, an exponent or more than 15 digits a text may have. Each costs a microsecond. */
 export const longNumbersMax = 1_000;
 
-/** What ECMAScript has and the compiler's library does not know yet (proposal JSON.parse source text access). */
+/** TypeScript's library does not declare `JSON.rawJSON` yet (proposal JSON.parse source text access). */
 const { rawJSON } = JSON as JSON & { rawJSON(text: string): object };
 
-/** Finds a number that may be more than a plain integer of 15 digits, which JSON.parse reads exactly by itself. */
+/** Finds a number that is not a plain integer of at most 15 digits. JSON.parse reads those exactly. */
 const mayLoseDigits = /\d{16}|\d[.eE]/;
-/** In valid JSON: every string, and every number with its sign, fraction and exponent. */
+/** In valid JSON, matches every string, and every number with its sign, fraction and exponent. */
 const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
-/** What a number literal is marked with while JSON.parse reads it as a string. Nobody can guess it. */
+/** Marks a number literal while JSON.parse reads it as a string. It is random, so no client can guess it. */
 const mark = randomBytes(12).toString('base64url');
 
 /**
- * Reads JSON without losing a digit: a number whose literal is an int64 becomes a bigint (`1.0` and `1e2` too), any
- * other stays a number. Of repeated names the last counts. Throws SyntaxError for text that is not JSON, and RangeError
- * beyond `jsonDepthMax` and `longNumbersMax`; its message is a rule ("must …"). Linear in the text's length.
+ * Parses JSON without losing a digit. A number whose literal is an int64 becomes a bigint (`1.0` and `1e2` too), any
+ * other stays a number. The last of repeated names counts. Throws SyntaxError if the text is not JSON. Throws
+ * RangeError beyond `jsonDepthMax` and `longNumbersMax`; its message is a rule ("must …"). Linear in the length of
+ * the text.
  */
 export function parseExactJson(text: string): unknown {
   if (text.length > jsonDepthMax && isTooDeep(text))
@@ -29,12 +30,12 @@ export function parseExactJson(text: string): unknown {
   return toBigints(mayLoseDigits.test(text) ? JSON.parse(markNumbers(text)) : value);
 }
 
-/** Writes JSON with bigints as plain integers; they must be int64. What JSON has no form for is as in JSON.stringify. */
+/** Writes JSON with bigints as plain integers; they must be int64. Other values follow JSON.stringify. */
 export function stringifyExactJson(value: unknown): string {
   return JSON.stringify(value, (_name, member: unknown) => (isInt64(member) ? rawJSON(`${member}`) : member));
 }
 
-/** Puts each number that may lose digits in a string: a tenth of the cost of a reviver that is given the source text. */
+/** Puts each number that may lose digits in a string. This costs a tenth of a reviver that gets the source text. */
 function markNumbers(text: string): string {
   let count = 0;
   return text.replace(stringOrNumber, (token) => {
@@ -48,7 +49,7 @@ function markNumbers(text: string): string {
   });
 }
 
-/** Puts bigints in the place of integers, and of marked numbers that are int64. */
+/** Replaces integers, and marked numbers that are int64, by bigints. */
 function toBigints(value: unknown): unknown {
   if (typeof value === 'number') return BigInt(value);
   if (typeof value === 'string')
@@ -63,7 +64,7 @@ function readLiteral(literal: string): bigint | number {
   return parseInt64Literal(literal) ?? Number(literal);
 }
 
-/** The walk is recursive: nesting is bounded before it begins. Brackets in strings do not count. */
+/** `toBigints` is recursive, so this check comes first. Brackets in strings do not count. */
 function isTooDeep(text: string): boolean {
   let depth = 0;
   let quoted = false;

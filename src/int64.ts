@@ -1,6 +1,6 @@
-/** The lower bound of `int64`, itself one (contract section 1). */
+/** The smallest int64 (contract section 1). */
 export const int64Min = -(2n ** 63n);
-/** The upper bound of `int64`, itself one (contract section 1). */
+/** The largest int64 (contract section 1). */
 export const int64Max = 2n ** 63n - 1n;
 
 const digitsMax = 19;
@@ -8,12 +8,12 @@ const plainInteger = /^-?\d{1,19}$/;
 const canonicalInteger = /^(?:0|-?[1-9]\d{0,18})$/;
 const jsonNumber = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
-/** Whether a value is a bigint within the bounds of `int64`; a number never is. */
+/** Whether a value is a bigint within the bounds of int64. A number never is. */
 export function isInt64(value: unknown): value is bigint {
   return typeof value === 'bigint' && value >= int64Min && value <= int64Max;
 }
 
-/** The int64 that `text` is the one canonical decimal of, or null: `007`, `+1`, `-0`, `1.0` and 2^63 are none. */
+/** Parses the canonical decimal form of an int64. Null for any other text: `007`, `+1`, `-0`, `1.0`, 2^63. */
 export function parseCanonicalInt64(text: string): bigint | null {
   if (!canonicalInteger.test(text)) return null;
   const value = BigInt(text);
@@ -21,8 +21,8 @@ export function parseCanonicalInt64(text: string): bigint | null {
 }
 
 /**
- * The exact int64 that a JSON number literal stands for, or null where it stands for none: `1.0` and `1e2` are
- * integers, `1.5` and `1e400` are not (JSON Schema's sense of integer). Linear in the literal's length.
+ * The exact int64 of a JSON number literal, or null. `1.0` and `1e2` are integers; `1.5` and `1e400` are not (integer
+ * as in JSON Schema). Linear in the length of the literal.
  */
 export function parseInt64Literal(literal: string): bigint | null {
   if (plainInteger.test(literal)) {

@@ -1,13 +1,16 @@
 #!/usr/bin/env node
 import { runCommandLine } from './cli/command-line.ts';
 
-/** Within this time a second SIGINT is the same Ctrl-C: the terminal sends one, and npm passes its own on. */
+/** A second SIGINT within this time belongs to the same Ctrl-C: the terminal sends one, and npm forwards its own. */
 const sameInterruptMs = 500;
 
-/** Whether it runs until it is stopped: a service goes on without its log, and that it could not be written is no failure. */
+/**
+ * Whether the command runs until a signal stops it. A service keeps running, and exits 0, when its log cannot be
+ * written.
+ */
 let outlivesOutput = false;
 
-/** Settles at the first SIGTERM or SIGINT. A SIGINT after it ends the process as if nobody listened. */
+/** Settles at the first SIGTERM or SIGINT. A later SIGINT ends the process at once. */
 function untilStopped(): Promise<void> {
   outlivesOutput = true;
   return new Promise((resolve) => {
@@ -20,8 +23,8 @@ function untilStopped(): Promise<void> {
 }
 
 /**
- * Ends the process at once. `process.exit` waits for a thread that is inside SQLite, and so for a disk that hangs;
- * replacing the process by a program that ends does not. Node's permission model may forbid that.
+ * Ends the process at once. `process.exit` waits for a thread inside SQLite, and so for a disk that hangs. Replacing
+ * the process by a program that exits does not wait. Node's permission model may forbid that.
  */
 function endNow(): void {
   const code = process.exitCode ?? 0;
@@ -31,22 +34,22 @@ function endNow(): void {
   process.exit();
 }
 
-let tellCrash: (error: unknown) => void = () => undefined;
+let reportCrash: (error: unknown) => void = () => undefined;
 
-/** A promise that was rejected and nobody caught comes here, too. */
+/** Unhandled rejections arrive here too. */
 process.on('uncaughtException', (error) => {
-  tellCrash(error);
+  reportCrash(error);
   process.exit(1);
 });
 
-let isOutputFailureTold = false;
+let isOutputFailureReported = false;
 
-/** A reader that has seen enough is no failure; what else keeps the output from being written is told once. */
+/** A closed reader (EPIPE) is not a failure. Any other failure to write is reported once. */
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') return;
   if (!outlivesOutput) process.exitCode = 1;
-  if (isOutputFailureTold) return;
-  isOutputFailureTold = true;
+  if (isOutputFailureReported) return;
+  isOutputFailureReported = true;
   process.stderr.write(`error: standard output cannot be written: ${error.message}\n`);
 });
 process.stderr.on('error', () => undefined);
@@ -57,8 +60,8 @@ const exitCode = await runCommandLine(process.argv.slice(2), {
   lifetime: {
     untilStopped,
     endWithin: (ms) => setTimeout(endNow, ms).unref(),
-    onCrash(tell) {
-      tellCrash = tell;
+    onCrash(report) {
+      reportCrash = report;
     },
   },
 });

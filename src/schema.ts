@@ -1,13 +1,13 @@
-import Type, { type Static, type TObject, type TSchema } from 'typebox';
+import Type, { type Static, type TObject, type TSchema, type TString } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { int64Max, int64Min, isInt64 } from './int64.ts';
 
-/** The most Unicode code points that a name has (contract section 2). */
+/** The longest name, in Unicode code points (contract section 2). */
 export const nameLengthMax = 255;
 
-/** At least one character that is not white space, no control characters, no lone surrogates. */
+/** At least one character that is not white space. No control characters and no lone surrogates. */
 const namePattern = '^(?=[^]*[^\\p{White_Space}\\ufeff])[^\\u0000-\\u001f\\u007f\\p{Cs}]*$';
-/** The same rule in a form that the regular expressions of every language can read. */
+/** The same rule without `\p{…}`, so that regular expressions of every language can read it. */
 const publishedNamePattern = '^[^\\x00-\\x1f\\x7f]*[^\\s\\x00-\\x1f\\x7f\\x85][^\\x00-\\x1f\\x7f]*$';
 
 /** An int64: a bigint in the program, a JSON integer on the wire. */
@@ -15,17 +15,22 @@ export function int64Field(description: string) {
   return Type.Unsafe<bigint>({ type: 'integer', format: 'int64', description });
 }
 
-/** A whole number of a body within bounds: a bigint in the program, a JSON integer on the wire. */
+/** A bounded integer in a body: a bigint in the program, a JSON integer on the wire. */
 export function wholeNumberField(description: string, bounds: { minimum: number; maximum: number }) {
   return Type.Unsafe<bigint>({ type: 'integer', format: 'int32', ...bounds, description });
 }
 
-/** A time, RFC 3339 in UTC with milliseconds. */
+/** A time in RFC 3339, UTC, with milliseconds. */
 export function timeField(description: string) {
   return Type.String({ format: 'date-time', minLength: 24, maxLength: 24, description });
 }
 
-/** A name, kept as it was sent: 1 to 255 code points, by the rules of contract section 2. */
+/** The given string schema, or null. */
+export function nullable(schema: TString) {
+  return Type.Unsafe<string | null>({ ...schema, type: ['string', 'null'] });
+}
+
+/** A name of 1 to 255 code points, stored as it was sent (contract section 2). */
 export function nameField(description: string, example: string) {
   return Type.String({
     minLength: 1,
@@ -36,26 +41,26 @@ export function nameField(description: string, example: string) {
   });
 }
 
-/** One of a closed list of texts; case counts. */
+/** One of a fixed list of texts, case-sensitive. */
 export function enumField<const Choice extends string>(choices: readonly Choice[], description: string) {
   return Type.Unsafe<Choice>({ type: 'string', enum: [...choices], description });
 }
 
-/** What is wrong with a value: the field, or null for the whole, and the rule that it breaks. */
+/** A broken rule, and its field; null for the whole value. */
 export interface Violation {
   readonly field: string | null;
   readonly rule: string;
 }
 
-/** A schema of a JSON object, compiled. */
+/** A compiled schema of a JSON object. */
 export interface ObjectRules<T> {
-  /** Whether a value keeps every rule. An int64 must be a bigint; fields that the schema does not name are ignored. */
+  /** Whether a value satisfies the schema. An int64 must be a bigint. Unknown fields are ignored. */
   accepts(value: unknown): value is T;
-  /** Every rule that a value breaks, at most one a field; none if it is accepted. */
+  /** The rules that a value breaks, at most one for each field; empty if it is accepted. */
   findViolations(value: unknown): Violation[];
 }
 
-/** Compiles the schema of a JSON object whose fields are made by the functions above. */
+/** Compiles the schema of a JSON object. Its fields must come from the functions above. */
 export function compileObject<S extends TObject>(schema: S): ObjectRules<Static<S>> {
   const whole = Compile(asChecked(schema));
   const fields = Object.entries<TSchema>(schema.properties).map(([field, property]) => ({
@@ -79,12 +84,12 @@ export function compileObject<S extends TObject>(schema: S): ObjectRules<Static<
   return { accepts: (value): value is Static<S> => whole.Check(value), findViolations };
 }
 
-/** Every violation in one sentence, as a client reads it: "name is required; status must be one of …". */
+/** All violations in one sentence for the client: "name is required; status must be one of …". */
 export function describeViolations(violations: readonly Violation[], whole: string): string {
   return violations.map(({ field, rule }) => `${field ?? whole} ${rule}`).join('; ');
 }
 
-/** The rule of one field in words, from its schema; `rule` in the schema names one that follows from nothing else. */
+/** The rule of a field in words. A `rule` in the schema takes precedence. */
 export function describeRule(schema: TSchema): string {
   const { type, format, pattern, rule, ...bounds } = schema as Readonly<Record<string, unknown>>;
   if (typeof rule === 'string') return rule;
@@ -96,7 +101,7 @@ export function describeRule(schema: TSchema): string {
   return 'must not be empty';
 }
 
-/** The schema as it is checked: an int64 is a bigint here, and a name has its whole rule. */
+/** The schema that values are checked against: an int64 is a bigint, and a name has its full pattern. */
 function asChecked(schema: TSchema): TSchema {
   if ('pattern' in schema && schema.pattern === publishedNamePattern)
     return { ...schema, pattern: namePattern };

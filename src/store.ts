@@ -1,6 +1,11 @@
-import { type Accounts, createAccounts } from './accounts/accounts.ts';
+import { type AccountKeys, createAccountKeys } from './accounts/account-keys.ts';
+import { createReadStanding, type ReadStanding } from './accounts/account-standing.ts';
+import type { Accounts } from './accounts/accounts.ts';
 import { keyEnvironmentOf } from './accounts/api-key.ts';
-import { createKeyring, type Keyring } from './accounts/keyring.ts';
+import type { Keyring } from './accounts/keyring.ts';
+import { type AdministerAs, createAdministration } from './administration/administration.ts';
+import { type Audit, createAudit } from './audit/audit.ts';
+import { commandActor } from './audit/command-actor.ts';
 import { type Categories, createCategories } from './categories/categories.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
@@ -8,12 +13,14 @@ import { createFeed, type Feed } from './events/feed.ts';
 import { createTail, type Tail } from './events/tail.ts';
 import { createFirstAnswers, type FirstAnswers } from './idempotency/first-answers.ts';
 import { type CountInventory, createInventory } from './inventory/inventory.ts';
+import type { Bans } from './limits/bans.ts';
 import { createOrders, type Orders } from './orders/orders.ts';
 import { type Catalogue, createCatalogue } from './pets/catalogue.ts';
 import type { Database } from './storage/database.ts';
 import { openDatabase } from './storage/open-database.ts';
+import { createOperatorWebhooks, type OperatorWebhooks } from './webhooks/operator-webhooks.ts';
 
-/** What works on the store without serving: for the command line. */
+/** Everything that works on a store without a server: the command line uses it. */
 export interface Store {
   readonly database: Database;
   readonly catalogue: Catalogue;
@@ -23,12 +30,22 @@ export interface Store {
   readonly feed: Feed;
   readonly tail: Tail;
   readonly firstAnswers: FirstAnswers;
+  /** Accounts, keys and bans, administered by another actor than the user of this process. */
+  readonly administerAs: AdministerAs;
   readonly keyring: Keyring;
   readonly accounts: Accounts;
+  readonly bans: Bans;
+  readonly audit: Audit;
+  readonly accountKeys: AccountKeys;
+  readonly readStanding: ReadStanding;
+  readonly allWebhooks: OperatorWebhooks;
   close(): Promise<void>;
 }
 
-/** Opens the store of a configuration, brought to the newest schema. Throws OperatorError where it cannot be opened. */
+/**
+ * Opens the store of a configuration and migrates it to the newest schema. Throws OperatorError if it cannot be
+ * opened.
+ */
 export async function openStore(
   config: Pick<Config, 'databaseUrl' | 'environment'>,
   clock: Clock,
@@ -38,6 +55,8 @@ export async function openStore(
   const firstAnswers = createFirstAnswers(database, clock);
   const catalogue = createCatalogue(database, firstAnswers);
   const tail = createTail(database, clock);
+  const administerAs = createAdministration(database, clock, keyEnvironmentOf[config.environment]);
+  const keyEnvironment = keyEnvironmentOf[config.environment];
   return {
     database,
     tail,
@@ -46,9 +65,13 @@ export async function openStore(
     catalogue,
     countInventory: createInventory(database),
     orders: createOrders(database, firstAnswers, catalogue.stamps.forget),
-    categories: createCategories(database),
-    keyring: createKeyring(database, clock, keyEnvironmentOf[config.environment]),
-    accounts: createAccounts(database),
+    categories: createCategories(database, clock),
+    administerAs,
+    ...administerAs(commandActor()),
+    audit: createAudit(database, clock),
+    accountKeys: createAccountKeys(database, clock, keyEnvironment),
+    readStanding: createReadStanding(database),
+    allWebhooks: createOperatorWebhooks(database, clock),
     close: () => database.close(),
   };
 }

@@ -30,6 +30,9 @@ describe('the settings of contract section 8', () => {
       'LOG_LEVEL',
       'LOG_REQUESTS',
       'CORS_ORIGINS',
+      'CONSOLE_URL',
+      'WEBHOOK_ALLOW_NETWORKS',
+      'WEBHOOK_SECRET_KEY',
     ]);
   });
 
@@ -46,6 +49,9 @@ describe('the settings of contract section 8', () => {
     logLevel: 'info',
     logRequests: 'all',
     corsOrigins: [],
+    consoleUrl: null,
+    webhookAllowNetworks: ['127.0.0.0/8', '::1'],
+    webhookSecretKeys: [],
   };
 
   test('have these defaults', () => {
@@ -57,7 +63,7 @@ describe('the settings of contract section 8', () => {
     assert.deepEqual(parseConfig(empty), defaults);
   });
 
-  const readings: readonly [setting: string, text: string, field: keyof Config, value: unknown][] = [
+  const readings: [setting: string, text: string, field: keyof Config, value: unknown][] = [
     ['HOST', '0.0.0.0', 'host', '0.0.0.0'],
     ['HOST', '::1', 'host', '::1'],
     ['HOST', 'localhost', 'host', 'localhost'],
@@ -93,9 +99,25 @@ describe('the settings of contract section 8', () => {
       ['https://a.example', 'http://b:8000'],
     ],
   ];
+  const [key, former] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+  readings.push(
+    ['WEBHOOK_ALLOW_NETWORKS', '10.1.0.0/16, fd00::1', 'webhookAllowNetworks', ['10.1.0.0/16', 'fd00::1']],
+    ['WEBHOOK_SECRET_KEY', key.toString('base64'), 'webhookSecretKeys', [key]],
+    [
+      'WEBHOOK_SECRET_KEY',
+      [key, former].map((one) => one.toString('base64')).join(', '),
+      'webhookSecretKeys',
+      [key, former],
+    ],
+  );
   for (const [setting, text, field, value] of readings)
     test(`${setting}=${text} is read`, () => {
       assert.deepEqual(parseConfig({ [setting]: text })[field], value);
+    });
+
+  for (const environment of ['staging', 'production'])
+    test(`in ${environment} webhooks may be sent to no address that is not global`, () => {
+      assert.deepEqual(parseConfig({ ENVIRONMENT: environment }).webhookAllowNetworks, []);
     });
 
   for (const environment of ['staging', 'production'])
@@ -174,7 +196,24 @@ describe('a wrong setting', () => {
     ],
     LOG_LEVEL: ['verbose', 'INFO', '30'],
     LOG_REQUESTS: ['none', 'true', '5xx'],
+    CONSOLE_URL: [
+      'ops.example.com/console',
+      'https://ops.example.com',
+      'https://ops.example.com/console/',
+      'https://ops.example.com/v1',
+      'https://ops.example.com/console#x',
+      'https://user:secret@ops.example.com/console',
+      'ftp://ops.example.com/console',
+    ],
     CORS_ORIGINS: ['*', 'null', 'example.com', 'https://a.example/', 'https://a.example,x', 'file:///x'],
+    WEBHOOK_ALLOW_NETWORKS: ['10.0.0.0/0', '::/0', 'example.com', '10.0.0.0/33', '10.1', 'all', '10.0.0.1;'],
+    WEBHOOK_SECRET_KEY: [
+      'secret',
+      Buffer.alloc(31).toString('base64'),
+      Buffer.alloc(32).toString('hex'),
+      `${Buffer.alloc(32).toString('base64')},`,
+      Buffer.alloc(33).toString('base64'),
+    ],
   };
   for (const [setting, texts] of Object.entries(wrongs))
     for (const text of texts)
@@ -200,7 +239,7 @@ describe('a wrong setting', () => {
 });
 
 describe('the two surfaces', () => {
-  const rule = 'wrong settings: OPS_PORT must be another port than PORT';
+  const rule = 'wrong settings: OPS_PORT must differ from PORT';
   for (const [host, opsHost] of [
     ['127.0.0.1', '127.0.0.1'],
     ['0.0.0.0', '127.0.0.1'],

@@ -10,7 +10,7 @@ const source = join(import.meta.dirname, '../src');
  * stands on the first floor that names it.
  */
 const floors: readonly (readonly [height: number, name: string, files: RegExp])[] = [
-  [0, 'words', /^(?:clock|config|errors|etag|exact-json|int64|schema|soon)\.ts$/],
+  [0, 'words', /^(?:clock|config|errors|etag|exact-json|int64|schema|setting-values|soon)\.ts$/],
   [1, 'plans', /^plans\/plan\.ts$/],
   [2, 'rules', /^(?:\w+\/rules\/.*|pets\/pet|accounts\/(?:account|api-key))\.ts$/],
   [3, 'ports', /^(?:storage\/(?:database|tables|constraint)|limits\/counters)\.ts$/],
@@ -20,9 +20,12 @@ const floors: readonly (readonly [height: number, name: string, files: RegExp])[
   [6, 'http', /^http\//],
   [7, 'operator', /^operator\//],
   [8, 'wiring of the store', /^store\.ts$/],
-  [3.5, 'first answers', /^idempotency\//],
+  [3.5, 'first answers and the audit log', /^(?:idempotency|audit)\//],
   [4.5, 'operations on animals', /^(?:orders|inventory)\//],
   [4.7, 'feed', /^events\//],
+  [4.8, 'administration', /^administration\//],
+  [4.8, 'webhooks', /^webhooks\//],
+  [8.5, 'wiring of parts', /^(?:deliver-webhooks|last-flush|open-counters|startup-warnings)\.ts$/],
   [9, 'wiring', /^(?:app\.ts$|doctor\/)/],
   [10, 'commands', /^cli\//],
   [11, 'entry', /^main\.ts$/],

@@ -180,7 +180,7 @@ test('no key, and no part of one, stands in an answer, a log, an output or a fil
     for (const [place, told] of [...places, ...running, ...stopped]) assertAbsent(key, place, told);
 });
 
-test('a redacted text still tells of which environment its keys were', () => {
+test('a redacted key keeps the name of its environment', () => {
   for (const environment of ['dev', 'stg', 'live']) {
     const key = `as_${environment}_${'a1B2'.repeat(7)}`;
     for (const spelling of [key, `x${key}`, key.toUpperCase(), key.replaceAll('_', '%5f'), `${key}${key}`])

@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { amplePlan, type MadeKey } from '../test/support/instances.ts';
 import {
@@ -10,21 +11,21 @@ import {
 } from '../test/support/processes.ts';
 import type { TortureContext } from './scenario.ts';
 
-/** A store in an SQLite file, on which services are started one after the other, each in a process of its own. */
+/** A store in an SQLite file. Services are started on it one after the other, each in its own process. */
 export interface EmbeddedStore {
   readonly file: string;
   readonly settings: Readonly<Record<string, string>>;
-  /** Starts a service in a process group of its own; throws with its log where it does not listen. */
+  /** Starts a service in its own process group. Throws with its log if it does not listen. */
   start(): Promise<ServiceProcess>;
-  /** Runs a command of the program to its end. */
+  /** Runs a command of the program until it ends. */
   run(...args: string[]): Promise<Ended>;
-  /** Makes a key whose plan no load comes near to, with further options of `keys create`. */
+  /** Creates a key whose plan no load reaches, with further options of `keys create`. */
   createKey(...options: string[]): Promise<MadeKey>;
-  /** What a statement finds in the file, past the service; integers come as bigints. */
+  /** Runs a query on the file directly. Integers become bigints. */
   query(sql: string): readonly Record<string, unknown>[];
 }
 
-/** `options` are those of each of its processes. */
+/** Creates a store. `options` apply to each of its processes. */
 export function createEmbeddedStore(
   context: TortureContext,
   file: string,
@@ -44,8 +45,9 @@ export function createEmbeddedStore(
     run,
     start: () => serveInProcess(context, { ...options, settings, isGroupLeader: true }),
     async createKey(...more) {
+      if (!existsSync(file)) await run('migrate');
       const { code, stdout, stderr } = await run('keys', 'create', ...amplePlan, ...more, '--json');
-      if (code !== 0) throw new Error(`no key could be made: ${stderr}`);
+      if (code !== 0) throw new Error(`no key could be created: ${stderr}`);
       return JSON.parse(stdout) as MadeKey;
     },
     query(sql) {
@@ -61,7 +63,7 @@ export function createEmbeddedStore(
   };
 }
 
-/** Kills a process and all that it has started, if it is still there. */
+/** Kills a process and its children, if it still exists. */
 export function killGroup({ pid }: ChildProcess): void {
   if (pid === undefined) return;
   try {
@@ -71,7 +73,7 @@ export function killGroup({ pid }: ChildProcess): void {
   }
 }
 
-/** Throws where SQLite finds that the file is not whole. */
+/** Throws if SQLite finds damage in the file. */
 export function requireWhole(store: EmbeddedStore): void {
   const [verdict] = store.query('pragma integrity_check');
   if (verdict?.['integrity_check'] !== 'ok')

@@ -3,29 +3,29 @@ import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
 import type { Outcome } from './scenario.ts';
 
-/** A scenario that held, with what it takes to repeat it. */
+/** A scenario that passed, with the options to repeat it. */
 export interface Row {
   readonly name: string;
   readonly outcome: Outcome;
   readonly seed: number;
   readonly scale: number;
   readonly seconds: number;
-  /** As in 2027-01-02. */
+  /** In the form 2027-01-02. */
   readonly day: string;
 }
 
-const page = join(import.meta.dirname, '..', 'docs', 'operations.md');
+const page = join(import.meta.dirname, '..', 'docs', 'operations', 'fault-runs.md');
 const start = '<!-- torture -->';
 const end = '<!-- end of torture -->';
 const head =
   '| What was done | What clients saw | What was lost | Well again | Scenario |\n| --- | --- | --- | --- | --- |';
 
-/** What the scenarios ran on. */
+/** Describes the machine of the run. */
 export function describeMachine(): string {
   return `${availableParallelism()} cores, ${Math.round(totalmem() / 2 ** 30)} GiB`;
 }
 
-/** Puts rows into the fault table of docs/operations.md: each in the place of the one of its name, if there is one. */
+/** Writes rows into the fault table of docs/operations/fault-runs.md. A row replaces the one of the same name. */
 export function writeRows(rows: readonly Row[], order: readonly string[]): void {
   const text = readFileSync(page, 'utf8');
   const from = text.indexOf(start);
@@ -36,7 +36,7 @@ export function writeRows(rows: readonly Row[], order: readonly string[]): void 
   writeFileSync(page, `${text.slice(0, from)}${start}\n\n${machine}\n\n${table}\n\n${text.slice(to)}`);
 }
 
-/** A table of Markdown with the rows that it had and those that come, in the order of the scenarios. */
+/** Merges new rows into a Markdown table, in the order of the scenarios. */
 export function mergeRows(table: string, rows: readonly Row[], order: readonly string[]): string {
   const lines = new Map<string, string>();
   for (const line of table.split('\n')) {

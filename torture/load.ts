@@ -4,31 +4,34 @@ import { openRaw, type RawConnection, type RawResponse } from '../test/support/r
 import type { EmbeddedStore } from './embedded-store.ts';
 import type { TortureContext } from './scenario.ts';
 
-/** Writers and readers that go on until they are stopped, and hold every answer to the documented interface. */
+/** Writers and readers that run until they are stopped and check every answer against the documented interface. */
 export interface Load {
-  /** How many answers came since the last `begin`, by kind and status, as in `add 201`. */
+  /** How many answers came since the last `begin`, by kind and status: `add 201`. */
   readonly seen: ReadonlyMap<string, number>;
-  /** Forgets what was seen so far: another phase begins. */
+  /** Forgets the answers so far and begins another phase. */
   begin(): void;
-  /** Settles once so many such answers came in this phase; throws after a minute without, or if an answer was wrong. */
+  /**
+   * Resolves when a number of such answers came in this phase. Throws after a minute without one, or for a wrong
+   * answer.
+   */
   until(kind: string, count: number): Promise<void>;
-  /** The requests that were answered, in all phases. */
+  /** The number of answers in all phases. */
   countAnswers(): number;
-  /** Ends it; throws where an answer was wrong. Gives what was answered with 201: names by id. */
+  /** Stops the load and throws for a wrong answer. Returns the names answered with 201, by id. */
   stop(): Promise<ReadonlyMap<bigint, string>>;
 }
 
-/** Long enough for any machine: it ends what would never end, and measures nothing. */
+/** A limit for phases that would never end, generous for any machine. */
 const phaseMsMax = 60_000;
 
 export interface LoadOptions {
   readonly writers: number;
   readonly readers: number;
-  /** What the names of the animals begin with. */
+  /** The prefix of the names of the animals. */
   readonly prefix: string;
 }
 
-/** An answer may be 200, 201, or 503 `unavailable`, never another, and no connection may break. */
+/** Starts a load. An answer may only be 200, 201, or 503 `unavailable`, and no connection may break. */
 export async function startLoad(
   context: TortureContext,
   service: Pick<ServiceProcess, 'url'>,
@@ -69,7 +72,7 @@ export async function startLoad(
   }
 
   async function read(connection: RawConnection): Promise<string> {
-    // Another number each time, so that not all is kept ready.
+    // Different numbers, so that the cache does not have every answer.
     connection.send(
       `GET /v1/pets?limit=${1 + (sent % 100)} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${key}\r\n\r\n`,
     );
@@ -111,15 +114,15 @@ async function judge(answer: RawResponse, expected: number): Promise<void> {
   if (answer.headers.get('retry-after') !== '1') throw new Error('a 503 without Retry-After: 1');
 }
 
-/** Throws where an animal that was answered with 201 is not in the file as it was sent. */
+/** Throws if an animal answered with 201 is not in the file as it was sent. */
 export function requireKept(store: EmbeddedStore, answered: ReadonlyMap<bigint, string>): void {
   requireAmong(store.query(keptQuery), answered);
 }
 
-/** Finds what a load has added. */
+/** Selects the animals that a load has added. */
 export const keptQuery = 'select id, name from pets where category_id = -1';
 
-/** Throws where an animal that was answered with 201 is not among the rows of `keptQuery` as it was sent. */
+/** Throws if an animal answered with 201 is not among the rows of `keptQuery` as it was sent. */
 export function requireAmong(
   rows: readonly Readonly<Record<string, unknown>>[],
   answered: ReadonlyMap<bigint, string>,

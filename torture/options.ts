@@ -9,18 +9,18 @@ export interface Options {
   readonly isWritten: boolean;
 }
 
-/** How the command line is used. */
+/** The usage of the command line. */
 export const usage = `usage: npm run torture -- [options]
 
   --only LIST   of the scenarios only these, as in kill,full-disk
   --seed N      what all random choices come from (1)
   --scale N     1 is the full run, 0.1 a tenth of it (1)
   --list        name the scenarios and their times, and run none
-  --write       put the results into the fault table of docs/operations.md
+  --write       put the results into the fault table of docs/operations/fault-runs.md
   --help        print this
 `;
 
-/** Reads the command line. Throws an Error that says what is wrong with it. */
+/** Reads the command line. Throws an Error with the mistake. */
 export function readOptions(args: readonly string[], scenarios: readonly Scenario[]): Options {
   const { values } = parseArgs({
     args: [...args],

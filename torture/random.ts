@@ -1,14 +1,14 @@
-/** Numbers that look random and are the same for the same seed. */
+/** Pseudo-random numbers that are the same for the same seed. */
 export interface Random {
-  /** At least 0 and below 1. */
+  /** From 0 up to but not including 1. */
   next(): number;
-  /** A whole number of `min` to `max`, both included. */
+  /** A whole number from `min` to `max`, inclusive. */
   between(min: number, max: number): number;
-  /** One of at least one. */
+  /** One of the choices, of which there must be at least one. */
   pick<T>(choices: readonly T[]): T;
 }
 
-/** Mulberry32: 32 bits of state, enough to choose moments and inputs by, and for nothing secret. */
+/** Mulberry32 with 32 bits of state. It is good enough to choose moments and inputs, but not for secrets. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   function next(): number {

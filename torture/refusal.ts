@@ -2,9 +2,8 @@ import type { ServiceProcess } from '../test/support/processes.ts';
 import type { EmbeddedStore } from './embedded-store.ts';
 
 /**
- * Holds a start that must not succeed to its promise: exit code 1, and on standard error one line behind that of the log
- * which tells that it was begun. Gives the line. A start that does succeed never ends, so it is for a store of which
- * that is known.
+ * Requires that a start fails as promised: with exit code 1, and one line on standard error after the log line of the
+ * start. Returns that line. A start that succeeds never ends, so use this only for a store that must be refused.
  */
 export async function requireRefusal(store: EmbeddedStore): Promise<string> {
   const { code, stdout, stderr } = await store.run('serve', '--json');
@@ -15,7 +14,7 @@ export async function requireRefusal(store: EmbeddedStore): Promise<string> {
   return line.slice('error: '.length);
 }
 
-/** Starts a service where that can be done; else gives the one line that it was refused with. */
+/** Starts a service, or returns the line with which it was refused. */
 export async function tryToStart(
   store: EmbeddedStore,
 ): Promise<{ readonly service: ServiceProcess } | { readonly refusal: string }> {

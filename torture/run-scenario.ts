@@ -14,14 +14,14 @@ export type Result =
   | { readonly kind: 'skipped'; readonly reason: string; readonly seconds: number };
 
 /**
- * Runs a scenario to its end in a folder of its own. Throws where a guarantee was broken or the stated time is over:
- * the message says with which options the run can be repeated.
+ * Runs a scenario in its own folder. Throws if a guarantee was broken or the time limit is over. The message has the
+ * options that repeat the run.
  */
 export async function runScenario(scenario: Scenario, { seed, scale, log }: RunOptions): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), 'animal-store-torture-'));
   const ends: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true })];
   const after = (end: () => unknown) => ends.push(end);
-  // When the run itself is stopped there is no time for what takes more than one turn.
+  // When the run itself is stopped, there is time for only one turn of the event loop.
   const endAtOnce = () => {
     for (const end of ends.reverse()) void end();
   };

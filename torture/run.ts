@@ -1,4 +1,4 @@
-/** Does to the real service what it must stand; docs/operations.md has what came of it. */
+/** Runs faults and abuse against the real service. docs/operations/fault-runs.md has the results. */
 import { describeMachine, type Row, writeRows } from './fault-table.ts';
 import { type Options, readOptions, usage } from './options.ts';
 import { runScenario } from './run-scenario.ts';
@@ -13,7 +13,10 @@ function tellRow({ outcome: { done, seen, lost, well, figures }, seconds }: Row)
   say(`  held, ${seconds.toFixed(1)} s`);
 }
 
-/** Runs one after the other; gives what held, and the names of what did not and of what could not be done. */
+/**
+ * Runs the scenarios one after the other. Returns the rows of those that passed, and the names of those that failed or
+ * were skipped.
+ */
 async function runAll({ chosen, seed, scale }: Options) {
   const rows: Row[] = [];
   const broken: string[] = [];

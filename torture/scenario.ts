@@ -1,25 +1,25 @@
-/** A fault or an abuse that is done to the real service, and what must hold through it. */
+/** A fault or an abuse of the real service, and what must hold during it. */
 export interface Scenario {
-  /** As `--only` names it. */
+  /** The name for `--only`. */
   readonly name: string;
-  /** What is done, as the fault table says it: a few words. */
+  /** A few words for the fault table. */
   readonly title: string;
-  /** How long it may take at scale 1; a run that takes longer has failed. */
+  /** The time limit at scale 1, in minutes. A longer run has failed. */
   readonly minutes: number;
-  /** Does it. A guarantee that was broken throws; what this machine cannot do throws Skipped. */
+  /** Runs the scenario. Throws if a guarantee is broken, and Skipped if this machine cannot run it. */
   run(context: TortureContext): Promise<Outcome>;
 }
 
 export interface TortureContext {
-  /** What all of its randomness comes from (random.ts), so that a run can be repeated. */
+  /** The seed of all randomness (random.ts), so that a run can be repeated. */
   readonly seed: number;
-  /** An empty folder of its own, removed when it ends. */
+  /** An empty folder that is removed at the end. */
   readonly folder: string;
-  /** 1 is the full run; a tenth of it does a tenth of the rounds, at least one of each. */
+  /** 1 is the full run. A tenth does a tenth of the rounds, but at least one of each. */
   readonly scale: number;
-  /** Tells how far it is: one line, without its end. */
+  /** Reports progress in one line, without a newline. */
   log(line: string): void;
-  /** Has something done when the scenario ends, the last named first; it fits what test/support asks of a test. */
+  /** Runs an action when the scenario ends, in reverse order. It has the form that test/support expects of a test. */
   after(end: () => unknown): void;
 }
 
@@ -29,15 +29,15 @@ export interface Outcome {
   readonly done: string;
   /** What clients saw. */
   readonly seen: string;
-  /** What was lost, of all that had been answered. */
+  /** What was lost of everything answered. */
   readonly lost: string;
-  /** How long until it was well again. */
+  /** How long until the service recovered. */
   readonly well: string;
-  /** What was counted and measured, for the printed report. */
+  /** Counts and measurements for the printed report. */
   readonly figures: Readonly<Record<string, number | string>>;
 }
 
-/** What this machine or this user cannot do; `message` says what is missing. */
+/** Thrown if this machine or this user cannot run a scenario. `message` says what is missing. */
 export class Skipped extends Error {
   override readonly name = 'Skipped';
 }

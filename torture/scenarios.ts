@@ -8,13 +8,14 @@ import { slowHttpTest } from './abuse/slowhttptest.ts';
 import { stalledLog } from './abuse/stalled-log.ts';
 import { manyAddresses, wrongKeys, wrongKeysShared } from './abuse/strangers.ts';
 import { follow } from './follow/follow.ts';
+import { freshness } from './freshness/freshness.ts';
 import { fuzzApi } from './fuzz/api.ts';
 import { fuzzExtensions } from './fuzz/extensions.ts';
 import { fuzzWire } from './fuzz/wire.ts';
 import { killCommands } from './kill/commands.ts';
 import { kill } from './kill/kill.ts';
 import { hangingPostgres, hangingRedis, slowStores } from './network/slow-stores.ts';
-import { killOrders } from './orders/kill-orders.ts';
+import { killOrders, killOrdersShared } from './orders/kill-orders.ts';
 import { powerLoss } from './power-loss/power-loss.ts';
 import type { Scenario } from './scenario.ts';
 import { clockBack } from './shutdown/clock-back.ts';
@@ -28,7 +29,7 @@ import { removed } from './storage/removed.ts';
 import { hangingDisk, slowDisks } from './storage/slow.ts';
 import { unwritable } from './storage/unwritable.ts';
 
-/** Each is done over SQLite, and over PostgreSQL and Redis. */
+/** Each runs over SQLite, and over PostgreSQL and Redis. */
 const abuses = [
   slowHeads,
   slowBodies,
@@ -46,12 +47,14 @@ const abuses = [
   slowHttpTest,
 ];
 
-/** All that `npm run torture` does, in its order. */
+/** The scenarios of `npm run torture`, in order. */
 export const scenarios: readonly Scenario[] = [
   kill,
   killCommands,
   killOrders,
+  killOrdersShared,
   follow,
+  freshness,
   powerLoss,
   terminate,
   secondInstance,

@@ -4,14 +4,17 @@ import { amplePlan, type MadeKey } from '../test/support/instances.ts';
 import { runProgram, type ServiceProcess, serveInProcess } from '../test/support/processes.ts';
 import type { TortureContext } from './scenario.ts';
 
-/** The service in a process of its own, over an SQLite file unless its settings name another store, with all that is told of it to who measures. */
+/**
+ * The service in its own process, with what measurements need. It uses an SQLite file unless its settings name another
+ * store.
+ */
 export interface Target extends ServiceProcess {
   readonly host: string;
   readonly port: number;
   readonly databaseUrl: string;
-  /** A key by the options of `keys create`; without any, of an account that meets no limit. */
+  /** Creates a key with options of `keys create`. Without options, it belongs to an account that meets no limit. */
   createKey(...options: string[]): Promise<MadeKey>;
-  /** Runs a command as an operator does, beside the service, and gives what it prints as JSON. */
+  /** Runs a command as an operator would, beside the service, and returns its JSON output. */
   command<T>(...args: string[]): Promise<T>;
   /** Resident memory, in MiB. */
   readMemoryMib(): number;
@@ -19,7 +22,7 @@ export interface Target extends ServiceProcess {
   countDescriptors(): number;
 }
 
-/** Starts it, by a command of its own where one is named; it is killed when the scenario ends. */
+/** Starts the service, with another command if one is given. It is killed when the scenario ends. */
 export async function startTarget(
   context: Pick<TortureContext, 'folder' | 'after'>,
   extra: Record<string, string> = {},
@@ -50,7 +53,7 @@ export async function startTarget(
   };
 }
 
-/** An address of this machine for each number below 15 million, none of them 127.0.0.1. */
+/** A loopback address for each number below 15 million, never 127.0.0.1. */
 export function loopbackAddress(number: number): string {
   return `127.${1 + (Math.floor(number / 62_500) % 250)}.${Math.floor(number / 250) % 250}.${1 + (number % 250)}`;
 }

@@ -1,6 +1,6 @@
 /**
- * The measure: node:http as its guide uses it, which sends the bytes that the service sent, from memory, and does nothing else.
- * Arguments: a port, and a file with the recorded answer of each method.
+ * The bare server: node:http as in its guide. It sends the recorded bytes of the service from memory and does nothing
+ * else. Arguments: a port, and a file with the recorded answer of each method.
  */
 import { readFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
@@ -26,5 +26,5 @@ const server = createServer((request, response) => {
 });
 server.keepAliveTimeout = keepAliveMs;
 server.listen(Number(port), '127.0.0.1');
-// An orderly end, so that Node writes a profile if one is asked for.
+// An orderly exit, so that Node writes a profile if asked to.
 process.once('SIGTERM', () => process.exit());

@@ -1,7 +1,7 @@
 /**
- * The reference for creates: node:http and node:sqlite with `synchronous=FULL`, nothing checked, every insert a
- * commit of its own, the service's headers but the length sent from memory. Arguments: a port, the store, the recorded
- * answers.
+ * The reference for creates: node:http and node:sqlite with `synchronous=FULL`. It checks nothing, commits every insert
+ * separately, and sends the service's headers from memory, with its own length. Arguments: a port, the store, the
+ * recorded answers.
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';

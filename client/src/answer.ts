@@ -1,4 +1,4 @@
-import { AnimalStoreError } from './errors.ts';
+import { createError } from './errors.ts';
 import { parseExactJson } from './exact-json.ts';
 import { type Incoming, nameAddress, type Outgoing } from './exchange.ts';
 import type { ErrorBody } from './generated.ts';
@@ -6,20 +6,24 @@ import { operations } from './operations.ts';
 import { type ResponseInfo, readResponseInfo, readRetryAfter } from './response-info.ts';
 import type { Settings } from './settings.ts';
 
-/** A call: what is sent, and what a success of it is. */
+/** A call with a check for its successful answer. */
 export interface Call<T> extends Outgoing {
   readonly isExpected: (value: unknown, status: number) => value is T;
+  /** Whether a repetition could act twice. Such a call is repeated only after a 429: then the service did nothing. */
+  readonly isOnce?: boolean;
 }
 
-/** What a call gave. */
+/** The answer to a call. */
 export interface Answer<T> {
   readonly value: T;
+  /** The body as it was received. Null if it is not JSON. */
+  readonly text: string | null;
   readonly response: ResponseInfo;
 }
 
 /**
- * Reads what came back for a call. Throws the service's own failure under its code, and `unexpected_answer` for
- * whatever an Animal Store would not say.
+ * Reads the answer to a call. Throws the service's error with its code, or `unexpected_answer` for an answer that an
+ * Animal Store would not send.
  */
 export function readAnswer<T>(
   settings: Settings,
@@ -29,25 +33,26 @@ export function readAnswer<T>(
 ): Answer<T> {
   const info = readResponseInfo(response, attempts);
   const value = text === null ? undefined : parse(text);
-  if (response.ok && call.isExpected(value, response.status)) return { value, response: info };
+  if (response.ok && call.isExpected(value, response.status)) return { value, text, response: info };
   const details = { ...info, retryAfterSeconds: readRetryAfter(info.headers, Date.now()) };
   const address = nameAddress(settings, call);
   if (!response.ok && isErrorBody(value) && value.status === BigInt(response.status)) {
-    // The list is always there, so it is the address that is wrong.
+    // The list always exists, so the address is wrong.
     const hint = value.code === 'not_found' && isListed(call) ? `; check baseUrl: ${address}` : '';
     const message = value.message.replaceAll(settings.apiKey, '<apiKey>');
-    throw new AnimalStoreError(value.code, message + hint, details);
+    throw createError(value.code, message + hint, details);
   }
   const message = `${address} answered ${describe(response, text)}: ${judge(response)}`;
-  throw new AnimalStoreError('unexpected_answer', message, details);
+  throw createError('unexpected_answer', message, details);
 }
 
-/** Whether a call goes to an address that is always there. */
+/** Whether the address of a call always exists. */
 function isListed({ operation }: Outgoing): boolean {
-  return !operations[operation].path.includes('{') && operation !== 'placeOrder';
+  if (operation === null || operation === 'placeOrder') return false;
+  return !operations[operation].path.includes('{');
 }
 
-/** What JSON.parse makes of it with exact integers; undefined where it is no JSON. */
+/** Parses JSON with exact integers. Undefined if it is not JSON. */
 function parse(text: string): unknown {
   try {
     return parseExactJson(text);
@@ -56,7 +61,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** An error body as it is read, where integers are exact. */
+/** An error body with exact integers. */
 type ReadErrorBody = Omit<ErrorBody, 'status'> & { readonly status: bigint };
 
 function isErrorBody(value: unknown): value is ReadErrorBody {
@@ -76,5 +81,5 @@ function describe({ status, type, headers }: Response, text: string | null): str
 function judge({ status }: Response): string {
   return status >= 500
     ? 'something in front of the Animal Store failed, or baseUrl leads elsewhere'
-    : 'this is no answer of an Animal Store; check baseUrl';
+    : 'this is not an answer of an Animal Store; check baseUrl';
 }

@@ -3,10 +3,13 @@ import { stringifyExactJson } from './exact-json.ts';
 import type { ResponseInfo } from './response-info.ts';
 import type { CallOptions } from './transport.ts';
 
-/** What a call gave, with what its answer told besides. `response` is not enumerable: neither copied nor written as JSON. */
+/**
+ * The result of a call with the metadata of its answer. `response` is not enumerable, so it is neither copied nor
+ * written as JSON.
+ */
 export type WithResponse<T> = T & { readonly response: ResponseInfo };
 
-/** The options of a call; none where they are left out or null. Plain JavaScript may give anything. */
+/** Reads the options of a call. Plain JavaScript may pass any value. */
 export function readCallOptions<T extends CallOptions>(options: T | null | undefined): Partial<T> {
   const given: unknown = options ?? {};
   if (typeof given !== 'object') throw argumentError('options', 'must be an object');
@@ -16,19 +19,19 @@ export function readCallOptions<T extends CallOptions>(options: T | null | undef
   return given as Partial<T>;
 }
 
-/** Of whatever realm or package it is. */
+/** Accepts an AbortSignal of any realm or package. */
 function isSignal(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'aborted' in value && 'addEventListener' in value;
 }
 
-/** The key that names one creation; made anew where none is given. */
+/** Returns the given idempotency key, or creates one. */
 export function readIdempotencyKey(given: string | null | undefined): string {
   const key = given ?? createIdempotencyKey();
   if (typeof key === 'string' && /^[!-~]{1,255}$/.test(key)) return key;
   throw argumentError('idempotencyKey', 'must be a string of 1 to 255 visible ASCII characters');
 }
 
-/** A query with what is given, as it stands behind a path; empty where nothing is. */
+/** Writes the given values as a query string. Empty if there are none. */
 export function writeQuery(given: Readonly<Record<string, string | number | bigint | undefined>>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(given)) if (value !== undefined) query.set(name, String(value));
@@ -36,13 +39,13 @@ export function writeQuery(given: Readonly<Record<string, string | number | bigi
   return text === '' ? '' : `?${text}`;
 }
 
-/** 128 random bits. `crypto.randomUUID` is not there on pages that came over plain HTTP. */
+/** Creates a key of 128 random bits. `crypto.randomUUID` does not exist on pages over plain HTTP. */
 function createIdempotencyKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** Puts the answer beside its value. */
+/** Attaches the metadata of the answer to its value. */
 export function attachResponse<T extends object>({
   value,
   response,
@@ -53,17 +56,17 @@ export function attachResponse<T extends object>({
   return Object.defineProperty(value, 'response', { value: response }) as WithResponse<T>;
 }
 
-/** A body as it is sent. Throws `invalid_argument` for what is no object, or what JSON cannot say. */
+/** Writes a body as JSON. Throws `invalid_argument` for a value that is not an object or cannot be JSON. */
 export function writeBody(name: string, value: unknown): string {
   if (typeof value !== 'object' || value === null) throw argumentError(name, 'must be an object');
   try {
     return stringifyExactJson(value);
   } catch {
-    throw argumentError(name, 'must be what JSON can say: nothing in it may hold itself');
+    throw argumentError(name, 'must be possible to write as JSON, without circular references');
   }
 }
 
-/** Whether an answer says that something is deleted. */
+/** Whether an answer confirms a deletion. */
 export function isDeleted(value: unknown, status: number): value is undefined {
   return value === undefined && status === 204;
 }

@@ -11,22 +11,22 @@ import { toInt64 } from './int64.ts';
 import { createPage, type Page } from './page.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
-/** A category with what its answer told besides. */
+/** A category with the metadata of its answer. */
 export type CategoryAnswer = WithResponse<Category>;
 
 export interface CategoriesListOptions extends ListCategoriesQuery, CallOptions {}
 
 export interface CategoriesListAllOptions extends Omit<CategoriesListOptions, 'cursor'> {}
 
-/** Names for the numbers that animals bear as `categoryId`. All of it rejects with AnimalStoreError. */
+/** Names for the numbers that animals have as `categoryId`. All methods reject with AnimalStoreError. */
 export interface Categories {
-  /** One page in the order of the numbers; 20 unless `limit` is given. */
+  /** One page, sorted by number. The default `limit` is 20. */
   list(options?: CategoriesListOptions): Promise<Page<Category>>;
   /** All categories, page by page. */
   listAll(options?: CategoriesListAllOptions): AsyncGenerator<Category, void, undefined>;
-  /** Names a category; the `status` of the response is 201 if it is new. Needs `pets:manage`. */
+  /** Names a category. The `status` of the response is 201 if it is new. Needs `pets:manage`. */
   put(categoryId: bigint | number, category: NewCategory, options?: CallOptions): Promise<CategoryAnswer>;
-  /** Takes the name away; animals keep their `categoryId`. Needs `pets:manage`. */
+  /** Removes the name. Animals keep their `categoryId`. Needs `pets:manage`. */
   delete(categoryId: bigint | number, options?: CallOptions): Promise<void>;
 }
 

@@ -1,21 +1,31 @@
+import { type AccountAnswer, createGetAccount } from './account.ts';
 import { type Categories, createCategories } from './categories.ts';
 import { createEvents, type Events } from './events.ts';
+import { createKeys, type Keys } from './keys.ts';
 import { createOrders, type Orders } from './orders.ts';
 import { createPets, type Pets } from './pets.ts';
+import { createRequest, type SendRequest } from './request.ts';
 import { type AnimalStoreOptions, readOptions } from './settings.ts';
 import { createStore, type Store } from './store.ts';
-import { createTransport } from './transport.ts';
+import { type CallOptions, createTransport } from './transport.ts';
+import { createWebhooks, type Webhooks } from './webhooks.ts';
 
-/** A client of one Animal Store with one API key, which it holds where nothing prints it. */
+/** A client of one Animal Store with one API key. Printing the client does not show the key. */
 export class AnimalStore {
   readonly pets: Pets;
   readonly categories: Categories;
   readonly orders: Orders;
   readonly store: Store;
   readonly events: Events;
+  readonly keys: Keys;
+  /** The account of the API key: its plan, what is left of its limits, its open holds. */
+  readonly account: (options?: CallOptions) => Promise<AccountAnswer>;
+  /** Sends a request to any address of the service and returns the answer as it was received. */
+  readonly request: SendRequest;
+  readonly webhooks: Webhooks;
 
-  /** Throws `invalid_argument` for an option that breaks its rule; sends nothing. */
-  constructor(options: AnimalStoreOptions) {
+  /** Throws `invalid_argument` for an invalid option. Sends nothing. */
+  constructor(options?: AnimalStoreOptions) {
     const settings = readOptions(options);
     const send = createTransport(settings);
     this.pets = createPets(send);
@@ -23,5 +33,9 @@ export class AnimalStore {
     this.orders = createOrders(send);
     this.store = createStore(send);
     this.events = createEvents(send, settings.timeoutMs);
+    this.keys = createKeys(send);
+    this.account = createGetAccount(send);
+    this.request = createRequest(send);
+    this.webhooks = createWebhooks(send);
   }
 }

@@ -1,34 +1,34 @@
 import { findLink } from './links.ts';
 import { type OperationName, operations } from './operations.ts';
 
-/** That an operation is to go. */
+/** The announcement that an operation will be removed. */
 export interface Deprecation {
   readonly operation: OperationName;
-  /** Since when it is deprecated; null where the service does not tell. */
+  /** When it became deprecated. Null if the service does not say. */
   readonly since: Date | null;
-  /** When it is removed; null where the service does not tell. */
+  /** When it is removed. Null if the service does not say. */
   readonly removedAt: Date | null;
-  /** The address that serves instead, as the service writes it; null where it does not tell. */
+  /** The address of its replacement, as the service writes it. Null if there is none. */
   readonly successor: string | null;
-  /** The same as a sentence. */
+  /** The announcement as a sentence. */
   readonly message: string;
 }
 
-/** Looks at the headers of an answer, and tells of a deprecated operation the first time. */
-export type DeprecationWatch = (operation: OperationName, headers: Headers) => void;
+/** Reads the headers of an answer and reports each deprecated operation once. */
+export type DeprecationWatch = (operation: OperationName | null, headers: Headers) => void;
 
-export function createDeprecationWatch(tell: (deprecation: Deprecation) => void): DeprecationWatch {
-  const told = new Set<OperationName>();
+export function createDeprecationWatch(report: (deprecation: Deprecation) => void): DeprecationWatch {
+  const reported = new Set<OperationName>();
 
   return (operation, headers) => {
     const deprecated = headers.get('deprecation');
-    if (deprecated === null || told.has(operation)) return;
-    told.add(operation);
-    tell(readDeprecation(operation, deprecated, headers));
+    if (operation === null || deprecated === null || reported.has(operation)) return;
+    reported.add(operation);
+    report(readDeprecation(operation, deprecated, headers));
   };
 }
 
-/** The forms of RFC 9745 (`@` and Unix seconds) and RFC 8594 (a date of HTTP). */
+/** Reads the forms of RFC 9745 (`@` and Unix seconds) and RFC 8594 (an HTTP date). */
 function readDeprecation(operation: OperationName, deprecated: string, headers: Headers): Deprecation {
   const [, seconds] = /^@(-?\d{1,12})$/.exec(deprecated) ?? [];
   const since = toDate(Number(seconds) * 1000);

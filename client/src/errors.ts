@@ -1,18 +1,18 @@
 import type { ErrorCode } from './generated.ts';
 import type { RateLimit } from './response-info.ts';
 
-/** What the client finds wrong by itself. Every other code is the service's own word (docs/errors.md). */
+/** The error codes of the client itself. All other codes come from the service (docs/errors.md). */
 export type ClientErrorCode =
-  /** An argument or option breaks its rule, which the message names; nothing was sent. */
+  /** An argument or option is invalid; the message names the rule. Nothing was sent. */
   | 'invalid_argument'
-  /** There was no answer: no connection, or it broke off. */
+  /** There was no answer: no connection, or it broke. */
   | 'connection_failed'
-  /** There was no whole answer within `timeoutMs`. */
+  /** There was no complete answer within `timeoutMs`. */
   | 'timed_out'
-  /** There was an answer, but none of an Animal Store: mostly `baseUrl` leads somewhere else. */
+  /** The answer is not from an Animal Store. Usually `baseUrl` is wrong. */
   | 'unexpected_answer';
 
-/** What is known of a failure besides its code and message. */
+/** The details of a failure besides its code and message. */
 export interface FailureDetails {
   readonly status?: number;
   readonly requestId?: string | null;
@@ -23,20 +23,20 @@ export interface FailureDetails {
 }
 
 /**
- * Every failure of the client, but for a call that its caller ended: that rejects with the reason of the signal.
- * Neither message nor fields hold the API key.
+ * The error of every failed call. A call that its caller aborted rejects with the reason of the signal instead.
+ * Neither the message nor the fields contain the API key.
  */
 export class AnimalStoreError extends Error {
-  override readonly name = 'AnimalStoreError';
-  /** What to act on. A newer service may send a code that this version of the client does not list. */
+  override readonly name: string = 'AnimalStoreError';
+  /** The code for programs. A newer service may send a code that this version of the client does not list. */
   readonly code: ErrorCode | ClientErrorCode;
-  /** The HTTP status; null where there was no answer. */
+  /** The HTTP status. Null if there was no answer. */
   readonly status: number | null;
-  /** What the operator finds the request by; null where there was no answer of the service. */
+  /** The id by which the operator finds the request. Null if there was no answer of the service. */
   readonly requestId: string | null;
-  /** How long the service asked to wait, in whole seconds; null where it did not. */
+  /** How long the service asks to wait, in whole seconds. Null if it does not. */
   readonly retryAfterSeconds: number | null;
-  /** How the limits stood; null where there was no answer of the service. */
+  /** The state of the rate limit. Null if there was no answer of the service. */
   readonly rateLimit: RateLimit | null;
   /** How many requests were sent for the call. */
   readonly attempts: number;
@@ -52,7 +52,82 @@ export class AnimalStoreError extends Error {
   }
 }
 
-/** The error for an argument that breaks a rule. `rule` goes on from the field's name: `must be …`. */
+/** An argument or option is invalid: `invalid_argument`. Nothing was sent. */
+export class ArgumentError extends AnimalStoreError {
+  override readonly name = 'ArgumentError';
+}
+
+/** There was no answer: `connection_failed` or `timed_out`. */
+export class ConnectionError extends AnimalStoreError {
+  override readonly name = 'ConnectionError';
+}
+
+/** 400, 405, 408, 413, 415, 431: the request is invalid. */
+export class InvalidRequestError extends AnimalStoreError {
+  override readonly name = 'InvalidRequestError';
+}
+
+/** 401: the API key is missing, invalid, expired or revoked. */
+export class AuthenticationError extends AnimalStoreError {
+  override readonly name = 'AuthenticationError';
+}
+
+/** 403: the API key may not do this. */
+export class PermissionError extends AnimalStoreError {
+  override readonly name = 'PermissionError';
+}
+
+/** 404 and 410: the requested resource does not exist, or no longer does. */
+export class NotFoundError extends AnimalStoreError {
+  override readonly name = 'NotFoundError';
+}
+
+/** 409, 412 and 422: the request conflicts with the current state, or with an earlier request. */
+export class ConflictError extends AnimalStoreError {
+  override readonly name = 'ConflictError';
+}
+
+/** 429: the limit is reached, or the key is banned. `retryAfterSeconds` says how long to wait. */
+export class RateLimitError extends AnimalStoreError {
+  override readonly name = 'RateLimitError';
+}
+
+/** 5xx: the service failed, or cannot answer at the moment. */
+export class ServiceError extends AnimalStoreError {
+  override readonly name = 'ServiceError';
+}
+
+const classByCode: Readonly<Record<string, typeof AnimalStoreError>> = {
+  invalid_argument: ArgumentError,
+  connection_failed: ConnectionError,
+  timed_out: ConnectionError,
+  unexpected_answer: AnimalStoreError,
+};
+
+const classByStatus: Readonly<Record<number, typeof AnimalStoreError>> = {
+  401: AuthenticationError,
+  403: PermissionError,
+  404: NotFoundError,
+  410: NotFoundError,
+  409: ConflictError,
+  412: ConflictError,
+  422: ConflictError,
+  429: RateLimitError,
+};
+
+/** Creates an error of the class for its code, or else for its status. */
+export function createError(
+  code: ErrorCode | ClientErrorCode,
+  message: string,
+  details: FailureDetails = {},
+): AnimalStoreError {
+  const status = details.status ?? 0;
+  const usual = status >= 500 ? ServiceError : status >= 400 ? InvalidRequestError : AnimalStoreError;
+  const Kind = classByCode[code] ?? classByStatus[status] ?? usual;
+  return new Kind(code, message, details);
+}
+
+/** The error for an invalid argument. `rule` continues the sentence after the field's name: `must be …`. */
 export function argumentError(field: string, rule: string): AnimalStoreError {
-  return new AnimalStoreError('invalid_argument', `${field} ${rule}`);
+  return createError('invalid_argument', `${field} ${rule}`);
 }

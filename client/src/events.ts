@@ -11,13 +11,13 @@ import { findNext } from './page.ts';
 import type { ResponseInfo } from './response-info.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
-/** A change; its `type` tells which of these it is. */
+/** A change of the store. Its `type` shows which kind it is. */
 export type StoreEvent = PetEvent | CategoryEvent | OrderEvent;
 
-/** A part of the feed, the oldest first; an empty one is its present end. */
+/** A page of the feed, oldest first. An empty page is the current end. */
 export interface EventPage {
   readonly items: readonly StoreEvent[];
-  /** Behind what the next page begins; past events, too, that the key may not see. */
+  /** The position after which the next page begins. It also skips events that the key cannot see. */
   readonly next: string;
   readonly response: ResponseInfo;
 }
@@ -25,28 +25,30 @@ export interface EventPage {
 export interface EventsListOptions extends ListEventsQuery, CallOptions {}
 
 export interface FollowOptions extends CallOptions {
-  /** Where to begin: a position that was kept, or `now`. Without it, or with null, the oldest event that is kept. */
+  /** Where to begin: a stored position, or `now`. Default: the oldest event that is kept. */
   readonly after?: string | null | undefined;
-  /** How many events are asked for at once, 1 to 100; 100 unless it is given. */
+  /** How many events each request gets, 1 to 100. Default: 100. */
   readonly limit?: number | undefined;
-  /** Is called, and awaited, once everything before a position has been dealt with: keep it, and begin there next time. */
+  /**
+   * Called and awaited when you have handled all events up to a position. Store the position and begin there next time.
+   */
   readonly onPosition?: ((after: string) => unknown) | undefined;
 }
 
-/** What has changed in the store. All of it rejects with AnimalStoreError. */
+/** The changes of the store. All methods reject with AnimalStoreError. */
 export interface Events {
-  /** One page; 20 events unless `limit` is given. */
+  /** One page. The default `limit` is 20. */
   list(options?: EventsListOptions): Promise<EventPage>;
   /**
-   * Every event, and then each as it comes, without end: `break` ends it, or the signal. Fails with `events_expired`
-   * where something behind `after` is no longer kept.
+   * Returns every event and then waits for new ones, without end. `break` or the signal ends it. Fails with
+   * `events_expired` if an event after `after` is no longer kept.
    */
   follow(options?: FollowOptions): AsyncGenerator<StoreEvent, never, undefined>;
 }
 
 const waitSecondsMax = 20;
 
-/** `timeoutMs` is how long one request may take. */
+/** Creates the event methods. `timeoutMs` is the time limit of one request. */
 export function createEvents(send: Transport, timeoutMs: number): Events {
   const wait = Math.max(1, Math.min(waitSecondsMax, Math.floor(timeoutMs / 1_500)));
 
@@ -80,7 +82,7 @@ function isEventList(value: unknown): value is readonly StoreEvent[] {
   return Array.isArray(value) && value.every(isEvent);
 }
 
-/** Of whatever type it is: later releases may know more. */
+/** Accepts events of any type, because later releases may add types. */
 function isEvent(value: unknown): value is StoreEvent {
   if (typeof value !== 'object' || value === null) return false;
   const { id, type, timestamp, data } = value as Record<string, unknown>;

@@ -1,26 +1,26 @@
-/** What newer engines hand to a reviver (ECMAScript 2026); the compiler's library does not know it yet. */
+/** The third argument of a reviver in newer engines (ECMAScript 2026). The compiler's library does not know it yet. */
 interface ReviverContext {
   readonly source?: string;
 }
 
 const integer = /^-?\d+$/;
 
-/** Strings, with the colon that makes them a name, and numbers. */
+/** Matches numbers, and strings with the colon that makes them a name. */
 const token = /"([^"\\]*(?:\\.[^"\\]*)*)"(\s*:)?|-?\d[\d.eE+-]*/g;
 
 const knowsSource = checkSource();
 
 /**
- * Reads JSON without losing a digit: a number that is written as an integer (`42`, not `4.2e1`) becomes a bigint, any
- * other stays a number. Throws SyntaxError for text that is no JSON.
+ * Reads JSON without losing a digit: a number written as an integer (`42`, not `4.2e1`) becomes a bigint, any other
+ * stays a number. Throws SyntaxError for text that is not JSON.
  */
 export function parseExactJson(text: string): unknown {
   return knowsSource ? JSON.parse(text, reviveSource) : parseTagged(text);
 }
 
-/** The same without the engine's help: strings and integers are told apart by a letter that they are given before. */
+/** The same without support of the engine: a letter before each string and integer distinguishes them. */
 export function parseTagged(text: string): unknown {
-  // Only what is JSON already can be rewritten safely.
+  // Only valid JSON can be rewritten safely.
   JSON.parse(text);
   const tagged = text.replace(token, (found: string, string: string | undefined, colon?: string) => {
     if (string === undefined) return integer.test(found) ? `"i${found}"` : found;
@@ -33,8 +33,8 @@ export function parseTagged(text: string): unknown {
 }
 
 /**
- * Writes JSON with bigints as integers, to the digit. As by JSON.stringify `toJSON` says what a date or an address is, and
- * what JSON has no form for is left out; wrapped primitives (`new Number(1)`) and JSON.rawJSON are not known.
+ * Writes JSON with exact bigints. Like JSON.stringify, it uses `toJSON` and omits values without a JSON form. It does
+ * not support wrapped primitives (`new Number(1)`) and JSON.rawJSON.
  */
 export function stringifyExactJson(value: unknown): string {
   return write(represent('', value));
@@ -52,8 +52,8 @@ function write(value: unknown): string {
 }
 
 function represent(name: string, value: unknown): unknown {
-  const isOfItsOwn = typeof value === 'object' && value !== null && 'toJSON' in value;
-  return isOfItsOwn && typeof value.toJSON === 'function' ? value.toJSON(name) : value;
+  const hasOwnForm = typeof value === 'object' && value !== null && 'toJSON' in value;
+  return hasOwnForm && typeof value.toJSON === 'function' ? value.toJSON(name) : value;
 }
 
 function isLeftOut(value: unknown): boolean {

@@ -1,27 +1,30 @@
-import { AnimalStoreError } from './errors.ts';
+import { createError } from './errors.ts';
 import type { OperationName } from './operations.ts';
 import { operations } from './operations.ts';
 import { isBrowser, type Settings } from './settings.ts';
 import { startDeadline } from './waiting.ts';
 
-/** What is sent for a call, the same at every attempt. */
+/** The request of a call, the same in every attempt. */
 export interface Outgoing {
-  readonly operation: OperationName;
-  /** What follows the base address: `/pets?limit=5`. */
+  /** Null for an operation that this version of the client does not know. */
+  readonly operation: OperationName | null;
+  /** Set if the operation is null. */
+  readonly method?: string;
+  /** The path after the base address: `/pets?limit=5`. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
 }
 
-/** An answer with its body; the text is null where it is not JSON and was not read. */
+/** An answer with its body. The text is null if it is not JSON; then it was not read. */
 export interface Incoming {
   readonly response: Response;
   readonly text: string | null;
 }
 
 /**
- * Sends a request once and reads the whole answer, whatever it is. Throws `connection_failed` or `timed_out` where
- * there is none, and the signal's reason once that is aborted.
+ * Sends a request once and reads the whole answer. Throws `connection_failed` or `timed_out` if there is none, and the
+ * signal's reason if that is aborted.
  */
 export async function exchange(
   settings: Settings,
@@ -40,11 +43,11 @@ export async function exchange(
     if (signal?.aborted) throw signal.reason;
     const address = nameAddress(settings, outgoing);
     if (deadline.isOver()) {
-      const message = `no whole answer from ${address} within ${settings.timeoutMs} ms`;
-      throw new AnimalStoreError('timed_out', message, { attempts, cause });
+      const message = `no complete answer from ${address} within ${settings.timeoutMs} ms`;
+      throw createError('timed_out', message, { attempts, cause });
     }
     const message = `no answer from ${address}: ${nameReason(cause)}${isBrowser ? corsHint : ''}`;
-    throw new AnimalStoreError('connection_failed', message, { attempts, cause });
+    throw createError('connection_failed', message, { attempts, cause });
   } finally {
     deadline.end();
   }
@@ -55,9 +58,15 @@ export function nameAddress({ baseUrl }: Settings, { path }: Outgoing): string {
   return baseUrl + path.replace(/\?.*/, '');
 }
 
-function toRequest({ apiKey, userAgent }: Settings, { operation, headers, body }: Outgoing): RequestInit {
+/** The HTTP method of a call. */
+export function methodOf({ operation, method = 'GET' }: Outgoing): string {
+  return operation === null ? method : operations[operation].method;
+}
+
+function toRequest({ apiKey, userAgent }: Settings, outgoing: Outgoing): RequestInit {
+  const { headers, body } = outgoing;
   return {
-    method: operations[operation].method,
+    method: methodOf(outgoing),
     headers: {
       authorization: `Bearer ${apiKey}`,
       accept: 'application/json',
@@ -65,7 +74,7 @@ function toRequest({ apiKey, userAgent }: Settings, { operation, headers, body }
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...headers,
     },
-    // A redirect would turn a POST into a GET, and the service knows none.
+    // A redirect would turn a POST into a GET, and the service sends none.
     redirect: 'manual',
     credentials: 'omit',
     ...(body !== undefined && { body }),
@@ -79,9 +88,11 @@ async function readText(response: Response): Promise<string | null> {
   return null;
 }
 
-const corsHint = ' (does CORS_ORIGINS of the service name the origin of this page?)';
+const corsHint = ' (is the origin of this page in CORS_ORIGINS of the service?)';
 
-/** Node.js has the reason one level down, and where several addresses were tried only a code. */
+/**
+ * Names the reason of a failed `fetch`. Node.js has it in `cause`, and only as a code if it tried several addresses.
+ */
 function nameReason(error: unknown): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   if (!(cause instanceof Error)) return String(cause);

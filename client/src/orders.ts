@@ -13,25 +13,28 @@ import { createPage, type Page } from './page.ts';
 import type { CreateOptions } from './pets.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
-/** An order with what its answer told besides. */
+/** An order with the metadata of its answer. */
 export type OrderAnswer = WithResponse<Order>;
 
 export interface OrdersListOptions extends ListOrdersQuery, CallOptions {}
 
 export interface OrdersListAllOptions extends Omit<OrdersListOptions, 'cursor'> {}
 
-/** The account's orders; with the scope `orders:manage` those of every account. All of it rejects with AnimalStoreError. */
+/**
+ * The orders of the account, or of all accounts with the scope `orders:manage`. All methods reject with
+ * AnimalStoreError.
+ */
 export interface Orders {
-  /** Reserves an animal, once, however often the request has to be sent. */
+  /** Reserves an animal exactly once, even if the request is repeated. */
   place(newOrder: NewOrder, options?: CreateOptions): Promise<OrderAnswer>;
-  /** One page, the newest orders first; 20 unless `limit` is given. */
+  /** One page, newest orders first. The default `limit` is 20. */
   list(options?: OrdersListOptions): Promise<Page<Order>>;
-  /** All orders, page by page: each that was there at the start exactly once. */
+  /** All orders, page by page. Returns every order that existed at the start exactly once. */
   listAll(options?: OrdersListAllOptions): AsyncGenerator<Order, void, undefined>;
   get(orderId: bigint | number, options?: CallOptions): Promise<OrderAnswer>;
-  /** Sells the reserved animal; fails with `order_expired` where the hold is over. */
+  /** Sells the reserved animal. Fails with `order_expired` if the hold has expired. */
   complete(orderId: bigint | number, options?: CallOptions): Promise<OrderAnswer>;
-  /** Gives up a hold. */
+  /** Cancels a hold. */
   cancel(orderId: bigint | number, options?: CallOptions): Promise<OrderAnswer>;
   /** Takes a sold animal back. */
   return(orderId: bigint | number, options?: CallOptions): Promise<OrderAnswer>;
@@ -89,7 +92,7 @@ function writeOrder(newOrder: NewOrder): string {
   try {
     return stringifyExactJson({ ...newOrder, petId });
   } catch {
-    throw argumentError('newOrder', 'must be what JSON can say: nothing in it may hold itself');
+    throw argumentError('newOrder', 'must be possible to write as JSON, without circular references');
   }
 }
 

@@ -1,20 +1,20 @@
 import type { Answer } from './answer.ts';
-import { AnimalStoreError } from './errors.ts';
+import { createError } from './errors.ts';
 import { findLink } from './links.ts';
 import type { ResponseInfo } from './response-info.ts';
 import type { CallOptions } from './transport.ts';
 
-/** A part of a list, the newest first. */
+/** A page of a list. */
 export interface Page<T> {
   readonly items: readonly T[];
-  /** Where the next page begins, for a `list` at another time; null on the last page. */
+  /** The cursor of the next page, for a later `list`. Null on the last page. */
   readonly nextCursor: string | null;
   readonly response: ResponseInfo;
-  /** The next page; null after the last. It takes the signal of the first page unless it is given one. */
+  /** The next page, or null after the last. It uses the signal of the first page by default. */
   next(options?: CallOptions): Promise<Page<T> | null>;
 }
 
-/** `path` is that of the list; `follow` asks for the page that a query of a link leads to. */
+/** Creates a page. `path` is the path of the list. `follow` gets the page for the query of a link. */
 export function createPage<T>(
   { value, response }: Answer<readonly T[]>,
   path: string,
@@ -30,14 +30,14 @@ export function createPage<T>(
 }
 
 /**
- * The query of the link to the next page; null without one. Only the query is taken: the request goes to the base
- * address that the client was given, wherever the link leads, and so does the key.
+ * The query of the link to the next page, or null. Only the query is used: the request and its key always go to the
+ * client's base address, wherever the link leads.
  */
 export function findNext(response: ResponseInfo, list: string): URLSearchParams | null {
   const target = findLink(response.headers, 'next');
   if (target === null) return null;
   const [, path = '', query = ''] = /^([^?#]*)\??([^#]*)/.exec(target) ?? [];
   if (path.endsWith(list)) return new URLSearchParams(query);
-  const message = `the link to the next page leads to no list: ${path}`;
-  throw new AnimalStoreError('unexpected_answer', message, response);
+  const message = `the link to the next page does not lead to the list: ${path}`;
+  throw createError('unexpected_answer', message, response);
 }

@@ -14,7 +14,9 @@ import { toInt64 } from './int64.ts';
 import { createPage, type Page } from './page.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
-/** An animal with what its answer told besides. `response` is not enumerable: neither copied nor written as JSON. */
+/**
+ * An animal with the metadata of its answer. `response` is not enumerable, so it is neither copied nor written as JSON.
+ */
 export type PetAnswer = WithResponse<Pet>;
 
 export interface ListOptions extends ListPetsQuery, CallOptions {}
@@ -23,31 +25,31 @@ export interface ListAllOptions extends CallOptions {
   readonly status?: ListPetsQuery['status'];
   readonly categoryId?: ListPetsQuery['categoryId'];
   readonly id?: ListPetsQuery['id'];
-  /** How many animals are asked for at once, 1 to 100; 100 unless it is given. */
+  /** How many animals each request gets, 1 to 100. Default: 100. */
   readonly limit?: number | undefined;
 }
 
 export interface CreateOptions extends CallOptions {
-  /** Names this one addition for 24 hours, over restarts of your program too; made anew where it is left out or null. */
+  /** Identifies this addition for 24 hours, even if your program restarts. By default, the client creates a key. */
   readonly idempotencyKey?: string | null | undefined;
 }
 
 export interface ChangeOptions extends CallOptions {
-  /** The `ETag` of the animal as you know it: if it has changed since, the call fails with `precondition_failed`. */
+  /** The `ETag` of the animal as you know it. If the animal has changed, the call fails with `precondition_failed`. */
   readonly ifMatch?: string | null | undefined;
 }
 
-/** The animals of the store. All of it rejects with AnimalStoreError. */
+/** The animals of the store. All methods reject with AnimalStoreError. */
 export interface Pets {
-  /** One page, the newest animals first; 20 unless `limit` is given. */
+  /** One page, newest animals first. The default `limit` is 20. */
   list(options?: ListOptions): Promise<Page<Pet>>;
-  /** All animals, page by page: each that was there at the start exactly once. */
+  /** All animals, page by page. Returns every animal that existed at the start exactly once. */
   listAll(options?: ListAllOptions): AsyncGenerator<Pet, void, undefined>;
-  /** Adds an animal, once, however often the request has to be sent. */
+  /** Adds an animal exactly once, even if the request is repeated. */
   create(newPet: NewPet, options?: CreateOptions): Promise<PetAnswer>;
   /** One animal. @deprecated The service removes this operation on 5 December 2030; use `list`. */
   get(petId: bigint | number, options?: CallOptions): Promise<PetAnswer>;
-  /** Changes the fields that are given, and gives the animal as it became. Needs `pets:manage`. */
+  /** Changes the given fields and returns the changed animal. Needs `pets:manage`. */
   update(petId: bigint | number, patch: PetPatch, options?: ChangeOptions): Promise<PetAnswer>;
   /** Deletes an animal. Needs `pets:manage`. */
   delete(petId: bigint | number, options?: ChangeOptions): Promise<void>;
@@ -129,7 +131,7 @@ function writeIds(ids: unknown): string | undefined {
 function writeIfMatch(tag: string | null | undefined): Record<string, string> {
   if (tag === undefined || tag === null) return {};
   if (typeof tag === 'string' && /^[ -~]+$/.test(tag)) return { 'if-match': tag };
-  throw argumentError('ifMatch', 'must be an ETag as the service gave it');
+  throw argumentError('ifMatch', 'must be an ETag that the service returned');
 }
 
 function writePatch(patch: PetPatch): string {
@@ -145,7 +147,7 @@ function writePet(newPet: NewPet): string {
   try {
     return stringifyExactJson({ ...newPet, categoryId });
   } catch {
-    throw argumentError('newPet', 'must be what JSON can say: nothing in it may hold itself');
+    throw argumentError('newPet', 'must be possible to write as JSON, without circular references');
   }
 }
 

@@ -1,24 +1,24 @@
-/** How the window of the limits stands that has the fewest requests left. */
+/** The window of the limits with the fewest requests left. */
 export interface RateLimit {
-  /** The requests that it lets through. */
+  /** The number of requests allowed in the window. */
   readonly limit: number;
-  /** Those that are left. */
+  /** The number of requests left. */
   readonly remaining: number;
-  /** When it ends, in Unix seconds. */
+  /** When the window ends, in Unix seconds. */
   readonly resetAtSeconds: number;
 }
 
-/** What an answer tells besides its body. */
+/** The metadata of an answer. */
 export interface ResponseInfo {
   readonly status: number;
-  /** What the operator finds the request by. */
+  /** The id by which the operator finds the request. */
   readonly requestId: string | null;
   readonly rateLimit: RateLimit | null;
-  /** Whether an earlier attempt, or an earlier call with the same `idempotencyKey`, had done what was asked already. */
+  /** Whether this is the stored answer to an earlier attempt, or to an earlier call with the same `idempotencyKey`. */
   readonly replayed: boolean;
   /** How many requests were sent for the call. */
   readonly attempts: number;
-  /** All headers, as they came. */
+  /** All headers as they were received. */
   readonly headers: Headers;
 }
 
@@ -41,7 +41,9 @@ function readRateLimit(headers: Headers): RateLimit | null {
   return { limit, remaining, resetAtSeconds };
 }
 
-/** `Retry-After` in whole seconds (RFC 9110 has a date as its other form, which proxies send); null without one. */
+/**
+ * Reads `Retry-After` in whole seconds. Proxies may send its other form, a date (RFC 9110). Null without the header.
+ */
 export function readRetryAfter(headers: Headers, nowMs: number): number | null {
   const text = headers.get('retry-after');
   const seconds = readWhole(text);

@@ -1,82 +1,108 @@
+import type { Attempt } from './debug.ts';
 import { createDeprecationWatch, type Deprecation, type DeprecationWatch } from './deprecation.ts';
 import { argumentError } from './errors.ts';
 import type { Retry } from './retry.ts';
 
-/** What sends a request: the `fetch` of the platform, or what wraps it. */
+/** Sends a request: the `fetch` of the platform, or a wrapper. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface AnimalStoreOptions {
-  /** The API key, `as_<env>_…`. */
-  readonly apiKey: string;
-  /** The base address, ending in `/v1`. */
-  readonly baseUrl: string | URL;
-  /** How often a request is sent again at most: 0 to 100, and 4 unless it is given. */
+  /** The API key, `as_<env>_…`. Default: the environment variable `ANIMAL_STORE_KEY`. */
+  readonly apiKey?: string | undefined;
+  /** The base address, ending in `/v1`. Default: the environment variable `ANIMAL_STORE_URL`. */
+  readonly baseUrl?: string | URL | undefined;
+  /** The most repetitions of a request, 0 to 100. Default: 4. */
   readonly maxRetries?: number | undefined;
-  /** The longest wait between two attempts, in milliseconds; a service that asks for more fails the call. 60,000. */
+  /**
+   * The longest wait between two attempts, in milliseconds. If the service asks for more, the call fails. Default:
+   * 60,000.
+   */
   readonly maxWaitMs?: number | undefined;
-  /** How long one attempt may take, in milliseconds. 30,000. */
+  /** The time limit of one attempt, in milliseconds. Default: 30,000. */
   readonly timeoutMs?: number | undefined;
-  /** What names your program to the service, before the client's own name; browsers keep theirs. */
+  /** The name of your program for the service, before the client's own name. Browsers send their own. */
   readonly userAgent?: string | undefined;
-  /** Takes the place of the platform's `fetch`. */
+  /** Replaces the platform's `fetch`. */
   readonly fetch?: Fetch | undefined;
-  /** Called once for each deprecated operation that is used; unless it is given, `console.warn` is. */
+  /** Called once for each deprecated operation that is used. Default: `console.warn`. */
   readonly onDeprecation?: ((deprecation: Deprecation) => void) | undefined;
   /** Called before each wait for another attempt. */
   readonly onRetry?: ((retry: Retry) => void) | undefined;
+  /** Called after each request with the request and its result, never with the API key. */
+  readonly debug?: ((attempt: Attempt) => void) | undefined;
 }
 
-/** The options, checked and filled in. */
+/** The validated options with their defaults. */
 export interface Settings {
   readonly apiKey: string;
-  /** Without a slash at its end. */
+  /** Without a slash at the end. */
   readonly baseUrl: string;
   readonly maxRetries: number;
   readonly maxWaitMs: number;
   readonly timeoutMs: number;
-  /** Null where the browser's own is kept. */
+  /** Null if the browser sends its own. */
   readonly userAgent: string | null;
   readonly fetch: Fetch;
   readonly deprecations: DeprecationWatch;
   readonly onRetry: (retry: Retry) => void;
+  readonly debug: ((attempt: Attempt) => void) | null;
 }
 
 /** The version of this package. */
-export const version = '1.0.0';
+export const version = '1.1.0';
 
 const ownName = `animal-store-client/${version}`;
-/** What the timers of all platforms can wait for: 24 days. */
+/** The longest timer on all platforms: 24 days. */
 const timerMsMax = 2 ** 31 - 1;
 
-/** Whether a browser runs this: it keeps its own `User-Agent`, and asks the service before it sends to it. */
+/** Whether this runs in a browser, which sends its own `User-Agent` and needs CORS. */
 export const isBrowser = globalThis.navigator?.userAgent?.startsWith('Mozilla/') === true;
 
-/** Throws `invalid_argument` for the first option that breaks its rule; never shows the value, as it may be the key. */
-export function readOptions(options: AnimalStoreOptions): Settings {
-  const { apiKey, userAgent = '' } = options ?? {};
-  const fetch = options?.fetch ?? platformFetch;
+/**
+ * Validates the options. Throws `invalid_argument` for the first invalid one, without its value, which may be the key.
+ */
+export function readOptions(given: AnimalStoreOptions | null | undefined): Settings {
+  const options = given ?? {};
+  const { userAgent = '', onDeprecation, onRetry, debug, fetch = platformFetch } = options;
+  const apiKey = options.apiKey ?? readEnvironment('ANIMAL_STORE_KEY');
+  if (apiKey === undefined || apiKey === '')
+    throw argumentError(
+      'apiKey',
+      'is missing: give it as an option, or set the environment variable ANIMAL_STORE_KEY',
+    );
   if (typeof apiKey !== 'string' || !/^[!-~]+$/.test(apiKey))
-    throw argumentError('apiKey', 'must be an API key, as_<env>_…: visible ASCII characters without blanks');
+    throw argumentError('apiKey', 'must be an API key, as_<env>_…: visible ASCII characters without spaces');
   if (typeof userAgent !== 'string' || !/^[ -~]*$/.test(userAgent))
     throw argumentError('userAgent', 'must be a text of visible ASCII characters');
-  const { onDeprecation, onRetry } = options;
-  for (const [field, callback] of Object.entries({ fetch, onDeprecation, onRetry }))
+  for (const [field, callback] of Object.entries({ fetch, onDeprecation, onRetry, debug }))
     if ((callback ?? null) !== null && typeof callback !== 'function')
       throw argumentError(field, 'must be a function');
   return {
     apiKey,
-    baseUrl: readBaseUrl(options.baseUrl),
+    baseUrl: readBaseUrl(options.baseUrl ?? readEnvironment('ANIMAL_STORE_URL')),
     maxRetries: readCount('maxRetries', options.maxRetries, 4, 0, 100),
     maxWaitMs: readCount('maxWaitMs', options.maxWaitMs, 60_000, 0, timerMsMax),
     timeoutMs: readCount('timeoutMs', options.timeoutMs, 30_000, 1, timerMsMax),
     userAgent: isBrowser ? null : `${userAgent} ${ownName}`.trim(),
-    fetch,
+    fetch: fetch ?? platformFetch,
     deprecations: createDeprecationWatch(onDeprecation ?? warn),
     onRetry: onRetry ?? (() => {}),
+    debug: debug ?? null,
   };
 }
 
-function readBaseUrl(given: string | URL): string {
+/** An environment variable. Undefined in a browser. */
+function readEnvironment(name: string): string | undefined {
+  const { process } = globalThis as { process?: { env?: Readonly<Record<string, string | undefined>> } };
+  return process?.env?.[name];
+}
+
+function readBaseUrl(given: string | URL | undefined): string {
+  if (given === undefined || given === '')
+    throw argumentError(
+      'baseUrl',
+      'is missing: give it as an option, or set the environment variable ANIMAL_STORE_URL',
+    );
   const url = parseUrl(String(given));
   const isBase = url !== null && /^https?:$/.test(url.protocol) && /\/v1\/?$/.test(url.pathname);
   if (!isBase || /[?#]/.test(url.href) || url.username !== '' || url.password !== '')

@@ -3,7 +3,7 @@ import { operations } from './generated.ts';
 import { toInt64 } from './int64.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
-/** How many animals there are of each status, and when this was so. */
+/** How many animals of each status there were at `asOf`. */
 export interface Inventory {
   readonly available: bigint;
   readonly pending: bigint;
@@ -11,7 +11,7 @@ export interface Inventory {
   readonly asOf: string;
 }
 
-/** An inventory with what its answer told besides. */
+/** An inventory with the metadata of its answer. */
 export type InventoryAnswer = WithResponse<Inventory>;
 
 export interface InventoryOptions extends CallOptions {
@@ -19,7 +19,7 @@ export interface InventoryOptions extends CallOptions {
   readonly categoryId?: bigint | number | undefined;
 }
 
-/** What the store has. All of it rejects with AnimalStoreError. */
+/** The inventory of the store. All methods reject with AnimalStoreError. */
 export interface Store {
   /** How many animals are available, pending and sold. */
   inventory(options?: InventoryOptions): Promise<InventoryAnswer>;

@@ -1,31 +1,43 @@
 import { type Answer, type Call, readAnswer } from './answer.ts';
+import { type AttemptResult, reportAttempt } from './debug.ts';
 import { AnimalStoreError } from './errors.ts';
-import { exchange } from './exchange.ts';
-import { operations } from './operations.ts';
+import { exchange, methodOf } from './exchange.ts';
 import { openMsMax, planWaitMs } from './retry.ts';
 import type { Settings } from './settings.ts';
 import { wait } from './waiting.ts';
 
-/** What every call takes. */
+/** The options of every call. */
 export interface CallOptions {
-  /** Ends the call as soon as it is aborted, also while it waits; the call then rejects with the signal's reason. */
+  /** Aborts the call at once, even while it waits. The call rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Sends a call until it is answered or there is no use in going on. */
+/** Sends a call until it is answered or a repetition is useless. */
 export type Transport = <T>(call: Call<T>, options: CallOptions) => Promise<Answer<T>>;
 
-/** Throws AnimalStoreError, or the signal's reason. At most 1 + `maxRetries` requests are sent for a call. */
+/**
+ * Creates a transport that sends at most 1 + `maxRetries` requests for a call. It throws AnimalStoreError, or the
+ * signal's reason.
+ */
 export function createTransport(settings: Settings): Transport {
   async function sendOnce<T>(call: Call<T>, attempts: number, signal: AbortSignal | undefined) {
-    const incoming = await exchange(settings, call, attempts, signal);
-    settings.deprecations(call.operation, incoming.response.headers);
-    return readAnswer(settings, call, incoming, attempts);
+    const startedAtMs = Date.now();
+    const report = (result: AttemptResult) => reportAttempt(settings, call, attempts, startedAtMs, result);
+    try {
+      const incoming = await exchange(settings, call, attempts, signal);
+      settings.deprecations(call.operation, incoming.response.headers);
+      const answer = readAnswer(settings, call, incoming, attempts);
+      report(answer.response);
+      return answer;
+    } catch (error) {
+      if (error instanceof AnimalStoreError) report({ ...error, error });
+      throw error;
+    }
   }
 
   return async (call, { signal }) => {
     signal?.throwIfAborted();
-    const isAdding = operations[call.operation].method === 'POST';
+    const isAdding = methodOf(call) === 'POST';
     let openSinceMs = Number.POSITIVE_INFINITY;
     for (let attempts = 1; ; attempts += 1) {
       const sentAtMs = Date.now();
@@ -34,11 +46,11 @@ export function createTransport(settings: Settings): Transport {
       } catch (error) {
         if (!(error instanceof AnimalStoreError) || attempts > settings.maxRetries) throw error;
         const waitMs = planWaitMs(error, settings.maxWaitMs, Math.random());
-        if (waitMs === null) throw error;
+        if (waitMs === null || (call.isOnce && error.status !== 429)) throw error;
         settings.onRetry({ operation: call.operation, attempts, waitMs, error });
         await wait(waitMs, signal);
         if (error.status !== 429) openSinceMs = Math.min(openSinceMs, sentAtMs);
-        // The machine may have slept meanwhile.
+        // The machine may have been asleep.
         if (isAdding && Date.now() - openSinceMs > openMsMax) throw error;
       }
     }

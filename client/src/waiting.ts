@@ -1,4 +1,4 @@
-/** Settles after a time; rejects with the signal's reason as soon as that is aborted. */
+/** Resolves after a time. Rejects with the signal's reason as soon as that is aborted. */
 export function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {
@@ -14,12 +14,12 @@ export function wait(ms: number, signal: AbortSignal | undefined): Promise<void>
   });
 }
 
-/** A signal that is aborted when another is or the time is up, whichever is first. */
+/** A signal that aborts when another one does or when the time is over. */
 export interface Deadline {
   readonly signal: AbortSignal;
-  /** Whether the time is up. */
+  /** Whether the time is over. */
   isOver(): boolean;
-  /** To be called when it no longer matters: lets go of the timer and the other signal. */
+  /** Releases the timer and the other signal. Call it when the deadline no longer matters. */
   end(): void;
 }
 

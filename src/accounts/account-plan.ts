@@ -1,6 +1,6 @@
 import { type Plan, resolvePlan } from '../plans/plan.ts';
 
-/** The columns of an account's row that hold its plan: numbers of its own on enterprise alone. */
+/** The plan columns of an account's row. Only enterprise has its own numbers. */
 export function toPlanColumns({ name, limits, openHolds }: Plan) {
   const isCustom = name === 'enterprise';
   return {
@@ -11,7 +11,7 @@ export function toPlanColumns({ name, limits, openHolds }: Plan) {
   };
 }
 
-/** The columns of an account's plan; who does not read `open_holds` is not told of them. */
+/** The plan columns of a row. `open_holds` is absent if the query does not read it. */
 export interface PlanRow {
   readonly plan: string;
   readonly per_minute: bigint | null;
@@ -19,7 +19,7 @@ export interface PlanRow {
   readonly open_holds?: bigint | null;
 }
 
-/** The plan in an account's row, with the numbers that hold for it. */
+/** Reads the plan of an account's row with its effective limits. */
 export function readPlan(row: PlanRow): Plan {
   const plan = resolvePlan(row.plan, {
     ...(row.per_minute !== null && { perMinute: Number(row.per_minute) }),
@@ -28,4 +28,10 @@ export function readPlan(row: PlanRow): Plan {
   });
   if ('problem' in plan) throw new Error(`an account's row has no valid plan: ${plan.problem}`);
   return plan;
+}
+
+/** Describes a plan for the audit log, with its numbers if they are the account's own. */
+export function describePlan({ name, limits, openHolds }: Plan): Record<string, unknown> {
+  if (name !== 'enterprise') return { plan: name };
+  return { plan: name, ...limits, ...(openHolds !== undefined && { openHolds }) };
 }

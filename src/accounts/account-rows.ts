@@ -1,8 +1,10 @@
+import type { QueryCreator } from 'kysely';
 import { insertion, statement } from '../storage/database.ts';
+import type { Tables } from '../storage/tables.ts';
 
 /**
- * Adds an account and gives its id; both numbers are null unless the plan is enterprise. A name that is taken breaks
- * a constraint.
+ * Adds an account and returns its id. The numbers are null unless the plan is enterprise. A taken name violates a
+ * constraint.
  */
 export const insertAccount = insertion<{
   name: string;
@@ -35,15 +37,15 @@ const accountColumns = [
   'per_day',
   'open_holds',
   'created_at_ms',
+  'suspended_at_ms',
 ] as const;
 
-/** The account of a name, in one row or none. */
+/** The account with a name, if there is one. */
 export const selectAccount = statement<{ name: string }>()((query, p) =>
   query.selectFrom('accounts').select(accountColumns).where('name', '=', p.name),
 );
 
-/** Every account with the number of its keys, in the order in which they were made. */
-export const selectAccounts = statement<Record<never, never>>()((query) =>
+const selectListed = (query: QueryCreator<Tables>) =>
   query
     .selectFrom('accounts')
     .select(accountColumns)
@@ -52,16 +54,24 @@ export const selectAccounts = statement<Record<never, never>>()((query) =>
         .select(fn.countAll<bigint>().as('count'))
         .whereRef('api_keys.account_id', '=', 'accounts.id')
         .as('keys'),
-    )
-    .orderBy('id'),
+    );
+
+/** Every account with the number of its keys, in the order of their creation. */
+export const selectListedAccounts = statement<Record<never, never>>()((query) =>
+  selectListed(query).orderBy('id'),
 );
 
-/** The ids of at most `count` accounts: whether there is one, and whether the store answers. */
+/** The same for the account with a name: one row or none. */
+export const selectListedAccount = statement<{ name: string }>()((query, p) =>
+  selectListed(query).where('name', '=', p.name),
+);
+
+/** The ids of at most `count` accounts. It shows whether an account exists and whether the store answers. */
 export const selectAnyAccount = statement<{ count: bigint }>()((query, p) =>
   query.selectFrom('accounts').select('id').limit(p.count),
 );
 
-/** Moves the account of a name to a plan; gives a row where there is such an account. */
+/** Changes the plan of an account. */
 export const updateAccountPlan = statement<{
   name: string;
   plan: string;
@@ -72,6 +82,15 @@ export const updateAccountPlan = statement<{
   query
     .updateTable('accounts')
     .set({ plan: p.plan, per_minute: p.perMinute, per_day: p.perDay, open_holds: p.openHolds })
-    .where('name', '=', p.name)
-    .returning(accountColumns),
+    .where('name', '=', p.name),
+);
+
+/** Renames an account. */
+export const updateAccountName = statement<{ id: bigint; name: string }>()((query, p) =>
+  query.updateTable('accounts').set({ name: p.name }).where('id', '=', p.id),
+);
+
+/** Suspends an account from a time on. Null resumes it. */
+export const updateSuspension = statement<{ id: bigint; suspendedAtMs: bigint | null }>()((query, p) =>
+  query.updateTable('accounts').set({ suspended_at_ms: p.suspendedAtMs }).where('id', '=', p.id),
 );

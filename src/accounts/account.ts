@@ -1,6 +1,6 @@
 import type { Limits, PlanName } from '../plans/plan.ts';
 
-/** What a key may be limited to (contract section 9). */
+/** The scopes that a key can have (contract section 9). */
 export const scopes = [
   'pets:read',
   'pets:write',
@@ -15,7 +15,7 @@ export const scopes = [
 /** One of `scopes`. */
 export type Scope = (typeof scopes)[number];
 
-/** What a partner needs: the scopes of a key for which none are named. */
+/** The default scopes of a key: those that a partner needs. */
 export const partnerScopes: readonly Scope[] = [
   'pets:read',
   'pets:write',
@@ -24,18 +24,18 @@ export const partnerScopes: readonly Scope[] = [
   'webhooks:manage',
 ];
 
-/** The scopes that another covers. */
+/** The scopes that another scope covers. */
 const covered: Partial<Record<Scope, readonly Scope[]>> = {
   'orders:manage': ['orders:read', 'orders:write'],
 };
 
-/** Whether scopes give what one asks for, or one of several: by name, or because one of them covers it. */
-export function coversScope(held: readonly Scope[], asked: Scope | readonly Scope[]): boolean {
-  if (typeof asked !== 'string') return asked.some((one) => coversScope(held, one));
-  return held.includes(asked) || held.some((scope) => covered[scope]?.includes(asked) === true);
+/** Whether scopes include the required scope, or any one of several, directly or because a scope covers it. */
+export function coversScope(owned: readonly Scope[], required: Scope | readonly Scope[]): boolean {
+  if (typeof required !== 'string') return required.some((one) => coversScope(owned, one));
+  return owned.includes(required) || owned.some((scope) => covered[scope]?.includes(required) === true);
 }
 
-/** Who sends a request: a key that is valid now, and its account, whose keys share its limits. */
+/** The sender of a request: a valid key and its account. All keys of an account share its limits. */
 export interface Caller {
   readonly accountId: bigint;
   readonly accountName: string;
@@ -43,21 +43,25 @@ export interface Caller {
   readonly plan: PlanName;
   readonly limits: Limits;
   readonly scopes: readonly Scope[];
+  /** Every request of a suspended account is refused (contract section 16). */
+  readonly isSuspended: boolean;
 }
 
-/** The most code points that the name of an account has. */
-const accountNameLengthMax = 100;
+/** The most code points in the name of an account. */
+export const accountNameLengthMax = 100;
 
-/** What `isAccountName` asks for, in words. */
-export const accountNameRule = `an account name must have 1 to ${accountNameLengthMax} characters, no control characters, and no blank at its ends`;
+/** The rule of `isAccountName` in words. */
+export const accountNameRule = `an account name must have 1 to ${accountNameLengthMax} characters, no control characters, and no space at either end`;
 
-/** Whether a text can name an account: 1 to 100 code points, not blank at either end, no control characters. */
+/** Whether a text is a valid account name: 1 to 100 code points, no space at either end, no control characters. */
 export function isAccountName(text: string): boolean {
   const isShort = text.length <= 2 * accountNameLengthMax && [...text].length <= accountNameLengthMax;
   return text !== '' && isShort && text.trim() === text && !/[\p{Cc}\p{Cs}]/u.test(text);
 }
 
-/** The scopes of a comma-separated list or of `all`, in the order of `scopes`, or the reason why it is none. */
+/**
+ * Parses a comma-separated list of scopes, or `all`, in the order of `scopes`. Returns the problem of an invalid list.
+ */
 export function parseScopes(text: string): readonly Scope[] | { problem: string } {
   if (text.trim() === 'all') return scopes;
   const named = text.split(',').map((name) => name.trim());

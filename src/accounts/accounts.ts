@@ -1,49 +1,107 @@
-import { OperatorError } from '../errors.ts';
+import type { Act, Actor } from '../audit/act.ts';
+import { commandActor } from '../audit/command-actor.ts';
+import type { Clock } from '../clock.ts';
 import { type Limits, openHoldsOf, type Plan, type PlanName } from '../plans/plan.ts';
 import type { Database } from '../storage/database.ts';
-import { readPlan, toPlanColumns } from './account-plan.ts';
-import { selectAccounts, updateAccountPlan } from './account-rows.ts';
+import { type PlanRow, readPlan } from './account-plan.ts';
+import { selectAccount, selectListedAccount, selectListedAccounts } from './account-rows.ts';
+import {
+  createAccount,
+  noSuchAccount,
+  renameAccount,
+  setAccountPlan,
+  suspendAccount,
+} from './account-works.ts';
 
-/** An account as an operator sees it. */
+/** An account as operators see it. */
 export interface ListedAccount {
+  readonly id: bigint;
   readonly account: string;
   readonly plan: PlanName;
   readonly limits: Limits;
-  /** How many holds may be open at once. */
+  /** The most holds that may be open at once. */
   readonly openHolds: number;
-  /** How many keys it has, ended ones included. */
+  /** The number of its keys, including ended ones. */
   readonly keys: number;
   /** Unix milliseconds. */
   readonly createdAtMs: number;
+  /** When it was suspended. Null if it is not. */
+  readonly suspendedAtMs: number | null;
 }
 
-/** Accounts, for operators. */
+/** Manages accounts for operators. Each change is one transaction with its row of the audit log. */
 export interface Accounts {
-  /** All accounts, in the order in which they were made. */
+  /** All accounts, oldest first. */
   list(): Promise<ListedAccount[]>;
+  /** The id of an account. Throws OperatorError if it does not exist. */
+  findId(account: string): Promise<bigint>;
+  /** The account with a name. Throws OperatorError if it does not exist. */
+  find(account: string): Promise<ListedAccount>;
+  /** Creates an account without a key. Throws OperatorError if its name is taken or invalid. */
+  create(account: string, plan: Plan): Promise<void>;
+  /** Throws OperatorError if the account does not exist, or the new name is taken or invalid. */
+  rename(account: string, newName: string): Promise<void>;
   /**
-   * Moves an account to a plan; a running service follows within the time that it may remember a key
-   * (key-verifier.ts). What is used up of the open windows stays used. Throws OperatorError if there is no such account.
+   * Suspends an account: its requests are 403 and its holds expire. A running service follows within the time that it
+   * remembers a key. Does nothing if it is suspended. Throws OperatorError if the account does not exist.
+   */
+  suspend(account: string): Promise<void>;
+  /** Resumes an account, if it is suspended. Throws OperatorError if it does not exist. */
+  resume(account: string): Promise<void>;
+  /**
+   * Changes the plan of an account. A running service follows within the time that it remembers a key
+   * (key-verifier.ts). The open windows keep their counts. Throws OperatorError if the account does not exist.
    */
   setPlan(account: string, plan: Plan): Promise<void>;
 }
 
-/** The accounts of a store, for any number of callers at once; each method is one statement. */
-export function createAccounts(database: Database): Accounts {
+/** Creates the account management of a store. The audit log names `actor`. Any number of callers may use it at once. */
+export function createAccounts(database: Database, clock: Clock, actor: Actor = commandActor()): Accounts {
+  const actNow = (): Act => ({ actor, nowMs: clock() });
+
   return {
     async list() {
-      const rows = await database.read(selectAccounts, {});
-      return rows.map((row) => {
-        const { name: plan, limits, openHolds = openHoldsOf[plan] } = readPlan(row);
-        const createdAtMs = Number(row.created_at_ms);
-        return { account: row.name, plan, limits, openHolds, keys: Number(row.keys), createdAtMs };
-      });
+      return (await database.read(selectListedAccounts, {})).map(toListedAccount);
     },
 
-    async setPlan(account, plan) {
-      const rows = await database.run(updateAccountPlan, { name: account, ...toPlanColumns(plan) });
-      if (rows.length === 0)
-        throw new OperatorError(`there is no account "${account}": "accounts list" shows them all`);
+    async find(name) {
+      const [row] = await database.read(selectListedAccount, { name });
+      if (row === undefined) throw noSuchAccount(name);
+      return toListedAccount(row);
     },
+
+    async findId(account) {
+      const [row] = await database.read(selectAccount, { name: account });
+      if (row === undefined) throw noSuchAccount(account);
+      return row.id;
+    },
+
+    create: (name, plan) => database.transact(createAccount, { name, plan, act: actNow() }),
+    rename: (name, newName) => database.transact(renameAccount, { name, newName, act: actNow() }),
+    setPlan: (name, plan) => database.transact(setAccountPlan, { name, plan, act: actNow() }),
+    suspend: (name) => database.transact(suspendAccount, { name, isSuspended: true, act: actNow() }),
+    resume: (name) => database.transact(suspendAccount, { name, isSuspended: false, act: actNow() }),
+  };
+}
+
+interface AccountRow extends PlanRow {
+  readonly id: bigint;
+  readonly name: string;
+  readonly created_at_ms: bigint;
+  readonly suspended_at_ms: bigint | null;
+  readonly keys: bigint | null;
+}
+
+function toListedAccount(row: AccountRow): ListedAccount {
+  const { name: plan, limits, openHolds = openHoldsOf[plan] } = readPlan(row);
+  return {
+    id: row.id,
+    account: row.name,
+    plan,
+    limits,
+    openHolds,
+    keys: Number(row.keys),
+    createdAtMs: Number(row.created_at_ms),
+    suspendedAtMs: row.suspended_at_ms === null ? null : Number(row.suspended_at_ms),
   };
 }

@@ -1,40 +1,55 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Act } from '../audit/act.ts';
+import { appendDeed } from '../audit/append-deed.ts';
 import { OperatorError } from '../errors.ts';
 import type { Plan } from '../plans/plan.ts';
 import { step, type Work } from '../storage/database.ts';
 import { accountNameRule, isAccountName } from './account.ts';
-import { readPlan, toPlanColumns } from './account-plan.ts';
+import { describePlan, readPlan, toPlanColumns } from './account-plan.ts';
 import { insertAccount, selectAccount } from './account-rows.ts';
 
-/** An account that keys can be made for. */
+/** The account of a new key. */
 export interface AccountRow {
   readonly id: bigint;
   readonly name: string;
   readonly plan: string;
 }
 
+/** An account, and whether it was just created. */
+export interface FoundAccount {
+  readonly row: AccountRow;
+  readonly isNew: boolean;
+}
+
 /**
- * The account of that name, or a new one on the plan. Throws OperatorError if a new one has no plan, or if the account
- * is on another plan.
+ * Returns the account with a name, or creates it on the plan. Throws OperatorError if a new account has no plan, or an
+ * existing one is on another plan.
  */
-export function* findOrAddAccount(name: string, plan: Plan | null, nowMs: number): Work<AccountRow> {
+export function* findOrAddAccount(name: string, plan: Plan | null, act: Act): Work<FoundAccount> {
   const [account] = yield* step(selectAccount, { name });
   if (account === undefined) {
     if (plan === null) throw new OperatorError(`there is no account "${name}": a new one needs a plan`);
-    return yield* addAccount(name, plan, nowMs);
+    return { row: yield* addAccount(name, plan, act), isNew: true };
   }
   if (plan !== null && !isDeepStrictEqual(plan, readPlan(account)))
     throw new OperatorError(
       `the account "${name}" is on the plan ${account.plan} already: "accounts set-plan" changes it`,
     );
-  return account;
+  return { row: account, isNew: false };
 }
 
-/** Makes an account. Throws OperatorError where the name can be none. */
-export function* addAccount(name: string, plan: Plan, nowMs: number): Work<AccountRow> {
+/** Creates an account. Throws OperatorError if the name is invalid. */
+export function* addAccount(name: string, plan: Plan, act: Act): Work<AccountRow> {
   if (!isAccountName(name)) throw new OperatorError(accountNameRule);
-  const columns = { name, ...toPlanColumns(plan), createdAtMs: BigInt(nowMs) };
+  const columns = { name, ...toPlanColumns(plan), createdAtMs: BigInt(act.nowMs) };
   const [row] = yield* step(insertAccount, columns);
   if (row === undefined) throw new Error('the store gave no id for a new account');
+  yield* appendDeed(act, {
+    action: 'account.created',
+    subject: name,
+    accountId: row.id,
+    before: null,
+    after: describePlan(plan),
+  });
   return { id: row.id, name, plan: plan.name };
 }

@@ -1,11 +1,14 @@
+import type { QueryCreator } from 'kysely';
 import { statement } from '../storage/database.ts';
+import type { Tables } from '../storage/tables.ts';
 
-/** Adds a key: its hash and its visible start, never its text; null times mean never. */
+/** Adds a key. Stores its hash and visible start, never its text. Null times mean never. */
 export const insertApiKey = statement<{
   id: string;
   accountId: bigint;
   secretHash: Uint8Array;
   visibleStart: string;
+  name: string | null;
   scopes: string;
   createdAtMs: bigint;
   expiresAtMs: bigint | null;
@@ -15,13 +18,14 @@ export const insertApiKey = statement<{
     account_id: p.accountId,
     secret_hash: p.secretHash,
     visible_start: p.visibleStart,
+    name: p.name,
     scopes: p.scopes,
     created_at_ms: p.createdAtMs,
     expires_at_ms: p.expiresAtMs,
   }),
 );
 
-/** The one read of a request's authentication: the key of a hash, with its account. */
+/** The key with a hash, and its account. Authentication needs no other query. */
 export const selectKeyBySecret = statement<{ secretHash: Uint8Array }>()((query, p) =>
   query
     .selectFrom('api_keys')
@@ -36,11 +40,12 @@ export const selectKeyBySecret = statement<{ secretHash: Uint8Array }>()((query,
       'accounts.plan',
       'accounts.per_minute',
       'accounts.per_day',
+      'accounts.suspended_at_ms',
     ])
     .where('api_keys.secret_hash', '=', p.secretHash),
 );
 
-/** The key of an id with its account, in one row or none. */
+/** The key with an id and its account, if there is one. */
 export const selectKey = statement<{ id: string }>()((query, p) =>
   query
     .selectFrom('api_keys')
@@ -49,30 +54,35 @@ export const selectKey = statement<{ id: string }>()((query, p) =>
       'api_keys.account_id as id',
       'accounts.name',
       'accounts.plan',
+      'api_keys.name as key_name',
       'api_keys.scopes',
       'api_keys.created_at_ms',
       'api_keys.expires_at_ms',
       'api_keys.revoked_at_ms',
+      'accounts.suspended_at_ms',
     ])
     .where('api_keys.id', '=', p.id),
 );
 
-/** The ends of those keys that are there, of a JSON array of ids. */
+/** The ends of the existing keys in a JSON array of ids, and whether their accounts are suspended. */
 export const selectKeyEnds = statement<{ ids: string }>()((query, p, { listTexts }) =>
   query
     .selectFrom('api_keys')
-    .select(['id', 'expires_at_ms', 'revoked_at_ms'])
-    .where('id', 'in', listTexts(p.ids)),
+    .innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
+    .select(['api_keys.id', 'expires_at_ms', 'revoked_at_ms', 'suspended_at_ms'])
+    .where('api_keys.id', 'in', listTexts(p.ids)),
 );
 
-/** Every key with its account, in the order in which they were made. */
-export const selectKeys = statement<Record<never, never>>()((query) =>
+const selectListed = (query: QueryCreator<Tables>) =>
   query
     .selectFrom('api_keys')
     .innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
+    .leftJoin('key_bans', 'key_bans.key_id', 'api_keys.id')
     .select([
       'api_keys.id',
+      'key_bans.banned_until_ms',
       'api_keys.visible_start',
+      'api_keys.name',
       'api_keys.scopes',
       'api_keys.created_at_ms',
       'api_keys.expires_at_ms',
@@ -80,12 +90,25 @@ export const selectKeys = statement<Record<never, never>>()((query) =>
       'api_keys.last_used_at_ms',
       'accounts.name as account_name',
       'accounts.plan',
-    ])
-    .orderBy('api_keys.created_at_ms')
-    .orderBy('api_keys.id'),
+    ]);
+
+/** Every key with its account and ban, in the order of their creation. */
+export const selectKeys = statement<Record<never, never>>()((query) =>
+  selectListed(query).orderBy('api_keys.created_at_ms').orderBy('api_keys.id'),
 );
 
-/** Sets the end of a rotated key, in both columns (key-state.ts). */
+/** The `count` newest keys of the account with a name, newest first. */
+export const selectNewestKeys = statement<{ account: string; count: bigint }>()((query, p) =>
+  selectListed(query)
+    .where('api_keys.account_id', '=', ({ selectFrom }) =>
+      selectFrom('accounts as named').select('named.id').where('named.name', '=', p.account),
+    )
+    .orderBy('api_keys.created_at_ms', 'desc')
+    .orderBy('api_keys.id', 'desc')
+    .limit(p.count),
+);
+
+/** Sets the end of a rotated key in both columns (key-state.ts). */
 export const updateKeyRotated = statement<{ id: string; endsAtMs: bigint }>()((query, p) =>
   query
     .updateTable('api_keys')
@@ -93,7 +116,7 @@ export const updateKeyRotated = statement<{ id: string; endsAtMs: bigint }>()((q
     .where('id', '=', p.id),
 );
 
-/** Revokes a key that is not revoked yet; a rotated one is not. */
+/** Revokes a key that is not revoked. A rotated key counts as not revoked. */
 export const updateKeyRevoked = statement<{ id: string; revokedAtMs: bigint }>()((query, p) =>
   query
     .updateTable('api_keys')
@@ -104,7 +127,7 @@ export const updateKeyRevoked = statement<{ id: string; revokedAtMs: bigint }>()
     ),
 );
 
-/** Notes a later use of a key; of several instances, one may come late with an earlier one. */
+/** Stores a use of a key, unless a later one is stored. Instances may write out of order. */
 export const updateKeyLastUse = statement<{ id: string; lastUsedAtMs: bigint }>()((query, p) =>
   query
     .updateTable('api_keys')
@@ -127,4 +150,9 @@ export const selectForeignKeys = statement<{ pattern: string; nowMs: bigint; cou
     )
     .orderBy('id')
     .limit(p.count),
+);
+
+/** The ids of at most `count` keys. It shows whether a key exists. */
+export const selectAnyKey = statement<{ count: bigint }>()((query, p) =>
+  query.selectFrom('api_keys').select('id').limit(p.count),
 );

@@ -1,9 +1,13 @@
 import { AppError } from '../errors.ts';
 import type { Database } from '../storage/database.ts';
+import { accountSuspended } from './account-suspended.ts';
 import { selectKeyEnds } from './api-key-rows.ts';
 import { readState } from './key-state.ts';
 
-/** Of some keys those that are no longer valid, each with the failure of its requests: for requests that have waited. */
+/**
+ * Finds which keys have ended or belong to a suspended account, each with the error for its requests. For requests that
+ * have waited.
+ */
 export async function findEndedKeys(
   database: Database,
   ids: ReadonlySet<string>,
@@ -13,10 +17,15 @@ export async function findEndedKeys(
   const ended = new Map<string, AppError>();
   for (const row of rows) {
     const state = readState(row, nowMs);
-    if (state === 'expired')
-      ended.set(row.id, new AppError('api_key_expired', 'Authorization: this API key has expired'));
-    if (state === 'revoked')
-      ended.set(row.id, new AppError('api_key_revoked', 'Authorization: this API key has been revoked'));
+    if (state === 'expired' || state === 'revoked') ended.set(row.id, endedKey(state));
+    else if (row.suspended_at_ms !== null) ended.set(row.id, accountSuspended());
   }
   return ended;
+}
+
+/** The error for requests of a key that has ended. */
+export function endedKey(state: 'expired' | 'revoked'): AppError {
+  return state === 'expired'
+    ? new AppError('api_key_expired', 'Authorization: this API key has expired')
+    : new AppError('api_key_revoked', 'Authorization: this API key has been revoked');
 }

@@ -6,40 +6,42 @@ import { after, type Soon } from '../soon.ts';
 import type { KeyVerifier, Verification } from './key-verifier.ts';
 import { createLane, type LaneBounds, sentAway } from './lane.ts';
 
-/** Unknown keys from addresses whose count has room: as many may wait as there may be connections. */
+/** The lane for unknown keys from addresses with count left. Its queue has room for every connection. */
 export const strangersLane: LaneBounds = {
   runningMax: 2,
   waitingMax: 20_000,
   waitingPerAddressMax: 20_000,
 };
-/** Unknown keys from addresses whose count is spent. */
+/** The lane for unknown keys from addresses with no count left. */
 export const spentLane: LaneBounds = { runningMax: 1, waitingMax: 100, waitingPerAddressMax: 10 };
-/** How long a look-up waits for its turn at most; looked at when the turn comes. */
+/** The longest wait of a look-up for its turn. Checked when the turn comes. */
 export const lookUpWaitMsMax = 5 * secondMs;
 
-/** Who a key stands for, why for nobody, or the 429 of an address whose key was not looked up. */
+/** The caller of a key, why it has none, or the 429 of an address whose key was not looked up. */
 export type LookedUp = Verification | { readonly decision: Decision };
 
-/** Verifies keys so that strangers take no capacity of the store from known callers (contract section 6). */
+/** Verifies keys, and keeps unknown keys from using the store's capacity for known callers (contract section 6). */
 export interface KeyLookup {
   /**
-   * A plain value if the key is remembered, and for a 429. A key that is known is read at once. Any other key waits in
-   * the lane of strangers. If the count of its address is spent, it waits in the smaller lane for that, and beyond the
-   * bound of that lane it is 429 without a query. A key that becomes known while it waits is read, however late. Fails
-   * with AppError `unavailable` if the key cannot be read, or not in time.
+   * Returns a plain value for a remembered key and for a 429. A known key is read at once. Any other key waits in the
+   * lane of strangers. If the count of its address is used up, it waits in a smaller lane. If that lane is full, the
+   * answer is 429 without a query.
+   *
+   * A key that becomes known while it waits is read, however late. Fails with AppError `unavailable` if the key cannot
+   * be read, or not in time.
    */
   verify(text: string, address: string): Soon<LookedUp>;
 }
 
-/** What a look-up rests on. */
+/** The dependencies of key look-ups. */
 export interface KeyLookupOptions {
   readonly verifier: Pick<KeyVerifier, 'recall' | 'isKnown' | 'verify'>;
-  /** The 429 of an address whose count is spent; null while it has room (limiter.ts). */
+  /** The 429 of an address whose count is used up, or null (limiter.ts). */
   readonly findRefusal: (address: string) => Soon<Decision | null>;
   readonly clock: Clock;
 }
 
-/** The lanes belong to one instance, and with them at most three connections to PostgreSQL. */
+/** Creates look-ups with lanes of their own. An instance uses at most three connections to PostgreSQL for them. */
 export function createKeyLookup({ verifier, findRefusal, clock }: KeyLookupOptions): KeyLookup {
   const strangers = createLane(strangersLane);
   const spent = createLane(spentLane);
@@ -60,7 +62,7 @@ export function createKeyLookup({ verifier, findRefusal, clock }: KeyLookupOptio
     const subject = addressSubject(address);
     const found = strangers.run(subject, async () => {
       if (verifier.isKnown(text)) return verifier.verify(text);
-      // Look-ups that failed in the meantime may have spent the count: then the whole queue of the address leaves.
+      // Look-ups that failed since then may have used up the count. Then the whole queue of the address leaves the lane.
       const isSpent = (await findRefusal(address)) !== null;
       if (isSpent) strangers.sendAway(subject);
       else if (isLate(sinceMs)) throw overloaded();

@@ -1,17 +1,17 @@
 import { type Scope, scopes } from './account.ts';
 
-/** What has become of a key. A rotated one is valid still, until the end of its overlap, and then expired. */
+/** The state of a key. A rotated key stays valid until the end of its overlap and then is expired. */
 export type KeyState = 'active' | 'rotated' | 'expired' | 'revoked';
 
-/** The columns of a key's row that tell its end; a key that was rotated bears the end of its overlap in both. */
+/** The columns with the end of a key. A rotated key has the end of its overlap in both. */
 export interface KeyEnd {
   readonly expires_at_ms: bigint | null;
   readonly revoked_at_ms: bigint | null;
 }
 
 /**
- * How a key stands at a time. It ends at the very millisecond of its expiry. A revoked key stays so although the clock
- * be set back, so a time of revocation that is the time of expiry, too, can stand for a rotation.
+ * The state of a key at a time. A key ends exactly at the millisecond of its expiry. A revoked key stays revoked even
+ * if the clock is set back. Equal times of revocation and expiry therefore mark a rotation.
  */
 export function readState(end: KeyEnd, nowMs: number): KeyState {
   const revokedAtMs = readRevocation(end);
@@ -20,16 +20,28 @@ export function readState(end: KeyEnd, nowMs: number): KeyState {
   return end.revoked_at_ms === null ? 'active' : 'rotated';
 }
 
-/** When a key was revoked, in Unix milliseconds; null if it was not, or had ended already. */
+/** When a key was revoked, in Unix milliseconds. Null if it was not, or had already ended. */
 export function readRevocation({ expires_at_ms, revoked_at_ms }: KeyEnd): number | null {
   return revoked_at_ms === null || revoked_at_ms === expires_at_ms ? null : Number(revoked_at_ms);
 }
 
-/**
- * The scopes in the text of a stored key, which blanks part, in the order of `scopes`; a name that is none is passed
- * over.
- */
+/** Parses the stored scopes of a key, separated by spaces, in the order of `scopes`. Ignores unknown names. */
 export function readScopes(stored: string): readonly Scope[] {
   const names = stored.split(' ');
   return scopes.filter((scope) => names.includes(scope));
+}
+
+/** Describes a key for the audit log. */
+export function describeKey(row: {
+  readonly key_name: string | null;
+  readonly scopes: string;
+  readonly expires_at_ms: bigint | null;
+}): Record<string, unknown> {
+  const expiresAtMs = row.expires_at_ms === null ? null : Number(row.expires_at_ms);
+  return { name: row.key_name, scopes: readScopes(row.scopes), expiresAt: toTime(expiresAtMs) };
+}
+
+/** Formats a time as RFC 3339 in UTC with milliseconds. Null stays null. */
+export function toTime(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
 }

@@ -2,23 +2,25 @@ import { minuteMs } from '../clock.ts';
 import { type Database, defineWork, step } from '../storage/database.ts';
 import { updateKeyLastUse } from './api-key-rows.ts';
 
-/** How many rows one transaction writes: about a millisecond of SQLite's work. */
+/** The most rows in one transaction: about a millisecond of SQLite's work. */
 const writtenRowsMax = 250;
 
-/** When keys were last used, to the minute: noted in memory, and written behind once a minute for each key. */
+/** Records when keys were last used, to the minute. Uses are kept in memory and written once a minute for each key. */
 export interface KeyUses {
   note(keyId: string, nowMs: number): void;
-  /** Writes what was noted. Throws AppError `unavailable` where not all could be written: the rest is kept. */
+  /** Writes the recorded uses. Throws AppError `unavailable` if it cannot write all of them, and keeps the rest. */
   flush(): Promise<void>;
 }
 
-/** Notes uses in memory, one time a key; nothing is written before `flush`. */
+/** Keeps one use for each key in memory. Only `flush` writes. */
 export function createKeyUses(database: Database): KeyUses {
   const unwritten = new Map<string, number>();
   const noted = new Set<string>();
   let notedMinuteMs = 0;
+  /** One flush runs at a time, so the last one also waits for what an earlier one writes. */
+  let running: Promise<void> = Promise.resolve();
 
-  /** Uses that are noted meanwhile are later ones, so they take the place of those that are put back. */
+  /** If the write fails, it puts the uses back, except those of keys with a later use. */
   async function write(batch: [keyId: string, usedAtMs: number][]): Promise<void> {
     for (const [keyId] of batch) unwritten.delete(keyId);
     try {
@@ -27,6 +29,10 @@ export function createKeyUses(database: Database): KeyUses {
       for (const [keyId, usedAtMs] of batch) if (!unwritten.has(keyId)) unwritten.set(keyId, usedAtMs);
       throw error;
     }
+  }
+
+  async function writeAll(): Promise<void> {
+    while (unwritten.size > 0) await write(unwritten.entries().take(writtenRowsMax).toArray());
   }
 
   return {
@@ -39,13 +45,14 @@ export function createKeyUses(database: Database): KeyUses {
       unwritten.set(keyId, minute);
     },
 
-    async flush() {
-      while (unwritten.size > 0) await write(unwritten.entries().take(writtenRowsMax).toArray());
+    flush() {
+      running = running.then(writeAll, writeAll);
+      return running;
     },
   };
 }
 
-/** Writes when keys were last used. In the order of the ids, so that two instances do not deadlock on the server. */
+/** Writes when keys were last used, in the order of the ids, so that two instances do not deadlock in PostgreSQL. */
 export const writeUses = defineWork(
   import.meta.url,
   'writeUses',

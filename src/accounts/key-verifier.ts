@@ -10,47 +10,48 @@ import { createKeyUses } from './key-uses.ts';
 import { createKnownKeys } from './known-keys.ts';
 import { createRememberedKeys, rememberedKeysMax } from './remembered-keys.ts';
 
-/** Why a key stands for nobody: it was never issued or is mistyped, has expired, or was revoked. */
+/** Why a key has no caller: it is unknown or mistyped, has expired, or was revoked. */
 export type KeyRefusal = 'api_key_invalid' | 'api_key_expired' | 'api_key_revoked';
 
-/** Who a key stands for, or why for nobody: a refusal is a result, not an error. */
+/** The caller of a key, or why it has none. A refusal is a result, not an error. */
 export type Verification = { readonly caller: Caller } | { readonly refusal: KeyRefusal };
 
 /**
- * How long a key that was read may be answered from memory: a revoke, a rotation or a change of plan takes effect
- * within this time (contract section 5: 2 s on one machine, 5 s across instances), and sooner where it is told (`forget`).
+ * How long the result for a key is reused after it was read. A revocation, a rotation or a change of plan takes effect
+ * within this time (contract section 5: 2 s on one machine, 5 s across instances), or sooner after `forget`.
  */
 export const rememberedMs = secondMs;
-/** Tells who a key stands for, from memory if it was read within `rememberedMs`. */
+/** Finds the caller of a key, from memory if it was read within `rememberedMs`. */
 export interface KeyVerifier {
   /**
-   * Who a key's text stands for, or why for nobody; a plain value if `recall` knows it, a promise if it has to be read.
-   * Unknown keys are not remembered, so a new key works at once. Fails with AppError `unavailable` if a key cannot be
-   * read.
+   * The caller of a key's text, or why it has none. A plain value if `recall` knows it, a promise if the key must be
+   * read. Unknown keys are not remembered, so a new key works at once. Fails with AppError `unavailable` if a key
+   * cannot be read.
    */
   verify(text: string): Soon<Verification>;
   /**
-   * The same without a query: what is remembered, or the refusal of a text without a key's form or checksum, or of another
-   * environment; null if
-   * the key has to be read.
+   * The same without a query. Returns the remembered result. Refuses a text that is malformed, has a wrong checksum, or
+   * is for another environment. Null if the key must be read.
    */
   recall(text: string): Verification | null;
-  /** Whether this instance has found the key valid within the last hour (known-keys.ts), remembered or not. */
+  /** Whether this instance has found the key valid within the last hour (known-keys.ts). */
   isKnown(text: string): boolean;
   /**
-   * Lets the keys of an account, or of all where it is null, be read again: by those reads, too, that have begun already
-   * and may not have seen what has changed.
+   * Forgets the keys of an account, or of all accounts if it is null, so that they are read again. Reads that are under
+   * way may have missed the change, so their results are not remembered either.
    */
   forget(accountId: bigint | null): void;
-  /** Writes when keys were last used, to the minute. Throws AppError `unavailable`; what was not written is kept. */
+  /**
+   * Writes when keys were last used, to the minute. Throws AppError `unavailable` and keeps what it could not write.
+   */
   flush(): Promise<void>;
 }
 
 const invalid: Verification = { refusal: 'api_key_invalid' };
 
 /**
- * A verifier over a store, for any number of requests at once: of a key one read at a time is under way, and what it
- * finds serves all that wait for it, or else the next one does. Without an `environment` keys of all are accepted.
+ * Creates a verifier for any number of simultaneous requests. It reads each key at most once at a time. All requests
+ * that wait get this result, or that of the next read. Without an `environment`, keys of all environments are accepted.
  */
 export function createKeyVerifier(
   database: Database,
@@ -99,7 +100,9 @@ export function createKeyVerifier(
   };
 }
 
-/** Requests that come at once cost one read: without this each second would begin with as many as there are. */
+/**
+ * Combines simultaneous reads of a key into one. Otherwise every request would read the key when its memory expires.
+ */
 function createSingleReads(
   read: (text: string) => Promise<Verification>,
   recall: (text: string, nowMs: number) => Verification | null,
@@ -115,8 +118,8 @@ function createSingleReads(
   return (text, nowMs) => {
     const reading = underWay.get(text);
     if (reading === undefined) return begin(text);
-    // What it finds holds for this request only if it would be remembered: the key may have been made since. Of the
-    // next read all holds, for all that have waited, as it begins after they came.
+    // This read began before the request, and the key may have been created since. So its result is used only if it
+    // may be remembered. The next read begins after this request, so its result serves all that have waited.
     return reading.then(() => recall(text, nowMs) ?? underWay.get(text) ?? begin(text));
   };
 }
@@ -131,6 +134,7 @@ interface KeyRow {
   readonly scopes: string;
   readonly expires_at_ms: bigint | null;
   readonly revoked_at_ms: bigint | null;
+  readonly suspended_at_ms: bigint | null;
 }
 
 function judge(row: KeyRow, nowMs: number): Verification {
@@ -138,10 +142,16 @@ function judge(row: KeyRow, nowMs: number): Verification {
   if (state === 'expired' || state === 'revoked') return { refusal: `api_key_${state}` };
   const { name: plan, limits } = readPlan(row);
   const { account_id: accountId, account_name: accountName, key_id: keyId } = row;
-  return { caller: { accountId, accountName, keyId, plan, limits, scopes: readScopes(row.scopes) } };
+  const isSuspended = row.suspended_at_ms !== null;
+  return {
+    caller: { accountId, accountName, keyId, plan, limits, scopes: readScopes(row.scopes), isSuspended },
+  };
 }
 
-/** Once the time is up, or the key; and at the turn of each minute, for the note of its last use. */
+/**
+ * When a remembered key must be read again: after `rememberedMs`, at its expiry, and at the start of each minute, to
+ * record its last use.
+ */
 function findStaleness({ expires_at_ms }: KeyRow, nowMs: number): number {
   const staleAtMs = Math.min(nowMs + rememberedMs, nowMs - (nowMs % minuteMs) + minuteMs);
   const endsLater = expires_at_ms === null || expires_at_ms <= nowMs || expires_at_ms > staleAtMs;

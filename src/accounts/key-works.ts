@@ -1,59 +1,51 @@
+import type { Act } from '../audit/act.ts';
+import { appendDeed } from '../audit/append-deed.ts';
 import { OperatorError } from '../errors.ts';
-import type { Plan, PlanName } from '../plans/plan.ts';
+import type { Plan } from '../plans/plan.ts';
 import { defineWork, step, type Work } from '../storage/database.ts';
 import { type Scope, scopes } from './account.ts';
 import { selectAnyAccount } from './account-rows.ts';
-import { type AccountRow, addAccount, findOrAddAccount } from './add-account.ts';
-import { insertApiKey, selectKey, updateKeyRevoked, updateKeyRotated } from './api-key-rows.ts';
-import { readScopes, readState } from './key-state.ts';
-
-/** What is stored of a new key's text, and the id that it gets. */
-export interface NewKey {
-  readonly id: string;
-  readonly secretHash: Uint8Array;
-  readonly visibleStart: string;
-}
-
-/** A key that has been stored. */
-export interface StoredKey {
-  readonly id: string;
-  readonly account: string;
-  readonly plan: PlanName;
-  readonly scopes: readonly Scope[];
-  /** Unix milliseconds; null means never. */
-  readonly expiresAtMs: number | null;
-}
+import { addAccount, findOrAddAccount } from './add-account.ts';
+import { addKey, endRotatedKey, type NewKey, type StoredKey } from './add-key.ts';
+import { selectKey, updateKeyRevoked } from './api-key-rows.ts';
+import { describeKey, readScopes, readState } from './key-state.ts';
 
 interface IssueKey {
   readonly newKey: NewKey;
   readonly account: string;
   readonly plan: Plan | null;
+  readonly name: string | null;
   readonly scopes: readonly Scope[];
   readonly lifetimeMs: number | null;
-  readonly nowMs: number;
+  readonly act: Act;
 }
 
-/** Stores a key of an account, which is made if it is new. */
+/** Stores a key of an account and creates the account if it is new. Returns whether it is new. */
 export const issueKey = defineWork(import.meta.url, 'issueKey', function* (input: IssueKey) {
-  const owner = yield* findOrAddAccount(input.account, input.plan, input.nowMs);
-  return yield* addKey(input.newKey, owner, input.scopes, input.lifetimeMs, input.nowMs);
+  const { row, isNew } = yield* findOrAddAccount(input.account, input.plan, input.act);
+  const { nowMs } = input.act;
+  const expiresAtMs = input.lifetimeMs === null ? null : nowMs + input.lifetimeMs;
+  const { newKey, name, scopes: granted } = input;
+  const stored = yield* addKey(newKey, row, { name, scopes: granted, expiresAtMs }, input.act);
+  return { ...stored, isNewAccount: isNew };
 });
 
 interface IssueFirstKey {
   readonly newKey: NewKey;
   readonly account: string;
   readonly plan: Plan;
-  readonly nowMs: number;
+  readonly act: Act;
 }
 
-/** Stores a key with all scopes in a store without accounts; gives null if there is an account. */
+/** Stores a key with all scopes in a store without accounts. Returns null if there is an account. */
 export const issueFirstKey = defineWork(
   import.meta.url,
   'issueFirstKey',
-  function* ({ newKey, account, plan, nowMs }: IssueFirstKey): Work<StoredKey | null> {
+  function* ({ newKey, account, plan, act }: IssueFirstKey): Work<StoredKey | null> {
     const existing = yield* step(selectAnyAccount, { count: 1n });
     if (existing.length > 0) return null;
-    return yield* addKey(newKey, yield* addAccount(account, plan, nowMs), scopes, null, nowMs);
+    const row = yield* addAccount(account, plan, act);
+    return yield* addKey(newKey, row, { name: null, scopes, expiresAtMs: null }, act);
   },
 );
 
@@ -61,23 +53,23 @@ interface RotateKey {
   readonly newKey: NewKey;
   readonly id: string;
   readonly overlapMs: number;
-  readonly nowMs: number;
+  readonly act: Act;
 }
 
-/** Stores the successor of an active key, which ends after the overlap or at its own expiry. */
+/**
+ * Stores the successor of an active key. The old key ends after the overlap or at its own expiry. Returns when it ends.
+ */
 export const rotateKey = defineWork(
   import.meta.url,
   'rotateKey',
-  function* ({ newKey, id, overlapMs, nowMs }: RotateKey) {
+  function* ({ newKey, id, overlapMs, act }: RotateKey) {
     const old = yield* findKey(id);
-    const state = readState(old, nowMs);
+    const state = readState(old, act.nowMs);
     if (state !== 'active')
       throw new OperatorError(`the key "${id}" is ${state} already: "keys create" makes another`);
-    const expiresAtMs = old.expires_at_ms === null ? null : Number(old.expires_at_ms);
-    const endsAtMs = Math.min(nowMs + overlapMs, expiresAtMs ?? Number.POSITIVE_INFINITY);
-    yield* step(updateKeyRotated, { id, endsAtMs: BigInt(endsAtMs) });
-    const lifetimeMs = expiresAtMs === null ? null : expiresAtMs - Number(old.created_at_ms);
-    return yield* addKey(newKey, old, readScopes(old.scopes), lifetimeMs, nowMs);
+    const { oldEndsAtMs, expiresAtMs } = yield* endRotatedKey({ ...old, key_id: id }, overlapMs, act);
+    const grant = { name: old.key_name, scopes: readScopes(old.scopes), expiresAtMs };
+    return { ...(yield* addKey(newKey, old, grant, act, id)), oldEndsAtMs };
   },
 );
 
@@ -85,31 +77,19 @@ export const rotateKey = defineWork(
 export const revokeKey = defineWork(
   import.meta.url,
   'revokeKey',
-  function* ({ id, nowMs }: { readonly id: string; readonly nowMs: number }) {
-    yield* findKey(id);
-    yield* step(updateKeyRevoked, { id, revokedAtMs: BigInt(nowMs) });
+  function* ({ id, act }: { readonly id: string; readonly act: Act }) {
+    const old = yield* findKey(id);
+    if (readState(old, act.nowMs) === 'revoked') return;
+    yield* step(updateKeyRevoked, { id, revokedAtMs: BigInt(act.nowMs) });
+    yield* appendDeed(act, {
+      action: 'key.revoked',
+      subject: id,
+      accountId: old.id,
+      before: describeKey(old),
+      after: null,
+    });
   },
 );
-
-function* addKey(
-  { id, secretHash, visibleStart }: NewKey,
-  account: AccountRow,
-  granted: readonly Scope[],
-  lifetimeMs: number | null,
-  nowMs: number,
-): Work<StoredKey> {
-  const expiresAtMs = lifetimeMs === null ? null : nowMs + lifetimeMs;
-  yield* step(insertApiKey, {
-    id,
-    accountId: account.id,
-    secretHash,
-    visibleStart,
-    scopes: granted.join(' '),
-    createdAtMs: BigInt(nowMs),
-    expiresAtMs: expiresAtMs === null ? null : BigInt(expiresAtMs),
-  });
-  return { id, account: account.name, plan: account.plan as PlanName, scopes: granted, expiresAtMs };
-}
 
 function* findKey(id: string) {
   const [row] = yield* step(selectKey, { id });

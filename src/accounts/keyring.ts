@@ -1,36 +1,59 @@
+import type { Act, Actor } from '../audit/act.ts';
+import { commandActor } from '../audit/command-actor.ts';
 import { type Clock, dayMs } from '../clock.ts';
+import { int64Max } from '../int64.ts';
 import type { Plan, PlanName } from '../plans/plan.ts';
 import type { Database } from '../storage/database.ts';
 import { partnerScopes, type Scope } from './account.ts';
+import { selectAccount } from './account-rows.ts';
+import { noSuchAccount } from './account-works.ts';
+import type { NewKey, StoredKey } from './add-key.ts';
 import { generateKey, hashKey, type KeyEnvironment, randomText, visibleStart } from './api-key.ts';
-import { selectForeignKeys, selectKeys } from './api-key-rows.ts';
+import { selectForeignKeys, selectKeys, selectNewestKeys } from './api-key-rows.ts';
 import { type KeyState, readRevocation, readScopes, readState } from './key-state.ts';
-import { issueFirstKey, issueKey, type NewKey, revokeKey, rotateKey, type StoredKey } from './key-works.ts';
+import { issueFirstKey, issueKey, revokeKey, rotateKey } from './key-works.ts';
 
-/** What a key is to be made with. */
+/** The properties of a key to be created. */
 export interface KeyOrder {
-  /** The account's name, of one that is there or of a new one; null makes a new one with a name of its own. */
+  /** The name of an existing or new account. Null creates an account with a generated name. */
   readonly account: string | null;
-  /** The plan of a new account. For an account that is there null, or the plan that it is on. */
+  /** The plan of a new account. For an existing account, null or its current plan. */
   readonly plan: Plan | null;
-  /** What the key may do; null means what a partner needs. */
+  /** The name of the key, for people. Default: none. */
+  readonly name?: string | null;
+  /** The scopes of the key. Null means those that a partner needs. */
   readonly scopes: readonly Scope[] | null;
-  /** How long the key is valid from now; null means until it is revoked. */
+  /** How long the key is valid from now. Null means until it is revoked. */
   readonly lifetimeMs: number | null;
 }
 
-/** A key that has just been made: the only time that its text is to be had. */
+/** A new key with its text, which is shown only once. */
 export interface IssuedKey extends StoredKey {
   readonly key: string;
 }
 
-/** A key as an operator sees it; times are Unix milliseconds, null means never. */
+/** A new key of an account. */
+export interface IssuedAccountKey extends IssuedKey {
+  readonly isNewAccount: boolean;
+}
+
+/** A key that replaces another. */
+export interface SuccessorKey extends IssuedKey {
+  /** When the replaced key ends, in Unix milliseconds. */
+  readonly oldEndsAtMs: number;
+}
+
+/** A key as operators see it. Times are Unix milliseconds. Null means never. */
 export interface ListedKey {
   readonly id: string;
   readonly visibleStart: string;
+  readonly name: string | null;
   readonly account: string;
   readonly plan: PlanName;
-  readonly state: KeyState;
+  /** `banned`: the key is valid, but refused until its ban ends. */
+  readonly state: KeyState | 'banned';
+  /** When its ban ends. Null if it is not banned. */
+  readonly bannedUntilMs: number | null;
   readonly scopes: readonly Scope[];
   readonly createdAtMs: number;
   readonly expiresAtMs: number | null;
@@ -39,70 +62,76 @@ export interface ListedKey {
   readonly lastUsedAtMs: number | null;
 }
 
-/** The overlap of a rotation for which none is named: long enough to roll the new key out (docs/decisions/keys.md). */
+/** The default overlap of a rotation: long enough to roll out the new key (docs/decisions/keys.md). */
 export const defaultOverlapMs = dayMs;
 
 /**
- * The life of keys, for operators. Each method is one transaction, so that orders which come at once are carried out
- * one after the other, and throws OperatorError where its order cannot be.
+ * Manages keys for operators. Each method is one transaction, so that simultaneous calls run one after the other. It
+ * throws OperatorError if it cannot do its work.
  */
 export interface Keyring {
-  /** Makes a key, and its account where it is new. Works at once on every running instance. */
-  issue(order: KeyOrder): Promise<IssuedKey>;
-  /** Makes a key for a store without any account; null where there is one already. */
+  /** Creates a key, and its account if that is new. The key works at once on every running instance. */
+  issue(order: KeyOrder): Promise<IssuedAccountKey>;
+  /** Creates a key in a store without accounts. Returns null if there is an account. */
   issueFirst(account: string, plan: Plan): Promise<IssuedKey | null>;
   /**
-   * Makes a key with the account, the scopes and the lifetime of an active one, which stays valid for `overlapMs` more,
-   * never past its own expiry.
+   * Creates a key with the account, the scopes and the lifetime of an active key. The old key stays valid for
+   * `overlapMs`, but not past its own expiry.
    */
-  rotate(id: string, overlapMs: number): Promise<IssuedKey>;
-  /** Ends a key for good, within the time that a running service may remember it (key-verifier.ts). */
+  rotate(id: string, overlapMs: number): Promise<SuccessorKey>;
+  /** Ends a key for good. A running service may accept it until it reads the key again (key-verifier.ts). */
   revoke(id: string): Promise<void>;
-  /** All keys, in the order in which they were made. */
-  list(): Promise<ListedKey[]>;
+  /** All keys, or those of an account, oldest first. Throws OperatorError if the account does not exist. */
+  list(account?: string | null): Promise<ListedKey[]>;
+  /** The newest keys of an account, at most `count`. Throws OperatorError if the account does not exist. */
+  listNewest(account: string, count: number): Promise<ListedKey[]>;
   /** The ids of valid keys of other environments, which do not work here: at most `count`. */
   listForeign(count: number): Promise<string[]>;
 }
 
-/** The keyring of a store; its new keys bear `environment` in their text. */
-export function createKeyring(database: Database, clock: Clock, environment: KeyEnvironment): Keyring {
-  function generate(): { readonly key: string; readonly newKey: NewKey } {
-    const key = generateKey(environment);
-    const id = `key_${randomText(16)}`;
-    return { key, newKey: { id, secretHash: hashKey(key), visibleStart: visibleStart(key) } };
-  }
+/** Creates the keyring of a store. The audit log names `actor`, and new keys have `environment` in their text. */
+export function createKeyring(
+  database: Database,
+  clock: Clock,
+  environment: KeyEnvironment,
+  actor: Actor = commandActor(),
+): Keyring {
+  const generate = () => generateNewKey(environment);
+  const actNow = (): Act => ({ actor, nowMs: clock() });
 
   return {
-    async issue({ account, plan, scopes: granted, lifetimeMs }) {
+    async issue({ account, plan, name = null, scopes: granted, lifetimeMs }) {
       const { key, newKey } = generate();
       const stored = await database.transact(issueKey, {
         newKey,
         account: account ?? `account-${randomText(8)}`,
         plan,
+        name,
         scopes: granted ?? partnerScopes,
         lifetimeMs,
-        nowMs: clock(),
+        act: actNow(),
       });
       return { ...stored, key };
     },
 
     async issueFirst(account, plan) {
       const { key, newKey } = generate();
-      const stored = await database.transact(issueFirstKey, { newKey, account, plan, nowMs: clock() });
+      const stored = await database.transact(issueFirstKey, { newKey, account, plan, act: actNow() });
       return stored && { ...stored, key };
     },
 
     async rotate(id, overlapMs) {
       const { key, newKey } = generate();
-      const stored = await database.transact(rotateKey, { newKey, id, overlapMs, nowMs: clock() });
+      const stored = await database.transact(rotateKey, { newKey, id, overlapMs, act: actNow() });
       return { ...stored, key };
     },
 
     async revoke(id) {
-      await database.transact(revokeKey, { id, nowMs: clock() });
+      await database.transact(revokeKey, { id, act: actNow() });
     },
 
-    list: () => listKeys(database, clock()),
+    list: (account = null) => listKeys(database, account, int64Max, clock()),
+    listNewest: (account, count) => listKeys(database, account, BigInt(count), clock()),
 
     async listForeign(count) {
       const pattern = `as_${environment}_%`;
@@ -112,18 +141,62 @@ export function createKeyring(database: Database, clock: Clock, environment: Key
   };
 }
 
-async function listKeys(database: Database, nowMs: number): Promise<ListedKey[]> {
-  const rows = await database.read(selectKeys, {});
-  return rows.map((row) => ({
+/** Generates the text of a key, and the parts of it that are stored. */
+export function generateNewKey(environment: KeyEnvironment): {
+  readonly key: string;
+  readonly newKey: NewKey;
+} {
+  const key = generateKey(environment);
+  const id = `key_${randomText(16)}`;
+  return { key, newKey: { id, secretHash: hashKey(key), visibleStart: visibleStart(key) } };
+}
+
+async function listKeys(
+  database: Database,
+  account: string | null,
+  count: bigint,
+  nowMs: number,
+): Promise<ListedKey[]> {
+  if (account === null) return (await database.read(selectKeys, {})).map((row) => toListedKey(row, nowMs));
+  const rows = await database.read(selectNewestKeys, { account, count });
+  if (rows.length === 0) await requireAccount(database, account);
+  return rows.toReversed().map((row) => toListedKey(row, nowMs));
+}
+
+async function requireAccount(database: Database, name: string): Promise<void> {
+  const [row] = await database.read(selectAccount, { name });
+  if (row === undefined) throw noSuchAccount(name);
+}
+
+interface KeyRow {
+  readonly id: string;
+  readonly visible_start: string;
+  readonly name: string | null;
+  readonly account_name: string;
+  readonly plan: string;
+  readonly scopes: string;
+  readonly created_at_ms: bigint;
+  readonly expires_at_ms: bigint | null;
+  readonly revoked_at_ms: bigint | null;
+  readonly last_used_at_ms: bigint | null;
+  readonly banned_until_ms: bigint | null;
+}
+
+function toListedKey(row: KeyRow, nowMs: number): ListedKey {
+  const state = readState(row, nowMs);
+  const isBanned = (row.banned_until_ms ?? 0n) > nowMs && state !== 'expired' && state !== 'revoked';
+  return {
     id: row.id,
     visibleStart: row.visible_start,
+    name: row.name,
     account: row.account_name,
     plan: row.plan as PlanName,
-    state: readState(row, nowMs),
+    state: isBanned ? 'banned' : state,
+    bannedUntilMs: isBanned ? Number(row.banned_until_ms) : null,
     scopes: readScopes(row.scopes),
     createdAtMs: Number(row.created_at_ms),
     expiresAtMs: row.expires_at_ms === null ? null : Number(row.expires_at_ms),
     revokedAtMs: readRevocation(row),
     lastUsedAtMs: row.last_used_at_ms === null ? null : Number(row.last_used_at_ms),
-  }));
+  };
 }

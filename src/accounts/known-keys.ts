@@ -2,18 +2,18 @@ import { hourMs } from '../clock.ts';
 
 /** How long a key stays known after it was found valid (contract section 6). */
 export const knownMs = hourMs;
-/** How many keys are known at most, each in about 150 bytes; beyond it the one read longest ago is forgotten. */
+/** The most known keys, each in about 150 bytes. Beyond it, the key that was read longest ago is forgotten. */
 export const knownKeysMax = 100_000;
 
-/** The keys that this instance has found valid: only they and their number fill it, whatever strangers send. */
+/** The keys that this instance has found valid. Unknown keys cannot fill it. */
 export interface KnownKeys {
-  /** Notes what a read of a key found. */
+  /** Records the result of reading a key. */
   note(text: string, isValid: boolean, nowMs: number): void;
-  /** Whether the key was found valid within `knownMs`, and its last read did not refuse it. */
+  /** Whether the key was found valid within `knownMs` and not refused since. */
   has(text: string, nowMs: number): boolean;
 }
 
-/** No key is known yet. */
+/** Creates an empty set of known keys. */
 export function createKnownKeys(keysMax = knownKeysMax): KnownKeys {
   const validAtMs = new Map<string, number>();
 

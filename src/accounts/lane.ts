@@ -1,19 +1,19 @@
-/** How many tasks of a lane run at once, and how many wait for their turn. */
+/** How many tasks of a lane run at once, and how many may wait. */
 export interface LaneBounds {
   readonly runningMax: number;
   readonly waitingMax: number;
   readonly waitingPerAddressMax: number;
 }
 
-/** Runs a bounded number of tasks at once. Fair queueing: the addresses of the tasks that wait take turns. */
+/** Runs a bounded number of tasks at once. Fair queueing: the addresses of waiting tasks take turns. */
 export interface Lane {
-  /** Runs a task in its turn and gives its result; null at once if no more tasks of this address may wait. */
+  /** Runs a task in its turn and returns its result. Returns null at once if no more tasks of this address may wait. */
   run<T>(address: string, task: () => Promise<T>): Promise<T | SentAway> | null;
-  /** Ends the wait of all tasks of an address, without running them. */
+  /** Removes all waiting tasks of an address without running them. */
   sendAway(address: string): void;
 }
 
-/** In place of the result of a task that has not run. */
+/** The result of a task that was removed. */
 export const sentAway = Symbol('sent away');
 /** The type of `sentAway`. */
 export type SentAway = typeof sentAway;
@@ -23,9 +23,9 @@ interface Waiting {
   leave(): void;
 }
 
-/** A lane in which nothing runs yet. */
+/** Creates an empty lane. */
 export function createLane({ runningMax, waitingMax, waitingPerAddressMax }: LaneBounds): Lane {
-  /** In the order of their turns. */
+  /** In the order of the turns. */
   const queues = new Map<string, Waiting[]>();
   let running = 0;
   let waiting = 0;

@@ -1,28 +1,28 @@
-/** What is remembered of a key, for as long as it may be. */
+/** The remembered result of reading a key. */
 export interface Remembered<T> {
   readonly value: T;
   readonly accountId: bigint;
   readonly readAtMs: number;
-  /** From then on the key must be read again. */
+  /** When the key must be read again. */
   readonly staleAtMs: number;
 }
 
-/** What was read of keys, by their text. */
+/** The results of reading keys, by the text of the key. */
 export interface RememberedKeys<T> {
-  /** What is remembered of a key; null if it must be read, or if the clock was set back behind its reading. */
+  /** The remembered result. Null if the key must be read, or if the clock was set back to before its reading. */
   find(text: string, nowMs: number): T | null;
   put(text: string, entry: Remembered<T>): void;
-  /** Drops the keys of an account, or all where it is null. */
+  /** Drops the keys of an account, or all keys if it is null. */
   drop(accountId: bigint | null): void;
 }
 
-/** How many keys are remembered at most, each in about 500 bytes; the one read first is forgotten first. */
+/** The most remembered keys, each in about 500 bytes. The key that was read first is forgotten first. */
 export const rememberedKeysMax = 20_000;
 
-/** An empty memory of at most `keysMax` keys. */
+/** Creates an empty memory for at most `keysMax` keys. */
 export function createRememberedKeys<T>(keysMax: number): RememberedKeys<T> {
   const entries = new Map<string, Remembered<T>>();
-  /** By account, as one change of many accounts is told of account by account. */
+  /** The key texts of each account, so that dropping an account is fast. */
   const textsOf = new Map<bigint, Set<string>>();
 
   function dropOne(text: string): void {

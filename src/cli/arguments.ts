@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { accountNameRule, isAccountName, parseScopes, type Scope } from '../accounts/account.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../clock.ts';
 import { int64Max, int64Min, parseCanonicalInt64 } from '../int64.ts';
+import { isReference } from '../orders/order.ts';
 import {
   type CustomNumbers,
   limitMax,
@@ -14,7 +15,10 @@ import {
 const unitMs = { s: secondMs, m: minuteMs, h: hourMs, d: dayMs, w: 7 * dayMs };
 const durationMsMax = 100 * 365 * dayMs;
 
-/** Milliseconds of a duration such as `90s`, `15m`, `24h`, `30d`, `2w`; at most 100 years. Throws commander's error. */
+/**
+ * Parses a duration such as `90s`, `15m`, `24h`, `30d` or `2w` to milliseconds; at most 100 years. Throws commander's
+ * error.
+ */
 export function parseDuration(text: string): number {
   if (text === '0') return 0;
   const [, count = '', unit = ''] = /^(\d{1,10})([smhdw])$/.exec(text) ?? [];
@@ -25,10 +29,10 @@ export function parseDuration(text: string): number {
   );
 }
 
-/** A duration of at least one second. */
+/** Parses a duration of at least one second. */
 export function parseLifetime(text: string): number {
   const durationMs = parseDuration(text);
-  if (durationMs === 0) throw new InvalidArgumentError('It must be longer than nothing.');
+  if (durationMs === 0) throw new InvalidArgumentError('It must be at least one second.');
   return durationMs;
 }
 
@@ -43,6 +47,14 @@ export function parseAccountName(text: string): string {
   throw new InvalidArgumentError(`${accountNameRule.replace(/^a/, 'A')}.`);
 }
 
+/** Checks a name by the rules of contract section 2. */
+export function parseName(text: string): string {
+  if (isReference(text)) return text;
+  throw new InvalidArgumentError(
+    'It must have 1 to 255 characters, not all white space, no control characters.',
+  );
+}
+
 function parseLimit(text: string): number {
   if (/^[1-9]\d{0,12}$/.test(text) && Number(text) <= limitMax) return Number(text);
   throw new InvalidArgumentError(`It must be a whole number from 1 to ${limitMax}.`);
@@ -53,14 +65,14 @@ function parseOpenHolds(text: string): number {
   throw new InvalidArgumentError(`It must be a whole number from 1 to ${openHoldsMax}.`);
 }
 
-/** An id that the store assigned. */
+/** Parses an id that the store assigned. */
 export function parseInt64Id(text: string): bigint {
   const id = parseCanonicalInt64(text);
   if (id === null) throw new InvalidArgumentError('It must be an id in decimal digits.');
   return id;
 }
 
-/** Any int64, in decimal digits. */
+/** Parses any int64 in decimal digits. */
 export function parseInt64(text: string): bigint {
   const value = parseCanonicalInt64(text);
   if (value === null)
@@ -74,7 +86,7 @@ export interface JsonOption {
   readonly json?: true;
 }
 
-/** The options that name a plan; a command adds them all. */
+/** The options of a plan. A command adds them all. */
 export const planOptions = [
   new Option('--plan <plan>', 'the plan of the account').choices(planNames),
   new Option('--per-minute <count>', 'requests per minute, for enterprise').argParser(parseLimit),
@@ -89,7 +101,7 @@ export interface PlanOptions {
   readonly openHolds?: number;
 }
 
-/** The plan that the options name, null where they name none. Ends a command with an error where they do not agree. */
+/** The plan of the options, or null without them. Exits with an error if the options contradict each other. */
 export function readPlanOptions({ plan, ...numbers }: PlanOptions, command: Command): Plan | null {
   const { perMinute, perDay, openHolds } = numbers;
   const custom: Partial<CustomNumbers> = {

@@ -1,22 +1,26 @@
-import type { Violation } from '../schema.ts';
+import { stringifyExactJson } from '../exact-json.ts';
+import { toPrintable } from '../observability/printable.ts';
+import type { BadField } from '../pets/pet-import.ts';
 
-/** The rules that the rows of a file break: all are counted, a bounded number is kept to be shown. */
+/** The rows of a file that break a rule. It counts all, and keeps a bounded number to show. */
 export interface BadRows {
-  add(line: number, violations: readonly Violation[]): void;
-  /** How many rows are bad. */
+  add(line: number, violations: readonly BadField[]): void;
+  /** The number of bad rows. */
   count(): number;
-  /** The first verdicts for people, one a line, and how many more there are; empty if there is none. */
+  /** The first verdicts, one a line, and the number of the others; empty without bad rows. */
   toText(): string;
-  /** The first verdicts for programs, and the number of all. */
+  /** The first verdicts and the number of all, for --json. */
   toJson(): { readonly errors: readonly Verdict[]; readonly errorsTotal: number };
 }
 
-interface Verdict extends Violation {
+interface Verdict extends BadField {
   readonly line: number;
 }
 
 const printedMax = 20;
 const keptMax = 1_000;
+/** How many characters of a value are printed. */
+const shownValueMax = 60;
 
 export function createBadRows(): BadRows {
   let rows = 0;
@@ -39,6 +43,13 @@ export function createBadRows(): BadRows {
   };
 }
 
-function toLine({ line, field, rule }: Verdict): string {
-  return field === null ? `line ${line}: ${rule}` : `line ${line}: ${field} ${rule}`;
+function toLine(verdict: Verdict): string {
+  const { line, field, rule } = verdict;
+  const value = 'value' in verdict ? `, not ${showValue(verdict.value)}` : '';
+  return field === null ? `line ${line}: ${rule}` : `line ${line}: ${field} ${rule}${value}`;
+}
+
+function showValue(value: unknown): string {
+  const text = stringifyExactJson(value);
+  return toPrintable(text.length <= shownValueMax ? text : `${text.slice(0, shownValueMax)}…`);
 }

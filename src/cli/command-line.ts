@@ -5,10 +5,14 @@ import { parseConfig } from '../config.ts';
 import { AppError, OperatorError, UsageError } from '../errors.ts';
 import { toPrintable } from '../observability/printable.ts';
 import { redactKeys } from '../observability/redact-keys.ts';
+import { requireStore } from '../storage/require-store.ts';
 import { openStore } from '../store.ts';
 import { accountsCommand } from './accounts.ts';
+import { auditCommand } from './audit.ts';
 import { backupCommand } from './backup.ts';
+import { bansCommand } from './bans.ts';
 import { completionCommand } from './completion.ts';
+import { consoleCommand } from './console.ts';
 import type { CommandContext, Lifetime } from './context.ts';
 import { doctorCommand } from './doctor.ts';
 import { exportCommand } from './export-command.ts';
@@ -17,8 +21,10 @@ import { keysCommand } from './keys.ts';
 import { migrateCommand } from './migrate.ts';
 import { ordersCommand } from './orders.ts';
 import { petsCommand } from './pets.ts';
+import { restoreCommand } from './restore.ts';
 import { serveCommand } from './serve.ts';
 import type { Terminal } from './terminal.ts';
+import { webhooksCommand } from './webhooks.ts';
 
 export interface CommandLineOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -28,25 +34,25 @@ export interface CommandLineOptions {
 }
 
 /**
- * Runs one command line and gives the exit code: 0, 2 for a mistake of usage, 1 for any other. A mistake is told in
- * one line on standard error, never by a stack trace.
+ * Runs one command line and returns the exit code: 0, 2 for a usage error, 1 for any other error. An error is one line
+ * on standard error, never a stack trace.
  */
 export async function runCommandLine(argv: readonly string[], options: CommandLineOptions): Promise<number> {
   const { terminal, lifetime } = options;
-  const tell = (error: unknown) => terminal.stderr.write(toOneLine(`error: ${describeFailure(error)}`));
-  lifetime.onCrash(tell);
+  const report = (error: unknown) => terminal.stderr.write(toOneLine(`error: ${describeFailure(error)}`));
+  lifetime.onCrash(report);
   try {
     await buildProgram(createContext(options)).parseAsync(argv, { from: 'user' });
     return 0;
   } catch (error) {
-    // Commander has told its errors already; asking for help is one of them.
+    // Commander has already printed its errors. It also throws after --help, with exit code 0.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    tell(error);
+    report(error);
     return error instanceof UsageError ? 2 : 1;
   }
 }
 
-/** The message of a failure, with the reason that lies behind it where there is one. */
+/** The message of an error, with its cause if there is one. */
 function describeFailure(error: unknown): string {
   if (error instanceof OperatorError) return error.message;
   if (!(error instanceof Error)) return `unexpected: ${error}`;
@@ -54,7 +60,7 @@ function describeFailure(error: unknown): string {
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
 }
 
-/** A mistake may be to have typed a key in place of its id. */
+/** Redacts keys, because an operator may have typed a key instead of its id. */
 function toOneLine(text: string): string {
   return `${toPrintable(redactKeys(text.trimEnd().replaceAll(/\s*\n\s*/g, ' ')))}\n`;
 }
@@ -67,8 +73,10 @@ function createContext(options: CommandLineOptions): CommandContext {
     clock,
     terminal,
     lifetime,
-    async withStore(task) {
-      const store = await openStore(readConfig(), clock);
+    async withStore(task, { makesStore = false } = {}) {
+      const config = readConfig();
+      if (!makesStore) await requireStore(config.databaseUrl);
+      const store = await openStore(config, clock);
       try {
         return await task(store);
       } finally {
@@ -85,11 +93,16 @@ function buildProgram(context: CommandContext): Command {
     .addCommand(serveCommand(context))
     .addCommand(keysCommand(context))
     .addCommand(accountsCommand(context))
+    .addCommand(bansCommand(context))
+    .addCommand(auditCommand(context))
     .addCommand(ordersCommand(context))
     .addCommand(petsCommand(context))
+    .addCommand(consoleCommand(context))
+    .addCommand(webhooksCommand(context))
     .addCommand(importCommand(context))
     .addCommand(exportCommand(context))
     .addCommand(backupCommand(context))
+    .addCommand(restoreCommand(context))
     .addCommand(migrateCommand(context))
     .addCommand(doctorCommand(context))
     .addCommand(completionCommand(context))
@@ -101,16 +114,15 @@ Examples:
   animal-store keys create --plan free
   animal-store import animals.csv
 
-The exit code is 0 where all went well, 1 where something did not, 2 for a
-mistake in the command line; one line on standard error says what it was.
-Colours are for a terminal alone, and not where NO_COLOR is set. The settings
-are environment variables: docs/settings.md lists them.`,
+The exit code is 0 for success, 1 for an error, 2 for a usage error. An error is
+one line on standard error. Output has colours only on a terminal, unless
+NO_COLOR is set. The settings are environment variables: see docs/settings.md.`,
     );
   configure(program, context.terminal);
   return program;
 }
 
-/** Commander hands its settings down only to commands that it makes itself. */
+/** Commander applies settings only to the commands that it creates itself. */
 function configure(command: Command, terminal: Terminal): void {
   const { stdout, stderr } = terminal;
   command.exitOverride().configureOutput({
@@ -122,7 +134,10 @@ function configure(command: Command, terminal: Terminal): void {
   for (const child of command.commands) configure(child, terminal);
 }
 
-/** For help on what is no command commander shows the usage as an error; parsed alone, the word is refused by name. */
+/**
+ * For help on an unknown command, commander prints the usage as an error. This parses the word alone, so that commander
+ * refuses it by name.
+ */
 function refuseUnknownTopic(command: Command, isError: boolean): string {
   const [, topic] = command.args;
   if (isError && topic !== undefined) command.parse([topic], { from: 'user' });

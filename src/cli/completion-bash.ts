@@ -13,7 +13,7 @@ export function writeBashCompletion(name: string, nodes: readonly CompletionNode
 _animal_store() {
   local current=$COMP_CWORD stem='' place='' words='' files='' index
   local word=\${COMP_WORDS[current]}
-  # bash parts a word at each : and =, and takes only what follows the last.
+  # bash splits a word at each : and =, and replaces only the part after the last.
   if [[ $word == : ]]; then
     stem=\${COMP_WORDS[current-1]}: word='' current=$((current - 1))
   elif [[ \${COMP_WORDS[current-1]} == : ]]; then
@@ -41,7 +41,7 @@ _animal_store() {
   COMPREPLY=($(compgen -W "$words" -- "$stem$word"))
   COMPREPLY=("\${COMPREPLY[@]#"$stem"}")
   if [[ -n $files && $word != -* ]]; then
-    # bash looks for files only where it is offered nothing else.
+    # bash completes files only if there are no other words.
     COMPREPLY=()
     compopt -o default 2>/dev/null || COMPREPLY=($(compgen -f -- "$word"))
   fi

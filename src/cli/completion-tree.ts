@@ -1,31 +1,34 @@
 import type { Command, Option } from 'commander';
 import { scopes } from '../accounts/account.ts';
 
-/** What may stand in a place: one of these words, the path of a file, or any text. */
+/** The values of an argument: one of these words, the path of a file, or any text. */
 export type Values = readonly string[] | 'file' | 'text';
 
-/** A word that a shell may offer. */
+/** A word that a shell can offer. */
 export interface Offer {
   readonly word: string;
   readonly description: string;
 }
 
-/** An option of a command; `values` is null where it takes none. */
+/** An option of a command; `values` is null if it takes none. */
 export interface OfferedOption extends Offer {
   readonly values: Values | null;
 }
 
-/** What may follow a command. */
+/** The completions of one command. */
 export interface CompletionNode {
-  /** The words that lead to it, the program's name left out, a blank before each: ` keys create`, and `` at the top. */
+  /**
+   * The words of the command without the program's name, each with a space before it: ` keys create`, and `` for the
+   * program.
+   */
   readonly place: string;
   readonly commands: readonly Offer[];
   readonly options: readonly OfferedOption[];
-  /** What its argument may be; null where it takes none. */
+  /** The values of its argument; null if it takes none. */
   readonly values: Values | null;
 }
 
-/** Every command below a program, the program first, as its own help has them. */
+/** Lists the program and every command below it, with the texts of their help. */
 export function listNodes(program: Command, place = ''): CompletionNode[] {
   const help = program.createHelp();
   const commands = help.visibleCommands(program);

@@ -50,7 +50,7 @@ function offerAll({ commands, options, values }: CompletionNode): string {
   return `offers=(${offers.join(' ')})${values === 'file' ? ' files=1' : ''}`;
 }
 
-/** What stands behind a colon is the description. */
+/** zsh takes the text after a colon as the description. */
 function describe({ word, description }: Offer): string {
   return quote(`${word}:${escapeColons(description)}`);
 }

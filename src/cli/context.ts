@@ -3,23 +3,29 @@ import type { Config } from '../config.ts';
 import type { Store } from '../store.ts';
 import type { Terminal } from './terminal.ts';
 
-/** What happens to the process from outside, or against its will. */
+/** Signals and crashes of the process. */
 export interface Lifetime {
-  /** Settles when the process is told to stop. */
+  /** Resolves on SIGTERM or SIGINT. */
   untilStopped(): Promise<void>;
-  /** Ends the process within a time, whatever it is doing then; sooner where nothing is left to do. */
+  /** Ends the process after `ms` even if it is busy, or earlier if it has nothing left to do. */
   endWithin(ms: number): void;
-  /** Has a failure that nobody caught told by `tell`, before the process ends with exit code 1. */
-  onCrash(tell: (error: unknown) => void): void;
+  /** Calls `report` with an uncaught error, before the process ends with exit code 1. */
+  onCrash(report: (error: unknown) => void): void;
 }
 
-/** What a command has to work with. */
+/** The dependencies of a command. */
 export interface CommandContext {
-  /** Reads the settings; throws OperatorError where one is wrong. */
+  /** Reads the settings. Throws OperatorError if one is wrong. */
   readonly readConfig: () => Config;
   readonly clock: Clock;
   readonly terminal: Terminal;
   readonly lifetime: Lifetime;
-  /** Opens the store for a task and closes it after. */
-  readonly withStore: <T>(task: (store: Store) => Promise<T>) => Promise<T>;
+  /**
+   * Opens the store for a task and closes it afterwards. Throws OperatorError if there is no store, unless the command
+   * creates one.
+   */
+  readonly withStore: <T>(
+    task: (store: Store) => Promise<T>,
+    options?: { readonly makesStore?: boolean },
+  ) => Promise<T>;
 }

@@ -1,6 +1,6 @@
 const numbers = new Intl.NumberFormat('en-US');
 
-/** A number of things as people read it: `1 animal`, `1,000,000 animals`. */
+/** A number with its noun: `1 animal`, `1,000,000 animals`. */
 export function countThings(count: number, thing: string): string {
   return `${numbers.format(count)} ${thing}${count === 1 ? '' : 's'}`;
 }

@@ -10,16 +10,16 @@ import { countThings } from './count-things.ts';
 import { writeJson } from './output.ts';
 import type { Terminal } from './terminal.ts';
 
-/** `doctor`: looks at all that the service stands on, and says what to do. */
+/** `doctor`: checks everything that the service depends on, and says how to solve problems. */
 export function doctorCommand({ readConfig, clock, terminal }: CommandContext): Command {
   return new Command('doctor')
-    .description('check settings, store, Redis, clock, ports and files, and say what to do; changes nothing')
+    .description('check settings, store, Redis, clock, ports and files, and say what to do, without changes')
     .addOption(jsonOption)
     .addHelpText(
       'after',
       `
-It ends with 0 where there is no problem, with 1 where there is one; warnings
-alone are no problem. Run it as the user of the service, with its settings.
+The exit code is 0 without problems and 1 with problems. Warnings are not
+problems. Run it as the user of the service, with the settings of the service.
 
 Examples:
   animal-store doctor
@@ -37,7 +37,7 @@ Examples:
     });
 }
 
-/** What others say, such as a server, may hold anything. */
+/** Texts from outside, such as the version of a server, may contain control characters. */
 function toShown({ is, todo, ...finding }: Finding): Finding {
   const show = (text: string) => toPrintable(redactKeys(text));
   return { ...finding, is: show(is), todo: todo === null ? null : show(todo) };

@@ -15,15 +15,15 @@ export interface ExportOptions {
   /** A path; undefined writes to standard output. */
   readonly output?: string | undefined;
   readonly withoutIds: boolean;
-  /** Whether a file that is there may be replaced. */
+  /** Whether to replace a file that exists. */
   readonly force: boolean;
   readonly json: boolean;
 }
 
 /**
- * Writes every animal, oldest first, to standard output or, whole or not at all, to a file. What keeps standard output
- * from being written, such as a reader that has seen enough, ends the export and is its owner's to tell. Throws
- * OperatorError where the file is there already or cannot be written.
+ * Writes every animal, oldest first, to standard output or to a file. A failed export leaves no file. An error of
+ * standard output ends the export, but main.ts reports it. Throws OperatorError if the file exists already or cannot be
+ * written.
  */
 export async function exportFile(
   catalogue: Catalogue,

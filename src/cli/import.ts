@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { extname } from 'node:path';
+import { basename } from 'node:path';
+import type { Act } from '../audit/act.ts';
 import { OperatorError, OutcomeUnknownError, UsageError } from '../errors.ts';
 import type { Catalogue } from '../pets/catalogue.ts';
 import type { LoadedCounts, LoadedPet } from '../pets/load-pets.ts';
@@ -8,40 +9,37 @@ import { type PetFileFormat, readPets } from '../pets/pet-import.ts';
 import { type BadRows, createBadRows } from './bad-rows.ts';
 import { countThings } from './count-things.ts';
 import { writeJson } from './output.ts';
+import { formatOfEnding } from './pet-file-endings.ts';
 import { startProgress } from './progress.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface ImportOptions {
   /** A path, or `-` for standard input. */
   readonly file: string;
-  /** Undefined goes by the file's ending. */
+  /** If undefined, the file's ending decides. */
   readonly format?: PetFileFormat | undefined;
-  /** Whether the good rows are written although there are bad ones. */
+  /** Whether to import the valid rows even if there are bad ones. */
   readonly skipInvalid: boolean;
-  /** Whether everything is checked and nothing is written. */
+  /** Whether to check everything and write nothing. */
   readonly dryRun: boolean;
   readonly json: boolean;
+  /** Who imports, for the audit log. */
+  readonly act: Act;
 }
 
 const readBytesMax = 262_144;
-const formatsOfEndings: Readonly<Record<string, PetFileFormat>> = {
-  '.csv': 'csv',
-  '.ndjson': 'ndjson',
-  '.jsonl': 'ndjson',
-};
 
 /**
- * Adds the animals of a file to the catalogue and changes those that it names by id, all or none, and tells of every bad row.
- * Throws OperatorError, with
- * nothing written, where the file cannot be read or has a bad row that is not to be skipped; OutcomeUnknownError as
- * `load` does (database.ts).
+ * Imports the animals of a file. A row without an id adds an animal; a row with an id changes that animal. Either all
+ * rows are applied or none. Reports bad rows. Throws OperatorError, with nothing written, if the file is unreadable or
+ * has a bad row that `skipInvalid` does not allow. Throws OutcomeUnknownError as `load` does (database.ts).
  */
 export async function importFile(
   catalogue: Catalogue,
   options: ImportOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const { file, json, skipInvalid, dryRun } = options;
+  const { file, json, skipInvalid, dryRun, act } = options;
   const format = options.format ?? guessFormat(file);
   const startedMs = performance.now();
   const badRows = createBadRows();
@@ -55,6 +53,7 @@ export async function importFile(
       onWrite: progress.beginWriting,
       onBadChange: (line, field, rule) => badRows.add(line, [{ field, rule }]),
       check: rows.check,
+      audited: { act, source: nameSource(basename(file)), countRefused: badRows.count },
       isDryRun: dryRun,
     });
     skipped = badRows.count();
@@ -72,7 +71,7 @@ export async function importFile(
   const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1);
   const left = skipInvalid ? `, skipped ${countThings(skipped, 'invalid row')}` : '';
   terminal.stdout.write(
-    `${describeCounts(counts, dryRun)} from ${nameSource(file)} in ${seconds} s${left}\n`,
+    `${describeCounts(counts, dryRun)} from ${nameSource(file)} in ${seconds} s${left}${rows.count() === 0 ? ': it has no rows' : ''}\n`,
   );
 }
 
@@ -83,16 +82,16 @@ function describeCounts({ added, changed }: LoadedCounts, isDryRun: boolean): st
 }
 
 function guessFormat(file: string): PetFileFormat {
-  const format = formatsOfEndings[extname(file).toLowerCase()];
-  if (format !== undefined) return format;
+  const format = formatOfEnding(file);
+  if (format !== null) return format;
   throw new UsageError(`the format of ${nameSource(file)} is not known: add --format csv or --format ndjson`);
 }
 
-/** Counts the good rows, and refuses all if one was bad, unless bad rows are skipped. */
+/** Counts the valid rows. Throws if a row was bad, unless bad rows are skipped. */
 function createRowCheck(badRows: BadRows, skipInvalid: boolean) {
   let goodCount = 0;
 
-  /** Bad changes are known only when all rows were read; they were counted as good ones till then. */
+  /** Bad changes are known only after all rows were read. Until then they count as valid. */
   function check(badBefore = 0): void {
     const badCount = badRows.count();
     if (skipInvalid || badCount === 0) return;
@@ -100,7 +99,7 @@ function createRowCheck(badRows: BadRows, skipInvalid: boolean) {
     throw new OperatorError(`${badCount} of ${rows} are invalid; --skip-invalid imports the others`);
   }
 
-  /** Passes batches on until a row was bad; reads on to the end, for the other verdicts, and then throws. */
+  /** Yields batches until a row is bad. Then it reads on to find all bad rows, and throws at the end. */
   async function* pass(batches: AsyncIterable<readonly LoadedPet[]>) {
     for await (const pets of batches) {
       goodCount += pets.length;
@@ -109,7 +108,7 @@ function createRowCheck(badRows: BadRows, skipInvalid: boolean) {
     check(badRows.count());
   }
 
-  return { pass, check: () => check() };
+  return { pass, check: () => check(), count: () => goodCount + badRows.count() };
 }
 
 async function* readBytes(file: string, { stdin }: Terminal, onRead: (bytes: number) => void) {
@@ -126,7 +125,7 @@ async function* readBytes(file: string, { stdin }: Terminal, onRead: (bytes: num
   }
 }
 
-/** The bytes of a regular file, null where their number is not known beforehand. */
+/** The size of a regular file in bytes, or null if it is unknown. */
 async function measureFile(file: string): Promise<number | null> {
   const found = file === '-' ? null : await stat(file).catch(() => null);
   return found?.isFile() ? found.size : null;

@@ -1,41 +1,67 @@
 import { isOfEnvironment, keyEnvironmentOf } from '../accounts/api-key.ts';
-import type { IssuedKey, ListedKey } from '../accounts/keyring.ts';
+import type { IssuedKey, ListedKey, SuccessorKey } from '../accounts/keyring.ts';
 import { environments } from '../config.ts';
-import { formatTime, toIsoTime, writeJson, writeLine, writeTable } from './output.ts';
+import { formatTime, toIsoTime, writeJson, writeLine } from './output.ts';
+import { type Column, writeColumns } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Shows a key that has just been made: the only time that its text is to be had. */
-export function writeIssuedKey(terminal: Terminal, issued: IssuedKey, json?: true): void {
-  const { id, key, account, plan, scopes, expiresAtMs } = issued;
+/** Prints a new key. Its text is not available later. */
+export function writeIssuedKey(
+  terminal: Terminal,
+  issued: IssuedKey & Partial<SuccessorKey>,
+  json?: true,
+): void {
+  const { id, name, key, account, plan, scopes, expiresAtMs, oldEndsAtMs = null } = issued;
   if (json) {
-    writeJson(terminal, { id, key, account, plan, scopes, expiresAt: toIsoTime(expiresAtMs) });
+    const old = oldEndsAtMs === null ? {} : { oldKeyEndsAt: toIsoTime(oldEndsAtMs) };
+    writeJson(terminal, { id, name, key, account, plan, scopes, expiresAt: toIsoTime(expiresAtMs), ...old });
     return;
   }
   writeLine(terminal, `key      ${key}`);
   writeLine(terminal, `id       ${id}`);
+  if (name !== null) writeLine(terminal, `name     ${name}`);
   writeLine(terminal, `account  ${account}`);
   writeLine(terminal, `plan     ${plan}`);
   writeLine(terminal, `scopes   ${scopes.join(', ')}`);
   writeLine(terminal, `expires  ${formatTime(expiresAtMs)}`);
-  writeLine(terminal, `works in ${environmentOf(key)} (ENVIRONMENT) alone`);
+  writeLine(terminal, `works only with ENVIRONMENT=${environmentOf(key)}`);
+  if (oldEndsAtMs !== null) writeLine(terminal, `the old key works until ${toIsoTime(oldEndsAtMs)}`);
   writeLine(terminal, '');
   writeLine(terminal, 'Keep the key now: it is not stored and cannot be shown again.');
 }
 
-/** The environment that stands in the text of a key. */
+/** The environment in the text of a key. */
 function environmentOf(key: string): string {
   const found = environments.find((environment) => isOfEnvironment(key, keyEnvironmentOf[environment]));
   return found ?? 'no environment';
 }
 
-const headings = ['ID', 'KEY', 'ACCOUNT', 'PLAN', 'STATE', 'SCOPES', 'CREATED', 'EXPIRES', 'LAST USED'];
+export const keyColumns: readonly Column<ListedKey>[] = [
+  { heading: 'ID', cell: ({ id }) => id },
+  { heading: 'KEY', cell: ({ visibleStart }) => `${visibleStart}…`, leavesAt: 3 },
+  { heading: 'NAME', cell: ({ name }) => name ?? '-', leavesAt: 2 },
+  { heading: 'ACCOUNT', cell: ({ account }) => account },
+  { heading: 'PLAN', cell: ({ plan }) => plan, leavesAt: 5 },
+  { heading: 'STATE', cell: describeState },
+  { heading: 'SCOPES', cell: ({ scopes }) => scopes.join(','), leavesAt: 7 },
+  { heading: 'CREATED', cell: ({ createdAtMs }) => formatTime(createdAtMs), leavesAt: 6 },
+  { heading: 'EXPIRES', cell: ({ expiresAtMs }) => formatTime(expiresAtMs), leavesAt: 4 },
+  { heading: 'LAST USED', cell: ({ lastUsedAtMs }) => formatTime(lastUsedAtMs), leavesAt: 1 },
+];
 
-export function writeKeys(terminal: Terminal, keys: readonly ListedKey[], json?: true): void {
-  if (json) writeJson(terminal, keys.map(toJson));
-  else writeTable(terminal, headings, keys.map(toRow));
+function describeState({ state, bannedUntilMs }: ListedKey): string {
+  return bannedUntilMs === null ? state : `${state} until ${formatTime(bannedUntilMs)}`;
 }
 
-function toJson({ visibleStart, createdAtMs, expiresAtMs, revokedAtMs, lastUsedAtMs, ...key }: ListedKey) {
+/** Prints keys as a table, or as JSON. */
+export function writeKeys(terminal: Terminal, keys: readonly ListedKey[], json?: true): void {
+  if (json) writeJson(terminal, keys.map(keyToJson));
+  else writeColumns(terminal, keyColumns, keys);
+}
+
+/** A key for --json. */
+export function keyToJson(listed: ListedKey) {
+  const { visibleStart, createdAtMs, expiresAtMs, revokedAtMs, lastUsedAtMs, bannedUntilMs, ...key } = listed;
   return {
     ...key,
     start: visibleStart,
@@ -43,19 +69,6 @@ function toJson({ visibleStart, createdAtMs, expiresAtMs, revokedAtMs, lastUsedA
     expiresAt: toIsoTime(expiresAtMs),
     revokedAt: toIsoTime(revokedAtMs),
     lastUsedAt: toIsoTime(lastUsedAtMs),
+    bannedUntil: toIsoTime(bannedUntilMs),
   };
-}
-
-function toRow(key: ListedKey): string[] {
-  return [
-    key.id,
-    `${key.visibleStart}…`,
-    key.account,
-    key.plan,
-    key.state,
-    key.scopes.join(','),
-    formatTime(key.createdAtMs),
-    formatTime(key.expiresAtMs),
-    formatTime(key.lastUsedAtMs),
-  ];
 }

@@ -8,19 +8,19 @@ interface MigrateOptions extends JsonOption {
   readonly to?: string;
 }
 
-/** `migrate`: brings the store to the newest schema, as every start does too, or moves a store to another database. */
+/** `migrate`: updates the schema of the store, as every start does, or copies a store to another database. */
 export function migrateCommand(context: CommandContext): Command {
   return new Command('migrate')
-    .description('bring the store to the newest schema, as every start does too, or move one')
+    .description('update the schema of the store, as every start does, or move a store')
     .option('--from <address>', 'move the store at this address')
-    .option('--to <address>', 'to this one, where there must be none yet, or an empty one')
+    .option('--to <address>', 'to this address, which must have no store or an empty one')
     .addOption(jsonOption)
     .addHelpText(
       'after',
       `
 An address is sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE; a
-password can stand in PGPASSWORD instead. What is written to the old store after
-the start of a move is not moved.
+password can also be in PGPASSWORD. A move does not include changes to the old
+store after its start.
 
 Examples:
   animal-store migrate
@@ -37,7 +37,7 @@ Examples:
 }
 
 async function bringUpToDate({ withStore, terminal }: CommandContext, json?: true): Promise<void> {
-  const engine = await withStore(async ({ database }) => database.engine);
+  const engine = await withStore(async ({ database }) => database.engine, { makesStore: true });
   if (json) writeJson(terminal, { engine, schema: 'newest' });
   else writeLine(terminal, `the ${engine} store has the newest schema`);
 }

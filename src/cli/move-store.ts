@@ -5,14 +5,14 @@ import { startRowProgress } from './row-progress.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface MoveOptions {
-  /** The address of the store to move, as `DATABASE_URL` has it; it stays as it is. */
+  /** The `DATABASE_URL` of the store to move, which stays unchanged. */
   readonly from: string;
-  /** The address of an empty one. */
+  /** The `DATABASE_URL` of an empty store. */
   readonly to: string;
   readonly json: boolean;
 }
 
-/** Moves a whole store to another database and tells what was moved. Throws as copyStore does. */
+/** Copies a whole store to another database and reports what it copied. Throws as copyStore does. */
 export async function moveStore({ from, to, json }: MoveOptions, terminal: Terminal): Promise<void> {
   const startedMs = performance.now();
   const progress = startRowProgress(terminal);

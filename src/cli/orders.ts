@@ -1,19 +1,20 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { commandActor } from '../audit/command-actor.ts';
 import { AppError, OperatorError } from '../errors.ts';
-import { isReference, type Order, type OrderStatus, orderStatuses } from '../orders/order.ts';
-import type { OrderReader, Orders } from '../orders/orders.ts';
-import { type JsonOption, jsonOption, parseInt64Id } from './arguments.ts';
+import { type Acts, createActs, everyAccount } from '../operator/acts/acts.ts';
+import { type Order, type OrderStatus, orderStatuses } from '../orders/order.ts';
+import type { Orders } from '../orders/orders.ts';
+import type { Store } from '../store.ts';
+import { type JsonOption, jsonOption, parseAccountName, parseInt64Id, parseName } from './arguments.ts';
 import type { CommandContext } from './context.ts';
-import { writeJson, writeLine, writeTable } from './output.ts';
-import type { Terminal } from './terminal.ts';
+import { formatTime, writeJson, writeLine } from './output.ts';
+import { type Column, writeColumns } from './table.ts';
 
-/** An operator sees and changes the orders of every account. */
-const operator: OrderReader = { accountId: 0n, isManager: true };
 const pageRows = 100;
 const listedDefault = 100;
 const listedMax = 10_000;
 
-/** `orders`: what is reserved and sold. */
+/** `orders`: the orders of all accounts. */
 export function ordersCommand(context: CommandContext): Command {
   return new Command('orders')
     .description('list orders and cancel them')
@@ -29,50 +30,57 @@ interface ListOptions extends JsonOption {
   readonly status?: OrderStatus;
   readonly pet?: bigint;
   readonly reference?: string;
+  readonly account?: string;
   readonly limit: number;
 }
 
 function listCommand({ withStore, terminal }: CommandContext): Command {
   return new Command('list')
-    .description('list the orders of all accounts, the newest first')
+    .description('list the orders of all accounts, newest first')
     .addOption(new Option('--status <status>', 'only orders of this status').choices(orderStatuses))
     .option('--pet <id>', 'only orders for this animal', parseInt64Id)
-    .option('--reference <text>', 'only orders with this reference', parseReference)
+    .option('--reference <text>', 'only orders with this reference', parseName)
+    .option('--account <name>', 'only orders of this account', parseAccountName)
     .option('--limit <count>', `how many at most, up to ${listedMax}`, parseCount, listedDefault)
     .addOption(jsonOption)
     .addHelpText(
       'after',
-      '\nExamples:\n  animal-store orders list\n  animal-store orders list --status reserved --json\n  animal-store orders list --pet 42',
+      '\nExamples:\n  animal-store orders list\n  animal-store orders list --status reserved --json\n  animal-store orders list --pet 42\n  animal-store orders list --account Acme',
     )
     .action(async ({ json, ...options }: ListOptions) => {
-      const found = await withStore(({ orders }) => list(orders, options));
+      const found = await withStore((store) => list(store, options));
       if (json) writeJson(terminal, found);
-      else writeOrderTable(terminal, found);
+      else writeColumns(terminal, columns, found);
     });
 }
 
-function cancelCommand({ withStore, terminal }: CommandContext): Command {
+function cancelCommand({ withStore, terminal, clock }: CommandContext): Command {
   return new Command('cancel')
     .description('cancel a reserved order; its animal is available again')
     .argument('<id>', 'the id of the order, as in orders list', parseInt64Id)
     .addOption(jsonOption)
     .addHelpText('after', '\nExample:\n  animal-store orders cancel 7')
     .action(async (id: bigint, { json }: JsonOption) => {
-      const order = await withStore(({ orders }) => cancel(orders, id));
+      const order = await withStore((store) => cancel(createActs(store, clock, commandActor()), id));
       if (json) writeJson(terminal, order);
       else writeLine(terminal, `the order ${id} is cancelled`);
     });
 }
 
-async function list(orders: Orders, { status, pet, reference, limit }: ListOptions): Promise<Order[]> {
-  const filters = { status: status ?? null, petId: pet ?? null, reference: reference ?? null };
+async function list(
+  { orders, accounts }: Pick<Store, 'orders' | 'accounts'>,
+  options: ListOptions,
+): Promise<Order[]> {
+  const { status, pet, reference, account, limit } = options;
+  const ofAccount = account === undefined ? null : await accounts.findId(account);
+  const filters = { status: status ?? null, petId: pet ?? null, reference: reference ?? null, ofAccount };
   const found: Order[] = [];
   let newestId: bigint | null = null;
   do {
     const rows = Math.min(pageRows, limit - found.length);
     const page: Awaited<ReturnType<Orders['list']>> = await orders.list(
       { ...filters, limit: rows, newestId },
-      operator,
+      everyAccount,
     );
     found.push(...page.orders);
     newestId = page.nextNewestId;
@@ -80,36 +88,32 @@ async function list(orders: Orders, { status, pet, reference, limit }: ListOptio
   return found;
 }
 
-async function cancel(orders: Orders, id: bigint): Promise<Order> {
+async function cancel(acts: Acts, id: bigint): Promise<Order> {
   try {
-    return await orders.close('cancel', id, operator);
+    return await acts.closeOrder('cancel', id);
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'not_found') throw error;
     throw new OperatorError(`there is no order "${id}": "orders list" shows them`);
   }
 }
 
-const headings = ['ID', 'ANIMAL', 'STATUS', 'ACCOUNT', 'REFERENCE', 'CREATED', 'EXPIRES', 'CLOSED'];
+const columns: readonly Column<Order>[] = [
+  { heading: 'ID', cell: ({ id }) => String(id) },
+  { heading: 'ANIMAL', cell: ({ petId }) => String(petId) },
+  { heading: 'STATUS', cell: ({ status }) => status },
+  { heading: 'ACCOUNT', cell: ({ account }) => account ?? '-' },
+  { heading: 'REFERENCE', cell: ({ reference }) => reference ?? '-', leavesAt: 1 },
+  { heading: 'CREATED', cell: ({ createdAt }) => toMinute(createdAt), leavesAt: 4 },
+  { heading: 'EXPIRES', cell: ({ expiresAt }) => toMinute(expiresAt), leavesAt: 2 },
+  {
+    heading: 'CLOSED',
+    cell: ({ closedAt }) => (closedAt === undefined ? '-' : toMinute(closedAt)),
+    leavesAt: 3,
+  },
+];
 
-function writeOrderTable(terminal: Terminal, orders: readonly Order[]): void {
-  const rows = orders.map(({ id, petId, status, account, reference, createdAt, expiresAt, closedAt }) => [
-    String(id),
-    String(petId),
-    status,
-    account ?? '-',
-    reference ?? '-',
-    createdAt,
-    expiresAt,
-    closedAt ?? '-',
-  ]);
-  writeTable(terminal, headings, rows);
-}
-
-function parseReference(text: string): string {
-  if (isReference(text)) return text;
-  throw new InvalidArgumentError(
-    'It must have 1 to 255 characters, not all white space, no control characters.',
-  );
+function toMinute(time: string): string {
+  return formatTime(Date.parse(time));
 }
 
 function parseCount(text: string): number {

@@ -1,5 +1,7 @@
 import { Command, Option } from 'commander';
+import { commandActor } from '../audit/command-actor.ts';
 import { AppError, OperatorError, UsageError } from '../errors.ts';
+import { createActs } from '../operator/acts/acts.ts';
 import { findPatchViolations, type Pet, type PetPatch, type PetStatus, petStatuses } from '../pets/pet.ts';
 import { describeViolations } from '../schema.ts';
 import { type JsonOption, jsonOption, parseInt64, parseInt64Id } from './arguments.ts';
@@ -7,7 +9,7 @@ import type { CommandContext } from './context.ts';
 import { writeJson, writeLine } from './output.ts';
 import type { Terminal } from './terminal.ts';
 
-/** `pets`: one animal at a time. */
+/** `pets`: shows and changes single animals. */
 export function petsCommand(context: CommandContext): Command {
   return new Command('pets')
     .description('show, change and delete an animal')
@@ -39,9 +41,9 @@ interface EditOptions extends JsonOption {
   readonly status?: PetStatus;
 }
 
-function editCommand({ withStore, terminal }: CommandContext): Command {
+function editCommand({ withStore, terminal, clock }: CommandContext): Command {
   return new Command('edit')
-    .description('change an animal; what is not named stays as it is')
+    .description('change an animal; other fields stay unchanged')
     .argument('<id>', 'the id of the animal', parseInt64Id)
     .option('--name <name>', 'its name')
     .option('--category-id <number>', 'its category', parseInt64)
@@ -53,19 +55,21 @@ function editCommand({ withStore, terminal }: CommandContext): Command {
     )
     .action(async (id: bigint, { json, ...patch }: EditOptions) => {
       checkPatch(id, patch);
-      const pet = await withStore(({ catalogue }) => act(id, () => catalogue.change(id, patch, null)));
+      const pet = await withStore((store) =>
+        act(id, () => createActs(store, clock, commandActor()).changePet(id, patch, null)),
+      );
       writePet(terminal, pet, json);
     });
 }
 
-function deleteCommand({ withStore, terminal }: CommandContext): Command {
+function deleteCommand({ withStore, terminal, clock }: CommandContext): Command {
   return new Command('delete')
     .description('delete an animal for good, unless an order owns it')
     .argument('<id>', 'the id of the animal', parseInt64Id)
     .addOption(jsonOption)
     .addHelpText('after', '\nExample:\n  animal-store pets delete 42')
     .action(async (id: bigint, { json }: JsonOption) => {
-      await withStore(({ catalogue }) => act(id, () => catalogue.remove(id, null)));
+      await withStore((store) => act(id, () => createActs(store, clock, commandActor()).deletePet(id)));
       if (json) writeJson(terminal, { id, deleted: true });
       else writeLine(terminal, `the animal ${id} is deleted`);
     });
@@ -78,7 +82,7 @@ function checkPatch(id: bigint, patch: PetPatch): void {
   if (violations.length > 0) throw new UsageError(describeViolations(violations, 'the change'));
 }
 
-/** Runs an edit; what a client would be told is one line for an operator. */
+/** Runs an edit. An error that a client would get becomes a one-line error for the operator. */
 async function act<T>(id: bigint, edit: () => Promise<T>): Promise<T> {
   try {
     return await edit();

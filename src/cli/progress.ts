@@ -1,18 +1,20 @@
 import { SingleBar } from 'cli-progress';
 import type { Terminal } from './terminal.ts';
 
-/** A bar on standard error that shows how far a file has been read. */
+/** A progress bar on standard error for a file that is read. */
 export interface Progress {
   advance(bytes: number): void;
-  /** The reading has ended; shown before the writing keeps the process from drawing. */
+  /** Shows that the file is read and the writing begins. The writing blocks the process, so the bar cannot move then. */
   beginWriting(): void;
-  /** Takes the bar away. */
+  /** Removes the bar. */
   stop(): void;
 }
 
 const silent: Progress = { advance: () => undefined, beginWriting: () => undefined, stop: () => undefined };
 
-/** Starts a bar where standard error is a terminal; elsewhere nothing is shown. A total of null is not known. */
+/**
+ * Starts a bar if standard error is a terminal; otherwise shows nothing. `totalBytes` is null if the size is unknown.
+ */
 export function startProgress({ stderr }: Terminal, totalBytes: number | null): Progress {
   if (!stderr.isTTY) return silent;
   const format = totalBytes === null ? '{phase} {mib} MiB' : '{phase} [{bar}] {percentage} % of {mib} MiB';

@@ -2,14 +2,14 @@ import { SingleBar } from 'cli-progress';
 import { countThings } from './count-things.ts';
 import type { Terminal } from './terminal.ts';
 
-/** A bar on standard error that shows how many of all rows a phase of a work has done. */
+/** A progress bar on standard error for the rows of one phase. */
 export interface RowProgress {
   show(phase: string, rows: number, rowsTotal: number): void;
-  /** Takes the bar away. */
+  /** Removes the bar. */
   stop(): void;
 }
 
-/** Starts a bar where standard error is a terminal; elsewhere nothing is shown. */
+/** Starts a bar if standard error is a terminal; otherwise shows nothing. */
 export function startRowProgress({ stderr }: Terminal): RowProgress {
   if (!stderr.isTTY) return { show: () => undefined, stop: () => undefined };
   const bar = new SingleBar({

@@ -7,10 +7,10 @@ import type { CommandContext } from './context.ts';
 import { writeJson } from './output.ts';
 import type { Terminal } from './terminal.ts';
 
-/** How long a start may go on once the process is told to stop; what it has not done by then is undone with it. */
+/** How long a start may continue after SIGTERM. A transaction that is still open then is rolled back. */
 const startEndMsMax = 5 * secondMs;
 
-/** `serve`: runs the service until it is told to stop. */
+/** `serve`: runs the service until SIGTERM or SIGINT. */
 export function serveCommand({ readConfig, clock, terminal, lifetime }: CommandContext): Command {
   return new Command('serve')
     .description('run the service')
@@ -33,7 +33,7 @@ Examples:
       let isServing = false;
       stopped.then(() => {
         if (isServing) return;
-        log.info('stopping: the start is given up');
+        log.info('stopping: the start is cancelled');
         lifetime.endWithin(startEndMsMax);
       });
       const { startApp } = await import('../app.ts');
@@ -45,18 +45,18 @@ Examples:
       else writeWelcome(terminal, app, `${app.url}/v1`);
       log.info({ url: baseUrl, opsUrl: app.opsUrl, environment: config.environment }, `serving ${baseUrl}`);
       await stopped;
-      log.info('stopping: no more connections are taken');
+      log.info('stopping: no new connections are accepted');
       try {
         await app.close();
       } finally {
-        // A question to a name server, or a connection that a driver has lost sight of, would keep the process.
+        // A DNS query or a connection that a driver has leaked could keep the process alive.
         lifetime.endWithin(secondMs / 2);
       }
       log.info('stopped');
     });
 }
 
-/** Shows the first key, once, with a line to paste that adds an animal and lists it. */
+/** Shows the first key once, with a command that adds an animal and lists it. */
 function writeWelcome({ stdout }: Terminal, { firstKey }: App, localUrl: string): void {
   if (firstKey === null) return;
   const authorization = `-H 'Authorization: Bearer ${firstKey.key}'`;
@@ -64,7 +64,7 @@ function writeWelcome({ stdout }: Terminal, { firstKey }: App, localUrl: string)
   stdout.write(
     [
       '',
-      `The store is empty. Here is a key for it on the plan ${firstKey.plan}, shown this once:`,
+      `The store is empty. This is its first key, on the plan ${firstKey.plan}. It is shown only once:`,
       '',
       `  ${firstKey.key}`,
       '',

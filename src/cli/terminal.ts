@@ -1,14 +1,14 @@
 import type { Readable, Writable } from 'node:stream';
 
-/** Where a command writes. */
+/** An output stream of a command. */
 export type Output = Writable & {
-  /** True where a person looks on. */
+  /** True for a terminal. */
   readonly isTTY?: boolean;
-  /** Whether colours are shown there, and wanted: NO_COLOR says that they are not. Only a terminal has it. */
+  /** Whether the terminal supports colours and NO_COLOR is not set. Only terminals have it. */
   hasColors?(): boolean;
 };
 
-/** Where a command reads and writes. */
+/** The standard streams of a command. */
 export interface Terminal {
   readonly stdin: Readable;
   readonly stdout: Output;

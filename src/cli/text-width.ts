@@ -1,15 +1,15 @@
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** What terminals draw two columns wide: the scripts and forms that Unicode calls wide, and pictures. */
+/** Characters that terminals draw two columns wide: wide scripts, fullwidth forms and emoji. */
 const wide =
   /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}|\ufe0f/u;
-/** Halfwidth forms are narrow, whatever their script. */
+/** Halfwidth forms are one column wide in every script. */
 const halfwidth = /^[\uff61-\uffdc]/;
-/** A mark that stands on nothing. */
+/** Combining marks without a base character. */
 const unseen = /^\p{M}+$/u;
 const ascii = /^[ -~]*$/;
 
-/** How many columns a printable text takes on a terminal, as near as that can be told without asking it. */
+/** Estimates how many columns a printable text takes on a terminal. */
 export function measureWidth(text: string): number {
   if (ascii.test(text)) return text.length;
   return Array.from(segmenter.segment(text), ({ segment }) => measureGrapheme(segment)).reduce(

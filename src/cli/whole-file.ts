@@ -4,14 +4,16 @@ import { dirname } from 'node:path';
 import { OperatorError } from '../errors.ts';
 import { syncFolder } from '../storage/sync-folder.ts';
 
-/** The permissions of a file until it has its own, which the umask would narrow. */
+/** The permissions of a file until `chmod` sets its own. The umask would restrict those of `open`. */
 const ownerOnly = 0o600;
 
 /**
- * Writes a file under a temporary name beside it, and renames it when it is whole and on disk: at any moment there is
- * the old file, or none, or the new one. `write` finds an empty file, which has the permissions `mode` already; without
- * a `mode` it has those that the umask leaves. Throws OperatorError when the file exists and is not to be replaced, or
- * cannot be written; passes on what `write` throws.
+ * Writes a file atomically: under a temporary name in the same folder, then fsync and rename. A reader finds the old
+ * file or the whole new one, never a part. Calls `write` with the path of an empty file that has the permissions `mode`,
+ * or those of the umask without a `mode`.
+ *
+ * Throws OperatorError if the file exists and `replaces` is false, or if it cannot be written. Rethrows the errors of
+ * `write`.
  */
 export async function writeWholeFile(
   file: string,
@@ -37,17 +39,17 @@ export async function writeWholeFile(
   }
 }
 
-/** Throws where a file is there, or a link, that is not to be replaced. */
+/** Throws if there is a file or a link, and `replaces` is false. */
 async function checkTarget(file: string, replaces: boolean): Promise<void> {
   const look = replaces ? stat : lstat;
   const found = await look(file).catch(() => null);
   if (found === null) return;
   if (!found.isFile() && !found.isSymbolicLink())
-    throw new OperatorError(`${file} cannot be written: it is no regular file`);
-  if (!replaces) throw new OperatorError(`${file} is there already: --force replaces it`);
+    throw new OperatorError(`${file} cannot be written: it is not a regular file`);
+  if (!replaces) throw new OperatorError(`${file} exists already: --force replaces it`);
 }
 
-/** What has come to be there since it was checked must not be replaced either: `link` fails where the name is taken. */
+/** Also does not replace a file that was created after the check: `link` fails if the name exists. */
 async function putInPlace(unfinished: string, file: string, replaces: boolean): Promise<void> {
   if (replaces || !(await tryToLink(unfinished, file))) {
     await checkTarget(file, replaces);
@@ -55,7 +57,7 @@ async function putInPlace(unfinished: string, file: string, replaces: boolean): 
   } else await rm(unfinished);
 }
 
-/** Whether the file has the second name now; there are file systems on which none can have two. */
+/** Whether the file has the second name now. Some file systems do not support hard links. */
 async function tryToLink(file: string, second: string): Promise<boolean> {
   return link(file, second).then(
     () => true,
@@ -63,7 +65,7 @@ async function tryToLink(file: string, second: string): Promise<boolean> {
   );
 }
 
-/** What the system says of a file becomes a line for the operator; any other error is passed on as it is. */
+/** Converts a system error to an error for the operator. Returns any other error unchanged. */
 function toWriteError(file: string, error: unknown): unknown {
   if (!(error instanceof Error && 'syscall' in error)) return error;
   return new OperatorError(`${file} cannot be written: ${error.message}`, { cause: error });

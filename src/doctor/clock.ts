@@ -1,23 +1,23 @@
 import { hourMs, minuteMs, secondMs } from '../clock.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 
-/** The years in which this program may be run; another is told by a clock that was never set. */
+/** The years in which this program may run. In any other year, nobody has set the clock. */
 const firstYear = 2026;
 const lastYear = 2100;
 
-/** Beyond it expiries and windows are visibly off; beyond the second they are wrong. */
+/** Beyond the first bound, expiries and windows are noticeably inexact. Beyond the second, they are wrong. */
 const differenceMsMax = 2 * secondMs;
 const differenceMsBad = minuteMs;
 
 const howToSet = 'set the clock by NTP: timedatectl set-ntp true';
 
-/** Whether the clock of this machine tells a time that can be. */
+/** Whether the clock of this machine shows a plausible time. */
 export function checkClock(nowMs: number): Finding {
-  const told = new Date(nowMs);
-  const is = `it is ${told.toISOString().slice(0, 19)}Z here`;
-  const year = told.getUTCFullYear();
+  const now = new Date(nowMs);
+  const is = `it is ${now.toISOString().slice(0, 19)}Z here`;
+  const year = now.getUTCFullYear();
   return year < firstYear || year > lastYear
-    ? problem('clock', `${is}, which cannot be`, howToSet)
+    ? problem('clock', `${is}, which is impossible`, howToSet)
     : ok('clock', is);
 }
 
@@ -33,13 +33,13 @@ export function compareClocks(whose: string, theirMs: number, ourMs: number): Fi
   return (size > differenceMsBad ? problem : warning)('clock', is, `${howToSet}, on both machines`);
 }
 
-/** Whether all that the store holds was written before now, by the clock of this machine. */
+/** Whether the newest row of the store was written before now, by the clock of this machine. */
 export function checkNewestRow(newestRowMs: number | null, nowMs: number): Finding[] {
   if (newestRowMs === null) return [];
   const aheadMs = newestRowMs - nowMs;
   if (aheadMs <= differenceMsMax)
     return [ok('clock', `the newest row of the store was written ${formatSpan(Math.max(0, -aheadMs))} ago`)];
-  const is = `the newest row of the store is of ${formatSpan(aheadMs)} from now: the clock was set back, or was wrong then`;
+  const is = `the newest row of the store is dated ${formatSpan(aheadMs)} ahead: the clock was set back, or was wrong at the time of the write`;
   return [
     (aheadMs > differenceMsBad ? problem : warning)(
       'clock',
@@ -49,7 +49,7 @@ export function checkNewestRow(newestRowMs: number | null, nowMs: number): Findi
   ];
 }
 
-/** A span of time in its largest fitting unit: `3 s`, `5 min`, `2 h`, `40 days`. */
+/** A duration in its largest fitting unit: `3 s`, `5 min`, `2 h`, `40 days`. */
 export function formatSpan(ms: number): string {
   if (ms < 2 * minuteMs) return `${Math.round(ms / secondMs)} s`;
   if (ms < 2 * hourMs) return `${Math.round(ms / minuteMs)} min`;

@@ -10,13 +10,13 @@ import { checkRedis } from './redis.ts';
 import { checkSettings } from './settings.ts';
 import { checkSqlite, type StoreCheck } from './sqlite.ts';
 
-/** How long the file of a store is read before the check gives up on it. */
+/** How long the check reads the file of a store before it gives up. */
 const lookMsMax = 20_000;
 
 /**
- * Looks at everything that the service stands on and tells what it found, in a fixed order; changes nothing and never
- * throws. Every wait is bounded: all of it takes half a minute at most. Where the settings are wrong, what they name
- * is not looked at.
+ * Checks everything that the service depends on and returns the findings in a fixed order. Changes nothing and never
+ * throws. Every wait is bounded: half a minute in total. If the settings are wrong, nothing that they name is
+ * checked.
  */
 export async function examine(readConfig: () => Config, clock: Clock): Promise<Finding[]> {
   const machine = [checkNode(), checkClock(clock())];
@@ -24,13 +24,13 @@ export async function examine(readConfig: () => Config, clock: Clock): Promise<F
   try {
     config = readConfig();
   } catch (error) {
-    const todo = 'docs/settings.md says what each must be; nothing that they name was looked at';
+    const todo = 'correct them as docs/settings.md says; nothing that they name was checked';
     return [problem('settings', reasonOf(error), todo), ...machine];
   }
   const { redisUrl } = config;
   const store = checkStore(config, clock);
   const isServed = store.then(
-    (told) => told.isServed,
+    (report) => report.isServed,
     () => null,
   );
   const groups = await Promise.all([
@@ -47,7 +47,7 @@ export async function examine(readConfig: () => Config, clock: Clock): Promise<F
   return groups.flat();
 }
 
-/** A check that fails itself is a problem, and keeps none of the others from being told. */
+/** Turns an exception of one check into a problem, so that the other checks still run. */
 function settle(check: string, findings: Promise<readonly Finding[]>): Promise<readonly Finding[]> {
   return findings.catch((error: unknown) => [
     problem(check, `it cannot be checked: ${reasonOf(error)}`, 'run the doctor as the user of the service'),

@@ -1,23 +1,23 @@
-/** How a check came out: a warning is worth a look, a problem keeps the service from working as promised. */
+/** The result of a check. A warning deserves a look; a problem keeps the service from working as promised. */
 export type Verdict = 'ok' | 'warning' | 'problem';
 
-/** What one check found, in a line each. */
+/** What one check found. Each text is one line. */
 export interface Finding {
-  /** What was checked: `store`, `port`. */
+  /** The subject of the check, such as `store` or `port`. */
   readonly check: string;
   readonly verdict: Verdict;
-  /** What is; it holds no secret. */
+  /** The state that was found, without secrets. */
   readonly is: string;
-  /** What to do; null where nothing is to be done. */
+  /** What the operator should do, or null. */
   readonly todo: string | null;
 }
 
-/** A finding of what is as it should be. */
+/** A finding without fault. */
 export function ok(check: string, is: string): Finding {
   return { check, verdict: 'ok', is, todo: null };
 }
 
-/** A finding that is worth a look, and what to do about it. */
+/** A finding that deserves a look, and what to do about it. */
 export function warning(check: string, is: string, todo: string): Finding {
   return { check, verdict: 'warning', is, todo };
 }

@@ -2,36 +2,40 @@ import { stat } from 'node:fs/promises';
 import manifest from '../../package.json' with { type: 'json' };
 import { type Finding, ok, problem, warning } from './finding.ts';
 
-/** The oldest Node.js that runs the program. */
+/** The oldest Node.js that can run the program. */
 const nodeMajorMin = Number(/\d+/.exec(manifest.engines.node)?.[0]);
 
-/** Whether this Node.js runs the program. */
+/** Whether this Node.js can run the program. */
 export function checkNode(version = process.versions.node): Finding {
   const major = Number.parseInt(version, 10);
   const is = `Node.js ${version}`;
   if (major < nodeMajorMin) return problem('node', is, `install Node.js ${nodeMajorMin} or newer`);
   if (major % 2 === 1)
-    return warning('node', `${is}, a release without long support`, 'install one with an even number');
+    return warning(
+      'node',
+      `${is}, a release without long-term support`,
+      'install a release with an even number',
+    );
   return ok('node', is);
 }
 
-/** Files with secrets in them that deploy/README.md has operators make. */
+/** Files with secrets. Operators create them as deploy/README.md says. */
 const secretFiles = ['/etc/animal-store.env', new URL('../../deploy/.env', import.meta.url).pathname];
 
 const [groupOrOthers, write, read] = [0o077, 0o022, 0o004];
 
-/** Whether files with secrets, where there are any, can be read by their owner alone. */
+/** Whether only the owner can read the files with secrets. Missing files are ignored. */
 export async function checkSecretFiles(files: readonly string[] = secretFiles): Promise<Finding[]> {
   const findings = files.map(async (file) => {
     const mode = (await stat(file).catch(() => null))?.mode;
     if (mode === undefined) return [];
-    if ((mode & groupOrOthers) === 0) return [ok('secrets', `${file} is its owner's alone`)];
-    return [warning('secrets', `${file} can be read by others (${formatMode(mode)})`, `chmod 600 ${file}`)];
+    if ((mode & groupOrOthers) === 0) return [ok('secrets', `only the owner can read ${file}`)];
+    return [warning('secrets', `others can read ${file} (${formatMode(mode)})`, `chmod 600 ${file}`)];
   });
   return (await Promise.all(findings)).flat();
 }
 
-/** Whether nobody but the owner can write to a file and its folder and, where that matters, read the file. */
+/** Whether only the owner can write to a file and its folder and, unless `mayOthersRead`, read the file. */
 export async function checkOwnership(file: string, folder: string, mayOthersRead: boolean): Promise<Finding> {
   const [fileMode, folderMode] = [(await stat(file)).mode, (await stat(folder)).mode];
   const modes = `${file} ${formatMode(fileMode)}, ${folder} ${formatMode(folderMode)}`;

@@ -6,21 +6,21 @@ import { secondMs } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { type Finding, ok, problem, reasonOf, warning } from './finding.ts';
 
-/** A place where the service is to listen, and how to tell that it does. */
+/** An address that the service listens on, and how to recognise the service there. */
 export interface Surface {
-  /** The settings that name it, as an operator is told: `PORT`. */
+  /** The setting of its port: `PORT` or `OPS_PORT`. */
   readonly setting: string;
   readonly host: string;
   readonly port: number;
-  /** A path that the service answers without a key. */
+  /** A path that needs no key. */
   readonly path: string;
-  /** Whether an answer to it is the service's own. */
+  /** Whether an answer to it comes from this program. */
   readonly isOurs: (headers: IncomingHttpHeaders, body: string) => boolean;
 }
 
 const answerMsMax = 2 * secondMs;
 
-/** What the service listens on: its own answers are known by a header, or a body, that nobody else sends. */
+/** The addresses that the service listens on. A header or a body that only this program sends identifies it. */
 export function listSurfaces(config: Pick<Config, 'host' | 'port' | 'opsHost' | 'opsPort'>): Surface[] {
   return [
     {
@@ -41,8 +41,8 @@ export function listSurfaces(config: Pick<Config, 'host' | 'port' | 'opsHost' | 
 }
 
 /**
- * Whether a port is free, or held by the service itself; asks whoever holds it, within two seconds. An Animal Store that
- * holds it is the service where `isServed` says that the store is served now; null where that cannot be told.
+ * Whether a port is free or in use by the service itself. Asks the program that uses it, for at most 2 s. If it is an
+ * Animal Store, `isServed` says whether it serves this store; null if that is unknown.
  */
 export async function checkPort(surface: Surface, isServed: Promise<boolean | null>): Promise<Finding> {
   const { setting, host, port } = surface;
@@ -66,31 +66,31 @@ export async function checkPort(surface: Surface, isServed: Promise<boolean | nu
       `this machine has no address ${host}`,
       'name one of its addresses, or 0.0.0.0 for all',
     );
-  return problem(
-    'port',
-    `${place} cannot be listened on: ${reasonOf(failure)}`,
-    'see that the address is right',
-  );
+  return problem('port', `the service cannot listen on ${place}: ${reasonOf(failure)}`, 'check the address');
 }
 
-/** `holder` is who has the port: for an Animal Store whether it serves this store, else what is known of it. */
+/** `holder` is who uses the port. For an Animal Store: whether it serves this store, null if unknown. */
 function judgeHolder(place: string, setting: string, holder: boolean | null | 'another' | 'silent'): Finding {
   const stopIt = `stop it, or set ${setting} to another port`;
-  if (holder === true) return ok('port', `${place} is held by the service`);
+  if (holder === true) return ok('port', `${place} is in use by the service`);
   if (holder === false)
-    return problem('port', `${place} is held by another Animal Store: nothing serves this store`, stopIt);
+    return problem(
+      'port',
+      `${place} is in use by another Animal Store; no service serves this store`,
+      stopIt,
+    );
   if (holder === null)
     return warning(
       'port',
-      `${place} is held by an Animal Store, and whether it serves this store cannot be told`,
+      `${place} is in use by an Animal Store; it may serve another store`,
       `if it is another, ${stopIt}`,
     );
-  if (holder === 'another') return problem('port', `${place} is taken by another program`, stopIt);
-  const is = `${place} is taken, and whoever holds it does not answer within ${answerMsMax / secondMs} s`;
+  if (holder === 'another') return problem('port', `${place} is in use by another program`, stopIt);
+  const is = `${place} is in use by a program that does not answer within ${answerMsMax / secondMs} s`;
   return warning('port', is, 'if it is the service, restart it; else stop it');
 }
 
-/** What keeps this process from listening there; null where nothing does. It listens for a moment only. */
+/** Listens for a moment. Returns the error, or null if it can listen. */
 async function tryToListen(host: string, port: number): Promise<NodeJS.ErrnoException | null> {
   const server = createServer();
   const { promise, resolve } = Promise.withResolvers<NodeJS.ErrnoException | null>();
@@ -99,7 +99,7 @@ async function tryToListen(host: string, port: number): Promise<NodeJS.ErrnoExce
   return promise;
 }
 
-/** Whether the one who holds a port answers as the service does. */
+/** Whether the program that uses the port answers as the service does. */
 async function askHolder({ host, port, path, isOurs }: Surface): Promise<'ours' | 'another' | 'silent'> {
   const near = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   try {

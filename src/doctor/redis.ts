@@ -2,7 +2,7 @@ import { inspectRedis, type RedisInspection } from '../limits/redis/inspection.t
 import { compareClocks } from './clock.ts';
 import { type Finding, ok, problem, reasonOf, warning } from './finding.ts';
 
-/** An instance gives Redis 300 ms for an answer before it counts alone: a tenth of it is slow. */
+/** An instance waits 300 ms for Redis before it counts alone. A tenth of that is slow. */
 const roundTripMsMax = 30;
 const fullAt = 0.9;
 
@@ -10,14 +10,14 @@ const fullAt = 0.9;
 export async function checkRedis(url: string): Promise<Finding[]> {
   const server = `Redis ${new URL(url).host}`;
   try {
-    const told = await inspectRedis(url);
+    const report = await inspectRedis(url);
     return [
-      checkAnswer(server, told),
-      checkMemory(told),
-      compareClocks('Redis', told.clockMs, told.askedAtMs),
+      checkAnswer(server, report),
+      checkMemory(report),
+      compareClocks('Redis', report.clockMs, report.askedAtMs),
     ];
   } catch (error) {
-    const todo = 'see that it runs and that REDIS_URL names it; until then each instance counts for itself';
+    const todo = 'check that it runs and that REDIS_URL names it; until then each instance counts alone';
     return [problem('redis', `${server} cannot be used: ${reasonOf(error)}`, todo)];
   }
 }
@@ -25,21 +25,21 @@ export async function checkRedis(url: string): Promise<Finding[]> {
 function checkAnswer(server: string, { version, isPrimary, roundTripMs }: RedisInspection): Finding {
   const is = `${server} answers in ${roundTripMs.toFixed(1)} ms, version ${version}`;
   if (!isPrimary)
-    return problem('redis', `${is}; it is a replica and counts nothing`, 'name the primary in REDIS_URL');
-  if (roundTripMs > roundTripMsMax)
-    return warning('redis', is, 'bring it nearer: every request waits for it');
+    return problem('redis', `${is}; it is a replica and cannot count`, 'name the primary in REDIS_URL');
+  if (roundTripMs > roundTripMsMax) return warning('redis', is, 'move it closer: every request waits for it');
   return ok('redis', is);
 }
 
 function checkMemory({ evictionPolicy, usedBytes, bytesMax }: RedisInspection): Finding {
   const is = `maxmemory-policy is ${evictionPolicy}`;
   if (evictionPolicy !== 'noeviction') {
-    const todo = 'set it to noeviction: a full memory drops live counts, and limits let more through';
+    const todo =
+      'set it to noeviction: otherwise a full Redis drops live counts, and limits let more requests through';
     return warning('redis', is, todo);
   }
   if (bytesMax > 0 && usedBytes > bytesMax * fullAt) {
     const full = `${is}; ${Math.round((usedBytes / bytesMax) * 100)} % of maxmemory is used`;
-    return warning('redis', full, 'raise maxmemory: when it is full, each instance counts for itself');
+    return warning('redis', full, 'raise maxmemory: when it is full, each instance counts alone');
   }
   return ok('redis', is);
 }

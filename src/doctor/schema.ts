@@ -1,25 +1,25 @@
 import { compareSchema } from '../storage/migrations/migrate.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 
-/** How the schema of a store compares with this program. */
+/** Compares the schema of a store with this program. */
 export function checkSchema(migrations: readonly string[]): Finding {
   const last = migrations.at(-1) ?? '';
   switch (compareSchema(migrations)) {
     case 'newest':
       return ok('schema', `the newest, "${last}"`);
     case 'none':
-      return ok('schema', 'there are no tables yet; the first start makes them');
+      return ok('schema', 'there are no tables yet; the first start creates them');
     case 'older':
       return warning(
         'schema',
         `older than this program: "${last}"`,
-        'back up; the next start, or animal-store migrate, brings it to the newest',
+        'back up; the next start, or animal-store migrate, updates it',
       );
     case 'newer':
       return problem(
         'schema',
         `newer than this program: it has "${last}"`,
-        'run the release that made it, or a later one; or restore a backup',
+        'run the release that created it, or a later one; or restore a backup',
       );
   }
 }

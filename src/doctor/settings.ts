@@ -4,13 +4,13 @@ import type { Config } from '../config.ts';
 import { parseStoreAddress } from '../storage/store-address.ts';
 import { type Finding, ok, warning } from './finding.ts';
 
-/** Whether it holds, what is then, and what to do. */
-type Rule = readonly [holds: boolean, is: string, todo: string];
+/** Advice: whether it applies, the state, and what to do. */
+type Rule = readonly [applies: boolean, is: string, todo: string];
 
-/** What the settings say of each other, although each by itself is right and the service starts with them. */
+/** Warns of settings that do not fit together. Each is valid by itself, and the service starts with them. */
 export function checkSettings(config: Config): Finding[] {
-  const advice = [...listSurfaceRules(config), ...listStoreRules(config)].filter(([holds]) => holds);
-  if (advice.length === 0) return [ok('settings', `all are right, for ${config.environment}`)];
+  const advice = [...listSurfaceRules(config), ...listStoreRules(config)].filter(([applies]) => applies);
+  if (advice.length === 0) return [ok('settings', `all are valid, for ${config.environment}`)];
   return advice.map(([, is, todo]) => warning('settings', is, todo));
 }
 
@@ -25,18 +25,18 @@ function listSurfaceRules({ environment, publicUrl, host, opsHost, trustProxy }:
     ],
     [
       isProduction && url?.protocol === 'http:' && !isLoopback(url.hostname),
-      'PUBLIC_URL is http, so API keys travel in clear',
-      'put a proxy with TLS before the service, and its https address into PUBLIC_URL',
+      'PUBLIC_URL is http, so API keys are sent unencrypted',
+      'put a proxy with TLS in front of the service, and its https address into PUBLIC_URL',
     ],
     [
       url?.protocol === 'https:' && trustProxy === false,
-      'PUBLIC_URL is https, so a proxy stands before the service, and TRUST_PROXY is false: all clients count as one address',
+      'PUBLIC_URL is https, so there is a proxy, but TRUST_PROXY is false: all clients count as one address',
       "set TRUST_PROXY to the proxy's address, or to the number of proxies",
     ],
     [
       opsHost === host && !isLoopback(host),
-      'the port of the operator is open on the same address as the public one, and needs no key',
-      'set OPS_HOST to an address that clients do not reach, or keep OPS_PORT closed to them',
+      "the operator's port listens on the same address as the public port, and needs no key",
+      'set OPS_HOST to an address that clients cannot reach, or keep OPS_PORT closed to them',
     ],
   ];
 }
@@ -47,7 +47,7 @@ function listStoreRules({ environment, databaseUrl, redisUrl }: Config): Rule[] 
   return [
     [
       isSqlite && redisUrl !== null,
-      'REDIS_URL is set, and one service alone serves a SQLite file',
+      'REDIS_URL is set, but only one service can serve a SQLite file',
       'unset REDIS_URL, or move the store to PostgreSQL',
     ],
     [

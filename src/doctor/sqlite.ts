@@ -14,37 +14,37 @@ import { checkOwnership } from './machine.ts';
 import { checkSchema } from './schema.ts';
 
 const mebibyte = 2 ** 20;
-/** Below it a day of writing, or a checkpoint of the log, may fill the disk. */
+/** With less, a day of writes or a checkpoint may fill the disk. */
 const freeBytesMin = 64 * mebibyte;
-/** Below it, or below the size of the store, a backup beside it has no room. */
+/** With less, or less than the size of the store, a backup beside it does not fit. */
 const freeBytesWanted = 1_024 * mebibyte;
 
-/** What an operator may set about the checks of an embedded store. */
+/** The options of the checks of a SQLite store. */
 export interface SqliteCheckOptions {
   readonly clock: Clock;
-  /** In development others on the machine may read the store. */
+  /** In development, other users of the machine may read the store. */
   readonly environment: Environment;
-  /** How long the file may be read. */
+  /** How long the check may read the file. */
   readonly lookMsMax: number;
 }
 
-/** What was found of a store. */
+/** The result of checking a store. */
 export interface StoreCheck {
   readonly findings: readonly Finding[];
-  /** Whether a service serves it now; null where that cannot be told. */
+  /** Whether a service runs on it now; null if unknown. */
   readonly isServed: boolean | null;
 }
 
-/** Checks the file of an embedded store, and the folder and the disk that it is on. */
+/** Checks the file of a SQLite store, its folder and its disk. */
 export async function checkSqlite(location: string, options: SqliteCheckOptions): Promise<StoreCheck> {
   const file = resolve(location);
   const found = await stat(file).catch((error: NodeJS.ErrnoException) => error);
   if (found instanceof Error) {
     if (found.code !== 'ENOENT') return unknown(cannotOpen(file, found));
-    const none = ok('store', `there is no ${file} yet; the first start makes it`);
+    const none = ok('store', `there is no ${file} yet; the first start creates it`);
     return { findings: [none, ...(await checkPlace(file, 0))], isServed: false };
   }
-  if (!found.isFile()) return unknown(cannotOpen(file, new Error('it is no file')));
+  if (!found.isFile()) return unknown(cannotOpen(file, new Error('it is not a file')));
   const { findings, isServed } = await checkContents(file, options);
   const place = await checkPlace(file, found.size);
   const ownership = await checkOwnership(file, dirname(file), options.environment === 'development');
@@ -60,14 +60,14 @@ async function checkContents(file: string, options: SqliteCheckOptions): Promise
     const nameProblem = findNameProblem(file);
     if (nameProblem !== null) return unknown(hasOtherName(file, nameProblem));
     const { environment, lookMsMax } = options;
-    const told = await inspectSqlite(file, keyEnvironmentOf[environment], lookMsMax);
-    if (told !== null) return { findings: judge(file, told, options), isServed: told.isServed };
+    const report = await inspectSqlite(file, keyEnvironmentOf[environment], lookMsMax);
+    if (report !== null) return { findings: judge(file, report, options), isServed: report.isServed };
     const is = `${file} could not be read to its end within ${formatSpan(lookMsMax)}`;
     return unknown(
       warning(
         'store',
         is,
-        'check it while nothing serves it: sqlite3 FILE "pragma quick_check"; see whether the disk is well',
+        'stop the service and check the file: sqlite3 FILE "pragma quick_check"; then check the disk',
       ),
     );
   } catch (error) {
@@ -98,19 +98,20 @@ function judge(
 }
 
 function cannotOpen(file: string, error: unknown): Finding {
-  const todo = 'see that DATABASE_URL names the store, and that this user may read it; else restore a backup';
+  const todo =
+    'check that DATABASE_URL names the store and that this user may read it; else restore a backup';
   return problem('store', `${file} cannot be opened: ${reasonOf(error)}`, todo);
 }
 
 function hasOtherName(file: string, name: string): Finding {
   return problem(
     'store',
-    `${file} must not be opened: ${name}`,
+    `${file} is not safe to open: ${name}`,
     'name the store by the path that its service uses',
   );
 }
 
-/** Whether a store can be written where it is, and whether there is room. */
+/** Whether this user can write the store, and whether the disk has room. */
 async function checkPlace(file: string, size: number): Promise<Finding[]> {
   const folder = await findFolder(dirname(file));
   const places = [folder, ...(size > 0 ? [file, `${file}-wal`] : [])];
@@ -134,7 +135,7 @@ async function checkPlace(file: string, size: number): Promise<Finding[]> {
   return [writing, await checkRoom(folder, size)];
 }
 
-/** The folder itself or, where it is yet to be made, the nearest above it that is there. */
+/** The folder itself or, if it does not exist, the nearest parent that does. */
 async function findFolder(folder: string): Promise<string> {
   const isThere = await stat(folder).then(
     () => true,
@@ -147,9 +148,10 @@ async function checkRoom(folder: string, size: number): Promise<Finding> {
   const { bavail, bsize } = await statfs(folder);
   const free = bavail * bsize;
   const is = `${formatBytes(free)} are free for a store of ${formatBytes(size)}`;
-  if (free < freeBytesMin) return problem('disk', is, 'make room: without it no animal can be added');
+  if (free < freeBytesMin)
+    return problem('disk', is, 'free some space: on a full disk no animal can be added');
   if (free < Math.max(size, freeBytesWanted))
-    return warning('disk', is, 'make room: a backup needs as much as the store');
+    return warning('disk', is, 'free some space: a backup needs as much as the store');
   return ok('disk', is);
 }
 

@@ -1,23 +1,23 @@
 import { createHmac } from 'node:crypto';
 import { base62 } from '../accounts/api-key.ts';
 
-/** Makes and reads the ids of events. */
+/** Writes and reads the ids of events. */
 export interface EventIds {
-  /** The id of the event at a position, 0 and up; that of 0 stands before the first. */
+  /** The id of the event at a position, 0 or more. Position 0 is before the first event. */
   write(position: bigint): string;
-  /** The position of an id, or null for a text that this service did not make. */
+  /** The position of an id. Null if this service did not make it. */
   read(text: string): bigint | null;
 }
 
 const prefix = 'evt_';
-/** Enough for every int64. */
+/** Enough digits for every int64. */
 const positionLength = 11;
 const sealLength = 5;
 const base = BigInt(base62.length);
 
 /**
- * An id is its position in base62, whose digits stand in the order of ASCII, so that ids compare as positions do; and a
- * seal by the store's secret, so that nobody else can make one. All instances over one store read each other's.
+ * An id is a position in base62 and a seal, an HMAC with the secret of the store. The digits of base62 are in ASCII
+ * order, so ids sort as positions do. Only the store can make an id, and all instances that share a store accept it.
  */
 export function createEventIds(secret: Uint8Array): EventIds {
   function seal(digits: string): string {
@@ -41,7 +41,7 @@ export function createEventIds(secret: Uint8Array): EventIds {
   };
 }
 
-/** The last digits of a number, 0 and up. */
+/** The last `length` digits of a number, 0 or more. */
 function toDigits(number: bigint, length: number): string {
   let rest = number;
   let text = '';

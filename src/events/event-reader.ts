@@ -1,13 +1,13 @@
-/** Who reads events, and which (contract section 13). */
+/** The reader of events, and what it may see (contract section 13). */
 export interface EventReader {
   readonly accountId: bigint;
   /** Whether it sees the events of animals and categories. */
   readonly seesPets: boolean;
-  /** Which events of orders it sees: none, its account's, or those of every account with `account`. */
+  /** The order events that it sees: none, those of its account, or those of all accounts with `account`. */
   readonly seesOrders: 'none' | 'own' | 'all';
 }
 
-/** Whether a reader sees an event; those of orders alone have an account. */
+/** Whether a reader sees an event. Only events of orders have an account. */
 export function canSee(
   { accountId, seesPets, seesOrders }: EventReader,
   event: { readonly account_id: bigint | null },

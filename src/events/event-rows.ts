@@ -2,35 +2,38 @@ import { type RawBuilder, sql } from 'kysely';
 import { type Dialect, type Statement, statement } from '../storage/database.ts';
 import type { EventReader } from './event-reader.ts';
 
-/** An event as its row holds it. `data` and `previous` are rows as JSON. */
+/** The row of an event. `data` and `previous` are rows as JSON. */
 export interface EventRow {
   readonly id: bigint;
   readonly at_ms: bigint;
   readonly type: string;
-  /** Of an order's event alone: the id and the name of its account. */
+  /** The id and name of the account. Only for events of orders. */
   readonly account_id: bigint | null;
   readonly account: string | null;
   readonly data: string;
   readonly previous: string | null;
 }
 
-/** Where the feed begins and ends. */
+/** The ends of the feed. */
 export interface Ends {
-  /** The position up to which all events are gone. */
+  /** All events up to this position are deleted. */
   readonly deleted_to: bigint;
-  /** The position of the newest event that there ever was; 0 before the first. */
+  /** The position of the newest event ever, even if it is deleted. 0 before the first. */
   readonly newest: bigint;
 }
 
-/** A row of a page: an event with the ends of the feed; one without an event where the page is empty. */
+/** A row of a page: an event with the ends of the feed, or only the ends if the page is empty. */
 export type FeedRow = Ends & (EventRow | { readonly id: null });
 
 type PageParameters = { after: bigint; count: bigint; accountId: bigint };
 type PageStatement = Statement<PageParameters, FeedRow>;
-type Sight = `${'pets' | 'no pets'}, ${EventReader['seesOrders']}`;
+type Visibility = `${'pets' | 'no pets'}, ${EventReader['seesOrders']}`;
 
-/** A reader who sees orders alone goes along an index of theirs; of all other events at least every second is an animal's. */
-const visible: Readonly<Record<Sight, (accountId: bigint) => RawBuilder<unknown>>> = {
+/**
+ * The condition for what a reader sees. A reader of only orders uses an index of their events. For others, no index is
+ * needed, because at least every second event is about an animal.
+ */
+const visible: Readonly<Record<Visibility, (accountId: bigint) => RawBuilder<unknown>>> = {
   'pets, all': () => sql`true`,
   'pets, own': (accountId) => sql`(events.account_id is null or events.account_id = ${accountId})`,
   'pets, none': () => sql`events.account_id is null`,
@@ -40,10 +43,10 @@ const visible: Readonly<Record<Sight, (accountId: bigint) => RawBuilder<unknown>
 };
 
 const pages = Object.fromEntries(
-  Object.entries(visible).map(([sight, isVisible]) => [sight, selectPage(isVisible)]),
-) as Record<Sight, PageStatement>;
+  Object.entries(visible).map(([visibility, isVisible]) => [visibility, selectPage(isVisible)]),
+) as Record<Visibility, PageStatement>;
 
-/** The statement of a page of what a reader sees, oldest first, with the ends of the feed at the same moment. */
+/** The statement for a page of what a reader sees, oldest first, with the ends of the feed at that moment. */
 export function selectPageFor({ seesPets, seesOrders }: EventReader): PageStatement {
   return pages[`${seesPets ? 'pets' : 'no pets'}, ${seesOrders}`];
 }
@@ -67,7 +70,8 @@ function selectPage(isVisible: (accountId: bigint) => RawBuilder<unknown>): Page
   );
 }
 
-function newest({ engine }: Dialect): RawBuilder<unknown> {
+/** The position of the newest event ever. Use it with the row of `event_horizon`. */
+export function newest({ engine }: Dialect): RawBuilder<unknown> {
   const greater = sql.raw(engine === 'sqlite' ? 'max' : 'greatest');
   return sql`${greater}(deleted_to, coalesce((select max(id) from events), 0))`;
 }

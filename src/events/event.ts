@@ -4,13 +4,13 @@ import { OrderSchema } from '../orders/order.ts';
 import { PetPatchSchema, PetSchema } from '../pets/pet.ts';
 import { enumField, timeField } from '../schema.ts';
 
-/** What may happen to an animal (contract section 13). */
+/** The types of events of animals (contract section 13). */
 export const petEventTypes = ['pet.added', 'pet.updated', 'pet.deleted'] as const;
 
-/** What may happen to a category. */
+/** The types of events of categories. */
 export const categoryEventTypes = ['category.updated', 'category.deleted'] as const;
 
-/** What may happen to an order. */
+/** The types of events of orders. */
 export const orderEventTypes = [
   'order.reserved',
   'order.completed',
@@ -19,7 +19,13 @@ export const orderEventTypes = [
   'order.returned',
 ] as const;
 
-/** The text of an event's id (event-ids.ts). */
+/** All types of events. */
+export const eventTypes = [...petEventTypes, ...categoryEventTypes, ...orderEventTypes] as const;
+
+/** One of `eventTypes`. */
+export type EventType = (typeof eventTypes)[number];
+
+/** The pattern of an event id (event-ids.ts). */
 export const eventIdPattern = '^evt_[0-9A-Za-z]{16}$';
 const eventIdLength = 20;
 
@@ -27,7 +33,7 @@ const eventId = Type.String({
   minLength: eventIdLength,
   maxLength: eventIdLength,
   pattern: eventIdPattern,
-  description: 'Unique identifier of the event. Later events have greater ones, compared as ASCII text.',
+  description: 'Unique identifier of the event. Ids of later events are greater, compared as ASCII text.',
 });
 
 const headOf = (types: readonly string[]) => ({
@@ -37,12 +43,12 @@ const headOf = (types: readonly string[]) => ({
 });
 
 const previous = <T extends TObject>(schema: T) =>
-  Type.Optional({ ...schema, minProperties: 1, description: 'The former values of what has changed.' });
+  Type.Optional({ ...schema, minProperties: 1, description: 'The previous values of the changed fields.' });
 
-/** The former values of an animal's changed fields. */
+/** The previous values of an animal's changed fields. */
 export const PetPreviousSchema = Type.Object(PetPatchSchema.properties, { minProperties: 1 });
 
-/** The former values of a category's changed fields. */
+/** The previous values of a category's changed fields. */
 export const CategoryPreviousSchema = Type.Object(
   { name: Type.Optional(CategorySchema.properties.name) },
   { minProperties: 1 },
@@ -65,5 +71,5 @@ export const CategoryEventSchema = Type.Object({
 /** Contract section 13, the event of an order. */
 export const OrderEventSchema = Type.Object({ ...headOf(orderEventTypes), data: OrderSchema });
 
-/** Any event: which one it is, its `type` tells. */
+/** Any event. Its `type` shows which one it is. */
 export const EventSchema = Type.Union([PetEventSchema, CategoryEventSchema, OrderEventSchema]);

@@ -5,9 +5,9 @@ import { deleteEvents, moveHorizon, selectExpired } from './expire-rows.ts';
 
 /** How long an event is kept (contract section 13). */
 export const keptMs = 30 * dayMs;
-/** How many events one transaction deletes. */
+/** The most events that one transaction deletes. */
 export const deletedEventsMax = 1_000;
-/** Known by no other lock of the store: "expevent" in ASCII. */
+/** The number of the advisory lock, which no other lock of the store has: "expevent" in ASCII. */
 const expiryLock = 0x6578_7065_7665_6e74n;
 
 interface Bounds {
@@ -15,7 +15,7 @@ interface Bounds {
   readonly count: number;
 }
 
-/** Deletes a bounded number of events that are too old; tells whether there may be more. */
+/** Deletes a bounded number of old events. Returns whether there may be more. */
 export const expireOnce = defineWork(
   import.meta.url,
   'expireOnce',
@@ -32,11 +32,11 @@ export const expireOnce = defineWork(
   'row locks',
 );
 
-/** Deletes all events that are too old, a bounded number in each transaction, so that writes come in between. */
+/** Deletes all old events, a bounded number in each transaction, so that other writes run in between. */
 export async function expireEvents(database: Database, count = deletedEventsMax): Promise<void> {
   const bounds = { engine: database.engine, count };
   for (;;) {
-    // A look takes no lock from those that write.
+    // This read takes no lock that writers need.
     const [expired] = await database.read(selectExpired, { keptMs: BigInt(keptMs), count: 1n });
     if (typeof expired?.last !== 'bigint' || !(await database.transact(expireOnce, bounds))) return;
   }

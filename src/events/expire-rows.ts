@@ -6,8 +6,8 @@ type Step = { keptMs: bigint; count: bigint };
 const isYoung = (p: Step, { nowMs }: Dialect) => sql<boolean>`at_ms > ${nowMs} - ${p.keptMs}`;
 
 /**
- * Where the oldest events end that may go, `count` at most: each is older than `keptMs`, and so is everything before it. Null
- * where there is none. An instance of PostgreSQL begins behind what is gone already.
+ * The last of the oldest events that may be deleted, at most `count` of them. It and all events before it are older
+ * than `keptMs`. Null if there is none. The read begins after the events that are already deleted.
  */
 export const selectExpired = statement<Step>()((query, p, dialect) =>
   query
@@ -26,7 +26,7 @@ export const selectExpired = statement<Step>()((query, p, dialect) =>
     ),
 );
 
-/** Remembers up to where events are gone. */
+/** Stores the position up to which events are deleted. */
 export const moveHorizon = statement<{ last: bigint }>()((query, p) =>
   query.updateTable('event_horizon').set({ deleted_to: p.last }).where('deleted_to', '<', p.last),
 );

@@ -10,39 +10,39 @@ import type { Tail } from './tail.ts';
 /** The longest wait for an event (contract section 13). */
 export const waitSecondsMax = 20;
 
-/** Which page of the feed is asked for. */
+/** A query for a page of the feed. */
 export interface FeedQuery {
-  /** Where it begins: behind a position, with the oldest event that is kept, or at the end. */
+  /** Where the page begins: after a position, at the oldest kept event, or at the end. */
   readonly start: bigint | 'oldest' | 'now';
-  /** The most events that it holds, 1 to 100. */
+  /** The most events on the page, 1 to 100. */
   readonly limit: number;
 }
 
-/** How long an empty page waits for an event, and for whom. */
+/** How long an empty page waits for an event, and for which client. */
 export interface FeedWait {
-  /** Up to `waitSecondsMax`; 0 waits for nothing. */
+  /** Up to `waitSecondsMax`. 0 does not wait. */
   readonly seconds: number;
   readonly keyId: string;
-  /** Calls a listener once the client has gone away. */
+  /** Calls a listener when the client has disconnected. */
   readonly onGone: (listener: () => void) => void;
 }
 
-/** Every change of the store in one order that never changes (contract section 13). Fails as the database does. */
+/** All changes of the store in an order that never changes (contract section 13). Fails as the database does. */
 export interface Feed {
   /**
-   * A page of what a reader sees. Throws `invalid_parameter` for a position that was never given out, and `events_expired`
-   * where an event behind it is gone.
+   * A page of what a reader sees. Throws `invalid_parameter` for a position that does not exist yet, and
+   * `events_expired` if an event after it is deleted.
    */
   read(query: FeedQuery, reader: EventReader): Soon<FeedPage>;
   /**
-   * The same; an empty page is given only once an event has come that the reader sees, its time is over, its client has
-   * gone away or the service ends. Throws `unavailable` where too many wait, and the failure of a key that has ended
-   * meanwhile.
+   * The same, but an empty page waits. It is returned when the reader has an event to see, the time is over, the client
+   * has disconnected, or the service stops. Throws `unavailable` if too many wait, and the error of a key that ended
+   * during the wait.
    */
   readOrWait(query: FeedQuery, reader: EventReader, wait: FeedWait): Soon<FeedPage & { heldMs: number }>;
 }
 
-/** The feed of a store, and its tail, at which empty pages wait. */
+/** Creates the feed of a store. Empty pages wait at `tail`. */
 export function createFeed(database: Database, tail: Tail): Feed {
   function read({ start, limit }: FeedQuery, reader: EventReader): Soon<FeedPage> {
     const position = start === 'oldest' ? 0n : start === 'now' ? int64Max : start;

@@ -8,15 +8,15 @@ import {
   selectWaiting,
 } from './sequence-rows.ts';
 
-/** How many events one transaction gives their positions. */
+/** The most events that one transaction gives positions. */
 export const sequencedEventsMax = 5_000;
-/** Known by no other lock of the store: "sequence" in ASCII. */
+/** The number of the advisory lock, which no other lock of the store has: "sequence" in ASCII. */
 const sequencingLock = 0x7365_7175_656e_6365n;
 
 /**
- * For PostgreSQL: gives a bounded number of committed events their positions; none while another instance does. Its
- * lock is held to the end of the transaction, so the next one begins with everything that this one has made readable, and
- * no event comes to stand before one that could be read already.
+ * For PostgreSQL. Gives positions to a bounded number of committed events. Does nothing while another instance does
+ * this. The lock lasts until the end of the transaction, so the next one sees all positions of this one. No event gets
+ * a position before one that was already readable.
  */
 export const sequenceOnce = defineWork(
   import.meta.url,
@@ -30,7 +30,7 @@ export const sequenceOnce = defineWork(
   'row locks',
 );
 
-/** For SQLite, where triggers give the positions: does the same for what a copy of a PostgreSQL store has brought. */
+/** For SQLite, where triggers give the positions: does the same for the events in a copy of a PostgreSQL store. */
 export const sequenceCopied = defineWork(
   import.meta.url,
   'sequenceCopied',
@@ -46,8 +46,8 @@ export const sequenceCopied = defineWork(
 );
 
 /**
- * Gives every event that waits for one its position: on PostgreSQL a job of every instance, on SQLite once at the start.
- * Gives how long the first has waited, in milliseconds; 0 where there was none.
+ * Gives positions to all events that wait for one. On PostgreSQL every instance runs it as a job, on SQLite it runs
+ * once at the start. Returns how long the first event has waited, in milliseconds, or 0 if none waited.
  */
 export async function sequenceEvents(database: Database, count = sequencedEventsMax): Promise<number> {
   const [first] = await database.read(selectWaiting, {});

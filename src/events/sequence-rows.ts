@@ -3,7 +3,10 @@ import { statement } from '../storage/database.ts';
 
 const columns = ['at_ms', 'type', 'account_id', 'pet_id', 'data', 'previous'] as const;
 
-/** The event that waits for its position first, in one row or none, and since when. */
+/** On PostgreSQL an event also has its transaction. */
+const allColumns = sql.raw([...columns, 'tx'].join());
+
+/** The event that waits longest for its position, if there is one, and for how long. */
 export const selectWaiting = statement<Record<never, never>>()((query, _, { nowMs }) =>
   query
     .selectFrom('event_outbox')
@@ -13,31 +16,28 @@ export const selectWaiting = statement<Record<never, never>>()((query, _, { nowM
 );
 
 /**
- * For PostgreSQL: gives the oldest `count` events that are committed the next positions, in the order in which they were
- * written, and gives their number. What a transaction writes that is still open comes after it, however long it takes.
+ * For PostgreSQL: gives the oldest `count` committed events the next positions, in the order in which they were
+ * written. Returns their number. Events of an open transaction come later, however long it takes.
  */
 export const moveWaiting = statement<{ count: bigint }>()((query, p) =>
   query
-    .with('taken', (cte) =>
-      cte
-        .deleteFrom('event_outbox')
-        .where('id', 'in', ({ selectFrom }) =>
-          selectFrom('event_outbox').select('id').orderBy('id').limit(p.count),
-        )
-        .returning(['id', ...columns]),
+    .with(
+      'taken',
+      () => sql<{ id: bigint }>`(delete from event_outbox
+        where id in (select id from event_outbox order by id limit ${p.count})
+        returning id, ${allColumns})`,
     )
-    .with('moved', (cte) =>
-      cte
-        .insertInto('events')
-        .columns(columns)
-        .expression(({ selectFrom }) => selectFrom('taken').select(columns).orderBy('id'))
-        .returning('id'),
+    .with(
+      'moved',
+      () => sql<{ id: bigint }>`(insert into events (${allColumns})
+        select ${allColumns} from taken order by id
+        returning id)`,
     )
     .selectFrom('moved')
     .select(({ fn }) => fn.countAll<bigint>().as('count')),
 );
 
-/** For SQLite: where the oldest `count` events that wait end, in one row. */
+/** For SQLite: the last of the oldest `count` waiting events. */
 export const selectLastWaiting = statement<{ count: bigint }>()((query, p) =>
   query
     .selectFrom(({ selectFrom }) =>
@@ -46,7 +46,7 @@ export const selectLastWaiting = statement<{ count: bigint }>()((query, p) =>
     .select(({ fn }) => [fn.max('id').as('last'), fn.countAll<bigint>().as('count')]),
 );
 
-/** For SQLite: gives the events that wait the next positions, up to one. */
+/** For SQLite: gives the waiting events up to `last` the next positions. */
 export const copyWaiting = statement<{ last: bigint }>()((query, p) =>
   query
     .insertInto('events')
@@ -56,7 +56,7 @@ export const copyWaiting = statement<{ last: bigint }>()((query, p) =>
     ),
 );
 
-/** For SQLite: they wait no longer. */
+/** For SQLite: removes these events from the waiting ones. */
 export const deleteWaiting = statement<{ last: bigint }>()((query, p) =>
   query.deleteFrom('event_outbox').where('id', '<=', p.last),
 );

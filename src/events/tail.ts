@@ -6,38 +6,38 @@ import { canSee, type EventReader } from './event-reader.ts';
 import { selectPageFor } from './event-rows.ts';
 import { type FeedPage, toPage } from './feed-page.ts';
 
-/** An empty page that waits. */
+/** An empty page that waits for events. */
 export interface Waiting {
-  /** Where it ends; it has seen all that was readable up to here. */
+  /** The end of the page. The page includes everything that was readable up to here. */
   readonly position: bigint;
   readonly limit: number;
   readonly reader: EventReader;
   readonly keyId: string;
   readonly ms: number;
-  /** Ends the wait. */
+  /** Ends the wait when it aborts. */
   readonly signal: AbortSignal;
 }
 
-/** Where empty pages wait for events. */
+/** The end of the feed, where empty pages wait for events. */
 export interface Tail {
   /**
-   * The page once it has an event, or empty once its time is over, it was ended or the tail was stopped; null if it has to be
-   * read anew. Throws `unavailable` where too many wait or the store cannot be read, and the failure of a key that has
-   * ended.
+   * Returns the page once it has an event, or empty if its time is over, its signal aborts or the tail stops. Null
+   * means that the caller must read the page again. Throws `unavailable` if too many wait or the store cannot be read,
+   * and the error of a key that has ended.
    */
   wait(waiting: Waiting): Promise<FeedPage | null>;
-  /** How many wait. */
+  /** The number of waiting pages. */
   count(): number;
-  /** Gives all that wait their empty pages; from now on nobody waits. */
+  /** Returns all waiting pages as they are. From now on no page waits. */
   stop(): void;
   isStopped(): boolean;
 }
 
-/** How often the store is asked for new events while somebody waits for them. */
-const lookMs = 200;
-/** How many events a look takes; there are more, it looks again at once. */
-const lookEvents = 500;
-/** How many pages may wait at one instance. */
+/** How often the store is polled while a page waits. */
+const pollMs = 200;
+/** The most events that one poll reads. If there are more, it polls again at once. */
+const pollEvents = 500;
+/** The most pages that may wait at one instance. */
 export const waitingPagesMax = 10_000;
 
 const everything: EventReader = { accountId: 0n, seesPets: true, seesOrders: 'all' };
@@ -48,38 +48,38 @@ interface Waiter extends Omit<Waiting, 'ms' | 'signal'> {
   readonly fail: (error: unknown) => void;
 }
 
-/** However many wait, one look at the store serves them all; while nobody waits, nothing is asked. */
+/** Creates a tail. One poll of the store serves all waiting pages. Without waiting pages, it does not poll. */
 export function createTail(database: Database, clock: Clock): Tail {
   const waiters = new Set<Waiter>();
-  /** Where the last look ended: whoever waits has seen what was before. */
+  /** The end of the last poll. All waiting pages have seen the events before it. */
   let seenTo = 0n;
-  let isLooking = false;
+  let isPolling = false;
   let isStopped = false;
 
-  async function lookOnAndOn(): Promise<void> {
-    isLooking = true;
+  async function pollWhileWaiting(): Promise<void> {
+    isPolling = true;
     for (let isFull = false; waiters.size > 0; ) {
-      await pause(isFull ? 0 : lookMs);
-      isFull = await look().catch((error) => {
+      await pause(isFull ? 0 : pollMs);
+      isFull = await poll().catch((error) => {
         for (const waiter of waiters) waiter.fail(error);
         return false;
       });
     }
-    isLooking = false;
+    isPolling = false;
   }
 
-  async function look(): Promise<boolean> {
-    const range = { after: seenTo, count: BigInt(lookEvents), accountId: 0n };
-    const page = toPage(await database.read(selectPageFor(everything), range), lookEvents);
+  async function poll(): Promise<boolean> {
+    const range = { after: seenTo, count: BigInt(pollEvents), accountId: 0n };
+    const page = toPage(await database.read(selectPageFor(everything), range), pollEvents);
     seenTo = page.next;
     if (page.events.length > 0) await deliver(page, waiters, database, clock());
-    return page.events.length >= lookEvents;
+    return page.events.length >= pollEvents;
   }
 
   return {
     wait({ ms, signal, ...waiting }) {
       if (waiters.size >= waitingPagesMax) return Promise.reject(crowded());
-      if (!isLooking) seenTo = waiting.position;
+      if (!isPolling) seenTo = waiting.position;
       if (waiting.position < seenTo) return Promise.resolve(null);
       const { promise, resolve, reject } = Promise.withResolvers<FeedPage>();
       const waiter: Waiter = { ...waiting, settle: resolve, fail: reject };
@@ -87,7 +87,7 @@ export function createTail(database: Database, clock: Clock): Tail {
       const timer = setTimeout(end, ms);
       signal.addEventListener('abort', end);
       waiters.add(waiter);
-      if (!isLooking) lookOnAndOn();
+      if (!isPolling) pollWhileWaiting();
       return promise.finally(() => {
         clearTimeout(timer);
         signal.removeEventListener('abort', end);
@@ -103,7 +103,7 @@ export function createTail(database: Database, clock: Clock): Tail {
   };
 }
 
-/** Gives those that wait what they see of a page of everything. A key may have ended while its request waited. */
+/** Gives each waiting page the events that it may see. A key may have ended while its request waited. */
 async function deliver(
   page: FeedPage,
   waiters: ReadonlySet<Waiter>,
@@ -122,7 +122,7 @@ async function deliver(
   }
 }
 
-/** What a waiter sees of a page of everything, behind its own position. */
+/** Those events of a poll that a waiting page may see and that come after its position. */
 function pageFor({ position, limit, reader }: Waiter, page: FeedPage): FeedPage {
   const visible = page.events.filter((event) => event.id > position && canSee(reader, event));
   const events = visible.slice(0, limit);

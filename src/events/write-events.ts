@@ -7,21 +7,32 @@ import type { EventIds } from './event-ids.ts';
 import type { EventReader } from './event-reader.ts';
 import type { EventRow } from './event-rows.ts';
 
-/** The text of events as a reader is shown them, each object as its own operations show it. */
+/** Writes events as a reader may see them. Each object has the form of its own operations. */
 export function writeEvents(
   events: readonly EventRow[],
   { seesOrders }: Pick<EventReader, 'seesOrders'>,
   ids: EventIds,
 ): string {
-  return stringifyExactJson(
-    events.map((event) => ({
-      id: ids.write(event.id),
-      type: event.type,
-      timestamp: new Date(Number(event.at_ms)).toISOString(),
-      data: toData(event, event.data, seesOrders === 'all'),
-      ...(event.previous !== null && { previous: findPrevious(event, event.previous) }),
-    })),
-  );
+  return stringifyExactJson(events.map((event) => toShown(event, seesOrders, ids)));
+}
+
+/** Writes one event in the same form. */
+export function writeEvent(
+  event: EventRow,
+  { seesOrders }: Pick<EventReader, 'seesOrders'>,
+  ids: EventIds,
+): string {
+  return stringifyExactJson(toShown(event, seesOrders, ids));
+}
+
+function toShown(event: EventRow, seesOrders: EventReader['seesOrders'], ids: EventIds): object {
+  return {
+    id: ids.write(event.id),
+    type: event.type,
+    timestamp: new Date(Number(event.at_ms)).toISOString(),
+    data: toData(event, event.data, seesOrders === 'all'),
+    ...(event.previous !== null && { previous: findPrevious(event, event.previous) }),
+  };
 }
 
 function toData({ type, account }: EventRow, json: string, showsAccount: boolean): Pet | Category | Order {
@@ -31,14 +42,14 @@ function toData({ type, account }: EventRow, json: string, showsAccount: boolean
   return toPet(row as PetRow);
 }
 
-/** The row may have columns that are shown to nobody. */
+/** Drops the columns that no reader sees. */
 function toCategory({ id, name }: Category): Category {
   return { id, name };
 }
 
-/** The former values of the fields that have others now. */
+/** The previous values of the changed fields. */
 function findPrevious(event: EventRow, json: string): object {
   const now = new Map(Object.entries(toData(event, event.data, false)));
-  const former = Object.entries(toData(event, json, false));
-  return Object.fromEntries(former.filter(([field, value]) => now.get(field) !== value));
+  const before = Object.entries(toData(event, json, false));
+  return Object.fromEntries(before.filter(([field, value]) => now.get(field) !== value));
 }

@@ -13,14 +13,16 @@ import { announceDeprecation } from './response/deprecation.ts';
 import { toLines } from './response/header-lines.ts';
 import type { BodyReader, Call, Route } from './route.ts';
 
+const neverStored = toLines({ 'cache-control': 'no-store' });
 const noFields = { type: 'object', properties: {} } as unknown as TObject;
 
-/** Makes the route of an operation: its schemas compiled, its handler with the services that it works with. */
+/** Makes the route of an operation: compiles its schemas and gives its handler the services. */
 export function bindOperation(operation: Operation, services: Services): Route {
   const { method, path, scope, deprecation, query, body, bodyTypes = jsonTypes.plain } = operation;
   const { isCached = false, isIdempotent = false } = operation;
-  const announcement = deprecation === undefined ? '' : announceDeprecation(deprecation, services.baseUrl);
-  const serialise = compileAnswers(operation, announcement);
+  const deprecationLines =
+    deprecation === undefined ? '' : announceDeprecation(deprecation, services.baseUrl);
+  const serialise = compileAnswers(operation, deprecationLines);
   const handle = operation.handle as (call: Call, services: Services) => ReturnType<Operation['handle']>;
   return {
     method,
@@ -28,12 +30,12 @@ export function bindOperation(operation: Operation, services: Services): Route {
     access: 'key',
     scope,
     removedAtMs: deprecation?.removedAtMs ?? null,
-    announcement,
+    announcement: deprecationLines,
     securityLines: null,
     isCached,
     idempotentOperation: isIdempotent ? operation.id : null,
     readQuery: compileQuery(query ?? noFields),
-    body: body === undefined ? null : compileBody(body, bodyTypes),
+    body: body === undefined ? null : compileBody(body, bodyTypes, operation.isBodyOptional === true),
     run: (call) =>
       after(handle(call, services), (outcome) => ({
         answer: serialise(outcome),
@@ -43,11 +45,12 @@ export function bindOperation(operation: Operation, services: Services): Route {
   };
 }
 
-/** Reads a body by its schema, and names every field that breaks a rule. */
-function compileBody(schema: TObject, types: readonly string[]): BodyReader {
+/** Compiles a reader that validates a body by its schema and names every field that breaks a rule. */
+export function compileBody(schema: TObject, types: readonly string[], isOptional = false): BodyReader {
   const names = Object.keys(schema.properties);
   const rules = compileObject(schema);
   return {
+    isOptional,
     checkType: (headers) => checkJsonType(headers, types),
     parse(bytes, isStrict) {
       const body = parseJsonBody(bytes);
@@ -58,19 +61,26 @@ function compileBody(schema: TObject, types: readonly string[]): BodyReader {
   };
 }
 
-/** Serialises outcomes by the schemas of their statuses, int64 exact. What a GET gives has a validator. */
-function compileAnswers({ method, answers }: Operation, announcement: string): (outcome: Outcome) => Answer {
+/**
+ * Compiles a serialiser for the schemas of an operation's answers. It keeps int64 exact and adds a validator to the
+ * answers of GET.
+ */
+function compileAnswers(
+  { method, answers, isNeverStored = false }: Operation,
+  deprecationLines: string,
+): (outcome: Outcome) => Answer {
   const writers = new Map<number, (body: unknown) => string>();
   for (const [status, { body }] of Object.entries(answers))
     if (body !== undefined) writers.set(Number(status), compileWriter(body));
 
   return ({ status, body, text, headers, validated }) => {
-    const lines = headers === undefined ? announcement : announcement + toLines(headers);
-    const written = text ?? writers.get(status)?.(body);
-    if (written === undefined) return { ...makeEmptyAnswer(status), lines };
-    return method === 'GET'
-      ? makeTaggedAnswer(written, lines, jsonType, validated)
-      : makeAnswer(status, written, lines);
+    const fixed = isNeverStored ? deprecationLines + neverStored : deprecationLines;
+    const lines = headers === undefined ? fixed : fixed + toLines(headers);
+    const serialised = text ?? writers.get(status)?.(body);
+    if (serialised === undefined) return { ...makeEmptyAnswer(status), lines };
+    return method === 'GET' && !isNeverStored
+      ? makeTaggedAnswer(serialised, lines, jsonType, validated)
+      : makeAnswer(status, serialised, lines);
   };
 }
 

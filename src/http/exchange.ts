@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../accounts/account.ts';
 import type { AppError } from '../errors.ts';
-import type { LimitHeaders } from '../limits/rules/decision.ts';
+import type { LimitHeaders, Usage } from '../limits/rules/decision.ts';
+import type { SignedIn } from './route.ts';
 import type { Match } from './router.ts';
 
 /** A request on its way through the pipeline. */
@@ -9,19 +10,23 @@ export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly id: string;
-  /** Since an arbitrary start, in milliseconds. */
+  /** Milliseconds since an arbitrary start. */
   readonly startedAtMs: number;
   readonly match: Match;
-  /** Null until the key has proved valid. */
+  /** Null until the key is verified. */
   caller: Caller | null;
-  /** Null until the request has been counted, and for what is not counted. */
+  /** The operator in the console; null for all other requests. */
+  signedIn: SignedIn | null;
+  /** Null until the request is counted, and for requests that are not counted. */
   limit: LimitHeaders | null;
-  /** Why the rest of the body cannot be read, if that came out before the request was counted. */
+  /** What the caller's account has used. Null until the request is counted. */
+  usage: Usage | null;
+  /** The error that broke the body before the request was counted, or null. */
   brokenBy: AppError | null;
-  /** Whether its connection can find it (connection/in-flight.ts). */
+  /** Whether the connection can find the request (connection/in-flight.ts). */
   isTracked: boolean;
   isAnswered: boolean;
-  /** How long the client had its answer wait on purpose, in milliseconds. */
+  /** How long the answer waited because the client asked for it, in milliseconds. */
   heldMs: number;
 }
 
@@ -38,7 +43,9 @@ export function openExchange(
     startedAtMs: performance.now(),
     match,
     caller: null,
+    signedIn: null,
     limit: null,
+    usage: null,
     brokenBy: null,
     isTracked: false,
     isAnswered: false,

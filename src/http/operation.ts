@@ -9,7 +9,7 @@ import type { Deprecation } from './response/deprecation.ts';
 import type { HeaderTexts } from './response/header-lines.ts';
 import type { Call, Method } from './route.ts';
 
-/** An example of a body, as the reference shows it. */
+/** An example of a body, for the reference. */
 export interface Example {
   readonly summary: string;
   readonly value: unknown;
@@ -17,7 +17,7 @@ export interface Example {
 
 /** A successful answer of an operation. */
 export interface AnswerDefinition {
-  /** When it is given. */
+  /** When the operation returns it. */
   readonly description: string;
   /** Absent if the answer has no body. */
   readonly body?: TSchema;
@@ -26,63 +26,75 @@ export interface AnswerDefinition {
   readonly examples?: Readonly<Record<string, Example>>;
 }
 
-/** What an operation answers a call with. */
+/** The answer of an operation to a call, before it is serialised. */
 export interface Outcome {
-  /** One of the operation's `answers`. */
+  /** One of the statuses in the operation's `answers`. */
   readonly status: number;
-  /** Serialised by the schema of that answer. */
+  /** Serialised by the schema of its answer. */
   readonly body?: unknown;
-  /** What the validator of a GET is made of, if not of the whole body. */
+  /** The text for the validator of a GET, if it does not depend on the whole body. */
   readonly validated?: string;
-  /** A body that was serialised before, in place of `body`. */
+  /** An already serialised body, in place of `body`. */
   readonly text?: string;
   readonly headers?: HeaderTexts;
-  /** How long the client had the answer wait on purpose: no part of the time that it took. */
+  /** How long the answer waited because the client asked for it. The measured duration does not include it. */
   readonly heldMs?: number;
-  /** The animals that the answer is made of. Required for the response cache to keep it. */
+  /** The animals that the answer depends on. The response cache keeps only answers that have it. */
   readonly dependsOn?: PetSelection;
 }
 
-/** An operation without query parameters, or without a body, has no fields. */
+/** The schema of a query or body without fields. */
 export type NoFields = TObject<Record<never, never>>;
 
-/** Everything about one operation of the interface. Router, validation, description and client follow from it. */
+/**
+ * The definition of one operation of the interface. The router, the validation, the description and the client follow
+ * from it.
+ */
 export interface OperationDefinition<Query extends TObject, Body extends TObject> {
   readonly id: string;
   readonly method: Method;
   /** Relative to the base address, as in OpenAPI: `/pets/{petId}`. */
   readonly path: `/${string}`;
   readonly tag: string;
-  /** Of several any one will do; with null any key will. */
+  /** The required scope. Any one of several is enough; null accepts every key. */
   readonly scope: Scope | readonly Scope[] | null;
   readonly summary: string;
   readonly description: string;
   /** `beta` marks an extension of the interface. */
   readonly stability: 'stable' | 'beta';
   readonly deprecation?: Deprecation;
-  /** Path parameters, by name. Their rules belong to the operation: what names nothing is 404 and not 400. */
+  /** Path parameters, by name. The operation checks them itself: an invalid identifier is 404, not 400. */
   readonly params?: TObject;
   readonly query?: Query;
   readonly body?: Body;
-  /** The media types that the body may have; JSON alone unless they are named. */
+  /** The media types of the body. Default: only JSON. */
   readonly bodyTypes?: readonly string[];
+  /** Whether the body may be left out. Then the handler gets null. */
+  readonly isBodyOptional?: boolean;
   readonly bodyExamples?: Readonly<Record<string, Example>>;
-  /** Reads `Idempotency-Key`, and answers a retry with its first answer. */
+  /** Whether the operation reads `Idempotency-Key` and answers a retry with its first answer. */
   readonly isIdempotent?: boolean;
-  /** Reads `If-Match`, and does nothing unless it holds. */
+  /** Whether the operation reads `If-Match` and does nothing unless it matches. */
   readonly isConditional?: boolean;
   readonly answers: Readonly<Record<number, AnswerDefinition>>;
-  /** Codes besides those that every operation, or every operation with a body or a key, has. */
+  /**
+   * Error codes of this operation alone: not those that all operations, all with a body, or all with a key share.
+   */
   readonly failures?: readonly ErrorCode[];
-  /** The response cache keeps its answers, each until an animal that it depends on changes. */
+  /** Whether the response cache keeps the answers, each until an animal that it depends on changes. */
   readonly isCached?: boolean;
+  /**
+   * Whether the answers are valid only for a moment or have a secret. They have no validator, and no cache may store
+   * them.
+   */
+  readonly isNeverStored?: boolean;
   handle(call: Call<Static<Query>, Static<Body>, Caller>, services: Services): Soon<Outcome>;
 }
 
-/** An operation whose types of query and body are checked where it is defined. */
+/** An operation without the types of its query and body, which are checked where it is defined. */
 export type Operation = OperationDefinition<TObject, TObject>;
 
-/** Defines an operation; see OperationDefinition. */
+/** Defines an operation and checks the types of its handler. */
 export function defineOperation<Query extends TObject = NoFields, Body extends TObject = NoFields>(
   definition: OperationDefinition<Query, Body>,
 ): Operation {

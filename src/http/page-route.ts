@@ -2,7 +2,9 @@ import { after, type Soon } from '../soon.ts';
 import type { Answer } from './response/answer.ts';
 import type { Access, Call, Route } from './route.ts';
 
-/** A GET route outside of the interface, which reads no query: a page of the documentation, an endpoint of the operator. */
+/**
+ * A GET route that is not part of the interface and reads no query: a documentation page or an endpoint for operators.
+ */
 export function createPageRoute(
   path: string,
   access: Access,

@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { coversScope } from '../accounts/account.ts';
+import { accountSuspended } from '../accounts/account-suspended.ts';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { PetSelection } from '../pets/pet-selection.ts';
@@ -22,8 +23,8 @@ export interface PipelineOptions extends ResponderOptions {
 }
 
 /**
- * The one way through for every request: route, authenticate, rate limit, scope, cached answer, parse by schema, run the
- * operation, serialise by schema, send. It stays within one call if nothing has to be awaited.
+ * The path of every request: route, authenticate, rate limit, scope, cached answer, parse by schema, run the operation,
+ * serialise by schema, send. It stays synchronous if nothing has to be awaited.
  */
 export function createPipeline(options: PipelineOptions): RequestListener {
   const { router, gate, cors, createRequestId, clock } = options;
@@ -34,7 +35,7 @@ export function createPipeline(options: PipelineOptions): RequestListener {
   const runRoute = createRouteRunner(options.cache, responder, steps);
 
   function begin(exchange: Exchange): void {
-    // What breaks off in the middle of its body, or while it waits, has to be found by its connection.
+    // The connection must find a request that breaks off in its body or while it waits.
     if (!exchange.request.readableEnded) track(exchange);
     const preflight = cors.answerPreflight(exchange.request);
     if (preflight === null) proceed(exchange, gate.admit(exchange), checkAdmission);
@@ -45,9 +46,12 @@ export function createPipeline(options: PipelineOptions): RequestListener {
       });
   }
 
-  function checkAdmission(exchange: Exchange, { caller, limit, refusal }: Admission): void {
+  function checkAdmission(exchange: Exchange, admission: Admission): void {
+    const { caller, limit, usage, refusal, signedIn } = admission;
     exchange.caller = caller;
+    exchange.signedIn = signedIn ?? null;
     exchange.limit = limit;
+    exchange.usage = usage;
     const reason = refusal ?? exchange.brokenBy ?? findRefusal(exchange, clock);
     const { route } = exchange.match;
     if (reason !== null || route === null) fail(exchange, reason);
@@ -61,9 +65,10 @@ export function createPipeline(options: PipelineOptions): RequestListener {
   };
 }
 
-/** Why a request that is admitted may not go on; null if it may. */
+/** The reason to refuse a request that the gate has admitted, or null. */
 function findRefusal({ request, match, caller }: Exchange, clock: Clock): AppError | null {
   const { route, failure } = match;
+  if (caller?.isSuspended) return accountSuspended();
   if (request.httpVersionMajor !== 1) return otherVersion;
   if (!hasOneHost(request)) return noHost;
   if (route === null) return failure;
@@ -74,11 +79,11 @@ function findRefusal({ request, match, caller }: Exchange, clock: Clock): AppErr
 }
 
 const otherVersion = new AppError('invalid_parameter', 'the request line must name HTTP/1.1 or HTTP/1.0');
-const noHost = new AppError('invalid_parameter', 'Host: this header is required, once');
+const noHost = new AppError('invalid_parameter', 'Host: exactly one Host header is required');
 
 /**
- * HTTP/1.1 requires exactly one Host (RFC 9112, section 3.2). Node's own check would answer without our headers; a
- * repeated one arrives joined by commas, which no host has.
+ * HTTP/1.1 requires exactly one Host (RFC 9112, section 3.2). Node's own check would answer without our headers. Node
+ * joins a repeated Host with commas, which no host contains.
  */
 function hasOneHost({ headers: { host }, httpVersionMinor }: IncomingMessage): boolean {
   return host === undefined ? httpVersionMinor === 0 : !host.includes(',');

@@ -6,30 +6,33 @@ import type { Exchange } from './exchange.ts';
 import type { ClientAddress } from './request/client-address.ts';
 import { readPath } from './request/path.ts';
 
-/** From when on a request is slow enough to be logged by itself, in milliseconds. */
+/** The duration from which a request is slow and always logged, in milliseconds. */
 export const slowRequestMs = 1_000;
 
 /**
- * How many requests that got a 503 have a line, a second: a store that fails refuses thousands, and the log may go to the
- * disk that is full. With LOG_REQUESTS=all every request has one.
+ * How many 503 answers are logged a second. A failing store refuses thousands of requests, and the log may be on the
+ * disk that is full. LOG_REQUESTS=all logs every request.
  */
 export const unavailableLinesMax = 10;
 
-/** An answer to a request that was not readable. */
+/** The answer to an unreadable request. */
 export interface MalformedNote {
   readonly requestId: string;
   readonly status: number;
   readonly address: string;
 }
 
-/** Sees every answer. */
+/** Is called for every answer. */
 export interface RequestObserver {
-  /** `ms` is the time from the arrival of the head to the sending of the answer, but for what it waited on purpose. */
+  /**
+   * `ms` is the time from the arrival of the head to the sending of the answer, without the wait that the client asked
+   * for.
+   */
   note(exchange: Exchange, status: number, ms: number): void;
   noteMalformed(note: MalformedNote): void;
 }
 
-/** Logs a line for every answered request, or only for those that failed with 5xx or were slow; never a query string. */
+/** Logs every answered request, or only those that failed with 5xx or were slow. It never logs a query string. */
 export function createRequestLog(
   log: Log,
   which: 'errors' | 'all',
@@ -69,14 +72,14 @@ export function createRequestLog(
   };
 }
 
-/** A client's text in one line, without any key; a path is decoded before, so that a key in it is seen as one. */
+/** A client's text on one line, without API keys. A path must be decoded first, so that a key in it is recognised. */
 function clean(text: string): string {
   return redactKeys(toPrintable(text));
 }
 
 const traceparent = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/;
 
-/** The trace id of a `traceparent` (W3C Trace Context); nothing for one that is malformed. */
+/** The trace id of a `traceparent` (W3C Trace Context), or nothing if it is malformed. */
 function readTraceId(header: string | readonly string[] | undefined): { readonly traceId?: string } {
   const [, traceId] = traceparent.exec(String(header ?? '')) ?? [];
   return traceId === undefined || /^0+$/.test(traceId) ? {} : { traceId };

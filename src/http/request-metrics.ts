@@ -4,15 +4,15 @@ import { expose } from '../observability/metrics.ts';
 import type { RequestObserver } from './request-log.ts';
 import type { Route } from './route.ts';
 
-/** The answers of one route to one method: how long they took, by their status. */
+/** The durations of the answers of one route and method, by status. */
 interface Series {
   readonly name: string;
   readonly answers: Map<number, Durations>;
 }
 
 /**
- * Counts and times requests by route and status. A route is named by its pattern and never by the path of a request, so
- * that no client can add series: `none` stands for unknown addresses, `malformed` for what is not readable HTTP.
+ * Counts and times requests by route and status. The label is the pattern of the route and never a path, so that no
+ * client can add series. `none` stands for unknown addresses and `malformed` for unreadable requests.
  */
 export function countRequests(registry: Registry): RequestObserver {
   const none: Series = { name: 'none', answers: new Map() };
@@ -48,7 +48,7 @@ export function countRequests(registry: Registry): RequestObserver {
 
   return {
     note: ({ match, request }, status, ms) => noteAnswer(findSeries(match.route, request.method), status, ms),
-    // When it began is not known.
+    // Its start is not known.
     noteMalformed: ({ status }) => noteAnswer(malformed, status, 0),
   };
 }

@@ -19,11 +19,11 @@ export interface ResponderOptions {
   readonly log: Log;
 }
 
-/** The way out for every request: each is answered once, by its answer or by its failure. */
+/** Sends every answer. Each request is answered once, with its answer or its failure. */
 export interface Responder {
   send(exchange: Exchange, answer: Answer): void;
   fail(exchange: Exchange, error: unknown): void;
-  /** Lets its connection find a request that breaks off in the middle of its body, or while it waits. */
+  /** Lets the connection find a request that breaks off in its body or while it waits. */
   track(exchange: Exchange): void;
 }
 
@@ -48,7 +48,7 @@ export function createResponder(options: ResponderOptions): Responder {
       return;
     }
     const failure = toAppError(error);
-    // The store logs its own faults, once and not a request.
+    // The store logs its own failures once, not for every request.
     if (errorStatus[failure.code] >= 500 && failure.code !== 'unavailable')
       log.error({ requestId: exchange.id, err: failure.cause ?? failure }, failure.message);
     const { route, allow } = exchange.match;
@@ -76,7 +76,7 @@ export function createResponder(options: ResponderOptions): Responder {
   return { send, fail, track };
 }
 
-/** Ends an answer that has begun and could not be written whole. */
+/** Cuts an answer that has begun and cannot be completed. */
 function cutShort(response: ServerResponse): void {
   if (!response.writableEnded) response.destroy();
 }

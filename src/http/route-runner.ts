@@ -1,7 +1,7 @@
 import type { PetSelection } from '../pets/pet-selection.ts';
 import type { Stamp } from '../pets/stamps.ts';
 import type { Exchange } from './exchange.ts';
-import { readBody } from './request/body.ts';
+import { hasBody, readBody } from './request/body.ts';
 import { readIdempotency } from './request/idempotency.ts';
 import { isStrict } from './request/strict.ts';
 import type { Responder } from './responder.ts';
@@ -9,7 +9,7 @@ import type { CacheKey, ResponseCache } from './response/response-cache.ts';
 import type { Call, Route } from './route.ts';
 import type { Steps } from './steps.ts';
 
-/** Answers a request that may go on: from the cache, or by running its route on its parsed query and body. */
+/** Answers an admitted request: from the cache, or by running its route with the parsed query and body. */
 export type RunRoute = (exchange: Exchange, route: Route) => void;
 
 export function createRouteRunner(
@@ -27,12 +27,10 @@ export function createRouteRunner(
     });
   }
 
-  return (exchange, route) => {
+  function begin(exchange: Exchange, route: Route, strict: boolean): void {
     const { request } = exchange;
-    const strict = isStrict(request.headers['prefer']);
-    const cached = route.isCached && !strict ? cache.find(route, cacheKeyOf(exchange)) : null;
-    if (cached !== null) send(exchange, cached);
-    else if (route.body === null) run(exchange, route, strict, null);
+    if (route.body === null || (route.body.isOptional && !hasBody(request.headers)))
+      run(exchange, route, strict, null);
     else {
       route.body.checkType(request.headers);
       track(exchange);
@@ -42,12 +40,24 @@ export function createRouteRunner(
         (error) => fail(exchange, error),
       );
     }
+  }
+
+  return (exchange, route) => {
+    const strict = isStrict(exchange.request.headers['prefer']);
+    if (!route.isCached || strict) {
+      begin(exchange, route, strict);
+      return;
+    }
+    proceed(exchange, cache.find(route, cacheKeyOf(exchange)), (_, cached) => {
+      if (cached === null) begin(exchange, route, strict);
+      else send(exchange, cached);
+    });
   };
 }
 
 /** Parses and validates a request. Throws AppError. */
 function readCall(exchange: Exchange, route: Route, strict: boolean, bytes: Buffer | null): Call {
-  const { request, match, caller } = exchange;
+  const { request, match, caller, usage } = exchange;
   const { headers } = request;
   return {
     params: match.params,
@@ -55,6 +65,8 @@ function readCall(exchange: Exchange, route: Route, strict: boolean, bytes: Buff
     body: bytes === null ? null : route.body?.parse(bytes, strict),
     headers,
     caller,
+    usage,
+    signedIn: exchange.signedIn,
     idempotency:
       route.idempotentOperation && caller && bytes
         ? readIdempotency(headers, caller, route.idempotentOperation, bytes)
@@ -63,7 +75,7 @@ function readCall(exchange: Exchange, route: Route, strict: boolean, bytes: Buff
   };
 }
 
-/** A number is found faster than a text, which V8 first has to look for among all texts that it knows. */
+/** Short numbers become number keys, because V8 finds a number faster than a text. */
 const shortNumber = /^[1-9]\d{0,8}$/;
 
 function cacheKeyOf({ match: { params, query } }: Exchange): CacheKey {

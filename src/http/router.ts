@@ -4,16 +4,16 @@ import { headerBytesMax } from './connection/bounds.ts';
 import { readPath } from './request/path.ts';
 import { type Access, methods, methodsOf, type Route } from './route.ts';
 
-/** Where a request leads: to a route, or to the reason why there is none. */
+/** The route of a request, or the reason why there is none. */
 export interface Match {
   readonly route: Route | null;
   readonly params: Readonly<Record<string, string | undefined>>;
-  /** The text behind the `?`. */
+  /** The text after the `?`. */
   readonly query: string;
   readonly access: Access;
   /** Null if there is a route. */
   readonly failure: AppError | null;
-  /** The methods of the address, if only the method is wrong. */
+  /** The allowed methods, if only the method is wrong. */
   readonly allow: string | null;
 }
 
@@ -25,11 +25,12 @@ const underVersion = /^\/v1(?:\/|%2f|$)/i;
 const documentation = /^\/(?:docs(?:\/|$)|$)/;
 const badPath = new AppError('invalid_parameter', 'the path is not valid percent-encoded UTF-8');
 const noEndpoint = new AppError('not_found', 'no such endpoint');
+const operators: ReadonlySet<Access> = new Set(['operator', 'visitor', 'console']);
 const noParams = {};
 
-/** Finds routes by method and address. HEAD is answered where GET is. */
+/** Creates a router that finds routes by method and address. GET routes also answer HEAD. */
 export function createRouter(routes: readonly Route[]): Router {
-  const isOperators = routes.every(({ access }) => access === 'operator');
+  const isOperators = routes.every(({ access }) => operators.has(access));
   const ignore = () => {};
   const finder = createFinder({
     maxParamLength: headerBytesMax,
@@ -39,7 +40,7 @@ export function createRouter(routes: readonly Route[]): Router {
   for (const route of routes)
     finder.on(methodsOf(route), route.path.replaceAll(/\{(\w+)\}/g, ':$1'), ignore, route);
 
-  /** Null if there is none. `*` is no address, but the finder compares no first character. */
+  /** Null if there is no route. `*` is not an address, but the finder does not compare the first character. */
   function look(method: string, target: string) {
     return target === '*' ? null : finder.find(method as HTTPMethod, target);
   }
@@ -61,7 +62,7 @@ export function createRouter(routes: readonly Route[]): Router {
     return { ...base, allow, failure: new AppError('method_not_allowed', message) };
   }
 
-  /** A path that cannot be decoded may be meant for the interface. */
+  /** An undecodable path counts as part of the interface. */
   function accessOf(path: string | null): Access {
     if (isOperators) return 'operator';
     if (path === null || underVersion.test(path)) return 'key';

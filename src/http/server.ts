@@ -1,10 +1,10 @@
 import { Registry } from 'prom-client';
 import { createKeyLookup } from '../accounts/key-lookup.ts';
 import type { KeyVerifier } from '../accounts/key-verifier.ts';
-import type { TrustProxy } from '../config.ts';
 import type { Tail } from '../events/tail.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Log } from '../observability/log.ts';
+import type { TrustProxy } from '../setting-values.ts';
 import { operations as allOperations } from './api/operations.ts';
 import type { Services } from './api/services.ts';
 import { bindOperation } from './bind-operation.ts';
@@ -20,7 +20,7 @@ import type { Operation } from './operation.ts';
 import { createGate } from './request/admission.ts';
 import { createClientAddress } from './request/client-address.ts';
 import { createRequestIds } from './request/request-id.ts';
-import { createRequestLog } from './request-log.ts';
+import { createRequestLog, type RequestObserver } from './request-log.ts';
 import { countRequests } from './request-metrics.ts';
 import { createCors } from './response/cors.ts';
 import { createErrorAnswers } from './response/errors.ts';
@@ -33,18 +33,20 @@ export interface ServerOptions extends Omit<Services, 'baseUrl'> {
   readonly limiter: Limiter;
   readonly tail: Tail;
   readonly log: Log;
-  /** Where the metrics are shown. */
+  /** Gets the metrics. */
   readonly registry?: Registry;
   readonly publicUrl: string | null;
   readonly trustProxy: TrustProxy;
   readonly corsOrigins: readonly string[];
   readonly logRequests: 'errors' | 'all';
+  /** Called for every answer, besides the log and the metrics. */
+  readonly observers?: readonly RequestObserver[];
   readonly timeouts?: Timeouts;
-  /** Every one of api/operations.ts if absent. */
+  /** Default: all operations of api/operations.ts. */
   readonly operations?: readonly Operation[];
 }
 
-/** Builds the public surface (`/v1`, `/openapi.json`, `/docs`); it does not listen. */
+/** Builds the public server (`/v1`, `/openapi.json`, `/docs`). It does not listen. */
 export function buildServer(options: ServerOptions): HttpService {
   const { catalogue, limiter, clock, log, publicUrl, registry = new Registry() } = options;
   const { timeouts = defaultTimeouts, operations = allOperations } = options;
@@ -55,7 +57,7 @@ export function buildServer(options: ServerOptions): HttpService {
   const docs = createDocsRoutes({
     publicUrl,
     findOwnUrl: () => `${service.findUrl()}/v1`,
-    description: describeApi(operations, publicUrl),
+    describe: (ownUrl) => describeApi(operations, publicUrl, ownUrl),
   });
   const routes = [...operations.map((operation) => bindOperation(operation, services)), ...docs];
 
@@ -63,7 +65,11 @@ export function buildServer(options: ServerOptions): HttpService {
   const keyLookup = createKeyLookup({ verifier: options.verifier, findRefusal: limiter.findRefusal, clock });
   const createRequestId = createRequestIds();
   const makeErrorAnswer = createErrorAnswers(docsUrl);
-  const observers = [countRequests(registry), createRequestLog(log, options.logRequests, addressOf)];
+  const observers = [
+    countRequests(registry),
+    createRequestLog(log, options.logRequests, addressOf),
+    ...(options.observers ?? []),
+  ];
   const service = wireService({
     routes,
     gate: createGate(keyLookup, limiter, addressOf),

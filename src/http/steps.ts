@@ -2,11 +2,11 @@ import type { Soon } from '../soon.ts';
 import type { Exchange } from './exchange.ts';
 import type { Responder } from './responder.ts';
 
-/** How a request goes from step to step: within one call where it can, and to its failure where a step throws. */
+/** Runs the steps of a request, synchronously if possible. A step that throws fails the request. */
 export interface Steps {
-  /** Takes a step of a request that is not answered yet. */
+  /** Runs a step unless the request is already answered. */
   attempt(exchange: Exchange, step: (exchange: Exchange) => void): void;
-  /** Goes on with a value within the call, or once it is there. */
+  /** Continues with a value at once, or when its promise resolves. */
   proceed<T>(exchange: Exchange, value: Soon<T>, next: (exchange: Exchange, value: T) => void): void;
 }
 

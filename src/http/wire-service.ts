@@ -9,7 +9,7 @@ import { createSend } from './response/send.ts';
 import { listMethods, type Route } from './route.ts';
 import { createRouter } from './router.ts';
 
-/** What the public server and the operator's differ in. */
+/** The parts that differ between the public server and the operator's. */
 export interface ServiceParts extends Omit<PipelineOptions, 'router' | 'send' | 'inFlight'> {
   readonly routes: readonly Route[];
   readonly makeMalformedAnswer: MalformedOptions['makeAnswer'];
@@ -19,7 +19,7 @@ export interface ServiceParts extends Omit<PipelineOptions, 'router' | 'send' | 
   readonly onClosing?: () => void;
 }
 
-/** Puts routes behind the pipeline and the pipeline behind all connection guards; it does not listen. */
+/** Builds a service from routes, the pipeline and all connection guards. It does not listen. */
 export function wireService(parts: ServiceParts): HttpService {
   const { routes, makeMalformedAnswer, timeouts } = parts;
   const inFlight = createInFlight();

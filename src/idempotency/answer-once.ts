@@ -10,8 +10,9 @@ import {
 import { lockKey, selectFirstAnswer, upsertFirstAnswer } from './first-answer-rows.ts';
 
 /**
- * Inside a work of row locks: acts under an idempotency key and keeps the answer in the same transaction, or gives the
- * first answer again and does nothing. Null acts in any case. Throws `idempotency_key_reused` and `idempotency_key_in_use`.
+ * Inside a work of row locks: runs `act` and stores its answer in the same transaction, or returns the first answer
+ * without running it. Without `idempotency`, always runs. Throws `idempotency_key_reused` and
+ * `idempotency_key_in_use`.
  */
 export function* answerOnce(
   idempotency: Idempotency | null,
@@ -40,7 +41,7 @@ export function* answerOnce(
   return { answer, isReplayed: false };
 }
 
-/** A number for a key, by which all instances know that it is in use. */
+/** The advisory lock of a key. All instances use the same number. */
 export function lockOf({ keyHash }: Idempotency): bigint {
   return Buffer.from(keyHash).readBigInt64BE();
 }

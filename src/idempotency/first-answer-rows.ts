@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import { statement } from '../storage/database.ts';
 
 /**
- * Keeps others from using a key until the transaction ends; `is_free` is 0 while another does. On SQLite transactions run
- * one after the other, so the key is always free.
+ * Locks a key until the transaction ends. `is_free` is 0 while another transaction has it. SQLite runs transactions
+ * one after the other, so there the key is always free.
  */
 export const lockKey = statement<{ lock: bigint }>()((query, p, { engine }) =>
   query.selectNoFrom(
@@ -14,7 +14,7 @@ export const lockKey = statement<{ lock: bigint }>()((query, p, { engine }) =>
   ),
 );
 
-/** What an account's key was answered with first, in one row or none. */
+/** The first answer to a key of an account, in one row or none. */
 export const selectFirstAnswer = statement<{ accountId: bigint; keyHash: Uint8Array; outlivedMs: bigint }>()(
   (query, p) =>
     query
@@ -25,7 +25,7 @@ export const selectFirstAnswer = statement<{ accountId: bigint; keyHash: Uint8Ar
       .where('created_at_ms', '>', p.outlivedMs),
 );
 
-/** Keeps the first answer of a key; one that has outlived its day gives way. */
+/** Stores the first answer to a key. It replaces an expired one. */
 export const upsertFirstAnswer = statement<{
   accountId: bigint;
   keyHash: Uint8Array;
@@ -61,9 +61,9 @@ export const upsertFirstAnswer = statement<{
 );
 
 /**
- * Drops a bounded number of answers that are older than `beforeMs`, the oldest first; gives a row for each. The age is
- * asked for twice: an answer that was found may be renewed before it is dropped, and PostgreSQL then only asks again what
- * stands outside.
+ * Deletes at most `count` answers that are older than `beforeMs`, the oldest first. Returns a row for each. The outer
+ * condition repeats the age: an answer may be renewed before it is deleted, and PostgreSQL then rechecks only the
+ * outer condition.
  */
 export const deleteOldFirstAnswers = statement<{ beforeMs: bigint; count: bigint }>()((query, p) =>
   query

@@ -2,34 +2,34 @@ import { hash } from 'node:crypto';
 import { dayMs } from '../clock.ts';
 import { AppError } from '../errors.ts';
 
-/** How long an `Idempotency-Key` is remembered (contract section 2). */
+/** How long the service remembers an `Idempotency-Key` (contract section 2). */
 export const rememberedMs = dayMs;
 
-/** What a client's retry is known by. A key stands for one operation and one body of its account. */
+/** Identifies a retry. A key belongs to one operation and one body of its account. */
 export interface Idempotency {
   readonly accountId: bigint;
-  /** The SHA-256 of the account and the key; the key itself is kept nowhere. */
+  /** The SHA-256 of the account and the key. The key itself is not stored. */
   readonly keyHash: Uint8Array;
   readonly operation: string;
   /** The SHA-256 of the body's bytes. */
   readonly bodyHash: Uint8Array;
 }
 
-/** What a request was answered with. */
+/** The stored answer to a request. */
 export interface FirstAnswer {
   readonly status: number;
-  /** Relative to the base address. */
+  /** The `Location`, relative to the base address. */
   readonly location: string;
   readonly body: string;
 }
 
-/** An answer, given for the first time now or (`isReplayed`) by an earlier request with the same key. */
+/** An answer. `isReplayed`: an earlier request with the same key got it first. */
 export interface Given {
   readonly answer: FirstAnswer;
   readonly isReplayed: boolean;
 }
 
-/** What a key is known by in the store, and on all instances. */
+/** The hash of a key, the same on all instances. */
 export function hashIdempotencyKey(accountId: bigint, key: string): Uint8Array {
   return hash('sha256', `${accountId} ${key}`, 'buffer');
 }
@@ -43,7 +43,9 @@ export interface FirstAnswerRow {
   readonly body: string;
 }
 
-/** The first answer in a row. Throws `idempotency_key_reused` if the key stands for another operation or body. */
+/**
+ * Reads a first answer from its row. Throws `idempotency_key_reused` if the key belongs to another operation or body.
+ */
 export function replay(row: FirstAnswerRow, { operation, bodyHash }: Idempotency): Given {
   if (row.operation !== operation)
     throw new AppError(
@@ -59,7 +61,7 @@ export function replay(row: FirstAnswerRow, { operation, bodyHash }: Idempotency
   return { answer: { status: Number(row.status), location, body }, isReplayed: true };
 }
 
-/** The failure of a request whose key is in use by another. */
+/** The error of a request whose key is in use. */
 export function inUse(): AppError {
   return new AppError(
     'idempotency_key_in_use',

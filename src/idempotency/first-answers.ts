@@ -8,17 +8,17 @@ const sweepRowsMax = 1_000n;
 /** The first answers of idempotency keys, for any operation. */
 export interface FirstAnswers {
   /**
-   * Runs what answers under a key. While it runs here, another request with the key fails with `idempotency_key_in_use`;
-   * once the first is answered, any number at once are given its answer.
+   * Runs `answer` under a key. While it runs in this process, another request with the key throws
+   * `idempotency_key_in_use`. Once the first has its answer, any number of concurrent requests get it.
    */
   run(idempotency: Idempotency, answer: (nowMs: number) => Promise<Given>): Promise<Given>;
-  /** What a key was answered with first, or null. Throws `idempotency_key_reused`. */
+  /** The first answer to a key, or null. Throws `idempotency_key_reused`. */
   find(idempotency: Idempotency, nowMs: number): Promise<Given | null>;
-  /** Forgets the answers that have outlived their day, a bounded number in each transaction. */
+  /** Deletes expired answers, a bounded number in each transaction. */
   sweep(): Promise<void>;
 }
 
-/** The first answers that a store keeps. */
+/** The first answers in a database. */
 export function createFirstAnswers(database: Database, clock: Clock): FirstAnswers {
   const running = new Set<string>();
 
@@ -41,7 +41,7 @@ export function createFirstAnswers(database: Database, clock: Clock): FirstAnswe
     async run(idempotency, answer) {
       const name = Buffer.from(idempotency.keyHash).toString('latin1');
       const nowMs = clock();
-      // What runs may itself be a retry of one that was answered.
+      // The request that runs may itself be a retry, so an answer may exist already.
       if (running.has(name)) return findOrRefuse(idempotency, nowMs);
       running.add(name);
       try {

@@ -2,12 +2,14 @@ import { type Database, defineWork, step, type Work } from '../storage/database.
 import { tryLock } from '../storage/lock-rows.ts';
 import { foldChanges } from './inventory-rows.ts';
 
-/** How many changes one transaction adds up. */
+/** How many changes one transaction sums up. */
 export const foldedChangesMax = 10_000;
-/** Known by no other lock of the store: "inventory" in ASCII, as far as it fits. */
+/**
+ * The number of an advisory lock that no other lock of the store uses: the first 8 letters of "inventory" in ASCII.
+ */
 const foldingLock = 0x696e_7665_6e74_6f72n;
 
-/** Adds up a bounded number of changes and gives how many there were; none while another instance does it. */
+/** Adds at most `count` changes to the totals. Returns how many there were; 0 while another instance does it. */
 export const foldInventoryOnce = defineWork(
   import.meta.url,
   'foldInventoryOnce',
@@ -20,7 +22,10 @@ export const foldInventoryOnce = defineWork(
   'row locks',
 );
 
-/** Adds up what changes of animals have appended, so that an inventory has little to sum. On SQLite there is nothing. */
+/**
+ * Adds all appended changes to the totals, so that an inventory sums few rows. Does nothing on SQLite, which updates
+ * totals at once.
+ */
 export async function foldInventory(database: Database): Promise<void> {
   if (database.engine === 'sqlite') return;
   let folded: number;

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { statement } from '../storage/database.ts';
 
-/** How many animals there are of each status, as a sum of what was added up and what is still to be. */
+/** The number of animals of each status: the totals plus the changes not yet added to them. */
 const sums = [
   sql<bigint>`cast(coalesce(sum(available), 0) as bigint)`.as('available'),
   sql<bigint>`cast(coalesce(sum(pending), 0) as bigint)`.as('pending'),
@@ -35,7 +35,7 @@ export const selectInventoryOf = statement<{ categoryId: bigint }>()((query, p, 
     .select([...sums, nowMs.as('as_of_ms')]),
 );
 
-/** For PostgreSQL: adds up the oldest `count` changes, and gives how many there were. */
+/** For PostgreSQL: adds the oldest `count` changes to the totals, and returns how many there were. */
 export const foldChanges = statement<{ count: bigint }>()((query, p) =>
   query
     .with('taken', (cte) =>

@@ -2,18 +2,18 @@ import { after, type Soon } from '../soon.ts';
 import type { Database } from '../storage/database.ts';
 import { selectInventory, selectInventoryOf } from './inventory-rows.ts';
 
-/** How many animals there are of each status. */
+/** The number of animals of each status. */
 export interface Inventory {
   readonly available: bigint;
   readonly pending: bigint;
   readonly sold: bigint;
-  /** When this was so, in Unix milliseconds by the store's clock. */
+  /** The time of the count in Unix milliseconds, by the store's clock. */
   readonly asOfMs: number;
 }
 
 /**
- * Counts animals, those of a category if one is named, at the price of a page whatever the size of the catalogue. Sees all
- * that was committed before the call. Fails as the database does (database.ts).
+ * Counts all animals, or those of a category. The cost does not depend on the size of the catalogue. Sees everything
+ * committed before the call. Throws as the database does (database.ts).
  */
 export type CountInventory = (categoryId: bigint | null) => Soon<Inventory>;
 

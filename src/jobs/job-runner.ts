@@ -3,9 +3,9 @@ import type { Log } from '../observability/log.ts';
 
 /** Runs timed work in the background. */
 export interface JobRunner {
-  /** Runs a job at an interval, never twice at once. A run that fails is logged, and the next one tries again. */
+  /** Runs a job at an interval, never twice at once. A failed run is logged; the next one tries again. */
   every(intervalMs: number, job: () => Promise<unknown>): void;
-  /** Starts no more runs. */
+  /** Starts no further runs. */
   stop(): void;
 }
 
@@ -21,7 +21,7 @@ export function createJobRunner(log: Log): JobRunner {
         try {
           await job();
         } catch (error) {
-          // A store that is unavailable has lines of its own in the log.
+          // An unavailable store has its own log lines.
           const isKnown = error instanceof AppError && error.code === 'unavailable';
           if (!isKnown) log.error({ err: error }, 'a background job failed; its next run tries again');
         } finally {

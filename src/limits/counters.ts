@@ -3,22 +3,30 @@ import type { Soon } from '../soon.ts';
 import type { Usage } from './rules/decision.ts';
 
 /**
- * Counts requests against limits and holds the refused ones against their keys. Each call is one atomic step, under
- * any concurrency: of requests that come at once exactly as many pass as there is room for.
+ * Counts requests against limits, and refused requests as strikes against their keys. Each call is atomic: of
+ * concurrent requests exactly as many pass as there is room for.
  *
- * A subject is whoever is counted, as text: an account, an address, or an address that reads the documentation. `nowMs` is the caller's time; counters that are
- * shared go by a clock of their own, and tell it in the answer.
+ * A subject is the text that names who is counted: an account, an address, or an address that reads the
+ * documentation. `nowMs` is the caller's time. Shared counters use their own clock and return its time.
  */
 export interface Counters {
   /**
-   * Counts one request for a subject in both windows, or in neither if one is full or the key is banned. A refused
-   * request of a key is a strike against it and may begin a ban; one of a banned key changes nothing. `keyId` null: a
-   * subject without a key, which is never banned. A bounded number of addresses and one of readers have counts of their
-   * own. When all are taken, the one whose day opened first makes room, if that was an hour ago; until then newcomers
-   * share one count, which holds for a minute.
+   * Counts one request of a subject in both windows, or in neither if one is full or the key is banned. A refused
+   * request of a key is a strike and may begin a ban. A request of a banned key changes nothing. `keyId` is null for
+   * a subject without a key, which is never banned.
+   *
+   * A bounded number of addresses, and of readers, have counts of their own. When all places are taken, the address
+   * whose day opened first gives up its place, if that was an hour ago. Until then new addresses share one count,
+   * which lasts a minute.
    */
   take(subject: string, limits: Limits, keyId: string | null, nowMs: number): Soon<Usage>;
 
-  /** How a subject without a key stands, with nothing counted; the verdict is `passed`, however full it is. */
+  /** The usage of a subject without a key. Counts nothing; the verdict is always `passed`. */
   peek(subject: string, nowMs: number): Soon<Usage>;
+
+  /** The usage of an account. Counts nothing; the verdict is always `passed`. */
+  look(subject: string, nowMs: number): Soon<Usage>;
+
+  /** Ends the ban of an account's key, and forgets its strikes and earlier bans. */
+  lift(subject: string, keyId: string): Soon<void>;
 }

@@ -5,7 +5,7 @@ import type { Counters } from './counters.ts';
 import { addressSubject, readerSubject } from './rules/address.ts';
 import { beginsBan, type Decision, decide, type Usage } from './rules/decision.ts';
 
-/** Whose request it is, once its key has proved valid. */
+/** The caller of a request with a valid key. */
 export interface KeyCaller {
   readonly accountId: bigint;
   readonly accountName: string;
@@ -14,23 +14,26 @@ export interface KeyCaller {
 }
 
 /**
- * Decides on requests, each exactly once (contract section 6). Whether it passes is a result, never an error. Answers
- * within the call where the counters do.
+ * Decides on each request exactly once (contract section 6). A refusal is a result, not an error. Is synchronous if the
+ * counters are.
  */
 export interface Limiter {
-  /** Counts a request of a valid key: for the key's account, whose keys share its limits. */
+  /** Counts a request of a valid key for its account. All keys of an account share its limits. */
   takeForKey(caller: KeyCaller): Soon<Decision>;
-  /** Counts a request without a valid key: for its address, under the Free plan's numbers. */
+  /** Counts a request without a valid key for its address, with the limits of Free. */
   takeForAddress(address: string): Soon<Decision>;
-  /** Counts a request for the documentation: for its address, apart from all other requests. */
+  /** Counts a request for a documentation page against its address, separately from all other requests. */
   takeForReader(address: string): Soon<Decision>;
-  /** How an address stands, with nothing counted; refuses nothing. */
+  /** The usage of an address. Counts and refuses nothing. */
   peekAddress(address: string): Soon<Decision>;
-  /** The 429 of an address whose count is spent, with nothing counted; null while it has room. */
+  /** The 429 of an address without room in a window; null if it has room. Counts nothing. */
   findRefusal(address: string): Soon<Decision | null>;
 }
 
-/** A limiter over counters; fails only as they do. `onBan` is called once for each ban, by the request that begins it. */
+/**
+ * Creates a limiter. Its methods fail only if the counters fail. The request that begins a ban calls `onBan`, once for
+ * each ban.
+ */
 export function createLimiter(options: {
   counters: Counters;
   clock: Clock;
@@ -39,7 +42,7 @@ export function createLimiter(options: {
   const { counters, clock, onBan = () => undefined } = options;
   const subjects = new WeakMap<KeyCaller, string>();
 
-  /** Writing an id out costs more than all the counting, so a caller that comes again keeps its text. */
+  /** Caches the subject of each caller: formatting a bigint costs more than counting. */
   function accountSubject(caller: KeyCaller): string {
     const known = subjects.get(caller);
     if (known !== undefined) return known;

@@ -2,16 +2,16 @@ import type { Registry } from 'prom-client';
 import { secondMs } from '../clock.ts';
 import { type Exposition, expose, type Sample } from './metrics.ts';
 
-/** The upper bounds of the buckets, in milliseconds; one more holds what took longer. */
+/** The upper bounds of the buckets in milliseconds. A last bucket holds longer durations. */
 export const durationBoundsMs = [0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000] as const;
 
-/** How long things of one kind took. */
+/** A histogram of durations. */
 export interface Durations {
-  /** Counts one that took so many milliseconds; costs a few nanoseconds. */
+  /** Adds a duration. Costs a few nanoseconds. */
   note(ms: number): void;
-  /** How many there were. */
+  /** The number of durations. */
   count(): number;
-  /** As a Prometheus histogram has them, in seconds: a count up to each bound, the sum and the count of all. */
+  /** The samples of a Prometheus histogram in seconds: a count for each bound, the sum and the count of all. */
   listSamples(labels: Sample['labels']): Iterable<Sample>;
 }
 
@@ -43,7 +43,7 @@ export function createDurations(): Durations {
   };
 }
 
-/** Shows durations as one histogram, told apart by their labels. */
+/** Exposes durations as one histogram with labels. */
 export function exposeDurations(
   registry: Registry,
   { name, help }: Omit<Exposition, 'type'>,

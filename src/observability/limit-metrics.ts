@@ -12,8 +12,8 @@ interface Tally {
 }
 
 /**
- * Counters that also show what they decide: the verdicts by plan (`none`: a request without a valid key, counted by
- * its address) and the bans that begin.
+ * Wraps counters and exposes their verdicts by plan, and the bans that begin. Plan `none` is a request without a
+ * valid key, counted by address.
  */
 export function countVerdicts(counters: Counters, registry: Registry): Counters {
   const none = newTally('none');
@@ -27,17 +27,17 @@ export function countVerdicts(counters: Counters, registry: Registry): Counters 
 
   expose(
     registry,
-    { name: 'limit_verdicts_total', type: 'counter', help: 'Requests decided on by the limits.' },
+    { name: 'limit_verdicts_total', type: 'counter', help: 'Requests by plan and by verdict of the limits.' },
     () =>
       tallies.flatMap(({ plan, verdicts }) =>
         Object.entries(verdicts).map(([verdict, value]) => ({ labels: { plan, verdict }, value })),
       ),
   );
-  expose(registry, { name: 'bans_begun_total', type: 'counter', help: 'Bans of keys that have begun.' }, () =>
+  expose(registry, { name: 'bans_begun_total', type: 'counter', help: 'Bans of keys that began.' }, () =>
     tallies.filter((tally) => tally !== none).map(({ plan, bans }) => ({ labels: { plan }, value: bans })),
   );
 
-  /** A listed plan's limits are one object for all its accounts; those of enterprise are each account's own. */
+  /** Accounts of a listed plan share one limits object. Each enterprise account has its own. */
   function findTally(limits: Limits, keyId: string | null): Tally {
     return keyId === null ? none : (byLimits.get(limits) ?? enterprise);
   }
@@ -49,17 +49,19 @@ export function countVerdicts(counters: Counters, registry: Registry): Counters 
       return after(usage, (known) => count(tally, known));
     },
     peek: (subject, nowMs) => counters.peek(subject, nowMs),
+    look: (subject, nowMs) => counters.look(subject, nowMs),
+    lift: (subject, keyId) => counters.lift(subject, keyId),
   };
 }
 
-/** Shows whether this instance counts together with the others; only for one that is to do so. */
+/** Exposes whether this instance counts together with the others. Call it only if Redis is configured. */
 export function exposeSharing(registry: Registry, isShared: () => boolean): void {
   expose(
     registry,
     {
       name: 'counters_shared',
       type: 'gauge',
-      help: '1 while requests are counted together with the other instances, 0 while each counts alone.',
+      help: '1 while this instance counts requests together with the others, 0 while it counts alone.',
     },
     () => [{ labels: {}, value: Number(isShared()) }],
   );

@@ -1,6 +1,6 @@
-/** Lets a bounded number of lines a second into the log, and counts those that were left out. */
+/** Limits the log lines of a second, and counts the omitted ones. */
 export interface LineBudget {
-  /** Null where the line is to be left out; else how many were since the last one that was not. */
+  /** Null to omit this line. Otherwise write it, with the number of lines omitted since the last one. */
   spend(): number | null;
 }
 

@@ -1,26 +1,26 @@
-/** How many characters of lines wait while the output takes none. */
+/** How many characters of log lines may wait for the output. */
 export const waitingCharactersMax = 2 ** 20;
 
-/** A stream, as far as it is used here. */
+/** The part of a stream that is used here. */
 export interface LineOutput {
   write(text: string, done: (error?: Error | null) => void): unknown;
 }
 
-/** The destination of a pino logger, which calls `flush` on request and `flushSync` after a fatal line. */
+/** The destination of a pino logger. Pino calls `flush` on request and `flushSync` after a fatal line. */
 export interface LineBuffer {
   write(line: string): void;
-  /** Writes the gathered lines now, unless a write is under way. */
+  /** Writes the buffered lines now, unless a write is running. */
   flush(): void;
-  /** Writes the gathered lines now, even if a write is under way: the process ends. */
+  /** Writes the buffered lines now, even if a write is running: the process is about to end. */
   flushSync(): void;
-  /** How many lines were dropped since the start. */
+  /** The number of lines dropped since the start. */
   countDropped(): number;
 }
 
 /**
- * Gathers the lines of one turn of the event loop into one write. Only one write is under way at a time. While the reader
- * stalls, up to `waitingCharactersMax` wait behind that write, and further lines are dropped. The lines of a write that
- * fails count as dropped, too. `onDropped` gets their number after the next write that succeeds.
+ * Joins the lines of one turn of the event loop into one write. Only one write runs at a time. While the reader
+ * stalls, up to `waitingCharactersMax` wait; further lines are dropped. Lines of a failed write count as dropped.
+ * After the next successful write, `onDropped` gets the number of dropped lines.
  */
 export function bufferLines(output: LineOutput, onDropped: (count: number) => void): LineBuffer {
   let text = '';

@@ -8,15 +8,15 @@ import { expose } from './metrics.ts';
 import { redactKeys } from './redact-keys.ts';
 
 /**
- * The service's log. It writes the lines of one turn of the event loop together; `flush` writes them now, and so does
- * `fatal`. It writes every field but `err` as it gets it: text that a client controls passes `redactKeys` at its source.
+ * The service's log. It writes the lines of one turn of the event loop together. `flush` and `fatal` write them now.
+ * It does not redact any field but `err`: text from a client must pass `redactKeys` at its source.
  */
 export type Log = Pick<Logger, 'info' | 'warn' | 'error' | 'fatal' | 'flush'> & {
-  /** How many lines were dropped since the start because the reader of the log stalled or a write failed. */
+  /** The number of lines dropped since the start, because the reader stalled or a write failed. */
   countDropped(): number;
 };
 
-/** Writes one JSON object a line, or lines for people if the output is a terminal, in colours if it has them. */
+/** Creates a log of one JSON object per line. On a terminal it writes readable lines, in colours if supported. */
 export function createLog(
   level: LogLevel,
   output: Writable & { readonly isTTY?: boolean; hasColors?(): boolean },
@@ -26,6 +26,7 @@ export function createLog(
         destination: output,
         colorize: output.hasColors?.() ?? false,
         ignore: 'pid,hostname',
+        singleLine: true,
         sync: true,
       })
     : output;
@@ -39,20 +40,23 @@ export function createLog(
   return Object.assign(log, { countDropped: buffer.countDropped });
 }
 
-/** Shows the number of dropped lines among the metrics. */
+/** Exposes the number of dropped lines. */
 export function exposeDroppedLines(registry: Registry, log: Log): void {
   expose(
     registry,
     {
       name: 'log_lines_dropped_total',
       type: 'counter',
-      help: 'Lines of the log that were dropped because its reader stalled or a write failed.',
+      help: 'Log lines dropped because the reader stalled or a write failed.',
     },
     () => [{ labels: {}, value: log.countDropped() }],
   );
 }
 
-/** Gives the time field of a line. Lines of one millisecond share its text, as it costs as much as the rest of a line. */
+/**
+ * Makes the time field of lines. Lines of one millisecond share its text, because formatting it costs as much as the
+ * rest of a line.
+ */
 function createTimestamp(): () => string {
   let atMs = Number.NaN;
   let text = '';
@@ -66,7 +70,7 @@ function createTimestamp(): () => string {
   };
 }
 
-/** Errors of drivers hold statements and values in fields of their own, so only these fields are logged. */
+/** Logs only these fields: errors of drivers have statements and values in further fields. */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return redactKeys(String(error));
   const { type, message, stack } = stdSerializers.err(error);

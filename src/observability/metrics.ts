@@ -1,23 +1,23 @@
 import { type Counter, collectDefaultMetrics, Registry } from 'prom-client';
 
-/** What all names of ours begin with, so that they stand apart from those of the process (`nodejs_`, `process_`). */
+/** The prefix of the service's own metrics. Those of the process begin with `nodejs_` and `process_`. */
 const prefix = 'animal_store_';
 
 export interface Sample {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
-  /** What the name ends in, where a metric has more than one: `_bucket`, `_sum`, `_count`. */
+  /** The suffix of the name in a histogram: `_bucket`, `_sum`, `_count`. */
   readonly suffix?: string;
 }
 
 export interface Exposition {
-  /** Without the prefix. */
+  /** The name without the prefix. */
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly help: string;
 }
 
-/** What `/metrics` shows: at first what prom-client knows of the process, its memory, its collector and its loop. */
+/** The registry of `/metrics`. It starts with prom-client's metrics of the process. */
 export function createRegistry(): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -25,8 +25,8 @@ export function createRegistry(): Registry {
 }
 
 /**
- * Shows a metric whose samples are asked for when it is scraped. What is counted meanwhile is plain numbers:
- * prom-client's own counters look their labels up at each step, which costs a microsecond.
+ * Registers a metric whose samples are collected at each scrape. The program itself counts with plain numbers, because
+ * each increment of a prom-client counter looks its labels up, which costs a microsecond.
  */
 export function expose(
   registry: Registry,
@@ -47,6 +47,6 @@ export function expose(
       })),
     }),
   };
-  // Of a metric the registry uses no more than these two.
+  // The registry uses only these two members of a metric.
   registry.registerMetric(metric as unknown as Counter);
 }

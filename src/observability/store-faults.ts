@@ -4,21 +4,21 @@ import type { Log } from './log.ts';
 import { redactKeys } from './redact-keys.ts';
 import type { CallWatcher, StoreWatcher } from './watch-calls.ts';
 
-/** How often a fault that goes on is told again. */
+/** How often an ongoing fault is logged again. */
 export const repeatAfterMs = 10_000;
-/** A store that fails and does what it is asked by turns is not well: this long nothing may have failed. */
+/** How long no call may fail before a fault counts as over. A store may fail and succeed by turns. */
 export const calmMs = 1_000;
 
 /**
- * Tells in the log when a store begins to fail, every ten seconds while it goes on, and when it is well again: a few
- * lines, however many requests are refused meanwhile.
+ * Logs the start of a store's fault, repeats it every 10 s, and logs its end. The number of lines does not depend on
+ * the number of refused requests.
  */
 export interface StoreFaults extends StoreWatcher {
-  /** What the store cannot do at the moment, a few words each; empty while it is well. */
+  /** What the store cannot do now, in short notes. Empty while it works. */
   listNotes(): readonly string[];
 }
 
-/** `elapsedMs` tells times apart, from any beginning, and does not go back. */
+/** `elapsedMs` is a monotonic clock. */
 export function createStoreFaults(
   log: Log,
   clock: Clock,
@@ -37,12 +37,12 @@ interface Fault {
   readonly since: string;
   readonly startedMs: number;
   lastMs: number;
-  toldMs: number;
+  loggedMs: number;
   failures: number;
   reason: string;
 }
 
-/** Watches one kind of calls: what the store could not be, as in `read`. */
+/** Watches one kind of calls. `what` completes "the store cannot be …". */
 function watchFaults(
   what: string,
   { log, clock, elapsedMs }: { log: Log; clock: Clock; elapsedMs: () => number },
@@ -51,7 +51,7 @@ function watchFaults(
 
   function begin(nowMs: number): Fault {
     const since = new Date(clock()).toISOString();
-    return { since, startedMs: nowMs, lastMs: nowMs, toldMs: -Infinity, failures: 0, reason: '' };
+    return { since, startedMs: nowMs, lastMs: nowMs, loggedMs: -Infinity, failures: 0, reason: '' };
   }
 
   return {
@@ -62,8 +62,8 @@ function watchFaults(
       fault.failures += 1;
       fault.lastMs = nowMs;
       fault.reason = findReason(failure);
-      if (nowMs - fault.toldMs < repeatAfterMs) return;
-      fault.toldMs = nowMs;
+      if (nowMs - fault.loggedMs < repeatAfterMs) return;
+      fault.loggedMs = nowMs;
       const { since, failures, reason } = fault;
       log.error({ since, failures, reason }, `the store cannot be ${what}: ${reason}`);
     },
@@ -81,7 +81,7 @@ function watchFaults(
   };
 }
 
-/** A database's message may quote what a client sent. */
+/** Redacts the message: a database may quote what a client sent. */
 function findReason({ cause, message }: AppError): string {
   return redactKeys(cause instanceof Error && cause.message !== '' ? cause.message : message);
 }

@@ -3,7 +3,7 @@ import { createDurations, exposeDurations } from './durations.ts';
 import { expose } from './metrics.ts';
 import type { CallWatcher, StoreWatcher } from './watch-calls.ts';
 
-/** Shows how long the reads and writes of a store took, and how many it could not do. */
+/** Exposes how long reads and writes of a store took, and how many the store could not do. */
 export function createStoreMetrics(registry: Registry): StoreWatcher {
   const calls = { read: countCalls(), write: countCalls() };
   const listed = Object.entries(calls);
@@ -12,7 +12,7 @@ export function createStoreMetrics(registry: Registry): StoreWatcher {
     registry,
     {
       name: 'store_duration_seconds',
-      help: 'How long calls of the store took; a write until it is durable.',
+      help: 'How long calls of the store took. A write ends when it is durable.',
     },
     () => listed.map(([call, { durations }]) => [{ call }, durations]),
   );
@@ -21,7 +21,7 @@ export function createStoreMetrics(registry: Registry): StoreWatcher {
     {
       name: 'store_failures_total',
       type: 'counter',
-      help: 'Calls that the store could not do at the time.',
+      help: 'Calls that failed because the store was unavailable.',
     },
     () => listed.map(([call, { countFailures }]) => ({ labels: { call }, value: countFailures() })),
   );

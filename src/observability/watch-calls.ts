@@ -2,21 +2,21 @@ import { performance } from 'node:perf_hooks';
 import { AppError } from '../errors.ts';
 import type { Database } from '../storage/database.ts';
 
-/** Is told of calls once they have ended, with how long they took in milliseconds, waiting included. Nothing in it may throw. */
+/** Gets the end of each call, with its duration in milliseconds, waiting included. It must not throw. */
 export interface CallWatcher {
-  /** What was read by `readNow` has no time: it takes less than to ask the clock how long. */
+  /** `ms` is null for `readNow`: reading the clock would take longer than the call. */
   succeed(ms: number | null): void;
-  /** `failure`: why the store could not do it at the time; null for any other error, which is none of the store's. */
+  /** `failure` says why the store was unavailable. Null: the error has another cause. */
   fail(failure: AppError | null, ms: number | null): void;
 }
 
-/** Is told of the calls of a store; a write ends when it is durable. */
+/** Observes the calls of a store. A write ends when it is durable. */
 export interface StoreWatcher {
   readonly read: CallWatcher;
   readonly write: CallWatcher;
 }
 
-/** A database whose calls are watched. Watchers are told beside whoever waits for a promise, whose answer they do not hold up. */
+/** Wraps a database so that watchers see its calls. A watcher never delays the caller. */
 export function watchCalls(database: Database, watchers: readonly StoreWatcher[]): Database {
   const reads = joinWatchers(watchers.map(({ read }) => read));
   const writes = joinWatchers(watchers.map(({ write }) => write));
@@ -69,7 +69,7 @@ function watchRead({ read }: Database, watcher: CallWatcher): Database['read'] {
   };
 }
 
-/** Without a function for each call, as it is made for nearly each request. */
+/** Creates no function per call, because nearly every request makes this call. */
 function watchReadNow({ readNow }: Database, watcher: CallWatcher): Database['readNow'] {
   if (readNow === null) return null;
   return (statement, parameters) => {

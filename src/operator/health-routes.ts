@@ -2,15 +2,15 @@ import { createPageRoute } from '../http/page-route.ts';
 import { makeAnswer } from '../http/response/answer.ts';
 import type { Route } from '../http/route.ts';
 
-/** One thing that must hold for the service to be sent requests. */
+/** A condition that the service needs to serve requests. */
 export interface ReadinessCheck {
-  /** What is checked, as the reason names it: "the store". */
+  /** The name in error messages, such as "the store". */
   readonly name: string;
-  /** Null while it holds, else what is wrong, in a few words. It also fails if it throws or does not answer in time. */
+  /** Null if the check passes, else the problem in a few words. A check also fails if it throws or times out. */
   findProblem(): Promise<string | null>;
 }
 
-/** `/healthz` says that the process answers, `/readyz` whether it should be sent requests. */
+/** `/healthz` is the liveness check, `/readyz` the readiness check. */
 export function createHealthRoutes(
   checks: readonly ReadinessCheck[],
   listNotes: () => readonly string[],
@@ -19,8 +19,7 @@ export function createHealthRoutes(
   return [
     createPageRoute('/healthz', 'operator', null, () => makeAnswer(200, JSON.stringify({ status: 'ok' }))),
     createPageRoute('/readyz', 'operator', null, async () => {
-      const found = await Promise.all(checks.map((check) => runCheck(check, checkMsMax)));
-      const problems = found.filter((problem) => problem !== null);
+      const problems = await findProblems(checks, checkMsMax);
       const notes = listNotes();
       const noted = notes.length === 0 ? {} : { notes };
       if (problems.length === 0) return makeAnswer(200, JSON.stringify({ status: 'ready', ...noted }));
@@ -28,6 +27,12 @@ export function createHealthRoutes(
       return makeAnswer(503, JSON.stringify({ status: 'not ready', reason, ...noted }));
     }),
   ];
+}
+
+/** The problems that make the service not ready, in a few words each. */
+export async function findProblems(checks: readonly ReadinessCheck[], checkMsMax: number): Promise<string[]> {
+  const found = await Promise.all(checks.map((check) => runCheck(check, checkMsMax)));
+  return found.filter((problem) => problem !== null);
 }
 
 async function runCheck({ name, findProblem }: ReadinessCheck, checkMsMax: number): Promise<string | null> {

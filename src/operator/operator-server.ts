@@ -9,34 +9,41 @@ import { createErrorAnswers } from '../http/response/errors.ts';
 import { noCache } from '../http/response/response-cache.ts';
 import { wireService } from '../http/wire-service.ts';
 import type { Log } from '../observability/log.ts';
+import type { Console } from './console/console.ts';
 import { createHealthRoutes, type ReadinessCheck } from './health-routes.ts';
 import { createMetricsRoute } from './metrics-route.ts';
 
 export interface OperatorServerOptions {
   readonly checks: readonly ReadinessCheck[];
-  /** What an operator should know although the service answers, a few words each. */
+  /** Warnings for the operator of a service that is ready, in a few words each. */
   readonly listNotes?: () => readonly string[];
   readonly registry: Registry;
+  /** The web console; none if absent. */
+  readonly console?: Console;
   readonly log: Log;
-  /** How long a check may take before it counts as failed. */
+  /** The timeout of a readiness check. */
   readonly checkMsMax?: number;
   readonly timeouts?: Timeouts;
 }
 
-/** How many connections the operator's port holds open at once. */
+/** How many open connections the operator's port allows. */
 export const operatorConnectionsMax = 1_000;
 
 /**
- * Builds the operator's surface; it does not listen. It needs no key, so its port must not be open to clients. It has the
- * bounds of the public one.
+ * Builds the server of the operator's port, which does not listen yet. Health and metrics need no key, so clients must
+ * not be able to reach this port. It has the same limits as the public port.
  */
 export function buildOperatorServer(options: OperatorServerOptions): HttpService {
   const { checks, listNotes = () => [], registry, log, timeouts = defaultTimeouts } = options;
   const { checkMsMax = secondMs } = options;
   const makeErrorAnswer = createErrorAnswers(null);
   return wireService({
-    routes: [...createHealthRoutes(checks, listNotes, checkMsMax), createMetricsRoute(registry)],
-    gate: openGate,
+    routes: [
+      ...createHealthRoutes(checks, listNotes, checkMsMax),
+      createMetricsRoute(registry),
+      ...(options.console?.routes ?? []),
+    ],
+    gate: options.console?.gate ?? openGate,
     cors: createCors([], { exposed: [], methods: [], requestHeaders: [] }),
     cache: noCache,
     makeErrorAnswer,

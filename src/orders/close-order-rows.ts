@@ -1,27 +1,39 @@
 import { type RawBuilder, sql } from 'kysely';
-import { type Statement, statement } from '../storage/database.ts';
+import { type Dialect, type Statement, statement } from '../storage/database.ts';
 import type { OrderRow } from './order.ts';
 import { writtenColumns } from './order-columns.ts';
 
-/** What a client may do to its order. */
+/** The actions that a client can do on an order. */
 export type OrderAction = 'complete' | 'cancel' | 'return';
 
-/** From which status an action leads to which, and what becomes of the animal (contract section 12). */
+/** The statuses that an action changes an order from and to, and the new state of the animal (contract section 12). */
 export const transitions = {
   complete: { from: 'reserved', to: 'completed', petStatus: 'sold', isOwned: 1 },
   cancel: { from: 'reserved', to: 'cancelled', petStatus: 'available', isOwned: 0 },
   return: { from: 'completed', to: 'returned', petStatus: 'pending', isOwned: 0 },
 } as const;
 
-/** `accountId` is null for a key that may act on any account's orders. */
+/** `accountId` is null for a key that may change the orders of all accounts. */
 type Closing = { id: bigint; accountId: bigint | null };
 
-/** The order, if the action may be done to it now by the store's clock. */
+/** Finds the order if the action is allowed now by the store's clock. */
 function findOrder(action: OrderAction, p: Closing, nowMs: RawBuilder<bigint>): RawBuilder<unknown> {
   const { from } = transitions[action];
   const isInTime = from === 'reserved' ? sql`and orders.expires_at_ms > ${nowMs}` : sql``;
   return sql`orders where orders.id = ${p.id} and orders.status = ${sql.lit(from)} ${isInTime}
     and (cast(${p.accountId} as bigint) is null or orders.account_id = ${p.accountId})`;
+}
+
+/**
+ * When an order is closed. A write that waited may happen after the end of the hold, but the order was closed before
+ * it.
+ */
+function closedAt(
+  action: OrderAction,
+  { engine, nowMs }: Pick<Dialect, 'engine' | 'nowMs'>,
+): RawBuilder<bigint> {
+  const least = sql.raw(engine === 'sqlite' ? 'min' : 'least');
+  return transitions[action].from === 'reserved' ? sql`${least}(${nowMs}, orders.expires_at_ms - 1)` : nowMs;
 }
 
 const setPet = (action: OrderAction) => {
@@ -30,9 +42,9 @@ const setPet = (action: OrderAction) => {
 };
 
 /**
- * For PostgreSQL: does an action in one statement, which is a transaction by itself; gives the order's row, or none if
- * the action may not be done. It waits for whoever holds the order's row and then decides anew. The animal is written
- * first: all of it is counted before the order is written, so that the events come in this order.
+ * For PostgreSQL: does an action in one statement and transaction. Returns the order's row, or none if the action is
+ * not allowed. It waits for the lock on the order's row and then checks again. It counts the written animals before it
+ * writes the order, so that the events have this order.
  */
 export const closeInOneStatement: Readonly<Record<OrderAction, Statement<Closing, OrderRow>>> = {
   complete: closeAtOnce('complete'),
@@ -41,7 +53,7 @@ export const closeInOneStatement: Readonly<Record<OrderAction, Statement<Closing
 };
 
 function closeAtOnce(action: OrderAction): Statement<Closing, OrderRow> {
-  return statement<Closing>()((query, p, { nowMs }) =>
+  return statement<Closing>()((query, p, { engine, nowMs }) =>
     query
       .with(
         'locked',
@@ -55,7 +67,7 @@ function closeAtOnce(action: OrderAction): Statement<Closing, OrderRow> {
       )
       .with(
         'closed',
-        () => sql<OrderRow>`(update orders set status = ${sql.lit(transitions[action].to)}, closed_at_ms = ${nowMs}
+        () => sql<OrderRow>`(update orders set status = ${sql.lit(transitions[action].to)}, closed_at_ms = ${closedAt(action, { engine, nowMs })}
           from locked where orders.id = locked.id and (select count(*) from written) = 1
           returning ${writtenColumns})`,
       )
@@ -64,7 +76,7 @@ function closeAtOnce(action: OrderAction): Statement<Closing, OrderRow> {
   );
 }
 
-/** For SQLite, inside a work: writes the animal of an order, if the action may be done; a row if so. */
+/** For SQLite, in a work: writes the animal of an order if the action is allowed. Returns a row if it is. */
 export const writePetOf: Readonly<Record<OrderAction, Statement<Closing, { id: bigint }>>> = {
   complete: writePet('complete'),
   cancel: writePet('cancel'),
@@ -82,7 +94,7 @@ function writePet(action: OrderAction): Statement<Closing, { id: bigint }> {
   );
 }
 
-/** For SQLite, inside a work: writes the order itself. */
+/** For SQLite, in a work: writes the order itself. */
 export const writeOrder: Readonly<Record<OrderAction, Statement<{ id: bigint }, OrderRow>>> = {
   complete: writeClosed('complete'),
   cancel: writeClosed('cancel'),
@@ -90,10 +102,10 @@ export const writeOrder: Readonly<Record<OrderAction, Statement<{ id: bigint }, 
 };
 
 function writeClosed(action: OrderAction): Statement<{ id: bigint }, OrderRow> {
-  return statement<{ id: bigint }>()((query, p, { nowMs }) =>
+  return statement<{ id: bigint }>()((query, p, dialect) =>
     query
       .updateTable('orders')
-      .set({ status: sql.lit(transitions[action].to), closed_at_ms: nowMs })
+      .set({ status: sql.lit(transitions[action].to), closed_at_ms: closedAt(action, dialect) })
       .where('id', '=', p.id)
       .returning(writtenColumns as never)
       .$castTo<OrderRow>(),

@@ -10,15 +10,15 @@ import {
 import type { OrderRow } from './order.ts';
 import { selectOrder } from './order-rows.ts';
 
-/** Something that is to be done to an order. */
+/** An action on an order. */
 export interface Closing {
   readonly action: OrderAction;
   readonly id: bigint;
-  /** The account that asks; null stands for a key that may act on the orders of all. */
+  /** The account of the calling key. Null for a key that may change the orders of all accounts. */
   readonly accountId: bigint | null;
 }
 
-/** Does an action, on SQLite; null if it may not be done. */
+/** Does an action on SQLite. Returns null if it is not allowed. */
 export const closeBySteps = defineWork(
   import.meta.url,
   'closeBySteps',
@@ -32,8 +32,8 @@ export const closeBySteps = defineWork(
 );
 
 /**
- * Does an action to an order and gives its row; an order to which it was done already stays as it is. Throws
- * `not_found`, `order_closed` and `order_expired`.
+ * Does an action on an order and returns its row. An action that was already done changes nothing. Throws `not_found`,
+ * `order_closed` and `order_expired`.
  */
 export async function closeOrder(database: Database, closing: Closing): Promise<OrderRow> {
   const { action, id, accountId } = closing;
@@ -46,7 +46,7 @@ export async function closeOrder(database: Database, closing: Closing): Promise<
   return requireDone(action, found);
 }
 
-/** The order to which an action could not be done, if it was done before. */
+/** Returns the order if the action was already done, and otherwise throws the reason why it is not allowed. */
 function requireDone(action: OrderAction, found: OrderRow | undefined): OrderRow {
   if (found === undefined) throw orderNotFound();
   const { from, to } = transitions[action];
@@ -60,7 +60,7 @@ function requireDone(action: OrderAction, found: OrderRow | undefined): OrderRow
   throw new AppError('order_closed', `this order is ${status}: only one that is ${from} can be ${to}`);
 }
 
-/** The failure of an id that names no order of the account. */
+/** The error if the account has no order with an id. */
 export function orderNotFound(): AppError {
   return new AppError('not_found', 'orderId: there is no order with this identifier');
 }

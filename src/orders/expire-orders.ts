@@ -5,7 +5,7 @@ import { type Database, defineWork, statement, step, type Work } from '../storag
 
 const batchRows = 50n;
 
-/** Overdue holds in the order of their ends, from where the last batch ended. */
+/** Expired holds, earliest expiry first, continuing after the last batch. */
 const selectOverdue = statement<{ afterMs: bigint; afterId: bigint; count: bigint }>()(
   (query, p, { nowMs }) =>
     query
@@ -21,7 +21,7 @@ const selectOverdue = statement<{ afterMs: bigint; afterId: bigint; count: bigin
       .limit(p.count),
 );
 
-/** Of some holds those that are still to be closed and that nobody else is closing; locked on PostgreSQL. */
+/** The given holds that are still open and that no other instance is closing. PostgreSQL locks them. */
 const lockOverdue = statement<{ ids: string }>()((query, p, { engine, nowMs, listIntegers }) => {
   const overdue = query
     .selectFrom('orders')
@@ -34,7 +34,7 @@ const lockOverdue = statement<{ ids: string }>()((query, p, { engine, nowMs, lis
   return engine === 'postgres' ? overdue.forUpdate().skipLocked() : overdue;
 });
 
-/** Closes those of some overdue holds that nobody else closes; gives their number. */
+/** Closes the given expired holds, except those that another instance closes. Returns how many it closed. */
 export const closeOverdueHolds = defineWork(
   import.meta.url,
   'closeOverdueHolds',
@@ -47,14 +47,14 @@ export const closeOverdueHolds = defineWork(
 );
 
 /**
- * Closes all holds that are over, in the order of their ends and a bounded number in each transaction; gives their
- * number. Several instances share the work. A hold that cannot be closed stops no other; the first failure is thrown at
- * the end.
+ * Closes all expired holds in the order of their ends, a bounded number in each transaction. Returns how many it
+ * closed. Instances share the work. A hold that cannot be closed does not stop the others; the first failure is thrown
+ * at the end.
  */
 export async function expireOrders(database: Database): Promise<number> {
   const failures: unknown[] = [];
 
-  /** A batch that fails is done one by one. */
+  /** If a batch fails, closes its holds one by one. */
   async function close(ids: readonly bigint[]): Promise<number> {
     try {
       return await database.transact(closeOverdueHolds, { ids });

@@ -3,7 +3,7 @@ import { dayMs, minuteMs, secondMs } from '../clock.ts';
 import { stringifyExactJson } from '../exact-json.ts';
 import { compileObject, enumField, int64Field, nameField, timeField, wholeNumberField } from '../schema.ts';
 
-/** What an order may be (contract section 12). While it is `reserved` or `completed` it owns its animal. */
+/** The statuses of an order (contract section 12). An order that is `reserved` or `completed` owns its animal. */
 export const orderStatuses = ['reserved', 'completed', 'cancelled', 'expired', 'returned'] as const;
 
 /** One of `orderStatuses`. */
@@ -18,8 +18,8 @@ export const holdSeconds = {
   default: (15 * minuteMs) / secondMs,
 } as const;
 
-/** OrderStatus as a schema; case counts. */
-export const OrderStatusSchema = enumField(orderStatuses, 'What has become of the order.');
+/** OrderStatus as a schema. It is case-sensitive. */
+export const OrderStatusSchema = enumField(orderStatuses, 'The status of the order.');
 
 const accountLengthMax = 100;
 
@@ -31,50 +31,51 @@ export const OrderSchema = Type.Object({
   reference: Type.Optional(nameField("The client's own number, if it gave one.", 'A-1017')),
   createdAt: timeField('When the order was placed.'),
   expiresAt: timeField('When the hold ends, or would have ended.'),
-  closedAt: Type.Optional(
-    timeField('Since when the order has its present status; absent while it is reserved.'),
-  ),
+  closedAt: Type.Optional(timeField('When the order got its current status; absent while it is reserved.')),
   account: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: accountLengthMax,
       pattern: '^[^\\x00-\\x1f\\x7f]+$',
-      description: 'Whose order it is; told to keys with `orders:manage` alone.',
+      description: 'The account of the order; only for keys with `orders:manage`.',
     }),
   ),
 });
 
 /** Contract section 12, NewOrder. */
 export const NewOrderSchema = Type.Object({
-  petId: int64Field('Identifier of the animal to be reserved.'),
+  petId: int64Field('Identifier of the animal to reserve.'),
   holdSeconds: Type.Optional({
-    ...wholeNumberField('How long the animal is held. Beyond 86,400 only with the scope `orders:manage`.', {
-      minimum: holdSeconds.min,
-      maximum: holdSeconds.managedMax,
-    }),
+    ...wholeNumberField(
+      'How many seconds the animal is held. More than 86,400 needs the scope `orders:manage`.',
+      {
+        minimum: holdSeconds.min,
+        maximum: holdSeconds.managedMax,
+      },
+    ),
     default: holdSeconds.default,
   }),
   reference: Type.Optional(nameField("The client's own number for the order; need not be unique.", 'A-1017')),
 });
 
-/** An order to be placed, as it was sent. */
+/** A new order, as it was sent. */
 export type NewOrder = Static<typeof NewOrderSchema>;
 
-/** An order, as its reader is shown it. */
+/** An order, as its reader sees it. */
 export type Order = Static<typeof OrderSchema>;
 
 const references = compileObject(Type.Object({ reference: NewOrderSchema.properties.reference }));
 
-/** Whether a text may be an order's reference: the rules of a name. */
+/** Whether a text is a valid reference. The rules are those of a name. */
 export function isReference(text: string): boolean {
   return references.accepts({ reference: text });
 }
 
-/** An order as its row holds it, with the name of its account; times are Unix milliseconds of the store's clock. */
+/** The row of an order with the name of its account. Times are Unix milliseconds of the store's clock. */
 export interface OrderRow {
   readonly id: bigint;
   readonly pet_id: bigint;
-  /** As it is now: a hold whose end has come is `expired`, whether or not its row says so yet. */
+  /** The current status: a hold that has ended is `expired`, even if its row does not show it yet. */
   readonly status: string;
   readonly reference: string | null;
   readonly created_at_ms: bigint;
@@ -83,7 +84,7 @@ export interface OrderRow {
   readonly account: string | null;
 }
 
-/** The order in a row, its fields in the documented order. */
+/** Converts a row into an order with its fields in the documented order. */
 export function toOrder(row: OrderRow, showsAccount: boolean): Order {
   return {
     id: row.id,
@@ -97,7 +98,7 @@ export function toOrder(row: OrderRow, showsAccount: boolean): Order {
   };
 }
 
-/** The text of an order, or of a page of them, as every answer has it. */
+/** Writes an order or a page of orders as every answer has it. */
 export function writeOrders(orders: Order | readonly Order[]): string {
   return stringifyExactJson(orders);
 }

@@ -1,84 +1,73 @@
-import { AppError } from '../errors.ts';
 import type { Given, Idempotency } from '../idempotency/first-answer.ts';
 import type { FirstAnswers } from '../idempotency/first-answers.ts';
 import { int64Max } from '../int64.ts';
 import { after, type Soon } from '../soon.ts';
-import { isUniqueViolation } from '../storage/constraint.ts';
 import type { Database } from '../storage/database.ts';
 import { closeOrder, orderNotFound } from './close-order.ts';
 import type { OrderAction } from './close-order-rows.ts';
 import { expireOrders } from './expire-orders.ts';
 import { type Order, type OrderStatus, toOrder } from './order.ts';
-import { type OrderFilter, selectOrder, selectOrders } from './order-rows.ts';
-import { type Placing, placeOrder } from './place-order.ts';
-import { selectObstacle } from './place-order-rows.ts';
+import { type OrderFilter, selectOrders } from './order-page-rows.ts';
+import { selectOrder } from './order-rows.ts';
+import { createPlacing } from './place-in-turn.ts';
 
-/** Who asks for orders. */
+/** The reader of orders. */
 export interface OrderReader {
   readonly accountId: bigint;
-  /** Whether the key has `orders:manage`: it sees and changes the orders of every account. */
+  /** Whether the key has `orders:manage` and so can see and change the orders of all accounts. */
   readonly isManager: boolean;
 }
 
-/** An order to be placed, complete and checked. */
+/** A new order, complete and validated. */
 export interface CompleteOrder {
   readonly petId: bigint;
   readonly holdMs: number;
   readonly reference: string | null;
 }
 
-/** Which page of the orders is asked for; a filter that is null is none. */
+/** A query for a page of orders. A null filter means no filter. */
 export interface OrderQuery {
-  /** The most orders that a page holds, 1 to 100. */
+  /** The most orders on the page, 1 to 100. */
   readonly limit: number;
   readonly status: OrderStatus | null;
   readonly petId: bigint | null;
   readonly reference: string | null;
-  /** Only orders whose id is at most this; null begins with the newest. */
+  /** Only orders of this account. Null means all orders that the reader sees. */
+  readonly ofAccount?: bigint | null;
+  /** Only orders whose id is at most this. Null begins with the newest. */
   readonly newestId: bigint | null;
 }
 
-/** A page of orders, newest first, and where the next one begins; null on the last page. */
+/** A page of orders, newest first. `nextNewestId` is the first id of the next page, or null on the last page. */
 export interface OrderPage {
   readonly orders: readonly Order[];
   readonly nextNewestId: bigint | null;
 }
 
 /**
- * The orders of a store (contract section 12). What belongs to another account is not there for a reader that is no
- * manager. A hold counts as ended from its end on. Fails as the database does (database.ts).
+ * The orders of a store (contract section 12). For a reader that is not a manager, orders of other accounts do not
+ * exist. A hold is expired from its end on. Fails as the database does (database.ts).
  */
 export interface Orders {
   /**
-   * Reserves an animal and gives what to answer; under an idempotency key once, however often it is sent. Throws
-   * `not_found`, `pet_unavailable`, `limit_reached`, `idempotency_key_reused` and `idempotency_key_in_use`.
+   * Reserves an animal and returns the answer. With an idempotency key it reserves once, however often the request is
+   * sent. Throws `not_found`, `pet_unavailable`, `limit_reached`, `idempotency_key_reused` and
+   * `idempotency_key_in_use`.
    */
   place(order: CompleteOrder, reader: OrderReader, idempotency: Idempotency | null): Promise<Given>;
   /** A page of orders, newest first. */
   list(query: OrderQuery, reader: OrderReader): Soon<OrderPage>;
   /** Throws `not_found`. */
   get(id: bigint, reader: OrderReader): Soon<Order>;
-  /** Completes, cancels or takes back. Throws `not_found`, `order_closed` and `order_expired`. */
+  /** Completes, cancels or returns an order. Throws `not_found`, `order_closed` and `order_expired`. */
   close(action: OrderAction, id: bigint, reader: OrderReader): Promise<Order>;
-  /** Closes all holds that are over and gives their number: a job of every instance. */
+  /** Closes all expired holds and returns how many it closed. Every instance runs it as a job. */
   expire(): Promise<number>;
 }
 
-/** The orders of a store. `onWrite` is told after the commit of what has changed an animal. */
+/** Creates the orders of a store. `onWrite` is called after the commit of every change of an animal. */
 export function createOrders(database: Database, firstAnswers: FirstAnswers, onWrite: () => void): Orders {
-  async function place(placing: Placing): Promise<Given> {
-    try {
-      return await database.transact(placeOrder, placing);
-    } catch (error) {
-      // An animal that an operator has called available by hand while an order owns it.
-      if (isUniqueViolation(error)) throw petUnavailable(error);
-      if (placing.closesOverdue || !isUnavailable(error)) throw error;
-      const [obstacle] = await database.read(selectObstacle, { petId: placing.petId });
-      if (obstacle === undefined) throw petNotFound();
-      if (obstacle.overdue_id === null) throw error;
-      return place({ ...placing, closesOverdue: true });
-    }
-  }
+  const place = createPlacing(database, firstAnswers);
 
   return {
     async place(order, { accountId, isManager }, idempotency) {
@@ -89,8 +78,8 @@ export function createOrders(database: Database, firstAnswers: FirstAnswers, onW
       return given;
     },
 
-    list({ limit, newestId, ...filters }, reader) {
-      const filter: OrderFilter = { ...filters, accountId: ownerOf(reader) };
+    list({ limit, newestId, ofAccount = null, ...filters }, reader) {
+      const filter: OrderFilter = { ...filters, accountId: ownerOf(reader) ?? ofAccount };
       const range = { newestId: newestId ?? int64Max, count: BigInt(limit) + 1n };
       const found = database.read(selectOrders(filter), { ...filter, ...range });
       return after(found, (rows) => ({
@@ -122,16 +111,4 @@ export function createOrders(database: Database, firstAnswers: FirstAnswers, onW
 
 function ownerOf({ accountId, isManager }: OrderReader): bigint | null {
   return isManager ? null : accountId;
-}
-
-function isUnavailable(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'pet_unavailable';
-}
-
-function petUnavailable(cause: unknown): AppError {
-  return new AppError('pet_unavailable', 'petId: this animal is not available', { cause });
-}
-
-function petNotFound(): AppError {
-  return new AppError('not_found', 'petId: there is no animal with this identifier');
 }

@@ -1,17 +1,19 @@
-import { sql } from 'kysely';
-import { statement } from '../storage/database.ts';
+import { type RawBuilder, sql } from 'kysely';
+import { int64Max } from '../int64.ts';
+import { type Dialect, statement } from '../storage/database.ts';
 import type { OrderRow } from './order.ts';
 import { moment, writtenColumns } from './order-columns.ts';
+import { type OrderRange, selectRange } from './order-range.ts';
 
 const claim = (petId: bigint) => sql`update pets set status = 'pending', is_owned = 1
   where pets.id = ${petId} and pets.status = 'available' and pets.is_owned = 0`;
 
-/** The plan of the account whose holds are limited; without one null. */
+/** The animal's id, and the plan of the account if its holds are limited, else null. */
 type Claimed = { id: bigint; plan: string | null; open_holds: bigint | null };
 
 /**
- * Takes an available animal for an order, in one row or none, and has the other orders of an account (null: of none) wait
- * for this one, so that its holds can be counted.
+ * Takes an available animal for an order. Returns a row if it did. Other orders of the account `limitedId` wait for
+ * this one, so that its holds can be counted. If it is null, no account is limited.
  */
 export const claimPet = statement<{ petId: bigint; limitedId: bigint | null }>()((query, p, { engine }) =>
   engine === 'postgres'
@@ -39,8 +41,30 @@ export const claimPet = statement<{ petId: bigint; limitedId: bigint | null }>()
 );
 
 /**
- * Adds an order by the store's clock and gives its row; none if its account has `openHoldsMax` open holds (null: no
- * limit), those that are over and not yet closed among them if `countsOverdue` is 1.
+ * Selects the open holds of an account, at most as many as it may have. Includes expired ones if `countsOverdue` is 1.
+ */
+function selectOpenHolds(
+  p: { accountId: bigint; openHoldsMax: bigint | null; countsOverdue: bigint },
+  engine: Dialect['engine'],
+): RawBuilder<unknown> {
+  const count = sql`coalesce(cast(${p.openHoldsMax} as bigint), 0)`;
+  const range: OrderRange = {
+    index: 'orders_by_account',
+    key: [
+      ['account_id', sql`${p.accountId}`],
+      ['status', sql.lit('reserved')],
+    ],
+    newestId: sql.lit(int64Max),
+    conditions: [sql`(cast(${p.countsOverdue} as bigint) = 1 or expires_at_ms > ${moment})`],
+    count,
+  };
+  const open = selectRange(sql`1`, range, engine);
+  return engine === 'sqlite' ? sql`(${open} limit ${count})` : open;
+}
+
+/**
+ * Adds an order by the store's clock and returns its row. Returns none if the account has `openHoldsMax` open holds;
+ * null means no limit. Expired holds that are not closed yet count if `countsOverdue` is 1.
  */
 export const insertOrder = statement<{
   accountId: bigint;
@@ -49,7 +73,7 @@ export const insertOrder = statement<{
   holdMs: bigint;
   openHoldsMax: bigint | null;
   countsOverdue: bigint;
-}>()((query, p, { nowMs }) =>
+}>()((query, p, { nowMs, engine }) =>
   query
     .with('moment', (cte) => cte.selectNoFrom(nowMs.as('now_ms')))
     .insertInto('orders')
@@ -58,23 +82,22 @@ export const insertOrder = statement<{
       sql`select cast(${p.accountId} as bigint), cast(${p.petId} as bigint), 'reserved',
           cast(${p.reference} as text), ${moment}, ${moment} + cast(${p.holdMs} as bigint)
         where cast(${p.openHoldsMax} as bigint) is null or cast(${p.openHoldsMax} as bigint) > (
-          select count(*) from (
-            select 1 from orders
-            where account_id = ${p.accountId} and closed_at_ms is null
-              and expires_at_ms > case cast(${p.countsOverdue} as bigint) when 1 then 0 else ${moment} end
-            limit coalesce(cast(${p.openHoldsMax} as bigint), 0)
-          ) as open_holds)`,
+          select count(*) from ${selectOpenHolds(p, engine)} as open_holds)`,
     )
     .returning(writtenColumns as never)
     .$castTo<OrderRow>(),
 );
 
-/** The overdue holds of an account that nobody else is closing, in the order of their ends; locked on PostgreSQL. */
+/**
+ * The expired holds of an account that no other instance is closing, in the order of their ends. PostgreSQL locks them.
+ */
 export const selectOverdueOf = statement<{ accountId: bigint; count: bigint }>()((query, p, dialect) => {
   const overdue = query
     .selectFrom('orders')
     .select(['id', 'pet_id'])
-    .where('account_id', '=', p.accountId)
+    // The plus prevents both engines from using an index of the account, which may have many holds that are not
+    // expired.
+    .where(sql<boolean>`+account_id = ${p.accountId}`)
     .where('closed_at_ms', 'is', null)
     .where('expires_at_ms', '<=', dialect.nowMs)
     .orderBy('expires_at_ms')
@@ -83,17 +106,23 @@ export const selectOverdueOf = statement<{ accountId: bigint; count: bigint }>()
   return dialect.engine === 'postgres' ? overdue.forUpdate().skipLocked() : overdue;
 });
 
-/** Why an animal could not be taken: no row if there is none, else whether its hold is over and only has to be closed. */
+/**
+ * Whether an animal is available. Returns no row if the animal does not exist. `overdue_id` is the id of its hold that
+ * has expired but is not closed yet. It is null if there is none.
+ */
 export const selectObstacle = statement<{ petId: bigint }>()((query, p, { nowMs }) =>
   query
     .selectFrom('pets')
-    .select(({ selectFrom }) =>
+    .select(({ selectFrom }) => [
+      sql<bigint>`case when pets.status = 'available' and pets.is_owned = 0 then 1 else 0 end`.as(
+        'is_available',
+      ),
       selectFrom('orders')
         .select('orders.id')
         .whereRef('orders.pet_id', '=', 'pets.id')
         .where('orders.status', '=', sql.lit('reserved'))
         .where('orders.expires_at_ms', '<=', nowMs)
         .as('overdue_id'),
-    )
+    ])
     .where('pets.id', '=', p.petId),
 );

@@ -7,27 +7,27 @@ import { defineWork, step, type Work } from '../storage/database.ts';
 import { type OrderRow, toOrder, writeOrders } from './order.ts';
 import { claimPet, insertOrder, selectOverdueOf } from './place-order-rows.ts';
 
-/** An order that is to be placed. */
+/** An order to place. */
 export interface Placing {
   readonly petId: bigint;
   readonly holdMs: number;
   readonly reference: string | null;
   readonly accountId: bigint;
-  /** A key with `orders:manage`: its holds are not limited, and it is told whose order it is. */
+  /** Whether the key has `orders:manage`: its holds are not limited, and the answer names the account. */
   readonly isManager: boolean;
   readonly idempotency: Idempotency | null;
   readonly nowMs: number;
-  /** Whether the animal's hold is over, and is to be closed first. */
+  /** Whether the animal has an expired hold that must be closed first. */
   readonly closesOverdue: boolean;
 }
 
-/** How many overdue holds are looked for at once. */
+/** How many expired holds are read at once. */
 const closedAtOnce = 100n;
 
 /**
- * Takes the animal and adds its order, or gives the first answer of the key. Throws `pet_unavailable` if there is no such
- * animal, too, and `limit_reached`. An animal whose hold is over is locked after its order, as everywhere: so the hold is
- * closed before anything else, or not at all.
+ * Takes the animal and adds its order, or returns the first answer of the key. Throws `limit_reached`, and
+ * `pet_unavailable` also if the animal does not exist. An expired hold is locked before its animal, as everywhere, so
+ * it is closed first or not at all.
  */
 export const placeOrder = defineWork(
   import.meta.url,
@@ -54,7 +54,7 @@ function* addOrder({ petId, holdMs, reference, accountId, isManager }: Placing):
   if (late !== undefined) return late;
   throw new AppError(
     'limit_reached',
-    `this account has ${openHoldsMax} open holds, which is all that it may have`,
+    `this account has ${openHoldsMax} open holds, the most that it may have`,
   );
 }
 

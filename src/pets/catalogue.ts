@@ -13,30 +13,30 @@ import { createStamps, type Stamps } from './stamps.ts';
 const exportBatchRows = 1_000n;
 
 /**
- * The animals of a store: what is asked of them, adds to them and changes them. Reads are done within the call where the engine lives in
- * this process. Fails as the database does (database.ts).
+ * The animals of a store. If the engine runs in this process, reads are synchronous. Fails as the database does
+ * (database.ts).
  */
 export interface Catalogue extends PetEdits {
-  /** A page of animals, newest first (contract section 3). Costs the same at any depth. */
+  /** A page of animals, newest first (contract section 3). The cost does not depend on the depth. */
   list(query: ListQuery): Soon<Page>;
-  /** The animal, or null if there is none of that id. */
+  /** The animal with an id, or null. */
   get(id: bigint): Soon<Pet | null>;
-  /** What the store holds, in two numbers, by which answers may be cached. */
+  /** Stamps of the store, which show whether a cached answer is still right. */
   readonly stamps: Stamps;
-  /** Adds an animal and gives it with its id once it is on disk. */
+  /** Adds an animal and returns it with its id once it is on disk. */
   add(newPet: NewPet): Promise<Pet>;
   /**
-   * Adds an animal under an idempotency key, once however often it is sent, and gives what to answer; its location is
-   * `locationStart` and the id. Throws `idempotency_key_reused` and `idempotency_key_in_use`.
+   * Adds an animal once for an idempotency key, however often the request is sent, and returns the answer. The location
+   * of the animal is `locationStart` and its id. Throws `idempotency_key_reused` and `idempotency_key_in_use`.
    */
   addOnce(newPet: NewPet, idempotency: Idempotency, locationStart: string): Promise<Given>;
-  /** Adds and changes many, all or none, in their order (load-pets.ts). */
+  /** Adds and changes many animals in order, all or none (load-pets.ts). */
   load(batches: AsyncIterable<readonly LoadedPet[]>, options?: LoadPetsOptions): Promise<LoadedCounts>;
-  /** Every animal in batches, oldest first. */
+  /** All animals in batches, oldest first. */
   listAll(): AsyncGenerator<readonly Pet[]>;
 }
 
-/** The catalogue of a store. */
+/** Creates the catalogue of a store. */
 export function createCatalogue(database: Database, firstAnswers: FirstAnswers): Catalogue {
   const stamps = createStamps(database);
 
@@ -53,7 +53,7 @@ export function createCatalogue(database: Database, firstAnswers: FirstAnswers):
 
     get: (id) => after(database.read(selectPet, { id }), ([row]) => (row === undefined ? null : toPet(row))),
 
-    // Without `await`, which costs a further turn of the microtasks.
+    // `await` would cost another turn of the microtasks.
     add(newPet) {
       const complete = completeNewPet(newPet);
       const { name, categoryId, status } = complete;

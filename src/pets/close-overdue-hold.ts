@@ -2,15 +2,17 @@ import { sql } from 'kysely';
 import { statement, step, type Work } from '../storage/database.ts';
 
 /**
- * The reserved order of an animal, if its hold is over by the store's clock, in one row or none. On PostgreSQL its row is
- * locked until the transaction ends.
+ * The reserved order of an animal, if its hold has expired by the store's clock. PostgreSQL locks its row until the
+ * transaction ends.
  */
-const selectOverdueHold = statement<{ petId: bigint }>()((query, p, { engine, nowMs }) => {
+export const selectOverdueHold = statement<{ petId: bigint }>()((query, p, { engine, nowMs }) => {
   const overdue = query
     .selectFrom('orders')
     .select('id')
     .where('pet_id', '=', p.petId)
     .where('status', '=', sql.lit('reserved'))
+    // Exactly the condition of the index `orders_owning`. SQLite uses the index for no other condition.
+    .where(sql<boolean>`status in ('reserved', 'completed')`)
     .where('expires_at_ms', '<=', nowMs);
   return engine === 'postgres' ? overdue.forUpdate() : overdue;
 });
@@ -30,8 +32,8 @@ const expireOrder = statement<{ orderId: bigint }>()((query, p) =>
 );
 
 /**
- * Inside a work of row locks: closes the order whose hold on an animal is over, and puts the animal back; gives whether
- * there was one. It locks the order and then the animal, so it comes before any step that locks the animal.
+ * For a work with row locks: closes the expired hold of an animal and frees the animal. Returns whether there was one.
+ * It locks the order before the animal, so call it before any step that locks the animal.
  */
 export function* closeOverdueHold(petId: bigint): Work<boolean> {
   const [order] = yield* step(selectOverdueHold, { petId });
@@ -41,8 +43,8 @@ export function* closeOverdueHold(petId: bigint): Work<boolean> {
 }
 
 /**
- * Inside a work that holds the lock on a reserved order whose hold is over: the animal is available, and then the order
- * expired at the end of its hold. The events come in the same order.
+ * For a work that has locked an order with an expired hold: frees the animal, then sets the order to expired at the end
+ * of its hold. The events have the same order.
  */
 export function* expireHold(orderId: bigint, petId: bigint): Work<void> {
   yield* step(freePet, { petId });

@@ -4,7 +4,7 @@ import { parseCanonicalInt64 } from '../int64.ts';
 import { checkLength, readLines } from './import-lines.ts';
 import { notUtf8Rule, type Row } from './import-row.ts';
 
-/** A record's text: one line, or several where a newline stands in quotes. */
+/** The text of a record: one line, or several if a quoted field has a newline. */
 interface CsvRecord {
   readonly line: number;
   readonly text: string;
@@ -12,12 +12,14 @@ interface CsvRecord {
 }
 
 const quotesRule =
-  'must be quoted as RFC 4180 says: a field with a quote stands in quotes, each quote in it doubled';
+  'must be quoted as in RFC 4180: put a field with a quote in quotes, and double each quote in it';
 
 /**
- * The rows of comma-separated values (RFC 4180; LF will do) whose first record names the columns `name`, `categoryId`
- * and, if any, `status` and `id`, in any order and among others, which are ignored. An empty status or id is an omitted one. Throws
- * OperatorError where columns are missing or doubled, and where a broken quote leaves open where the next row begins.
+ * Reads the rows of comma-separated values (RFC 4180, also with LF). The first record names the columns `name` and
+ * `categoryId` and may name `status` and `id`, in any order. Other columns are ignored. An empty status or id counts as
+ * absent.
+ *
+ * Throws OperatorError for missing or repeated columns, and for a broken quote that hides where the next row begins.
  */
 export async function* readCsvRows(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<readonly Row[]> {
   let columns: readonly string[] | undefined;
@@ -39,11 +41,25 @@ function readHeader({ line, isUtf8 }: CsvRecord, columns: readonly string[] | un
   if (columns === undefined) throw new OperatorError(`line ${line}: the header ${quotesRule}`);
   for (const name of ['name', 'categoryId', 'status', 'id']) {
     const count = columns.filter((column) => column === name).length;
+    const separator = findOtherSeparator(columns);
+    if (count === 0 && separator !== null)
+      throw new OperatorError(
+        `line ${line}: the columns are separated by ${separator}; they must be separated by commas`,
+      );
     if (count === 0 && name !== 'status' && name !== 'id')
-      throw new OperatorError(`line ${line}: the header must have a column ${name}; commas part the columns`);
+      throw new OperatorError(
+        `line ${line}: the header must have a column ${name}; separate columns by commas`,
+      );
     if (count > 1) throw new OperatorError(`line ${line}: the header has the column ${name} ${count} times`);
   }
   return columns;
+}
+
+/** The separator in a header without commas, or null. */
+function findOtherSeparator([first = '', ...others]: readonly string[]): string | null {
+  if (others.length > 0) return null;
+  if (first.includes(';')) return 'semicolons';
+  return first.includes('\t') ? 'tabs' : null;
 }
 
 function toRow(columns: readonly string[], record: CsvRecord, fields: readonly string[] | undefined): Row {
@@ -65,7 +81,7 @@ function toRow(columns: readonly string[], record: CsvRecord, fields: readonly s
   return { line, candidate };
 }
 
-/** Puts the lines of one record together; blank lines are none. */
+/** Joins the lines of each record and skips blank lines. */
 async function* readRecords(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<readonly CsvRecord[]> {
   let begun: CsvRecord | undefined;
   for await (const lines of readLines(bytes)) {
@@ -86,7 +102,7 @@ async function* readRecords(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<re
   if (begun !== undefined) yield [begun];
 }
 
-/** Whether a quoted field is open at a line's end; where quotes are broken, the line's end is the record's. */
+/** Whether a quoted field is still open at the end of a line. A broken quote ends the record. */
 function endsInQuotes(line: string, beginsInQuotes: boolean): boolean {
   let quoted = beginsInQuotes;
   for (let quote = line.indexOf('"'); quote !== -1; quote = line.indexOf('"', quote + 1)) {
@@ -97,7 +113,7 @@ function endsInQuotes(line: string, beginsInQuotes: boolean): boolean {
   return quoted;
 }
 
-/** The fields of each record, undefined where its quotes are broken. All at once, for speed, where none is. */
+/** The fields of each record, or undefined if its quotes are broken. Parses all records at once if none is broken. */
 function parseRecords(records: readonly CsvRecord[]): (readonly string[] | undefined)[] {
   const fields = parseText(records.map(({ text }) => `${text}\n`).join(''));
   if (fields?.length === records.length) return fields;

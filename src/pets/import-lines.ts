@@ -1,15 +1,15 @@
 import { isUtf8 } from 'node:buffer';
 import { OperatorError } from '../errors.ts';
 
-/** The most bytes that one record of a file may have: as many as the body of a request. */
+/** The most bytes in one record of a file, the same as in a request body. */
 export const recordBytesMax = 65_536;
 
-/** One line of a file, without its newline. */
+/** A line of a file without its newline. */
 export interface Line {
-  /** Counted from 1. */
+  /** Starts at 1. */
   readonly number: number;
   readonly text: string;
-  /** False where the bytes were no UTF-8; then `text` has U+FFFD in their place. */
+  /** False if the bytes are not UTF-8. Then `text` has U+FFFD in their place. */
   readonly isUtf8: boolean;
 }
 
@@ -17,9 +17,9 @@ const newline = 0x0a;
 const byteOrderMark = '\ufeff';
 
 /**
- * Splits bytes at LF into lines, in batches of what came together; a CR stays at the end of its line, a byte order
- * mark at the start is dropped. Holds one chunk and one line at most: throws OperatorError for a line that is longer
- * than `recordBytesMax`, before the rest of it is read.
+ * Splits bytes at LF into lines, one batch for each chunk. A CR stays at the end of its line, and a byte order mark is
+ * dropped. Keeps at most one chunk and one line in memory. Throws OperatorError for a line longer than
+ * `recordBytesMax`, before it reads the rest.
  */
 export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<readonly Line[]> {
   let number = 1;
@@ -50,7 +50,7 @@ function toLine(number: number, bytes: Buffer): Line {
   };
 }
 
-/** Throws where a record that begins in a line of this number cannot be one. */
+/** Throws OperatorError for a record that is too long. `number` is its first line. */
 export function checkLength(number: number, length: number): void {
   if (length <= recordBytesMax) return;
   throw new OperatorError(

@@ -2,9 +2,9 @@ import { parseExactJson } from '../exact-json.ts';
 import { type Line, readLines } from './import-lines.ts';
 import { notUtf8Rule, type Row } from './import-row.ts';
 
-const notJsonRule = 'must be a JSON object in one line';
+const notJsonRule = 'must be a JSON object on one line';
 
-/** The rows of newline-delimited JSON, one value a line; blank lines are none. */
+/** Reads the rows of newline-delimited JSON, one value a line. Skips blank lines. */
 export async function* readNdjsonRows(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<readonly Row[]> {
   for await (const lines of readLines(bytes)) yield lines.filter(({ text }) => text.trim() !== '').map(toRow);
 }

@@ -1,9 +1,12 @@
 import { sql } from 'kysely';
-import { statement } from '../storage/database.ts';
+import { sharingStatement } from '../storage/database.ts';
 
-/** What `insertPetOnce` takes: the animal, its first answer, and the time up to which an older answer is outlived. */
+/**
+ * The parameters of `insertPetOnce`: the animal, its first answer, and the time before which an older answer is
+ * expired.
+ */
 type OnceParameters = {
-  /** The key's number among all that may be in use. */
+  /** The number of the advisory lock of the key. */
   lock: bigint;
   name: string;
   categoryId: bigint;
@@ -12,22 +15,23 @@ type OnceParameters = {
   keyHash: Uint8Array;
   operation: string;
   bodyHash: Uint8Array;
-  /** What stands around the new id in the answer's location and body. */
+  /** The text around the new id in the location and body of the answer. */
   locationStart: string;
   bodyStart: string;
   bodyEnd: string;
   createdAtMs: bigint;
-  outlivedMs: bigint;
+  expiredBeforeMs: bigint;
 };
 
 const newId = sql`nextval(pg_get_serial_sequence('pets', 'id'))`;
 
 /**
- * For PostgreSQL: adds an animal and keeps the first answer of its key, both or neither, in one statement that is a
- * transaction by itself. `is_free` is false, and nothing is done, while another with the same lock runs; `id` is null if
- * the key has an answer that is not outlived, one that was committed after the statement began included.
+ * For PostgreSQL: adds an animal and stores the first answer of its key, both or neither, in one statement and
+ * transaction. If another request holds the same lock, it does nothing and `is_free` is false.
+ *
+ * `id` is null if the key has an unexpired answer, even one that was committed after the statement began.
  */
-export const insertPetOnce = statement<OnceParameters>()((query, p) =>
+export const insertPetOnce = sharingStatement<OnceParameters>()((query, p) =>
   query
     .with('attempt', (cte) =>
       cte.selectNoFrom(sql<boolean>`pg_try_advisory_xact_lock(cast(${p.lock} as bigint))`.as('is_free')),
@@ -76,7 +80,7 @@ export const insertPetOnce = statement<OnceParameters>()((query, p) =>
               body: eb.ref('excluded.body'),
               created_at_ms: eb.ref('excluded.created_at_ms'),
             }))
-            .where('first_answers.created_at_ms', '<=', p.outlivedMs),
+            .where('first_answers.created_at_ms', '<=', p.expiredBeforeMs),
         )
         .returning('account_id'),
     )

@@ -7,16 +7,16 @@ import { insertPetOnce } from './keyed-add-rows.ts';
 import { completeNewPet, type NewPet } from './pet.ts';
 import { addPet } from './pet-rows.ts';
 
-/** An add under an idempotency key. */
+/** An addition with an idempotency key. */
 export interface KeyedAdd {
   readonly newPet: NewPet;
   readonly idempotency: Idempotency;
-  /** What the answer's `Location` begins with, before the id. */
+  /** The start of the answer's `Location`, before the id. */
   readonly locationStart: string;
   readonly nowMs: number;
 }
 
-/** Adds an animal under a key, or gives the key's first answer. */
+/** Adds an animal for a key, or returns the first answer of the key. */
 export const addPetOnce = defineWork(
   import.meta.url,
   'addPetOnce',
@@ -28,8 +28,8 @@ export const addPetOnce = defineWork(
 );
 
 /**
- * On PostgreSQL, where each step of a transaction is a round trip: one statement adds under a new key, and a second finds
- * what an old one was answered with.
+ * For PostgreSQL, where each step of a transaction is a round trip. One statement adds under a new key, and a second
+ * one finds the first answer of a used key.
  */
 export async function addPetInOneStatement(
   database: Database,
@@ -47,11 +47,12 @@ export async function addPetInOneStatement(
     bodyStart,
     bodyEnd,
     createdAtMs: BigInt(nowMs),
-    outlivedMs: BigInt(nowMs - rememberedMs),
+    expiredBeforeMs: BigInt(nowMs - rememberedMs),
   });
   const id = row?.id ?? null;
   if (id !== null) return { answer: toAnswer(newPet, id, locationStart), isReplayed: false };
-  // The work tells what has the key, and acts if it was forgotten meanwhile.
+  // Run the transaction: it throws the reason why the key is in use, or adds the animal if the answer has been
+  // deleted.
   return (await firstAnswers.find(idempotency, nowMs)) ?? database.transact(addPetOnce, add);
 }
 
@@ -60,7 +61,7 @@ function toAnswer(newPet: NewPet, id: bigint, locationStart: string): FirstAnswe
   return { status: 201, location: `${locationStart}${id}`, body: `${bodyStart}${id}${bodyEnd}` };
 }
 
-/** The text of a new animal before its id and after it. */
+/** The JSON of a new animal before and after its id. */
 function splitBody(newPet: NewPet): readonly [start: string, end: string] {
   return ['{"id":', `,${stringifyExactJson(completeNewPet(newPet)).slice(1)}`];
 }

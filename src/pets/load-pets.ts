@@ -1,26 +1,28 @@
 import { OperatorError } from '../errors.ts';
 import type { Database, Value } from '../storage/database.ts';
-import { changeLoadedPets, type OnBadChange } from './load-rows.ts';
+import { type AuditedImport, appendImport, changeLoadedPets, type OnBadChange } from './load-rows.ts';
 import { completeNewPet, type NewPet, type PetPatch } from './pet.ts';
 
-/** An animal to be added or, with an id, the change of one that is there. */
+/** A new animal or, with an id, a change of an existing one. */
 export type LoadedPet =
   | (NewPet & { readonly id?: undefined })
   | (PetPatch & { readonly id: bigint; readonly line: number });
 
-/** How animals are loaded. */
+/** Options for loading animals. */
 export interface LoadPetsOptions {
-  /** Is told when the reading has ended and the writing begins. */
+  /** Called when all input is read and writing begins. */
   readonly onWrite?: () => void;
-  /** Is told of each change that cannot be made. Without it no row may have an id. */
+  /** Called for each change that cannot be made. Without it, no row may have an id. */
   readonly onBadChange?: OnBadChange;
-  /** Called once all bad changes were told; what it throws leaves everything as it was. */
+  /** Called after all bad changes are reported. If it throws, nothing changes. */
   readonly check?: () => void;
-  /** Undoes everything in the end. */
+  /** Writes the load into the audit log in the same commit, if `onBadChange` is given. */
+  readonly audited?: AuditedImport;
+  /** Rolls everything back at the end. */
   readonly isDryRun?: boolean;
 }
 
-/** How many animals were added and changed, or would have been. */
+/** How many animals were added and changed, or would be. */
 export interface LoadedCounts {
   readonly added: number;
   readonly changed: number;
@@ -29,13 +31,13 @@ export interface LoadedCounts {
 const columns = ['name', 'category_id', 'status', 'is_owned'];
 
 /**
- * Adds and changes animals, all or none. The source is read to its end before the catalogue is touched. A change that names
- * no animal, or another status of one that an order owns, is told and left out. Fails as `load` does (database.ts).
+ * Adds and changes animals, all or none. It reads the whole source before it writes. A change is reported and skipped
+ * if it names no animal, or another status for an animal that an order owns. Fails as `load` does (database.ts).
  */
 export async function loadPets(
   database: Database,
   batches: AsyncIterable<readonly LoadedPet[]>,
-  { onWrite, onBadChange, check = () => undefined, isDryRun = false }: LoadPetsOptions = {},
+  { onWrite, onBadChange, check = () => undefined, audited, isDryRun = false }: LoadPetsOptions = {},
 ): Promise<LoadedCounts> {
   if (onBadChange === undefined)
     return {
@@ -45,6 +47,7 @@ export async function loadPets(
   let changed = 0;
   function* apply() {
     changed = yield* changeLoadedPets(onBadChange as OnBadChange, check);
+    if (audited !== undefined) yield* appendImport(audited, changed);
   }
   const changes = { apply, isDryRun };
   const rows = toRows(batches, toNewOrChangedRow);

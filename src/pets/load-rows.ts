@@ -1,7 +1,9 @@
 import { sql } from 'kysely';
+import type { Act } from '../audit/act.ts';
+import { appendDeed } from '../audit/append-deed.ts';
 import { statement, step, type Work } from '../storage/database.ts';
 
-/** A row of the table `loaded` (database.ts); what an animal's change leaves out is null. */
+/** A row of the table `loaded` (database.ts). A field that a change leaves out is null. */
 interface Loaded {
   readonly id: bigint | null;
   readonly line: bigint;
@@ -12,13 +14,13 @@ interface Loaded {
 
 const loaded = sql<Loaded>`loaded`.as('loaded');
 
-/** Why a row cannot change the animal that it names; null if it can. */
+/** Why a row cannot change its animal, or null. */
 const problem = sql<'unknown' | 'repeated' | 'owned' | null>`case
   when pets.id is null then 'unknown'
   when exists (select 1 from loaded as earlier where earlier.id = loaded.id and earlier.line < loaded.line) then 'repeated'
   when pets.is_owned = 1 and loaded.status <> pets.status then 'owned' end`;
 
-/** The rows that cannot change their animals, by line: `count` of those after `afterLine`. */
+/** The first `count` rows after `afterLine` that cannot change their animals, by line. */
 const selectBadChanges = statement<{ afterLine: bigint; count: bigint }>()((query, p) =>
   query
     .selectFrom(loaded)
@@ -31,7 +33,7 @@ const selectBadChanges = statement<{ afterLine: bigint; count: bigint }>()((quer
     .limit(p.count),
 );
 
-/** Keeps others from the animals that are to be changed until the transaction ends. On SQLite nobody else writes. */
+/** Locks the animals to be changed until the transaction ends. SQLite has only one writer. */
 const lockChanged = statement<Record<never, never>>()((query, _, { engine }) => {
   const changed = query.selectFrom('pets').innerJoin(loaded, 'loaded.id', 'pets.id').select('pets.id');
   const locked = engine === 'postgres' ? changed.forUpdate('pets') : changed;
@@ -44,6 +46,11 @@ const countChanges = statement<Record<never, never>>()((query) =>
     .innerJoin('pets', 'pets.id', 'loaded.id')
     .select(sql<bigint>`count(*)`.as('count'))
     .where(sql<boolean>`${problem} is null`),
+);
+
+/** How many rows add an animal. */
+const countAdditions = statement<Record<never, never>>()((query) =>
+  query.selectFrom(loaded).select(sql<bigint>`count(*)`.as('count')).where('loaded.id', 'is', null),
 );
 
 const applyChanges = statement<Record<never, never>>()((query) =>
@@ -63,14 +70,14 @@ const badRowsMax = 1_000n;
 
 const rules = {
   unknown: 'names no animal',
-  repeated: 'stands in a row before',
+  repeated: 'is already in an earlier row',
   owned: 'must stay as it is: an order owns this animal, and only the order changes its status',
 } as const;
 
-/** Told of each row that cannot change its animal, with the field and the rule that it breaks. */
+/** Called for each row that cannot change its animal, with the field and the rule that it breaks. */
 export type OnBadChange = (line: number, field: string, rule: string) => void;
 
-/** Inside a load: finds the rows that cannot change their animals, lets the others do so, and gives their number. */
+/** Part of a load: reports the rows that cannot change their animals, applies the others, and returns their number. */
 export function* changeLoadedPets(onBadChange: OnBadChange, check: () => void): Work<number> {
   yield* step(lockChanged, {});
   let afterLine = -1n;
@@ -86,4 +93,25 @@ export function* changeLoadedPets(onBadChange: OnBadChange, check: () => void): 
   const [changed] = yield* step(countChanges, {});
   yield* step(applyChanges, {});
   return Number(changed?.count ?? 0);
+}
+
+/** The data of a load for its row of the audit log, without the numbers of added and changed animals. */
+export interface AuditedImport {
+  readonly act: Act;
+  /** The source of the animals, such as the name of a file. */
+  readonly source: string;
+  /** Returns how many rows were refused. Called when all rows are checked. */
+  readonly countRefused: () => number;
+}
+
+/** Part of a load: writes the load into the audit log. */
+export function* appendImport({ act, source, countRefused }: AuditedImport, changed: number): Work<void> {
+  const [added] = yield* step(countAdditions, {});
+  yield* appendDeed(act, {
+    action: 'pets.imported',
+    subject: source,
+    accountId: null,
+    before: null,
+    after: { added: Number(added?.count ?? 0), changed, refused: countRefused() },
+  });
 }

@@ -4,31 +4,31 @@ import type { Tables } from '../storage/tables.ts';
 import type { Pet, PetPatch } from './pet.ts';
 import type { PetRow } from './pet-rows.ts';
 
-/** What a change takes; null leaves a field as it is. */
+/** The parameters of a change. Null leaves a field as it is. */
 export type Change = { id: bigint; name: string | null; categoryId: bigint | null; status: string | null };
-/** An animal as it must be for a statement to act. */
+/** The state of an animal that a statement expects. */
 type Expected = { id: bigint; oldName: string; oldCategoryId: bigint; oldStatus: string };
 
-/** A patch as the parameters of a change: the fields that a patch may name, and no other. */
+/** Converts a patch into the parameters of a change. Ignores unknown fields. */
 export function toChange(id: bigint, { name, categoryId, status }: PetPatch): Change {
   return { id, name: name ?? null, categoryId: categoryId ?? null, status: status ?? null };
 }
 
-/** The parameters of a statement that acts only on an animal as it was read. */
+/** The parameters of a statement that acts only if the animal is as it was read. */
 export function toExpected({ id, name, categoryId, status }: Pet): Expected {
   return { id, oldName: name, oldCategoryId: categoryId, oldStatus: status };
 }
 
 const isFree = sql<boolean>`is_owned = 0`;
 
-/** Whether a change takes each of the fields. */
+/** Which fields a change sets. */
 interface Taken {
   readonly name: boolean;
   readonly categoryId: boolean;
   readonly status: boolean;
 }
 
-/** Sets the fields that a change takes, and no other: SQLite writes each index anew that has a column which is set. */
+/** Sets only the fields of a change, because SQLite rewrites every index with a column that is set. */
 function update(query: QueryCreator<Tables>, p: Change, taken: Taken) {
   const isEmpty = !(taken.name || taken.categoryId || taken.status);
   return query
@@ -43,7 +43,7 @@ function update(query: QueryCreator<Tables>, p: Change, taken: Taken) {
     .returning(['id', 'name', 'category_id', 'status']);
 }
 
-/** A statement for each set of fields that a change may take. */
+/** Caches a statement for each set of fields that a change may set. */
 function forChanges<P extends Change>(
   build: (taken: Taken) => Statement<P, PetRow>,
 ): (change: Change) => Statement<P, PetRow> {
@@ -57,7 +57,7 @@ function forChanges<P extends Change>(
   };
 }
 
-/** Changes an animal, and gives it as it became. */
+/** Changes an animal and returns its new state. */
 export const updatePet = forChanges((taken) => statement<Change>()((query, p) => update(query, p, taken)));
 
 /** The same, unless an order owns the animal. */
@@ -65,7 +65,7 @@ export const updateFreePet = forChanges((taken) =>
   statement<Change>()((query, p) => update(query, p, taken).where(isFree)),
 );
 
-/** The same, if the animal is as it was read besides. */
+/** The same, and only if the animal is as it was read. */
 export const updateExpectedPet = forChanges((taken) =>
   statement<Change & Expected>()((query, p) =>
     update(query, p, taken)
@@ -80,13 +80,13 @@ function remove(query: QueryCreator<Tables>, { id }: { id: bigint }) {
   return query.deleteFrom('pets').where('id', '=', id).returning(['id', 'name', 'category_id', 'status']);
 }
 
-/** Deletes an animal, and gives it as it was. */
+/** Deletes an animal and returns its last state. */
 export const deletePet = statement<{ id: bigint }>()(remove);
 
 /** The same, unless an order owns the animal. */
 export const deleteFreePet = statement<{ id: bigint }>()((query, p) => remove(query, p).where(isFree));
 
-/** The same, if the animal is as it was read besides. */
+/** The same, and only if the animal is as it was read. */
 export const deleteExpectedPet = statement<Expected>()((query, p) =>
   remove(query, p)
     .where(isFree)
@@ -95,7 +95,7 @@ export const deleteExpectedPet = statement<Expected>()((query, p) =>
     .where('status', '=', p.oldStatus),
 );
 
-/** An animal and whether it is owned, in one row or none. On PostgreSQL its row is locked until the transaction ends. */
+/** An animal, and whether an order owns it. PostgreSQL locks its row until the transaction ends. */
 export const lockPet = statement<{ id: bigint }>()((query, p, { engine }) => {
   const pet = query
     .selectFrom('pets')

@@ -17,30 +17,34 @@ import {
 import { type PetRow, selectPet, toPet } from './pet-rows.ts';
 import { hasOneTag, type IfMatch } from './pet-tags.ts';
 
-/** What changes animals and takes them away. Both first close a hold on the animal that is over. */
+/** Changes and deletes animals. Both first close an expired hold on the animal. */
 export interface PetEdits {
   /**
-   * Changes the fields that a patch names, and gives the animal as it became once that is on disk. Throws `not_found`,
-   * `precondition_failed` if the animal has none of the tags, and `pet_in_order` for another status of an owned animal.
+   * Changes the fields in a patch and returns the animal once it is on disk. Throws `not_found`, `precondition_failed`
+   * if the animal has none of the tags, and `pet_in_order` for another status of an owned animal.
    */
   change(id: bigint, patch: PetPatch, tags: IfMatch): Promise<Pet>;
-  /** Deletes an animal. Throws as `change` does, `pet_in_order` for any owned animal. */
+  /** Deletes an animal. Throws as `change` does, and `pet_in_order` for any owned animal. */
   remove(id: bigint, tags: IfMatch): Promise<void>;
 }
 
 type Refusal = 'not_found' | 'precondition_failed' | 'pet_in_order';
 
-/** The animal as it became or, if it was deleted, was. A refusal is no error, so that a hold which was closed stays closed. */
-type Outcome = { readonly pet: Pet } | { readonly refusal: Refusal };
+/**
+ * The animal after the change or before the deletion. A refusal is not thrown, so that a hold that was closed stays
+ * closed.
+ */
+export type Outcome = { readonly pet: Pet } | { readonly refusal: Refusal };
 
-interface Edit {
+/** An edit of an animal that has one of the tags. */
+export interface Edit {
   readonly id: bigint;
   /** Null deletes the animal. */
   readonly change: Change | null;
   readonly tags: IfMatch;
 }
 
-/** Changes or deletes an animal, or tells why not. */
+/** Changes or deletes an animal, or returns the refusal. */
 export const editPet = defineWork(
   import.meta.url,
   'editPet',
@@ -60,8 +64,8 @@ export const editPet = defineWork(
 );
 
 /**
- * Edits an animal in one statement if it is there, has one of the tags and no order owns it: the usual case. Null if
- * nothing was done. A tag is read before, and the statement asks for the animal that it was read of.
+ * The usual case in one statement: the animal exists, has one of the tags, and no order owns it. Returns null if it did
+ * nothing. With tags, it reads the animal first, and the statement requires the animal as it was read.
  */
 async function editFreePet(database: Database, { id, change, tags }: Edit): Promise<Outcome | null> {
   const [row] =
@@ -89,17 +93,22 @@ async function editRead(
 
 const messages: Readonly<Record<Refusal, string>> = {
   not_found: 'petId: there is no animal with this identifier',
-  precondition_failed: 'If-Match: the animal has changed since; get it again',
-  pet_in_order: 'an order owns this animal: only the order changes its status, and nobody deletes it',
+  precondition_failed: 'If-Match: the animal has changed; get it again',
+  pet_in_order: 'an order owns this animal: only the order can change its status, and it cannot be deleted',
 };
 
-/** The edits of a store. `onWrite` is called after each, failed ones included. */
+/** The error of a refused edit. */
+export function refusePetEdit(refusal: Refusal): AppError {
+  return new AppError(refusal, messages[refusal]);
+}
+
+/** Creates the edits of a store. `onWrite` is called after each edit, even a failed one. */
 export function createPetEdits(database: Database, onWrite: () => void): PetEdits {
   async function edit(request: Edit): Promise<Pet> {
     try {
       const outcome = (await editFreePet(database, request)) ?? (await database.transact(editPet, request));
       if ('pet' in outcome) return outcome.pet;
-      throw new AppError(outcome.refusal, messages[outcome.refusal]);
+      throw refusePetEdit(outcome.refusal);
     } finally {
       onWrite();
     }

@@ -6,8 +6,8 @@ import type { PetFileFormat } from './pet-import.ts';
 const fields = ['name', 'categoryId', 'status'];
 
 /**
- * The text of a file of animals, a batch at a time, ready to be imported again without the loss of a digit or a
- * character. A name that a spreadsheet would take for a formula is left as it is.
+ * Writes animals as the text of a file, one text for each batch. An import of the file loses no digit and no character.
+ * Names that a spreadsheet would read as formulas are not changed.
  */
 export async function* writePets(
   batches: AsyncIterable<readonly Pet[]>,

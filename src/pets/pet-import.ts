@@ -4,7 +4,7 @@ import { readNdjsonRows } from './import-ndjson.ts';
 import type { LoadedPet } from './load-pets.ts';
 import { findPatchViolations, findViolations, isIdentifiedPatch, isNewPet } from './pet.ts';
 
-/** The formats of files that animals are read from. */
+/** The file formats of imports. */
 export const petFileFormats = ['csv', 'ndjson'] as const;
 
 /** One of `petFileFormats`. */
@@ -12,15 +12,20 @@ export type PetFileFormat = (typeof petFileFormats)[number];
 
 const readers = { csv: readCsvRows, ndjson: readNdjsonRows };
 
+/** A rule that a row breaks, with the bad value if there is one. */
+export interface BadField extends Violation {
+  readonly value?: unknown;
+}
+
 /**
- * The animals of a file in their order, in batches; one with an `id` changes the animal of that id. Holds one batch at a time, whatever the file's size. A bad row is
- * left out and told to `onBadRow`, with every rule that it breaks and the line in which it begins. Throws OperatorError
- * where the file cannot be read as rows of its format at all.
+ * Reads the animals of a file in order, one batch in memory at a time. A row with an `id` changes that animal. A bad
+ * row is skipped and reported to `onBadRow` with its first line and every rule that it breaks. Throws OperatorError if
+ * the file is not in the format.
  */
 export async function* readPets(
   bytes: AsyncIterable<Uint8Array>,
   format: PetFileFormat,
-  onBadRow: (line: number, violations: readonly Violation[]) => void,
+  onBadRow: (line: number, violations: readonly BadField[]) => void,
 ): AsyncGenerator<readonly LoadedPet[]> {
   for await (const rows of readers[format](bytes)) {
     const pets: LoadedPet[] = [];
@@ -28,9 +33,9 @@ export async function* readPets(
       if ('brokenRule' in row) onBadRow(row.line, [{ field: null, rule: row.brokenRule }]);
       else if (hasId(row.candidate))
         if (isIdentifiedPatch(row.candidate)) pets.push({ ...row.candidate, line: row.line });
-        else onBadRow(row.line, findPatchViolations(row.candidate));
+        else onBadRow(row.line, addValues(row.candidate, findPatchViolations(row.candidate)));
       else if (isNewPet(row.candidate)) pets.push(row.candidate);
-      else onBadRow(row.line, findViolations(row.candidate));
+      else onBadRow(row.line, addValues(row.candidate, findViolations(row.candidate)));
     }
     yield pets;
   }
@@ -38,4 +43,13 @@ export async function* readPets(
 
 function hasId(candidate: unknown): candidate is { readonly id: unknown } {
   return typeof candidate === 'object' && candidate !== null && 'id' in candidate;
+}
+
+function addValues(candidate: unknown, violations: readonly Violation[]): readonly BadField[] {
+  if (typeof candidate !== 'object' || candidate === null) return violations;
+  const values = new Map(Object.entries(candidate));
+  return violations.map((violation) => {
+    const { field } = violation;
+    return field !== null && values.has(field) ? { ...violation, value: values.get(field) } : violation;
+  });
 }

@@ -3,10 +3,10 @@ import { type Dialect, statement } from '../storage/database.ts';
 import type { Tables } from '../storage/tables.ts';
 import { type PetStatus, petStatuses } from './pet.ts';
 
-/** The `count` newest of the animals whose id is at most `newestId`. */
+/** Selects the `count` newest animals whose id is at most `newestId`. */
 type PageParameters = { newestId: bigint; count: bigint };
 type CategoryParameters = PageParameters & { categoryId: bigint };
-/** `ids` is a JSON array; null filters nothing. */
+/** `ids` is a JSON array. A null filter selects all. */
 type NamedParameters = PageParameters & { ids: string; status: string | null; categoryId: bigint | null };
 
 const columns = ['id', 'name', 'category_id', 'status'] as const;
@@ -14,21 +14,21 @@ const columns = ['id', 'name', 'category_id', 'status'] as const;
 /** A page of all animals. */
 export const selectNewest = statement<PageParameters>()((query, p) => newest(query, p));
 
-/** The same of one status, along an index that makes the cost independent of the catalogue's size. */
+/** The same for one status, along an index, so that the cost does not depend on the size of the catalogue. */
 export const selectNewestOf: Readonly<Record<PetStatus, typeof selectNewest>> = {
   available: selectNewestOfStatus('available'),
   pending: selectNewestOfStatus('pending'),
   sold: selectNewestOfStatus('sold'),
 };
 
-/** The same of a category and a status. */
+/** The same for a category and a status. */
 export const selectNewestOfBoth: Readonly<Record<PetStatus, typeof selectNewestOfCategory>> = {
   available: selectNewestOfCategoryAndStatus('available'),
   pending: selectNewestOfCategoryAndStatus('pending'),
   sold: selectNewestOfCategoryAndStatus('sold'),
 };
 
-/** The same of a category: the newest of the three pages of its statuses, so that it needs no index of its own. */
+/** The same for a category: the newest of the pages of its three statuses. It needs no index of its own. */
 export const selectNewestOfCategory = statement<CategoryParameters>()((query, p, dialect) => {
   const [first, ...others] = petStatuses.map((status) =>
     query.selectFrom(newestOfBoth(query, p, status, dialect).as(status)).select(columns),
@@ -38,7 +38,7 @@ export const selectNewestOfCategory = statement<CategoryParameters>()((query, p,
   return query.selectFrom(pages.as('pets')).select(columns).orderBy('id', 'desc').limit(p.count);
 });
 
-/** A page of the animals that are named by their ids, which are all read before they are filtered. */
+/** A page of the animals with given ids. All of them are read before they are filtered. */
 export const selectNewestNamed = statement<NamedParameters>()((query, p, dialect) =>
   query
     .with(
@@ -54,7 +54,10 @@ export const selectNewestNamed = statement<NamedParameters>()((query, p, dialect
     .limit(p.count),
 );
 
-/** PostgreSQL looks up each id by itself; else it may read the whole table, whose size it knows, for ids whose number it does not. */
+/**
+ * Makes PostgreSQL look up each id. It does not know how many ids there are, so it might read the whole table
+ * otherwise.
+ */
 function readNamed(query: QueryCreator<Tables>, ids: string, { engine, listIntegers }: Dialect) {
   const listed = listIntegers(ids);
   if (engine === 'sqlite') return query.selectFrom('pets').select(columns).where('id', 'in', listed);
@@ -77,7 +80,7 @@ function newest(query: QueryCreator<Tables>, p: PageParameters) {
     .limit(p.count);
 }
 
-/** The status stands in the text, so that PostgreSQL knows which index holds just these animals. */
+/** The status is a literal, so that PostgreSQL uses the partial index of that status. */
 function selectNewestOfStatus(status: PetStatus): typeof selectNewest {
   return statement<PageParameters>()((query, p) => newest(query, p).where('status', '=', sql.lit(status)));
 }
@@ -87,8 +90,8 @@ function selectNewestOfCategoryAndStatus(status: PetStatus) {
 }
 
 /**
- * PostgreSQL is asked in the words of one index (indexCategories), so that no other gives this order, and the bounds are
- * those of its first column: it walks no animal that is not on the page, whatever its statistics say.
+ * For PostgreSQL, the order matches only one index (indexCategories), and the bounds are on its first column. It
+ * therefore reads only the animals on the page, whatever its statistics say.
  */
 function newestOfBoth(
   query: QueryCreator<Tables>,

@@ -11,9 +11,9 @@ import {
 } from './pet-page-rows.ts';
 import { type PetRow, toPet } from './pet-rows.ts';
 
-/** Which page of the animals is asked for. */
+/** A query for a page of animals. */
 export interface ListQuery {
-  /** The most animals that a page holds, 1 to 100. */
+  /** The most animals on the page, 1 to 100. */
   readonly limit: number;
   /** Only animals of this status; null lists all. */
   readonly status: PetStatus | null;
@@ -21,19 +21,19 @@ export interface ListQuery {
   readonly categoryId?: bigint | null;
   /** Only the animals of these ids, 1 to 100; null lists all. */
   readonly ids?: readonly bigint[] | null;
-  /** Only animals whose id is at most this; null begins with the newest. */
+  /** Only animals whose id is at most this. Null begins with the newest. */
   readonly newestId: bigint | null;
 }
 
-/** A page of animals, and where the next one begins. */
+/** A page of animals. */
 export interface Page {
   /** Newest first. */
   readonly pets: readonly Pet[];
-  /** Where the next page begins; null on the last page. */
+  /** The first id of the next page. Null on the last page. */
   readonly nextNewestId: bigint | null;
 }
 
-/** Reads a page, at the same cost at any depth. */
+/** Reads a page. The cost does not depend on the depth. */
 export function readPage(database: Database, query: ListQuery): Soon<Page> {
   return after(readRows(database, query), (rows) => ({
     pets: rows.slice(0, query.limit).map(toPet),
@@ -41,7 +41,7 @@ export function readPage(database: Database, query: ListQuery): Soon<Page> {
   }));
 }
 
-/** One row more than the page has, if there is one. */
+/** Reads one more row than the page has, if there is one. */
 function readRows(database: Database, query: ListQuery): Soon<readonly PetRow[]> {
   const { limit, status, categoryId = null, ids = null, newestId } = query;
   const range = { newestId: newestId ?? int64Max, count: BigInt(limit) + 1n };

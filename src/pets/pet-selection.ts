@@ -1,8 +1,8 @@
 import type { PetStatus } from './pet.ts';
 
 /**
- * The animals that an answer is made of: those from `oldestId` (null: the first) to `newestId` (null: the last, and all
- * that are still to be added), of a status and of a category, if named.
+ * The animals that an answer depends on: those from `oldestId` to `newestId` with the status and category, if given. A
+ * null `oldestId` means from the first. A null `newestId` means to the last, including animals added later.
  */
 export interface PetSelection {
   readonly newestId: bigint | null;
@@ -11,7 +11,7 @@ export interface PetSelection {
   readonly categoryId?: bigint | undefined;
 }
 
-/** The change or deletion of an animal; a deleted animal was and became the same. */
+/** A change or deletion of an animal. For a deletion, the former values equal the new ones. */
 export interface Edit {
   /** The id of its event. */
   readonly id: bigint;
@@ -22,8 +22,8 @@ export interface Edit {
   readonly former_category_id: bigint;
 }
 
-/** Whether an edit changes what a selection holds. */
-export function touches(edit: Edit, { newestId, oldestId, status, categoryId }: PetSelection): boolean {
+/** Whether an edit affects the animals of a selection. */
+export function affects(edit: Edit, { newestId, oldestId, status, categoryId }: PetSelection): boolean {
   return (
     (newestId === null || edit.pet_id <= newestId) &&
     (oldestId === null || edit.pet_id >= oldestId) &&

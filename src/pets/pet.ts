@@ -7,7 +7,7 @@ export const petStatuses = ['available', 'pending', 'sold'] as const;
 /** One of `petStatuses`. */
 export type PetStatus = (typeof petStatuses)[number];
 
-/** Interface section 2, PetStatus, as a schema; case counts. */
+/** Interface section 2, PetStatus, as a schema. It is case-sensitive. */
 export const PetStatusSchema = enumField(petStatuses, 'Availability.');
 
 /** Interface section 2, NewPet, with the bounds of contract section 2. */
@@ -23,38 +23,41 @@ export const PetSchema = Type.Object({
   ...NewPetSchema.properties,
 });
 
-/** What a change of an animal may name (contract section 10): a field that is left out stays as it is. */
+/** A change of an animal (contract section 10). An absent field stays as it is. */
 export const PetPatchSchema = Type.Object({
   name: Type.Optional(NewPetSchema.properties.name),
   categoryId: Type.Optional(NewPetSchema.properties.categoryId),
   status: Type.Optional(PetStatusSchema),
 });
 
-/** An animal to be added, as it was sent: `status` may be left out. */
+/** A new animal, as it was sent. `status` may be absent. */
 export type NewPet = Static<typeof NewPetSchema>;
 
 /** A change of an animal, as it was sent. */
 export type PetPatch = Static<typeof PetPatchSchema>;
 
-/** An animal as it is stored: an omitted status has become `available`. */
+/** A stored animal. A missing status has become `available`. */
 export type Pet = Required<Static<typeof PetSchema>>;
 
 const rules = compileObject(NewPetSchema);
 const changeRules = compileObject(Type.Object({ id: PetSchema.properties.id, ...PetPatchSchema.properties }));
 
-/** Whether a value is a NewPet; its int64 must be bigints. Fields that NewPet does not name are ignored. */
+/** Whether a value is a NewPet. Each int64 must be a bigint. Unknown fields are ignored. */
 export const isNewPet = rules.accepts;
 
-/** Every rule that a value breaks on its way to be a NewPet, at most one a field; none if it is one. */
+/** The rules of a NewPet that a value breaks, at most one per field. Empty for a valid NewPet. */
 export const findViolations = rules.findViolations;
 
-/** Whether a value is a change of an animal that it names by its id, as a row of a file has it. */
+/** Whether a value is a change of an animal with its id, in the form of a row of a file. */
 export const isIdentifiedPatch = changeRules.accepts;
 
-/** Every rule that a value breaks on its way to be such a change. */
+/** The rules of such a change that a value breaks. */
 export const findPatchViolations = changeRules.findViolations;
 
-/** An animal to be stored: the named fields alone, with the default of an omitted status (contract section 2). */
+/**
+ * Completes a new animal for storage: it has only the known fields, and the default status if none is given (contract
+ * section 2).
+ */
 export function completeNewPet({ name, categoryId, status = 'available' }: NewPet): Omit<Pet, 'id'> {
   return { name, categoryId, status };
 }

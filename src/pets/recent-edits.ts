@@ -1,35 +1,71 @@
-import { type Edit, type PetSelection, touches } from './pet-selection.ts';
+import { affects, type Edit, type PetSelection } from './pet-selection.ts';
 
-/** The newest edits of animals, by which it is told whether a kept answer is still right. */
+/** The newest edits of animals. They show whether a cached answer is still right. */
 export interface RecentEdits {
   /** Adds edits in the order of their events. */
   add(edits: readonly Edit[]): void;
-  /** Whether an edit after an event touches a selection, or may do so. */
-  touch(selection: PetSelection, since: bigint): boolean;
+  /** Whether an edit after an event affects a selection, or could. */
+  mayAffect(selection: PetSelection, since: bigint): boolean;
 }
 
-/** Holds twice `editsMax` at most. */
+const blockEdits = 64;
+
+/** Consecutive edits, with the lowest and highest id of their animals. */
+interface Block {
+  readonly edits: Edit[];
+  lowestPet: bigint;
+  highestPet: bigint;
+}
+
+/**
+ * Keeps the newest `editsMax` edits, and up to one block more. A block whose animals are all outside a selection is
+ * skipped. This is common, because most edits are additions and most pages show older animals.
+ */
 export function createRecentEdits(editsMax: number): RecentEdits {
-  const edits: Edit[] = [];
-  /** Every edit after this event is here. */
+  const blocksMax = Math.ceil(editsMax / blockEdits) + 1;
+  const blocks: Block[] = [];
+  /** All edits after this event are here. */
   let knownAfter = 0n;
+
+  function append(edit: Edit): void {
+    const last = blocks.at(-1);
+    if (last === undefined || last.edits.length >= blockEdits) {
+      blocks.push({ edits: [edit], lowestPet: edit.pet_id, highestPet: edit.pet_id });
+      return;
+    }
+    last.edits.push(edit);
+    if (edit.pet_id < last.lowestPet) last.lowestPet = edit.pet_id;
+    if (edit.pet_id > last.highestPet) last.highestPet = edit.pet_id;
+  }
 
   return {
     add(more) {
-      edits.push(...more);
-      if (edits.length <= 2 * editsMax) return;
-      const dropped = edits.splice(0, edits.length - editsMax);
-      knownAfter = dropped.at(-1)?.id ?? knownAfter;
+      for (const edit of more) append(edit);
+      const dropped = blocks.splice(0, Math.max(0, blocks.length - blocksMax));
+      knownAfter = dropped.at(-1)?.edits.at(-1)?.id ?? knownAfter;
     },
 
-    touch(selection, since) {
+    mayAffect(selection, since) {
       if (since < knownAfter) return true;
-      for (let at = edits.length - 1; at >= 0; at -= 1) {
-        const edit = edits[at];
-        if (edit === undefined || edit.id <= since) return false;
-        if (touches(edit, selection)) return true;
+      for (let at = blocks.length - 1; at >= 0; at -= 1) {
+        const block = blocks[at];
+        if (block === undefined || (block.edits.at(-1)?.id ?? 0n) <= since) return false;
+        if (overlaps(block, selection) && affectsAny(block, selection, since)) return true;
       }
       return false;
     },
   };
+}
+
+function overlaps({ lowestPet, highestPet }: Block, { newestId, oldestId }: PetSelection): boolean {
+  return (newestId === null || lowestPet <= newestId) && (oldestId === null || highestPet >= oldestId);
+}
+
+function affectsAny({ edits }: Block, selection: PetSelection, since: bigint): boolean {
+  for (let at = edits.length - 1; at >= 0; at -= 1) {
+    const edit = edits[at];
+    if (edit === undefined || edit.id <= since) return false;
+    if (affects(edit, selection)) return true;
+  }
+  return false;
 }

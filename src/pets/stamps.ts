@@ -1,98 +1,53 @@
+import type { Soon } from '../soon.ts';
 import type { Database } from '../storage/database.ts';
-import { selectEditsAfter, selectStamp } from './pet-rows.ts';
+import { createLogStamps } from './log-stamps.ts';
 import type { PetSelection } from './pet-selection.ts';
-import { createRecentEdits } from './recent-edits.ts';
+import type { RecentEdits } from './recent-edits.ts';
+import { createTurnStamps } from './turn-stamps.ts';
 
-/** What the store holds, in two numbers. While both stay the same, so does every answer about animals. */
+/** The state of the animals in two numbers. While both stay the same, all answers about animals do. */
 export interface Stamp {
+  /** 0 if ids may be committed out of order. Then an addition counts as an edit. */
   readonly newestId: bigint;
-  /** The newest event of an animal's change or deletion. */
+  /** The newest change or deletion of an animal. */
   readonly newestEdit: bigint;
-  /** How often the edits were lost track of; everything that was kept before is stale. */
+  /** How often edits may have been missed. Answers from an earlier era are stale. */
   readonly era: number;
 }
 
-/** Reads the stamp once for all requests that come in one turn of the event loop, and again after a write. */
+/** Shows whether a cached answer is still right, without making it again. */
 export interface Stamps {
-  /** To be called when a request comes in from its socket, before all else. */
+  /** Call it first when a request arrives. */
   openTurn(): void;
   /**
-   * What the store holds, with everything that was committed before the request came: the same object for as long as
-   * it holds the same. Null if that cannot be told within the call (PostgreSQL): then no answer may be kept.
+   * The current stamp, including everything committed before the call or before the open turn. Returns the same object
+   * while nothing changes. Fails as the database does.
    */
-  read(): Stamp | null;
-  /** Whether an answer that was made at a stamp is still right. */
+  read(): Soon<Stamp>;
+  /**
+   * The oldest stamp that an answer made from now on can have. Cache the answer with this stamp. Null if it is not
+   * known yet. Then do not cache the answer.
+   */
+  latest(): Stamp | null;
+  /** Whether an answer made at the stamp `since` is still right. */
   isFresh(selection: PetSelection, since: Stamp, now: Stamp): boolean;
-  /** To be called after the commit of a write, before its answer: the reading of this turn may be older. */
+  /** Call it after the commit of a write and before its answer. The stamp of this turn may be older. */
   forget(): void;
 }
 
-/** How often one reading serves: with thousands of connections a turn may be long. */
-const usesMax = 256;
-/** How many edits are looked through to find what one touches; beyond it every kept answer is made anew. */
-const editsMax = 1_000;
-
-/**
- * A reading is kept from the arrival of a request to the end of the poll phase of the same turn, or to the commit of a
- * write within it. A request that had to wait is handled outside of the poll phase: a reading of then would be kept
- * through the next one.
- */
+/** Creates the stamps of a store. If the engine runs in this process, they are synchronous. */
 export function createStamps(database: Database): Stamps {
-  const edits = createRecentEdits(editsMax);
-  let isOpen = false;
-  let remembered: Stamp | null = null;
-  let last: Stamp | null = null;
-  let uses = 0;
-  let era = 0;
+  return database.readNow === null ? createLogStamps(database) : createTurnStamps(database.readNow);
+}
 
-  function close(): void {
-    isOpen = false;
-    remembered = null;
-  }
-
-  function readNow(): Stamp | null {
-    const [row] = database.readNow?.(selectStamp, {}) ?? [];
-    if (row === undefined) return null;
-    const newestId = row.newest_id ?? 0n;
-    const newestEdit = row.newest_edit ?? 0n;
-    if (last?.newestEdit !== newestEdit) noteEdits(last?.newestEdit ?? newestEdit, newestEdit);
-    if (last?.newestId !== newestId || last.newestEdit !== newestEdit) last = { newestId, newestEdit, era };
-    return last;
-  }
-
-  /** Fewer than before means that the store was put back, or forgot its events: nothing is known of what came between. */
-  function noteEdits(after: bigint, newestEdit: bigint): void {
-    const rows = database.readNow?.(selectEditsAfter, { after, count: BigInt(editsMax) }) ?? [];
-    if (newestEdit < after || rows.length === editsMax) era += 1;
-    else edits.add(rows.toReversed());
-  }
-
-  return {
-    openTurn() {
-      if (isOpen) return;
-      isOpen = true;
-      setImmediate(close);
-    },
-
-    read() {
-      uses += 1;
-      if (remembered !== null && uses < usesMax) return remembered;
-      const stamp = readNow();
-      uses = 0;
-      if (isOpen) remembered = stamp;
-      return stamp;
-    },
-
-    isFresh: (selection, since, now) =>
-      since.era === now.era &&
-      // Ids grow, so an added animal belongs to no selection that ends at an id which was given before. A store that was
-      // put back to an earlier state may have cursors for ids that are still to come.
-      (since.newestId === now.newestId ||
-        (selection.newestId !== null && selection.newestId <= since.newestId)) &&
-      (since.newestEdit === now.newestEdit || !edits.touch(selection, since.newestEdit)),
-
-    forget() {
-      remembered = null;
-    },
-  };
+/** Whether an answer made at the stamp `since` is still right, given the edits after it. */
+export function isFreshSince(edits: RecentEdits, selection: PetSelection, since: Stamp, now: Stamp): boolean {
+  return (
+    since.era === now.era &&
+    // Ids grow: a new animal is not in a selection that ends at an older one. After a restore of an older backup, a cursor
+    // may name an animal that does not exist yet.
+    (since.newestId === now.newestId ||
+      (selection.newestId !== null && selection.newestId <= since.newestId)) &&
+    (since.newestEdit === now.newestEdit || !edits.mayAffect(selection, since.newestEdit))
+  );
 }

@@ -1,32 +1,34 @@
-/** Interface section 8. Enterprise has no numbers of its own: an account on it names both (contract section 6). */
+/**
+ * The names of the plans (interface section 8). An account on Enterprise sets its own limits (contract section 6).
+ */
 export const planNames = ['free', 'pro', 'business', 'enterprise'] as const;
 
 /** One of `planNames`. */
 export type PlanName = (typeof planNames)[number];
 
-/** How many requests pass in a minute window and in a day window; whole numbers, at least 1. */
+/** The limits of requests in a minute window and in a day window. Whole numbers, at least 1. */
 export interface Limits {
   readonly perMinute: number;
   readonly perDay: number;
 }
 
-/** A plan with the numbers that hold for one account on it. */
+/** The plan of one account, with its limits. */
 export interface Plan {
   readonly name: PlanName;
   readonly limits: Limits;
-  /** How many holds may be open at once, where an enterprise account names a number of its own. */
+  /** The most open holds of an enterprise account that sets its own number. */
   readonly openHolds?: number;
 }
 
-/** The numbers that an enterprise account names. */
+/** The numbers that an enterprise account sets. */
 export interface CustomNumbers extends Limits {
   readonly openHolds: number;
 }
 
-/** The most that an enterprise account may name: far above any traffic, far below where numbers lose digits. */
+/** The highest limit that an enterprise account may set: far above any traffic, and exact as a number. */
 export const limitMax = 1_000_000_000_000;
 
-/** The most open holds that an enterprise account may name: they are counted at each of its orders. */
+/** The most open holds that an enterprise account may set. Each of its orders counts them. */
 export const openHoldsMax = 1_000_000;
 
 const listedLimits: Record<Exclude<PlanName, 'enterprise'>, Limits> = {
@@ -35,7 +37,7 @@ const listedLimits: Record<Exclude<PlanName, 'enterprise'>, Limits> = {
   business: { perMinute: 1_000, perDay: 100_000 },
 };
 
-/** How many holds an account has open at once (contract section 12); an account on Enterprise may name another number. */
+/** The most open holds of an account (contract section 12). An enterprise account may set another number. */
 export const openHoldsOf: Readonly<Record<PlanName, number>> = {
   free: 5,
   pro: 25,
@@ -43,15 +45,15 @@ export const openHoldsOf: Readonly<Record<PlanName, number>> = {
   enterprise: 100,
 };
 
-/** The numbers of Free, which also hold for an address without a valid key (contract section 6). */
+/** The limits of Free. They also apply to an address without a valid key (contract section 6). */
 export const freeLimits = listedLimits.free;
 
-/** The numbers that hold for an address that reads the documentation (contract section 6). */
+/** The limits of an address that reads the documentation (contract section 6). */
 export const readerLimits: Limits = { perMinute: 600, perDay: 20_000 };
 
 /**
- * The plan of that name with its numbers, or the reason why there is none: enterprise needs both limits and may name
- * its open holds, the others take none.
+ * The plan of that name with its limits, or the reason why it is not valid. Enterprise needs both limits and may set
+ * open holds; other plans accept no numbers.
  */
 export function resolvePlan(name: string, custom: Partial<CustomNumbers>): Plan | { problem: string } {
   const known = planNames.find((candidate) => candidate === name);
@@ -59,7 +61,7 @@ export function resolvePlan(name: string, custom: Partial<CustomNumbers>): Plan 
   if (known !== 'enterprise') {
     if (Object.values(custom).some((number) => number !== undefined))
       return {
-        problem: `plan ${known} has its own numbers: per-minute, per-day and open-holds belong to enterprise`,
+        problem: `plan ${known} has fixed limits: only enterprise accepts per-minute, per-day and open-holds`,
       };
     return { name: known, limits: listedLimits[known] };
   }

@@ -14,7 +14,7 @@ import {
 import type { Dialect, Parameters, Statement, Value } from './database.ts';
 import type { Tables } from './tables.ts';
 
-/** A statement as one engine takes it: its text, and which named parameter stands at each of its places. */
+/** A statement compiled for one engine: its text, and the parameter name of each placeholder. */
 export interface CompiledStatement {
   readonly sql: string;
   readonly names: readonly string[];
@@ -28,8 +28,8 @@ class Placeholder {
 }
 
 /**
- * SQLite plans by the number in a limit: where that is a bare parameter, each binding has the whole statement prepared
- * anew, which is a third of what a page costs. An expression it does not look into.
+ * SQLite plans by the number in a limit. If that is a bare parameter, SQLite prepares the whole statement again at
+ * each binding, a third of the cost of a page. It does not look into an expression.
  */
 class SqliteCompiler extends SqliteQueryCompiler {
   protected override visitLimit(node: LimitNode): void {
@@ -76,8 +76,8 @@ const dialects: Readonly<Record<Dialect['engine'], Dialect>> = {
 const placeholders = new Proxy({}, { get: (_, name) => new Placeholder(String(name)) });
 
 /**
- * Builds a statement's text for an engine; one that adds rows, for so many at once, and then `names` are those of one row.
- * Every value in it must be one of its named parameters.
+ * Compiles a statement for an engine. A statement that adds rows is compiled for `rows` rows at once; `names` are
+ * those of one row. Throws TypeError for a value that is not a named parameter.
  */
 export function compileStatement<P extends Parameters, R>(
   { build, buildRows }: Statement<P, R>,
@@ -91,15 +91,18 @@ export function compileStatement<P extends Parameters, R>(
   const { sql, parameters } = built.compile();
   const names = parameters.map((parameter) => {
     if (parameter instanceof Placeholder) return parameter.name;
-    throw new TypeError(`a statement holds a value that is no named parameter: ${sql}`);
+    throw new TypeError(`a statement has a value that is not a named parameter: ${sql}`);
   });
   const ofOneRow = names.slice(0, names.length / rows);
   if (names.some((name, index) => name !== ofOneRow[index % ofOneRow.length]))
-    throw new TypeError(`a statement that adds rows holds a parameter beside them: ${sql}`);
+    throw new TypeError(`a statement that adds rows has a parameter outside of them: ${sql}`);
   return { sql, names: ofOneRow };
 }
 
-/** Puts the values of the parameters, each of which must be given, in the order of their places behind those there are. */
+/**
+ * Appends the values of the parameters to `values` in the order of their placeholders. Throws TypeError for a missing
+ * one.
+ */
 export function placeParameters(
   names: readonly string[],
   parameters: Parameters,

@@ -1,17 +1,20 @@
-/** What is told of a store by looking at it alone: nothing in it is changed, and its schema stays as it is. */
+/** The state of a store, found without changing anything in it. */
 export interface Inspection {
-  /** The names of the migrations that it has behind it, in their order; none where there are no tables yet. */
+  /** The names of the migrations that ran, in order. Empty if there are no tables yet. */
   readonly migrations: readonly string[];
-  /** The latest time that any of its rows was written, epoch milliseconds; null where no row tells one. */
+  /** The time of its newest row in epoch milliseconds. Null if no row has one. */
   readonly newestRowMs: number | null;
-  /** Ids of valid keys of other environments than the one that was asked for, at most `foreignKeysMax`. */
+  /** Ids of valid keys of other environments than the given one, at most `foreignKeysMax`. */
   readonly foreignKeys: readonly string[];
 }
 
-/** How many keys of other environments an inspection names. */
+/** The most keys of other environments that an inspection names. */
 export const foreignKeysMax = 10;
 
-/** The ids of keys that are valid at a time and belong to another environment than `as_<environment>_`, on every engine. */
+/**
+ * Selects the ids of keys that are valid at a time and belong to another environment than `as_<environment>_`, on
+ * every engine.
+ */
 export function foreignKeysSql(environment: string, nowMs: number): string {
   return `select id from api_keys where visible_start not like 'as_${environment}_%'
     and (expires_at_ms is null or expires_at_ms > ${nowMs})
@@ -19,8 +22,8 @@ export function foreignKeysSql(environment: string, nowMs: number): string {
 }
 
 /**
- * The latest time that the rows of a store with the newest schema tell, on every engine. A window of the limits opens
- * with a request, a day before its day ends.
+ * Selects the time of the newest row of a store with the newest schema, on every engine. A day window opens a day
+ * before its end.
  */
 export const newestRowSql = `
   select max(at_ms) as newest from (
@@ -31,5 +34,5 @@ export const newestRowSql = `
     union all select max(day_ends_at_ms) - 86400000 from usage_windows
   ) as times`;
 
-/** The names of the migrations that a store has behind it, in their order, on every engine. */
+/** Selects the names of the migrations that ran, in order, on every engine. */
 export const migrationsSql = 'select name from schema_migrations order by name';

@@ -1,6 +1,6 @@
 import { OperatorError } from '../errors.ts';
 
-/** What an operator is told, in one line, of a store that cannot be opened; an OperatorError stays as it is. */
+/** Turns the error of opening a store into an OperatorError of one line. Returns an OperatorError as it is. */
 export function toOpeningError(store: string, error: unknown): OperatorError {
   if (error instanceof OperatorError) return error;
   return new OperatorError(`the database ${store} cannot be opened: ${reasonOf(error)}`, { cause: error });

@@ -1,11 +1,11 @@
 import { AppError } from '../errors.ts';
 
-/** What a caller may know of a fault of the store; its cause is for the log. */
+/** The error that a caller gets for a fault of the store. The cause is for the log. */
 export function storeUnavailable(cause?: unknown): AppError {
   return new AppError('unavailable', 'the store cannot do this at the moment; try again', { cause });
 }
 
-/** What a caller is told where so much waits for the store already that more would only wait in vain. */
+/** The error that a caller gets if too many calls wait for the store already. */
 export function storeOverloaded(): AppError {
-  return new AppError('unavailable', 'too much is waiting for the store; try again');
+  return new AppError('unavailable', 'too many calls wait for the store; try again');
 }

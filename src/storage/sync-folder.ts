@@ -2,9 +2,9 @@ import { mkdir, open } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 
 /**
- * Syncs the entries of a folder to disk: a new file, or a new name, may be lost in a power failure until then. Does
- * nothing where it may not: a folder that cannot be opened (as on Windows), or Node's permission model, which has no
- * fsync. There SQLite alone syncs the folder of a store, when it makes the `-wal`.
+ * Syncs the entries of a folder to disk. Until then a power failure may lose a new file or a new name. Does nothing
+ * if that is not possible: the folder cannot be opened (as on Windows), or Node's permission model forbids fsync. Then
+ * only SQLite syncs the folder of a store, when it creates the `-wal`.
  */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder).catch(() => null);
@@ -17,7 +17,7 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Makes a folder and those above it that are missing, and syncs the entry of each. */
+/** Creates a folder and its missing parents, and syncs the entry of each. */
 export async function makeFolder(folder: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true });
   if (first === undefined) return;

@@ -1,6 +1,6 @@
 import type { ColumnType, Generated } from 'kysely';
 
-/** A change as the trigger of its table writes it. `data` and `previous` are rows as JSON. */
+/** A change, written by the trigger of its table. `data` and `previous` are rows as JSON. */
 interface Event {
   id: Generated<bigint>;
   at_ms: Generated<bigint>;
@@ -11,14 +11,14 @@ interface Event {
   previous: string | null;
 }
 
-/** How many animals there are of each status. */
+/** The number of animals of each status. */
 interface Counts {
   available: bigint;
   pending: bigint;
   sold: bigint;
 }
 
-/** The tables as the newest migration leaves them; times are Unix milliseconds. */
+/** The tables of the newest schema. Times are Unix milliseconds. */
 export interface Tables {
   pets: {
     id: Generated<bigint>;
@@ -38,9 +38,11 @@ export interface Tables {
     plan: string;
     per_minute: bigint | null;
     per_day: bigint | null;
-    /** How many holds may be open at once; null stands for the plan's number. */
+    /** The most open holds; null for the plan's number. */
     open_holds: ColumnType<bigint | null, bigint | null | undefined>;
     created_at_ms: bigint;
+    /** Null unless the account is suspended. */
+    suspended_at_ms: ColumnType<bigint | null, undefined, bigint | null>;
   };
   orders: {
     id: Generated<bigint>;
@@ -62,8 +64,36 @@ export interface Tables {
     expires_at_ms: bigint | null;
     revoked_at_ms: bigint | null;
     last_used_at_ms: bigint | null;
+    name: ColumnType<string | null, string | null | undefined>;
   };
-  /** What each idempotency key was answered with first; the key itself is not kept. */
+  /** Bans that every running service must lift. */
+  ban_lifts: {
+    id: Generated<bigint>;
+    key_id: string;
+    account_id: bigint;
+    at_ms: bigint;
+  };
+  /** The requests of each account in each hour. */
+  usage_hours: {
+    account_id: bigint;
+    hour_at_ms: bigint;
+    requests: bigint;
+    refusals: bigint;
+    errors: bigint;
+  };
+  /** The audit log: who changed what, and when. `before` and `after` are JSON. */
+  audit: {
+    id: Generated<bigint>;
+    at_ms: bigint;
+    actor_kind: string;
+    actor: string;
+    action: string;
+    subject: string;
+    account_id: bigint | null;
+    before: string | null;
+    after: string | null;
+  };
+  /** The first answer to each idempotency key. The key itself is not stored. */
   first_answers: {
     account_id: bigint;
     key_hash: Uint8Array;
@@ -75,17 +105,55 @@ export interface Tables {
     body: string;
     created_at_ms: bigint;
   };
-  /** Events that wait to take their place among `events`. On SQLite there are none. */
+  /** Events that wait for their position. Always empty on SQLite. */
   event_outbox: Event;
-  /** Every change, in the order of the feed. */
+  /** Every event, in the order of the feed. */
   events: Event;
-  /** One row: the newest event that was deleted, or 0; with it all before it are gone. */
+  /** One row: the newest deleted event, or 0. All events before it are deleted too. */
   event_horizon: { deleted_to: bigint };
-  /** One row, of all animals; what has not been added up yet stands in `inventory_changes`. */
+  /** One row for all animals. Changes not yet added are in `inventory_changes`. */
   inventory_totals: Counts;
   inventory_by_category: Counts & { category_id: bigint };
-  /** On SQLite there are none. */
+  /** Always empty on SQLite. */
   inventory_changes: Counts & { id: Generated<bigint>; category_id: bigint };
+  webhooks: {
+    id: Generated<bigint>;
+    /** The id that clients see. */
+    public_id: string;
+    account_id: bigint;
+    /** The key that created it. */
+    key_id: string;
+    url: string;
+    /** The types of its events, separated by spaces. */
+    types: string;
+    /** What the key that created it may read: 1 or 0, and `none`, `own` or `all`. */
+    sees_pets: bigint;
+    sees_orders: string;
+    status: string;
+    /** The position of the last event that it received or skipped; 0 before the first. */
+    position: bigint;
+    /** Incremented by each change that restarts the retries. */
+    revision: bigint;
+    /** Failed attempts since the last success. */
+    failures: bigint;
+    failing_since_ms: bigint | null;
+    next_attempt_at_ms: bigint;
+    last_attempt_at_ms: bigint | null;
+    last_result: string | null;
+    /** The id of a ping to send. */
+    ping_id: string | null;
+    created_at_ms: bigint;
+  };
+  webhook_secrets: {
+    id: Generated<bigint>;
+    webhook_id: bigint;
+    /** Encrypted with the operator's key if there is one (webhooks/secret-box.ts). */
+    secret: Uint8Array;
+    /** Null for the current secret. */
+    ends_at_ms: bigint | null;
+  };
+  /** Leases of work that one instance does at a time. */
+  leases: { name: string; holder: string; until_ms: bigint };
   usage_windows: {
     subject: string;
     minute_used: bigint;
@@ -100,6 +168,21 @@ export interface Tables {
     last_ban_ms: bigint;
     refused_at_ms: string;
     forget_at_ms: bigint;
+  };
+  /** Unused links to the console. A link works once. */
+  console_links: {
+    token_hash: Uint8Array;
+    /** The user who ran the command that created it. */
+    made_by: string;
+    expires_at_ms: bigint;
+  };
+  console_sessions: {
+    token_hash: Uint8Array;
+    /** Its name in the audit log. */
+    id: string;
+    made_by: string;
+    created_at_ms: bigint;
+    expires_at_ms: bigint;
   };
   secrets: {
     name: string;

@@ -37,14 +37,14 @@ describe('the name of an account', () => {
 });
 
 describe('a list of scopes', () => {
-  test('names one or all, in any order, with blanks, once each', () => {
+  test('may name one or all, in any order and with spaces, and lists each once', () => {
     assert.deepEqual(parseScopes('pets:read'), ['pets:read']);
     assert.deepEqual(parseScopes('pets:write, pets:read'), ['pets:read', 'pets:write']);
     assert.deepEqual(parseScopes('pets:write,pets:write'), ['pets:write']);
     assert.deepEqual(parseScopes('all'), scopes);
   });
 
-  test('covers what it names, and the other scopes of orders if it holds orders:manage', () => {
+  test('covers its scopes, and with orders:manage the other scopes of orders', () => {
     assert.equal(coversScope(['pets:read'], 'pets:read'), true);
     assert.equal(coversScope(['pets:manage'], 'pets:write'), false);
     assert.equal(coversScope(['orders:manage'], 'orders:read'), true);

@@ -31,7 +31,7 @@ for (const engine of engines)
       }
     });
 
-    test('that are not there cannot be moved', async (t) => {
+    test('that do not exist cannot be moved', async (t) => {
       const { accounts } = await createWorld(t, engine);
       await assert.rejects(accounts.setPlan('Zoo', makePlan('pro')), {
         name: 'OperatorError',

@@ -23,18 +23,18 @@ function exchange(text: string, index: number, replacement: string): string {
 
 describe('the text of a key', () => {
   for (const environment of keyEnvironments)
-    test(`begins with as_${environment}_ and goes on in base62`, () => {
+    test(`begins with as_${environment}_ and continues in base62`, () => {
       const key = generateKey(environment);
       assert.match(key, new RegExp(`^as_${environment}_[0-9A-Za-z]{28}$`));
       assert.ok(isKeyText(key));
     });
 
-  test('bears at least 128 random bits beside its checksum of 6 characters', () => {
+  test('has at least 128 random bits besides its checksum of 6 characters', () => {
     const randomLength = generateKey('dev').length - 'as_dev_'.length - 6;
     assert.ok(randomLength * Math.log2(base62.length) >= 128);
   });
 
-  test('follows from its random characters', () => {
+  test('depends only on its random characters', () => {
     const key = generateKey('stg');
     assert.equal(formatKey('stg', key.slice('as_stg_'.length, -6)), key);
   });
@@ -43,7 +43,7 @@ describe('the text of a key', () => {
     assert.equal(new Set(makeKeys(10_000)).size, 10_000);
   });
 
-  test('holds each character of base62 equally often', () => {
+  test('has each character of base62 equally often', () => {
     const counts = new Map([...base62].map((character) => [character, 0]));
     const text = randomText(200_000);
     for (const character of text) counts.set(character, (counts.get(character) ?? Number.NaN) + 1);
@@ -56,13 +56,13 @@ describe('the text of a key', () => {
     assert.ok(chiSquare < 160, `chi-square ${chiSquare}`);
   });
 
-  test('ends in the CRC-32 of what stands before it, in every release', () => {
+  test('ends in the CRC-32 of the text before it, in every release', () => {
     assert.ok(isKeyText('as_live_00000000000000000000000uHY3N'));
   });
 });
 
 describe('a mistyped key', () => {
-  test('is told from a real one whichever character was changed, and to which', () => {
+  test('is recognised if any character is replaced by any other', () => {
     for (const key of makeKeys(12))
       for (let index = 0; index < key.length; index += 1)
         for (const character of `${base62}_- é\0`)
@@ -70,7 +70,7 @@ describe('a mistyped key', () => {
             assert.ok(!isKeyText(exchange(key, index, character)), exchange(key, index, character));
   });
 
-  test('is told from a real one whichever neighbours were swapped', () => {
+  test('is recognised if any two neighbours are swapped', () => {
     for (const key of makeKeys(3_000))
       for (let index = 0; index + 1 < key.length; index += 1) {
         const [first = '', second = ''] = key.slice(index, index + 2);
@@ -79,7 +79,7 @@ describe('a mistyped key', () => {
       }
   });
 
-  test('is told from a real one where a part is missing, added or of another environment', () => {
+  test('is recognised if a part is missing, added or of another environment', () => {
     const key = generateKey('dev');
     const spoilt = [
       '',

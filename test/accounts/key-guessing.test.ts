@@ -44,7 +44,7 @@ async function createNoted(t: TestContext, engine: Engine) {
 
 for (const engine of engines)
   describe(`guessing keys on ${engine.name}`, { skip: engine.skip }, () => {
-    test('costs the same read whatever a guess has in common with a valid key', async (t) => {
+    test('costs the same read for every guess, however similar it is to a valid key', async (t) => {
       const { verifier, key, reads } = await createNoted(t, engine);
       const guesses = [8, 12, 20, key.length - checksumLength - 1].map((length) => guess(key, length));
       for (const text of guesses) {
@@ -56,7 +56,7 @@ for (const engine of engines)
       assert.equal(new Set(reads.map(({ statement }) => statement)).size, 1);
     });
 
-    test('the store is asked for the SHA-256 of the whole text, of which a guesser knows no start', async (t) => {
+    test('the store looks up the SHA-256 of the whole text, whose start a guesser does not know', async (t) => {
       const { verifier, key, reads } = await createNoted(t, engine);
       const texts = [key, guess(key, key.length - checksumLength - 1)];
       for (const text of texts) await verifier.verify(text);

@@ -76,7 +76,7 @@ function codeOf(found: LookedUp | Promise<LookedUp>): string | null {
 
 for (const engine of engines)
   describe(`looking keys up on ${engine.name}`, { skip: engine.skip }, () => {
-    test('a remembered key is told within the call, whatever its address has spent', async (t) => {
+    test('a remembered key is found within the call, even if its address has no count left', async (t) => {
       const { keyring, lookup, ask, spend, countReads } = await open(t, engine);
       const { key } = await keyring.issue(order());
       await ask(key);
@@ -126,7 +126,7 @@ for (const engine of engines)
       await strangers;
     });
 
-    test('of strangers that come at once no more are looked up than their address has left', async (t) => {
+    test('of simultaneous unknown keys only as many are looked up as their address has left', async (t) => {
       const { askMany, hold, answerAll, countReads } = await open(t, engine);
       hold();
       const answers = askMany(500);
@@ -141,7 +141,7 @@ for (const engine of engines)
       assert.ok(countReads() <= readsMax, `${countReads()}`);
     });
 
-    test('all who wait behind an address that is spent leave together, however slow the counters are', async (t) => {
+    test('all look-ups of an address without count left leave the lane together, however slow the counters are', async (t) => {
       const { verifier, limiter, clock } = await open(t, engine);
       let asked = 0;
       const findRefusal = async (address: string) => {
@@ -182,7 +182,7 @@ for (const engine of engines)
       assert.equal(await ask(key), 'caller');
     });
 
-    test('beyond its part of the lane a spent address is 429 without a query, and another is not', async (t) => {
+    test('a spent address whose part of the lane is full is 429 without a query, and another is not', async (t) => {
       const { lookup, ask, askMany, spend, hold, answerAll, countReads } = await open(t, engine);
       spend();
       spend(elsewhere);
@@ -229,7 +229,7 @@ for (const engine of engines)
       await Promise.all(waiting);
     });
 
-    test('what has waited too long for a slow store is given up: 503, or 429 if the address is spent', async (t) => {
+    test('a look-up that has waited too long for a slow store is 503, or 429 if the address is spent', async (t) => {
       const { clock, ask, askMany, spend, hold, answerAll, countReads } = await open(t, engine);
       spend(elsewhere);
       hold();
@@ -260,7 +260,7 @@ for (const engine of engines)
         assert.deepEqual(await asked, Array(count).fill('caller'));
       });
 
-    test('a store that is gone is 503 to strangers, and not to their lane', async (t) => {
+    test('a failing store is 503 to unknown keys, and their lane stays usable', async (t) => {
       const { database, askMany, ask } = await open(t, engine);
       await database.close();
       for (let round = 0; round < 2; round += 1)

@@ -35,7 +35,7 @@ describe('a key', () => {
   });
 });
 
-test('scopes are read in their own order, and an unknown one is passed over', () => {
+test('scopes are read in their own order, and an unknown one is ignored', () => {
   assert.deepEqual(readScopes('pets:write pets:read'), ['pets:read', 'pets:write']);
   assert.deepEqual(readScopes('pets:write fish:read'), ['pets:write']);
   assert.deepEqual(readScopes(''), []);

@@ -33,7 +33,7 @@ function spoil(key: string): string {
 
 for (const engine of engines)
   describe(`verifying keys on ${engine.name}`, { skip: engine.skip }, () => {
-    test('tells whose key it is, with the plan, its numbers and the scopes', async (t) => {
+    test('finds the account of a key with its plan, its limits and the scopes', async (t) => {
       const { keyring, verifier } = await createService(t, engine);
       const plan = makePlan('enterprise', 7, 10);
       const { key, id } = await keyring.issue(order({ account: 'Zoo', plan, scopes: ['pets:read'] }));
@@ -45,6 +45,7 @@ for (const engine of engines)
         plan: 'enterprise',
         limits: { perMinute: 7, perDay: 10 },
         scopes: ['pets:read'],
+        isSuspended: false,
       });
     });
 
@@ -67,7 +68,7 @@ for (const engine of engines)
       assert.ok('caller' in (await here.verify(key)));
     });
 
-    test('asks for a key once and then answers within the call', async (t) => {
+    test('reads a key once and then answers within the call', async (t) => {
       const { keyring, verifier, calls, clock } = await createService(t, engine);
       const { key } = await keyring.issue(order());
       const read = await verifier.verify(key);
@@ -76,7 +77,7 @@ for (const engine of engines)
       assert.equal(calls(), 1);
     });
 
-    test('knows a key as soon as it is made, although it was asked for before', async (t) => {
+    test('knows a key as soon as it is created, even if it was looked up before', async (t) => {
       const { keyring, verifier } = await createService(t, engine);
       const other = await keyring.issue(order());
       assert.deepEqual(await verifier.verify(generateKey('stg')), invalid);
@@ -91,7 +92,7 @@ for (const engine of engines)
       assert.equal(calls(), 3);
     });
 
-    test('refuses a key from the millisecond of its end on, also while it is remembered', async (t) => {
+    test('refuses a key from the millisecond of its end on, even while it is remembered', async (t) => {
       const { keyring, verifier, clock } = await createService(t, engine);
       const { key } = await keyring.issue(order({ lifetimeMs: hourMs }));
       clock.advance(hourMs - 300);
@@ -143,7 +144,7 @@ for (const engine of engines)
       assert.deepEqual([plan, limits], ['enterprise', { perMinute: 5, perDay: 6 }]);
     });
 
-    test('reads again where the clock was set back', async (t) => {
+    test('reads a key again if the clock was set back', async (t) => {
       const { keyring, verifier, clock } = await createService(t, engine);
       const { key, id } = await keyring.issue(order());
       callerOf(await verifier.verify(key));
@@ -185,14 +186,14 @@ for (const engine of engines)
   });
 
 for (const engine of engines)
-  describe(`requests of one key that come at once on ${engine.name}`, { skip: engine.skip }, () => {
+  describe(`simultaneous requests of one key on ${engine.name}`, { skip: engine.skip }, () => {
     /** A verifier whose first reads are answered when the test says so. */
     async function createHeld(t: TestContext) {
       const world = await createWorld(t, engine);
       const counted = countCalls(world.database);
       const held = holdAnswers(counted);
       const verifier = createKeyVerifier(held, world.clock.now);
-      return { ...world, calls: counted.calls, release: held.release, verifier };
+      return { ...world, calls: counted.calls, release: held.release, firstRows: held.firstRows, verifier };
     }
 
     test('cost one read', async (t) => {
@@ -204,8 +205,8 @@ for (const engine of engines)
       assert.equal(calls(), 1);
     });
 
-    test('cost one more read where the one that they wait for is slow, however many come meanwhile', async (t) => {
-      const { keyring, verifier, calls, clock, release } = await createHeld(t);
+    test('cost one more read if the read that they wait for is slow, however many arrive meanwhile', async (t) => {
+      const { keyring, verifier, calls, clock, firstRows, release } = await createHeld(t);
       const { key, id } = await keyring.issue(order());
       const verifications: (Verification | Promise<Verification>)[] = [];
       const sendForSeconds = (seconds: number) => {
@@ -213,6 +214,7 @@ for (const engine of engines)
           verifications.push(verifier.verify(key));
       };
       sendForSeconds(2);
+      await firstRows;
       await keyring.revoke(id);
       sendForSeconds(1);
       release();
@@ -224,7 +226,7 @@ for (const engine of engines)
         assert.deepEqual(verification, { refusal: 'api_key_revoked' });
     });
 
-    test('cost one more read where the key is unknown', async (t) => {
+    test('cost one more read if the key is unknown', async (t) => {
       const { verifier, calls, release } = await createHeld(t);
       const unknown = generateKey('stg');
       const verifications = Array.from({ length: 100 }, async () => verifier.verify(unknown));
@@ -233,10 +235,11 @@ for (const engine of engines)
       assert.equal(calls(), 2);
     });
 
-    test('that are under way when a change is told are not remembered', async (t) => {
-      const { keyring, verifier, calls, release } = await createHeld(t);
+    test('that are running when the account changes are not remembered', async (t) => {
+      const { keyring, verifier, calls, firstRows, release } = await createHeld(t);
       const { id, key } = await keyring.issue(order());
       const early = verifier.verify(key);
+      await firstRows;
       await keyring.revoke(id);
       verifier.forget(null);
       release();
@@ -245,7 +248,7 @@ for (const engine of engines)
       assert.equal(calls(), 2);
     });
 
-    test('are each accepted that came after the key was made, though an earlier read is under way', async (t) => {
+    test('are accepted if they arrive after the key was created, even if an earlier read is still running', async (t) => {
       const { keyring, store, database, verifier, release } = await createHeld(t);
       await keyring.issue(order());
       const key = generateKey('stg');
@@ -256,6 +259,7 @@ for (const engine of engines)
         accountId: BigInt(row?.id ?? 0),
         secretHash: hashKey(key),
         visibleStart: '',
+        name: null,
         scopes: 'pets:read',
         createdAtMs: 0n,
         expiresAtMs: null,
@@ -266,7 +270,7 @@ for (const engine of engines)
       assert.equal(callerOf(await late).keyId, 'key_late');
     });
 
-    test('are each refused that came after the end of the key, though an earlier read is under way', async (t) => {
+    test('are refused if they arrive after the end of the key, even if an earlier read is still running', async (t) => {
       const { keyring, verifier, clock, release } = await createHeld(t);
       const { key } = await keyring.issue(order({ lifetimeMs: hourMs }));
       clock.advance(hourMs - 1);
@@ -278,10 +282,11 @@ for (const engine of engines)
       assert.deepEqual(await late, { refusal: 'api_key_expired' });
     });
 
-    test('follow a revoke in time, though a slow read from before it is under way', async (t) => {
-      const { keyring, verifier, clock, release } = await createHeld(t);
+    test('follow a revocation in time, even if a slow read from before it is still running', async (t) => {
+      const { keyring, verifier, clock, firstRows, release } = await createHeld(t);
       const { key, id } = await keyring.issue(order());
       const early = verifier.verify(key);
+      await firstRows;
       await keyring.revoke(id);
       clock.advance(rememberedMs);
       const late = verifier.verify(key);
@@ -304,7 +309,7 @@ for (const engine of engines)
       assert.equal((await findListed(keyring, unused.id)).lastUsedAtMs, null);
     });
 
-    test('is noted in the minute of the use, although the key was remembered from the one before', async (t) => {
+    test('is recorded in the minute of the use, even if the key was remembered from the minute before', async (t) => {
       const { keyring, verifier, clock } = await createService(t, engine);
       const { key, id } = await keyring.issue(order());
       clock.advance(minuteMs - 1);
@@ -328,7 +333,7 @@ for (const engine of engines)
       assert.equal(calls() - reads, 1);
     });
 
-    test('is not noted for a key that is refused', async (t) => {
+    test('is not recorded for a refused key', async (t) => {
       const { keyring, verifier } = await createService(t, engine);
       const { key, id } = await keyring.issue(order());
       await keyring.revoke(id);
@@ -337,7 +342,7 @@ for (const engine of engines)
       assert.equal((await findListed(keyring, id)).lastUsedAtMs, null);
     });
 
-    test('does not go back where an instance writes late', async (t) => {
+    test('does not go back if an instance writes late', async (t) => {
       const { keyring, verifier, store, clock } = await createService(t, engine);
       const { key, id } = await keyring.issue(order());
       await verifier.verify(key);
@@ -349,7 +354,7 @@ for (const engine of engines)
       assert.equal((await findListed(keyring, id)).lastUsedAtMs, clock.now());
     });
 
-    test('is kept for the next flush where it cannot be written', async (t) => {
+    test('is kept for the next flush if it cannot be written', async (t) => {
       const { keyring, database, clock } = await createWorld(t, engine);
       const { key, id } = await keyring.issue(order());
       const faults = [new AppError('unavailable', 'the store cannot do this at the moment')];

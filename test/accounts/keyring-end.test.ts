@@ -28,7 +28,7 @@ for (const engine of engines)
       assert.equal((await findListed(keyring, id)).state, 'expired');
     });
 
-    test('ends the old key at once where the overlap is 0', async (t) => {
+    test('ends the old key at once if the overlap is 0', async (t) => {
       const { keyring } = await createWorld(t, engine);
       const { id } = await keyring.issue(order());
       await keyring.rotate(id, 0);
@@ -44,7 +44,7 @@ for (const engine of engines)
         assert.equal((await findListed(keyring, id)).expiresAtMs, clock.now() + overlapMs);
       });
 
-    test('an overlap beyond the own end of the old key leaves that end', async (t) => {
+    test('an overlap beyond the end of the old key does not change that end', async (t) => {
       const { keyring, clock } = await createWorld(t, engine);
       const { id, expiresAtMs } = await keyring.issue(order({ lifetimeMs: dayMs }));
       clock.advance(dayMs - hourMs);
@@ -53,7 +53,7 @@ for (const engine of engines)
       assert.deepEqual([listed.state, listed.expiresAtMs], ['rotated', expiresAtMs]);
     });
 
-    test('gives the new key the lifetime that the old one was made with', async (t) => {
+    test('gives the new key the original lifetime of the old one', async (t) => {
       const { keyring, clock } = await createWorld(t, engine);
       let { id } = await keyring.issue(order({ lifetimeMs: 30 * dayMs }));
       for (let count = 0; count < 3; count += 1) {
@@ -111,7 +111,7 @@ for (const engine of engines)
 
 for (const engine of engines)
   describe(`revoking keys on ${engine.name}`, { skip: engine.skip }, () => {
-    test('ends a key and tells when', async (t) => {
+    test('ends a key and records when', async (t) => {
       const { keyring, clock } = await createWorld(t, engine);
       const { id } = await keyring.issue(order());
       await keyring.revoke(id);
@@ -119,7 +119,7 @@ for (const engine of engines)
       assert.deepEqual([state, revokedAtMs], ['revoked', clock.now()]);
     });
 
-    test('twice is harmless: the first time stands', async (t) => {
+    test('twice keeps the first time', async (t) => {
       const { keyring, clock } = await createWorld(t, engine);
       const { id } = await keyring.issue(order());
       await keyring.revoke(id);
@@ -129,7 +129,7 @@ for (const engine of engines)
       assert.equal((await findListed(keyring, id)).revokedAtMs, revokedAtMs);
     });
 
-    test('holds although the clock is set back', async (t) => {
+    test('holds even if the clock is set back', async (t) => {
       const { keyring, clock } = await createWorld(t, engine);
       const { id } = await keyring.issue(order());
       await keyring.revoke(id);
@@ -145,7 +145,7 @@ for (const engine of engines)
       assert.equal((await findListed(keyring, id)).state, 'revoked');
     });
 
-    test('leaves the other keys of the account alone', async (t) => {
+    test('does not change other keys of the account', async (t) => {
       const { keyring } = await createWorld(t, engine);
       const [one, other] = [
         await keyring.issue(order({ account: 'Zoo' })),

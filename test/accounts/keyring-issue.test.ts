@@ -21,7 +21,7 @@ for (const engine of engines)
       );
     });
 
-    test('makes the account that is named where there is none, on the plan that is named', async (t) => {
+    test('creates the named account on the named plan if it does not exist', async (t) => {
       const { keyring, accounts, clock } = await createWorld(t, engine);
       const plan = makePlan('enterprise', 7, 10);
       const issued = await keyring.issue(order({ account: '動物園', plan }));
@@ -31,18 +31,20 @@ for (const engine of engines)
       assert.equal(issued.plan, 'enterprise');
       assert.deepEqual(await accounts.list(), [
         {
+          id: 1n,
           account: '動物園',
           plan: 'enterprise',
           limits: plan.limits,
           openHolds: 100,
           keys: 1,
           createdAtMs: clock.now(),
+          suspendedAtMs: null,
         },
       ]);
     });
 
     for (const plan of [null, makePlan('pro')])
-      test(`adds to an account where ${plan === null ? 'no plan' : 'its own plan'} is named`, async (t) => {
+      test(`adds a key to an account if ${plan === null ? 'no plan' : 'its own plan'} is named`, async (t) => {
         const { keyring, accounts } = await createWorld(t, engine);
         await keyring.issue(order({ account: 'Zoo', plan: makePlan('pro') }));
         const issued = await keyring.issue(order({ account: 'Zoo', plan }));
@@ -96,7 +98,7 @@ for (const engine of engines)
       assert.ok(!text.includes(key.slice('as_stg_'.length, 'as_stg_'.length + 5)));
     });
 
-    test('gives and lists the scopes, the end and the time of making of a key', async (t) => {
+    test('returns and lists the scopes, the end and the creation time of a key', async (t) => {
       const { keyring, clock } = await createWorld(t, engine);
       const issued = await keyring.issue(order({ scopes: ['pets:read'], lifetimeMs: 30 * dayMs }));
       assert.deepEqual(issued.scopes, ['pets:read']);
@@ -105,6 +107,7 @@ for (const engine of engines)
       assert.deepEqual(await findListed(keyring, id), {
         id,
         visibleStart: key.slice(0, 11),
+        name: null,
         account,
         plan,
         state: 'active',
@@ -113,6 +116,7 @@ for (const engine of engines)
         expiresAtMs: clock.now() + 30 * dayMs,
         revokedAtMs: null,
         lastUsedAtMs: null,
+        bannedUntilMs: null,
       });
     });
 
@@ -138,8 +142,8 @@ for (const engine of engines)
   });
 
 for (const engine of engines)
-  describe(`keys that are issued at once on ${engine.name}`, { skip: engine.skip }, () => {
-    test('make one account of a new name, and each is a key of it', async (t) => {
+  describe(`keys issued at the same time on ${engine.name}`, { skip: engine.skip }, () => {
+    test('create one account for a new name, and all belong to it', async (t) => {
       const { keyring, openOther, accounts } = await createWorld(t, engine);
       const keyrings = [keyring, await openOther()];
       const orders = Array.from({ length: 20 }, (_, index) =>
@@ -169,7 +173,7 @@ for (const engine of engines)
       assert.equal((await accounts.list()).length, 1);
     });
 
-    test('for an empty store: one is the first', async (t) => {
+    test('for an empty store have exactly one first key', async (t) => {
       const { keyring, openOther } = await createWorld(t, engine);
       const keyrings = [keyring, await openOther()];
       const firsts = await Promise.all(
@@ -181,7 +185,7 @@ for (const engine of engines)
       assert.equal((await keyring.list()).length, 1);
     });
 
-    test('for a store that has an account: none is the first', async (t) => {
+    test('for a store with an account have no first key', async (t) => {
       const { keyring } = await createWorld(t, engine);
       await keyring.issue(order());
       assert.equal(await keyring.issueFirst('development', makePlan('business')), null);

@@ -15,7 +15,7 @@ test('a key that is found valid again is known for an hour from then on', () => 
   assert.equal(known.has('key', knownMs), true);
 });
 
-test('a key that is refused is known no more', () => {
+test('a refused key is no longer known', () => {
   const known = createKnownKeys();
   for (const isValid of [true, false]) known.note('key', isValid, 0);
   assert.equal(known.has('key', 0), false);

@@ -40,7 +40,7 @@ test('addresses whose tasks wait take turns, however many one of them has', asyn
   assert.equal((await Promise.all(running)).join(''), 'aaaabbc');
 });
 
-test('a lane takes no more tasks of one address than may wait, and others still', async () => {
+test('a lane refuses more tasks of one address than may wait, but still takes those of others', async () => {
   const { run, begun, endNext } = open({ waitingPerAddressMax: 2 });
   assert.deepEqual(
     ['a', 'a', 'a', 'a', 'b'].map((address) => run(address) !== null),
@@ -59,7 +59,7 @@ test('a lane takes no more tasks than may wait in all', () => {
   );
 });
 
-test('the tasks of an address that is sent away do not run, and leave their places to others', async () => {
+test('the tasks of an address that is sent away do not run and free their places', async () => {
   const { run, sendAway, begun, endNext } = open({ waitingMax: 3 });
   const tasks = ['a', 'b', 'a', 'a'].map(run);
   assert.equal(run('c'), null);
@@ -70,7 +70,7 @@ test('the tasks of an address that is sent away do not run, and leave their plac
   assert.equal(begun.join(''), 'abc');
 });
 
-test('a task that fails makes way for the next', async () => {
+test('after a failed task the next one runs', async () => {
   const { run, begun, endNext } = open();
   const [first] = ['a', 'b'].map(run);
   const failing = assert.rejects(async () => first);

@@ -20,7 +20,7 @@ export async function createWorld(t: TestContext, engine: Engine) {
     database,
     clock,
     keyring: openKeyring(database),
-    accounts: createAccounts(database),
+    accounts: createAccounts(database, clock.now),
     /** The keyring of another instance over the same store. */
     openOther: async () => openKeyring(await store.open()),
   };

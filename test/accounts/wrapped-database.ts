@@ -39,14 +39,23 @@ export function failFirst(database: Database, errors: Error[]): Database {
   };
 }
 
+export interface HeldDatabase extends Database {
+  /** Resolves when the rows of the first read have come. */
+  readonly firstRows: Promise<void>;
+  readonly release: () => void;
+}
+
 /** The same database, whose reads are done at once and answered from the release on. */
-export function holdAnswers(database: Database): Database & { readonly release: () => void } {
+export function holdAnswers(database: Database): HeldDatabase {
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const { promise: firstRows, resolve: noteRows } = Promise.withResolvers<void>();
   return {
     ...database,
+    firstRows,
     release,
     async read(statement, parameters) {
       const rows = await database.read(statement, parameters);
+      noteRows();
       await released;
       return rows;
     },

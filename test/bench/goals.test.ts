@@ -21,7 +21,7 @@ test('a scenario without a goal is not judged', () => {
   assert.equal(judge(null, 9), null);
 });
 
-test('a CPU time that the system does not tell misses its goal', () => {
+test('a CPU time that the system does not report misses its goal', () => {
   assert.equal(judge(1.5, Number.NaN), false);
 });
 

@@ -1,24 +1,20 @@
 import type { Locator, Page } from 'playwright-core';
+import { nameAddress } from '../../src/http/docs-site/reference/overview.ts';
 
-/** Opens the reference and waits until it is shown. */
-export async function openReference(page: Page, url: string): Promise<void> {
-  await page.goto(`${url}/docs`);
-  await page.locator('.opblock').first().waitFor();
+/** Opens the page of an operation. */
+export async function openOperation(page: Page, url: string, id: string): Promise<void> {
+  await page.goto(`${url}/docs/reference/${nameAddress({ id })}`);
 }
 
-/** Opens an operation, fills its fields in, sends the request and gives what is shown of the answer. */
-export async function tryOperation(
-  page: Page,
-  operationId: string,
-  fill: (operation: Locator) => Promise<void>,
-) {
-  const operation = page.locator(`[id$="-${operationId}"]`);
-  await operation.locator('.opblock-summary-control').click();
-  await fill(operation);
-  await operation.locator('.execute').click();
-  const answer = operation.locator('.live-responses-table tbody');
+/** Fills in and sends the form of the open operation. Returns the answer on the page. */
+export async function tryOperation(page: Page, fill: (form: Locator) => Promise<unknown> = async () => {}) {
+  const section = page.locator('#try');
+  await fill(section.locator('form'));
+  await section.getByRole('button', { name: 'Send' }).click();
+  const captions = section.locator('.answer .caption');
+  await captions.first().waitFor();
   return {
-    status: await answer.locator('.response-col_status').textContent(),
-    body: await answer.locator('.highlight-code').first().textContent(),
+    status: (await captions.first().textContent())?.slice(0, 3),
+    body: await section.locator('.answer pre').first().textContent(),
   };
 }

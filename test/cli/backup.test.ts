@@ -8,7 +8,7 @@ import { addPet, readContents } from '../contracts/store-contents.ts';
 import { makeFolder } from '../support/service.ts';
 import { runInProcess } from './run-command-line.ts';
 
-/** A store of two animals that is open, in a folder with nothing else but what SQLite puts beside it. */
+/** An open store of two animals, in a folder with no other files than SQLite's. */
 async function createWorld(t: TestContext) {
   const folder = await makeFolder(t);
   const url = `sqlite:${join(folder, 'store.db')}`;
@@ -20,7 +20,7 @@ async function createWorld(t: TestContext) {
   return { url, store, path: join(folder, 'store.db'), file, folder: join(file, '..') };
 }
 
-/** Runs a backup that is to be refused: one line, exit code 1, and no other file in its folder than before. */
+/** Runs a backup that must fail: with one line, exit code 1, and no new file in the folder. */
 async function expectRefusal(url: string, args: readonly string[], line: RegExp): Promise<void> {
   const folder = join(args[0] ?? '', '..');
   const before = await readdir(folder);
@@ -32,7 +32,7 @@ async function expectRefusal(url: string, args: readonly string[], line: RegExp)
 }
 
 describe('backup', () => {
-  test('copies an open store whole into one file, and tells so', async (t) => {
+  test('copies an open store into one file and reports its size', async (t) => {
     const { url, store, file, folder } = await createWorld(t);
     const { code, stdout, stderr } = await runInProcess(['backup', file], url);
     assert.deepEqual([code, stderr], [0, '']);
@@ -52,7 +52,7 @@ describe('backup', () => {
       assert.equal((await stat(file)).mode & 0o777, mode);
     });
 
-  test('replaces a file that others may read by one with the mode of the store', async (t) => {
+  test('replaces a file that others can read by one with the mode of the store', async (t) => {
     const { url, path, file } = await createWorld(t);
     await chmod(path, 0o600);
     await writeFile(file, 'mine', { mode: 0o644 });
@@ -69,7 +69,7 @@ describe('backup', () => {
   test('does not replace a file', async (t) => {
     const { url, file } = await createWorld(t);
     await writeFile(file, 'mine');
-    await expectRefusal(url, [file], /is there already: --force replaces it/);
+    await expectRefusal(url, [file], /exists already: --force replaces it/);
     assert.equal(await readFile(file, 'utf8'), 'mine');
   });
 
@@ -81,33 +81,33 @@ describe('backup', () => {
     assert.deepEqual(await readdir(folder), ['backup.db']);
   });
 
-  test('replaces no database that is open, even with --force', async (t) => {
+  test('does not replace an open database, even with --force', async (t) => {
     const { url, path } = await createWorld(t);
     await expectRefusal(url, [path, '--force'], /is a database in use/);
   });
 
-  test('refuses a folder that is not there', async (t) => {
+  test('refuses a folder that does not exist', async (t) => {
     const { url, folder } = await createWorld(t);
     const { code, stderr } = await runInProcess(['backup', join(folder, 'nowhere', 'backup.db')], url);
     assert.equal(code, 1);
     assert.match(stderr, /^error: .*cannot be written: ENOENT[^\n]*\n$/);
   });
 
-  test('refuses a store that is not there, and makes none', async (t) => {
+  test('refuses a store that does not exist, and creates none', async (t) => {
     const { file } = await createWorld(t);
     const folder = await makeFolder(t);
-    await expectRefusal(`sqlite:${join(folder, 'none.db')}`, [file], /none\.db cannot be opened/);
+    await expectRefusal(`sqlite:${join(folder, 'none.db')}`, [file], /there is no store .*none\.db/);
     assert.deepEqual(await readdir(folder), []);
   });
 
-  test('refuses what is no database', async (t) => {
+  test('refuses a file that is not a database', async (t) => {
     const { file } = await createWorld(t);
     const other = join(await makeFolder(t), 'other.db');
     await writeFile(other, 'This is no database.'.repeat(100));
     await expectRefusal(`sqlite:${other}`, [file], /cannot be copied: file is not a database/);
   });
 
-  test('tells that a store is damaged, and leaves no copy of it', async (t) => {
+  test('reports a damaged store and leaves no copy', async (t) => {
     const { url, store, path, file } = await createWorld(t);
     await store.close();
     const bytes = await readFile(path);
@@ -115,12 +115,12 @@ describe('backup', () => {
     await expectRefusal(url, [file], /cannot be copied: database disk image is malformed/);
   });
 
-  test('leaves no copy in which a row breaks a rule of its table', async (t) => {
+  test('leaves no copy with a row that breaks a constraint', async (t) => {
     const { url, path, file } = await createWorld(t);
     const database = new DatabaseSync(path);
     database.exec(`pragma ignore_check_constraints = on; update pets set status = 'lost' where id = 1`);
     database.close();
-    await expectRefusal(url, [file], /the copy is not whole: CHECK constraint failed in pets/);
+    await expectRefusal(url, [file], /the copy is damaged: CHECK constraint failed in pets/);
   });
 
   test('names the tool for a store in PostgreSQL', async (t) => {

@@ -11,7 +11,7 @@ import { makeFolder } from '../support/service.ts';
 const effectMsMax = 2_000;
 const ample = makePlan('enterprise', 1_000_000, 1_000_000);
 
-test('beside a running service', async (t) => {
+test('while a service runs', async (t) => {
   const folder = await makeFolder(t);
   const databaseUrl = `sqlite:${join(folder, 'store.db')}`;
   const settings = { DATABASE_URL: databaseUrl, ENVIRONMENT: 'staging' };
@@ -19,7 +19,7 @@ test('beside a running service', async (t) => {
   const store = await openStore({ databaseUrl, environment: 'staging' }, systemClock);
   t.after(() => store.close());
 
-  /** Runs a command in a process of its own, without a mistake. */
+  /** Runs a command in its own process and expects success. */
   async function run(args: string): Promise<string> {
     const { code, stdout, stderr } = await runProgram(args.split(' '), { settings });
     assert.deepEqual([code, stderr], [0, ''], args);
@@ -52,7 +52,7 @@ test('beside a running service', async (t) => {
     assert.equal((await untilRefused(key, effectMsMax)).code, 'api_key_revoked');
   });
 
-  await t.test('keys rotate: the new key works at once, the old one ends with its overlap', async () => {
+  await t.test('keys rotate: the new key works at once, the old one expires after its overlap', async () => {
     const old = await store.keyring.issue(order({ plan: ample }));
     assert.equal((await ask(old.key)).status, 200);
     const { key } = JSON.parse(await run(`keys rotate ${old.id} --overlap 1s --json`));
@@ -61,7 +61,7 @@ test('beside a running service', async (t) => {
     assert.equal((await ask(key)).status, 200);
   });
 
-  await t.test('keys create --expires-in: the key ends by itself', async () => {
+  await t.test('keys create --expires-in: the key expires', async () => {
     const { key } = JSON.parse(
       await run(
         'keys create --plan enterprise --per-minute 1000000 --per-day 1000000 --expires-in 1s --json',
@@ -81,7 +81,7 @@ test('beside a running service', async (t) => {
     );
   });
 
-  await t.test('keys list tells of a use within seconds, to the minute', async () => {
+  await t.test('keys list shows the minute of the last use within seconds', async () => {
     const { key, id } = await store.keyring.issue(order());
     await ask(key);
     const listed = await until(
@@ -95,7 +95,7 @@ test('beside a running service', async (t) => {
     assert.match(listed?.['lastUsedAt'] ?? '', /:00\.000Z$/);
   });
 
-  await t.test('import, export and migrate work, and the service sees what was imported', async () => {
+  await t.test('import, export and migrate work, and the service sees the imported animals', async () => {
     const { key } = await store.keyring.issue(order());
     const examples = join(import.meta.dirname, '../../examples/animals.ndjson');
     const { imported } = JSON.parse(await run(`import ${examples} --json`));

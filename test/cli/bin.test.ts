@@ -7,10 +7,14 @@ import { promisify } from 'node:util';
 import manifest from '../../package.json' with { type: 'json' };
 import { makeFolder } from '../support/service.ts';
 
-const run = promisify(execFile);
+/** Runs a program without the compile cache of the tests. */
+function run(file: string, args: readonly string[]) {
+  return promisify(execFile)(file, args, { env: { PATH: process.env['PATH'] } });
+}
+
 const root = join(import.meta.dirname, '../..');
 
-/** An installation of its own, so far as the program's file looks beside itself; gives its folder. */
+/** Creates a separate installation for the program's file, with its own cache folder, and returns the folder. */
 async function install(t: TestContext): Promise<string> {
   const folder = await makeFolder(t);
   await cp(join(root, 'bin'), join(folder, 'bin'), { recursive: true });
@@ -19,7 +23,7 @@ async function install(t: TestContext): Promise<string> {
   return folder;
 }
 
-test('what is compiled is kept beside the packages', async (t) => {
+test('the compile cache is in the folder of the packages', async (t) => {
   const folder = await install(t);
   const first = await run(process.execPath, [join(folder, 'bin/animal-store.js'), '--version']);
   assert.deepEqual(first, { stdout: `${manifest.version}\n`, stderr: '' });
@@ -28,7 +32,7 @@ test('what is compiled is kept beside the packages', async (t) => {
   assert.deepEqual(second, first);
 });
 
-test('what was kept and has been spoilt is compiled again', async (t) => {
+test('a damaged compile cache is replaced', async (t) => {
   const folder = await install(t);
   const command = [join(folder, 'bin/animal-store.js'), '--version'];
   const first = await run(process.execPath, command);
@@ -44,7 +48,7 @@ test('what was kept and has been spoilt is compiled again', async (t) => {
   assert.deepEqual(await run(process.execPath, command), first);
 });
 
-test('where nothing can be kept it starts all the same, and says nothing', async (t) => {
+test('the program starts without a message if the cache cannot be written', async (t) => {
   const folder = await install(t);
   await mkdir(join(folder, 'node_modules'));
   await writeFile(join(folder, 'node_modules/.cache'), 'no folder');

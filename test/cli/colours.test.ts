@@ -8,7 +8,7 @@ import { makeFolder } from '../support/service.ts';
 const main = join(import.meta.dirname, '../../src/main.ts');
 const hasTerminal = spawnSync('script', ['--version']).status === 0;
 
-/** What the doctor writes on a terminal. */
+/** The output of the doctor on a terminal. */
 function runOnTerminal(settings: Record<string, string>): string {
   const { status, stdout } = spawnSync(
     'script',
@@ -33,11 +33,11 @@ describe('colours', { skip: !hasTerminal && 'there is no script to make a termin
     assert.ok(runOnTerminal(await makeSettings(t)).includes('\x1b[32mok'));
   });
 
-  test('are not on a terminal where NO_COLOR is set', async (t) => {
+  test('are not on a terminal if NO_COLOR is set', async (t) => {
     assert.ok(!runOnTerminal({ ...(await makeSettings(t)), NO_COLOR: '1' }).includes('\x1b['));
   });
 
-  test('are not where the output is no terminal', async (t) => {
+  test('are not in output that is not a terminal', async (t) => {
     const settings = { ...(await makeSettings(t)), TERM: 'xterm-256color' };
     assert.ok(!(await runProgram(['doctor'], { settings })).stdout.includes('\x1b['));
   });

@@ -14,7 +14,7 @@ function isThere(shell: Shell): boolean {
   return spawnSync(shell, ['-c', 'exit 0']).status === 0;
 }
 
-/** The words that a shell offers for a line, by its own completion, with the script as a user has it. */
+/** The completions that a shell offers for a line, with the script installed as a user would. */
 async function complete(test: Ending, shell: Shell, line: string): Promise<string[]> {
   const folder = await makeFolder(test);
   await mkdir(join(folder, 'animals'));
@@ -35,17 +35,17 @@ async function complete(test: Ending, shell: Shell, line: string): Promise<strin
 }
 
 const askers: Readonly<Record<Shell, (line: string) => string>> = {
-  // As bash itself, which looks for files where it is told to and offered nothing else.
+  // Like bash itself, this lists files if the script sets the option and offers no word.
   bash: (line) => `source ./script
     COMP_WORDS=(${line.replaceAll(/[:=]/g, ' $& ')}${line.endsWith(' ') ? " ''" : ''})
     COMP_CWORD=$((\${#COMP_WORDS[@]} - 1))
-    compopt() { told="$*"; }
+    compopt() { options="$*"; }
     $(complete -p animal-store | sed 's/.*-F \\([^ ]*\\) .*/\\1/')
-    if [[ $told == '-o default' && \${#COMPREPLY[@]} == 0 ]]; then
+    if [[ $options == '-o default' && \${#COMPREPLY[@]} == 0 ]]; then
       COMPREPLY=($(compgen -f -- "\${COMP_WORDS[COMP_CWORD]}"))
     fi
     printf '%s\\n' "\${COMPREPLY[@]}"`,
-  // What the script hands to zsh's own functions is what zsh would show.
+  // The stubs of zsh's functions print what zsh would show.
   zsh: (line) => `compdef() { : }
     _files() { print -rl -- $words[CURRENT]*(N) }
     _describe() {
@@ -64,7 +64,7 @@ const askers: Readonly<Record<Shell, (line: string) => string>> = {
   fish: (line) => `source ./script; complete -C '${line}'`,
 };
 
-/** bash goes on from the last colon; the others replace the whole word. */
+/** bash continues after the last colon. The other shells replace the whole word. */
 const scopesAfterColon: Readonly<Record<Shell, readonly string[]>> = {
   bash: ['read', 'write', 'manage'],
   zsh: ['pets:read', 'pets:write', 'pets:manage'],
@@ -101,7 +101,7 @@ for (const shell of ['bash', 'zsh', 'fish'] as const)
         assert.deepEqual(words.map((word) => word.replace(/\/$/, '')).sort(), files);
       });
 
-    test('where a file may stand a dash is completed by the options', async (t) => {
+    test('a dash in the place of a file is completed by the options', async (t) => {
       const words = await complete(t, shell, 'animal-store import -');
       assert.ok(words.includes('--format'), words.join());
       assert.ok(!words.includes('animals'), words.join());
@@ -128,7 +128,7 @@ describe('the Tab key on a terminal', {
 }, () => {
   for (const [what, typed, called] of [
     ['a command', 'keys cr\t--plan fr\t', 'keys create --plan free'],
-    ['a file of which nothing is typed yet', 'import \t', 'import animals.csv'],
+    ['a file without a typed part', 'import \t', 'import animals.csv'],
   ])
     test(`completes ${what}`, async (t) => {
       const folder = await makeFolder(t);
@@ -146,7 +146,7 @@ describe('the Tab key on a terminal', {
     });
 });
 
-test('completion for another shell is a mistake of usage that names those there are', async () => {
+test('completion for another shell is a usage error that names the supported ones', async () => {
   const { code, stderr } = await runInProcess(['completion', 'csh'], unopened);
   assert.equal(code, 2);
   assert.match(stderr, /Allowed choices are bash, zsh, fish/);

@@ -7,16 +7,16 @@ import { makeFolder } from '../support/service.ts';
 const ports = { PORT: '0', OPS_PORT: '0' };
 
 describe('animal-store doctor', () => {
-  test('ends with 0 where there is no problem, and tells a line a check', async (t) => {
+  test('exits with 0 if there is no problem, and prints one line for each check', async (t) => {
     const DATABASE_URL = `sqlite:${join(await makeFolder(t), 'store.db')}`;
     const { code, stdout, stderr } = await runProgram(['doctor'], { settings: { ...ports, DATABASE_URL } });
     assert.deepEqual([code, stderr], [0, '']);
-    assert.match(stdout, /^ok {7}settings {5}all are right, for development\n/);
+    assert.match(stdout, /^ok {7}settings {5}all are valid, for development\n/);
     assert.match(stdout, /\nno problem, 0 warnings\n$/);
     assert.ok(!stdout.includes('\x1b'));
   });
 
-  test('ends with 1 where there is a problem, says what to do, and shows no password', async () => {
+  test('exits with 1 if there is a problem, says how to solve it, and shows no password', async () => {
     const settings = {
       ...ports,
       DATABASE_URL: 'postgres://user:S3cret@127.0.0.1:1/a',
@@ -24,12 +24,12 @@ describe('animal-store doctor', () => {
     };
     const { code, stdout, stderr } = await runProgram(['doctor'], { settings });
     assert.deepEqual([code, stderr], [1, 'error: the doctor found 2 problems\n']);
-    assert.match(stdout, /^problem {2}store .*\n +-> see that the server runs/m);
-    assert.match(stdout, /^problem {2}redis .*\n +-> see that it runs/m);
+    assert.match(stdout, /^problem {2}store .*\n +-> check that the server runs/m);
+    assert.match(stdout, /^problem {2}redis .*\n +-> check that it runs/m);
     assert.doesNotMatch(stdout, /S3cret|\n +at /);
   });
 
-  test('prints one JSON value with --json, also where the settings are wrong', async () => {
+  test('prints one JSON value with --json, even if the settings are wrong', async () => {
     const { code, stdout } = await runProgram(['doctor', '--json'], { settings: { PORT: 'http' } });
     const { problems, warnings, findings } = JSON.parse(stdout);
     assert.deepEqual([code, problems, warnings], [1, 1, 0]);

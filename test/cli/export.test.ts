@@ -9,7 +9,7 @@ import { importFile } from '../../src/cli/import.ts';
 import { OperatorError } from '../../src/errors.ts';
 import { int64Max, int64Min } from '../../src/int64.ts';
 import { petFileFormats } from '../../src/pets/pet-import.ts';
-import { createWorld, listPets, run } from './import-world.ts';
+import { act, createWorld, listPets, run } from './import-world.ts';
 
 const plain: ExportOptions = { format: 'ndjson', withoutIds: false, force: false, json: false };
 
@@ -43,7 +43,7 @@ describe('export', () => {
   });
 
   for (const format of petFileFormats)
-    test(`as ${format} without ids can be imported into another store without a difference`, async (t) => {
+    test(`as ${format} without ids can be imported into another store unchanged`, async (t) => {
       const { catalogue, folder } = await createFilledWorld(t, 1_001);
       const other = await createWorld(t);
       const file = join(folder, `animals.${format}`);
@@ -51,7 +51,7 @@ describe('export', () => {
         exportFile(catalogue, { ...plain, format, withoutIds: true, output: file }, terminal),
       );
       await run((terminal) =>
-        importFile(other.catalogue, { file, skipInvalid: false, dryRun: false, json: false }, terminal),
+        importFile(other.catalogue, { file, skipInvalid: false, dryRun: false, json: false, act }, terminal),
       );
       assert.deepEqual(await listPets(other.catalogue), await listPets(catalogue));
     });
@@ -62,7 +62,7 @@ describe('export', () => {
       const before = await listPets(catalogue);
       const file = join(folder, `animals.${format}`);
       await run((terminal) => exportFile(catalogue, { ...plain, format, output: file }, terminal));
-      const options = { file, skipInvalid: false, dryRun: false, json: true };
+      const options = { file, skipInvalid: false, dryRun: false, json: true, act };
       const { stdout } = await run((terminal) => importFile(catalogue, options, terminal));
       assert.partialDeepStrictEqual(JSON.parse(stdout), { imported: 0, changed: 1_001 });
       assert.deepEqual(await listPets(catalogue), before);
@@ -73,7 +73,7 @@ describe('export', () => {
       assert.equal(count, 0);
     });
 
-  test('reads no further ahead than standard output takes it', async (t) => {
+  test('reads no faster than standard output accepts', async (t) => {
     const { catalogue } = await createFilledWorld(t, 20_000);
     let readCount = 0;
     const watched = {
@@ -94,7 +94,7 @@ describe('export', () => {
     await assert.rejects(exporting);
   });
 
-  test('ends without an error when the reader of standard output has gone', async (t) => {
+  test('ends without an error when the reader closes standard output', async (t) => {
     const { catalogue } = await createFilledWorld(t, 20_000);
     const stdout = new Writable({
       write: (_chunk, _encoding, done) => done(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' })),
@@ -115,7 +115,7 @@ describe('export to a file', () => {
     return { ...ran, output, target };
   }
 
-  test('leaves that file alone in its folder and tells how many it holds', async (t) => {
+  test('leaves no other file in the folder and prints the number of animals', async (t) => {
     const { stdout, output, target } = await runToFile(t);
     assert.equal(stdout, `exported 2 animals to ${output}\n`);
     assert.deepEqual(await readdir(target), ['animals.ndjson']);
@@ -130,7 +130,7 @@ describe('export to a file', () => {
   test('does not replace a file', async (t) => {
     const { error, output } = await runToFile(t, { before: 'mine' });
     assert.ok(error instanceof OperatorError);
-    assert.match(error.message, /is there already: --force replaces it/);
+    assert.match(error.message, /exists already: --force replaces it/);
     assert.equal(await readFile(output, 'utf8'), 'mine');
   });
 
@@ -140,14 +140,14 @@ describe('export to a file', () => {
     assert.match(await readFile(output, 'utf8'), /^\{"id":1,/);
   });
 
-  test('refuses what is no file, even with --force', async (t) => {
+  test('refuses a target that is not a file, even with --force', async (t) => {
     const { catalogue, folder } = await createFilledWorld(t);
     const options = { ...plain, output: folder, force: true };
     const { error } = await run((terminal) => exportFile(catalogue, options, terminal));
     assert.ok(error instanceof OperatorError);
   });
 
-  test('refuses a folder that is not there with one line', async (t) => {
+  test('refuses a folder that does not exist with one line', async (t) => {
     const { catalogue, folder } = await createFilledWorld(t);
     const options = { ...plain, output: join(folder, 'nowhere', 'animals.ndjson') };
     const { error } = await run((terminal) => exportFile(catalogue, options, terminal));
@@ -155,7 +155,7 @@ describe('export to a file', () => {
     assert.match(error.message, /cannot be written: ENOENT/);
   });
 
-  test('that fails midway leaves the file as it was and nothing beside it', async (t) => {
+  test('that fails midway leaves the old file and no other', async (t) => {
     const { catalogue, folder } = await createFilledWorld(t);
     const output = join(folder, 'animals.ndjson');
     await writeFile(output, 'mine');

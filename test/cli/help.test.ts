@@ -17,7 +17,7 @@ describe('help', () => {
     });
 
   for (const command of [[], ['keys'], ['accounts']])
-    test(`is what "${['animal-store', ...command].join(' ')}" alone gives, as a mistake`, async () => {
+    test(`is what "${['animal-store', ...command].join(' ')}" alone prints as a usage error`, async () => {
       const { code, stdout, stderr } = await runInProcess(command, unopened);
       assert.deepEqual([code, stdout], [2, '']);
       assert.match(stderr, /^Usage: animal-store/);
@@ -28,7 +28,7 @@ describe('help', () => {
     ['keys help create', 'animal-store keys create'],
     ['help help', 'animal-store'],
   ] as const)
-    test(`of "${command}" is what "${args}" gives`, async () => {
+    test(`of "${command}" is what "${args}" prints`, async () => {
       const { code, stdout, stderr } = await runInProcess(args.split(' '), unopened);
       assert.deepEqual([code, stderr], [0, '']);
       assert.ok(stdout.startsWith(`Usage: ${command} [options]`), stdout);
@@ -47,19 +47,19 @@ describe('help', () => {
       }
     });
 
-  test('fits 80 columns, but for the command lines of its examples', () => {
+  test('fits 80 columns, except the command lines of its examples', () => {
     for (const { command, text } of pages)
       for (const line of text.split('\n'))
         assert.ok(line.length <= 80 || /^ {2}.*animal-store /.test(line), `${command.join(' ')}: ${line}`);
   });
 
-  test('of every command that does something has --json', () => {
+  test('of every command with an action has --json', () => {
     const inner = new Set(pages.map(({ command }) => command.slice(0, -1).join(' ')));
     for (const { command, text } of pages)
       if (!inner.has(command.join(' '))) assert.match(text, /^ {2}--json /m, command.join(' '));
   });
 
-  test('of the program tells the exit codes and where the settings are', async () => {
+  test('of the program explains the exit codes and names the page of the settings', async () => {
     const { stdout } = await runInProcess(['--help'], unopened);
     assert.match(stdout, /exit code is 0 .*, 1 .*, 2 /);
     assert.match(stdout, /docs\/settings\.md/);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
+import type { Act } from '../../src/audit/act.ts';
 import type { Terminal } from '../../src/cli/terminal.ts';
 import { systemClock } from '../../src/clock.ts';
 import type { Catalogue } from '../../src/pets/catalogue.ts';
@@ -11,7 +12,10 @@ import type { Pet } from '../../src/pets/pet.ts';
 import { openSqlite } from '../../src/storage/sqlite/database.ts';
 import { openCatalogue } from '../support/catalogue.ts';
 
-/** A folder with an empty catalogue in a real store; both go when the test ends. */
+/** Who imports, and when. */
+export const act: Act = { actor: { kind: 'command', name: 'mira' }, nowMs: Date.UTC(2027, 0, 2, 12) };
+
+/** A folder and an empty catalogue in a real store. Both are deleted after the test. */
 export async function createWorld(test: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'animal-store-'));
   const database = await openSqlite(join(folder, 'store.db'));
@@ -22,7 +26,7 @@ export async function createWorld(test: TestContext) {
   return { folder, catalogue: openCatalogue(database, systemClock) };
 }
 
-/** Runs a command before a terminal that keeps what is written to it; the error that it ends with is a result. */
+/** Runs a command on a terminal that keeps the output. Returns an error of the command as a result. */
 export async function run(
   command: (terminal: Terminal) => Promise<void>,
   { stdin = '', isTTY = false }: { readonly stdin?: string | Uint8Array; readonly isTTY?: boolean } = {},

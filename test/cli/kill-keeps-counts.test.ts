@@ -4,9 +4,10 @@ import { test } from 'node:test';
 import { runProgram, serveInProcess, until } from '../support/processes.ts';
 import { makeFolder } from '../support/service.ts';
 
-test('after kill -9 and a restart the day count goes on where it was', async (t) => {
+test('the day count continues after kill -9 and a restart', async (t) => {
   const path = `${await makeFolder(t)}/store.db`;
   const settings = { DATABASE_URL: `sqlite:${path}`, ENVIRONMENT: 'staging' };
+  await runProgram(['migrate'], { settings });
   const made = await runProgram(['keys', 'create', '--plan', 'free', '--json'], { settings });
   const { key } = JSON.parse(made.stdout) as { key: string };
 

@@ -1,8 +1,8 @@
 import { runInProcess } from './run-command-line.ts';
 
-/** A command as its help shows it. */
+/** A command, as its help shows it. */
 export interface HelpPage {
-  /** The words that lead to it; none for the program itself. */
+  /** The words of the command; none for the program itself. */
   readonly command: readonly string[];
   readonly text: string;
 }
@@ -10,7 +10,7 @@ export interface HelpPage {
 /** A store that help must not open. */
 export const unopened = 'sqlite:/nowhere/store.db';
 
-/** The help of the program and of every command below it, found by following what each lists. */
+/** The help of the program and of every command, found by following the lists of commands. */
 export async function listHelp(command: readonly string[] = []): Promise<HelpPage[]> {
   const { stdout: text } = await runInProcess([...command, '--help'], unopened);
   const [, section = ''] = text.split('\nCommands:\n');

@@ -13,7 +13,7 @@ import { runInProcess } from './run-command-line.ts';
 
 const postgres = await findPostgres();
 
-/** A store with rows in every table, and the address of one that is not there yet. */
+/** A store with rows in every table, and the address of a store that does not exist yet. */
 async function createWorld(t: TestContext) {
   const source = await sqliteEngine.createStore(t);
   const original = await source.open();
@@ -22,7 +22,7 @@ async function createWorld(t: TestContext) {
   return { from: source.url, to: `sqlite:${join(folder, 'moved.db')}`, original, folder };
 }
 
-/** Runs a command that is to be refused, with one line. */
+/** Runs a command that must fail with one line. */
 async function expectRefusal(args: readonly string[], code: number, line: RegExp): Promise<void> {
   const ended = await runInProcess(['migrate', ...args], 'sqlite:/nowhere/store.db');
   assert.deepEqual([ended.code, ended.stdout], [code, '']);
@@ -31,13 +31,13 @@ async function expectRefusal(args: readonly string[], code: number, line: RegExp
 }
 
 describe('migrate', () => {
-  test('without addresses brings the store of DATABASE_URL to the newest schema', async (t) => {
+  test('without addresses updates the schema of the store of DATABASE_URL', async (t) => {
     const folder = await makeFolder(t);
     const { code, stdout } = await runInProcess(['migrate'], `sqlite:${join(folder, 'store.db')}`);
     assert.deepEqual([code, stdout], [0, 'the sqlite store has the newest schema\n']);
   });
 
-  test('tells what kept the schema from being made, such as a disk that is full', async (t) => {
+  test('prints why it could not create the schema, such as a full disk', async (t) => {
     const file = join(await makeFolder(t), 'store.db');
     const { code, stderr } = await runProgram(['migrate'], {
       settings: { DATABASE_URL: `sqlite:${file}` },
@@ -50,7 +50,7 @@ describe('migrate', () => {
     );
   });
 
-  test('--from --to moves a store whole and tells what was moved', async (t) => {
+  test('--from --to copies a whole store and reports what it copied', async (t) => {
     const { from, to, original } = await createWorld(t);
     const { code, stdout, stderr } = await runInProcess(['migrate', '--from', from, '--to', to], from);
     assert.deepEqual([code, stderr], [0, '']);
@@ -78,7 +78,7 @@ describe('migrate', () => {
     });
   });
 
-  test('--from --to shows on a terminal how far the moving and then the checking are', async (t) => {
+  test('--from --to shows on a terminal the progress of the copy and of the check', async (t) => {
     const { from, to } = await createWorld(t);
     const { stderr } = await run((terminal) => moveStore({ from, to, json: false }, terminal), {
       isTTY: true,
@@ -103,7 +103,7 @@ describe('migrate', () => {
     await expectRefusal(['--from', from, '--to', to], 1, /moved\.db is not empty: nothing was moved/);
   });
 
-  test('refuses a source that is not there, and makes neither it nor the target', async (t) => {
+  test('refuses a source that does not exist, and creates neither it nor the target', async (t) => {
     const folder = await makeFolder(t);
     const [from, to] = [`sqlite:${join(folder, 'none.db')}`, `sqlite:${join(folder, 'moved.db')}`];
     await expectRefusal(['--from', from, '--to', to], 1, /none\.db cannot be opened/);
@@ -121,7 +121,7 @@ describe('migrate', () => {
   });
 });
 
-describe('a service on a store that was moved to PostgreSQL', { skip: postgres.skip }, () => {
+describe('a service on a store moved to PostgreSQL', { skip: postgres.skip }, () => {
   const idempotent = { 'idempotency-key': 'once' };
 
   async function readNextPage(service: TestService, key: string, page: string) {
@@ -131,7 +131,7 @@ describe('a service on a store that was moved to PostgreSQL', { skip: postgres.s
     return { ids: pets.map(({ id }) => id), next, remaining: answer.headers.get('x-ratelimit-remaining') };
   }
 
-  test('goes on where the other was: keys, counts, pages, retries and ids', async (t) => {
+  test('continues with the same keys, counts, pages, retries and ids', async (t) => {
     const before = await startService(t);
     const key = await before.createKey('free');
     await before.importPets(10);
@@ -159,7 +159,7 @@ describe('a service on a store that was moved to PostgreSQL', { skip: postgres.s
     assert.equal(replayed.headers.get('idempotent-replayed'), 'true');
     assert.deepEqual(await replayed.json(), rex);
     const next = (await (await after.post(key, { name: 'Ida', categoryId: 1 })).json()) as { id: number };
-    // The replay has used up an id of PostgreSQL's sequence.
+    // The replay has used an id of PostgreSQL's sequence.
     assert.ok(next.id > 11);
     await after.stop();
   });

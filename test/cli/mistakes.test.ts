@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -7,13 +8,13 @@ import { type Ended, runProgram } from '../support/processes.ts';
 import { makeFolder } from '../support/service.ts';
 import { runInProcess } from './run-command-line.ts';
 
-/** One line on standard error that begins as every mistake does, nothing on standard output. */
+/** Expects one line on standard error, in the form of every error, and nothing on standard output. */
 function assertOneLine({ stdout, stderr }: Pick<Ended, 'stdout' | 'stderr'>): void {
   assert.match(stderr, /^error: [^\n]+\n$/);
   assert.equal(stdout, '');
 }
 
-describe('a mistake of usage gives one line and exit code 2:', () => {
+describe('a usage error gives one line and exit code 2:', () => {
   const mistakes: readonly [args: string, line: RegExp][] = [
     ['bogus', /unknown command 'bogus'/],
     ['keys bogus', /unknown command 'bogus'/],
@@ -29,7 +30,7 @@ describe('a mistake of usage gives one line and exit code 2:', () => {
     ['keys create --plan', /argument missing/],
     ['keys create --plan gold', /'gold' is invalid\. Allowed choices are free, pro, business, enterprise/],
     ['keys create --plan Free', /'Free' is invalid/],
-    ['keys create --plan free --per-minute 5', /plan free has its own numbers/],
+    ['keys create --plan free --per-minute 5', /plan free has fixed limits/],
     ['keys create --plan enterprise', /plan enterprise needs both per-minute and per-day/],
     ['keys create --plan enterprise --per-day 5', /plan enterprise needs both per-minute and per-day/],
     ['keys create --plan enterprise --per-day 5 --per-minute 0', /'0' is invalid.*from 1 to 1000000000000/],
@@ -41,7 +42,7 @@ describe('a mistake of usage gives one line and exit code 2:', () => {
     ],
     ['keys create --plan free --scopes pets:delete', /scopes must be all, or among pets:read, pets:write/],
     ['keys create --plan free --scopes ,', /scopes must be all, or among/],
-    ['keys create --plan free --expires-in 0d', /It must be longer than nothing/],
+    ['keys create --plan free --expires-in 0d', /It must be at least one second/],
     ['keys create --plan free --expires-in 30', /'30' is invalid.*as in 30d/],
     ['keys create --plan free --expires-in -1d', /is invalid/],
     ['keys create --plan free --expires-in 1.5h', /is invalid/],
@@ -55,8 +56,16 @@ describe('a mistake of usage gives one line and exit code 2:', () => {
     ['keys rotate key_x --overlap soon', /'soon' is invalid/],
     ['keys revoke', /missing required argument 'id'/],
     ['accounts set-plan', /missing required argument 'account'/],
+    ['accounts create Zoo', /required option '--plan <plan>' not specified/],
+    ['accounts rename Zoo', /missing required argument 'name'/],
+    ['accounts rename Zoo \x07', /An account name must/],
+    ['accounts suspend', /missing required argument 'account'/],
+    ['bans lift', /missing required argument 'key'/],
+    ['audit --action account.made', /'account\.made' is invalid/],
+    ['audit --since yesterday', /'yesterday' is invalid.*as in 30d/],
+    ['restore', /missing required argument 'file'/],
     ['accounts set-plan Zoo', /required option '--plan <plan>' not specified/],
-    ['accounts set-plan Zoo --plan free --per-day 5', /plan free has its own numbers/],
+    ['accounts set-plan Zoo --plan free --per-day 5', /plan free has fixed limits/],
     ['import', /missing required argument 'file'/],
     ['import animals.csv --format xml', /'xml' is invalid/],
     ['import animals.txt', /is not known: add --format csv or --format ndjson/],
@@ -80,12 +89,19 @@ describe('a mistake of usage gives one line and exit code 2:', () => {
   });
 });
 
-describe('what cannot be carried out gives one line and exit code 1:', () => {
+describe('a failed command gives one line and exit code 1:', () => {
   const orders: readonly [args: string, line: RegExp][] = [
     ['keys rotate key_none', /there is no key "key_none": "keys list" shows them all/],
     ['keys revoke key_none', /there is no key "key_none"/],
     ['keys create --account Nobody', /there is no account "Nobody": a new one needs a plan/],
     ['accounts set-plan Nobody --plan pro', /there is no account "Nobody": "accounts list" shows them all/],
+    ['accounts show Nobody', /there is no account "Nobody": "accounts list" shows them all/],
+    ['accounts rename Nobody Other', /there is no account "Nobody"/],
+    ['accounts suspend Nobody', /there is no account "Nobody"/],
+    ['accounts resume Nobody', /there is no account "Nobody"/],
+    ['keys list --account Nobody', /there is no account "Nobody"/],
+    ['audit --account Nobody', /there is no account "Nobody"/],
+    ['bans lift key_none', /there is no key "key_none"/],
     ['orders cancel 7', /there is no order "7": "orders list" shows them/],
     ['import /nowhere/animals.csv', /nothing was imported: \/nowhere\/animals\.csv cannot be read/],
   ];
@@ -93,14 +109,17 @@ describe('what cannot be carried out gives one line and exit code 1:', () => {
     for (const json of ['', ' --json'])
       test(`${args}${json}`, async (t) => {
         const folder = await makeFolder(t);
-        const ended = await runInProcess(`${args}${json}`.split(' '), `sqlite:${join(folder, 'store.db')}`);
+        const url = `sqlite:${join(folder, 'store.db')}`;
+        await runInProcess(['migrate'], url);
+        const ended = await runInProcess(`${args}${json}`.split(' '), url);
         assert.equal(ended.code, 1);
         if (!args.startsWith('import')) assertOneLine(ended);
         assert.match(ended.stderr, line);
       });
 
-  test('another plan than the account is on', async (t) => {
+  test('a plan that differs from the plan of the account', async (t) => {
     const url = `sqlite:${join(await makeFolder(t), 'store.db')}`;
+    await runInProcess(['migrate'], url);
     await runInProcess(['keys', 'create', '--plan', 'pro', '--account', 'Zoo'], url);
     const ended = await runInProcess(['keys', 'create', '--plan', 'free', '--account', 'Zoo'], url);
     assert.equal(ended.code, 1);
@@ -109,7 +128,41 @@ describe('what cannot be carried out gives one line and exit code 1:', () => {
   });
 });
 
-describe('a store that cannot be used gives one line and exit code 1 where it is', () => {
+describe('a store that does not exist is named in one line, and is not created', () => {
+  const commands = [
+    'keys create --plan free',
+    'keys list',
+    'accounts list',
+    'accounts show Zoo',
+    'bans list',
+    'audit',
+    'orders list',
+    'pets show 1',
+    'export',
+  ];
+  for (const command of commands)
+    test(command, async (t) => {
+      const path = join(await makeFolder(t), 'store.db');
+      const ended = await runInProcess(command.split(' '), `sqlite:${path}`);
+      assert.equal(ended.code, 1);
+      assertOneLine(ended);
+      assert.match(
+        ended.stderr,
+        /there is no store .*store\.db: "serve", "import", "migrate" and "restore" create one/,
+      );
+      assert.equal(existsSync(path), false);
+    });
+
+  test('an empty file is not a store', async (t) => {
+    const path = join(await makeFolder(t), 'store.db');
+    await writeFile(path, '');
+    const ended = await runInProcess(['keys', 'list'], `sqlite:${path}`);
+    assert.equal(ended.code, 1);
+    assert.match(ended.stderr, /there is no store/);
+  });
+});
+
+describe('an unusable store gives one line and exit code 1 if it is', () => {
   async function assertRefused(databaseUrl: string, line: RegExp): Promise<void> {
     const ended = await runProgram(['keys', 'list'], { settings: { DATABASE_URL: databaseUrl } });
     assert.equal(ended.code, 1);
@@ -144,11 +197,11 @@ describe('a store that cannot be used gives one line and exit code 1 where it is
     await assertRefused(`sqlite:${path}`, /schema is newer than this program: it has "9999-newer"/);
   });
 
-  test('a PostgreSQL server that is not there, whose password is not shown', async () => {
+  test('a PostgreSQL server that does not answer, without showing the password', async () => {
     await assertRefused('postgres://user:S3cret@127.0.0.1:1/store', /^(?!.*S3cret).*ECONNREFUSED/);
   });
 
-  test('of a kind that is not known, with all other wrong settings', async () => {
+  test('of an unknown kind, with all other wrong settings', async () => {
     const settings = { DATABASE_URL: 'mysql://user:S3cret@127.0.0.1/store', PORT: 'http', REDIS_URL: 'x' };
     const ended = await runProgram(['serve'], { settings });
     assert.equal(ended.code, 1);
@@ -158,7 +211,7 @@ describe('a store that cannot be used gives one line and exit code 1 where it is
   });
 });
 
-test('a failure that nobody caught ends a command with one line and exit code 1', async (t) => {
+test('an uncaught error ends a command with one line and exit code 1', async (t) => {
   const folder = await makeFolder(t);
   const ended = await runProgram(['serve'], {
     settings: { DATABASE_URL: `sqlite:${folder}/store.db`, PORT: '0', OPS_PORT: '0', LOG_LEVEL: 'silent' },

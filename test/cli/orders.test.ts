@@ -9,6 +9,7 @@ import { runInProcess } from './run-command-line.ts';
 async function makeStore(t: Ending) {
   const path = join(await makeFolder(t), 'store.db');
   const url = `sqlite:${path}`;
+  await runInProcess(['migrate'], url);
   await runInProcess(['keys', 'create', '--plan', 'pro', '--account', 'Zoo'], url);
   const file = new DatabaseSync(path);
   file.exec(`insert into pets (name, category_id, status, is_owned) values ('Rex', 1, 'pending', 1), ('Mo', 1, 'pending', 1);
@@ -18,7 +19,7 @@ async function makeStore(t: Ending) {
   return { run: (...args: string[]) => runInProcess(['orders', ...args], url) };
 }
 
-test('orders list shows the orders of all accounts, the newest first', async (t) => {
+test('orders list shows the orders of all accounts, newest first', async (t) => {
   const { run } = await makeStore(t);
   const { stdout } = await run('list');
   assert.match(stdout, /^ID +ANIMAL +STATUS +ACCOUNT +REFERENCE/);
@@ -38,7 +39,7 @@ test('orders list --json is exact and filtered', async (t) => {
     assert.equal(JSON.parse((await run('list', '--json', ...filter)).stdout).length, 1, filter.join(' '));
 });
 
-test('orders cancel cancels a reserved order once and for all', async (t) => {
+test('orders cancel cancels a reserved order', async (t) => {
   const { run } = await makeStore(t);
   const id = '9223372036854775806';
   assert.deepEqual(await run('cancel', id), {
@@ -49,14 +50,14 @@ test('orders cancel cancels a reserved order once and for all', async (t) => {
   assert.match((await run('cancel', id, '--json')).stdout, /"status":"cancelled"/);
 });
 
-test('orders cancel of an order that is over is refused in one line', async (t) => {
+test('orders cancel of a closed order is refused in one line', async (t) => {
   const { run } = await makeStore(t);
   const { code, stdout, stderr } = await run('cancel', '8');
   assert.deepEqual([code, stdout], [1, '']);
   assert.equal(stderr, 'error: this order is expired: only one that is reserved can be cancelled\n');
 });
 
-test('a wrong option of orders is a mistake of usage', async (t) => {
+test('a wrong option of orders is a usage error', async (t) => {
   const { run } = await makeStore(t);
   for (const args of [
     ['list', '--status', 'open'],
@@ -69,9 +70,10 @@ test('a wrong option of orders is a mistake of usage', async (t) => {
     assert.equal((await run(...args)).code, 2, args.join(' '));
 });
 
-test('open holds are a number of an enterprise account alone', async (t) => {
+test('only an enterprise account can set its open holds', async (t) => {
   const url = `sqlite:${join(await makeFolder(t), 'store.db')}`;
   const enterprise = ['--plan', 'enterprise', '--per-minute', '5', '--per-day', '50', '--open-holds', '7'];
+  await runInProcess(['migrate'], url);
   await runInProcess(['keys', 'create', '--account', 'Zoo', ...enterprise], url);
   const holds = async () =>
     JSON.parse((await runInProcess(['accounts', 'list', '--json'], url)).stdout)[0].openHolds;

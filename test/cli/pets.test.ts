@@ -9,6 +9,7 @@ import { runInProcess } from './run-command-line.ts';
 async function makeStore(t: Ending) {
   const path = join(await makeFolder(t), 'store.db');
   const url = `sqlite:${path}`;
+  await runInProcess(['migrate'], url);
   await runInProcess(['keys', 'create', '--plan', 'pro', '--account', 'Zoo'], url);
   const file = new DatabaseSync(path);
   file.exec(`insert into pets (id, name, category_id, status, is_owned) values
@@ -33,7 +34,7 @@ test('pets show shows an animal, exact to the digit', async (t) => {
   );
 });
 
-test('pets edit changes what is named and leaves the rest', async (t) => {
+test('pets edit changes only the named fields', async (t) => {
   const { run } = await makeStore(t);
   const { stdout } = await run('edit', rex, '--name', 'Max', '--category-id=-1', '--json');
   assert.equal(stdout, `{"id":${rex},"name":"Max","categoryId":-1,"status":"available"}\n`);
@@ -63,7 +64,7 @@ test('an animal that an order owns keeps its status and stays', async (t) => {
   assert.equal((await run('edit', '2', '--name', 'Mia')).code, 0);
 });
 
-test('a mistake in pets is one line', async (t) => {
+test('an error of pets is one line', async (t) => {
   const { run } = await makeStore(t);
   for (const [args, code, message] of [
     [['show', '7'], 1, /there is no animal "7"/],

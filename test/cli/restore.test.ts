@@ -20,7 +20,7 @@ async function addPet(url: string, key: string, name: string): Promise<Pet> {
   return (await answer.json()) as Pet;
 }
 
-/** Adds animals, several at a time, until it is told to stop; each is kept once it has been answered. */
+/** Adds animals with eight writers until `stop`; `answered` has every animal whose request got its answer. */
 function addContinually(url: string, key: string) {
   const answered: Pet[] = [];
   let isOver = false;
@@ -36,7 +36,7 @@ function addContinually(url: string, key: string) {
   };
 }
 
-test('a service starts on a backup that was taken while another was writing, with all that was answered before', async (t) => {
+test('a service starts on a backup made during writes, with every add that was answered before it', async (t) => {
   const folder = await makeFolder(t);
   const settings = { DATABASE_URL: `sqlite:${join(folder, 'store.db')}`, ENVIRONMENT: 'staging' };
   const service = await serveInProcess(t, { settings });
@@ -52,7 +52,7 @@ test('a service starts on a backup that was taken while another was writing, wit
   const during = writing.answered.length - before.length;
   await writing.stop();
   await service.end('SIGKILL');
-  assert.ok(during > 0, 'the service went on writing');
+  assert.ok(during > 0, 'the service continued to write');
 
   const restored = join(folder, 'restored.db');
   await rename(backup, restored);

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { runCommandLine } from '../../src/cli/command-line.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
 
-/** Runs a command line within this process and gives its exit code and what it wrote. */
+/** Runs a command line in this process. Returns its exit code and output. */
 export async function runInProcess(args: readonly string[], databaseUrl: string, clock: Clock = systemClock) {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const written = Promise.all([text(stdout), text(stderr)]);

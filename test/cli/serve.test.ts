@@ -28,7 +28,7 @@ describe('serve', () => {
       assert.equal(typeof JSON.parse(line).level, 'number');
   });
 
-  test('in development shows a key for an empty store once, with a line that adds and lists an animal', async (t) => {
+  test('in development shows a key for an empty store once, with a command that adds and lists an animal', async (t) => {
     const settings = { ...freePorts, DATABASE_URL: `sqlite:${await makeFolder(t)}/store.db` };
     const child = spawnProgram(['serve'], { settings });
     t.after(() => child.kill('SIGKILL'));
@@ -48,7 +48,7 @@ describe('serve', () => {
     assert.equal(second.key, null);
   });
 
-  test('one of many that start at once on an empty store serves it, with one first key', async (t) => {
+  test('many services that start at once on an empty store end, except one that has the first key', async (t) => {
     const settings = { DATABASE_URL: `sqlite:${await makeFolder(t)}/store.db`, ENVIRONMENT: 'development' };
     const starts = Array.from({ length: 4 }, () => serveInProcess(t, { settings }));
     const ended = await Promise.allSettled(starts);
@@ -59,7 +59,21 @@ describe('serve', () => {
       if (start.status === 'rejected') assert.match(String(start.reason), /another service is serving/);
   });
 
-  test('tells in one line which port is taken, and exits with code 1', async (t) => {
+  test('in production creates no key, but logs how to create one if the store has none', async (t) => {
+    const settings = { DATABASE_URL: `sqlite:${await makeFolder(t)}/store.db`, ENVIRONMENT: 'production' };
+    const hint = 'the store has no keys: \\"animal-store keys create --plan free --account NAME\\" makes one';
+    const first = await serveInProcess(t, { settings });
+    assert.equal(first.key, null);
+    await first.untilLogged(hint);
+    await first.end('SIGTERM');
+    const args = ['keys', 'create', '--plan', 'free', '--account', 'Happy Paws'];
+    assert.equal((await runProgram(args, { settings })).code, 0);
+    const second = await serveInProcess(t, { settings });
+    await second.end('SIGTERM');
+    assert.ok(!second.readLog().includes('the store has no keys'));
+  });
+
+  test('names a port that is taken in one line, and exits with 1', async (t) => {
     const holder = createServer().listen(0, '127.0.0.1');
     t.after(() => holder.close());
     await once(holder, 'listening');
@@ -74,7 +88,7 @@ describe('serve', () => {
   });
 });
 
-test('a service that crashes logs why before it ends with exit code 1', async (t) => {
+test('a service that crashes logs the error and exits with 1', async (t) => {
   const preload = `process.on('SIGUSR2', () => { throw new Error('out of the blue'); });`;
   const settings = { DATABASE_URL: `sqlite:${await makeFolder(t)}/store.db` };
   const service = await serveInProcess(t, { settings, preload });
@@ -83,7 +97,7 @@ test('a service that crashes logs why before it ends with exit code 1', async (t
   assert.deepEqual([level, err.message], [60, 'out of the blue']);
 });
 
-test('a store that another program keeps locked does not keep the service from ending', async (t) => {
+test('a service stops even if another program keeps its store locked', async (t) => {
   const path = `${await makeFolder(t)}/store.db`;
   const settings = { DATABASE_URL: `sqlite:${path}`, ENVIRONMENT: 'development' };
   const service = await serveInProcess(t, { settings });
@@ -97,7 +111,7 @@ test('a store that another program keeps locked does not keep the service from e
   assert.match(service.readLog(), /the last second of counts could not be written/);
 });
 
-test('a start that fails leaves the first key to the next', async (t) => {
+test('a failed start leaves the first key to the next start', async (t) => {
   const holder = createServer().listen(0, '127.0.0.1');
   t.after(() => holder.close());
   await once(holder, 'listening');
@@ -110,8 +124,8 @@ test('a start that fails leaves the first key to the next', async (t) => {
   assert.notEqual((await serveInProcess(t, { settings })).key, null);
 });
 
-describe('a start that others hold up', () => {
-  /** Starts a service whose store somebody holds, has it told to stop while it waits, and gives how it ended. */
+describe('a start that waits for a lock', () => {
+  /** Starts a service whose store is locked, sends SIGTERM while it waits, and returns how it ended. */
   async function stopWhileStarting(t: TestContext, DATABASE_URL: string) {
     const settings = { ...freePorts, ENVIRONMENT: 'staging', DATABASE_URL };
     const child = spawnProgram(['serve', '--json'], { settings });
@@ -121,32 +135,32 @@ describe('a start that others hold up', () => {
     return ended;
   }
 
-  test('on a SQLite file ends with code 0 when it is told to stop', async (t) => {
+  test('on a SQLite file exits with 0 on SIGTERM', async (t) => {
     const path = `${await makeFolder(t)}/store.db`;
     const holder = new DatabaseSync(path);
     t.after(() => holder.close());
     holder.exec('begin exclusive');
     const { code, stderr, stdout } = await stopWhileStarting(t, `sqlite:${path}`);
     assert.deepEqual([code, stdout], [0, '']);
-    assert.match(stderr, /"starting".*"stopping: the start is given up"/s);
+    assert.match(stderr, /"starting".*"stopping: the start is cancelled"/s);
   });
 
-  test('on PostgreSQL ends with code 0 when it is told to stop', { skip: postgres.skip }, async (t) => {
+  test('on PostgreSQL exits with 0 on SIGTERM', { skip: postgres.skip }, async (t) => {
     const { url } = await postgres.createStore(t);
     await holdMigratorLock(t, url);
     const { code, stderr, stdout } = await stopWhileStarting(t, url);
     assert.deepEqual([code, stdout], [0, '']);
-    assert.match(stderr, /"stopping: the start is given up"/);
+    assert.match(stderr, /"stopping: the start is cancelled"/);
   });
 
-  test('on PostgreSQL is not held up where the schema is the newest', { skip: postgres.skip }, async (t) => {
+  test('on PostgreSQL does not wait if the schema is current', { skip: postgres.skip }, async (t) => {
     const store = await postgres.createStore(t);
     await store.open();
     await holdMigratorLock(t, store.url);
     await serveInProcess(t, { settings: { DATABASE_URL: store.url } });
   });
 
-  /** As another instance does while it brings the schema. */
+  /** Takes the lock that an instance holds during a migration. */
   async function holdMigratorLock(t: TestContext, url: string): Promise<void> {
     const client = new Client({ connectionString: url });
     client.on('error', () => undefined);
@@ -156,7 +170,7 @@ describe('a start that others hold up', () => {
   }
 });
 
-describe('a service that is told to stop', () => {
+describe('a service that stops', () => {
   async function startWithKey(t: Parameters<typeof serveInProcess>[0]) {
     const DATABASE_URL = `sqlite:${await makeFolder(t)}/store.db`;
     const settings = { DATABASE_URL, ENVIRONMENT: 'development' };
@@ -166,7 +180,7 @@ describe('a service that is told to stop', () => {
   }
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
-    test(`by ${signal} takes no more connections, finishes what is running, and exits with code 0`, async (t) => {
+    test(`by ${signal} accepts no more connections, finishes running requests, and exits with 0`, async (t) => {
       const service = await startWithKey(t);
       const post = await beginPost(service.url, service.key);
       service.child.kill(signal);
@@ -178,7 +192,7 @@ describe('a service that is told to stop', () => {
       assert.deepEqual([code, endedBy], [0, null]);
     });
 
-  test('by SIGTERM is not held up by what goes on beside it for ever', async (t) => {
+  test('by SIGTERM does not wait for an endless timer', async (t) => {
     const service = await serveInProcess(t, {
       settings: { DATABASE_URL: `sqlite:${await makeFolder(t)}/store.db` },
       preload: 'setInterval(() => undefined, 60_000);',
@@ -187,7 +201,7 @@ describe('a service that is told to stop', () => {
     assert.equal(code, 0);
   });
 
-  test('by SIGTERM twice is not disturbed by the second', async (t) => {
+  test('by SIGTERM ignores a second SIGTERM', async (t) => {
     const service = await startWithKey(t);
     const post = await beginPost(service.url, service.key);
     service.child.kill('SIGTERM');
@@ -197,7 +211,7 @@ describe('a service that is told to stop', () => {
     assert.equal((await service.end()).code, 0);
   });
 
-  test('by SIGINT ends at once at another one, although a request is running', async (t) => {
+  test('by SIGINT ends at once on a second SIGINT, even during a request', async (t) => {
     const service = await startWithKey(t);
     await beginPost(service.url, service.key);
     service.child.kill('SIGINT');
@@ -214,7 +228,7 @@ describe('a service that is told to stop', () => {
     assert.equal(signal, 'SIGINT');
   });
 
-  test('has written when its keys were last used', async (t) => {
+  test('has stored when its keys were last used', async (t) => {
     const service = await startWithKey(t);
     await fetch(`${service.url}/pets`, { headers: { authorization: `Bearer ${service.key}` } });
     await service.end('SIGTERM');
@@ -255,12 +269,12 @@ test('kill -9 loses no animal that was answered with 201', async (t) => {
   );
 });
 
-describe('a failure that nobody caught', () => {
+describe('an uncaught error', () => {
   for (const [kind, failure] of [
     ['an exception', `throw new Error('out of the blue')`],
     ['a rejected promise', `Promise.reject(new Error('out of the blue'))`],
   ] as const)
-    test(`ends the service with one fatal line in its log and exit code 1: ${kind}`, async (t) => {
+    test(`ends the service with one fatal log line and exit code 1: ${kind}`, async (t) => {
       const service = await serveInProcess(t, {
         settings: { DATABASE_URL: `sqlite:${await makeFolder(t)}/store.db` },
         preload: `process.on('SIGUSR2', () => { ${failure}; })`,

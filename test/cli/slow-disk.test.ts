@@ -6,7 +6,7 @@ import { buildSlowDisk, type SlowDisk } from '../../torture/storage/slow-disk.ts
 import { serveInProcess } from '../support/processes.ts';
 import { makeFolder } from '../support/service.ts';
 
-/** A service with some animals on a disk whose syncs can be held; skipped aloud if the machine cannot build it. */
+/** A service with some animals on a disk whose fsync can block. Skips the test if the machine cannot build such a disk. */
 async function startOnSlowDisk(t: TestContext) {
   const folder = await makeFolder(t);
   const disk = buildSlowDisk(folder);
@@ -35,7 +35,7 @@ async function startOnSlowDisk(t: TestContext) {
   return { service, disk, get, post };
 }
 
-/** Holds a write inside its sync, and gives its answer's status, null until it is answered. */
+/** Blocks a write in its fsync, and returns the status of its answer, null until then. */
 async function holdWrite(disk: SlowDisk, post: (name: string) => Promise<number>) {
   disk.hold();
   const write: { status: number | null; readonly answered: Promise<unknown> } = {
@@ -50,7 +50,7 @@ async function holdWrite(disk: SlowDisk, post: (name: string) => Promise<number>
   return write;
 }
 
-test('reads of what is cached and of what is not are answered while a commit is inside its sync', async (t) => {
+test('cached and uncached reads are answered while a commit waits for fsync', async (t) => {
   const started = await startOnSlowDisk(t);
   if (started === null) return;
   const { disk, get, post } = started;
@@ -64,7 +64,7 @@ test('reads of what is cached and of what is not are answered while a commit is 
   assert.equal(write.status, 201);
 });
 
-test('what is not durable is not readable', async (t) => {
+test('a change is not readable before it is durable', async (t) => {
   const started = await startOnSlowDisk(t);
   if (started === null) return;
   const { disk, get, post } = started;
@@ -77,7 +77,7 @@ test('what is not durable is not readable', async (t) => {
   assert.match((await get('/pets')).body, /held/);
 });
 
-test('a disk that hangs stops neither the health check nor the end by SIGTERM', async (t) => {
+test('a disk that hangs blocks neither the health check nor the stop by SIGTERM', async (t) => {
   const started = await startOnSlowDisk(t);
   if (started === null) return;
   const { service, disk, get, post } = started;
@@ -90,7 +90,7 @@ test('a disk that hangs stops neither the health check nor the end by SIGTERM', 
   assert.equal(write.status, null);
 });
 
-test('writers on a disk of 100 ms a sync share commits, and reads are answered between', async (t) => {
+test('writers on a disk with an fsync of 100 ms share commits, and reads are answered meanwhile', async (t) => {
   const started = await startOnSlowDisk(t);
   if (started === null) return;
   const { disk, get, post } = started;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { text as readAll } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { writeTable } from '../../src/cli/output.ts';
+import { type Column, writeColumns } from '../../src/cli/table.ts';
 import { measureWidth } from '../../src/cli/text-width.ts';
 
 const widths: readonly (readonly [text: string, columns: number])[] = [
@@ -27,14 +27,15 @@ for (const [text, columns] of widths)
     assert.equal(measureWidth(text), columns);
   });
 
-test('the columns of a table stand below each other, whatever the names in it', async () => {
+const nameAndPlan: readonly Column<string>[] = [
+  { heading: 'NAME', cell: (name) => name },
+  { heading: 'PLAN', cell: () => 'pro' },
+];
+
+test('the columns of a table are aligned for all names', async () => {
   const stdout = new PassThrough();
   const names = ['Zoo', '動物園', '🐕 & 🐈', 'E\u0301lodie'];
-  writeTable(
-    { stdin: stdout, stdout, stderr: stdout },
-    ['ACCOUNT', 'PLAN'],
-    names.map((name) => [name, 'pro']),
-  );
+  writeColumns({ stdin: stdout, stdout, stderr: stdout }, nameAndPlan, names);
   stdout.end();
   const starts = (await readAll(stdout))
     .trimEnd()
@@ -44,10 +45,34 @@ test('the columns of a table stand below each other, whatever the names in it', 
   assert.deepEqual(starts, [9, 9, 9, 9]);
 });
 
-test('a table may have more rows than a call has room for arguments', async () => {
+test('a table may have more rows than a call may have arguments', async () => {
   const stdout = new PassThrough();
-  const rows = Array.from({ length: 300_000 }, (_, index) => [`as_${index}`, 'pro']);
-  writeTable({ stdin: stdout, stdout, stderr: stdout }, ['KEY', 'PLAN'], rows);
+  const rows = Array.from({ length: 300_000 }, (_, index) => `as_${index}`);
+  writeColumns({ stdin: stdout, stdout, stderr: stdout }, nameAndPlan, rows);
   stdout.end();
   assert.equal((await readAll(stdout)).trimEnd().split('\n').length, 300_001);
 });
+
+for (const [columns, shown] of [
+  [undefined, 'ID STATE'],
+  [60, 'ID STATE'],
+  [100, 'ID NAME STATE'],
+  [200, 'ID NAME STATE NOTE'],
+] as const)
+  test(`a table on ${columns ?? 'no'} terminal columns leaves out what does not fit 80 or the terminal`, async () => {
+    const stdout = Object.assign(new PassThrough(), columns === undefined ? {} : { columns });
+    const filled = (width: number) => () => 'x'.repeat(width);
+    writeColumns(
+      { stdin: stdout, stdout, stderr: stdout },
+      [
+        { heading: 'ID', cell: filled(20) },
+        { heading: 'NAME', cell: filled(50), leavesAt: 1 },
+        { heading: 'STATE', cell: filled(20) },
+        { heading: 'NOTE', cell: filled(30), leavesAt: 2 },
+      ],
+      ['row'],
+    );
+    stdout.end();
+    const [heading = ''] = (await readAll(stdout)).split('\n');
+    assert.equal(heading.replaceAll(/ +/g, ' '), shown);
+  });

@@ -5,14 +5,14 @@ import { type TestContext, test } from 'node:test';
 import { writeWholeFile } from '../../src/cli/whole-file.ts';
 import { makeFolder } from '../support/service.ts';
 
-const isThere = { name: 'OperatorError', message: /is there already: --force replaces it$/ };
+const isThere = { name: 'OperatorError', message: /exists already: --force replaces it$/ };
 
 async function makeTarget(t: TestContext) {
   const folder = await makeFolder(t);
   return { folder, file: join(folder, 'animals.csv') };
 }
 
-test('a file that another makes while one is written is not replaced', async (t) => {
+test('a file that another program creates during the write is not replaced', async (t) => {
   const { folder, file } = await makeTarget(t);
   const writing = writeWholeFile(file, { replaces: false }, async (unfinished) => {
     await writeFile(unfinished, 'ours');
@@ -23,20 +23,20 @@ test('a file that another makes while one is written is not replaced', async (t)
   assert.deepEqual(await readdir(folder), ['animals.csv']);
 });
 
-test('of many that write one file at once one does', async (t) => {
+test('one of many concurrent writers of a file succeeds', async (t) => {
   const { folder, file } = await makeTarget(t);
   const texts = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
-  const told = await Promise.allSettled(
+  const outcomes = await Promise.allSettled(
     texts.map((text) =>
       writeWholeFile(file, { replaces: false }, (unfinished) => writeFile(unfinished, text)),
     ),
   );
-  const written = texts.filter((_, index) => told[index]?.status === 'fulfilled');
+  const written = texts.filter((_, index) => outcomes[index]?.status === 'fulfilled');
   assert.deepEqual(written, [await readFile(file, 'utf8')]);
   assert.deepEqual(await readdir(folder), ['animals.csv']);
 });
 
-test('a link that leads nowhere is replaced by force alone', async (t) => {
+test('a broken link is replaced only with force', async (t) => {
   const { folder, file } = await makeTarget(t);
   await symlink(join(folder, 'nowhere'), file);
   await assert.rejects(
@@ -49,7 +49,7 @@ test('a link that leads nowhere is replaced by force alone', async (t) => {
   assert.deepEqual(await readdir(folder), ['animals.csv']);
 });
 
-test('a file with a mode has it before its first byte, and is never open to more', async (t) => {
+test('a file has its mode before its first byte, and never a wider one', async (t) => {
   const { file } = await makeTarget(t);
   await writeWholeFile(file, { replaces: false, mode: 0o600 }, async (unfinished) => {
     const { mode, size } = await stat(unfinished);

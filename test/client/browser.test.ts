@@ -10,7 +10,7 @@ import { launchBrowser, openVisit, skip } from '../browser/chromium.ts';
 import { type Ending, startService } from '../support/service.ts';
 import { installPacked } from './packed-client.ts';
 
-/** Serves an empty page and, beside it, what the package holds; gives the origin. */
+/** Serves an empty page and the files of the package. Returns the origin. */
 async function servePackage(test: Ending): Promise<string> {
   const { project } = await installPacked(test);
   const dist = join(project, 'node_modules/@animal-store/client/dist');
@@ -41,8 +41,8 @@ describe('the client in a browser', { skip }, () => {
     await page.goto(origin);
     const seen = await page.evaluate(`(async () => {
       const { AnimalStore, stringifyExactJson } = await import('/index.js');
-      const told = [];
-      const onDeprecation = ({ operation }) => told.push(operation);
+      const deprecated = [];
+      const onDeprecation = ({ operation }) => deprecated.push(operation);
       const options = { apiKey: '${await service.createKey()}', baseUrl: '${service.baseUrl}' };
       const { pets } = new AnimalStore({ ...options, onDeprecation, userAgent: 'page/1' });
       const added = await pets.create({ name: 'Rex', categoryId: -9223372036854775808n });
@@ -50,25 +50,25 @@ describe('the client in a browser', { skip }, () => {
       for await (const { id } of pets.listAll({ limit: 2 })) ids.push(String(id));
       const { code, requestId } = await pets.get(99).catch((error) => error);
       const remaining = added.response.rateLimit.remaining;
-      return { added: stringifyExactJson(added), ids, code, requestId, remaining, told };
+      return { added: stringifyExactJson(added), ids, code, requestId, remaining, deprecated };
     })()`);
     const { requestId, remaining, ...rest } = seen as { requestId: string; remaining: number };
     assert.deepEqual(rest, {
       added: '{"id":6,"name":"Rex","categoryId":-9223372036854775808,"status":"available"}',
       ids: ['6', '5', '4', '3', '2', '1'],
       code: 'not_found',
-      told: ['getPet'],
+      deprecated: ['getPet'],
     });
     assert.match(requestId, /^req_/);
     assert.ok(remaining > 0);
-    // The browser itself tells of the 404.
+    // The browser itself reports the 404.
     assert.deepEqual(
       complaints.filter((line) => !line.includes('404')),
       [],
     );
   });
 
-  test('a page of another origin is told what is to be set', async (t) => {
+  test('a page of another origin gets an error that names the setting', async (t) => {
     const service = await startService(t);
     const { page } = await openVisit(t, browser);
     await page.goto(origin);
@@ -77,6 +77,6 @@ describe('the client in a browser', { skip }, () => {
       const options = { apiKey: 'as_dev_x', baseUrl: '${service.baseUrl}', maxRetries: 0 };
       return await new AnimalStore(options).pets.list().catch(({ message }) => message);
     })()`);
-    assert.match(String(message), /^no answer from .*\(does CORS_ORIGINS of the service name the origin/);
+    assert.match(String(message), /^no answer from .*\(is the origin of this page in CORS_ORIGINS/);
   });
 });

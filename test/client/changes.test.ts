@@ -16,7 +16,7 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   return collected;
 }
 
-test('an animal is updated to the digit, if it is as it was known', async () => {
+test('an animal is updated only if its ETag still matches', async () => {
   const pet = await client.pets.create({ name: 'Rex', categoryId: 1 });
   const first = await client.pets.update(pet.id, { categoryId: int64Max, status: 'sold' });
   assert.deepEqual(first, { id: pet.id, name: 'Rex', categoryId: int64Max, status: 'sold' });
@@ -64,7 +64,7 @@ test('categories are put, listed and deleted', async () => {
   assert.equal((await client.categories.list()).items.length, 1);
 });
 
-test('what cannot be sent is refused before it is', async () => {
+test('invalid arguments are refused before anything is sent', async () => {
   const wrong = <T>(value: unknown) => value as T;
   for (const call of [
     client.pets.update(1n, wrong(null)),

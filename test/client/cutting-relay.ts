@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { Ending } from '../support/service.ts';
 
-/** A way to a real service on which answers break off. */
+/** A relay to a real service that can cut off answers. */
 export interface CuttingRelay {
-  /** The service's base address by way of the relay. */
+  /** The service's base address through the relay. */
   readonly url: string;
-  /** Lets so many answers break off from now on, each after so many bytes: the service has done what was asked. */
+  /** Cuts off the next `answers` answers after `afterBytes` bytes each. The service has then done the work. */
   cut(answers: number, afterBytes: number): void;
 }
 

@@ -13,7 +13,7 @@ function createClient(): { client: AnimalStore; told: Deprecation[] } {
   return { client: new AnimalStore({ apiKey, baseUrl: service.baseUrl, onDeprecation }), told };
 }
 
-test('the first use of a deprecated operation is told once a client, with its dates and what to use instead', async () => {
+test('each client reports a deprecated operation once, with its dates and its replacement', async () => {
   for (const { client, told } of [createClient(), createClient()]) {
     await client.pets.get(1);
     await client.pets.get(2);
@@ -30,13 +30,13 @@ test('the first use of a deprecated operation is told once a client, with its da
   }
 });
 
-test('it is told of a use that fails, too', async () => {
+test('a failing use of a deprecated operation is reported, too', async () => {
   const { client, told } = createClient();
   await assert.rejects(client.pets.get(3));
   assert.equal(told.length, 1);
 });
 
-test('other operations are not told of', async () => {
+test('other operations are not reported', async () => {
   const { client, told } = createClient();
   await client.pets.list();
   await client.pets.create({ name: 'Rex', categoryId: 1 });

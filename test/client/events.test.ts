@@ -11,7 +11,7 @@ const client = new AnimalStore({ apiKey: await service.createKey(), baseUrl });
 
 const addPet = async (name = 'Rex') => (await client.pets.create({ name, categoryId: 2n ** 63n - 1n })).id;
 
-test('follow gives what there is and then what comes, and its types tell what data is', async () => {
+test('follow returns existing events and then new ones, and their types narrow data', async () => {
   const { next } = await client.events.list({ after: 'now' });
   const id = await addPet();
   const seen: string[] = [];
@@ -30,7 +30,7 @@ test('follow gives what there is and then what comes, and its types tell what da
   assert.deepEqual(seen, ['pet.added', 'pet.updated', 'order.reserved']);
 });
 
-test('a follower that keeps the id of each event misses none and meets none twice over its restarts', async () => {
+test('a follower that stores the id of each event misses none and repeats none over restarts', async () => {
   let { next: kept } = await client.events.list({ after: 'now' });
   const added: bigint[] = [];
   for (let count = 0; count < 5; count += 1) added.push(await addPet());
@@ -44,7 +44,7 @@ test('a follower that keeps the id of each event misses none and meets none twic
   assert.deepEqual(met, added);
 });
 
-test('a position is told once all before it has been dealt with', async () => {
+test('a position is reported once all events before it are handled', async () => {
   const { next } = await client.events.list({ after: 'now' });
   for (let count = 0; count < 5; count += 1) await addPet();
   const told: number[] = [];
@@ -66,7 +66,7 @@ test('a signal ends a follower that waits', async () => {
   await rejected;
 });
 
-test('what is no position is refused by the service, and what is no function by the client', async () => {
+test('the service refuses an invalid position, and the client a callback that is not a function', async () => {
   await expectFailure(client.events.list({ after: 'yesterday' }), 'invalid_parameter');
   await expectFailure(client.events.follow({ onPosition: 1 as never }).next(), 'invalid_argument');
 });

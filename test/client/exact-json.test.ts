@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { parseExactJson, parseTagged, stringifyExactJson } from '../../client/src/exact-json.ts';
 
-/** With the engine's help and without it. */
+/** With and without support of the engine. */
 const readers = { parseExactJson, parseTagged };
 
 const scalar = fc.oneof(
@@ -23,11 +23,11 @@ const { value: anyValue } = fc.letrec((tie) => ({
 }));
 
 for (const [name, parse] of Object.entries(readers)) {
-  test(`${name} gives back whatever stringifyExactJson wrote`, () => {
+  test(`${name} reads everything that stringifyExactJson writes`, () => {
     fc.assert(fc.property(anyValue, (value) => assert.deepEqual(parse(stringifyExactJson(value)), value)));
   });
 
-  test(`${name} keeps every digit and leaves alone what looks like a number in a text`, () => {
+  test(`${name} keeps every digit and does not change numbers in texts`, () => {
     const text =
       '{"7": [-9223372036854775808, 9223372036854775807], "a" :"12", "b":"\\"9\\\\", "c":1.5e3, "d":0}';
     const value = { 7: [-(2n ** 63n), 2n ** 63n - 1n], a: '12', b: '"9\\', c: 1500, d: 0n };
@@ -40,7 +40,7 @@ for (const [name, parse] of Object.entries(readers)) {
     });
 }
 
-test('stringifyExactJson writes what has a form of its own as JSON.stringify does', () => {
+test('stringifyExactJson uses toJSON as JSON.stringify does', () => {
   const form = { toJSON: (name: string) => (name === 'gone' ? undefined : `at ${name}`) };
   const value = { at: new Date(0), to: new URL('https://example.com'), form, gone: form, list: [form] };
   assert.equal(stringifyExactJson(value), JSON.stringify(value));
@@ -48,7 +48,7 @@ test('stringifyExactJson writes what has a form of its own as JSON.stringify doe
   assert.equal(stringifyExactJson({ toJSON: () => 2n ** 62n }), '4611686018427387904');
 });
 
-test('stringifyExactJson leaves out what JSON has no form for', () => {
+test('stringifyExactJson omits values that JSON cannot represent', () => {
   const value = { a: undefined, b: () => 1, c: Number.NaN, d: [undefined, 1n] };
   assert.equal(stringifyExactJson(value), '{"c":null,"d":[null,1]}');
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
 import { AnimalStoreError } from '../../client/src/index.ts';
 
-/** Settles with the client's own error that a call fails with, which has a certain code and nowhere holds the key. */
+/** Requires that a call fails with an error of this code that does not contain the key. Returns the error. */
 export async function expectFailure(
   call: Promise<unknown> | (() => unknown),
   code: AnimalStoreError['code'],

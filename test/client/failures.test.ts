@@ -12,7 +12,7 @@ const apiKey = await service.createKey();
 const { baseUrl } = service;
 const { pets } = new AnimalStore({ apiKey, baseUrl, onDeprecation: () => {} });
 
-/** Starts a server that is no Animal Store, and gives a client that was pointed at it. */
+/** Starts a server that is not an Animal Store, and returns a client with its address. */
 async function pointElsewhere(test: Ending, listener: RequestListener) {
   const server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -22,7 +22,7 @@ async function pointElsewhere(test: Ending, listener: RequestListener) {
   return { elsewhere, pets: new AnimalStore({ apiKey, baseUrl: elsewhere, maxRetries: 0 }).pets };
 }
 
-test('a failure of the service has its code, its words, and what is known of the request', async () => {
+test('a failure of the service has its code, its message and the metadata of the request', async () => {
   const error = await expectFailure(pets.list({ limit: 0 }), 'invalid_parameter', apiKey);
   assert.equal(error.message, 'limit must be an integer from 1 to 100');
   assert.deepEqual([error.status, error.attempts, error.retryAfterSeconds], [400, 1, null]);
@@ -30,7 +30,7 @@ test('a failure of the service has its code, its words, and what is known of the
   assert.equal(error.rateLimit?.limit, 1_000_000);
 });
 
-test('failures are told apart by their code', async () => {
+test('failures have different codes', async () => {
   const readOnly = await service.createKey('enterprise', undefined, { scopes: ['pets:read'] });
   const reader = new AnimalStore({ apiKey: readOnly, baseUrl });
   const wrong = new AnimalStore({ apiKey: 'as_dev_wrong', baseUrl });
@@ -47,9 +47,10 @@ test('failures are told apart by their code', async () => {
 });
 
 const wrongOptions: readonly (readonly [object, RegExp])[] = [
-  [{ apiKey: undefined }, /^apiKey must be an API key/],
+  [{ apiKey: undefined }, /^apiKey is missing: .* ANIMAL_STORE_KEY$/],
   [{ apiKey: `${apiKey}\n` }, /^apiKey must be an API key/],
-  [{ baseUrl: undefined }, /^baseUrl must be an http or https address that ends in \/v1/],
+  [{ baseUrl: undefined }, /^baseUrl is missing: .* ANIMAL_STORE_URL$/],
+  [{ debug: 'yes' }, /^debug must be a function$/],
   [{ baseUrl: 'http://127.0.0.1:8080' }, /^baseUrl must/],
   [{ baseUrl: 'ftp://127.0.0.1/v1' }, /^baseUrl must/],
   [{ baseUrl: 'http://me:as_secret@127.0.0.1/v1' }, /^baseUrl must/],
@@ -64,14 +65,14 @@ const wrongOptions: readonly (readonly [object, RegExp])[] = [
 ];
 
 for (const [wrong, told] of wrongOptions)
-  test(`${JSON.stringify(Object.keys(wrong))} that breaks its rule is told when the client is made: ${told}`, async () => {
+  test(`${JSON.stringify(Object.keys(wrong))} that breaks its rule is refused when the client is created: ${told}`, async () => {
     const options = { apiKey, baseUrl, ...wrong } as AnimalStoreOptions;
     const error = await expectFailure(async () => new AnimalStore(options), 'invalid_argument');
     assert.ok(!error.message.includes(apiKey));
     assert.match(error.message, told);
   });
 
-test('a number that has lost digits, or is no int64, is refused before anything is sent', async () => {
+test('a number that has lost digits or is not an int64 is refused before anything is sent', async () => {
   const silent = new AnimalStore({ apiKey, baseUrl, fetch: () => assert.fail('it was sent') });
   for (const categoryId of [2 ** 53, 1.5, Number.NaN, 2n ** 63n, -(2n ** 63n) - 1n]) {
     const error = await expectFailure(silent.pets.create({ name: 'Rex', categoryId }), 'invalid_argument');
@@ -86,10 +87,10 @@ test('a number that has lost digits, or is no int64, is refused before anything 
     await expectFailure(silent.pets.create(rex, { idempotencyKey }), 'invalid_argument');
 });
 
-/** What plain JavaScript may pass, whatever the types say. */
+/** Lets a test pass any value, as plain JavaScript can. */
 const anything = (value: unknown) => value as never;
 
-test('arguments of another kind are refused as the client refuses, before anything is sent', async () => {
+test('arguments of a wrong type are an ArgumentError before anything is sent', async () => {
   const silent = new AnimalStore({ apiKey, baseUrl, fetch: () => assert.fail('it was sent') });
   const rex = { name: 'Rex', categoryId: 1 };
   const endless: Record<string, unknown> = { ...rex };
@@ -112,12 +113,12 @@ test('arguments of another kind are refused as the client refuses, before anythi
       assert.ok((await expectFailure(call, 'invalid_argument')).message.startsWith(`${field} must be`));
 });
 
-test('options that are null are none', async () => {
+test('null options count as absent', async () => {
   assert.equal((await pets.create({ name: 'Rex', categoryId: 1 }, anything(null))).name, 'Rex');
   assert.ok((await pets.list(anything(null))).items.length > 0);
 });
 
-test('nobody at the address is a failed connection, told with the address and the reason', async () => {
+test('an address without a server is a failed connection whose message has address and reason', async () => {
   const closed = await startService({ after });
   await closed.stop();
   const lost = new AnimalStore({ apiKey, baseUrl: closed.baseUrl, maxRetries: 1 });
@@ -126,7 +127,7 @@ test('nobody at the address is a failed connection, told with the address and th
   assert.deepEqual([error.status, error.requestId, error.rateLimit, error.attempts], [null, null, null, 2]);
 });
 
-test('a base address that leads to another place of the service is told', async () => {
+test('a wrong base address on the service is named in the error', async () => {
   const beside = new AnimalStore({ apiKey, baseUrl: baseUrl.replace('/v1', '/animals/v1') });
   const error = await expectFailure(beside.pets.list(), 'not_found', apiKey);
   assert.match(error.message, /check baseUrl: http:\/\/127\.0\.0\.1:\d+\/animals\/v1\/pets$/);
@@ -136,15 +137,15 @@ const json = { 'content-type': 'application/json' };
 const foreign: Readonly<Record<string, readonly [RequestListener, RegExp]>> = {
   'a page of HTML': [
     (_request, response) => response.setHeader('content-type', 'text/html').end('<h1>Welcome</h1>'),
-    /answered 200 with text\/html: this is no answer of an Animal Store; check baseUrl$/,
+    /answered 200 with text\/html: this is not an answer of an Animal Store; check baseUrl$/,
   ],
   'a 404 without our body': [
     (_request, response) => response.writeHead(404).end(),
-    /answered 404 with no content type: this is no answer/,
+    /answered 404 with no content type: this is not an answer/,
   ],
   'other JSON': [
     (_request, response) => response.writeHead(200, json).end('{"hello":1}'),
-    /answered 200 with JSON of another shape: this is no answer/,
+    /answered 200 with JSON of another shape: this is not an answer/,
   ],
   'JSON that is cut but for its end': [
     (_request, response) => response.writeHead(200, json).end('[{"id":1'),
@@ -156,7 +157,7 @@ const foreign: Readonly<Record<string, readonly [RequestListener, RegExp]>> = {
   ],
   'a redirect': [
     (_request, response) => response.writeHead(308, { location: 'https://pets.test/v1' }).end(),
-    /answered with a redirect to https:\/\/pets\.test\/v1: this is no answer/,
+    /answered with a redirect to https:\/\/pets\.test\/v1: this is not an answer/,
   ],
   'an error page of a proxy': [
     (_request, response) => response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad</h1>'),
@@ -165,7 +166,7 @@ const foreign: Readonly<Record<string, readonly [RequestListener, RegExp]>> = {
 };
 
 for (const [name, [listener, told]] of Object.entries(foreign))
-  test(`${name} is told as no answer of the service`, async (t) => {
+  test(`${name} is an unexpected answer`, async (t) => {
     const { pets, elsewhere } = await pointElsewhere(t, listener);
     const add = () => pets.create({ name: 'Rex', categoryId: 1 });
     for (const call of [() => pets.list(), add, () => pets.get(1)]) {
@@ -175,7 +176,7 @@ for (const [name, [listener, told]] of Object.entries(foreign))
     }
   });
 
-test('a server that sends the key back does not get it into an error', async (t) => {
+test('an error does not contain the key even if a server sends it back', async (t) => {
   const { pets } = await pointElsewhere(t, ({ headers }, response) => {
     const message = `who is ${headers.authorization}?`;
     response.writeHead(403, json).end(JSON.stringify({ code: 'scope_missing', message, status: 403 }));
@@ -184,10 +185,10 @@ test('a server that sends the key back does not get it into an error', async (t)
   assert.equal(error.message, 'who is Bearer <apiKey>?');
 });
 
-test('a link that leads to no list is not followed', async (t) => {
+test('a next link to another path is not followed', async (t) => {
   const { pets } = await pointElsewhere(t, (_request, response) => {
     response.writeHead(200, { ...json, link: '</admin?limit=1>; rel="next"' }).end('[]');
   });
   const error = await expectFailure(pets.list(), 'unexpected_answer', apiKey);
-  assert.match(error.message, /leads to no list: \/admin$/);
+  assert.match(error.message, /does not lead to the list: \/admin$/);
 });

@@ -9,18 +9,18 @@ import { startService } from '../support/service.ts';
 
 const client = join(import.meta.dirname, '../../client');
 
-test('the types of the client are those of the description that the service serves', async (t) => {
+test('the types of the client match the description of the service', async (t) => {
   const { app } = await startService(t);
   const description = (await (await fetch(`${app.url}/openapi.json`)).json()) as Description;
   const kept = await readFile(join(client, 'src/generated.ts'), 'utf8');
   assert.equal(kept, writeTypes(description), 'run "npm run generate" in client/');
 });
 
-test('a description with a type that is not known stops the making of types', () => {
+test('a description with an unknown type makes the generation fail', () => {
   const schemas = { Pet: { type: 'object', properties: { tags: { type: 'array' } } } };
   assert.throws(() => writeTypes({ paths: {}, components: { schemas } }), /no type is known for/);
 });
 
-test('the client tells the service the version of its package', () => {
+test('the client sends the version of its package', () => {
   assert.equal(version, manifest.version);
 });

@@ -47,7 +47,7 @@ test('orders are walked with their filters', async () => {
   assert.deepEqual(items, [first]);
 });
 
-test('refusals come with their codes, and nothing is sent for what is no id', async () => {
+test('refusals have their codes, and nothing is sent for an invalid id', async () => {
   const { id, petId } = await client.orders.place({ petId: await addPet() });
   await expectFailure(client.orders.place({ petId }), 'pet_unavailable');
   await expectFailure(client.orders.place({ petId: 0 }), 'not_found');

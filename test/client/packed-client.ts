@@ -2,12 +2,13 @@ import { execFile } from 'node:child_process';
 import { cp, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
+import { clientPackageName } from '../../src/http/docs-site/client-package.ts';
 import { type Ending, makeFolder } from '../support/service.ts';
 
 const root = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
 
-/** What a shell has that finds the project's own Node.js first; npm asks no registry for anything. */
+/** An environment that finds the project's own Node.js first, and in which npm uses no registry. */
 export const offline = {
   npm_config_offline: 'true',
   npm_config_audit: 'false',
@@ -20,20 +21,20 @@ const environment = {
   ...offline,
 };
 
-/** Runs a program to its end, as `npm` or `node` in a shell, and gives its standard output. Throws where it fails. */
+/** Runs a program such as `npm` to its end and returns its standard output. Throws if it fails. */
 export async function runIn(folder: string, program: string, ...args: string[]): Promise<string> {
   const { stdout } = await run(program, args, { cwd: folder, env: environment });
   return stdout;
 }
 
-/** Copies what the client is built from into a folder, beside the packages of the project. */
+/** Copies the sources of the client into a folder that has the packages of the project. */
 export async function copySources(folder: string): Promise<void> {
   const filter = (path: string) => basename(path) !== 'dist';
   await cp(join(root, 'client'), join(folder, 'client'), { recursive: true, filter });
   await cp(join(root, 'tsconfig.json'), join(folder, 'tsconfig.json'));
 }
 
-/** Packs the client, and installs the tarball in a new project without anything else; gives that project's folder. */
+/** Packs the client and installs only the tarball in a new project. Returns the folder of the project. */
 export async function installPacked(test: Ending): Promise<{ project: string; packed: readonly string[] }> {
   const folder = await makeFolder(test);
   await copySources(folder);
@@ -49,4 +50,13 @@ export async function installPacked(test: Ending): Promise<{ project: string; pa
   await writeFile(join(project, 'package.json'), '{ "private": true, "type": "module" }');
   await runIn(project, 'npm', 'install', join(folder, pack.filename));
   return { project, packed: pack.files.map(({ path }) => path) };
+}
+
+/** Installs the stored tarball. Returns the folder of the package. */
+export async function installKept(test: Ending): Promise<string> {
+  const project = join(await makeFolder(test), 'app');
+  await mkdir(project);
+  await writeFile(join(project, 'package.json'), '{ "private": true, "type": "module" }');
+  await runIn(project, 'npm', 'install', join(root, 'client/package', clientPackageName));
+  return join(project, 'node_modules/@animal-store/client');
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { findLinks } from '../docs/markdown.ts';
 import { startService } from '../support/service.ts';
-import { installPacked, runIn } from './packed-client.ts';
+import { installKept, installPacked, runIn } from './packed-client.ts';
 
 const { project, packed } = await installPacked({ after });
 const service = await startService({ after });
@@ -15,13 +15,25 @@ async function runProgram(name: string, source: string): Promise<string> {
   return await runIn(project, 'node', name);
 }
 
-test('the tarball holds what was built, how to use it and its license, and no source', () => {
+test('the tarball contains the build, the README and the license, but no source', () => {
   const others = packed.filter((path) => !/^dist\/[a-z0-9-]+\.(?:js|d\.ts)$/.test(path));
   assert.deepEqual(others.sort(), ['LICENSE', 'README.md', 'package.json']);
   assert.ok(packed.includes('dist/index.js') && packed.includes('dist/index.d.ts'));
 });
 
-test('what is packed says how to use it without links into the project', async () => {
+test('the stored tarball for /docs/client matches a build of the sources', async () => {
+  const kept = await installKept({ after });
+  const built = join(project, 'node_modules/@animal-store/client');
+  for (const path of packed)
+    assert.equal(
+      await readFile(join(kept, path), 'utf8'),
+      await readFile(join(built, path), 'utf8'),
+      `${path}: run "npm run client:pack"`,
+    );
+  assert.deepEqual((await readdir(join(kept, 'dist'))).sort(), (await readdir(join(built, 'dist'))).sort());
+});
+
+test('the packed README has no links into the project', async () => {
   const text = await readFile(join(project, 'node_modules/@animal-store/client/README.md'), 'utf8');
   assert.deepEqual(
     findLinks(text).filter((link) => !/^(?:#|https?:)/.test(link)),
@@ -29,7 +41,7 @@ test('what is packed says how to use it without links into the project', async (
   );
 });
 
-test('the package brings nothing else along', async () => {
+test('the package has no dependencies', async () => {
   const installed = await readdir(join(project, 'node_modules'));
   assert.deepEqual(
     installed.filter((name) => !name.startsWith('.')),
@@ -37,7 +49,7 @@ test('the package brings nothing else along', async () => {
   );
 });
 
-test('what was built names no module of a platform', async () => {
+test('the build imports no module of a platform', async () => {
   const folder = join(project, 'node_modules/@animal-store/client');
   for (const path of packed.filter((name) => name.endsWith('.js'))) {
     const text = await readFile(join(folder, path), 'utf8');
@@ -90,7 +102,7 @@ export async function use(signal: AbortSignal): Promise<bigint> {
 const compiler = join(import.meta.dirname, '../../node_modules/.bin/tsc');
 const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022', '--types', ''];
 
-test('a strict program that uses the package compiles with nothing but its own types', async () => {
+test('a strict program that uses the package compiles with only the types of the package', async () => {
   await writeFile(join(project, 'typed.ts'), typed);
   await runIn(project, compiler, ...options, '--lib', 'es2022,dom', 'typed.ts');
 });

@@ -18,27 +18,27 @@ async function collect(pets: AsyncIterable<Pet>): Promise<Pet[]> {
 }
 
 for (const categoryId of [int64Max, int64Min, 2n ** 53n + 1n, 0n])
-  test(`the category ${categoryId} is added, listed and got to the digit`, async () => {
+  test(`the category ${categoryId} is added, listed and returned exactly`, async () => {
     const added = await client.pets.create({ name: 'Rex "7"', categoryId });
     const { items } = await client.pets.list({ limit: 1 });
     const expected = { id: added.id, name: 'Rex "7"', categoryId, status: 'available' };
     assert.deepEqual([added, ...items, await client.pets.get(added.id)], [expected, expected, expected]);
   });
 
-test('a number is taken where it is exact', async () => {
+test('a number is accepted if it is exact', async () => {
   const { id, categoryId } = await client.pets.create({ name: 'Rex', categoryId: -7, status: 'sold' });
   assert.equal(categoryId, -7n);
   assert.equal((await client.pets.get(Number(id))).status, 'sold');
 });
 
-test('an animal is written as JSON as the service wrote it', async () => {
+test('an animal is written as the same JSON that the service sent', async () => {
   const pet = await client.pets.create({ name: 'Rex', categoryId: int64Max });
   const response = await service.request(apiKey, `/pets/${pet.id}`);
   assert.equal(stringifyExactJson(pet), await response.text());
   assert.deepEqual(parseExactJson(stringifyExactJson(pet)), pet);
 });
 
-test('an answer tells its request, and how the limits stand, without being in the way', async () => {
+test('an answer has the request id and the limits in a property that is not enumerable', async () => {
   const pet = await client.pets.create({ name: 'Rex', categoryId: 1 });
   const { status, requestId, rateLimit, replayed, attempts, headers } = pet.response;
   assert.deepEqual([status, replayed, attempts], [201, false, 1]);
@@ -50,7 +50,7 @@ test('an answer tells its request, and how the limits stand, without being in th
   assert.deepEqual(Object.keys(pet), ['id', 'name', 'categoryId', 'status']);
 });
 
-test('each create adds one animal, and those with one idempotency key together', async () => {
+test('each create adds one animal, and creates with the same idempotency key add one together', async () => {
   const before = await service.countPets();
   const rex = { name: 'Rex', categoryId: 1 };
   const [first, second] = [await client.pets.create(rex), await client.pets.create(rex)];
@@ -61,7 +61,7 @@ test('each create adds one animal, and those with one idempotency key together',
   assert.equal(await service.countPets(), before + 3);
 });
 
-test('an idempotency key that is null is made anew for each create', async () => {
+test('a null idempotency key makes each create generate its own', async () => {
   const before = await service.countPets();
   for (let round = 0; round < 3; round += 1) {
     const pet = await client.pets.create({ name: 'Rex', categoryId: 1 }, { idempotencyKey: null });
@@ -70,7 +70,7 @@ test('an idempotency key that is null is made anew for each create', async () =>
   assert.equal(await service.countPets(), before + 3);
 });
 
-test('a walk meets each animal that was there at its start exactly once, whatever is added meanwhile', async (t) => {
+test('a walk returns each animal that existed at its start exactly once, whatever is added meanwhile', async (t) => {
   const { importPets, createKey, ...other } = await startService(t);
   await importPets(250);
   const own = new AnimalStore({ apiKey: await createKey(), baseUrl: other.baseUrl });
@@ -84,7 +84,7 @@ test('a walk meets each animal that was there at its start exactly once, whateve
   );
 });
 
-test('a walk keeps the status, and asks for no page before it is needed', async (t) => {
+test('a walk keeps the status and requests no page before it is needed', async (t) => {
   const { importPets, createKey, ...other } = await startService(t);
   await importPets(250);
   const requests: string[] = [];
@@ -103,7 +103,7 @@ test('a walk keeps the status, and asks for no page before it is needed', async 
   assert.equal(requests.length, 1);
 });
 
-test('pages are turned one by one, and taken up again by their cursor', async (t) => {
+test('pages are read one by one and resumed by their cursor', async (t) => {
   const { importPets, createKey, ...other } = await startService(t);
   await importPets(5);
   const { pets } = new AnimalStore({ apiKey: await createKey(), baseUrl: other.baseUrl });
@@ -122,7 +122,7 @@ test('an empty store is an empty walk', async (t) => {
 });
 
 for (const publicUrl of ['https://pets.test/store/v1', 'http://other.test/v1'])
-  test(`with links to ${publicUrl} the pages are still asked of the base address`, async (t) => {
+  test(`with links to ${publicUrl} the pages are still requested from the base address`, async (t) => {
     const { importPets, createKey, ...other } = await startService(t, { PUBLIC_URL: publicUrl });
     await importPets(5);
     const asked = new Set<string>();
@@ -138,7 +138,7 @@ for (const publicUrl of ['https://pets.test/store/v1', 'http://other.test/v1'])
     assert.deepEqual([...asked], [`${other.baseUrl}/pets`]);
   });
 
-test('the key stands nowhere in what is printed of a client', () => {
+test('printing a client does not show the key', () => {
   const printed = inspect(client, { depth: 9, showHidden: true }) + JSON.stringify(client);
   assert.ok(!printed.includes(apiKey));
 });

@@ -9,9 +9,10 @@ import { makeFolder } from '../support/service.ts';
 const maxRetries = 40;
 
 for (const signal of ['SIGTERM', 'SIGKILL'] as const)
-  test(`a walk and its adds go on over a service that is ended by ${signal} and started again`, async (t) => {
+  test(`a walk and its adds continue when the service is ended by ${signal} and started again`, async (t) => {
     const folder = await makeFolder(t);
     const settings = { ENVIRONMENT: 'staging', DATABASE_URL: `sqlite:${join(folder, 'animal-store.db')}` };
+    await runProgram(['migrate'], { settings });
     const made = await runProgram(['keys', 'create', '--plan', 'business', '--json'], { settings });
     const { key: apiKey } = JSON.parse(made.stdout);
     let service = await serveInProcess(t, { settings });

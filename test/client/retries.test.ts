@@ -8,7 +8,7 @@ import { expectFailure } from './expect-failure.ts';
 
 const rex = { name: 'Rex', categoryId: 1 };
 
-/** A client, and the waits that it has told of. */
+/** A client, and the retries that it has reported. */
 async function createClient(service: TestService, options: Partial<AnimalStoreOptions> = {}) {
   const retries: Retry[] = [];
   const apiKey = options.apiKey ?? (await service.createKey());
@@ -45,7 +45,7 @@ test('a request over the limit is sent once more after Retry-After, and passes',
   assert.equal(await service.countPets(), 1);
 });
 
-test('a wait that is longer than maxWaitMs fails at once and tells how long it is', async (t) => {
+test('a wait longer than maxWaitMs fails at once with the requested wait', async (t) => {
   const service = await startService(t);
   const apiKey = await service.createKey('enterprise', { perMinute: 1, perDay: 100 });
   const { client, retries } = await createClient(service, { apiKey, maxWaitMs: 59_999 });
@@ -69,7 +69,7 @@ test('a call that waits ends as soon as it is aborted, with the reason', async (
   assert.equal(await service.countPets(), 0);
 });
 
-test('a call that is running ends when it is aborted, and one that is aborted before is not sent', async (t) => {
+test('an abort ends a running call, and a call that was aborted before is not sent', async (t) => {
   const service = await startService(t);
   const relay = await startRelay(t, service.baseUrl);
   relay.silence();
@@ -115,7 +115,7 @@ for (const afterBytes of [0, 20, 300])
     for (const { error } of retries) await expectFailure(Promise.reject(error), 'connection_failed', apiKey);
   });
 
-test('an add whose answer was lost is not sent again after the key of its attempt may be forgotten', async (t) => {
+test('an add whose answer was lost is not repeated once the service may have forgotten its key', async (t) => {
   const service = await startService(t);
   const relay = await startCuttingRelay(t, service.baseUrl);
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() });
@@ -133,7 +133,7 @@ test('an add whose answer was lost is not sent again after the key of its attemp
   assert.equal(await service.countPets(), 2);
 });
 
-test('an add that was refused by a limit is sent again however long the wait was', async (t) => {
+test('an add refused by a limit is repeated however long the wait was', async (t) => {
   const clock = createMovableClock();
   const service = await startService(t, {}, clock);
   const apiKey = await service.createKey('enterprise', { perMinute: 1, perDay: 100 });
@@ -157,7 +157,7 @@ test('an add that was refused by a limit is sent again however long the wait was
   assert.equal(pet.response.attempts, 2);
 });
 
-test('a walk goes on over answers that break off', async (t) => {
+test('a walk continues after answers that break off', async (t) => {
   const service = await startService(t);
   await service.importPets(50);
   const relay = await startCuttingRelay(t, service.baseUrl);
@@ -170,14 +170,14 @@ test('a walk goes on over answers that break off', async (t) => {
   assert.deepEqual([ids.size, retries.length], [50, 1]);
 });
 
-test('an attempt without an answer in time is sent again; with no attempt left the call has timed out', async (t) => {
+test('an attempt without an answer in time is repeated, and times out after the last one', async (t) => {
   const service = await startService(t);
   const relay = await startRelay(t, service.baseUrl);
   relay.silence();
   const options = { baseUrl: relay.url, timeoutMs: 300 };
   const { client, apiKey } = await createClient(service, { ...options, maxRetries: 0 });
   const error = await expectFailure(client.pets.list(), 'timed_out', apiKey);
-  assert.match(error.message, /^no whole answer from http:.*\/v1\/pets within 300 ms$/);
+  assert.match(error.message, /^no complete answer from http:.*\/v1\/pets within 300 ms$/);
   const onRetry = () => relay.mend();
   const patient = await createClient(service, { ...options, timeoutMs: 2_000, maxRetries: 20, onRetry });
   const pet = await patient.client.pets.create(rex);
@@ -185,7 +185,7 @@ test('an attempt without an answer in time is sent again; with no attempt left t
   assert.equal(await service.countPets(), 1);
 });
 
-test('an add whose first attempt is still running is asked for again until it is done', async (t) => {
+test('an add whose first attempt is still running is repeated until it is done', async (t) => {
   const service = await startService(t);
   const file = service.openFile();
   const codes: string[] = [];
@@ -205,7 +205,7 @@ test('an add whose first attempt is still running is asked for again until it is
   assert.equal(await service.countPets(), 1);
 });
 
-test('what would fail alike is sent once', async (t) => {
+test('a request that would fail again is sent once', async (t) => {
   const service = await startService(t);
   const { client, retries } = await createClient(service);
   await assert.rejects(client.pets.create({ ...rex, name: '' }));

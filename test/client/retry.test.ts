@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { AnimalStoreError } from '../../client/src/index.ts';
 import { planWaitMs } from '../../client/src/retry.ts';
 
-/** Failures, and the wait after each with the least and with the most of the random pause. */
+/** Failures, each with the shortest and the longest wait after it. */
 const failures: readonly (readonly [
   ConstructorParameters<typeof AnimalStoreError>,
   readonly (number | null)[],

@@ -18,6 +18,6 @@ test('the inventory counts all animals, or those of a category', async () => {
   assert.deepEqual(some, { available: 0n, pending: 1n, sold: 0n });
 });
 
-test('a category that is no int64 is refused before anything is sent', async () => {
+test('a category that is not an int64 is refused before anything is sent', async () => {
   await expectFailure(client.store.inventory({ categoryId: 1.5 }), 'invalid_argument');
 });

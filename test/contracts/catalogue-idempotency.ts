@@ -31,16 +31,16 @@ interface Setting {
   readonly database: Database;
   readonly firstAnswers: FirstAnswers;
   readonly catalogue: Catalogue;
-  /** Another instance's catalogue of the same store. */
+  /** The catalogue of another instance on the same store. */
   readonly openOther: () => Promise<Catalogue>;
   readonly addAccount: (name: string) => Promise<bigint>;
   readonly countPets: () => Promise<number>;
   readonly countRecords: () => Promise<number>;
-  /** Moves the clock of every instance. */
+  /** Advances the clocks of all instances. */
   readonly pass: (ms: number) => void;
 }
 
-/** Contract section 2, `Idempotency-Key`, as src/pets/catalogue.ts promises it, on any engine. */
+/** `Idempotency-Key` (contract section 2), as src/pets/catalogue.ts promises it, on any engine. */
 export function describeIdempotency(engine: Engine): void {
   async function prepare(t: TestContext): Promise<Setting> {
     const store = await engine.createStore(t);
@@ -89,7 +89,7 @@ export function describeIdempotency(engine: Engine): void {
       assert.equal(await countPets(), 1);
     });
 
-    test('a key whose first request has ended is replayed to all that come at once, by two instances', async (t) => {
+    test('concurrent requests at two instances get the answer of a finished first request', async (t) => {
       const { catalogue, openOther, addAccount, countPets } = await prepare(t);
       const instances = [catalogue, await openOther()];
       const once = keyed(await addAccount('a'), 'k');
@@ -99,7 +99,7 @@ export function describeIdempotency(engine: Engine): void {
       assert.equal(await countPets(), 1);
     });
 
-    test('another body under a key whose first request has ended is refused, however many come at once', async (t) => {
+    test('concurrent requests with another body are refused after the first request', async (t) => {
       const { catalogue, openOther, addAccount } = await prepare(t);
       const instances = [catalogue, await openOther()];
       const once = keyed(await addAccount('a'), 'k');
@@ -128,7 +128,7 @@ export function describeIdempotency(engine: Engine): void {
       assert.equal(await countPets(), 8);
     });
 
-    test('a key is remembered for a day to the millisecond, and stands for a new animal then', async (t) => {
+    test('a key expires after a day to the millisecond, and can then add a new animal', async (t) => {
       const { catalogue, addAccount, pass, countPets } = await prepare(t);
       const once = keyed(await addAccount('a'), 'k');
       const first = await add(catalogue, once);
@@ -143,14 +143,14 @@ export function describeIdempotency(engine: Engine): void {
       assert.equal(await countPets(), 2);
     });
 
-    test('an animal is not added where its record cannot be written', async (t) => {
+    test('an animal is not added if its record cannot be written', async (t) => {
       const { catalogue, countPets } = await prepare(t);
       const nobody = keyed(404n, 'k');
       await assert.rejects(add(catalogue, nobody));
       assert.equal(await countPets(), 0);
     });
 
-    test('a key whose first request failed may be used again', async (t) => {
+    test('a key can be used again after its first request failed', async (t) => {
       const { catalogue, store, addAccount } = await prepare(t);
       const once = keyed(1n + (await addAccount('a')), 'k');
       await assert.rejects(add(catalogue, once));
@@ -159,7 +159,7 @@ export function describeIdempotency(engine: Engine): void {
       assert.equal((await store.execute('select * from first_answers')).length, 1);
     });
 
-    test('a key whose animal was changed and taken away since is answered as at first', async (t) => {
+    test('a key gets the first answer even after its animal was changed and deleted', async (t) => {
       const { catalogue, store, addAccount, countPets } = await prepare(t);
       const once = keyed(await addAccount('a'), 'k');
       const { answer } = await catalogue.addOnce(rex, once, '/pets/');
@@ -170,7 +170,7 @@ export function describeIdempotency(engine: Engine): void {
       assert.equal(await countPets(), 0);
     });
 
-    test('a key that stands for another operation is refused, and the key itself is kept nowhere', async (t) => {
+    test('a key of another operation is refused, and the store has only its hash', async (t) => {
       const { catalogue, store, addAccount } = await prepare(t);
       const once = keyed(await addAccount('a'), 'k-that-is-kept-nowhere');
       await add(catalogue, once);
@@ -181,7 +181,7 @@ export function describeIdempotency(engine: Engine): void {
       assert.doesNotMatch(JSON.stringify(rows), /k-that-is-kept-nowhere/);
     });
 
-    test('fifty requests with one key at once, by two instances, add one animal', async (t) => {
+    test('fifty concurrent requests with one key at two instances add one animal', async (t) => {
       const { catalogue, openOther, addAccount, countPets } = await prepare(t);
       const instances = [catalogue, await openOther()];
       const once = keyed(await addAccount('a'), 'k');
@@ -196,7 +196,7 @@ export function describeIdempotency(engine: Engine): void {
       assert.equal(await countPets(), 1);
     });
 
-    test('a hundred requests with keys of their own at once, by two instances, add a hundred animals', async (t) => {
+    test('a hundred concurrent requests with different keys at two instances add a hundred animals', async (t) => {
       const { catalogue, openOther, addAccount, countPets } = await prepare(t);
       const instances = [catalogue, await openOther()];
       const accountId = await addAccount('a');
@@ -206,7 +206,7 @@ export function describeIdempotency(engine: Engine): void {
       assert.equal(await countPets(), 100);
     });
 
-    test('a sweep forgets more records than one transaction drops', async (t) => {
+    test('a sweep deletes more records than one transaction does', async (t) => {
       const { catalogue, firstAnswers, addAccount, pass, countRecords } = await prepare(t);
       const accountId = await addAccount('a');
       const addUnder = (key: string) => add(catalogue, keyed(accountId, key));
@@ -217,7 +217,7 @@ export function describeIdempotency(engine: Engine): void {
       assert.equal(await countRecords(), 0);
     });
 
-    test('a sweep forgets the records that have outlived their day, and no others', async (t) => {
+    test('a sweep deletes only the records that have expired', async (t) => {
       const { catalogue, firstAnswers, addAccount, pass, countRecords } = await prepare(t);
       const accountId = await addAccount('a');
       await add(catalogue, keyed(accountId, 'old'));

@@ -12,7 +12,7 @@ import type { Engine } from '../support/engines.ts';
 const rex: NewPet = { name: 'Rex', categoryId: 7n, status: 'available' };
 const everything: ListQuery = { limit: 100, status: null, newestId: null };
 
-/** Every kind of character that a name may hold (contract section 2). */
+/** Names with every kind of character that the rule allows (contract section 2). */
 const names = [
   ' Rex ',
   `'"\`\\$1 %_ ; --`,
@@ -24,7 +24,7 @@ const names = [
   '\u{1f408}'.repeat(255),
 ];
 
-/** What src/pets/catalogue.ts promises but for idempotency, on any engine. */
+/** The promises of src/pets/catalogue.ts, except idempotency, on any engine. */
 export function describeCatalogue(engine: Engine): void {
   async function open(t: TestContext): Promise<Catalogue> {
     const store = await engine.createStore(t);
@@ -32,7 +32,7 @@ export function describeCatalogue(engine: Engine): void {
   }
 
   describe(`one animal of the catalogue on ${engine.name}`, { skip: engine.skip }, () => {
-    test('an animal that was added is given as it was stored', async (t) => {
+    test('an added animal is returned as it was stored', async (t) => {
       const catalogue = await open(t);
       const pet = await catalogue.add(rex);
       assert.deepEqual(pet, { id: pet.id, ...rex });
@@ -46,7 +46,7 @@ export function describeCatalogue(engine: Engine): void {
       assert.equal((await catalogue.get(pet.id))?.status, 'available');
     });
 
-    test('an id that no animal has gives none', async (t) => {
+    test('an unknown id has no animal', async (t) => {
       const catalogue = await open(t);
       const pet = await catalogue.add(rex);
       for (const id of [pet.id + 1n, 0n, -pet.id, int64Min, int64Max])
@@ -88,7 +88,7 @@ export function describeCatalogue(engine: Engine): void {
       assert.deepEqual((await catalogue.list(everything)).pets, added.toReversed());
     });
 
-    test('a page holds as many as its limit, and the next begins after it', async (t) => {
+    test('a page has as many animals as its limit, and the next one starts after it', async (t) => {
       const catalogue = await open(t);
       const [first, second, third, fourth, fifth] = await addMany(catalogue, 5);
       const page = await catalogue.list({ ...everything, limit: 2 });
@@ -99,7 +99,7 @@ export function describeCatalogue(engine: Engine): void {
       assert.deepEqual(last, { pets: [first], nextNewestId: null });
     });
 
-    test('a last page that is full has none after it', async (t) => {
+    test('a full last page has no next page', async (t) => {
       const catalogue = await open(t);
       await addMany(catalogue, 4);
       const page = await catalogue.list({ ...everything, limit: 4 });
@@ -157,7 +157,7 @@ export function describeCatalogue(engine: Engine): void {
       );
     });
 
-    test('a load that breaks off adds nothing', async (t) => {
+    test('an aborted load adds nothing', async (t) => {
       const catalogue = await open(t);
       const broken = async function* () {
         yield [rex];
@@ -167,7 +167,7 @@ export function describeCatalogue(engine: Engine): void {
       assert.deepEqual((await catalogue.list(everything)).pets, []);
     });
 
-    test('a load says when its reading has ended, and nothing is there before', async (t) => {
+    test('a load reports the end of reading, and nothing is visible before', async (t) => {
       const catalogue = await open(t);
       const events: string[] = [];
       const source = async function* () {
@@ -178,7 +178,7 @@ export function describeCatalogue(engine: Engine): void {
       assert.deepEqual(events, ['0 there', 'writing']);
     });
 
-    test('the export holds every animal, oldest first', async (t) => {
+    test('the export has every animal, oldest first', async (t) => {
       const catalogue = await open(t);
       const many = Array.from({ length: 2_500 }, (_, index) => ({ ...rex, name: `Rex ${index}` }));
       await catalogue.load(inTurn([many]));
@@ -192,7 +192,7 @@ export function describeCatalogue(engine: Engine): void {
   });
 }
 
-/** Animals of each status in turn. */
+/** Animals with the statuses in turn. */
 async function addMany(catalogue: Catalogue, count: number): Promise<Pet[]> {
   const added: Pet[] = [];
   for (let index = 0; index < count; index += 1) {

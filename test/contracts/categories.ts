@@ -1,17 +1,21 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
+import type { Actor } from '../../src/audit/act.ts';
 import { type Categories, createCategories } from '../../src/categories/categories.ts';
 import { categoriesMax } from '../../src/categories/category.ts';
+import { systemClock } from '../../src/clock.ts';
 import type { AppError } from '../../src/errors.ts';
 import { int64Max, int64Min } from '../../src/int64.ts';
 import type { Engine, Store } from '../support/engines.ts';
 import { listEvents } from './overdue-holds.ts';
 
-/** What src/categories/categories.ts promises, on any engine. */
+const actor: Actor = { kind: 'key', name: 'key_3kTMd8fZq1LxW0aB' };
+
+/** The promises of src/categories/categories.ts, on any engine. */
 export function describeCategories(engine: Engine): void {
   async function prepare(t: TestContext): Promise<{ store: Store; categories: Categories }> {
     const store = await engine.createStore(t);
-    return { store, categories: createCategories(await store.open()) };
+    return { store, categories: createCategories(await store.open(), systemClock) };
   }
 
   async function listIds(categories: Categories, limit: number): Promise<bigint[]> {
@@ -26,51 +30,91 @@ export function describeCategories(engine: Engine): void {
   }
 
   describe(`the categories on ${engine.name}`, { skip: engine.skip }, () => {
-    test('a category is new once, is renamed, and is gone once', async (t) => {
+    test('a category is created, renamed and deleted once each', async (t) => {
       const { store, categories } = await prepare(t);
-      assert.deepEqual(await categories.put({ id: 3n, name: 'Dogs' }), { isNew: true });
-      assert.deepEqual(await categories.put({ id: 3n, name: 'D\u00f6gs' }), { isNew: false });
-      assert.deepEqual(await categories.put({ id: 3n, name: 'D\u00f6gs' }), { isNew: false });
+      assert.deepEqual(await categories.put({ id: 3n, name: 'Dogs' }, actor), { isNew: true });
+      assert.deepEqual(await categories.put({ id: 3n, name: 'D\u00f6gs' }, actor), { isNew: false });
+      assert.deepEqual(await categories.put({ id: 3n, name: 'D\u00f6gs' }, actor), { isNew: false });
       assert.deepEqual(
         (await categories.list(5, null)).categories.map((one) => ({ ...one })),
         [{ id: 3n, name: 'D\u00f6gs' }],
       );
-      await categories.remove(3n);
-      await assert.rejects(categories.remove(3n), { code: 'not_found' });
+      await categories.remove(3n, actor);
+      await assert.rejects(categories.remove(3n, actor), { code: 'not_found' });
       const types = (await listEvents(store)).map((event) => event.split(' ')[0]);
       assert.deepEqual(types, ['category.updated', 'category.updated', 'category.deleted']);
     });
 
-    test('they are listed in the order of their ids, any int64, in pages of any length', async (t) => {
+    test('categories are listed by id, any int64, in pages of any length', async (t) => {
       const { categories } = await prepare(t);
       const ids = [int64Min, -5n, 0n, 1n, 2n ** 53n + 1n, int64Max];
-      for (const id of ids.toReversed()) await categories.put({ id, name: `c${id}` });
+      for (const id of ids.toReversed()) await categories.put({ id, name: `c${id}` }, actor);
       for (const limit of [1, 2, 5, 6, 100]) assert.deepEqual(await listIds(categories, limit), ids);
     });
 
-    test('at most 10,000 are added, however many are added at once, and names change at the limit too', async (t) => {
+    test('at most 10,000 exist, even after concurrent adds, and names can change at the limit', async (t) => {
       const { store, categories } = await prepare(t);
-      const other = createCategories(await store.open());
+      const other = createCategories(await store.open(), systemClock);
       await store.execute(
         `with recursive numbers (id) as (select 1 union all select id + 1 from numbers where id < ${categoriesMax - 5n})
           insert into categories select id, 'c' from numbers`,
       );
       const outcomes = await Promise.allSettled(
         Array.from({ length: 20 }, (_, n) =>
-          (n % 2 === 0 ? categories : other).put({ id: 20_000n + BigInt(n), name: 'n' }),
+          (n % 2 === 0 ? categories : other).put({ id: 20_000n + BigInt(n), name: 'n' }, actor),
         ),
       );
       const refused = outcomes.filter(({ status }) => status === 'rejected') as PromiseRejectedResult[];
       assert.equal(refused.length, 15);
       for (const { reason } of refused) assert.equal((reason as AppError).code, 'limit_reached');
-      assert.deepEqual(await categories.put({ id: 1n, name: 'one' }), { isNew: false });
-      await categories.remove(1n);
-      assert.deepEqual(await categories.put({ id: -1n, name: 'other' }), { isNew: true });
+      assert.deepEqual(await categories.put({ id: 1n, name: 'one' }, actor), { isNew: false });
+      await categories.remove(1n, actor);
+      assert.deepEqual(await categories.put({ id: -1n, name: 'other' }, actor), { isNew: true });
     });
 
-    test('of many that add one category at once, one adds it', async (t) => {
+    test('each change is in the audit log with its actor, unless nothing differs', async (t) => {
+      const { store, categories } = await prepare(t);
+      await categories.put({ id: 3n, name: 'Dogs' }, actor);
+      await categories.put({ id: 3n, name: 'Dogs' }, actor);
+      await categories.put({ id: 3n, name: 'Hounds' }, actor);
+      await categories.remove(3n, actor);
+      await assert.rejects(categories.remove(3n, actor));
+      const rows = await store.execute(
+        'select actor_kind, actor, action, subject, account_id, before, after from audit order by id',
+      );
+      assert.deepEqual(
+        rows.map((row) => Object.values(row as object)),
+        [
+          ['category.changed', null, '{"name":"Dogs"}'],
+          ['category.changed', '{"name":"Dogs"}', '{"name":"Hounds"}'],
+          ['category.deleted', '{"name":"Hounds"}', null],
+        ].map(([action, before, after]) => ['key', actor.name, action, '3', null, before, after]),
+      );
+    });
+
+    test('concurrent renames of a category form a chain in the audit log', async (t) => {
+      const { store, categories } = await prepare(t);
+      const other = createCategories(await store.open(), systemClock);
+      await Promise.all(
+        Array.from({ length: 20 }, (_, n) =>
+          (n % 2 === 0 ? categories : other).put({ id: 1n, name: `n${n}` }, actor),
+        ),
+      );
+      const rows = (await store.execute('select before, after from audit order by id')) as {
+        before: string | null;
+        after: string;
+      }[];
+      assert.deepEqual(
+        rows.map(({ before }) => before),
+        [null, ...rows.slice(0, -1).map(({ after }) => after)],
+      );
+    });
+
+    test('one of many concurrent requests creates a category', async (t) => {
       const { categories } = await prepare(t);
-      const put = await Promise.all(Array.from({ length: 10 }, () => categories.put({ id: 1n, name: 'a' })));
+      const put = await Promise.all(
+        Array.from({ length: 10 }, () => categories.put({ id: 1n, name: 'a' }, actor)),
+      );
       assert.equal(put.filter(({ isNew }) => isNew).length, 1);
     });
   });

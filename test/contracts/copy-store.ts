@@ -17,10 +17,10 @@ const account = {
   createdAtMs: 1n,
 };
 
-/** What src/storage/transfer/copy-store.ts promises, from any engine to any. */
+/** The promises of src/storage/transfer/copy-store.ts, between all engines. */
 export function describeCopy(from: Engine, to: Engine): void {
   describe(`moving a store from ${from.name} to ${to.name}`, { skip: from.skip || to.skip }, () => {
-    test('takes every row of every table, to the digit and to the byte', async (t) => {
+    test('copies every row of every table exactly', async (t) => {
       const [source, target] = [await from.createStore(t), await to.createStore(t)];
       const original = await source.open();
       await fillStore(original);
@@ -31,7 +31,7 @@ export function describeCopy(from: Engine, to: Engine): void {
       assert.equal(rows.pets, 12_000);
     });
 
-    test('takes ids past 2^53 to the digit', async (t) => {
+    test('copies ids beyond 2^53 exactly', async (t) => {
       const [source, target] = [await from.createStore(t), await to.createStore(t)];
       const original = await source.open();
       const last = 2n ** 62n;
@@ -43,7 +43,7 @@ export function describeCopy(from: Engine, to: Engine): void {
       assert.equal(await addPet(copy), last + 2n);
     });
 
-    test('has no id given again, not even that of an animal that is gone', async (t) => {
+    test('never reuses an id, not even that of a deleted animal', async (t) => {
       const [source, target] = [await from.createStore(t), await to.createStore(t)];
       const original = await source.open();
       await addPet(original);
@@ -57,7 +57,7 @@ export function describeCopy(from: Engine, to: Engine): void {
       assert.equal(second?.id, (first?.id ?? 0n) + 1n);
     });
 
-    test('gives no id again that the target gave before it was emptied', async (t) => {
+    test('never reuses an id that the target assigned before it was emptied', async (t) => {
       const [source, target] = [await from.createStore(t), await to.createStore(t)];
       await addPet(await source.open());
       const before = await target.open();
@@ -68,7 +68,7 @@ export function describeCopy(from: Engine, to: Engine): void {
       assert.equal(await addPet(await target.open()), 6n);
     });
 
-    test('puts secrets and counts in the place of those of a new store', async (t) => {
+    test('replaces the secrets and counts of a new store', async (t) => {
       const [source, target] = [await from.createStore(t), await to.createStore(t)];
       const original = await source.open();
       const before = await target.open();
@@ -80,7 +80,7 @@ export function describeCopy(from: Engine, to: Engine): void {
       assert.deepEqual(await copy.read(selectSubjects, {}), []);
     });
 
-    test('is refused where the target has an animal, and leaves it as it was', async (t) => {
+    test('is refused if the target has an animal, and leaves it unchanged', async (t) => {
       const [source, target] = [await from.createStore(t), await to.createStore(t)];
       await fillStore(await source.open());
       const copy = await target.open();
@@ -90,14 +90,14 @@ export function describeCopy(from: Engine, to: Engine): void {
       assert.deepEqual(await readContents(copy), before);
     });
 
-    test('is refused where the target has an account', async (t) => {
+    test('is refused if the target has an account', async (t) => {
       const [source, target] = [await from.createStore(t), await to.createStore(t)];
       await source.open();
       await (await target.open()).run(insertAccount, account);
       await assert.rejects(copyStore(source.url, target.url), isLine(/is not empty/));
     });
 
-    test('is refused while the target is served, and leaves it as it was', async (t) => {
+    test('is refused while a service uses the target, and leaves it unchanged', async (t) => {
       const [source, target] = [await from.createStore(t), await to.createStore(t)];
       await fillStore(await source.open());
       const copy = await target.open();
@@ -108,11 +108,14 @@ export function describeCopy(from: Engine, to: Engine): void {
       release();
     });
 
-    test('is refused where the source has not the schema of this program', async (t) => {
+    test('is refused if the source does not have the schema of this program', async (t) => {
       const [source, target] = [await from.createStore(t), await to.createStore(t)];
       await source.open();
       await source.execute(`insert into schema_migrations values ('9999-later', '2030-01-01T00:00:00.000Z')`);
-      await assert.rejects(copyStore(source.url, target.url), isLine(/has not the schema of this release/));
+      await assert.rejects(
+        copyStore(source.url, target.url),
+        isLine(/does not have the schema of this release/),
+      );
     });
 
     test('changes nothing in the source', async (t) => {
@@ -125,7 +128,7 @@ export function describeCopy(from: Engine, to: Engine): void {
       assert.equal(await addPet(original), 12_001n);
     });
 
-    test('tells how many rows of all have been moved, and then checked', async (t) => {
+    test('reports how many of the rows it has moved, and then checked', async (t) => {
       const [source, target] = [await from.createStore(t), await to.createStore(t)];
       await fillStore(await source.open());
       const told: string[] = [];

@@ -12,9 +12,9 @@ const startMs = Date.UTC(2027, 0, 2, 12);
 
 const addressesMax = 3;
 
-/** What src/limits/memory/counter-store.ts promises, on any engine. */
+/** The promises of src/limits/memory/counter-store.ts, on any engine. */
 export function describeCounterStore(engine: Engine): void {
-  /** A store whose process can be started anew; the last one is then as if killed. */
+  /** A store for counters that can restart. The process before a restart ends as by a kill. */
   async function open(t: Pick<TestContext, 'after'>) {
     const store = await engine.createStore(t);
     const database = await store.open();
@@ -35,7 +35,7 @@ export function describeCounterStore(engine: Engine): void {
   }
 
   describe(`keeping counts in ${engine.name}`, { skip: engine.skip }, () => {
-    test('both windows go on where they were after a restart', async (t) => {
+    test('both windows continue after a restart', async (t) => {
       const { start, time } = await open(t);
       const before = await start();
       for (let sent = 0; sent < 40; sent += 1) before.take(1);
@@ -55,7 +55,7 @@ export function describeCounterStore(engine: Engine): void {
       assert.equal(after.takeFromAddress().minuteUsed, 2);
     });
 
-    test('readers of the documentation go on where they were after a restart, apart from addresses', async (t) => {
+    test('windows of readers of the documentation continue after a restart, apart from those of addresses', async (t) => {
       const { start } = await open(t);
       const before = await start();
       before.takeFrom('reader:192.0.2.7');
@@ -65,7 +65,7 @@ export function describeCounterStore(engine: Engine): void {
       assert.equal(after.takeFromAddress().dayUsed, 1);
     });
 
-    test('addresses that have made room for others leave the store, too', async (t) => {
+    test('evicted addresses are deleted from the store, too', async (t) => {
       const { start, time, countRows } = await open(t);
       const process = await start();
       for (let hour = 0; hour < 3; hour += 1, time.nowMs += hourMs) {
@@ -75,7 +75,7 @@ export function describeCounterStore(engine: Engine): void {
       assert.equal(await countRows('usage_windows'), addressesMax);
     });
 
-    test('addresses make room in the order in which their days opened after a restart, too', async (t) => {
+    test('addresses are evicted in the order of their days, also after a restart', async (t) => {
       const { start, time } = await open(t);
       const before = await start();
       for (const name of ['c', 'b', 'a']) {
@@ -93,7 +93,7 @@ export function describeCounterStore(engine: Engine): void {
       assert.equal(after.ledgers.addresses.get('address:c'), undefined);
     });
 
-    test('strikes and bans go on where they were after a restart', async (t) => {
+    test('refusals and bans continue after a restart', async (t) => {
       const { start, time } = await open(t);
       let process = await start();
       for (let sent = 0; sent < 119; sent += 1) process.take(1);
@@ -111,7 +111,7 @@ export function describeCounterStore(engine: Engine): void {
       assert.equal(process.take(1).bannedUntilMs, time.nowMs + 2 * minuteMs);
     });
 
-    test('a kill loses what came after the last flush, and nothing else', async (t) => {
+    test('a kill loses only the counts after the last flush', async (t) => {
       const { start } = await open(t);
       const killed = await start();
       for (let sent = 0; sent < 10; sent += 1) killed.take(1);
@@ -120,7 +120,7 @@ export function describeCounterStore(engine: Engine): void {
       assert.equal((await start()).take(1).dayUsed, 11);
     });
 
-    test('a restart brings back nothing that is over', async (t) => {
+    test('a restart does not restore what has expired', async (t) => {
       const { start, time } = await open(t);
       const before = await start();
       for (let sent = 0; sent < 61; sent += 1) before.take(1);
@@ -130,7 +130,7 @@ export function describeCounterStore(engine: Engine): void {
       assert.deepEqual([ledgers.accounts.size, ledgers.keys.size], [0, 0]);
     });
 
-    test('a minute window that outlives its day comes back', async (t) => {
+    test('a minute window that outlives its day is restored', async (t) => {
       const { start, time } = await open(t);
       const before = await start();
       before.take(1);
@@ -142,7 +142,7 @@ export function describeCounterStore(engine: Engine): void {
       assert.deepEqual([minuteUsed, dayUsed], [2, 1]);
     });
 
-    test('a full minute window comes back, too, when it is written after its day was closed', async (t) => {
+    test('a full minute window is restored even if it was written after the end of its day', async (t) => {
       const { start, time, countRows } = await open(t);
       let process = await start();
       const takeBoth = () => [process.take(1).verdict, process.takeFromAddress().verdict];
@@ -160,7 +160,7 @@ export function describeCounterStore(engine: Engine): void {
       assert.equal(await countRows('usage_windows'), 0);
     });
 
-    test('more subjects than one run reads come back, each with its own count', async (t) => {
+    test('more subjects than one read returns are restored, each with its own count', async (t) => {
       const { start } = await open(t);
       const before = await start();
       const subjects = 10_500;
@@ -171,7 +171,7 @@ export function describeCounterStore(engine: Engine): void {
       for (let id = 0; id < subjects; id += 1) assert.equal(after.take(id).minuteUsed, (id % 3) + 2);
     });
 
-    test('a flush writes what has changed and nothing else', async (t) => {
+    test('a flush writes only what has changed', async (t) => {
       const { start, database } = await open(t);
       let writes = 0;
       const counting: Database = {
@@ -189,7 +189,7 @@ export function describeCounterStore(engine: Engine): void {
       assert.equal(writes, 1);
     });
 
-    test('a flush that is asked for while one is running writes what came meanwhile', async (t) => {
+    test('a flush during another one writes what has changed meanwhile', async (t) => {
       const { start } = await open(t);
       const process = await start();
       process.take(1);
@@ -202,7 +202,7 @@ export function describeCounterStore(engine: Engine): void {
       assert.deepEqual([after.take(1).dayUsed, after.take(2).dayUsed], [3, 2]);
     });
 
-    test('a flush that fails says so and leaves all for the next', async (t) => {
+    test('a failed flush throws and leaves all changes for the next', async (t) => {
       const { start, database } = await open(t);
       let failures = 2;
       const failing: Database = {
@@ -223,7 +223,7 @@ export function describeCounterStore(engine: Engine): void {
       for (let id = 0; id < 600; id += 1) assert.equal(after.take(id, `key-${id}`).dayUsed, 60);
     });
 
-    test('rows that are over are dropped, a bounded number a flush', async (t) => {
+    test('a flush deletes a bounded number of expired rows', async (t) => {
       const { start, time, countRows } = await open(t);
       const process = await start();
       for (let id = 0; id < 1_500; id += 1) process.take(id);
@@ -238,7 +238,7 @@ export function describeCounterStore(engine: Engine): void {
       assert.equal(process.ledgers.accounts.size, 0);
     });
 
-    test('rows that a clock ahead of time has left keep nobody out for longer than a window', async (t) => {
+    test('rows from a clock ahead of time refuse nobody for longer than a window', async (t) => {
       const { start, time } = await open(t);
       time.nowMs = startMs + 1_000 * dayMs;
       const ahead = await start();

@@ -3,13 +3,13 @@ import type { Usage } from '../../src/limits/rules/decision.ts';
 import type { Limits } from '../../src/plans/plan.ts';
 
 /**
- * The rules of contract section 6 written the slow way: it keeps every request and works all out anew from them. Plain
- * data, so that a copy is a structured clone.
+ * The rules of contract section 6 in the slowest and simplest form: it keeps every request and recomputes everything.
+ * It is plain data, so that a structured clone copies it.
  */
 export interface Model {
-  /** When requests of a subject were counted. */
+  /** The times at which requests of a subject were counted. */
   readonly countedAtMs: Map<string, number[]>;
-  /** When requests of a key were refused, and its bans, oldest first. */
+  /** The times at which requests of a key were refused, and its bans, oldest first. */
   readonly refusedAtMs: Map<string, number[]>;
   readonly bans: Map<string, { beganAtMs: number; lengthMs: number }[]>;
 }
@@ -24,7 +24,7 @@ export function createModel(): Model {
   return { countedAtMs: new Map(), refusedAtMs: new Map(), bans: new Map() };
 }
 
-/** What a request would be answered, were it sent then and nothing before it. */
+/** The answer to a request, if it is the next one. */
 export function foresee(model: Model, { subject, limits, keyId }: ModelRequest, atMs: number) {
   const ban = model.bans.get(keyId ?? '')?.at(-1);
   if (ban !== undefined && atMs < ban.beganAtMs + ban.lengthMs) return 'banned';

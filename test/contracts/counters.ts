@@ -8,20 +8,20 @@ import type { Usage } from '../../src/limits/rules/decision.ts';
 import type { Limits } from '../../src/plans/plan.ts';
 import { createModel, takeFromModel } from './counters-model.ts';
 
-/** A kind of counters that the contract is run on. */
+/** A kind of counters that the contract tests. */
 export interface CountersEngine {
   readonly name: string;
-  /** Why its tests cannot be run here; false where they can. */
+  /** The reason why this machine cannot run its tests; false if it can. */
   readonly skip: string | false;
-  /** `addressesMax` as the program has it unless it is named. */
+  /** Without `addressesMax`, the default of the program. */
   createCounters(test: Pick<TestContext, 'after'>, addressesMax?: number): Promise<Counters>;
 }
 
 const free: Limits = { perMinute: 60, perDay: 1_000 };
 
-/** What src/limits/counters.ts promises of any counters. */
+/** The promises of src/limits/counters.ts, for any counters. */
 export function describeCounters(engine: CountersEngine): void {
-  /** One account with two keys, on a clock of its own. */
+  /** One account with two keys, and a clock. */
   async function open(t: Pick<TestContext, 'after'>) {
     const counters = await engine.createCounters(t);
     const subject = `account:${randomUUID()}`;
@@ -31,24 +31,24 @@ export function describeCounters(engine: CountersEngine): void {
     const take = async (atMs: number, limits = free, key: string | null = keyId) =>
       counters.take(subject, limits, key, startMs + atMs);
 
-    /** Sends requests at one moment, in their order; gives the last answer. */
+    /** Sends requests at one time, in order. Returns the last answer. */
     async function send(count: number, atMs: number, limits = free, key = keyId): Promise<Usage> {
       const usages = await Promise.all(Array.from({ length: count }, () => take(atMs, limits, key)));
       return usages.at(-1) ?? assert.fail('nothing was sent');
     }
 
-    /** Fills the day of a plan of one request, then has requests refused until the key is banned. */
+    /** Uses up the day of a plan of one request, then sends requests until the key is banned. */
     async function provokeBan(atMs: number): Promise<Usage> {
       return send((await take(atMs, once)).verdict === 'passed' ? 60 : 59, atMs, once);
     }
-    return { counters, subject, startMs, take, send, provokeBan, otherKey: randomUUID() };
+    return { counters, subject, keyId, startMs, take, send, provokeBan, otherKey: randomUUID() };
   }
 
   const once: Limits = { perMinute: 1, perDay: 1 };
 
   describe(`counting windows with ${engine.name}`, { skip: engine.skip }, () => {
     for (const limits of [free, { perMinute: 300, perDay: 10_000 }, { perMinute: 7, perDay: 10 }])
-      test(`of 1,000 requests at once exactly ${limits.perMinute} pass`, async (t) => {
+      test(`exactly ${limits.perMinute} of 1,000 concurrent requests pass`, async (t) => {
         const { take } = await open(t);
         const usages = await Promise.all(Array.from({ length: 1_000 }, () => take(0, limits)));
         const passed = usages.filter(({ verdict }) => verdict === 'passed');
@@ -59,7 +59,7 @@ export function describeCounters(engine: CountersEngine): void {
         );
       });
 
-    test('a request counts in both windows, which open with it', async (t) => {
+    test('the first request opens both windows and counts in both', async (t) => {
       const { take, startMs } = await open(t);
       assert.deepEqual(await take(0), {
         verdict: 'passed',
@@ -89,21 +89,21 @@ export function describeCounters(engine: CountersEngine): void {
       assert.equal((await take(dayMs, limits)).verdict, 'passed');
     });
 
-    test('a request that the minute refuses spends nothing of the day', async (t) => {
+    test('a request refused by the minute does not count in the day', async (t) => {
       const { send } = await open(t);
       await send(60, 0);
       const { verdict, minuteUsed, dayUsed } = await send(20, 1);
       assert.deepEqual([verdict, minuteUsed, dayUsed], ['refused', 60, 60]);
     });
 
-    test('a request that the day refuses opens no minute', async (t) => {
+    test('a request refused by the day opens no minute window', async (t) => {
       const { take } = await open(t);
       await take(0, once);
       const { verdict, minuteUsed, minuteEndsAtMs } = await take(minuteMs, once);
       assert.deepEqual([verdict, minuteUsed, minuteEndsAtMs], ['refused', 0, 0]);
     });
 
-    test('a minute window may outlive the day window that it was counted with', async (t) => {
+    test('a minute window may outlive the day window that opened with it', async (t) => {
       const { take } = await open(t);
       await take(0);
       await take(dayMs - 1);
@@ -117,14 +117,14 @@ export function describeCounters(engine: CountersEngine): void {
       assert.equal((await take(0, free, otherKey)).verdict, 'refused');
     });
 
-    test('subjects have windows of their own', async (t) => {
+    test('each subject has its own windows', async (t) => {
       const { counters, send, startMs } = await open(t);
       await send(60, 0);
       const usage = await counters.take(`account:${randomUUID()}`, free, 'another', startMs);
       assert.deepEqual([usage.verdict, usage.minuteUsed], ['passed', 1]);
     });
 
-    test('what was used stays used when a plan changes', async (t) => {
+    test('the used requests stay counted when a plan changes', async (t) => {
       const { take, send } = await open(t);
       await send(60, 0);
       const lowered = await take(0, { perMinute: 10, perDay: 20 });
@@ -133,14 +133,14 @@ export function describeCounters(engine: CountersEngine): void {
       assert.deepEqual([raised.verdict, raised.minuteUsed], ['passed', 61]);
     });
 
-    test('a clock that is set back keeps nobody out for longer than a window', async (t) => {
+    test('a clock that is set back refuses nobody for longer than a window', async (t) => {
       const { take, send } = await open(t);
       await send(60, dayMs);
       assert.equal((await take(0)).verdict, 'refused');
       assert.equal((await take(minuteMs)).verdict, 'passed');
     });
 
-    test('looking at an address counts nothing', async (t) => {
+    test('a look at an address counts nothing', async (t) => {
       const { counters, subject, take, startMs } = await open(t);
       assert.equal((await counters.peek(subject, startMs)).minuteUsed, 0);
       await take(0, free, null);
@@ -162,7 +162,7 @@ export function describeCounters(engine: CountersEngine): void {
       assert.equal((await take(10 + minuteMs)).verdict, 'passed');
     });
 
-    test('a plan of more than 60 a minute has as many refused first', async (t) => {
+    test('a plan with more than 60 requests a minute allows as many refusals before a ban', async (t) => {
       const { take, send } = await open(t);
       const pro = { perMinute: 300, perDay: 10_000 };
       await send(300, 0, pro);
@@ -170,7 +170,7 @@ export function describeCounters(engine: CountersEngine): void {
       assert.notEqual((await take(0, pro)).bannedUntilMs, 0);
     });
 
-    test('a refused request is held against its key for 60 s', async (t) => {
+    test('a refused request counts towards a ban for 60 s', async (t) => {
       const { take, send } = await open(t);
       await take(0, once);
       await send(59, 0, once);
@@ -179,7 +179,7 @@ export function describeCounters(engine: CountersEngine): void {
       assert.notEqual((await take(2 * minuteMs - 1, once)).bannedUntilMs, 0);
     });
 
-    test('a request during a ban counts nowhere and does not lengthen it', async (t) => {
+    test('a request during a ban is not counted and does not extend the ban', async (t) => {
       const { take, send, provokeBan, startMs } = await open(t);
       await provokeBan(0);
       const { verdict, dayUsed, bannedUntilMs } = await send(500, 30 * secondMs);
@@ -187,14 +187,43 @@ export function describeCounters(engine: CountersEngine): void {
       assert.equal((await take(minuteMs)).verdict, 'passed');
     });
 
-    test('a request during a ban is no strike', async (t) => {
+    test('a request during a ban does not count towards the next ban', async (t) => {
       const { send, provokeBan } = await open(t);
       await provokeBan(0);
       await send(500, minuteMs - 1, once);
       assert.equal((await send(59, minuteMs, once)).bannedUntilMs, 0);
     });
 
-    test('the other keys of a banned account go on', async (t) => {
+    test('a lifted ban is over at once, and the next one is a minute again', async (t) => {
+      const { counters, subject, keyId, take, provokeBan, startMs } = await open(t);
+      await provokeBan(0);
+      await provokeBan(minuteMs);
+      assert.equal((await take(minuteMs, once)).bannedUntilMs, startMs + 3 * minuteMs);
+      await counters.lift(subject, keyId);
+      assert.deepEqual([(await take(minuteMs, once)).verdict], ['refused']);
+      const { bannedUntilMs } = await provokeBan(minuteMs + 1);
+      assert.equal(bannedUntilMs, startMs + minuteMs + 1 + minuteMs);
+    });
+
+    test('lifting the ban of a key without a ban changes nothing', async (t) => {
+      const { counters, subject, keyId, take } = await open(t);
+      await take(0);
+      await counters.lift(subject, keyId);
+      assert.equal((await take(0)).minuteUsed, 2);
+    });
+
+    test('a look at an account counts nothing and shows both windows', async (t) => {
+      const { counters, subject, take, startMs } = await open(t);
+      const look = async (atMs: number) => counters.look(subject, startMs + atMs);
+      const unopened = { minuteUsed: 0, minuteEndsAtMs: 0, dayUsed: 0, dayEndsAtMs: 0 };
+      assert.partialDeepStrictEqual(await look(0), { verdict: 'passed', ...unopened });
+      await take(0);
+      const both = { minuteUsed: 1, minuteEndsAtMs: startMs + minuteMs, dayUsed: 1 };
+      for (let count = 0; count < 2; count += 1) assert.partialDeepStrictEqual(await look(1), both);
+      assert.partialDeepStrictEqual(await look(minuteMs), { minuteUsed: 0, minuteEndsAtMs: 0, dayUsed: 1 });
+    });
+
+    test('the other keys of the account of a banned key still work', async (t) => {
       const { take, send, otherKey } = await open(t);
       await send(60 + 60, 0);
       assert.equal((await take(minuteMs - 1, free)).verdict, 'banned');
@@ -202,7 +231,7 @@ export function describeCounters(engine: CountersEngine): void {
       assert.equal((await take(minuteMs, free, otherKey)).verdict, 'passed');
     });
 
-    test('each ban within a day of the last is twice as long, up to an hour', async (t) => {
+    test('each ban within a day of the last one is twice as long, up to an hour', async (t) => {
       const { provokeBan, startMs } = await open(t);
       const seconds: number[] = [];
       for (let atMs = 0; seconds.length < 8; ) {
@@ -237,7 +266,7 @@ export function describeCounters(engine: CountersEngine): void {
       assert.deepEqual([verdict, bannedUntilMs], ['refused', 0]);
     });
 
-    test('a clock that is set back begins a ban anew at most', async (t) => {
+    test('a clock that is set back restarts a ban at most once', async (t) => {
       const { provokeBan, take } = await open(t);
       await provokeBan(dayMs);
       assert.equal((await take(0)).verdict, 'banned');
@@ -247,7 +276,7 @@ export function describeCounters(engine: CountersEngine): void {
 
   describeFullTable(engine);
 
-  test(`whatever comes when, ${engine.name} counts as the rules say`, { skip: engine.skip }, async (t) => {
+  test(`${engine.name} counts every random sequence as the rules say`, { skip: engine.skip }, async (t) => {
     const counters = await engine.createCounters(t);
     await fc.assert(
       fc.asyncProperty(fc.array(burst, { minLength: 1, maxLength: 12 }), async (bursts) => {
@@ -270,13 +299,13 @@ export function describeCounters(engine: CountersEngine): void {
   });
 }
 
-/** What is promised once all places of addresses are taken. */
+/** The promises after all places of addresses are taken. */
 function describeFullTable(engine: CountersEngine): void {
   const limits: Limits = { perMinute: 3, perDay: 5 };
   const places = 160;
   const newcomers = Array.from({ length: 20 }, (_, index) => `newcomer-${index}`);
 
-  /** Counters whose places were all taken at the time 0, by strangers who have spent what the others share, too. */
+  /** Counters whose places were all taken at the time 0, by strangers who have also used up the shared count. */
   async function open(t: Pick<TestContext, 'after'>, kind = 'address') {
     const counters = await engine.createCounters(t, places);
     const startMs = Date.now();
@@ -333,7 +362,7 @@ function describeFullTable(engine: CountersEngine): void {
       }
     });
 
-    test('are told the count that their next request counts in', async (t) => {
+    test('see the count to which their next request is added', async (t) => {
       const { take, peek, verdicts } = await open(t);
       const expectTold = async (name: string, atMs: number) => {
         const told = await peek(name, atMs);

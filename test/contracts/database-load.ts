@@ -16,7 +16,7 @@ const selectAccounts = statement<Record<never, never>>()((query) =>
   query.selectFrom('accounts').select(['name', 'per_minute', 'per_day']),
 );
 
-/** What src/storage/database.ts promises of `load`, on any engine. */
+/** The promises of `load` in src/storage/database.ts, on any engine. */
 export function describeLoad(engine: Engine): void {
   describe(`loading rows into ${engine.name}`, { skip: engine.skip }, () => {
     test('rows are added in the order in which they come, and counted', async (t) => {
@@ -30,7 +30,7 @@ export function describeLoad(engine: Engine): void {
       );
     });
 
-    test('ids past 2^53 are given to the digit', async (t) => {
+    test('ids beyond 2^53 are returned exactly', async (t) => {
       const store = await engine.createStore(t);
       const database = await store.open();
       await setLastPetId(store.url, 2n ** 62n);
@@ -42,7 +42,7 @@ export function describeLoad(engine: Engine): void {
       );
     });
 
-    test('no rows are none', async (t) => {
+    test('a load of no rows adds none', async (t) => {
       const database = await (await engine.createStore(t)).open();
       assert.equal(await database.load('pets', columns, inTurn([])), 0);
       assert.equal(await database.load('pets', columns, inTurn([[], []])), 0);
@@ -81,7 +81,7 @@ export function describeLoad(engine: Engine): void {
       assert.deepEqual(Array.from(row?.value ?? []), Array.from(bytes));
     });
 
-    test('an error of the source adds nothing and is passed on as it is', async (t) => {
+    test('an error of the source adds nothing and is rethrown', async (t) => {
       const database = await (await engine.createStore(t)).open();
       const error = new Error('line 3 is bad');
       const failing = async function* () {
@@ -92,14 +92,14 @@ export function describeLoad(engine: Engine): void {
       assert.equal(await countPets(database), 0);
     });
 
-    test('a row that the table refuses leaves it as it was', async (t) => {
+    test('a row that the table refuses leaves the table unchanged', async (t) => {
       const database = await (await engine.createStore(t)).open();
       const batches = [pets(0, 10), [...pets(10, 10), ['Rex', 1n, 'lost', 0n]]];
       await assert.rejects(database.load('pets', columns, inTurn(batches)), /constraint/);
       assert.equal(await countPets(database), 0);
     });
 
-    test('the table is touched when the source has been read to its end, and not before', async (t) => {
+    test('rows are written only after the source was read to its end', async (t) => {
       const database = await (await engine.createStore(t)).open();
       const events: string[] = [];
       const source = async function* () {
@@ -113,7 +113,7 @@ export function describeLoad(engine: Engine): void {
       assert.equal(await countPets(database), 20);
     });
 
-    test('others write while the source is being read', async (t) => {
+    test('others can write while the source is read', async (t) => {
       const database = await (await engine.createStore(t)).open();
       const source = async function* () {
         yield pets(0, 10);

@@ -11,10 +11,10 @@ import { insertWindow, selectSubjects } from './window-rows.ts';
 const rex = { name: 'Rex', categoryId: 1n, status: 'sold' } as const;
 const order = { name: 'a', plan: 'free', perMinute: null, perDay: null, openHolds: null, createdAtMs: 0n };
 
-/** What opening a store promises, and the ids that it assigns, on any engine. */
+/** Opening a store and assigning ids, on any engine. */
 export function describeOpening(engine: Engine): void {
   describe(`opening ${engine.name}`, { skip: engine.skip }, () => {
-    test('ten instances that start at once on an empty store all come up', async (t) => {
+    test('ten instances that start at once on an empty store all start', async (t) => {
       const store = await engine.createStore(t);
       const instances = await Promise.all(Array.from({ length: 10 }, () => store.open()));
       await Promise.all(
@@ -23,7 +23,7 @@ export function describeOpening(engine: Engine): void {
       for (const database of instances) assert.equal((await database.read(selectSubjects, {})).length, 10);
     });
 
-    test('what was written is there when the store is opened again', async (t) => {
+    test('a reopened store has what was written', async (t) => {
       const store = await engine.createStore(t);
       const first = await store.open();
       await first.run(insertWindow, { subject: 'a', used: 1n });
@@ -32,7 +32,7 @@ export function describeOpening(engine: Engine): void {
       assert.equal((await second.read(selectSubjects, {})).length, 1);
     });
 
-    test('a schema that is newer than the program stops the start with one line', async (t) => {
+    test('a schema newer than the program stops the start with one line', async (t) => {
       const store = await engine.createStore(t);
       await (await store.open()).close();
       await store.execute(`insert into schema_migrations values ('9999-later', '2030-01-01T00:00:00.000Z')`);
@@ -43,7 +43,7 @@ export function describeOpening(engine: Engine): void {
       });
     });
 
-    test('instances that run already go on when the schema becomes newer', async (t) => {
+    test('running instances continue when the schema becomes newer', async (t) => {
       const store = await engine.createStore(t);
       const database = await store.open();
       const catalogue = openCatalogue(database, Date.now);

@@ -12,7 +12,7 @@ describeDatabase(postgres);
 describeLoad(postgres);
 describeOpening(postgres);
 
-test('tables of the same names in another schema are no business of the store', {
+test('the store ignores tables of the same names in another schema', {
   skip: postgres.skip,
 }, async (t) => {
   const store = await postgres.createStore(t);
@@ -24,7 +24,7 @@ test('tables of the same names in another schema are no business of the store', 
   assert.equal(await again.load('pets', ['name', 'category_id', 'status', 'is_owned'], rexes()), 1);
 });
 
-test('a store is found again where it is, whatever schema has come before it in the path', {
+test('a store is found in its schema, even if another schema now precedes it in the path', {
   skip: postgres.skip,
 }, async (t) => {
   const store = await postgres.createStore(t);
@@ -36,7 +36,7 @@ test('a store is found again where it is, whatever schema has come before it in 
   await assert.rejects(store.open(), /newer than this program/);
 });
 
-test('a load has no time limit, whatever the database sets for others', {
+test('a load has no timeout, whatever the database sets', {
   skip: postgres.skip,
 }, async (t) => {
   const store = await postgres.createStore(t);
@@ -51,7 +51,7 @@ test('a load has no time limit, whatever the database sets for others', {
   assert.equal(await database.load('pets', ['name', 'category_id', 'status', 'is_owned'], rexes()), 1);
 });
 
-test('of a load whose connection is lost as it is written, it is told that its outcome is not known', {
+test('a load fails with OutcomeUnknownError if its connection is lost during the commit', {
   skip: postgres.skip,
 }, async (t) => {
   const store = await postgres.createStore(t);
@@ -65,7 +65,7 @@ test('of a load whose connection is lost as it is written, it is told that its o
   );
 });
 
-test('of a load that the server refuses, it is told why', { skip: postgres.skip }, async (t) => {
+test('a load that the server refuses fails with the reason', { skip: postgres.skip }, async (t) => {
   const database = await (await postgres.createStore(t)).open();
   async function* broken() {
     yield [['Rex', 1n, 'lost', 0n]];

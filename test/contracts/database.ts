@@ -16,12 +16,12 @@ import {
 } from './window-rows.ts';
 import { addAndReadWindow, addAndThrow, addIfAlone, addPet, addWindows, countUp } from './works.ts';
 
-/** What src/storage/database.ts promises of `read`, `run`, `transact` and `close`, on any engine. */
+/** The promises of `read`, `run`, `transact` and `close` in src/storage/database.ts, on any engine. */
 export function describeDatabase(engine: Engine): void {
   const open = async (t: TestContext) => (await engine.createStore(t)).open();
 
   describe(`reading and running one statement on ${engine.name}`, { skip: engine.skip }, () => {
-    test('a read gives the rows of its statement, and none where there are none', async (t) => {
+    test('a read returns the rows of its statement, or none', async (t) => {
       const database = await open(t);
       assert.equal((await database.read(selectUsed, { subject: 'a' })).length, 0);
       await database.run(insertWindow, { subject: 'a', used: 1n });
@@ -30,7 +30,7 @@ export function describeDatabase(engine: Engine): void {
       assert.deepEqual(await readSubjects(database), ['a', 'b']);
     });
 
-    test('a read sees what another instance has just written', async (t) => {
+    test('a read sees what another instance has committed', async (t) => {
       const store = await engine.createStore(t);
       const [one, other] = await Promise.all([store.open(), store.open()]);
       assert.equal((await other.read(selectUsed, { subject: 'a' })).length, 0);
@@ -38,14 +38,14 @@ export function describeDatabase(engine: Engine): void {
       assert.equal(await readUsed(other, 'a'), 1n);
     });
 
-    test('what an engine in this process reads within the call is what a read gives', async (t) => {
+    test('a synchronous read of an engine in this process returns the same as a read', async (t) => {
       const database = await open(t);
       await database.run(insertWindow, { subject: 'a', used: 1n });
       const rows = await database.read(selectUsed, { subject: 'a' });
       assert.deepEqual(database.readNow?.(selectUsed, { subject: 'a' }) ?? rows, rows);
     });
 
-    test('run gives the rows that its statement returns', async (t) => {
+    test('run returns the rows of its statement', async (t) => {
       const database = await open(t);
       const [row] = await database.run(insertWindow, { subject: 'a', used: 1n });
       assert.equal(row?.subject, 'a');
@@ -84,7 +84,7 @@ export function describeDatabase(engine: Engine): void {
         assert.deepEqual(Array.from(row.value), Array.from(value));
       });
 
-    test('a row holds each column under its name, and shares nothing with another', async (t) => {
+    test('a row has each column under its name, and shares nothing with another row', async (t) => {
       const database = await open(t);
       const expected: unknown[] = [];
       for (const name of ['Rex', 'Bo']) {
@@ -99,7 +99,7 @@ export function describeDatabase(engine: Engine): void {
       assert.deepEqual(await database.read(selectOldest, { afterId: 0n, count: 2n }), expected);
     });
 
-    test('rows that are added at the same time are each stored under the id that they get', async (t) => {
+    test('each of many concurrent inserts is stored under its returned id', async (t) => {
       const database = await open(t);
       const names = Array.from({ length: 150 }, (_, index) => `Rex ${index}`);
       const added = await Promise.all(names.map((name) => database.run(insertPet, available(name))));
@@ -109,7 +109,7 @@ export function describeDatabase(engine: Engine): void {
       }
     });
 
-    test('of rows that are added at the same time only the one that breaks a rule is refused', async (t) => {
+    test('of concurrent inserts, only the one that breaks a rule is refused', async (t) => {
       const database = await open(t);
       const statuses = Array.from({ length: 20 }, (_, index) => (index === 7 ? 'lost' : 'sold'));
       const added = await Promise.allSettled(
@@ -128,7 +128,7 @@ export function describeDatabase(engine: Engine): void {
     });
 
     for (const status of ['pending', 'lost'])
-      test(`what is handed over at once is each answered by what it did (one wants to be ${status})`, async (t) => {
+      test(`each of several calls made at once gets its own result (one with the status ${status})`, async (t) => {
         const database = await open(t);
         const add = (name: string) => database.run(insertPet, available(name));
         const results = await Promise.allSettled([
@@ -154,14 +154,14 @@ export function describeDatabase(engine: Engine): void {
         assert.equal(stored.length, status === 'lost' ? 5 : 6);
       });
 
-    test('a broken unique key is told as such, and adds nothing', async (t) => {
+    test('a violated unique key is reported as such, and adds nothing', async (t) => {
       const database = await open(t);
       await database.run(insertWindow, { subject: 'a', used: 1n });
       await assert.rejects(database.run(insertWindow, { subject: 'a', used: 2n }), isUniqueViolation);
       assert.equal(await readUsed(database, 'a'), 1n);
     });
 
-    test('a mistake in a statement is passed on as the fault of the program that it is', async (t) => {
+    test('a mistake in a statement is reported as a bug, not as an unavailable store', async (t) => {
       const database = await open(t);
       const isMistake = (error: unknown) =>
         error instanceof Error && !(error instanceof AppError) && !isUniqueViolation(error);
@@ -171,7 +171,7 @@ export function describeDatabase(engine: Engine): void {
   });
 
   describe(`transactions on ${engine.name}`, { skip: engine.skip }, () => {
-    test('a work sees its own writes, and its result is given when they are there for all', async (t) => {
+    test('a work sees its own writes, and resolves when all can see them', async (t) => {
       const database = await open(t);
       const used = await database.transact(addAndReadWindow, { subject: 'a', used: 1n });
       assert.equal(used, 1n);
@@ -204,7 +204,7 @@ export function describeDatabase(engine: Engine): void {
         assert.deepEqual(await readSubjects(database), []);
       });
 
-    test('a work with a step that fails leaves nothing of it', async (t) => {
+    test('a work with a failed step leaves nothing', async (t) => {
       const database = await open(t);
       const failing = database.transact(addWindows, [
         { subject: 'a', used: 1n },
@@ -214,7 +214,7 @@ export function describeDatabase(engine: Engine): void {
       assert.deepEqual(await readSubjects(database), []);
     });
 
-    test('works that fail do no harm to those beside them', async (t) => {
+    test('failed works do not affect concurrent ones', async (t) => {
       const database = await open(t);
       const add = (index: number) => {
         const window = { subject: `window ${index}`, used: BigInt(index) };
@@ -230,7 +230,7 @@ export function describeDatabase(engine: Engine): void {
       assert.equal((await readSubjects(database)).length, 20);
     });
 
-    test('works that read what others write are as if they came one after the other', async (t) => {
+    test('works that read what others write are serializable', async (t) => {
       const store = await engine.createStore(t);
       const instances = await Promise.all([store.open(), store.open()]);
       await instances[0].run(insertWindow, { subject: 'a', used: 0n });
@@ -240,7 +240,7 @@ export function describeDatabase(engine: Engine): void {
       assert.equal(await readUsed(instances[0], 'a'), 30n);
     });
 
-    test('of two works that each write what the other reads, one sees what the other wrote', async (t) => {
+    test('of two works that each write what the other reads, one sees the write of the other', async (t) => {
       const store = await engine.createStore(t);
       const instances = await Promise.all([store.open(), store.open()]);
       await Promise.all([
@@ -250,7 +250,7 @@ export function describeDatabase(engine: Engine): void {
       assert.equal((await readSubjects(instances[0])).length, 1);
     });
 
-    test('a read beside works sees all of each or nothing of it', async (t) => {
+    test('a read sees all or nothing of each concurrent work', async (t) => {
       const database = await open(t);
       const addPair = (index: number) =>
         database.transact(addWindows, [
@@ -268,7 +268,7 @@ export function describeDatabase(engine: Engine): void {
   });
 
   describe(`closing ${engine.name}`, { skip: engine.skip }, () => {
-    test('what was handed over before is done', async (t) => {
+    test('earlier calls are completed', async (t) => {
       const store = await engine.createStore(t);
       const database = await store.open();
       const adds = Array.from({ length: 50 }, (_, index) =>
@@ -279,7 +279,7 @@ export function describeDatabase(engine: Engine): void {
       assert.equal((await readSubjects(await store.open())).length, 50);
     });
 
-    test('what comes afterwards is refused as unavailable, and closing again does nothing', async (t) => {
+    test('later calls are refused as unavailable, and a second close does nothing', async (t) => {
       const database = await open(t);
       await database.close();
       await database.close();

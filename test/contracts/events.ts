@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
+import type { Actor } from '../../src/audit/act.ts';
 import { createCategories } from '../../src/categories/categories.ts';
+import { systemClock } from '../../src/clock.ts';
 import { AppError, type ErrorCode } from '../../src/errors.ts';
 import { createEventIds } from '../../src/events/event-ids.ts';
 import type { EventReader } from '../../src/events/event-reader.ts';
@@ -15,9 +17,10 @@ import type { Engine } from '../support/engines.ts';
 
 import { openShop } from './order-shop.ts';
 
+const actor: Actor = { kind: 'command', name: 'mira' };
 const ids = createEventIds(Buffer.alloc(32));
 
-/** Sees everything. */
+/** A reader of everything. */
 const manager: EventReader = { accountId: 0n, seesPets: true, seesOrders: 'all' };
 
 interface ShownEvent {
@@ -35,17 +38,17 @@ async function openFeedShop(t: TestContext, engine: Engine) {
   const feed = createFeed(database, tail);
   const catalogue = createCatalogue(database, createFirstAnswers(database, Date.now));
 
-  /** What a reader is shown of a page, once all that is committed has its position. */
+  /** A page as its reader sees it, after all committed events have a position. */
   async function show(reader = manager, query: Partial<FeedQuery> = {}) {
     await sequenceEvents(database);
     const page = await feed.read({ start: 'oldest', limit: 100, ...query }, reader);
     return { ...page, shown: JSON.parse(writeEvents(page.events, reader, ids)) as ShownEvent[] };
   }
   const types = async (reader?: EventReader) => (await show(reader)).shown.map(({ type }) => type);
-  return { ...shop, tail, feed, catalogue, categories: createCategories(database), show, types };
+  return { ...shop, tail, feed, catalogue, categories: createCategories(database, systemClock), show, types };
 }
 
-/** Every event behind a position, page by page. */
+/** Every event after a position, page by page. */
 async function walk(feed: Feed, reader: EventReader, limit: number): Promise<bigint[]> {
   const met: bigint[] = [];
   for (let start: FeedQuery['start'] = 'oldest'; ; ) {
@@ -60,22 +63,22 @@ async function readEnd(feed: Feed): Promise<bigint> {
   return (await feed.read({ start: 'now', limit: 1 }, manager)).next;
 }
 
-/** What the store is told of events, as an operator would write it. */
+/** The SQL that makes all events older. */
 const setAge = (ms: number) => `update events set at_ms = at_ms - ${ms}`;
 
 export function describeEvents(engine: Engine): void {
   describe(`the feed over ${engine.name}`, { skip: engine.skip }, () => {
-    test('tells of every change, its object after it, and the former values of changed fields', async (t) => {
+    test('has an event for each change, with the new object and the former values of changed fields', async (t) => {
       const { catalogue, categories, show } = await openFeedShop(t, engine);
       const big = 9_223_372_036_854_775_807n;
       const { id } = await catalogue.add({ name: 'Rex "é" 猫', categoryId: 1n });
       await catalogue.change(id, { name: 'Max' }, null);
       await catalogue.change(id, { status: 'pending', name: 'Max' }, null);
       await catalogue.remove(id, null);
-      await categories.put({ id: 7n, name: 'Dogs' });
-      await categories.put({ id: 7n, name: 'Dogs' });
-      await categories.put({ id: 7n, name: 'Hounds' });
-      await categories.remove(7n);
+      await categories.put({ id: 7n, name: 'Dogs' }, actor);
+      await categories.put({ id: 7n, name: 'Dogs' }, actor);
+      await categories.put({ id: 7n, name: 'Hounds' }, actor);
+      await categories.remove(7n, actor);
       await catalogue.add({ name: 'Big', categoryId: big });
       const { shown, events } = await show();
       const pet = { id: Number(id), name: 'Max', categoryId: 1 };
@@ -100,7 +103,7 @@ export function describeEvents(engine: Engine): void {
       );
     });
 
-    test('tells of an order what its operations show, after what it does to its animal', async (t) => {
+    test('shows an order as its operations do, after the event of its animal', async (t) => {
       const { orders, show, place, addBuyer, addPet } = await openFeedShop(t, engine);
       const buyer = await addBuyer();
       const order = await place(buyer, await addPet(), { reference: 'A-1' });
@@ -124,7 +127,7 @@ export function describeEvents(engine: Engine): void {
       assert.equal(own.shown.at(0)?.data['reference'], 'A-1');
     });
 
-    test('shows each reader what its scopes and its account let it see', async (t) => {
+    test('shows each reader the events that its scopes and its account allow', async (t) => {
       const { types, place, addBuyer, addPet } = await openFeedShop(t, engine);
       const [one, other] = [await addBuyer(), await addBuyer()];
       for (const buyer of [one, other]) await place(buyer, await addPet());
@@ -141,7 +144,7 @@ export function describeEvents(engine: Engine): void {
       assert.equal((await types()).length, 6);
     });
 
-    test('pages of any size give every event once, in one order', async (t) => {
+    test('pages of any size have every event once, in the same order', async (t) => {
       const { database, feed, addPet } = await openFeedShop(t, engine);
       for (let count = 0; count < 25; count += 1) await addPet();
       await sequenceEvents(database, 7);
@@ -154,7 +157,7 @@ export function describeEvents(engine: Engine): void {
       for (const limit of [1, 5, 24, 25, 26]) assert.deepEqual(await walk(feed, manager, limit), all);
     });
 
-    test('the next page begins behind what its reader may not see', async (t) => {
+    test('the next page starts after events that its reader may not see', async (t) => {
       const { database, feed, addPet } = await openFeedShop(t, engine);
       const reader = { accountId: 1n, seesPets: false, seesOrders: 'own' } as const;
       for (let count = 0; count < 30; count += 1) await addPet();
@@ -163,7 +166,7 @@ export function describeEvents(engine: Engine): void {
       assert.deepEqual(page, { events: [], next: await readEnd(feed) });
     });
 
-    test('begins with nothing, whose end is before the first event', async (t) => {
+    test('is empty at first, with its end before the first event', async (t) => {
       const { feed, show, addPet } = await openFeedShop(t, engine);
       for (const start of ['oldest', 'now', 0n] as const)
         assert.deepEqual(await feed.read({ start, limit: 1 }, manager), { events: [], next: 0n });
@@ -171,7 +174,7 @@ export function describeEvents(engine: Engine): void {
       assert.equal((await show(manager, { start: 0n })).events.length, 1);
     });
 
-    test('refuses a position that was never given out', async (t) => {
+    test('refuses a position that the feed never had', async (t) => {
       const { feed, show, addPet } = await openFeedShop(t, engine);
       await addPet();
       const { next } = await show();
@@ -181,7 +184,7 @@ export function describeEvents(engine: Engine): void {
       );
     });
 
-    test('forgets what is older than 30 days, in steps, and tells whoever has missed something', async (t) => {
+    test('deletes events after 30 days, in steps, and refuses a reader that has missed some', async (t) => {
       const { store, database, feed, show, addPet } = await openFeedShop(t, engine);
       for (let count = 0; count < 10; count += 1) await addPet();
       const { events: old } = await show();
@@ -200,7 +203,7 @@ export function describeEvents(engine: Engine): void {
         );
     });
 
-    test('a feed whose events are all gone goes on from its end', async (t) => {
+    test('a feed continues from its end after all its events are deleted', async (t) => {
       const { store, database, feed, show, addPet } = await openFeedShop(t, engine);
       await addPet();
       const { next } = await show();
@@ -212,7 +215,7 @@ export function describeEvents(engine: Engine): void {
       assert.equal((await show(manager, { start: next })).events.length, 1);
     });
 
-    test('an event that is 30 days old keeps none before it, and one that is younger keeps all behind it', async (t) => {
+    test('an event of 30 days is deleted with all before it, and a younger one keeps all after it', async (t) => {
       const { store, database, show, addPet } = await openFeedShop(t, engine);
       for (let count = 0; count < 3; count += 1) await addPet();
       const { events } = await show();
@@ -259,7 +262,7 @@ function describeWaiting(engine: Engine): void {
     assert.equal(tail.count(), 0);
   });
 
-  test('a page that has waited goes on where it ended, however many events came at once', async (t) => {
+  test('a page that has waited continues at its position, however many events came at once', async (t) => {
     const { database, feed, tail, addPet } = await openFeedShop(t, engine);
     await addPet();
     await sequenceEvents(database);
@@ -273,7 +276,7 @@ function describeWaiting(engine: Engine): void {
     assert.deepEqual([first.events.length, rest.events.length], [2, 3]);
   });
 
-  test('a wait ends with an empty page once its client has gone, and once the service ends', async (t) => {
+  test('a wait ends with an empty page when its client disconnects, and when the service stops', async (t) => {
     const { feed, tail } = await openFeedShop(t, engine);
     const from = await start(feed);
     const leaving = createLeaver();
@@ -289,7 +292,7 @@ function describeWaiting(engine: Engine): void {
     assert.equal(tail.count(), 0);
   });
 
-  test('a key that is revoked while its request waits is shown no event', async (t) => {
+  test('a key that is revoked during its wait gets no event', async (t) => {
     const { store, database, feed, tail, addPet, addBuyer } = await openFeedShop(t, engine);
     const { accountId } = await addBuyer();
     const bytes = engine.name === 'SQLite' ? `x'00'` : `'\\x00'`;
@@ -306,7 +309,7 @@ function describeWaiting(engine: Engine): void {
   });
 }
 
-/** A client that goes away. */
+/** A client that disconnects. */
 function createLeaver() {
   const listeners: (() => void)[] = [];
   return {

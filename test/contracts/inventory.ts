@@ -15,7 +15,7 @@ export function describeInventory(engine: Engine): void {
     return { store, database, catalogue: openCatalogue(database, Date.now) };
   }
 
-  /** Compares the inventory with the animals that are there, before and after changes are added up. */
+  /** Compares the inventory with the animals in the store, before and after the changes are folded in. */
   async function expectCounted(store: Store, database: Database): Promise<void> {
     for (const fold of [async () => undefined, () => foldInventory(database)]) {
       await fold();
@@ -37,13 +37,13 @@ export function describeInventory(engine: Engine): void {
   }
 
   describe(`the inventory on ${engine.name}`, { skip: engine.skip }, () => {
-    test('of an empty store is nothing', async (t) => {
+    test('of an empty store is zero', async (t) => {
       const { store, database } = await open(t);
       await expectCounted(store, database);
       assert.equal((await createInventory(database)(null)).available, 0n);
     });
 
-    test('counts every change of animals, by whomever', async (t) => {
+    test('counts every change of animals by any program', async (t) => {
       const { store, database, catalogue } = await open(t);
       for (const status of ['available', 'available', 'pending', 'sold'] as const)
         for (const categoryId of [1n, 2n, int64Max]) await catalogue.add({ name: 'Rex', categoryId, status });
@@ -61,7 +61,7 @@ export function describeInventory(engine: Engine): void {
       }
     });
 
-    test('counts what is loaded, and nothing of a load that fails', async (t) => {
+    test('counts loaded animals, and nothing of a failed load', async (t) => {
       const { store, database, catalogue } = await open(t);
       async function* batches(isBroken: boolean) {
         yield Array.from({ length: 500 }, (_, at) => ({ name: 'Rex', categoryId: BigInt(at % 3) }));
@@ -72,7 +72,7 @@ export function describeInventory(engine: Engine): void {
       await expectCounted(store, database);
     });
 
-    test('is exact beside instances that write and add up at once', async (t) => {
+    test('is exact during concurrent writes and folds', async (t) => {
       const { store, database, catalogue } = await open(t);
       const other = await store.open();
       const adds = Array.from({ length: 60 }, (_, at) =>

@@ -10,7 +10,7 @@ import type { PlanName } from '../../src/plans/plan.ts';
 import type { Database } from '../../src/storage/database.ts';
 import type { Engine, Store } from '../support/engines.ts';
 
-/** An order as a text of JSON has it. */
+/** An order as JSON. */
 export interface ShownOrder {
   readonly id: bigint;
   readonly petId: bigint;
@@ -22,21 +22,23 @@ export interface ShownOrder {
   readonly account?: string;
 }
 
-/** A store that sells, of one test's own. */
+/** A store with animals for sale, for one test. */
 export interface Shop {
   readonly store: Store;
   readonly database: Database;
   readonly orders: Orders;
-  /** The orders as another instance has them. */
+  /** The orders of another instance. */
   openOther(address?: string): Promise<Orders>;
   addPet(status?: string): Promise<bigint>;
+  /** Adds several available animals at once. */
+  addPets(count: number): Promise<bigint[]>;
   /** A key of a new account. */
   addBuyer(plan?: PlanName): Promise<OrderReader>;
-  /** Places an order and gives it. */
+  /** Places an order and returns it. */
   place(reader: OrderReader, petId: bigint, rest?: Partial<CompleteOrder>): Promise<ShownOrder>;
-  /** Ends the holds of some orders, or of all, by moving their end to the past. */
+  /** Makes the holds of some or all orders overdue. */
   endHolds(...ids: bigint[]): Promise<void>;
-  /** The statuses of an animal and of its orders, the newest first, as their rows have them. */
+  /** The statuses of an animal and of its orders, newest first, as the store has them. */
   readRows(petId: bigint): Promise<string>;
   /** The events since the last call, as `type status`. */
   takeEvents(): Promise<string[]>;
@@ -45,7 +47,7 @@ export interface Shop {
 const hour = 3_600_000;
 const maybe = { reference: null, holdMs: hour };
 
-/** Opens a shop over a store of an engine. */
+/** Opens a shop on a store of an engine. */
 export async function openShop(t: TestContext, engine: Engine): Promise<Shop> {
   const store = await engine.createStore(t);
   const database = await store.open();
@@ -63,6 +65,12 @@ export async function openShop(t: TestContext, engine: Engine): Promise<Shop> {
       const [row] = await database.run(insertPet, { name: 'Rex', categoryId: 1n, status });
       assert.ok(row);
       return row.id;
+    },
+
+    async addPets(count) {
+      const rows = Array<string>(count).fill(`('Rex', 1, 'available', 0)`);
+      const text = `insert into pets (name, category_id, status, is_owned) values ${rows.join()} returning id`;
+      return (await store.execute(text)).map((row) => BigInt((row as { id: bigint }).id));
     },
 
     async addBuyer(plan = 'business') {
@@ -120,7 +128,7 @@ export function readOrder({ answer }: { readonly answer: { readonly body: string
   return parseExactJson(answer.body) as ShownOrder;
 }
 
-/** The same key may act on the orders of all accounts. */
+/** The same key with the scope to act on the orders of all accounts. */
 export function asManager({ accountId }: OrderReader): OrderReader {
   return { accountId, isManager: true };
 }
@@ -135,7 +143,7 @@ export function keyed({ accountId }: OrderReader, key: string, body = 'body'): I
   };
 }
 
-/** Every event in its order, wherever it stands. */
+/** Every event in order, whether it has a position yet or not. */
 async function listEvents(store: Store): Promise<string[]> {
   const events: string[] = [];
   for (const table of ['events', 'event_outbox'])

@@ -9,7 +9,7 @@ import { asManager, keyed, openShop, readOrder, type Shop } from './order-shop.t
 const hold = { holdMs: 3_600_000, reference: null };
 const actions: readonly OrderAction[] = ['complete', 'cancel', 'return'];
 
-/** How an order comes to each state; an overdue hold is one that no sweeper has closed. */
+/** How an order reaches each state. No sweeper has closed an overdue hold. */
 const states: Readonly<Record<OrderStatus | 'overdue', (shop: Shop, id: bigint) => Promise<unknown>>> = {
   reserved: async () => undefined,
   overdue: (shop, id) => shop.endHolds(id),
@@ -21,7 +21,7 @@ const states: Readonly<Record<OrderStatus | 'overdue', (shop: Shop, id: bigint) 
 };
 const manager = { accountId: 0n, isManager: true };
 
-/** What each action does to each state: the status that it leads to, or the code of its refusal. */
+/** For each action and state: the next status, or the code of the refusal. */
 const outcomes: Readonly<Record<keyof typeof states, readonly [string, string, string]>> = {
   reserved: ['completed', 'cancelled', 'order_closed'],
   overdue: ['order_expired', 'order_closed', 'order_closed'],
@@ -47,7 +47,7 @@ async function outcomeOf(done: Promise<{ readonly status: string }>): Promise<st
 /** Contract section 12, as src/orders/orders.ts promises it, on any engine. */
 export function describeOrders(engine: Engine): void {
   describe(`orders on ${engine.name}`, { skip: engine.skip }, () => {
-    test('an order takes an available animal, and is shown as it was placed', async (t) => {
+    test('an order takes an available animal, and is returned as it was placed', async (t) => {
       const shop = await openShop(t, engine);
       const buyer = await shop.addBuyer();
       const petId = await shop.addPet();
@@ -61,7 +61,7 @@ export function describeOrders(engine: Engine): void {
       assert.deepEqual(await shop.takeEvents(), ['pet.updated pending', 'order.reserved reserved']);
     });
 
-    test('an animal that is not available, or not there, is not taken, and nothing is written', async (t) => {
+    test('an unavailable or unknown animal is not taken, and nothing is written', async (t) => {
       const shop = await openShop(t, engine);
       const buyer = await shop.addBuyer();
       const pets = [await shop.addPet('pending'), await shop.addPet('sold'), await shop.addPet()];
@@ -75,7 +75,7 @@ export function describeOrders(engine: Engine): void {
       assert.equal(await shop.readRows(taken), 'pending owned, reserved');
     });
 
-    test('every action does to an order of every state what it should, and else nothing', async (t) => {
+    test('every action on every state has exactly its documented effect', async (t) => {
       const shop = await openShop(t, engine);
       const buyer = await shop.addBuyer();
       for (const [state, reach] of Object.entries(states))
@@ -112,7 +112,7 @@ export function describeOrders(engine: Engine): void {
       assert.equal(await shop.readRows(petId), 'pending, returned, cancelled');
     });
 
-    test('a hold is over from its end on, whoever asks for it, and no sweeper is waited for', async (t) => {
+    test('a hold is over at its end for every reader, without a sweep', async (t) => {
       const shop = await openShop(t, engine);
       const buyer = await shop.addBuyer();
       const petId = await shop.addPet();
@@ -126,7 +126,7 @@ export function describeOrders(engine: Engine): void {
       assert.deepEqual([await list('reserved'), await list('expired')], [[], [id]]);
     });
 
-    test('the sweep closes what is over in the order of its end, and nothing else', async (t) => {
+    test('the sweep closes only overdue holds, in the order of their ends', async (t) => {
       const shop = await openShop(t, engine);
       const buyer = await shop.addBuyer();
       const placed = [];
@@ -155,7 +155,7 @@ export function describeOrders(engine: Engine): void {
       );
     });
 
-    test('an order for an animal whose hold is over closes that first, in the same transaction', async (t) => {
+    test('an order for an animal with an overdue hold first closes the hold, in the same transaction', async (t) => {
       const shop = await openShop(t, engine);
       const [first, second] = [await shop.addBuyer(), await shop.addBuyer()];
       const petId = await shop.addPet();
@@ -172,7 +172,7 @@ export function describeOrders(engine: Engine): void {
       assert.equal(await shop.readRows(petId), 'pending owned, reserved, expired');
     });
 
-    test('what belongs to another account is not there, but for a manager', async (t) => {
+    test('orders of another account do not exist, except for a manager', async (t) => {
       const shop = await openShop(t, engine);
       const [owner, other] = [await shop.addBuyer(), await shop.addBuyer()];
       const { id } = await shop.place(owner, await shop.addPet());
@@ -186,6 +186,20 @@ export function describeOrders(engine: Engine): void {
         ['buyer 1'],
       );
       assert.equal((await shop.orders.close('complete', id, asManager(other))).account, 'buyer 1');
+    });
+
+    test('only a manager may filter by another account', async (t) => {
+      const shop = await openShop(t, engine);
+      const [owner, other] = [await shop.addBuyer(), await shop.addBuyer()];
+      const { id } = await shop.place(owner, await shop.addPet());
+      await shop.place(other, await shop.addPet());
+      const ofOwner = { ofAccount: owner.accountId };
+      const shown = await listAll(shop.orders, asManager(other), ofOwner);
+      assert.deepEqual(
+        shown.map((order) => [order.id, order.account]),
+        [[id, 'buyer 1']],
+      );
+      assert.deepEqual(await listAll(shop.orders, other, ofOwner), await listAll(shop.orders, other));
     });
 
     test('a list is filtered by status, animal and reference together, newest first, page by page', async (t) => {
@@ -223,7 +237,7 @@ export function describeOrders(engine: Engine): void {
       }
     });
 
-    test('of 30 orders for one animal at once exactly one is placed, by whichever instance', async (t) => {
+    test('exactly one of 30 concurrent orders for one animal is placed, across instances', async (t) => {
       const shop = await openShop(t, engine);
       const instances = [shop.orders, await shop.openOther()];
       const buyers = await Promise.all(Array.from({ length: 3 }, () => shop.addBuyer()));
@@ -247,7 +261,7 @@ export function describeOrders(engine: Engine): void {
       }
     });
 
-    test('of complete, cancel and expiry at once exactly one happens', async (t) => {
+    test('exactly one of concurrent complete, cancel and expiry happens', async (t) => {
       const shop = await openShop(t, engine);
       const other = await shop.openOther();
       const buyer = await shop.addBuyer();
@@ -295,7 +309,44 @@ export function describeOrders(engine: Engine): void {
       assert.equal(open.length, 1);
     });
 
-    test('an Enterprise account may name its own limit, and a manager has none', async (t) => {
+    test('each plan has its own limit of open holds', async (t) => {
+      const shop = await openShop(t, engine);
+      for (const [plan, openHoldsMax] of [
+        ['free', 5],
+        ['pro', 25],
+        ['business', 100],
+        ['enterprise', 100],
+      ] as const) {
+        const buyer = await shop.addBuyer(plan);
+        const [petId, ...others] = await shop.addPets(openHoldsMax + 1);
+        const rows = others.slice(1).map((id) => `(${buyer.accountId}, ${id}, 'reserved', 0, 9000000000000)`);
+        await shop.store.execute(
+          `insert into orders (account_id, pet_id, status, created_at_ms, expires_at_ms) values ${rows.join()}`,
+        );
+        assert.equal(await outcomeOf(shop.place(buyer, others[0] as bigint)), 'reserved', plan);
+        assert.equal(await outcomeOf(shop.place(buyer, petId as bigint)), 'limit_reached', plan);
+        assert.equal(await shop.readRows(petId as bigint), 'available');
+      }
+    });
+
+    test('an owned animal that is set to available in the database is not sold again', async (t) => {
+      const shop = await openShop(t, engine);
+      const buyer = await shop.addBuyer();
+      for (const reach of [states.reserved, states.completed]) {
+        const petId = await shop.addPet();
+        const { id } = await shop.place(buyer, petId);
+        await reach(shop, id);
+        // Only the index stops a writer that bypasses the condition.
+        await shop.store.execute(`update pets set status = 'available', is_owned = 0 where id = ${petId}`);
+        await shop.takeEvents();
+        assert.equal(await outcomeOf(shop.place(buyer, petId)), 'pet_unavailable');
+        assert.deepEqual(await shop.takeEvents(), []);
+        const owners = `select id from orders where pet_id = ${petId} and status in ('reserved', 'completed')`;
+        assert.equal((await shop.store.execute(owners)).length, 1);
+      }
+    });
+
+    test('an Enterprise account may set its own limit, and a manager has none', async (t) => {
       const shop = await openShop(t, engine);
       const buyer = await shop.addBuyer('enterprise');
       await shop.store.execute(`update accounts set open_holds = 2 where id = ${buyer.accountId}`);
@@ -307,7 +358,7 @@ export function describeOrders(engine: Engine): void {
       assert.equal(await place(asManager(buyer)), 'reserved');
     });
 
-    test('an Idempotency-Key gives the first answer again, byte for byte, whatever has happened since', async (t) => {
+    test('an Idempotency-Key returns the first answer byte for byte, whatever has happened since', async (t) => {
       const shop = await openShop(t, engine);
       const buyer = await shop.addBuyer();
       const petId = await shop.addPet();
@@ -322,7 +373,31 @@ export function describeOrders(engine: Engine): void {
       assert.deepEqual(await shop.takeEvents(), []);
     });
 
-    test('a refused order leaves its Idempotency-Key free', async (t) => {
+    test('an order is not placed if the record of its Idempotency-Key cannot be written', async (t) => {
+      const shop = await openShop(t, engine);
+      const buyer = await shop.addBuyer();
+      const petId = await shop.addPet();
+      await shop.takeEvents();
+      const nobody = keyed({ accountId: 404n, isManager: false }, 'k');
+      await assert.rejects(shop.orders.place({ ...hold, petId }, buyer, nobody));
+      assert.equal(await shop.readRows(petId), 'available');
+      assert.deepEqual(await shop.takeEvents(), []);
+    });
+
+    test('a returned order has the time of its return, and a second return changes nothing', async (t) => {
+      const shop = await openShop(t, engine);
+      const buyer = await shop.addBuyer();
+      const petId = await shop.addPet();
+      const { id } = await shop.place(buyer, petId);
+      await shop.orders.close('complete', id, buyer);
+      // The sale is in the past.
+      await shop.store.execute(`update orders set created_at_ms = 1, closed_at_ms = 2 where id = ${id}`);
+      const returned = await shop.orders.close('return', id, asManager(buyer));
+      assert.ok(returned.closedAt !== undefined && Date.parse(returned.closedAt) > 2);
+      assert.deepEqual(await shop.orders.close('return', id, asManager(buyer)), returned);
+    });
+
+    test('the Idempotency-Key of a refused order can be used again', async (t) => {
       const shop = await openShop(t, engine);
       const buyer = await shop.addBuyer();
       const petId = await shop.addPet('sold');
@@ -332,7 +407,7 @@ export function describeOrders(engine: Engine): void {
       assert.equal((await place('two')).isReplayed, false);
     });
 
-    test('of 20 requests with one Idempotency-Key at once one places an order', async (t) => {
+    test('one of 20 concurrent requests with one Idempotency-Key places an order', async (t) => {
       const shop = await openShop(t, engine);
       const instances = [shop.orders, await shop.openOther()];
       const buyer = await shop.addBuyer();
@@ -353,7 +428,7 @@ export function describeOrders(engine: Engine): void {
       assert.equal(await shop.readRows(petId), 'pending owned, reserved');
     });
 
-    test('an order that cannot be closed keeps no other from its end', async (t) => {
+    test('an order that cannot be closed does not stop the closing of others', async (t) => {
       const shop = await openShop(t, engine);
       const buyer = await shop.addBuyer();
       const placed = [];
@@ -399,7 +474,7 @@ async function placeAt(
   return readOrder(await orders.place({ ...hold, petId }, reader, null));
 }
 
-/** SQL of an operator's own that lets one order not expire. */
+/** SQL that makes one order impossible to expire. */
 function refuse(engine: Engine, id: bigint): string[] {
   if (engine.name === 'SQLite')
     return [

@@ -1,7 +1,7 @@
 import { closeOverdueHold } from '../../src/pets/close-overdue-hold.ts';
 import { defineWork } from '../../src/storage/database.ts';
 
-/** Stands apart from the tests, because a thread imports its module. */
+/** In a separate file, because a worker thread imports it. */
 export const closeHold = defineWork(
   import.meta.url,
   'closeHold',

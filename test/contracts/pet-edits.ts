@@ -4,6 +4,7 @@ import { systemClock } from '../../src/clock.ts';
 import { AppError, type ErrorCode } from '../../src/errors.ts';
 import { computeEtag } from '../../src/etag.ts';
 import type { Pet, PetPatch } from '../../src/pets/pet.ts';
+import { petStatuses } from '../../src/pets/pet.ts';
 import { writePet } from '../../src/pets/pet-tags.ts';
 import { openCatalogue } from '../support/catalogue.ts';
 import type { Engine } from '../support/engines.ts';
@@ -19,7 +20,7 @@ async function refuses(act: Promise<unknown>, code: ErrorCode): Promise<void> {
   await assert.rejects(act, (error) => error instanceof AppError && error.code === code);
 }
 
-/** What src/pets/pet-edits.ts promises, on any engine. */
+/** The promises of src/pets/pet-edits.ts, on any engine. */
 export function describePetEdits(engine: Engine): void {
   async function prepare(t: TestContext) {
     const store = await engine.createStore(t);
@@ -28,7 +29,7 @@ export function describePetEdits(engine: Engine): void {
     return { store, catalogue, newEvents };
   }
 
-  /** An animal that a reserved order owns until a time. */
+  /** An animal that a reserved order owns until a given time. */
   async function prepareOwned(t: TestContext, expiresAtMs: number) {
     const { store, catalogue } = await prepare(t);
     const newEvents = await reserve(store, expiresAtMs);
@@ -45,7 +46,7 @@ export function describePetEdits(engine: Engine): void {
       { status: 'sold' },
       { name: 'a', categoryId: 2n ** 63n - 1n, status: 'pending' },
     ];
-    test('the fields that are named change, the others stay, and each change makes one event', async (t) => {
+    test('named fields change, the others stay, and each change has one event', async (t) => {
       const { catalogue, newEvents } = await prepare(t);
       const { id } = await catalogue.add(rex);
       let expected: Pet = { id, ...rex };
@@ -57,7 +58,7 @@ export function describePetEdits(engine: Engine): void {
       assert.equal((await newEvents(1)).length, patches.length);
     });
 
-    test('fields that no patch has are not taken, the id least of all', async (t) => {
+    test('fields outside the patch schema are ignored, also the id', async (t) => {
       const { catalogue } = await prepare(t);
       const { id } = await catalogue.add(rex);
       const patch = { id: 99n, is_owned: 1n, name: 'Bello' } as PetPatch;
@@ -66,7 +67,17 @@ export function describePetEdits(engine: Engine): void {
       assert.deepEqual(await catalogue.change(id, patch, [tagOf(changed)]), changed);
     });
 
-    test('a change that changes nothing gives the animal and makes no event', async (t) => {
+    test('any status may follow any other if no order owns the animal', async (t) => {
+      const { catalogue } = await prepare(t);
+      const { id } = await catalogue.add(rex);
+      for (const from of petStatuses)
+        for (const to of petStatuses) {
+          await catalogue.change(id, { status: from }, null);
+          assert.equal((await catalogue.change(id, { status: to }, null)).status, to);
+        }
+    });
+
+    test('a change without effect returns the animal and has no event', async (t) => {
       const { catalogue, newEvents } = await prepare(t);
       const pet = await catalogue.add(rex);
       for (const patch of [{}, { ...rex }, { status: 'available' }] as const)
@@ -75,7 +86,7 @@ export function describePetEdits(engine: Engine): void {
       assert.deepEqual(await newEvents(1), []);
     });
 
-    test('an animal that is not there is not found, whatever the tags', async (t) => {
+    test('an unknown animal is not found, whatever the tags', async (t) => {
       const { catalogue } = await prepare(t);
       for (const tags of [null, ['"a"']]) {
         await refuses(catalogue.change(1n, { name: 'a' }, tags), 'not_found');
@@ -83,7 +94,7 @@ export function describePetEdits(engine: Engine): void {
       }
     });
 
-    test('one of the tags must be that of the animal, or of a list of it alone', async (t) => {
+    test('one of the tags must be that of the animal, or of a list with only this animal', async (t) => {
       const { catalogue } = await prepare(t);
       let pet = await catalogue.add(rex);
       const stale = tagOf(pet);
@@ -96,7 +107,7 @@ export function describePetEdits(engine: Engine): void {
       assert.equal(await catalogue.get(pet.id), null);
     });
 
-    test('of many changes at once with the tag of one state, one is made', async (t) => {
+    test('one of many concurrent changes with the same tag is made', async (t) => {
       const { catalogue, newEvents } = await prepare(t);
       const pet = await catalogue.add(rex);
       const outcomes = await Promise.allSettled(
@@ -111,7 +122,7 @@ export function describePetEdits(engine: Engine): void {
   });
 
   describe(`deleting an animal on ${engine.name}`, { skip: engine.skip }, () => {
-    test('it is gone, once, with one event, and its id never returns', async (t) => {
+    test('it is gone, with one event, and its id is never used again', async (t) => {
       const { catalogue, newEvents } = await prepare(t);
       const { id } = await catalogue.add(rex);
       await catalogue.remove(id, null);
@@ -121,7 +132,7 @@ export function describePetEdits(engine: Engine): void {
       assert.equal((await catalogue.add(rex)).id, id + 1n);
     });
 
-    test('of many at once one deletes', async (t) => {
+    test('one of many concurrent requests deletes it', async (t) => {
       const { catalogue } = await prepare(t);
       const { id } = await catalogue.add(rex);
       const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => catalogue.remove(id, null)));
@@ -148,7 +159,7 @@ export function describePetEdits(engine: Engine): void {
 
     const closing = ['pet.updated available', 'order.expired expired'];
 
-    test('a change first closes a hold that is over', async (t) => {
+    test('a change first closes an overdue hold', async (t) => {
       const { store, catalogue, newEvents } = await prepareOwned(t, 1_000);
       const freed = { id: 1n, name: 'Rex', categoryId: 1n, status: 'available' } as const;
       assert.deepEqual(await catalogue.change(1n, { status: 'sold' }, [tagOf(freed)]), {
@@ -160,19 +171,19 @@ export function describePetEdits(engine: Engine): void {
       assert.equal(Number((order as { closed_at_ms: unknown }).closed_at_ms), 1_000);
     });
 
-    test('a change of its name alone closes the hold too', async (t) => {
+    test('a change of only the name closes the hold, too', async (t) => {
       const { catalogue, newEvents } = await prepareOwned(t, 1_000);
       assert.equal((await catalogue.change(1n, { name: 'b' }, null)).status, 'available');
       assert.deepEqual(await newEvents(), [...closing, 'pet.updated available']);
     });
 
-    test('a deletion first closes a hold that is over', async (t) => {
+    test('a deletion first closes an overdue hold', async (t) => {
       const { catalogue, newEvents } = await prepareOwned(t, 1_000);
       await catalogue.remove(1n, null);
       assert.deepEqual(await newEvents(), [...closing, 'pet.deleted available']);
     });
 
-    test('a tag of the time before the hold was over does not match, and the hold is closed', async (t) => {
+    test('a tag from before the end of the hold does not match, and the hold is closed', async (t) => {
       const { catalogue, newEvents } = await prepareOwned(t, 1_000);
       const held = { id: 1n, name: 'Rex', categoryId: 1n, status: 'pending' } as const;
       await refuses(catalogue.change(1n, { name: 'b' }, [tagOf(held)]), 'precondition_failed');

@@ -10,10 +10,10 @@ import { type CopiedTable, copiedTables } from '../../src/storage/transfer/copie
 import { writeStore } from '../../src/storage/transfer/open-whole-store.ts';
 import { insertWindow } from './window-rows.ts';
 
-/** Texts whose order by bytes is not that of any language, nor that of JavaScript. */
+/** Texts whose byte order differs from every language and from JavaScript. */
 export const unorderedTexts = ['b', 'a', 'B', '_', 'é', 'z', '\uffff', '\u{1f408}', "it's \\N", 'a b', 'ab'];
 
-/** Puts rows with the extremes of every column into every table, and more animals than a batch holds. */
+/** Fills every table with the extremes of every column, and with more animals than a batch holds. */
 export async function fillStore(database: Database): Promise<void> {
   await database.load('pets', ['name', 'category_id', 'status', 'is_owned'], manyPets());
   await addAccount(database, 'Žofka', 'free');
@@ -41,7 +41,7 @@ async function addAccount(database: Database, name: string, plan: string): Promi
   });
 }
 
-/** A key, a ban, an idempotency record and a window that are all called by a text. */
+/** A key, a ban, an idempotency record and a window, all with the same text as their name. */
 async function addAllOf(database: Database, text: string): Promise<void> {
   const bytes = new Uint8Array(Buffer.from(text));
   await database.run(insertApiKey, {
@@ -49,6 +49,7 @@ async function addAllOf(database: Database, text: string): Promise<void> {
     accountId: 1n,
     secretHash: bytes,
     visibleStart: text,
+    name: text,
     scopes: '',
     createdAtMs: 2n,
     expiresAtMs: null,
@@ -76,7 +77,7 @@ async function addAllOf(database: Database, text: string): Promise<void> {
   await database.run(insertWindow, { subject: text, used: 8n });
 }
 
-/** Everything that a store holds, table by table, in an order of its own. */
+/** The whole content of a store, table by table, in a fixed order. */
 export async function readContents(database: Database): Promise<Record<string, readonly string[]>> {
   const contents: Record<string, readonly string[]> = {};
   for (const { name, columns } of copiedTables) {
@@ -94,14 +95,14 @@ function describeRow(row: Record<string, Value>, columns: readonly string[]): st
     .join('|');
 }
 
-/** Adds an animal and gives its id. */
+/** Adds an animal and returns its id. */
 export async function addPet(database: Database): Promise<bigint> {
   const [row] = await database.run(insertPet, { name: 'Rex', categoryId: 1n, status: 'sold' });
   if (row === undefined) throw new Error('no id was given');
   return row.id;
 }
 
-/** Has a store go on with the animals' ids after this one. */
+/** Makes a store assign its next animal ids after this one. */
 export function setLastPetId(address: string, id: bigint): Promise<void> {
   return writeStore(address, (whole) => whole.setLastId(findTable('pets'), id));
 }

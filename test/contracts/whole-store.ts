@@ -16,10 +16,10 @@ import {
 } from './store-contents.ts';
 import { selectSubjects } from './window-rows.ts';
 
-/** What src/storage/transfer/open-whole-store.ts promises, on any engine. */
+/** The promises of src/storage/transfer/open-whole-store.ts, on any engine. */
 export function describeWholeStore(engine: Engine): void {
   describe(`a whole ${engine.name} store`, { skip: engine.skip }, () => {
-    test('is read as it was at the first read, whatever is written meanwhile', async (t) => {
+    test('is read as of the first read, whatever is written meanwhile', async (t) => {
       const store = await engine.createStore(t);
       const database = await store.open();
       await addPet(database);
@@ -31,7 +31,7 @@ export function describeWholeStore(engine: Engine): void {
       assert.equal(rows.length, 1);
     });
 
-    test('is found to be served by whoever has come since it was last looked at', async (t) => {
+    test('is reported as served if a service has started since the last check', async (t) => {
       const store = await engine.createStore(t);
       await (await store.open()).close();
       await writeStore(store.url, async (whole) => {
@@ -46,7 +46,7 @@ export function describeWholeStore(engine: Engine): void {
       });
     });
 
-    test('cannot be changed by who reads it', async (t) => {
+    test('cannot be changed by its reader', async (t) => {
       const store = await engine.createStore(t);
       await addPet(await store.open());
       await assert.rejects(
@@ -55,7 +55,7 @@ export function describeWholeStore(engine: Engine): void {
       );
     });
 
-    test('gives the rows of a table in the order of the bytes of its key', async (t) => {
+    test('returns the rows of a table in the byte order of its key', async (t) => {
       const store = await engine.createStore(t);
       await fillStore(await store.open());
       const subjects = await readStore(store.url, async (whole) =>
@@ -67,7 +67,7 @@ export function describeWholeStore(engine: Engine): void {
       );
     });
 
-    test('gives every row of a table that is larger than a batch once, in the order of its ids', async (t) => {
+    test('returns every row of a table larger than a batch once, by id', async (t) => {
       const store = await engine.createStore(t);
       await fillStore(await store.open());
       const rows = await readStore(store.url, (whole) => readTable(whole, 'pets'));
@@ -77,7 +77,7 @@ export function describeWholeStore(engine: Engine): void {
       );
     });
 
-    test('is as it was where who writes it fails', async (t) => {
+    test('is unchanged if its writer fails', async (t) => {
       const store = await engine.createStore(t);
       const database = await store.open();
       await fillStore(database);
@@ -92,7 +92,7 @@ export function describeWholeStore(engine: Engine): void {
       assert.deepEqual(await readContents(database), before);
     });
 
-    test('is written by nobody else meanwhile', async (t) => {
+    test('accepts no other writer meanwhile', async (t) => {
       const store = await engine.createStore(t);
       const database = await store.open();
       const events: string[] = [];
@@ -106,7 +106,7 @@ export function describeWholeStore(engine: Engine): void {
       assert.deepEqual(events, ['over', 'added']);
     });
 
-    test('goes on with the id after the last that it was given', async (t) => {
+    test('continues with the id after the last one', async (t) => {
       const store = await engine.createStore(t);
       const database = await store.open();
       const last = 2n ** 53n;
@@ -115,7 +115,7 @@ export function describeWholeStore(engine: Engine): void {
       assert.equal(await readLastId(store.url), last + 1n);
     });
 
-    test('knows the last id that was given although its animal is gone', async (t) => {
+    test('knows the last assigned id even if its animal is deleted', async (t) => {
       const store = await engine.createStore(t);
       const database = await store.open();
       assert.equal(await readLastId(store.url), 0n);
@@ -124,7 +124,7 @@ export function describeWholeStore(engine: Engine): void {
       assert.equal(await readLastId(store.url), last);
     });
 
-    test('begins with the first id where none was given', async (t) => {
+    test('starts with the first id if none was assigned', async (t) => {
       const store = await engine.createStore(t);
       const database = await store.open();
       await setLastPetId(store.url, 0n);

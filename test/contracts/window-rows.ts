@@ -1,6 +1,6 @@
 import { statement } from '../../src/storage/database.ts';
 
-/** Statements on a table of text and integers that nothing refers to: what the contracts write and read. */
+/** The statements of the contracts, on a table of text and integers without references. */
 export const insertWindow = statement<{ subject: string; used: bigint }>()((query, p) =>
   query
     .insertInto('usage_windows')
@@ -34,7 +34,7 @@ export const selectSecret = statement<{ name: string }>()((query, p) =>
   query.selectFrom('secrets').select(['name', 'value']).where('name', '=', p.name),
 );
 
-/** A mistake of the program's: there is no such table. */
+/** A wrong statement: this table does not exist. */
 export const selectFromNowhere = statement<Record<never, never>>()((query) =>
   query.selectFrom('nowhere' as 'pets').select('id'),
 );

@@ -3,7 +3,7 @@ import { insertPet } from '../../src/pets/pet-rows.ts';
 import { defineWork, step } from '../../src/storage/database.ts';
 import { insertSecret, insertWindow, selectSubjects, selectUsed, updateUsed } from './window-rows.ts';
 
-/** Works of the contracts. They stand apart from the tests, because a thread imports their module. */
+/** The works of the contracts. In a separate file, because a worker thread imports it. */
 interface Window {
   readonly subject: string;
   readonly used: bigint;
@@ -45,7 +45,7 @@ const errors = {
   Error: (message: string) => new Error(message),
 };
 
-/** Adds the window, then throws an error of that name. */
+/** Adds the window, then throws an error with that name. */
 export const addAndThrow = defineWork(
   import.meta.url,
   'addAndThrow',

@@ -62,7 +62,7 @@ test('an encoding of the body that nginx does not know is refused with the Error
   expectErrorBody(response, 'invalid_parameter');
 });
 
-test('where nginx has no connection left for an instance, clients are told to come back', {
+test('nginx answers with Retry-After if it has no connection left for an instance', {
   skip,
 }, async (t) => {
   const { url } = await startBalancer(t, [

@@ -30,26 +30,30 @@ export interface Command {
   readonly code: string;
 }
 
-const copied = ['package.json', 'bin', 'src', 'examples', 'docs', 'client/README.md'];
+const copied = ['package.json', 'bin', 'src', 'examples', 'docs', 'client/README.md', 'client/package'];
 
 /** What a newcomer's shell has, with the project's own Node before any other, and no setting of the service. */
 const shellEnvironment = {
   PATH: `${join(root, 'node_modules/.bin')}:${process.env['PATH']}`,
   HOME: process.env['HOME'],
+  // npm installs what a document shows, and asks nobody else.
+  npm_config_audit: 'false',
+  npm_config_fund: 'false',
+  npm_config_update_notifier: 'false',
 };
 
 export async function startExampleService(test: Pick<TestContext, 'after'>): Promise<ExampleService> {
   const folder = await mkdtemp(join(tmpdir(), 'animal-store-'));
   let child: ChildProcess | null = null;
   test.after(async () => {
-    // The service first: it tells of a store that is taken from under it.
+    // The service stops first, because it reports an error if its store disappears.
     if (child !== null) await stop(child);
     await rm(folder, { recursive: true, force: true });
   });
   for (const name of copied) await cp(join(root, name), join(folder, name), { recursive: true });
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
 
-  child = spawn(process.execPath, ['src/main.ts', 'serve'], {
+  child = spawn(process.execPath, ['bin/animal-store.js', 'serve'], {
     cwd: folder,
     env: { ...shellEnvironment, PORT: '0', OPS_PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -61,7 +65,7 @@ export async function startExampleService(test: Pick<TestContext, 'after'>): Pro
     [/http:\/\/127\.0\.0\.1:8081/g, opsUrl],
     [/as_dev_[\w.…]+/g, key],
     // What npx finds, without the second that it takes to look.
-    [/npx animal-store/g, 'node src/main.ts'],
+    [/npx animal-store/g, 'node bin/animal-store.js'],
   ];
   return {
     folder,

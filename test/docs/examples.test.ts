@@ -9,12 +9,15 @@ import { type Block, findBlocks, listDocuments, readDocument } from './markdown.
 const unrun: Readonly<Record<string, readonly string[]>> = {
   'CONTRIBUTING.md': ['npm ci', 'npm test', 'npm run types', 'npm run lint', 'npm run docs:check'],
   'README.md': ['npm ci && npm start'],
-  'docs/operations.md': [
+  'docs/console.md': ['ssh -L 8081:127.0.0.1:8081 shop.example.com'],
+  'docs/operations/backup-and-restore.md': [
+    'npx animal-store migrate --from sqlite:./data/animal-store.db --to postgres://user@db.example.com/animals',
+  ],
+  'docs/operations/install.md': [
     'npm ci',
     'npm start',
     'export ENVIRONMENT=production HOST=0.0.0.0 PUBLIC_URL=https://api.example.com/v1',
     'export DATABASE_URL=sqlite:/var/lib/animal-store/animal-store.db',
-    'npx animal-store migrate --from sqlite:./data/animal-store.db --to postgres://user@db.example.com/animals',
   ],
 };
 

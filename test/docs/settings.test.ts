@@ -38,6 +38,7 @@ import { waitingWorksMax, writeWaitMsMax } from '../../src/storage/sqlite/backlo
 import { readDocument, readTable } from './markdown.ts';
 
 const document = await readDocument('docs/settings.md');
+const bounds = await readDocument('docs/bounds.md');
 
 test('docs/settings.md lists every setting, and no other, as the program reads it', () => {
   const listed = readTable(document, 'Environment variables');
@@ -50,10 +51,10 @@ test('docs/settings.md lists every setting, and no other, as the program reads i
   assert.deepEqual(listed, actual);
 });
 
-test('docs/settings.md names the fixed bounds as the program holds them', () => {
+test('docs/bounds.md names the fixed bounds as the program has them', () => {
   const seconds = (ms: number) => `${ms / secondMs} s`;
   const bytes = (count: number) => `${count.toLocaleString('en')} bytes`;
-  const listed = readTable(document, 'Fixed bounds').map(([, value]) => value);
+  const listed = readTable(bounds, 'Fixed bounds').map(([, value]) => value);
   assert.deepEqual(listed, [
     bytes(headerBytesMax),
     headersMax.toLocaleString('en'),

@@ -21,7 +21,7 @@ async function examinePorts(test: Ending, settings: Record<string, string>) {
   return examineWith({ DATABASE_URL: `sqlite:${await makeFolder(test)}/a.db`, ...settings });
 }
 
-describe('of a port the doctor says', () => {
+describe('about a port, the doctor reports', () => {
   test('that it is free, and leaves it free', async (t) => {
     const server = createServer();
     const PORT = await listenOn(t, server);
@@ -41,31 +41,31 @@ describe('of a port the doctor says', () => {
     OPS_PORT: new URL(app.opsUrl).port,
   });
 
-  test('that the service holds it', async (t) => {
+  test('that the service uses it', async (t) => {
     const service = await startService(t);
     const { databaseUrl } = service.config;
     const findings = await examinePorts(t, { ...portsOf(service), DATABASE_URL: databaseUrl });
-    expectFinding(findings, 'port', 'ok', /^PORT .* is held by the service/);
-    expectFinding(findings, 'port', 'ok', /^OPS_PORT .* is held by the service/);
+    expectFinding(findings, 'port', 'ok', /^PORT .* is in use by the service/);
+    expectFinding(findings, 'port', 'ok', /^OPS_PORT .* is in use by the service/);
   });
 
-  test('that the service of another store holds it, whether this store is there yet or not', async (t) => {
+  test('that the service of another store uses it, whether or not this store exists', async (t) => {
     const ports = portsOf(await startService(t));
     const other = await startService(t);
     await other.stop();
     for (const settings of [ports, { ...ports, DATABASE_URL: other.config.databaseUrl }]) {
       const findings = await examinePorts(t, settings);
-      expectFinding(findings, 'port', 'problem', /^PORT .* is held by another Animal Store/);
-      expectFinding(findings, 'port', 'problem', /^OPS_PORT .* is held by another Animal Store/);
+      expectFinding(findings, 'port', 'problem', /^PORT .* is in use by another Animal Store/);
+      expectFinding(findings, 'port', 'problem', /^OPS_PORT .* is in use by another Animal Store/);
     }
   });
 
-  test('that it cannot tell whether its holder serves a store that cannot be looked at', async (t) => {
+  test('that an Animal Store uses it, which may serve another store if this one cannot be read', async (t) => {
     const settings = { ...portsOf(await startService(t)), DATABASE_URL: 'postgres://u@127.0.0.1:1/a' };
-    expectFinding(await examinePorts(t, settings), 'port', 'warning', /^PORT .* cannot be told/);
+    expectFinding(await examinePorts(t, settings), 'port', 'warning', /^PORT .* may serve another store/);
   });
 
-  test('that another program has taken it, which speaks HTTP or something else', async (t) => {
+  test('that another program uses it, with HTTP or another protocol', async (t) => {
     const PORT = await listenOn(
       t,
       createHttpServer((_request, response) => response.end('{"status":"ok"}')),
@@ -75,11 +75,11 @@ describe('of a port the doctor says', () => {
       createServer((socket) => socket.end('220 ready\r\n')),
     );
     const findings = await examinePorts(t, { PORT, OPS_PORT });
-    expectFinding(findings, 'port', 'problem', /^PORT .* is taken by another program/);
-    expectFinding(findings, 'port', 'problem', /^OPS_PORT .* is taken by another program/);
+    expectFinding(findings, 'port', 'problem', /^PORT .* is in use by another program/);
+    expectFinding(findings, 'port', 'problem', /^OPS_PORT .* is in use by another program/);
   });
 
-  test('that whoever has taken it is silent, within seconds', async (t) => {
+  test('that the program that uses it does not answer, within seconds', async (t) => {
     const PORT = await listenOn(t, createServer());
     expectFinding(await examinePorts(t, { PORT }), 'port', 'warning', /does not answer within 2 s/);
   });
@@ -90,13 +90,13 @@ describe('of a port the doctor says', () => {
   });
 });
 
-describe('of the settings the doctor says', () => {
+describe('about the settings, the doctor reports', () => {
   const cases: readonly [settings: Record<string, string>, is: RegExp][] = [
     [{ ENVIRONMENT: 'production' }, /PUBLIC_URL is not set/],
     [{ ENVIRONMENT: 'production', PUBLIC_URL: 'http://api.test/v1' }, /PUBLIC_URL is http/],
     [{ PUBLIC_URL: 'https://api.test/v1' }, /TRUST_PROXY is false/],
-    [{ HOST: '0.0.0.0', OPS_HOST: '0.0.0.0' }, /port of the operator is open/],
-    [{ REDIS_URL: 'redis://127.0.0.1:1' }, /one service alone serves a SQLite file/],
+    [{ HOST: '0.0.0.0', OPS_HOST: '0.0.0.0' }, /operator's port listens on the same address/],
+    [{ REDIS_URL: 'redis://127.0.0.1:1' }, /only one service can serve a SQLite file/],
     [{ ENVIRONMENT: 'staging', DATABASE_URL: 'sqlite:nowhere/store.db' }, /DATABASE_URL is relative/],
   ];
   for (const [settings, is] of cases)
@@ -104,7 +104,7 @@ describe('of the settings the doctor says', () => {
       expectFinding(await examinePorts(t, settings), 'settings', 'warning', is);
     });
 
-  test('which of them are wrong, and nothing of what they name', async (t) => {
+  test('which of them are wrong, and checks nothing that they name', async (t) => {
     const findings = await examinePorts(t, { PORT: 'http', DATABASE_URL: 'mysql://user:S3cret@127.0.0.1/a' });
     expectFinding(findings, 'settings', 'problem', /wrong settings: PORT must .*; DATABASE_URL must /);
     assert.deepEqual(
@@ -119,7 +119,7 @@ describe('of the settings the doctor says', () => {
   });
 });
 
-describe('of the machine the doctor says', () => {
+describe('about the machine, the doctor reports', () => {
   test('that its Node.js is too old', () => {
     expectFinding([checkNode('22.1.0')], 'node', 'problem', /Node\.js 22\.1\.0/);
     expectFinding([checkNode('25.1.0')], 'node', 'warning', /Node\.js 25\.1\.0/);
@@ -127,7 +127,12 @@ describe('of the machine the doctor says', () => {
   });
 
   test('that its clock was never set', () => {
-    expectFinding([checkClock(0)], 'clock', 'problem', /it is 1970-01-01T00:00:00Z here, which cannot be/);
+    expectFinding(
+      [checkClock(0)],
+      'clock',
+      'problem',
+      /it is 1970-01-01T00:00:00Z here, which is impossible/,
+    );
   });
 
   test('that its clock differs from another', () => {
@@ -146,9 +151,9 @@ describe('of the machine the doctor says', () => {
       await checkSecretFiles([file, '/nowhere']),
       'secrets',
       'warning',
-      /can be read by others \(640\)/,
+      /others can read .* \(640\)/,
     );
     await chmod(file, 0o600);
-    expectFinding(await checkSecretFiles([file]), 'secrets', 'ok', /owner's alone/);
+    expectFinding(await checkSecretFiles([file]), 'secrets', 'ok', /only the owner can read/);
   });
 });

@@ -15,6 +15,7 @@ import { examineWith, expectFinding } from './examined.ts';
 async function makeStore(test: Ending) {
   const folder = await makeFolder(test);
   const file = join(folder, 'store.db');
+  await runInProcess(['migrate'], `sqlite:${file}`);
   const { code } = await runInProcess(['keys', 'create', '--plan', 'free'], `sqlite:${file}`);
   assert.equal(code, 0);
   return { folder, file, settings: { DATABASE_URL: `sqlite:${file}` } };
@@ -53,7 +54,7 @@ function execute(file: string, sql: string): void {
   store.close();
 }
 
-describe('of a SQLite store the doctor says', () => {
+describe('about a SQLite store, the doctor reports', () => {
   test('that it is whole and has the newest schema, and leaves its folder as it was', async (t) => {
     const { folder, file, settings } = await makeStore(t);
     const look = async () => [await readdir(folder), await readFile(file), (await stat(file)).mtimeMs];
@@ -81,7 +82,7 @@ describe('of a SQLite store the doctor says', () => {
     expectFinding(findings, 'store', 'ok', /a service serves it now/);
   });
 
-  test('that it is whole though it is opened and written to while it is read', async (t) => {
+  test('that it is whole, although another process writes while it is read', async (t) => {
     const { file } = await makeStore(t);
     execute(file, makeAnimals(1_000_000));
     const looking = inspectSqlite(file, 'live', 60_000);
@@ -121,13 +122,18 @@ describe('of a SQLite store the doctor says', () => {
   test('that there is a folder in its place', async (t) => {
     const file = join(await makeFolder(t), 'store.db');
     await mkdir(file);
-    expectFinding(await examineWith({ DATABASE_URL: `sqlite:${file}` }), 'store', 'problem', /it is no file/);
+    expectFinding(
+      await examineWith({ DATABASE_URL: `sqlite:${file}` }),
+      'store',
+      'problem',
+      /it is not a file/,
+    );
   });
 
-  test('that its rows are of a time to come', async (t) => {
+  test('that its newest row has a time in the future', async (t) => {
     const { settings } = await makeStore(t);
     const findings = await examineWith(settings, () => Date.now() - 3 * dayMs);
-    expectFinding(findings, 'clock', 'problem', /newest row of the store is of 3 days from now/);
+    expectFinding(findings, 'clock', 'problem', /newest row of the store is dated 3 days ahead/);
   });
 
   test('that others can write to it, or read it', async (t) => {
@@ -155,7 +161,7 @@ describe('of a SQLite store the doctor says', () => {
     expectFinding(findings, 'store', 'ok', /is whole/);
   });
 
-  test('which valid keys of another environment it holds, and none of those that ended', async (t) => {
+  test('which valid keys of another environment it has, without the keys that ended', async (t) => {
     const { settings } = await makeStore(t);
     const elsewhere = { ...settings, ENVIRONMENT: 'production' };
     const [{ id }] = JSON.parse(

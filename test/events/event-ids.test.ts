@@ -6,7 +6,7 @@ import { int64Max } from '../../src/int64.ts';
 const ids = createEventIds(Buffer.alloc(32, 1));
 const positions = [0n, 1n, 61n, 62n, 3_843n, 2n ** 53n + 1n, int64Max];
 
-test('an id is read as the position that it was made of, to the digit', () => {
+test('an id is read as the exact position that it was written for', () => {
   for (const position of positions) {
     const id = ids.write(position);
     assert.match(id, /^evt_[0-9A-Za-z]{16}$/);
@@ -19,7 +19,7 @@ test('ids compare as their positions do', () => {
   assert.deepEqual(written, written.toSorted());
 });
 
-test('what was not made here is no id: another length, alphabet, position, seal or secret', () => {
+test('an id with another length, alphabet, position, seal or secret is refused', () => {
   const id = ids.write(62n);
   const others = [
     '',

@@ -33,7 +33,7 @@ async function openStore(t: TestContext) {
   return { store, database, read };
 }
 
-test('a transaction that stays open holds no event up, and its own come after those that were read', {
+test('an open transaction delays no event, and its events come after those already read', {
   skip,
 }, async (t) => {
   const { store, database, read } = await openStore(t);
@@ -49,7 +49,7 @@ test('a transaction that stays open holds no event up, and its own come after th
   assert.deepEqual((await read(first.next)).names, ['slow']);
 });
 
-test('an instance that dies while it gives positions loses and repeats none; another goes on', {
+test('if an instance dies while it gives positions, none is lost or repeated and another continues', {
   skip,
 }, async (t) => {
   const { store, database, read } = await openStore(t);
@@ -69,7 +69,7 @@ test('an instance that dies while it gives positions loses and repeats none; ano
   assert.deepEqual((await read('oldest')).names, ['a', 'b', 'c']);
 });
 
-test('of several instances at once a reader meets each event once, the changes of an animal in their order', {
+test('with several instances a reader sees each event once, and the changes of an animal in order', {
   skip,
 }, async (t) => {
   const { store, read } = await openStore(t);

@@ -75,7 +75,7 @@ test('an added operation is routed, its query and body are parsed, and its answe
   assert.equal(await first.text(), '{"grams":4200,"unit":"kg"}');
 });
 
-test('an added operation validates its query and its body, and heeds strict handling', async () => {
+test('an added operation validates its query and its body, and supports strict handling', async () => {
   const strict = { prefer: 'handling=strict' };
   for (const [path, body, code, message, headers] of [
     ['?round=0', '{"grams":1}', 'invalid_parameter', /^round must be an integer from 1 to 1000$/],
@@ -104,7 +104,7 @@ test('an added operation needs its scope and is named in Allow and in the answer
   assert.equal(preflight.headers.get('access-control-allow-methods'), allMethods);
 });
 
-test('the method of an added operation is named to a client that asks for a tunnel', async (t) => {
+test('the answer to CONNECT names the method of an added operation', async (t) => {
   const [answer] = await exchangeRaw(t, baseUrl, 'CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n');
   assert.equal(
     await expectError(answer ?? assert.fail(), 405, 'method_not_allowed'),
@@ -113,7 +113,7 @@ test('the method of an added operation is named to a client that asks for a tunn
   assert.equal(answer?.headers.get('allow'), allMethods);
 });
 
-test('an added operation is described in /openapi.json, its answers and failures as they are', async () => {
+test('an added operation is described in /openapi.json with its answers and failures', async () => {
   const description = (await (await fetch(`${origin}/openapi.json`)).json()) as Description;
   const described = description.paths['/pets/{petId}/weight']?.['put'] ?? assert.fail();
   assert.partialDeepStrictEqual(described, {
@@ -136,7 +136,7 @@ test('an added operation is described in /openapi.json, its answers and failures
   }
 });
 
-test('an added operation has a label of its own in the metrics', async () => {
+test('an added operation has its own label in the metrics', async () => {
   await weigh('/pets/9/weight', '{"grams":1}');
   const metrics = await registry.metrics();
   assert.match(metrics, /_requests_total\{route="PUT \/v1\/pets\/:petId\/weight",status="200"\} [1-9]/);

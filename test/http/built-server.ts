@@ -10,6 +10,8 @@ import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts
 import { createLog } from '../../src/observability/log.ts';
 import type { Catalogue } from '../../src/pets/catalogue.ts';
 import { openStore, type Store } from '../../src/store.ts';
+import { createSecretBox } from '../../src/webhooks/secret-box.ts';
+import { createWebhooks } from '../../src/webhooks/webhooks.ts';
 import { createMovableClock, type Ending, makeFolder } from '../support/service.ts';
 
 /** The public surface alone, over a SQLite store of its own. */
@@ -36,6 +38,7 @@ export async function startBuiltServer(
     lifetimeMs: null,
   });
   const verifier = createKeyVerifier(store.database, clock);
+  const eventIds = createEventIds(Buffer.alloc(32));
   await verifier.verify(key);
   const server = buildServer({
     ...store,
@@ -45,7 +48,9 @@ export async function startBuiltServer(
     verifier,
     limiter: createLimiter({ counters: createMemoryCounters(), clock }),
     cursors: createCursors(Buffer.alloc(32)),
-    eventIds: createEventIds(Buffer.alloc(32)),
+    eventIds,
+    webhooks: createWebhooks(store.database, eventIds, createSecretBox([])),
+    allowsHttp: false,
     clock,
     log: createLog('silent', new PassThrough()),
     publicUrl: null,

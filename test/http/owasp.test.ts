@@ -10,7 +10,7 @@ import { expectError } from '../support/expect-error.ts';
 import { exchangeRaw, formatRequest } from '../support/raw-http.ts';
 import { startService } from '../support/service.ts';
 
-/** The OWASP API Security Top 10 of 2023, item by item; docs/decisions/security.md tells which apply and why. */
+/** The OWASP API Security Top 10 of 2023, item by item; docs/decisions/security.md says which apply and why. */
 
 const service = await startService({ after });
 const key = await service.createKey();
@@ -31,7 +31,7 @@ describe('API1 Broken Object Level Authorization', () => {
     assert.notEqual((await readJson(other))['id'], own['id']);
   });
 
-  test('what one account uses up of its limit is not missing from that of another', async () => {
+  test('the use of one account does not count for another', async () => {
     const [one, other] = [await service.createKey('free'), await service.createKey('free')];
     await service.request(one, '/pets');
     assert.equal((await service.request(other, '/pets')).headers.get('x-ratelimit-remaining'), '59');
@@ -47,7 +47,7 @@ describe('API2 Broken Authentication', () => {
     assert.deepEqual(statuses, [...Array<number>(60).fill(401), 429]);
   });
 
-  test('a refused key is answered alike, wherever it differs from a valid one', async () => {
+  test('a refused key gets the same answer wherever it differs from a valid one', async () => {
     const wrong = [3, 10, 20, 30].map(
       (at) => key.slice(0, at) + (key[at] === 'x' ? 'y' : 'x') + key.slice(at + 1),
     );
@@ -59,7 +59,7 @@ describe('API2 Broken Authentication', () => {
 });
 
 describe('API3 Broken Object Property Level Authorization', () => {
-  test('fields that a client may not set are not taken, and none is told that is not documented', async () => {
+  test('fields that a client may not set are ignored, and undocumented ones are never returned', async () => {
     const sent = {
       ...rex,
       id: 1_000_000,
@@ -100,7 +100,7 @@ describe('API4 Unrestricted Resource Consumption', () => {
     await expectError(await service.post(key, '\x1f\x8b', headers), 415, 'unsupported_media_type');
   });
 
-  test('deep JSON and long numbers are refused like every other mistake', async () => {
+  test('deep JSON and long numbers are refused like any other mistake', async () => {
     const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`;
     for (const body of [
       deep,
@@ -112,7 +112,7 @@ describe('API4 Unrestricted Resource Consumption', () => {
 });
 
 describe('API5 Broken Function Level Authorization', () => {
-  test('a key that may only read adds nothing', async () => {
+  test('a key with only read scopes adds nothing', async () => {
     const reader = await service.createKey('pro', undefined, { scopes: ['pets:read'] });
     const before = await service.countPets();
     await expectError(await service.post(reader, rex), 403, 'scope_missing');
@@ -130,7 +130,7 @@ describe('API5 Broken Function Level Authorization', () => {
       assert.equal((await fetch(service.app.opsUrl + path)).status, 404, path);
   });
 
-  test('a key without pets:manage changes and removes no animal, and no method does so to all', async () => {
+  test('a key without pets:manage cannot change or delete an animal, and no method does so to all animals', async () => {
     const headers = { 'content-type': 'application/json' };
     for (const init of [{ method: 'PATCH', headers, body: '{"name":"a"}' }, { method: 'DELETE' }])
       await expectError(await service.request(key, '/pets/1', init), 403, 'scope_missing');
@@ -145,7 +145,7 @@ describe('API5 Broken Function Level Authorization', () => {
       );
   });
 
-  test('no header takes the place of the method', async () => {
+  test('no header replaces the method', async () => {
     const headers = { 'x-http-method-override': 'DELETE' };
     assert.equal((await service.request(key, '/pets', { headers })).status, 200);
   });
@@ -166,7 +166,7 @@ describe('API6 Unrestricted Access to Sensitive Business Flows', () => {
 });
 
 describe('API7 Server Side Request Forgery', () => {
-  test('no address that a client names is called, and none is believed', async (t) => {
+  test('an address that a client names is neither called nor trusted', async (t) => {
     let calls = 0;
     const bait = createServer((socket) => {
       calls += 1;
@@ -227,7 +227,7 @@ describe('API8 Security Misconfiguration', () => {
       assert.equal(headers.get('x-content-type-options'), 'nosniff');
     });
 
-  test('what depends on a key is kept by no shared cache, and no failure by any', async () => {
+  test('no shared cache stores an answer to a key, and no cache stores a failure', async () => {
     assert.equal((await service.request(key, '/pets')).headers.get('cache-control'), 'private, no-cache');
     assert.equal((await service.request(key, '/none')).headers.get('cache-control'), 'no-store');
     assert.equal((await service.request(null, '/pets')).headers.get('cache-control'), 'no-store');
@@ -245,7 +245,7 @@ describe('API8 Security Misconfiguration', () => {
     assert.doesNotMatch(policy, /unsafe|\*|https?:/);
   });
 
-  test('no failure tells what lies inside', async (t) => {
+  test('no failure reveals internals', async (t) => {
     const broken = await startService(t);
     const valid = await broken.createKey();
     broken.openFile().exec('alter table pets rename to hidden');
@@ -253,7 +253,7 @@ describe('API8 Security Misconfiguration', () => {
     assert.doesNotMatch(message, /sql|table|pets|\.ts|node/i);
   });
 
-  test('a method that echoes or tunnels is not known', async (t) => {
+  test('methods that echo or tunnel are refused', async (t) => {
     for (const line of ['TRACE /v1/pets', 'TRACK /v1/pets', 'CONNECT localhost:80']) {
       const [answer] = await exchangeRaw(
         t,
@@ -291,14 +291,15 @@ describe('API9 Improper Inventory Management', () => {
 });
 
 describe('API10 Unsafe Consumption of APIs', () => {
-  test('the service calls nobody but its database and its counters', async () => {
+  test('the service connects only to its database, its counters and, from one file, its webhooks', async () => {
+    const sender = 'webhooks/post-message.ts';
     const source = join(import.meta.dirname, '../../src');
     const entries = await readdir(source, { recursive: true });
-    for (const file of entries.filter((name) => name.endsWith('.ts'))) {
+    for (const file of entries.filter((name) => name.endsWith('.ts') && name !== sender)) {
       const text = await readFile(join(source, file), 'utf8');
       assert.doesNotMatch(
         text,
-        /\bfetch\(|from '(?:undici|node:https|node:http2)'|\b(?:http|https)\.(?:get|request)\(/,
+        /\bfetch\(|from '(?:undici|node:https|node:http2)'|\b(?:http|https)\.(?:get|request)\(|\{[^}]*\brequest\b[^}]*\} from 'node:http'/,
         file,
       );
     }

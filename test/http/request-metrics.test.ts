@@ -36,7 +36,7 @@ test('requests are counted by the pattern of their route and by their status', a
   assert.equal(count('HEAD /v1/pets', 200), 1);
 });
 
-test('requests are timed as often as they are counted', async (t) => {
+test('every counted request is timed', async (t) => {
   const service = await startService(t);
   const key = await service.createKey();
   for (let request = 1; request <= 3; request += 1) await service.request(key, '/pets');
@@ -48,7 +48,7 @@ test('requests are timed as often as they are counted', async (t) => {
   assert.ok(readValue(metrics, `request_duration_seconds_sum{${labels}}`) > 0);
 });
 
-test('a preflight of an address that cannot be read is timed like any other, and is no slow one', async (t) => {
+test('a preflight of an unreadable address is timed like any other and is not slow', async (t) => {
   const origin = 'https://app.example.com';
   const service = await startService(t, { CORS_ORIGINS: origin, LOG_REQUESTS: 'errors' });
   const headers = { origin, 'access-control-request-method': 'GET' };

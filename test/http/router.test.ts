@@ -98,7 +98,7 @@ test('CONNECT with a body that never ends is 405', async (t) => {
   await expectError(response ?? assert.fail(), 405, 'method_not_allowed');
 });
 
-test('a client that cuts its CONNECT before the answer does the service no harm', async (t) => {
+test('a client that cuts its CONNECT before the answer does not harm the service', async (t) => {
   for (let round = 0; round < 20; round += 1) {
     const connection = await openRaw(t, service.baseUrl);
     connection.send('CONNECT localhost:443 HTTP/1.1\r\nHost: localhost\r\n\r\n');
@@ -107,11 +107,11 @@ test('a client that cuts its CONNECT before the answer does the service no harm'
   assert.equal((await service.request(key, '/pets')).status, 200);
 });
 
-test('a method that HTTP does not know is 400', async (t) => {
+test('an unknown method is 400', async (t) => {
   await expectError(await send(t, 'ADOPT /v1/pets'), 400, 'invalid_parameter');
 });
 
-test('a method in small letters is none', async (t) => {
+test('a method in lower case is refused', async (t) => {
   await expectError(await send(t, 'get /v1/pets'), 400, 'invalid_parameter');
 });
 

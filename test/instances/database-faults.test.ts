@@ -26,7 +26,7 @@ const mebibyte = 2 ** 20;
 
 type Lifetime = Parameters<typeof startInstances>[0];
 
-/** Three instances whose way to the database can be cut, silenced and mended. */
+/** Three instances with a connection to the database that a test can cut, silence and restore. */
 async function startBehindRelay(t: Lifetime) {
   let relay: Relay | undefined;
   const reach = async ({ url }: Store) => {
@@ -63,8 +63,8 @@ async function expectWell({ services }: Instances, key: string): Promise<void> {
   assert.equal(pets.length, 2 * services.length);
 }
 
-describe('the database in trouble', { skip }, () => {
-  test('gone, all answer 503 with the headers of the limits, and are well again without a restart', async (t) => {
+describe('with a database', { skip }, () => {
+  test('that is gone, all instances answer 503 with the rate limit headers, and recover without a restart', async (t) => {
     const { relay, instances, key } = await startBehindRelay(t);
     await relay.cut();
     await expectUnavailable(instances, key);
@@ -72,7 +72,7 @@ describe('the database in trouble', { skip }, () => {
     await expectWell(instances, key);
   });
 
-  test('silent, all answer 503 all the same, and are well again without a restart', async (t) => {
+  test('that is silent, all instances answer 503, and recover without a restart', async (t) => {
     const { relay, instances, key } = await startBehindRelay(t);
     relay.silence();
     await expectUnavailable(instances, key);
@@ -80,7 +80,7 @@ describe('the database in trouble', { skip }, () => {
     await expectWell(instances, key);
   });
 
-  test('silent, an instance that is told to stop answers what is running and ends with 0', async (t) => {
+  test('that is silent, an instance answers its running requests after SIGTERM and exits with 0', async (t) => {
     const { relay, instances, key } = await startBehindRelay(t);
     relay.silence();
     const [service, ...others] = instances.services;
@@ -94,12 +94,12 @@ describe('the database in trouble', { skip }, () => {
     for (const other of others) other.child.kill('SIGKILL');
   });
 
-  test('slow, an instance refuses a flood of reads, and its memory does not grow', async (t) => {
+  test('that is slow, an instance refuses a flood of reads, and its memory does not grow', async (t) => {
     const { url: redisUrl } = await startRedisServer(t);
     const instances = await startInstances(t, { postgres, redisUrl, count: 1, preload: collectOnSignal });
     const service = elementAt(instances.services, 0);
     const { key } = await instances.createKey(...amplePlan);
-    // A key that is not known yet waits in a lane of its own.
+    // The lookup of an unknown key waits in a separate lane.
     assert.equal((await ask(service, key)).status, 200);
     const unlock = await lockPets(t, instances.store);
     let collections = 0;
@@ -119,13 +119,13 @@ describe('the database in trouble', { skip }, () => {
   });
 });
 
-/** Requests are taken in their order, so what is answered after many others tells that those have been taken. */
+/** Waits until the service has taken all earlier requests. It takes them in order, so later answers prove it. */
 async function untilTaken({ url }: ServiceProcess): Promise<void> {
   const { origin } = new URL(url);
   for (let times = 0; times < 5; times += 1) await (await fetch(`${origin}/openapi.json`)).arrayBuffer();
 }
 
-/** Collects what is no longer used, so that what is measured is what is held. */
+/** Collects garbage on SIGUSR2, so that a measurement of the heap counts only live objects. */
 const collectOnSignal = `
   import { setFlagsFromString } from 'node:v8';
   import { runInNewContext } from 'node:vm';
@@ -138,7 +138,10 @@ const collectOnSignal = `
     process.stderr.write('collected ' + collections + '\\n');
   });`;
 
-/** More reads at once than the pool lets wait (test/storage/postgres/pool.test.ts counts those): each is refused. */
+/**
+ * Sends more reads at once than the pool lets wait (test/storage/postgres/pool.test.ts has the bound). All of them are
+ * refused.
+ */
 async function floodWithReads({ services }: Instances, key: string): Promise<void> {
   const service = elementAt(services, 0);
   const reads = Array.from({ length: 1_200 }, async () => {
@@ -148,7 +151,7 @@ async function floodWithReads({ services }: Instances, key: string): Promise<voi
   await Promise.all(reads);
 }
 
-/** Holds back everything that reads or writes animals, until the lock is given back. */
+/** Blocks all reads and writes of animals until the lock is released. */
 async function lockPets(t: Lifetime, { url }: Store): Promise<() => Promise<void>> {
   const client = new Client({ connectionString: url });
   client.on('error', () => undefined);

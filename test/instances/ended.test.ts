@@ -9,8 +9,8 @@ const postgres = await findPostgres();
 const skip = postgres.skip || (await whyNoRedisServer());
 
 /**
- * No connection; one that was closed as idle while a slow client sent its next request; or one that the system had made and
- * the instance had not accepted when it stopped listening.
+ * The errors of a request that no instance has taken. The connection was refused, or closed as idle while a slow client
+ * sent its next request. Or the system had opened it, but the instance stopped listening before it accepted it.
  */
 const notTaken = ['ECONNREFUSED', 'UND_ERR_SOCKET', 'ECONNRESET'];
 
@@ -26,7 +26,7 @@ async function startLoad(t: Parameters<typeof startInstances>[0], signal: NodeJS
 }
 
 describe('an instance that ends under load', { skip }, () => {
-  test('by SIGKILL loses nothing that was answered, and what is sent again elsewhere is added once', async (t) => {
+  test('by SIGKILL loses no answered add, and a retry at another instance adds once', async (t) => {
     const { answered, stored, rows, ended } = await startLoad(t, 'SIGKILL');
     assert.equal(ended.signal, 'SIGKILL');
     assert.equal(answered.size, addedBefore + addedAfter);
@@ -34,7 +34,7 @@ describe('an instance that ends under load', { skip }, () => {
     assert.equal(rows.length, answered.size);
   });
 
-  test('by SIGTERM cuts no request: what it does not answer it has not taken', async (t) => {
+  test('by SIGTERM aborts no request: it answers every request that it has accepted', async (t) => {
     const { answered, stored, failures, takenUnanswered, ended } = await startLoad(t, 'SIGTERM');
     assert.equal(ended.code, 0);
     assert.deepEqual(

@@ -15,7 +15,7 @@ test('when the primary dies and its standby takes over', { skip }, async (t) => 
   const { primary, standby } = await startPostgresCluster(t);
   const relay = await startRelay(t, primary.url);
 
-  await t.test('nothing that was answered is lost, and no instance is started again', async (inner) => {
+  await t.test('no answered change is lost, and no instance needs a restart', async (inner) => {
     const { url: redisUrl } = await startRedisServer(inner);
     const instances = await startInstances(inner, { postgres: postgresAt(relay.url), redisUrl });
     const { id, key } = await instances.createKey(...amplePlan);

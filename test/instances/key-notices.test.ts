@@ -10,18 +10,18 @@ import { startService, type TestService } from '../support/service.ts';
 const postgres = await findPostgres();
 const noRedis = await whyNoRedisServer();
 
-/** A notice comes within milliseconds; this is for a machine that is busy. */
+/** A notification arrives within milliseconds. This leaves time for a busy machine. */
 const noticeMsMax = 10_000;
 const revokeMsMax = 5_000;
 
-/** Where the server keeps a connection that listens. */
+/** The server's list of connections that listen. */
 const listeners = `from pg_stat_activity where datname = current_database()
   and (query like 'listen %' or query = 'select 1') and pid <> pg_backend_pid()`;
 
-/** Two services whose clock stands still, so that what they remember of a key never becomes too old by itself. */
+/** Two services with a stopped clock, so that the keys in their memory never expire. */
 async function startTwo(t: TestContext) {
   const started: TestService[] = [];
-  // Before the database is dropped, and so registered first.
+  // Registered first, so that it runs before the database is dropped.
   t.after(() => Promise.all(started.map((service) => service.stop())));
   const store = await postgres.createStore(t);
   const settings = { DATABASE_URL: store.url };
@@ -52,8 +52,8 @@ async function untilStatus(service: TestService, key: string, status: number): P
   );
 }
 
-describe('a change of a key is told to every instance', { skip: postgres.skip }, () => {
-  test('a revoke ends it at all, though each remembers it', async (t) => {
+describe('every instance is notified of a changed key', { skip: postgres.skip }, () => {
+  test('a revoked key is refused by all instances, although each had it in memory', async (t) => {
     const { services } = await startTwo(t);
     const key = await services[0].createKey();
     for (const service of services) assert.equal((await service.request(key, '/pets')).status, 200);
@@ -61,7 +61,7 @@ describe('a change of a key is told to every instance', { skip: postgres.skip },
     for (const service of services) await untilStatus(service, key, 401);
   });
 
-  test('a change of plan reaches all', async (t) => {
+  test('a change of plan takes effect on all instances', async (t) => {
     const { services } = await startTwo(t);
     const key = await services[0].createKey('free', undefined, { account: 'a' });
     const readPolicy = async (service: TestService) =>
@@ -78,7 +78,7 @@ describe('a change of a key is told to every instance', { skip: postgres.skip },
       );
   });
 
-  test('of other accounts nothing is forgotten', async (t) => {
+  test('the keys of other accounts stay in memory', async (t) => {
     const { store, services } = await startTwo(t);
     const [service] = services;
     const keys: string[] = [];
@@ -86,7 +86,7 @@ describe('a change of a key is told to every instance', { skip: postgres.skip },
     const listStatuses = () =>
       Promise.all(keys.map(async (key) => (await service.request(key, '/pets')).status));
     assert.deepEqual(await listStatuses(), [200, 200]);
-    // As a replica no trigger runs, so nothing is told of this.
+    // With the role `replica` no trigger runs, so there is no notification.
     await store.execute(`
       begin;
       set local session_replication_role = replica;
@@ -97,7 +97,7 @@ describe('a change of a key is told to every instance', { skip: postgres.skip },
     assert.deepEqual(await listStatuses(), [401, 200]);
   });
 
-  test('what changed while nobody listened is read again when somebody does', async (t) => {
+  test('a change while no instance was listening takes effect when they listen again', async (t) => {
     const { store, services } = await startTwo(t);
     const key = await services[0].createKey();
     for (const service of services) assert.equal((await service.request(key, '/pets')).status, 200);
@@ -107,7 +107,7 @@ describe('a change of a key is told to every instance', { skip: postgres.skip },
     await untilListening(store, services.length);
   });
 
-  test('a connection that the server has ended is made anew, and tells again', async (t) => {
+  test('a listener reconnects after the server has closed its connection', async (t) => {
     const { store, services } = await startTwo(t);
     await cutListeners(store);
     await untilListening(store, services.length);
@@ -118,7 +118,7 @@ describe('a change of a key is told to every instance', { skip: postgres.skip },
   });
 });
 
-test('where nothing can be told, a revoke takes effect within 5 s all the same', {
+test('without notifications, a revoke takes effect within 5 s', {
   skip: postgres.skip || noRedis,
 }, async (t) => {
   const { url: redisUrl } = await startRedisServer(t);

@@ -19,10 +19,12 @@ async function command<T>(settings: Settings, ...args: string[]): Promise<T> {
 }
 
 async function createEmbedded(t: TestContext): Promise<string> {
-  return `sqlite:${await makeFolder(t)}/store.db`;
+  const url = `sqlite:${await makeFolder(t)}/store.db`;
+  await command({ DATABASE_URL: url }, 'migrate');
+  return url;
 }
 
-describe('an embedded store that is moved to many instances', { skip }, () => {
+describe('a SQLite store that is moved to many instances', { skip }, () => {
   test('takes its counts and bans to Redis', async (t) => {
     const from = await createEmbedded(t);
     const settings = { ENVIRONMENT: 'staging', DATABASE_URL: from };
@@ -46,7 +48,7 @@ describe('an embedded store that is moved to many instances', { skip }, () => {
     }
   });
 
-  test('is not moved into one that an instance serves', async (t) => {
+  test('is not moved into a store that an instance serves', async (t) => {
     const from = await createEmbedded(t);
     await command({ DATABASE_URL: from }, 'keys', 'create', '--plan', 'free');
     const { url: to } = await postgres.createStore(t);

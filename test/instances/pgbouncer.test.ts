@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { findPostgres } from '../support/engines.ts';
-import { add, amplePlan, ask, startInstances, untilAnswered } from '../support/instances.ts';
+import { add, amplePlan, ask, readJson, startInstances, untilAnswered } from '../support/instances.ts';
 import { findPgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
 import { runProgram, serveInProcess } from '../support/processes.ts';
 import { startRedisServer, whyNoRedisServer } from '../support/redis-server.ts';
@@ -13,7 +13,7 @@ const skip = postgres.skip || pgBouncer.skip || (await whyNoRedisServer());
 const revokeMsMax = 5_000;
 
 describe('behind PgBouncer', { skip }, () => {
-  test('that lends connections for a session, instances serve as without it', async (t) => {
+  test('in session mode changes nothing for instances', async (t) => {
     const { url: redisUrl } = await startRedisServer(t);
     const instances = await startInstances(t, {
       postgres,
@@ -32,17 +32,67 @@ describe('behind PgBouncer', { skip }, () => {
       await untilAnswered(service, key, ({ status }) => status === 401, revokeMsMax);
   });
 
-  test('that lends them for a transaction and carries no prepared statements, none starts, and says why', {
-    skip: pgBouncer.carriesStatements && 'this PgBouncer carries them',
+  test('in transaction mode, named in the address, changes nothing for instances', async (t) => {
+    const { url: redisUrl } = await startRedisServer(t);
+    const instances = await startInstances(t, {
+      postgres,
+      redisUrl,
+      count: 2,
+      async reach(store) {
+        // Migrations need a direct connection to the server.
+        await (await store.open()).close();
+        const lending = { pool_mode: 'transaction', default_pool_size: '4', ignore_startup_parameters: '' };
+        const url = new URL(await startPgBouncer(t, store.url, lending));
+        url.searchParams.set('pgbouncer', 'transaction');
+        return url.href;
+      },
+    });
+    const { id, key } = await instances.createKey(...amplePlan, '--scopes', 'all');
+    const adding = Array.from({ length: 120 }, (_, place) =>
+      add(instances.next(), key, `animal ${place}`, place % 2 === 0 ? `key-${place}` : undefined),
+    );
+    for (const { status } of await Promise.all(adding)) assert.equal(status, 201);
+    const ordering = Array.from({ length: 60 }, (_, place) =>
+      ask(instances.next(), key, '/orders', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ petId: 1 + (place % 30) }),
+      }),
+    );
+    const ordered = (await Promise.all(ordering)).map(({ status }) => status);
+    assert.deepEqual(ordered.toSorted(), [...Array(30).fill(201), ...Array(30).fill(409)]);
+    const listing = Array.from({ length: 60 }, async () => readJson<unknown[]>(ask(instances.next(), key)));
+    for (const page of await Promise.all(listing)) assert.equal(page.length, 20);
+    await instances.command('keys', 'revoke', id);
+    for (const service of instances.services)
+      await untilAnswered(service, key, ({ status }) => status === 401, revokeMsMax);
+  });
+
+  test('in transaction mode allows neither a migration nor an import', async (t) => {
+    const store = await postgres.createStore(t);
+    const url = new URL(await startPgBouncer(t, store.url, { pool_mode: 'transaction' }));
+    url.searchParams.set('pgbouncer', 'transaction');
+    await assert.rejects(store.open(url.href), { name: 'OperatorError', message: /needs a session/ });
+    await (await store.open()).close();
+    const database = await store.open(url.href);
+    const none = (async function* () {})();
+    await assert.rejects(database.load('pets', ['name'], none), { message: /an import needs a session/ });
+  });
+
+  test('in transaction mode without prepared statements stops the start with the reason', {
+    skip: pgBouncer.carriesStatements && 'this PgBouncer supports them',
   }, async (t) => {
     const store = await postgres.createStore(t);
     const lending = { pool_mode: 'transaction', default_pool_size: '1' };
     const DATABASE_URL = await startPgBouncer(t, store.url, lending);
     const settings = { DATABASE_URL, PORT: '0', OPS_PORT: '0', ENVIRONMENT: 'staging', LOG_LEVEL: 'silent' };
-    // The first prepares them, whether or not it meets what it has prepared itself.
+    // The first instance prepares the statements, whether it starts or not.
     await serveInProcess(t, { settings }).catch(() => undefined);
     const ended = await runProgram(['serve'], { settings });
     assert.equal(ended.code, 1);
-    assert.match(ended.stderr, /^error: a pooler before the database loses prepared statements: [^\n]*\n$/);
+    assert.match(
+      ended.stderr,
+      /^error: a pooler in front of the database loses prepared statements: [^\n]*\n$/,
+    );
   });
 });

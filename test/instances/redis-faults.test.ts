@@ -9,7 +9,7 @@ const postgres = await findPostgres();
 const skip = postgres.skip || (await whyNoRedisServer());
 
 const backMsMax = 5_000;
-/** Less than an instance waits for an answer. */
+/** Shorter than an instance waits for an answer. */
 const slowMs = '100';
 
 interface Readiness {
@@ -30,11 +30,14 @@ async function untilCounted({ services }: Instances, mode: 'shared' | 'alone'): 
   }
 }
 
-/** What is answered without the database, and what needs it. */
+/** One path that needs no database, and one that does. */
 const withoutStore = { path: '/nothing', statusPassed: 404 };
 const withStore = { path: '/pets', statusPassed: 200 };
 
-/** Sends requests at once to all in turn; gives how many passed at each. Nothing else but 429 may be answered. */
+/**
+ * Sends requests to all instances in turn, at once. Returns how many passed at each. An answer
+ * that is neither a success nor 429 fails the test.
+ */
 async function send(
   instances: Instances,
   key: string,
@@ -54,8 +57,8 @@ async function send(
   return [...passed.values()];
 }
 
-/** For the fault table of docs/operations.md. */
-async function tellHowLong(t: TestContext, task: () => Promise<void>): Promise<void> {
+/** For the fault table of docs/operations/fault-runs.md. */
+async function reportRecovery(t: TestContext, task: () => Promise<void>): Promise<void> {
   const beganMs = performance.now();
   await task();
   t.diagnostic(`well again after ${Math.round(performance.now() - beganMs)} ms`);
@@ -65,7 +68,7 @@ function sum(counts: readonly number[]): number {
   return counts.reduce((total, count) => total + count, 0);
 }
 
-test('without Redis each instance counts by itself from where it was, and they share again when it is back', {
+test('without Redis each instance continues the counts by itself, and shares again when Redis is back', {
   skip,
 }, async (t) => {
   const redis = await startRedisServer(t, '--appendonly', 'yes');
@@ -77,21 +80,21 @@ test('without Redis each instance counts by itself from where it was, and they s
   assert.deepEqual(await send(instances, alone, 150), [50, 50, 50]);
 
   await redis.kill();
-  // In parts: on a busy machine the last of 1,200 at once wait longer for a free connection to the database than they may.
+  // In parts, because on a busy machine the last of 1,200 requests would wait too long for a database connection.
   const parts: number[][] = [];
   while (parts.length < 4) parts.push(await send(instances, alone, 300, withStore));
   const passed = instances.services.map((_, index) => sum(parts.map((part) => part[index] ?? 0)));
-  // The last count that an instance has seen is 150 less what was still on its way to the others.
+  // The last count that an instance has seen is 150 minus the requests that were still on their way to the others.
   for (const count of passed) assert.ok(count >= 150 && count <= 250, `${count} passed at one`);
   await untilCounted(instances, 'alone');
 
   await redis.start();
-  await tellHowLong(t, () => untilCounted(instances, 'shared'));
+  await reportRecovery(t, () => untilCounted(instances, 'shared'));
   const [first = 0, second = 0, third = 0] = await send(instances, again, 900);
   assert.equal(first + second + third, 300);
 });
 
-test('a Redis that comes back empty gives an account its limit once more, and they share at once', {
+test('a Redis that restarts empty gives an account its limit once more, and instances share at once', {
   skip,
 }, async (t) => {
   const redis = await startRedisServer(t);
@@ -101,11 +104,11 @@ test('a Redis that comes back empty gives an account its limit once more, and th
   await redis.kill();
   await untilCounted(instances, 'alone');
   await redis.start();
-  await tellHowLong(t, () => untilCounted(instances, 'shared'));
+  await reportRecovery(t, () => untilCounted(instances, 'shared'));
   assert.equal(sum(await send(instances, key, 450)), 300);
 });
 
-test('a Redis that hangs is left within its patience, and shared again when it goes on', {
+test('a Redis that hangs is abandoned in time, and shared again when it continues', {
   skip,
 }, async (t) => {
   const redis = await startRedisServer(t);
@@ -116,10 +119,10 @@ test('a Redis that hangs is left within its patience, and shared again when it g
   for (const count of await send(instances, key, 1_200)) assert.ok(count >= 150 && count <= 250, `${count}`);
   await untilCounted(instances, 'alone');
   redis.resume();
-  await tellHowLong(t, () => untilCounted(instances, 'shared'));
+  await reportRecovery(t, () => untilCounted(instances, 'shared'));
 });
 
-test('a Redis that is slow within its patience is waited for, and the limit stays exact', {
+test('instances wait for a Redis that is slow but in time, and the limit stays exact', {
   skip,
 }, async (t) => {
   const redis = await startRedisServer(t);

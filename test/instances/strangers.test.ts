@@ -14,7 +14,7 @@ const requestsEach = 5;
 const strangersAddress = '192.0.2.1';
 const othersAddress = '192.0.2.2';
 
-/** Gives the status of each of some requests on one connection, one after the other. */
+/** Sends requests on one connection, one after the other, and returns their statuses. */
 async function ask(
   t: TestContext,
   { services }: Instances,
@@ -33,12 +33,12 @@ async function ask(
   return statuses;
 }
 
-/** Random keys with the right checksum, so that the store has to be asked for each. */
+/** Random keys with a valid checksum, so that each needs a lookup in the store. */
 function* unknownKeys(): Generator<string> {
   for (let sent = 0; sent < requestsEach; sent += 1) yield generateKey('live');
 }
 
-/** Sends one request after the other until `until` settles. */
+/** Sends one request after the other until `until` resolves. */
 function goodClient(
   t: TestContext,
   instances: Instances,
@@ -63,7 +63,7 @@ for (const [counters, skip] of [
   ['in Redis', postgres.skip || noRedis],
 ] as const)
   describe(`strangers with random keys over PostgreSQL, counted ${counters}`, { skip }, () => {
-    test('leave good clients all of their answers, behind the same address too', async (t) => {
+    test('do not prevent the answers to good clients, even behind the same address', async (t) => {
       const redisUrl = counters === 'in Redis' ? (await startRedisServer(t)).url : '';
       const settings = { TRUST_PROXY: '1' };
       const instances = await startInstances(t, { postgres, redisUrl, count: 1, settings });

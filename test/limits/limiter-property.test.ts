@@ -27,8 +27,8 @@ type Event =
       readonly kind: 'requests';
       readonly sender: Sender;
       readonly count: number;
-      /** Before the first; `as told` is the wait that the last answer has asked for. */
-      readonly pauseMs: number | 'as told';
+      /** The pause before the first request; `retry-after` is the wait that the last answer asked for. */
+      readonly pauseMs: number | 'retry-after';
       readonly gapMs: number;
     };
 
@@ -52,7 +52,7 @@ const sender = fc.oneof(
 );
 
 const pauseMs = fc.oneof(
-  fc.constant('as told' as const),
+  fc.constant('retry-after' as const),
   fc.nat(3 * secondMs),
   fc.integer({ min: minuteMs - 1_500, max: minuteMs + 2 }),
   fc.nat(2 * hourMs),
@@ -78,7 +78,7 @@ async function startRun(database: Database, run: number) {
   let model = createModel();
   let kept = structuredClone(model);
   let process = await start();
-  let toldSeconds = 0;
+  let askedSeconds = 0;
 
   async function start() {
     const counters = createMemoryCounters();
@@ -115,12 +115,12 @@ async function startRun(database: Database, run: number) {
     checkVerdict(decision, model, modelRequest, time.nowMs);
     checkHeaders(decision, modelRequest.limits, time.nowMs);
     checkWait(decision, model, modelRequest, time.nowMs);
-    toldSeconds = decision.retryAfterSeconds;
+    askedSeconds = decision.retryAfterSeconds;
   }
 
   async function play(next: Event): Promise<void> {
     if (next.kind === 'requests') {
-      time.nowMs += next.pauseMs === 'as told' ? toldSeconds * secondMs : next.pauseMs;
+      time.nowMs += next.pauseMs === 'retry-after' ? askedSeconds * secondMs : next.pauseMs;
       for (let sent = 0; sent < next.count; sent += 1) {
         time.nowMs += next.gapMs;
         await request(next.sender);
@@ -171,7 +171,7 @@ function checkHeaders({ code, retryAfterSeconds, headers }: Decision, limits: Li
   assert.ok(Math.abs(untilReset - retryAfterSeconds) < 1);
 }
 
-/** Sent after the wait that it was told, a request passes; sent a second earlier, not. */
+/** A request passes after the wait that its answer asked for, and not one second earlier. */
 function checkWait(decision: Decision, model: Model, request: ModelRequest, nowMs: number): void {
   const { code, retryAfterSeconds, headers } = decision;
   if (code === null) return;
@@ -200,7 +200,7 @@ interface Item {
   readonly seconds: number | undefined;
 }
 
-test('every verdict, header and wait holds, whatever is sent when, through restarts and kills', async (t) => {
+test('every verdict, header and wait is right for any requests, through restarts and kills', async (t) => {
   const database = await (await sqliteEngine.createStore(t)).open();
   let runs = 0;
   await fc.assert(

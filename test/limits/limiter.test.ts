@@ -24,7 +24,7 @@ function codes(decisions: readonly Decision[]) {
 }
 
 describe('a key on Free', () => {
-  test('has exactly 60 of 10,000 requests let through', () => {
+  test('passes with exactly 60 of 10,000 requests', () => {
     const { send } = open();
     assert.deepEqual(
       codes(send(10_000)).filter((code) => code === null),
@@ -41,7 +41,7 @@ describe('a key on Free', () => {
     );
   });
 
-  test('passes when it waits as told, and not a second earlier', () => {
+  test('passes after Retry-After, and not a second earlier', () => {
     const { time, send } = open();
     send(60);
     time.nowMs += 17_001;
@@ -53,14 +53,14 @@ describe('a key on Free', () => {
     assert.deepEqual(codes(send(1)), [null]);
   });
 
-  test('passes at the Unix second that it was told', () => {
+  test('passes at the Unix second of X-RateLimit-Reset', () => {
     const { time, send } = open();
     const [refused] = send(61).slice(-1);
     time.nowMs = Number(refused?.headers['x-ratelimit-reset']) * secondMs;
     assert.deepEqual(codes(send(1)), [null]);
   });
 
-  test('has 1,000 requests a day, whatever is refused in between', () => {
+  test('has 1,000 requests a day, however many are refused in between', () => {
     const { time, send } = open();
     let passed = 0;
     for (let minute = 0; minute < 17; minute += 1) {
@@ -75,8 +75,8 @@ describe('a key on Free', () => {
   });
 });
 
-describe('a key that goes on after a 429', () => {
-  test('is banned after its 60th refused request, which already tells the end of the ban', () => {
+describe('a key that keeps sending after a 429', () => {
+  test('is banned with its 60th refused request, whose answer has the end of the ban', () => {
     const { time, send } = open();
     send(60);
     time.nowMs += 30 * secondMs;
@@ -97,7 +97,7 @@ describe('a key that goes on after a 429', () => {
     assert.deepEqual(codes(send(1)), [null]);
   });
 
-  test('is told one end of the ban all along', () => {
+  test('gets the same end of the ban in every answer', () => {
     const { time, send } = open();
     send(120);
     const resets = [0, 1, 20_000, 39_000].map((pauseMs) => {
@@ -154,14 +154,14 @@ describe('requests without a valid key', () => {
     assert.deepEqual([code, retryAfterSeconds], ['rate_limit_exceeded', 60]);
   });
 
-  test('do not touch the count of a key, nor it theirs', () => {
+  test('count apart from a key at the same address', () => {
     const { limiter, send } = open();
     for (let sent = 0; sent < 100; sent += 1) limiter.takeForAddress('192.0.2.7');
     assert.equal(send(1)[0]?.headers['x-ratelimit-remaining'], '59');
     assert.equal((limiter.takeForAddress('192.0.2.8') as Decision).headers['x-ratelimit-remaining'], '59');
   });
 
-  test('can be told how their address stands, uncounted and unrefused', () => {
+  test('can read the usage of their address, without being counted or refused', () => {
     const { limiter } = open();
     for (let sent = 0; sent < 61; sent += 1) limiter.takeForAddress('192.0.2.7');
     for (const [address, remaining] of [
@@ -177,7 +177,7 @@ describe('requests without a valid key', () => {
   });
 });
 
-test('the refusal of an address is found once its count is spent, with nothing counted', () => {
+test('findRefusal returns a 429 once the minute of an address is used up, and counts nothing', () => {
   const { time, limiter } = open();
   for (let sent = 1; sent < 60; sent += 1) limiter.takeForAddress('192.0.2.7');
   assert.equal(limiter.findRefusal('192.0.2.7'), null);
@@ -188,7 +188,7 @@ test('the refusal of an address is found once its count is spent, with nothing c
   assert.equal(limiter.findRefusal('192.0.2.7'), null);
 });
 
-test('the refusal of an address is found, too, where its day is spent', () => {
+test('findRefusal returns a 429 once the day of an address is used up', () => {
   const { time, limiter } = open();
   for (let sent = 0; sent < 1_000; sent += 1) {
     limiter.takeForAddress('192.0.2.7');
@@ -200,7 +200,7 @@ test('the refusal of an address is found, too, where its day is spent', () => {
 });
 
 describe('readers of the documentation', () => {
-  test('have exactly 600 of 1,000 requests a minute let through, and 20,000 a day', () => {
+  test('pass with exactly 600 of 1,000 requests a minute, and 20,000 a day', () => {
     const { time, limiter } = open();
     const passedInMinute = (count: number) =>
       Array.from({ length: count }, () => limiter.takeForReader('192.0.2.7') as Decision).filter(
@@ -215,7 +215,7 @@ describe('readers of the documentation', () => {
     assert.equal(headers['ratelimit-policy'], '"minute";q=600;w=60, "day";q=20000;w=86400');
   });
 
-  test('spend nothing of the interface, nor it of theirs', () => {
+  test('count apart from requests to the interface', () => {
     const { limiter, send } = open();
     for (let sent = 0; sent < 700; sent += 1) limiter.takeForReader('192.0.2.7');
     assert.equal((limiter.takeForAddress('192.0.2.7') as Decision).headers['x-ratelimit-remaining'], '59');
@@ -225,11 +225,13 @@ describe('readers of the documentation', () => {
   });
 });
 
-test('counters that answer later are waited for', async () => {
+test('the limiter waits for counters that answer later', async () => {
   const counters = createMemoryCounters();
   const { limiter, caller } = open(freeLimits, {
     take: async (...request) => counters.take(...request),
     peek: async (...request) => counters.peek(...request),
+    look: async (...request) => counters.look(...request),
+    lift: async (...request) => counters.lift(...request),
   });
   const decision = await limiter.takeForKey(caller);
   assert.equal(decision.headers['x-ratelimit-remaining'], '59');

@@ -5,7 +5,7 @@ import { startService } from '../support/service.ts';
 
 const noRedis = await whyNoRedisServer();
 
-/** Sends so many requests at once with a key on Free; gives the lines of the log that tell of a ban. */
+/** Sends `count` requests at once with a key on Free, and returns the lines of the log about a ban. */
 async function sendTooMany(t: TestContext, count: number, settings: Record<string, string>) {
   const service = await startService(t, { LOG_REQUESTS: 'errors', ...settings });
   const key = await service.createKey('free', undefined, { account: 'Happy Paws' });

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { readDocument, readTable } from '../docs/markdown.ts';
+import { listHelp } from '../cli/list-commands.ts';
+import { listDocuments, readDocument, readTable } from '../docs/markdown.ts';
 import { startService } from '../support/service.ts';
 
 const deploy = join(import.meta.dirname, '../../deploy');
@@ -24,6 +25,8 @@ async function readDashboard(): Promise<Dashboard> {
 
 const readAlerts = () => readFile(join(deploy, 'prometheus/alerts.yml'), 'utf8');
 
+const listAlerts = async () => (await readAlerts()).split(/^ +- alert: /m).slice(1);
+
 async function listExpressions(): Promise<string[]> {
   const { panels } = await readDashboard();
   const shown = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
@@ -36,9 +39,17 @@ const findNames = (expression: string) => expression.match(/\b(?:animal_store|no
 
 /** What a running service shows once it has done something, one that counts together with others besides. */
 async function readMetrics(test: Parameters<typeof startService>[0]): Promise<string> {
-  const { app, createKey, request } = await startService(test, { REDIS_URL: unreachableRedis });
-  await request(await createKey(), '/pets');
-  return (await fetch(`${app.opsUrl}/metrics`)).text();
+  const settings = { REDIS_URL: unreachableRedis, ENVIRONMENT: 'development' };
+  const { app, createKey, request, post } = await startService(test, settings);
+  const key = await createKey();
+  await request(key, '/pets');
+  const headers = { 'content-type': 'application/json' };
+  await request(key, '/webhooks', { method: 'POST', headers, body: '{"url":"http://127.0.0.1:1/"}' });
+  await post(key, { name: 'Rex', categoryId: 1 });
+  for (;;) {
+    const text = await (await fetch(`${app.opsUrl}/metrics`)).text();
+    if (text.includes('animal_store_webhook_lag_seconds{')) return text;
+  }
 }
 
 async function readShown(test: Parameters<typeof startService>[0]) {
@@ -82,7 +93,7 @@ test('every label that the dashboard and the alerts ask for is shown, or set by 
   }
 });
 
-test('docs/metrics.md tells every metric of the service, its type and its labels, and no other', async (t) => {
+test('docs/metrics.md lists every metric of the service with its type and labels, and no other', async (t) => {
   const text = await readMetrics(t);
   const shown = Array.from(
     text.matchAll(/^# TYPE (animal_store_\w+) (\w+)$/gm),
@@ -96,7 +107,7 @@ test('docs/metrics.md tells every metric of the service, its type and its labels
   assert.deepEqual(told.map(([name, type, labels]) => `${name} ${type} ${labels}`).sort(), shown.sort());
 });
 
-test('a rate of the dashboard spans several scrapes, however near it is looked at', async () => {
+test('a rate of the dashboard spans several scrapes at any zoom', async () => {
   for (const expression of (await listExpressions()).filter((text) => text.includes('$__')))
     assert.doesNotMatch(expression, /\$__(?!rate_interval\b)/);
 });
@@ -108,8 +119,62 @@ test('every panel of the dashboard has an id of its own, and asks for something'
     assert.ok(type === 'row' || (targets ?? []).length > 0, `panel ${id}`);
 });
 
+test('every metric that a page of the documentation names is shown by a running service', async (t) => {
+  const { names } = await readShown(t);
+  const pages = (await listDocuments('docs')).filter((path) => path !== 'docs/metrics.md');
+  const texts = await Promise.all(pages.map(readDocument));
+  const named = texts.flatMap((text) => text.match(/\banimal_store_\w+/g) ?? []);
+  assert.ok(named.length > 0);
+  assert.deepEqual(
+    named.map(withoutSuffix).filter((name) => !new Set([...names].map(withoutSuffix)).has(name)),
+    [],
+  );
+});
+
+test('docs/operations/monitor.md lists every alert, and no other, with its severity', async () => {
+  const told = readTable(await readDocument('docs/operations/monitor.md'), 'Alerts');
+  const alerts = (await listAlerts()).map((text) => {
+    const [, name] = /^(\w+)\n/.exec(text) ?? [];
+    const [, severity] = /severity: (\w+)$/m.exec(text) ?? [];
+    return [`\`${name}\``, severity];
+  });
+  assert.deepEqual(
+    told.map(([name, severity]) => [name, severity]),
+    alerts,
+  );
+});
+
+test('a command or a page of the console that an alert leads to is there', async () => {
+  const rows = readTable(await readDocument('docs/operations/monitor.md'), 'Alerts').map((row) => row.join());
+  const commands = new Set((await listHelp()).map(({ command }) => command.join(' ')));
+  const named = [
+    ...rows.flatMap((row) => [...row.matchAll(/`npx animal-store ([\w -]+)`/g)]),
+    ...(await readAlerts()).matchAll(/"([a-z]+ list)"/g),
+  ].map(([, command = '']) => command);
+  assert.ok(named.length >= 5);
+  assert.deepEqual(
+    named.filter((command) => !commands.has(command)),
+    [],
+  );
+  const pages = readTable(await readDocument('docs/console.md'), 'What you find').map(([page]) => page);
+  const linked = rows.flatMap((row) => Array.from(row.matchAll(/\*\*(\w+)\*\*/g), ([, page = '']) => page));
+  assert.ok(linked.length > 0);
+  assert.deepEqual(
+    linked.filter((page) => !pages.includes(page)),
+    [],
+  );
+});
+
+test('docs/console.md lists every room of the console, and the page of one account', async () => {
+  const source = await readFile(join(deploy, '../src/operator/console/pages/main.js'), 'utf8');
+  const [, list = ''] = /const rooms = \[(.*?)\];/s.exec(source) ?? [];
+  const rooms = Array.from(list.matchAll(/title: '(\w+)'/g), ([, title = '']) => title);
+  const pages = readTable(await readDocument('docs/console.md'), 'What you find').map(([page]) => page);
+  assert.deepEqual(pages, rooms.toSpliced(2, 0, 'One account'));
+});
+
 test('every alert says how bad it is and what to do', async () => {
-  const alerts = (await readAlerts()).split(/^ +- alert: /m).slice(1);
+  const alerts = await listAlerts();
   assert.ok(alerts.length > 5);
   for (const alert of alerts) {
     assert.match(alert, /severity: (?:critical|warning|info)$/m);

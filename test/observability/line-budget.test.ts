@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLineBudget } from '../../src/observability/line-budget.ts';
 
-test('so many lines a second are let through, and the next one tells how many were left out', () => {
+test('a bounded number of lines a second is written, and the next line says how many were omitted', () => {
   let nowMs = 0;
   const budget = createLineBudget(2, () => nowMs);
   assert.deepEqual(

@@ -33,7 +33,7 @@ test('the lines of one turn of the event loop go out in one write', async () => 
   assert.deepEqual(writes, ['a\nb\nc\n']);
 });
 
-test('only one write is under way, and the next has all lines that came meanwhile', async () => {
+test('only one write runs at a time, and the next has all lines that arrived meanwhile', async () => {
   const { lines, writes, endWrite } = openHeld();
   for (const line of ['a\n', 'b\n', 'c\n']) {
     lines.write(line);
@@ -44,7 +44,7 @@ test('only one write is under way, and the next has all lines that came meanwhil
   assert.deepEqual(writes, ['a\n', 'b\nc\n']);
 });
 
-test('while the reader stalls a bounded number of characters waits, and the lines beyond are dropped', async () => {
+test('while the reader stalls, a bounded number of characters waits and further lines are dropped', async () => {
   const { lines, writes, endWrite } = openHeld();
   lines.write('first\n');
   await nextTurn();
@@ -58,7 +58,7 @@ test('while the reader stalls a bounded number of characters waits, and the line
   );
 });
 
-test('dropped lines are reported once, and later ones by themselves', async () => {
+test('dropped lines are reported once, and lines dropped later are reported apart', async () => {
   const { lines, reports, endWrite } = openHeld();
   for (const beyond of [3, 5]) {
     lines.write('first\n');
@@ -70,7 +70,7 @@ test('dropped lines are reported once, and later ones by themselves', async () =
   assert.equal(lines.countDropped(), 8);
 });
 
-test('a reader that keeps up gets every line of a turn that has more than may wait', async () => {
+test('a reader that keeps up gets every line, even of a turn with more than may wait', async () => {
   const output = new PassThrough();
   let received = 0;
   output.on('data', (chunk: Buffer) => {
@@ -84,7 +84,7 @@ test('a reader that keeps up gets every line of a turn that has more than may wa
   assert.equal(lines.countDropped(), 0);
 });
 
-test('the lines of a write that fails are dropped, and reported once a write succeeds', async () => {
+test('the lines of a failed write are dropped, and reported after the next successful write', async () => {
   const { lines, reports, endWrite } = openHeld();
   for (const line of ['a\n', 'b\n']) lines.write(line);
   await nextTurn();
@@ -96,7 +96,7 @@ test('the lines of a write that fails are dropped, and reported once a write suc
   assert.deepEqual([lines.countDropped(), reports], [2, [2]]);
 });
 
-test('a flush writes within the call, but not behind a write that is under way', async () => {
+test('a flush writes within the call, unless a write is running', async () => {
   const { lines, writes } = openHeld();
   lines.write('a\n');
   lines.flush();

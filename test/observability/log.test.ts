@@ -33,7 +33,7 @@ test('an error is logged without the keys in its message, its stack and its caus
     assert.ok(told.includes(`${part} as_live_[redacted]`), part);
 });
 
-test('of an error its type, message, stack and code are logged, and none of its other fields', () => {
+test('an error is logged with its type, message, stack and code, and without its other fields', () => {
   const { log, readLines } = openLog();
   const err = Object.assign(new TypeError('no'), { code: '22P02', parameters: ['secret'], query: 'select' });
   log.error({ err }, 'it failed');
@@ -49,7 +49,7 @@ test('a fatal line is written within the call, and all lines before it', () => {
   assert.match(String(output.read()), /"first".*\n.*"last".*\n$/);
 });
 
-test('a reader that stalls and goes on finds one line with the number of lines that were dropped', async () => {
+test('a reader that stalled gets one line with the number of dropped lines', async () => {
   const output = new PassThrough();
   const log = createLog('info', output);
   const registry = new Registry();

@@ -49,7 +49,7 @@ function expectHistograms(samples: Map<string, number>): void {
   assert.ok(buckets > 10);
 }
 
-test('scrapes under load are well-formed, never go back, and in the end have counted every request', async (t) => {
+test('scrapes under load are well-formed, never decrease, and finally count every request', async (t) => {
   const { app, createKey, request, post } = await startService(t);
   const key = await createKey();
   let isLoaded = true;

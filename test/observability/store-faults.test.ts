@@ -46,7 +46,7 @@ async function failToAdd({ add }: Watched, times: number): Promise<void> {
   for (let time = 0; time < times; time += 1) await assert.rejects(add(), { code: 'unavailable' });
 }
 
-test('a store that begins to fail is told once, with the reason and without a stack', async (t) => {
+test('the first failure of a store is logged once, with the reason and without a stack', async (t) => {
   const watched = await openWatched(t);
   await watched.takeAway();
   await failToAdd(watched, 100);
@@ -56,7 +56,7 @@ test('a store that begins to fail is told once, with the reason and without a st
   assert.deepEqual(more, []);
 });
 
-test('a fault that goes on is told again after ten seconds, with the number of failures', async (t) => {
+test('an ongoing fault is logged again after ten seconds, with the number of failures', async (t) => {
   const watched = await openWatched(t);
   await watched.takeAway();
   await failToAdd(watched, 3);
@@ -68,7 +68,7 @@ test('a fault that goes on is told again after ten seconds, with the number of f
   );
 });
 
-test('a store is told to be well once it does again what it is asked, and nothing has failed for a second', async (t) => {
+test('the end of a fault is logged when a call succeeds and none has failed for a second', async (t) => {
   const watched = await openWatched(t);
   await watched.takeAway();
   await failToAdd(watched, 2);
@@ -83,7 +83,7 @@ test('a store is told to be well once it does again what it is asked, and nothin
   assert.equal(line?.failures, 2);
 });
 
-test('reads and writes are told apart', async (t) => {
+test('faults of reads and of writes are logged apart', async (t) => {
   const watched = await openWatched(t);
   await watched.takeAway();
   await failToAdd(watched, 1);
@@ -94,7 +94,7 @@ test('reads and writes are told apart', async (t) => {
   assert.deepEqual(more, []);
 });
 
-test('a fault of what is read within the call is told, and that it is well again', async (t) => {
+test('a fault of readNow is logged, and so is its end', async (t) => {
   const { database, faults, clock, readLines } = await openWatched(t);
   const closed = await openDatabase(`sqlite:${join(await makeFolder(t), 'store.db')}`);
   await closed.close();
@@ -108,7 +108,7 @@ test('a fault of what is read within the call is told, and that it is well again
   assert.deepEqual(more, ['the store can be read again']);
 });
 
-test('a work that gives up is no fault', async (t) => {
+test('a work that gives up is not a fault', async (t) => {
   const { database, readLines, faults } = await openWatched(t);
   const givesUp = database.transact(addAndThrow, {
     subject: 'a',
@@ -149,7 +149,7 @@ async function damagePets(service: TestService): Promise<void> {
   await handle.close();
 }
 
-test('a service whose animals cannot be read tells it in its log, its metrics and its readiness', async (t) => {
+test('a service that cannot read animals shows it in its log, its metrics and its readiness', async (t) => {
   const service = await startService(t);
   const key = await service.createKey();
   await damagePets(service);

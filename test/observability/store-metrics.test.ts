@@ -31,7 +31,7 @@ test('reads and writes of the store are timed apart', async (t) => {
   assert.match(shown, /store_failures_total\{call="read"\} 0$/m);
 });
 
-test('what the store cannot do at the time is counted, and fails as before', async (t) => {
+test('a call that fails because the store is unavailable is counted, and still fails', async (t) => {
   const { database, show } = await openTimed(t);
   await database.close();
   assert.throws(() => database.read(selectAnyAccount, { count: 1n }), { code: 'unavailable' });
@@ -43,7 +43,7 @@ test('what the store cannot do at the time is counted, and fails as before', asy
   assert.match(shown, /store_failures_total\{call="write"\} 1$/m);
 });
 
-test('what cannot be read within the call is counted, too, and is not timed', async (t) => {
+test('a failed readNow is counted and not timed', async (t) => {
   const { database, show } = await openTimed(t);
   const readNow = database.readNow ?? assert.fail();
   readNow(selectAnyAccount, { count: 1n });
@@ -55,7 +55,7 @@ test('what cannot be read within the call is counted, too, and is not timed', as
   assert.match(shown, /store_duration_seconds_count\{call="read"\} 0$/m);
 });
 
-test('a work that gives up is no failure of the store', async (t) => {
+test('a work that gives up is not a failure of the store', async (t) => {
   const { database, show } = await openTimed(t);
   const givesUp = database.transact(addAndThrow, {
     subject: 'a',

@@ -22,7 +22,7 @@ interface Options {
   readonly timeouts?: Timeouts;
 }
 
-/** An operator's server that listens; gives it and its address. */
+/** Starts an operator's server and returns it with its address. */
 async function startOperator(t: TestContext, options: Options) {
   const log = createLog('silent', new PassThrough());
   const service = buildOperatorServer({
@@ -75,7 +75,7 @@ test('a note leaves a service ready', async (t) => {
   });
 });
 
-test('all reasons why a service is not ready are given together', async (t) => {
+test('the readiness check reports all problems together', async (t) => {
   const fails = {
     name: 'the store',
     findProblem: async () => {
@@ -89,7 +89,7 @@ test('all reasons why a service is not ready are given together', async (t) => {
   assert.equal(body.reason, 'the store does not answer; the clock is wrong');
 });
 
-test('a check that never ends counts as failed', async (t) => {
+test('a check that times out has failed', async (t) => {
   const hangs = { name: 'the store', findProblem: () => new Promise<null>(() => {}) };
   assert.deepEqual(await readReadiness(t, [hangs]), {
     status: 503,
@@ -151,7 +151,7 @@ test("a 405 names the methods of the operator's port in Allow", async (t) => {
   assert.equal(answer?.headers.get('allow'), 'GET, HEAD');
 });
 
-test("the operator's port has the timeouts of the public one, and a bound of its own on connections", async (t) => {
+test("the operator's port has the timeouts of the public port, and its own bound on connections", async (t) => {
   const { server } = (await startOperator(t, {})).service;
   assert.equal(server.headersTimeout, defaultTimeouts.headersMs);
   assert.equal(server.requestTimeout, defaultTimeouts.requestMs);
@@ -168,7 +168,7 @@ test("a head that does not arrive in time on the operator's port is 408", async 
   assert.deepEqual(statuses, [408]);
 });
 
-test("HEAD works where GET does on the operator's port", async (t) => {
+test("HEAD works on every GET path of the operator's port", async (t) => {
   const { app } = await startService(t);
   for (const path of ['/healthz', '/readyz', '/metrics']) {
     const response = await fetch(app.opsUrl + path, { method: 'HEAD' });

@@ -1,50 +1,237 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
-import { test } from 'node:test';
-import { selectOrders } from '../../src/orders/order-rows.ts';
+import { describe, test } from 'node:test';
+import { Client } from 'pg';
+import { type OrderStatus, orderStatuses } from '../../src/orders/order.ts';
+import { type OrderFilter, selectOrders } from '../../src/orders/order-page-rows.ts';
 import { insertOrder } from '../../src/orders/place-order-rows.ts';
 import { compileStatement } from '../../src/storage/compile.ts';
 import { openShop } from '../contracts/order-shop.ts';
-import { sqliteEngine } from '../support/engines.ts';
+import { findPostgres, type Store, sqliteEngine } from '../support/engines.ts';
 
-const none = { status: null, petId: null, reference: null, accountId: null };
+const postgres = await findPostgres();
+const orders = 6_000;
+/** A page of 20 asks for one more, to know whether there is a next. */
+const count = 21;
+/** An account, an animal and a reference that few orders have; each combination is asked for. */
+const rare = { petId: 1n, reference: 'A-1', accountId: 1n } as const;
 
-/** Along which indexes SQLite, which has no statistics, finds a page of each filter. */
-const plans = [
-  [none, ['PRIMARY KEY']],
-  [{ ...none, accountId: 1n }, ['orders_by_account ']],
-  [{ ...none, status: 'completed' }, ['orders_by_status ']],
-  [{ ...none, status: 'reserved', accountId: 1n }, ['orders_by_account_and_status ']],
-  [{ ...none, status: 'expired' }, ['orders_by_status ', 'orders_by_expiry ']],
-  [{ ...none, status: 'expired', accountId: 1n }, ['orders_by_account_and_status ', 'orders_by_expiry ']],
-  [{ ...none, petId: 1n, accountId: 1n, status: 'cancelled' }, ['orders_by_pet ']],
-  [{ ...none, reference: 'a', petId: 1n, accountId: 1n }, ['orders_by_reference ']],
-] as const;
+const filters: readonly OrderFilter[] = [null, ...orderStatuses].flatMap((status) =>
+  [null, rare.petId].flatMap((petId) =>
+    [null, rare.reference].flatMap((reference) =>
+      [null, rare.accountId].map((accountId) => ({ status, petId, reference, accountId })),
+    ),
+  ),
+);
 
-test('on SQLite a page is found along the index of its narrowest filter', async (t) => {
-  const shop = await openShop(t, sqliteEngine);
-  const file = new DatabaseSync(shop.store.url.replace('sqlite:', ''));
-  t.after(() => file.close());
-  for (const [filter, indexes] of plans) {
-    const { sql, names } = compileStatement(selectOrders(filter), 'sqlite');
-    const rows = file.prepare(`explain query plan ${sql}`).all(...names.map(() => 1));
-    const told = rows.map(({ detail }) => `${detail} `).filter((detail) => detail.includes(' orders '));
-    assert.equal(told.length, indexes.length, JSON.stringify(rows));
-    for (const index of indexes)
-      assert.ok(
-        told.some((line) => line.includes(index)),
-        `${index}: ${told}`,
-      );
+/** How orders may lie: that at a place counted from the oldest. */
+type History = (index: number) => { account: number; pet: number; reference: string | null; status: string };
+
+const released: readonly OrderStatus[] = ['cancelled', 'expired', 'returned'];
+const common = { account: 1, pet: 1, reference: 'A-1' };
+const isOld = (index: number) => index < 50;
+const histories: Readonly<Record<string, History>> = {
+  'an account, an animal and a reference have all that are cancelled': () => ({
+    ...common,
+    status: 'cancelled',
+  }),
+  'the statuses of one animal are mixed': (index) => ({
+    ...common,
+    status: released[index % 3] as OrderStatus,
+  }),
+  'those of an account are all old': (index) => ({
+    ...common,
+    account: isOld(index) ? 1 : 2,
+    status: 'expired',
+  }),
+  'those of an animal are all old': (index) => ({ ...common, pet: isOld(index) ? 1 : 2, status: 'expired' }),
+  'those of a reference are all old': (index) => ({
+    ...common,
+    reference: isOld(index) ? 'A-1' : `B-${index % 2}`,
+    status: 'cancelled',
+  }),
+  'the cancelled and returned ones are all old': (index) => ({
+    ...common,
+    status: isOld(index) ? (released[index % 3] as OrderStatus) : 'expired',
+  }),
+  'each has an animal of its own, most are open, and the completed ones are old': (index) => ({
+    account: 1 + (index % 3),
+    pet: 1 + index,
+    reference: index % 2 === 0 ? 'A-1' : null,
+    status: isOld(index) ? 'completed' : 'reserved',
+  }),
+  'each has an account, an animal and no reference': (index) => ({
+    account: 1 + (index % 500),
+    pet: 1 + index,
+    reference: null,
+    status: orderStatuses[index % 5] as OrderStatus,
+  }),
+};
+
+/** Adds orders of a history past the service, with neither events nor accounts. */
+function writeHistory(history: History): string {
+  const rows = Array.from({ length: orders }, (_, index) => {
+    const { account, pet, reference, status } = history(index);
+    const closedAtMs = status === 'reserved' ? 'null' : '1';
+    const text = reference === null ? 'null' : `'${reference}'`;
+    return `(${account}, ${pet}, '${status}', ${text}, 0, 9000000000000, ${closedAtMs})`;
+  });
+  return `insert into orders (account_id, pet_id, status, reference, created_at_ms, expires_at_ms, closed_at_ms)
+    values ${rows.join()}`;
+}
+
+const nameFilter = (filter: OrderFilter) =>
+  Object.entries(filter)
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(', ') || 'no filter';
+
+describe('a page of orders in SQLite', () => {
+  const equal = { accountId: 'account_id=?', reference: 'reference=?', petId: 'pet_id=?' } as const;
+
+  /** The searches by which a page may be found: each asks for exactly the orders that it shows. */
+  function expectedSearches(filter: OrderFilter): readonly string[] {
+    const given = (Object.keys(equal) as (keyof typeof equal)[]).filter((name) => filter[name] !== null);
+    const { status } = filter;
+    if (given.length === 0 && status === null) return ['USING INTEGER PRIMARY KEY (rowid<?)'];
+    const names = given.map((name) => ({ accountId: 'account', reference: 'reference', petId: 'pet' })[name]);
+    const index = `orders_by_${names.join('_and_') || 'status'}`;
+    const key = [...given.map((name) => equal[name]), 'status=?', 'id<?'].join(' AND ');
+    const owned = filter.petId !== null;
+    const all = (status === null ? orderStatuses : [status]).map((one) =>
+      owned && !released.includes(one)
+        ? 'USING INDEX orders_owning (pet_id=?)'
+        : `USING INDEX ${index} (${key})`,
+    );
+    const overdue = 'USING INDEX orders_by_expiry (expires_at_ms>? AND expires_at_ms<?)';
+    const searches = status === 'expired' ? [...all, overdue] : all;
+    return searches.filter((one, at) => !one.includes('owning') || searches.indexOf(one) === at).toSorted();
   }
+
+  function explain(file: DatabaseSync, sql: string): string[] {
+    return file
+      .prepare(`explain query plan ${sql}`)
+      .all()
+      .map(({ detail }) => String(detail))
+      .filter((detail) => /^(?:SEARCH|SCAN) orders USING/.test(detail))
+      .map((detail) => detail.replace(/^SCAN/, 'a scan ').replace('SEARCH orders ', ''))
+      .toSorted();
+  }
+
+  for (const [name, history] of Object.entries(histories))
+    test(`uses its own indexes, where ${name}`, async (t) => {
+      const shop = await openShop(t, sqliteEngine);
+      const file = new DatabaseSync(shop.store.url.replace('sqlite:', ''), {
+        enableForeignKeyConstraints: false,
+      });
+      t.after(() => file.close());
+      file.exec('drop trigger orders_added');
+      file.exec(writeHistory(history));
+      for (const isAnalysed of [false, true]) {
+        if (isAnalysed) file.exec('analyze');
+        for (const filter of filters) {
+          const { sql } = compileStatement(selectOrders(filter), 'sqlite');
+          assert.deepEqual(explain(file, sql), expectedSearches(filter), nameFilter(filter));
+        }
+        const { sql } = compileStatement(insertOrder, 'sqlite');
+        assert.deepEqual(explain(file, sql), [
+          'USING INDEX orders_by_account (account_id=? AND status=? AND id<?)',
+        ]);
+      }
+    });
 });
 
-test('on SQLite the open holds of an account are counted along their own index, whatever it has ordered before', async (t) => {
-  const shop = await openShop(t, sqliteEngine);
-  const file = new DatabaseSync(shop.store.url.replace('sqlite:', ''));
-  t.after(() => file.close());
-  const { sql, names } = compileStatement(insertOrder, 'sqlite');
-  const rows = file.prepare(`explain query plan ${sql}`).all(...names.map(() => 1));
-  const told = rows.map(({ detail }) => `${detail} `).filter((detail) => detail.includes(' orders '));
-  assert.equal(told.length, 1);
-  assert.match(told.join(), /orders_open \(account_id=\? AND expires_at_ms>\?\)/);
+describe('a page of orders in PostgreSQL', { skip: postgres.skip }, () => {
+  const planModes = ['force_generic_plan', 'force_custom_plan'] as const;
+
+  /** What a plan's nodes show about the orders that they read. */
+  interface PlanNode {
+    readonly 'Relation Name'?: string;
+    readonly 'Index Name'?: string;
+    readonly 'Actual Rows': number;
+    readonly 'Actual Loops': number;
+    readonly 'Rows Removed by Filter'?: number;
+    readonly 'Rows Removed by Index Recheck'?: number;
+    readonly Plans?: readonly PlanNode[];
+  }
+
+  function* listReads(node: PlanNode): Generator<{ rows: number; index: string }> {
+    const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);
+    if (node['Relation Name'] === 'orders')
+      yield {
+        rows: (node['Actual Rows'] + removed) * node['Actual Loops'],
+        index: node['Index Name'] ?? 'the table',
+      };
+    for (const child of node.Plans ?? []) yield* listReads(child);
+  }
+
+  async function explain(client: Client, sql: string, values: string) {
+    await client.query(`prepare page as ${sql}`);
+    const { rows } = await client.query(`explain (analyze, format json) execute page (${values})`);
+    await client.query('deallocate page');
+    const [{ Plan }] = rows[0]['QUERY PLAN'];
+    return [...listReads(Plan as PlanNode)];
+  }
+
+  /** An order counts no more open holds than its account may have. */
+  async function expectCount(client: Client): Promise<void> {
+    const { sql, names } = compileStatement(insertOrder, 'postgres');
+    const order = { ...rare, reference: 'null', holdMs: 60_000, openHoldsMax: count };
+    await client.query('begin');
+    for (const countsOverdue of [0, 1]) {
+      const placed = { ...order, petId: orders + 1 + countsOverdue, countsOverdue };
+      const values = names.map((name) => placed[name as keyof typeof placed]).join();
+      for (const { rows, index } of await explain(client, sql, values))
+        assert.ok(rows <= count, `an order: ${rows} rows of ${index}`);
+    }
+    await client.query('rollback');
+  }
+
+  async function expectPages({ url }: Store, plans: string): Promise<void> {
+    const client = new Client(url);
+    await client.connect();
+    try {
+      await client.query(`set plan_cache_mode = ${plans}; set session_replication_role = replica`);
+      await expectCount(client);
+      const literals: Readonly<Record<string, unknown>> = {
+        ...rare,
+        reference: `'${rare.reference}'`,
+        count,
+      };
+      for (const newestId of [orders, orders - 1_000])
+        for (const filter of filters) {
+          const { sql, names } = compileStatement(selectOrders(filter), 'postgres');
+          const values = names.map((name) => ({ ...literals, newestId })[name]).join();
+          for (const { rows, index } of await explain(client, sql, values))
+            assert.ok(rows <= count, `${nameFilter(filter)}: ${rows} rows of ${index}`);
+        }
+    } finally {
+      await client.end();
+    }
+  }
+
+  for (const [name, history] of Object.entries(histories))
+    test(`reads no other orders, where ${name}`, async (t) => {
+      const shop = await openShop(t, postgres);
+      const client = new Client(shop.store.url);
+      await client.connect();
+      await client.query('set session_replication_role = replica');
+      await client.query(writeHistory(history));
+      await client.query('analyze orders');
+      await client.end();
+      for (const plans of planModes) await expectPages(shop.store, plans);
+    });
+
+  test('reads no other orders, even with outdated statistics', async (t) => {
+    const shop = await openShop(t, postgres);
+    const client = new Client(shop.store.url);
+    await client.connect();
+    await client.query('set session_replication_role = replica');
+    const [before, after] = Object.values(histories) as [History, History];
+    await client.query(writeHistory((index) => ({ ...before(index), account: 2, pet: 2, reference: 'B' })));
+    await client.query('analyze orders');
+    await client.query(writeHistory(after));
+    await client.end();
+    for (const plans of planModes) await expectPages(shop.store, plans);
+  });
 });

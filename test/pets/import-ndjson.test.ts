@@ -15,7 +15,7 @@ async function findRules(content: string | Uint8Array) {
 }
 
 describe('the rows of an NDJSON file', () => {
-  test('are animals, also after a byte order mark, with CRLF, blank lines and no last newline', async () => {
+  test('are animals, even after a byte order mark, with CRLF, blank lines and no last newline', async () => {
     const { pets } = await readFile(
       `\ufeff${rexLine}\r\n  \n${rexLine.trim()}\r\n${rexLine.trim()}`,
       'ndjson',
@@ -23,7 +23,7 @@ describe('the rows of an NDJSON file', () => {
     assert.deepEqual(pets, [rex, rex, rex]);
   });
 
-  test('hold any int64 to the digit, in any form that JSON has for it', async () => {
+  test('keep any int64 exactly, in any JSON form', async () => {
     const literals = ['-9223372036854775808', '9223372036854775807', '9007199254740993', '1.0', '1e2'];
     const content = literals.map((literal) => `{"name":"Rex","categoryId":${literal}}\n`).join('');
     const { pets } = await readFile(content, 'ndjson');
@@ -33,13 +33,13 @@ describe('the rows of an NDJSON file', () => {
     );
   });
 
-  test('are refused one by one with their line where they are no JSON', async () => {
+  test('are refused one by one with their line if they are not JSON', async () => {
     assert.deepEqual(await findRules(`${rexLine}\n{"name":\n${rexLine}`), [
-      [3, null, 'must be a JSON object in one line'],
+      [3, null, 'must be a JSON object on one line'],
     ]);
   });
 
-  test('are refused where they are JSON but no object', async () => {
+  test('are refused if they are JSON but not an object', async () => {
     assert.deepEqual(await findRules('[1]\nnull\n"Rex"\n'), [
       [1, null, 'must be a JSON object'],
       [2, null, 'must be a JSON object'],
@@ -47,29 +47,29 @@ describe('the rows of an NDJSON file', () => {
     ]);
   });
 
-  test('are refused where they are nested too deep', async () => {
+  test('are refused if they are nested too deeply', async () => {
     assert.deepEqual(await findRules(`${'['.repeat(20_000)}\n`), [
       [1, null, 'must be nested at most 128 levels deep'],
     ]);
   });
 
-  test('are refused one by one where they are no UTF-8', async () => {
+  test('are refused one by one if they are not UTF-8', async () => {
     const content = Buffer.from(`${rexLine}{"name":"R\xe9x","categoryId":1}\n`, 'latin1');
     assert.deepEqual(await findRules(content), [[2, null, 'must be UTF-8']]);
   });
 
-  test('are refused where the name has half of a surrogate pair', async () => {
+  test('are refused if the name has half of a surrogate pair', async () => {
     const [found] = await findRules('{"name":"\\ud800","categoryId":1}\n');
     assert.deepEqual(found?.slice(0, 2), [1, 'name']);
   });
 
-  test('are refused where the status is null', async () => {
+  test('are refused if the status is null', async () => {
     assert.deepEqual(await findRules('{"name":"Rex","categoryId":1,"status":null}\n'), [
       [1, 'status', 'must be one of available, pending, sold'],
     ]);
   });
 
-  test('come out the same however the bytes are cut', async () => {
+  test('do not depend on how the bytes are split', async () => {
     const content = `${rexLine}{"name":"Žofka 猫 🐈","categoryId":2}\r\n{}\n`;
     const whole = await readFile(content, 'ndjson');
     await fc.assert(
@@ -80,7 +80,7 @@ describe('the rows of an NDJSON file', () => {
   });
 });
 
-test('an NDJSON file with an endless line is refused, and little of it is read', async () => {
+test('an NDJSON file with an endless line is refused after reading only a little of it', async () => {
   const { bytes, readBytes } = createEndlessBytes(Buffer.alloc(1024, '['));
   await assert.rejects(() => Array.fromAsync(readPets(bytes, 'ndjson', () => undefined)), OperatorError);
   assert.ok(readBytes() < 2 * recordBytesMax);

@@ -14,7 +14,7 @@ const rex = { name: 'Rex', categoryId: 1n, status: 'available' } as const;
 const bodyHash = createHash('sha256').update('body').digest();
 
 describe('an Idempotency-Key at several instances over PostgreSQL', { skip: postgres.skip }, () => {
-  test('is refused while its first request runs, at the same or another, and replayed when that has ended', async (t) => {
+  test('is refused at any instance while its first request runs, and replayed afterwards', async (t) => {
     const { store, first, second, accountId } = await prepare(t);
     const once = keyed(accountId);
     const unlock = await lockAccounts(t, store);
@@ -28,7 +28,7 @@ describe('an Idempotency-Key at several instances over PostgreSQL', { skip: post
     assert.deepEqual(await store.execute('select count(*)::int from pets'), [{ count: 1 }]);
   });
 
-  test('that is used again after its day outlives a sweep that has found it old', async (t) => {
+  test('that is used again after its day survives a sweep that found it expired', async (t) => {
     const { store, first, sweep, accountId } = await prepare(t);
     await add(first, keyed(accountId));
     await store.execute('update first_answers set created_at_ms = 0');
@@ -45,7 +45,7 @@ describe('an Idempotency-Key at several instances over PostgreSQL', { skip: post
     assert.equal((await add(first, keyed(accountId))).replayed, true);
   });
 
-  test('whose first request the server ends may be used again at another', async (t) => {
+  test('whose first request the server aborts may be used again at another', async (t) => {
     const { store, first, second, accountId } = await prepare(t);
     const once = keyed(accountId);
     const unlock = await lockAccounts(t, store);

@@ -33,7 +33,7 @@ async function write(pets: readonly Pet[], format: (typeof petFileFormats)[numbe
 
 describe('an export', () => {
   for (const format of petFileFormats)
-    test(`as ${format} is read back to the digit and the character`, async () => {
+    test(`as ${format} is read back without losing a digit or a character`, async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(anyPet, { maxLength: 8 }), async (pets) => {
           const { pets: readBack, badRows } = await readFile(await write(pets, format), format);
@@ -51,7 +51,7 @@ describe('an export', () => {
     { id: int64Max, name: 'Žofka', categoryId: int64Max, status: 'available' },
   ];
 
-  test('as csv has a header, quotes what needs it and leaves formulas alone', async () => {
+  test('as csv has a header, quotes fields that need it and does not change formulas', async () => {
     assert.equal(
       await write(pets, 'csv'),
       'id,name,categoryId,status\n' +
@@ -60,7 +60,7 @@ describe('an export', () => {
     );
   });
 
-  test('as ndjson has an object a line with its fields in the documented order', async () => {
+  test('as ndjson has one object a line with its fields in the documented order', async () => {
     assert.equal(
       await write(pets, 'ndjson'),
       '{"id":1,"name":"=Rex, \\"the first\\"","categoryId":-9223372036854775808,"status":"sold"}\n' +

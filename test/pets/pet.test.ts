@@ -47,7 +47,7 @@ for (const [what, name] of Object.entries(badNames))
       ['name'],
     ));
 
-test('refuses a name with any control character, wherever it stands', () => {
+test('refuses a name with a control character at any position', () => {
   const controls = [...Array(0x20).keys(), 0x7f].map((code) => String.fromCharCode(code));
   for (const control of controls)
     for (const name of [`${control}Rex`, `R${control}ex`, `Rex${control}`])
@@ -68,7 +68,7 @@ test('takes every int64 for a category and nothing that is not exact', () => {
     assert.equal(isNewPet({ ...rex, categoryId }), false);
 });
 
-test('lets fields by that it does not name', () => {
+test('ignores unknown fields', () => {
   assert.equal(isNewPet({ ...rex, id: 'mine', tag: [1n] }), true);
 });
 
@@ -83,12 +83,12 @@ test('names every field that breaks a rule, with the rule', () => {
   assert.match(violations[2]?.rule ?? '', /available, pending, sold/);
 });
 
-test('what is no object breaks one rule as a whole', () => {
+test('a value that is not an object breaks one rule', () => {
   for (const value of [undefined, null, [], [rex], 'Rex', 1n, true])
     assert.deepEqual(findViolations(value), [{ field: null, rule: 'must be a JSON object' }]);
 });
 
-test('an omitted status becomes available, and fields that are not named are dropped', () => {
+test('an omitted status becomes available, and unknown fields are dropped', () => {
   const sent: { name: string; categoryId: bigint; status?: PetStatus } = { ...rex, ...{ id: 7n, tag: 'x' } };
   assert.deepEqual(completeNewPet(sent), { name: 'Rex', categoryId: 1n, status: 'available' });
   assert.equal(completeNewPet({ ...rex, status: 'sold' }).status, 'sold');

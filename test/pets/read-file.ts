@@ -26,7 +26,7 @@ async function* splitIntoChunks(bytes: Buffer, chunkBytes: number) {
     yield bytes.subarray(start, start + chunkBytes);
 }
 
-/** Bytes that never end; `readBytes` tells how many were taken. */
+/** An endless stream of bytes; `readBytes` counts what was read. */
 export function createEndlessBytes(chunk: Uint8Array) {
   let readBytes = 0;
   async function* repeat() {

@@ -11,7 +11,7 @@ import type { Database } from '../../src/storage/database.ts';
 import { openDatabase } from '../../src/storage/open-database.ts';
 import { makeFolder } from '../support/service.ts';
 
-test('each reading is the same stamp while the store holds the same, and another once it does not', async (t) => {
+test('each read returns the same stamp until the store changes', async (t) => {
   const path = join(await makeFolder(t), 'store.db');
   const database = await openDatabase(`sqlite:${path}`);
   t.after(() => database.close());
@@ -19,23 +19,23 @@ test('each reading is the same stamp while the store holds the same, and another
   const file = new DatabaseSync(path);
   t.after(() => file.close());
 
-  const empty = stamps.read();
+  const empty = stamps.latest();
   assert.deepEqual(empty, { newestId: 0n, newestEdit: 0n, era: 0 });
-  assert.equal(stamps.read(), empty);
+  assert.equal(stamps.latest(), empty);
 
   file.exec("insert into pets (name, category_id, status) values ('Rex', 1, 'available')");
-  const added = stamps.read();
+  const added = stamps.latest();
   assert.equal(added?.newestId, 1n);
-  assert.equal(stamps.read(), added);
+  assert.equal(stamps.latest(), added);
 
   file.exec("update pets set name = 'Max'");
-  const edited = stamps.read();
+  const edited = stamps.latest();
   assert.equal(edited?.newestId, 1n);
   assert.notEqual(edited?.newestEdit, added?.newestEdit);
-  assert.equal(stamps.read(), edited);
+  assert.equal(stamps.latest(), edited);
 });
 
-test('an add that is answered is in every reading from then on', async (t) => {
+test('every read after an answered add includes it', async (t) => {
   const database = await openDatabase(`sqlite:${join(await makeFolder(t), 'store.db')}`);
   t.after(() => database.close());
   const { add, addOnce, stamps } = createCatalogue(database, createFirstAnswers(database, Date.now));
@@ -60,14 +60,14 @@ test('an add that is answered is in every reading from then on', async (t) => {
     [2n, () => addOnce(rex, once, '/pets/')],
   ] as const) {
     stamps.openTurn();
-    assert.equal(stamps.read()?.newestId, newestId - 1n);
+    assert.equal(stamps.latest()?.newestId, newestId - 1n);
     await act();
-    assert.equal(stamps.read()?.newestId, newestId);
+    assert.equal(stamps.latest()?.newestId, newestId);
   }
 });
 
-test('what ends at an id that was given is fresh after an add', () => {
-  const { isFresh } = createStamps({ readNow: null } as unknown as Database);
+test('an answer that ends at an older id is fresh after an add', () => {
+  const { isFresh } = createStamps({ readNow: () => [] } as unknown as Database);
   const since = { newestId: 9n, newestEdit: 0n, era: 0 };
   const added = { newestId: 10n, newestEdit: 0n, era: 0 };
   assert.equal(isFresh({ newestId: 9n, oldestId: 1n }, since, added), true);
@@ -76,7 +76,7 @@ test('what ends at an id that was given is fresh after an add', () => {
   assert.equal(isFresh({ newestId: 10n, oldestId: 1n }, since, added), false);
 });
 
-test('an edit makes only that stale which holds its animal, before or after', async (t) => {
+test('an edit makes only answers stale that contain its animal before or after', async (t) => {
   const path = join(await makeFolder(t), 'store.db');
   const database = await openDatabase(`sqlite:${path}`);
   t.after(() => database.close());
@@ -84,7 +84,7 @@ test('an edit makes only that stale which holds its animal, before or after', as
   t.after(() => file.close());
   for (let added = 0; added < 9; added += 1)
     file.exec("insert into pets (name, category_id, status) values ('Rex', 1, 'available')");
-  const { read, isFresh } = createStamps(database);
+  const { latest: read, isFresh } = createStamps(database);
   const since = read() ?? assert.fail();
   file.exec("update pets set status = 'sold' where id = 5");
   const now = read() ?? assert.fail();
@@ -99,7 +99,7 @@ test('an edit makes only that stale which holds its animal, before or after', as
   assert.equal(fresh({ newestId: 9n, oldestId: 1n, categoryId: 2n }), true);
 });
 
-test('more edits than are looked through make everything stale, and so does a store that was put back', async (t) => {
+test('more edits than are kept make everything stale, and so does a restored store', async (t) => {
   const path = join(await makeFolder(t), 'store.db');
   const database = await openDatabase(`sqlite:${path}`);
   t.after(() => database.close());
@@ -107,7 +107,7 @@ test('more edits than are looked through make everything stale, and so does a st
   t.after(() => file.close());
   file.exec(`with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 1001)
     insert into pets (name, category_id, status) select 'Rex', 1, 'available' from numbers`);
-  const { read, isFresh } = createStamps(database);
+  const { latest: read, isFresh } = createStamps(database);
   const unknown = { newestId: 2_000n, oldestId: 2_000n };
   const first = read() ?? assert.fail();
   file.exec("update pets set name = 'Max'");

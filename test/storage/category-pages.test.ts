@@ -20,7 +20,7 @@ const animals = 10_000;
 
 type Kind = readonly [categoryId: number, status: PetStatus];
 
-/** How categories and statuses may lie: those of each animal, by its place from the oldest on. */
+/** Distributions of categories and statuses: those of each animal, by its place from the oldest on. */
 const histories: Readonly<Record<string, (index: number) => Kind>> = {
   'one category has all that are available': () => [1, 'available'],
   'ten categories lie evenly mixed': (index) => [1 + (index % 10), petStatuses[index % 3] ?? 'sold'],
@@ -32,7 +32,7 @@ const histories: Readonly<Record<string, (index: number) => Kind>> = {
   'each animal has a category of its own': (index) => [index, 'pending'],
 };
 
-/** The statements, with how many searches along the index each is made of. */
+/** The statements, each with its number of searches along the index. */
 const statements = [
   ...petStatuses.map((status) => ({
     name: `a category and ${status}`,
@@ -45,11 +45,11 @@ const statements = [
 describe('a page of a category in SQLite', () => {
   const alongIndex =
     'SEARCH pets USING INDEX pets_by_category_and_status (category_id=? AND status=? AND id<?)';
-  /** The statistics of a catalogue of one kind say that the index tells nothing. */
+  /** In a catalogue of one kind, the statistics say that the index is not selective. */
   const alongIds = 'SEARCH pets USING INTEGER PRIMARY KEY (rowid<?)';
 
   for (const [history, kindOf] of Object.entries(histories))
-    test(`is read along the index, where ${history}`, async (t) => {
+    test(`uses the index if ${history}`, async (t) => {
       const path = join(await makeFolder(t), 'store.db');
       await (await openSqlite(path)).close();
       const file = new DatabaseSync(path);
@@ -85,7 +85,7 @@ describe('a page of a category in PostgreSQL', { skip: postgres.skip }, () => {
     });
   }
 
-  /** Every way in which a plan reaches the animals. */
+  /** Every scan of the animals in a plan. */
   async function explain(client: Client, name: string, sql: string, values: string): Promise<string[]> {
     await client.query(`prepare "${name}" as ${sql}`);
     const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain execute "${name}" (${values})`);
@@ -118,14 +118,14 @@ describe('a page of a category in PostgreSQL', { skip: postgres.skip }, () => {
   }
 
   for (const [history, kindOf] of Object.entries(histories))
-    test(`is read along its own index, where ${history}`, async (t) => {
+    test(`uses its own index if ${history}`, async (t) => {
       const store = await postgres.createStore(t);
       await openCatalogue(await store.open(), Date.now).load(makeAnimals(kindOf));
       await store.execute('analyze pets');
       for (const plans of ['force_generic_plan', 'force_custom_plan']) await expectOwnIndexes(store, plans);
     });
 
-  test('is read along its own index, where the statistics are of a time before', async (t) => {
+  test('uses its own index if the statistics are out of date', async (t) => {
     const store = await postgres.createStore(t);
     const catalogue = openCatalogue(await store.open(), Date.now);
     await catalogue.load(makeAnimals(() => [1, 'sold']));

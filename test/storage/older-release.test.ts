@@ -12,7 +12,7 @@ import { makeFolder } from '../support/service.ts';
 
 const postgres = await findPostgres();
 
-/** What release 1.0.0 adds an animal with, and one under an idempotency key. */
+/** The statements with which release 1.0.0 adds an animal, with and without an idempotency key. */
 const olderInserts = {
   'an add': statement<Record<never, never>>()((query) =>
     query
@@ -50,7 +50,7 @@ const olderInserts = {
 
 describe('an instance of release 1.0.0 on PostgreSQL', { skip: postgres.skip }, () => {
   for (const [name, insert] of Object.entries(olderInserts))
-    test(`is refused ${name} as by a server that is not ready, and writes nothing`, async (t) => {
+    test(`gets an error of a server that is not ready for ${name}, and writes nothing`, async (t) => {
       const store = await postgres.createStore(t);
       const database = await store.open();
       await store.execute(`insert into accounts (name, plan, created_at_ms) values ('a', 'free', 0)`);
@@ -66,8 +66,8 @@ describe('an instance of release 1.0.0 on PostgreSQL', { skip: postgres.skip }, 
     });
 });
 
-describe('a store in a SQLite file that an older release made', () => {
-  /** With what tells its schema apart: the second migration is not behind it. */
+describe('a SQLite store of an older release', () => {
+  /** A store on which only the first migration has run. */
   async function makeOlder(t: TestContext): Promise<string> {
     const path = join(await makeFolder(t), 'store.db');
     await (await openSqlite(path)).close();
@@ -96,18 +96,18 @@ describe('a store in a SQLite file that an older release made', () => {
     const claim = serve(t, path);
     await assert.rejects(openSqlite(path), refusal);
     claim.close();
-    // The tables of the second migration are there, so it fails where it begins; it has begun.
+    // The error proves that the second migration begins: its tables already exist.
     await assert.rejects(openSqlite(path), /already exists/);
   });
 
-  test('gets the new schema by the process that serves it', async (t) => {
+  test('gets the new schema from the process that serves it', async (t) => {
     const path = await makeOlder(t);
     const release = await claimServing(`sqlite:${path}`);
     t.after(release);
     await assert.rejects(openSqlite(path), /already exists/);
   });
 
-  test('is opened beside its service once it has the new schema', async (t) => {
+  test('can be opened beside its service once it has the new schema', async (t) => {
     const path = join(await makeFolder(t), 'store.db');
     await (await openSqlite(path)).close();
     serve(t, path);

@@ -20,7 +20,7 @@ import { type Engine, findPostgres, type Store, sqliteEngine } from '../support/
 const nowMs = 1_800_000_000_000;
 const bodyHash = hash('sha256', 'body', 'buffer');
 
-/** Animals whose names and numbers are hard to write; each was added under a key of its own. */
+/** Animals whose names and numbers are hard to represent. Each was added with its own idempotency key. */
 const pets: readonly { readonly name: string; readonly categoryId: bigint; readonly status: PetStatus }[] = [
   { name: 'Rex', categoryId: 1n, status: 'available' },
   { name: 'a"b\\c/d <é🐈> \u2028\u2029\u0085\u00a0\ufeff\ufffd\u{10ffff}', categoryId: 1n, status: 'sold' },
@@ -36,7 +36,7 @@ const text = (value: string | Uint8Array, engine: Engine) =>
     ? `'${value.replaceAll("'", "''")}'`
     : `${engine === sqliteEngine ? "x'" : "'\\x"}${Buffer.from(value).toString('hex')}'`;
 
-/** Makes a store as the first release leaves it: its schema, an account, animals and what their keys stand for. */
+/** Creates a store as the first release does: its schema, an account, animals and their idempotency records. */
 async function makeFirstStore(t: TestContext, engine: Engine): Promise<Store> {
   const store = await engine.createStore(t);
   await migrateToFirst(store, engine);
@@ -80,7 +80,7 @@ async function migrateToFirst({ url }: Store, engine: Engine): Promise<void> {
 
 for (const engine of [sqliteEngine, await findPostgres()])
   describe(`a store of the first release on ${engine.name}`, { skip: engine.skip }, () => {
-    test('answers each old Idempotency-Key as at first, byte for byte, and adds nothing', async (t) => {
+    test('repeats the first answer to each old Idempotency-Key byte for byte, and adds nothing', async (t) => {
       const store = await makeFirstStore(t, engine);
       const database = await store.open();
       const catalogue = createCatalogue(

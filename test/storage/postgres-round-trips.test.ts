@@ -22,7 +22,7 @@ function keyed(accountId: bigint, key: string) {
   return { accountId, keyHash: hashIdempotencyKey(accountId, key), operation: 'createPet', bodyHash };
 }
 
-/** A catalogue and keys over a way that is counted, with one account. */
+/** A catalogue and the keys of one account, over a connection whose round trips are counted. */
 async function prepare(t: TestContext) {
   const store = await postgres.createStore(t);
   const way = await startCounting(t, store.url);
@@ -60,7 +60,15 @@ describe('round trips to PostgreSQL', { skip: postgres.skip }, () => {
       for (let times = 0; times < 3; times += 1) assert.equal(await count(() => operation(catalogue)), 1);
     });
 
-  test('a key that is not remembered takes one, one that is remembered none', async (t) => {
+  test('the reads of one turn of the event loop take one, and so do the adds', async (t) => {
+    const { catalogue, count } = await prepare(t);
+    await catalogue.add(rex);
+    const all = async (operation: () => Soon<unknown>) => Promise.all(Array.from({ length: 20 }, operation));
+    assert.equal(await count(() => all(() => catalogue.get(1n))), 1);
+    assert.equal(await count(() => all(() => catalogue.add(rex))), 1);
+  });
+
+  test('an unknown key takes one, a remembered key none', async (t) => {
     const { verifier, key, clock, count } = await prepare(t);
     clock.advance(rememberedMs);
     const verify = async () => verifier.verify(key);
@@ -85,7 +93,7 @@ describe('round trips to PostgreSQL', { skip: postgres.skip }, () => {
     assert.equal(await count(() => catalogue.remove(2n, tags)), 2);
   });
 
-  test('two hundred changes of different animals by eight workers take two hundred: none is begun again', async (t) => {
+  test('two hundred changes of different animals by eight workers take two hundred: none is repeated', async (t) => {
     const { catalogue, count } = await prepare(t);
     async function* batches() {
       yield Array.from({ length: 200 }, () => rex);
@@ -98,13 +106,13 @@ describe('round trips to PostgreSQL', { skip: postgres.skip }, () => {
     assert.equal(await count(() => Promise.all(Array.from({ length: 8 }, work))), 200);
   });
 
-  test('a thousand adds under keys of their own, ten at a time, take a thousand: none is begun again', async (t) => {
+  test('a thousand adds with different keys, ten at a time, share round trips, and none is repeated', async (t) => {
     const { catalogue, accountId, count } = await prepare(t);
     let next = 0;
     const work = async () => {
       for (let place = next++; place < 1_000; place = next++)
         await catalogue.addOnce(rex, keyed(accountId, `k${place}`), '/pets/');
     };
-    assert.equal(await count(() => Promise.all(Array.from({ length: 10 }, work))), 1_000);
+    assert.ok((await count(() => Promise.all(Array.from({ length: 10 }, work)))) <= 500);
   });
 });

@@ -14,7 +14,7 @@ import { makeFolder } from '../support/service.ts';
 const postgres = await findPostgres();
 const animals = 20_000;
 
-/** How the statuses of a catalogue may lie: the status of each animal, by its place from the oldest on. */
+/** Distributions of statuses in a catalogue: the status of each animal, by its place from the oldest on. */
 const histories: Readonly<Record<string, (index: number) => PetStatus>> = {
   'all are available': () => 'available',
   'the three lie evenly mixed': (index) => petStatuses[index % 3] ?? 'sold',
@@ -47,7 +47,7 @@ describe('a page of one status in SQLite', () => {
   }
 
   const alongIndex = ['SEARCH pets USING INDEX pets_by_status (status=? AND id<?)'];
-  /** The statistics of a catalogue of one status say that the index tells nothing. */
+  /** In a catalogue of one status, the statistics say that the index is not selective. */
   const alongIds = ['SEARCH pets USING INTEGER PRIMARY KEY (rowid<?)'];
 
   /** An older store has the statuses in the other order. */
@@ -58,7 +58,7 @@ describe('a page of one status in SQLite', () => {
       ['', ''],
       [', in an older store', olderIndex],
     ] as const)
-      test(`is read along the index, where ${history}${age}`, async (t) => {
+      test(`uses the index if ${history}${age}`, async (t) => {
         const file = await createFile(t);
         file.exec(change);
         const add = file.prepare("insert into pets (name, category_id, status) values ('Rex', 1, ?)");
@@ -99,14 +99,14 @@ describe('a page of one status in PostgreSQL', { skip: postgres.skip }, () => {
 
   for (const [history, statusOf] of Object.entries(histories))
     for (const plans of ['force_generic_plan', 'force_custom_plan'])
-      test(`is read along its own index, where ${history} (${plans})`, async (t) => {
+      test(`uses its own index if ${history} (${plans})`, async (t) => {
         const store = await postgres.createStore(t);
         await openCatalogue(await store.open(), Date.now).load(makeAnimals(statusOf));
         await store.execute('analyze pets');
         await expectOwnIndexes(store, plans);
       });
 
-  test('is read along its own index, where the statistics are of a time before', async (t) => {
+  test('uses its own index if the statistics are out of date', async (t) => {
     const store = await postgres.createStore(t);
     const catalogue = openCatalogue(await store.open(), Date.now);
     await catalogue.load(makeAnimals(() => 'sold'));
@@ -117,7 +117,7 @@ describe('a page of one status in PostgreSQL', { skip: postgres.skip }, () => {
 });
 
 for (const engine of [sqliteEngine, postgres])
-  test(`a status is one of the three in ${engine.name}, whoever writes`, { skip: engine.skip }, async (t) => {
+  test(`${engine.name} refuses any other status from any client`, { skip: engine.skip }, async (t) => {
     const store = await engine.createStore(t);
     await store.open();
     const add = (status: string) =>

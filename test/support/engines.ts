@@ -7,20 +7,20 @@ import type { Database } from '../../src/storage/database.ts';
 import { openDatabase } from '../../src/storage/open-database.ts';
 import { executePostgres, readPostgresAddress, takePostgresDatabase } from './postgres-databases.ts';
 
-/** A store of one test's own; what the test has opened is closed, and the store dropped, when the test ends. */
+/** A store for one test. After the test, its connections are closed and it is dropped. */
 export interface Store {
-  /** Its address, as `DATABASE_URL` has it. */
+  /** Its `DATABASE_URL`. */
   readonly url: string;
-  /** Opens it once more, as another instance does; `address` is another way to it. */
+  /** Opens another connection, as another instance does; `address` is another address of the same store. */
   open(address?: string): Promise<Database>;
-  /** Runs SQL past the service, as an operator does; gives the rows of a single statement. */
+  /** Runs SQL directly, as an operator does. Returns the rows of a single statement. */
   execute(sql: string): Promise<readonly unknown[]>;
 }
 
-/** A kind of database that the contracts are run on. */
+/** A kind of database that the contracts test. */
 export interface Engine {
   readonly name: string;
-  /** Why its tests cannot be run here; false where they can. For `describe`'s option of that name. */
+  /** The reason why this machine cannot run its tests; false if it can. For the option `skip` of `describe`. */
   readonly skip: string | false;
   createStore(test: Pick<TestContext, 'after'>): Promise<Store>;
 }
@@ -46,8 +46,7 @@ export const sqliteEngine: Engine = {
 };
 
 /**
- * PostgreSQL at TEST_DATABASE_URL. Where no server answers its tests are skipped, and say so; with CI=true that is a
- * failure.
+ * The PostgreSQL at TEST_DATABASE_URL. Without a server, its tests are skipped with a message, or fail with CI=true.
  */
 export async function findPostgres(): Promise<Engine> {
   const address = readPostgresAddress();
@@ -57,7 +56,7 @@ export async function findPostgres(): Promise<Engine> {
   return { name: 'PostgreSQL', skip, createStore: (test) => createPostgresStore(test, address) };
 }
 
-/** A PostgreSQL server that is known to be there, at the address of one of its databases. */
+/** A PostgreSQL server that answers, at the address of one of its databases. */
 export function postgresAt(url: string): Engine {
   return {
     name: 'PostgreSQL',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { ErrorCode } from '../../src/errors.ts';
 import type { RawResponse } from './raw-http.ts';
 
-/** The headers of the limits, which are on every response (interface section 8, contract section 6). */
+/** The rate limit headers, which are on every response (interface section 8, contract section 6). */
 export const limitHeaders = [
   'x-ratelimit-limit',
   'x-ratelimit-remaining',
@@ -11,7 +11,7 @@ export const limitHeaders = [
   'ratelimit',
 ];
 
-/** Fails if a response lacks what every response has: an id, the headers of the limits, and those for browsers' safety. */
+/** Fails if a response lacks an id, the rate limit headers or the security headers. */
 export function expectCommonHeaders({ status, headers }: Pick<RawResponse, 'status' | 'headers'>): void {
   for (const name of limitHeaders) assert.ok(headers.get(name), `${name} on ${status}`);
   assert.equal(headers.get('x-content-type-options'), 'nosniff', `on ${status}`);
@@ -19,7 +19,7 @@ export function expectCommonHeaders({ status, headers }: Pick<RawResponse, 'stat
   assert.match(headers.get('x-request-id') ?? '', /^req_[0-9a-f]{12}_[0-9a-z]+$/);
 }
 
-/** Fails unless a response is an Error (interface section 2) that links to its explanation. Gives its message. */
+/** Fails unless a response is an Error (interface section 2) that links to its explanation. Returns its message. */
 export async function expectError(
   response: Response | RawResponse,
   status: number,

@@ -4,20 +4,20 @@ import { runProgram, type ServiceProcess, serveInProcess, until } from './proces
 
 type Lifetime = Pick<TestContext, 'after'>;
 
-/** A key as `keys create --json` tells it. */
+/** A key as `keys create --json` prints it. */
 export interface MadeKey {
   readonly id: string;
   readonly key: string;
   readonly account: string;
 }
 
-/** Services in processes of their own over one PostgreSQL and one Redis, as behind a load balancer. */
+/** Services, each in its own process, that share a PostgreSQL and a Redis, as behind a load balancer. */
 export interface Instances {
   readonly services: readonly ServiceProcess[];
   readonly store: Store;
-  /** The instance whose turn it is, as a balancer would choose. */
+  /** The next instance in turn, as a load balancer chooses. */
   next(): ServiceProcess;
-  /** Runs a command as an operator does, and gives what it prints as JSON. */
+  /** Runs a command as an operator does, and returns its JSON output. */
   command<T>(...args: string[]): Promise<T>;
   createKey(...args: string[]): Promise<MadeKey>;
 }
@@ -26,13 +26,13 @@ export interface InstancesOptions {
   readonly postgres: Engine;
   readonly redisUrl: string;
   readonly count?: number;
-  /** Gives each instance a way of its own to the database. */
+  /** The address of the database for each instance. */
   readonly reach?: (store: Store) => Promise<string>;
   readonly preload?: string;
   readonly settings?: Record<string, string>;
 }
 
-/** The services are killed, and the database dropped, when the test ends. */
+/** After the test, the services are killed and the database is dropped. */
 export async function startInstances(test: Lifetime, options: InstancesOptions): Promise<Instances> {
   const { postgres, redisUrl, count = 3, reach = async ({ url }) => url, preload } = options;
   const store = await postgres.createStore(test);
@@ -59,13 +59,13 @@ export async function startInstances(test: Lifetime, options: InstancesOptions):
   };
 }
 
-/** Enough for any test, so that only the tests of limits meet them. */
+/** Limits so high that only tests of the limits reach them. */
 export const amplePlan = ['--plan', 'enterprise', '--per-minute', '1000000', '--per-day', '10000000'];
 
-/** How long a request of a test may hang before it fails, on any machine. */
+/** A request of a test that hangs for this long fails, on any machine. */
 const requestMsMax = 60_000;
 
-/** A request to one instance; `path` begins with a slash and is relative to `/v1`. */
+/** Sends a request to one instance; `path` begins with a slash and is relative to `/v1`. */
 export function ask({ url }: ServiceProcess, key: string, path = '/pets', init: RequestInit = {}) {
   const headers = new Headers(init.headers);
   headers.set('authorization', `Bearer ${key}`);
@@ -85,7 +85,7 @@ export function add(service: ServiceProcess, key: string, name: string, idempote
   });
 }
 
-/** Settles once an instance answers as it should; fails when it does not in time. */
+/** Resolves when an instance gives the expected answer. Fails if that takes too long. */
 export async function untilAnswered(
   service: ServiceProcess,
   key: string,
@@ -113,7 +113,7 @@ export async function readMetric({ opsUrl }: ServiceProcess, name: string): Prom
   return Number(value);
 }
 
-/** Of as many as there are, the one at a place. */
+/** The item at a place. Fails if there is none. */
 export function elementAt<T>(list: readonly T[], place: number): T {
   const element = list[place];
   if (element === undefined) throw new Error(`there is none at ${place}`);

@@ -5,22 +5,22 @@ import { add, elementAt, type Instances } from './instances.ts';
 export const addedBefore = 100;
 export const addedAfter = 300;
 const clients = 24;
-/** What a client waits before it asks again where it was refused. */
+/** How long a client waits before it retries a refused request. */
 const pauseMs = 20;
 
 export interface Outcome {
-  /** What was answered with 201, by the name of the animal. */
+  /** The animals that were answered with 201, by name. */
   readonly answered: Map<string, number>;
-  /** What went wrong on the way to an instance, and the status of every refusal. */
+  /** Errors of connections to an instance, and the status of every refusal. */
   readonly failures: Set<string>;
-  /** What was answered as a repeat when it was sent again: the first time it had been taken and not answered. */
+  /** The retries that were answered as repeats: the first attempt was done, but its answer was lost. */
   readonly takenUnanswered: Set<string>;
 }
 
 /**
- * Clients that add one animal after the other, each through all instances in turn, and send again elsewhere, with the
- * same Idempotency-Key, what was not answered or was refused in a way that lets it be sent again. `onLoad` is called
- * once, in the middle of it. Any other answer is a failure of the test.
+ * Runs clients that add one animal after the other, each through all instances in turn. If an add gets no answer or a
+ * retryable one, the client sends it to the next instance with the same Idempotency-Key. Any other answer fails the test.
+ * `onLoad` is called once, in the middle of the load.
  */
 export async function addUnderLoad(
   { services }: Instances,
@@ -34,7 +34,7 @@ export async function addUnderLoad(
   let started = 0;
   let isOver = false;
 
-  /** Null where it is to be sent again. */
+  /** Null if the request must be sent again. */
   async function trySend(name: string, place: number): Promise<number | null> {
     const service = elementAt(services, place % services.length);
     try {

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
 import { eventually, findFreePort } from './redis-server.ts';
 
-/** Why no nginx can be started here; false where one can. With CI=true that is a failure. */
+/** The reason why this machine cannot start nginx; false if it can. With CI=true that is a failure. */
 export async function whyNoNginx(): Promise<string | false> {
   const child = spawn('nginx', ['-v'], { stdio: 'ignore' });
   const [code] = await once(child, 'exit').catch(() => [null]);
@@ -20,15 +20,15 @@ export async function whyNoNginx(): Promise<string | false> {
 const shipped = join(import.meta.dirname, '../../deploy/nginx.conf');
 
 export interface Nginx {
-  /** Where it listens for clients, without `/v1`. */
+  /** The address for clients, without `/v1`. */
   readonly url: string;
-  /** Where it answers for itself: `127.0.0.1:8090` of the file. */
+  /** The address of its own status: `127.0.0.1:8090` in the file. */
   readonly ownUrl: string;
 }
 
 /**
- * Starts nginx as `deploy/nginx.conf` has it, but for the addresses and the folders that it writes to, before instances
- * on this machine; `changes` are made to the file besides. It ends with the test.
+ * Starts nginx with `deploy/nginx.conf` and these `changes`, in front of instances on this machine. Addresses and
+ * writable folders differ from the file. It stops after the test.
  */
 export async function startNginx(
   test: Pick<TestContext, 'after'>,

@@ -1,9 +1,9 @@
-/** What lets root write where the permissions of files forbid it. */
+/** The capabilities that let root ignore the permissions of files. */
 const powers = '-dac_override,-fowner';
 
 /**
- * Runs a program as this user, bound by the permissions of files: root loses the powers that override them. Another
- * user could not reach the program of a clone in a folder that only its owner may enter.
+ * Runs a program as this user, but subject to file permissions: root loses the capabilities that override them. Another
+ * user may be unable to enter the folder of the clone.
  */
 export const obeyPermissions: readonly string[] =
   process.getuid?.() === 0 ? ['setpriv', '--inh-caps', powers, '--bounding-set', powers] : [];

@@ -8,11 +8,11 @@ import type { TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { findFreePort } from './redis-server.ts';
 
-/** The PgBouncer that is installed. */
+/** The installed PgBouncer. */
 export interface PgBouncer {
-  /** Why none can be started here; false where one can. With CI=true that is a failure. */
+  /** The reason why this machine cannot start it; false if it can. With CI=true that is a failure. */
   readonly skip: string | false;
-  /** Whether it can bring a prepared statement to whichever connection it lends: from version 1.21 on. */
+  /** Whether it supports prepared statements in transaction mode: since version 1.21. */
   readonly carriesStatements: boolean;
 }
 
@@ -28,7 +28,7 @@ export async function findPgBouncer(): Promise<PgBouncer> {
   }
 }
 
-/** Starts a PgBouncer before the server of an address, and gives the address by way of it; it ends with the test. */
+/** Starts a PgBouncer in front of a server and returns its address. It stops after the test. */
 export async function startPgBouncer(
   test: Pick<TestContext, 'after'>,
   url: string,

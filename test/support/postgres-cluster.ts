@@ -14,13 +14,13 @@ export interface PostgresServer {
   /** The address of its database `postgres`. */
   readonly url: string;
   execute(sql: string): Promise<readonly Record<string, unknown>[]>;
-  /** Ends every process of it at once, as the loss of its machine does. */
+  /** Kills all its processes at once, as a power loss does. */
   kill(): Promise<void>;
-  /** Makes a standby the primary. */
+  /** Promotes a standby to primary. */
   promote(): Promise<void>;
 }
 
-/** A primary that answers a commit only when its standby has it on disk, too. */
+/** A primary that confirms a commit only after its standby has it on disk, too. */
 export interface PostgresCluster {
   readonly primary: PostgresServer;
   readonly standby: PostgresServer;
@@ -29,15 +29,15 @@ export interface PostgresCluster {
 const run = promisify(execFile);
 const installations = '/usr/lib/postgresql';
 
-/** Why no cluster can be started here; false where one can. With CI=true that is a failure. */
+/** The reason why this machine cannot start a cluster; false if it can. With CI=true that is a failure. */
 export function whyNoPostgresCluster(): string | false {
   if (findPrograms() !== null) return false;
-  const reason = 'SKIPPED: there is no initdb to make PostgreSQL servers for the tests; install postgresql';
+  const reason = 'SKIPPED: there is no initdb to create PostgreSQL servers for the tests; install postgresql';
   if (process.env['CI'] === 'true') throw new Error(reason);
   return reason;
 }
 
-/** Where Debian keeps the newest version's programs. */
+/** The folder of the newest version's programs on Debian. */
 function findPrograms(): string | null {
   const versions = existsSync(installations) ? readdirSync(installations) : [];
   const newest = versions.toSorted((a, b) => Number(b) - Number(a))[0];
@@ -45,7 +45,7 @@ function findPrograms(): string | null {
   return existsSync(join(folder, 'initdb')) ? folder : null;
 }
 
-/** PostgreSQL refuses to run as root; then it runs as the user that Debian makes for it. */
+/** PostgreSQL refuses to run as root, so it then runs as Debian's user `postgres`. */
 async function findOwner(): Promise<{ uid: number; gid: number }> {
   const { uid, gid } = userInfo();
   if (uid !== 0) return { uid, gid };
@@ -54,7 +54,7 @@ async function findOwner(): Promise<{ uid: number; gid: number }> {
   return { uid: postgresUid, gid: postgresGid };
 }
 
-/** A primary with one synchronous standby, on free ports; both end with the test. */
+/** A primary with one synchronous standby, on free ports. Both stop after the test. */
 export async function startPostgresCluster(test: Pick<TestContext, 'after'>): Promise<PostgresCluster> {
   const programs = findPrograms();
   if (programs === null) throw new Error('there is no initdb');

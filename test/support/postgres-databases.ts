@@ -3,30 +3,30 @@ import { userInfo } from 'node:os';
 import { after } from 'node:test';
 import { Client } from 'pg';
 
-/** The server of the tests: TEST_DATABASE_URL, else the one of this machine, as the user of this process. */
+/** The server of the tests: TEST_DATABASE_URL, or the one of this machine, as the user of this process. */
 export function readPostgresAddress(): URL {
   const address = new URL(process.env['TEST_DATABASE_URL'] ?? 'postgres://127.0.0.1:5432/postgres');
   if (address.username === '') address.username = userInfo().username;
   return address;
 }
 
-/** An empty database of one test's own. */
+/** An empty database for one test. */
 export interface PostgresDatabase {
   readonly url: string;
-  /** Empties it for the next test; drops it where somebody is still connected, or has changed more than is in it. */
+  /** Empties it for the next test. Drops it if somebody is still connected, or has changed more than its content. */
   release(): Promise<void>;
-  /** Drops it, whoever is connected to it. */
+  /** Drops it, even with open connections. */
   drop(): Promise<void>;
 }
 
-/** A database is made and dropped in about a second, and emptied in a tenth of that. */
+/** Creating and dropping a database takes about a second; emptying it takes a tenth of that. */
 const released = new Map<string, PostgresDatabase[]>();
 
 after(async () => {
   for (const database of [...released.values()].flat()) await database.drop();
 });
 
-/** One that a test of this process has released, else a new one. */
+/** A database that a test of this process has released, or a new one. */
 export async function takePostgresDatabase(server: URL): Promise<PostgresDatabase> {
   return released.get(server.href)?.pop() ?? (await createDatabase(server));
 }
@@ -49,7 +49,7 @@ async function createDatabase(server: URL): Promise<PostgresDatabase> {
   return database;
 }
 
-/** Whether nobody is connected to it and nobody but the user of the tests has to do with it; its settings are undone. */
+/** Whether nobody is connected and only the user of the tests has rights. Resets its settings. */
 async function isReusable(client: Client, name: string): Promise<boolean> {
   if (!(await isLeft(client, name)) || !(await isUnchanged(client, name))) return false;
   await client.query(`alter database ${name} reset all`);
@@ -58,7 +58,7 @@ async function isReusable(client: Client, name: string): Promise<boolean> {
 
 const looksMax = 100;
 
-/** Whether nobody is connected to it any more. A connection that was closed ends a moment later at the server. */
+/** Whether nobody is connected. The server notices a closed connection with a short delay. */
 async function isLeft(client: Client, name: string): Promise<boolean> {
   for (let look = 0; look < looksMax; look += 1) {
     const { rowCount } = await client.query(`select 1 from pg_stat_activity where datname = '${name}'`);
@@ -67,7 +67,7 @@ async function isLeft(client: Client, name: string): Promise<boolean> {
   return false;
 }
 
-/** Whether it takes connections as a new one does, and belongs, with all that is in it, to the user of the tests alone. */
+/** Whether it accepts connections as a new database does, and belongs with all its objects to the user of the tests. */
 async function isUnchanged(client: Client, name: string): Promise<boolean> {
   const { rowCount } = await client.query(`select 1 from pg_database where datname = '${name}'
     and datallowconn and datconnlimit = -1 and datacl is null and not exists (
@@ -77,7 +77,7 @@ async function isUnchanged(client: Client, name: string): Promise<boolean> {
   return rowCount === 1;
 }
 
-/** Schema `public` as PostgreSQL makes it, and no other. */
+/** Only the schema `public`, as PostgreSQL creates it. */
 const emptyDatabase = `
   do $$ declare
     owner name := (select nspowner::regrole from pg_namespace where nspname = 'public');
@@ -90,7 +90,7 @@ const emptyDatabase = `
     grant usage on schema public to public;
   end $$`;
 
-/** Runs SQL on a connection of its own; gives the rows of a single statement. */
+/** Runs SQL on a new connection. Returns the rows of a single statement. */
 export function executePostgres(url: string, sql: string): Promise<readonly unknown[]> {
   return connect(url, async (client) => (await client.query(sql)).rows);
 }

@@ -2,21 +2,21 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 
-/** A way to a PostgreSQL server that counts what is asked of it. */
+/** A proxy of a PostgreSQL server that counts round trips. */
 export interface CountedWay {
-  /** The server's address by way of the counter. */
+  /** The address of the proxy. */
   readonly url: string;
-  /** How often the server was asked for an answer, which is then waited for: a round trip each. */
+  /** How often a client waited for an answer of the server, one round trip each. */
   countRoundTrips(): number;
 }
 
 /** Messages after which a client waits: Query, and Sync at the end of a prepared statement's Bind and Execute. */
 const askingTypes = new Set(['Q', 'S'].map((type) => type.charCodeAt(0)));
 
-/** The first message of a connection has no type, and belongs to none of the statements. */
+/** The first message of a connection has no type and belongs to no statement. */
 const headBytes = { first: 4, later: 5 };
 
-/** It ends when the test does. */
+/** Stops after the test. */
 export async function startCounting(test: Pick<TestContext, 'after'>, url: string): Promise<CountedWay> {
   const target = new URL(url);
   const sockets = new Set<Socket>();
@@ -46,7 +46,7 @@ export async function startCounting(test: Pick<TestContext, 'after'>, url: strin
   return { url: href, countRoundTrips: () => roundTrips };
 }
 
-/** Tells the type of each message, however its bytes are cut into pieces; zero for the first. */
+/** Calls `onMessage` with the type of each message, wherever the stream is split. The first message has the type 0. */
 function createReader(onMessage: (type: number) => void): (piece: Buffer) => void {
   let rest: Buffer = Buffer.alloc(0);
   let isFirst = true;

@@ -5,10 +5,10 @@ import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 
-const main = join(import.meta.dirname, '../../src/main.ts');
+const main = join(import.meta.dirname, '../../bin/animal-store.js');
 
 export interface Ended {
-  /** Null where a signal ended it. */
+  /** Null if a signal ended it. */
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
@@ -16,19 +16,19 @@ export interface Ended {
 }
 
 export interface ProcessOptions {
-  /** The settings; nothing is taken over from the environment of the tests. */
+  /** The settings. The environment of the tests is not inherited. */
   readonly settings?: Record<string, string>;
-  /** A module that the process loads before the program, as source text. */
+  /** The source text of a module that the process loads before the program. */
   readonly preload?: string;
-  /** An open file in place of a pipe. */
+  /** An open file instead of a pipe. */
   readonly stdout?: number;
-  /** A command that runs the program, such as one that runs it as another user. */
+  /** A command that runs the program, for example as another user. */
   readonly wrapper?: readonly string[];
-  /** Whether it leads a process group of its own; false unless named. */
+  /** Whether it leads a new process group; false by default. */
   readonly isGroupLeader?: boolean;
 }
 
-/** Starts `animal-store` as a process of its own, as an operator does. */
+/** Starts `animal-store` in a new process, as an operator does. */
 export function spawnProgram(args: readonly string[], options: ProcessOptions): ChildProcess {
   const { settings, preload, stdout = 'pipe', wrapper = [], isGroupLeader = false } = options;
   const preloads =
@@ -49,7 +49,7 @@ export async function runProgram(args: readonly string[], options: ProcessOption
   return await readToEnd(child);
 }
 
-/** What a process has written, and how it ended, once it has. */
+/** Waits until a process ends. Returns its output, and how it ended. */
 export async function readToEnd(child: ChildProcess): Promise<Ended> {
   const [[code, signal], stdout, stderr] = await Promise.all([
     once(child, 'close'),
@@ -59,7 +59,7 @@ export async function readToEnd(child: ChildProcess): Promise<Ended> {
   return { code, signal, stdout, stderr };
 }
 
-/** A service in a process of its own, on free ports. */
+/** A service in a new process, on free ports. */
 export interface ServiceProcess {
   /** The base address, ending in `/v1`. */
   readonly url: string;
@@ -67,15 +67,15 @@ export interface ServiceProcess {
   /** The key of an empty store in development. */
   readonly key: string | null;
   readonly child: ChildProcess;
-  /** What it has logged so far. */
+  /** Its log so far. */
   readLog(): string;
-  /** Settles when a line that it logs contains a text. */
+  /** Resolves when a log line contains a text. */
   untilLogged(part: string): Promise<void>;
-  /** Settles when it has ended; with a signal, sends that first. */
+  /** Resolves when the process has ended. Sends the signal first, if there is one. */
   end(signal?: NodeJS.Signals): Promise<Ended>;
 }
 
-/** Runs `serve --json` and settles when it listens; it is killed when the test ends. */
+/** Runs `serve --json` and resolves when it listens. It is killed after the test. */
 export async function serveInProcess(
   test: Pick<TestContext, 'after'>,
   { settings, ...options }: ProcessOptions,
@@ -112,8 +112,8 @@ export async function serveInProcess(
 const lookEveryMs = 20;
 
 /**
- * Asks every 20 ms until the answer is right, and fails after the last look. The number of looks is the bound, not a
- * clock: on a busy machine each look takes longer, as the process that is waited for does.
+ * Asks every 20 ms until the answer is right, and fails after the last attempt. The bound is a number of attempts and
+ * not a time, because on a busy machine each attempt takes longer.
  */
 export async function until<T>(
   ask: () => Promise<T>,

@@ -1,31 +1,31 @@
 import { connect, type Socket } from 'node:net';
 import type { Ending } from './service.ts';
 
-/** A response as it came over the wire; header names are in lower case, of repeated ones all are kept. */
+/** A response as it was on the wire. Header names are in lower case, and repeated headers are all kept. */
 export interface RawResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly body: string;
 }
 
-/** A connection that sends what no HTTP client would. */
+/** A connection that can send what no HTTP client would. */
 export interface RawConnection {
-  /** Sends text as it stands, one byte a character. */
+  /** Sends text unchanged, one byte for each character. */
   send(text: string): void;
   /**
-   * The next response; `bodiless` for the answer to a HEAD. Throws if the connection ends before it, with what ended it
-   * as the cause where it was not closed in order.
+   * The next response; `bodiless` for the answer to a HEAD. Throws if the connection ends first. The cause is the error
+   * of the connection, if there was one.
    */
   read(shape?: 'bodiless'): Promise<RawResponse>;
-  /** The responses until the service closes the connection, which is closed from here too. */
+  /** All responses until the service closes the connection. Then closes it here, too. */
   readAll(): Promise<RawResponse[]>;
-  /** Says that nothing more will be sent; the answers can still be read. */
+  /** Ends the sending side. The answers can still be read. */
   end(): void;
-  /** Cuts the connection with a reset. */
+  /** Resets the connection. */
   reset(): void;
 }
 
-/** Opens a connection to a service, which is cut when the test ends. */
+/** Opens a connection to a service, which is closed after the test. */
 export async function openRaw(test: Ending, baseUrl: string): Promise<RawConnection> {
   const { hostname, port } = new URL(baseUrl);
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true, noDelay: true });
@@ -57,7 +57,7 @@ export async function openRaw(test: Ending, baseUrl: string): Promise<RawConnect
   };
 }
 
-/** The bytes that come in, taken from the front as they are asked for. */
+/** A buffer of received bytes, read from the front. */
 function receive(socket: Socket) {
   let unread = Buffer.alloc(0);
   let ended = false;
@@ -113,14 +113,14 @@ function splitOnce(text: string, mark: string): [string, string] {
   return [text.slice(0, place), text.slice(place + mark.length)];
 }
 
-/** Sends parts on a connection of their own, and gives the responses until the service closes it. */
+/** Sends parts on a new connection, and returns the responses until the service closes it. */
 export async function exchangeRaw(test: Ending, baseUrl: string, ...parts: string[]): Promise<RawResponse[]> {
   const connection = await openRaw(test, baseUrl);
   for (const part of parts) connection.send(part);
   return connection.readAll();
 }
 
-/** The text of a request, which asks for nothing after it: `line` as in `GET /v1/pets`. */
+/** The text of the last request on a connection, with a line such as `GET /v1/pets`. */
 export function formatRequest(line: string, headers: Readonly<Record<string, string>>, body = ''): string {
   const lines = Object.entries({ host: 'localhost', connection: 'close', ...headers });
   return `${line} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`;

@@ -9,21 +9,21 @@ import { setTimeout } from 'node:timers/promises';
 import { connectRedis } from './redis.ts';
 import type { Ending } from './service.ts';
 
-/** A Redis of one test's own, to be harmed; it ends with the test. */
+/** A Redis for one test that may break it. It stops after the test. */
 export interface RedisServer {
   readonly url: string;
   readonly port: number;
-  /** Runs a command on a connection of its own. */
+  /** Runs a command on a new connection. */
   command(...parts: string[]): Promise<unknown>;
-  /** Lets the process stand still, its connections open. */
+  /** Pauses the process, with its connections open. */
   pause(): void;
   resume(): void;
   kill(): Promise<void>;
-  /** Starts it again where it was, with what it has saved; waits until it takes connections. */
+  /** Restarts it with its saved data, and waits until it accepts connections. */
   start(...settings: string[]): Promise<void>;
 }
 
-/** Why no Redis can be started here; false where one can. With CI=true that is a failure. */
+/** The reason why this machine cannot start Redis; false if it can. With CI=true that is a failure. */
 export async function whyNoRedisServer(): Promise<string | false> {
   const child = spawn('redis-server', ['--version'], { stdio: 'ignore' });
   const [code] = await once(child, 'exit').catch(() => [null]);
@@ -90,10 +90,13 @@ const slotsOfNodes = [
   ['10923', '16383'],
 ] as const;
 
-/** On a busy machine a node is silent for seconds; once the others call it lost, all of them refuse. */
+/**
+ * On a busy machine a node may be silent for seconds. If the others then consider it lost, the whole cluster refuses
+ * calls.
+ */
 const silentMsMax = '600000';
 
-/** A cluster of three nodes that share all slots; nothing is replicated. */
+/** A cluster of three nodes that share all slots, without replicas. */
 export async function startRedisCluster(test: Ending): Promise<RedisServer[]> {
   const nodes: RedisServer[] = [];
   for (const [first, last] of slotsOfNodes) {
@@ -118,15 +121,15 @@ export async function startRedisCluster(test: Ending): Promise<RedisServer[]> {
   return nodes;
 }
 
-/** Asks every 10 ms, 6,000 times at most, until something outside this process is true. */
+/** Checks a condition outside this process every 10 ms until it is true, at most 6,000 times. */
 export async function eventually(isSo: () => Promise<boolean>): Promise<void> {
   for (let attempts = 1; !(await isSo()); attempts += 1) {
-    if (attempts === 6_000) throw new Error('it does not come to be so');
+    if (attempts === 6_000) throw new Error('the condition is never true');
     await setTimeout(10);
   }
 }
 
-/** A port of 127.0.0.1 that nobody holds just now. */
+/** A free port of 127.0.0.1. */
 export async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -8,27 +8,25 @@ type Lifetime = Pick<TestContext, 'after'>;
 /** Long enough for any machine. */
 const connectMsMax = 60_000;
 
-/** A part of a Redis that is one test's own; its keys are deleted when the test ends. */
+/** A part of a Redis for one test. Its keys are deleted after the test. */
 export interface RedisSpace {
   readonly url: string;
-  /** What every key of the test has to begin with. */
+  /** The prefix of every key of the test. */
   readonly prefix: string;
-  /** Runs a command past the service, as an operator does. */
+  /** Runs a command directly, as an operator does. */
   command(...parts: string[]): Promise<unknown>;
-  /** The keys that have come to be. */
+  /** All its keys. */
   listKeys(): Promise<string[]>;
 }
 
 /** A Redis that several tests share. */
 export interface SharedRedis {
-  /** Why tests cannot be run on it; false where they can. For `describe`'s option of that name. */
+  /** The reason why tests cannot use it; false if they can. For the option `skip` of `describe`. */
   readonly skip: string | false;
   createSpace(test: Lifetime): Promise<RedisSpace>;
 }
 
-/**
- * Redis at TEST_REDIS_URL. Where no server answers its tests are skipped, and say so; with CI=true that is a failure.
- */
+/** The Redis at TEST_REDIS_URL. Without a server, its tests are skipped with a message, or fail with CI=true. */
 export async function findRedis(): Promise<SharedRedis> {
   const url = process.env['TEST_REDIS_URL'] ?? 'redis://127.0.0.1:6379';
   const skip = await whyUnreachable(url);
@@ -46,7 +44,7 @@ async function whyUnreachable(url: string): Promise<string | false> {
   }
 }
 
-/** A client that is not mended when it is lost. */
+/** A client that does not reconnect. */
 export async function connectRedis(url: string) {
   const socket = { connectTimeout: connectMsMax, reconnectStrategy: false } as const;
   const client = createClient({ url, RESP: 2, socket });
@@ -56,8 +54,8 @@ export async function connectRedis(url: string) {
 }
 
 /**
- * Counters in a Redis that is there, connected. The service gives a connection 1 s and then counts alone; on a busy
- * machine that may be too short, so a test tries again, 30 times at most.
+ * Connected counters in a running Redis. The service allows 1 s for a connection and then counts alone. That may be too
+ * short on a busy machine, so a test tries up to 30 times.
  */
 export async function connectCounters(
   test: Lifetime,

@@ -4,19 +4,19 @@ import { Transform } from 'node:stream';
 import type { TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** A way to a real server that a test can cut, slow down, silence and mend. */
+/** A TCP relay to a real server, which a test can cut, slow down, silence and restore. */
 export interface Relay {
-  /** The server's address by way of the relay. */
+  /** The address of the relay. */
   readonly url: string;
-  /** Breaks every connection and refuses new ones. */
+  /** Closes every connection and refuses new ones. */
   cut(): Promise<void>;
-  /** Keeps every connection, and takes new ones, but lets nothing through. */
+  /** Keeps every connection and accepts new ones, but transfers nothing. */
   silence(): void;
-  /** All that the server sends takes that long more from now on, on every connection. */
+  /** Delays everything that the server sends from now on, on every connection. */
   delay(ms: number): void;
-  /** Lets new connections through again; the old ones stay as they are. */
+  /** Accepts new connections again. Old connections stay as they are. */
   mend(): Promise<void>;
-  /** From now on new connections lead to another server. */
+  /** Connects new connections to another server. */
   redirect(url: string): void;
 }
 
@@ -82,7 +82,7 @@ export async function startRelay(test: Pick<TestContext, 'after'>, url: string):
   };
 }
 
-/** Passes on what comes in its order, each part once its time is over. */
+/** Transfers the parts in order, each after its delay. */
 function createLag(readDelayMs: () => number): Transform {
   let last = Promise.resolve();
   return new Transform({

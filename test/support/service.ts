@@ -11,46 +11,46 @@ import { petStatuses } from '../../src/pets/pet.ts';
 import { type Limits, type PlanName, resolvePlan } from '../../src/plans/plan.ts';
 import { openStore, type Store } from '../../src/store.ts';
 
-/** What does something when it ends: a test, or a file of tests by `after` of node:test. */
+/** Runs callbacks at its end: a test, or a file of tests by `after` of node:test. */
 export interface Ending {
   after(end: () => unknown): void;
 }
 
-/** A service on free ports over a store of its own, on a clock that stands still until it is moved. */
+/** A service on free ports with a new store, and a clock that stands still until the test moves it. */
 export interface TestService {
   readonly app: App;
   readonly config: Config;
   /** The base address, ending in `/v1`. */
   readonly baseUrl: string;
-  /** The store through a connection of its own, as another process would have it. */
+  /** The store through a separate connection, as another process has it. */
   readonly store: Store;
   readonly clock: MovableClock;
-  /** Everything that the service has logged. */
+  /** The whole log of the service. */
   readLog(): string;
-  /** Makes a key on a new account; enterprise with 1,000,000 requests a minute unless a plan is named. */
+  /** Creates a key on a new account, by default on enterprise with 1,000,000 requests a minute. */
   createKey(plan?: PlanName, limits?: Limits, order?: Partial<KeyOrder>): Promise<string>;
-  /** A request with a key; `path` begins with a slash and is relative to `/v1`. */
+  /** Sends a request with a key; `path` begins with a slash and is relative to `/v1`. */
   request(key: string | null, path: string, init?: RequestInit): Promise<Response>;
-  /** Posts a body to the animals, as it stands where it is text, and gives the answer. */
+  /** Posts a new animal and returns the answer. A text is sent as it is. */
   post(key: string | null, body: unknown, headers?: Record<string, string>): Promise<Response>;
-  /** Waits until so many requests of a key have been counted in its open window, besides those that it asks with. */
+  /** Waits until the open window of a key has counted a number of requests, without those of this function. */
   untilCounted(key: string, count: number): Promise<void>;
-  /** Imports so many animals past the service: `n1` of category 1 and so on, available, pending and sold in turn. */
+  /** Imports animals without the service: `n1` of category 1 and so on, available, pending and sold in turn. */
   importPets(count: number): Promise<void>;
-  /** Opens the store's file past the service, as another program does; it is closed when the service stops. */
+  /** Opens the file of the store as another program does. It is closed when the service stops. */
   openFile(): DatabaseSync;
-  /** How many animals the store holds. */
+  /** The number of animals in the store. */
   countPets(): Promise<number>;
   stop(): Promise<void>;
 }
 
 export interface MovableClock {
   now(): number;
-  /** Moves the clock on (or, below zero, back). */
+  /** Advances the clock, or sets it back if negative. */
   advance(ms: number): void;
 }
 
-/** A clock that stands at noon of a day until it is moved. */
+/** A clock that stands at noon of a day until the test moves it. */
 export function createMovableClock(startMs = Date.UTC(2027, 0, 2, 12)): MovableClock {
   let nowMs = startMs;
   return {
@@ -61,14 +61,14 @@ export function createMovableClock(startMs = Date.UTC(2027, 0, 2, 12)): MovableC
   };
 }
 
-/** A folder that is removed when the test ends. */
+/** A folder that is removed after the test. */
 export async function makeFolder(test: Ending): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'animal-store-'));
   test.after(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** Starts a service that is stopped when the test ends. */
+/** Starts a service that stops after the test. */
 export async function startService(
   test: Ending,
   settings: Record<string, string> = {},
@@ -103,7 +103,7 @@ export async function startService(
     await app.close();
   }
   test.after(async () => {
-    // A service whose store has been taken away cannot write its last counts.
+    // A service whose store was removed cannot write its last counts.
     await stop();
     await rm(folder, { recursive: true, force: true });
   });

@@ -13,12 +13,12 @@ async function runPart(scenario: Scenario, scale: number) {
   return result.kind === 'held' ? result.outcome.figures : {};
 }
 
-test('3,000 requests made up from the description are answered as it says, without a 5xx', async () => {
+test('3,000 requests generated from the description get answers that match it, without a 5xx', async () => {
   const figures = await runPart(fuzzApi, 0.03);
   assert.ok(Number(figures['requests']) > 3_000);
 });
 
-test('1,000 connections with changed bytes get only whole answers, in order, without a 5xx', async () => {
+test('1,000 connections with changed bytes get only complete answers, in order, without a 5xx', async () => {
   const figures = await runPart(fuzzWire, 0.05);
   assert.ok(Number(figures['connections']) > 1_000);
 });

@@ -32,7 +32,7 @@ describe('a scenario', () => {
     assert.ok(!existsSync(folder));
   });
 
-  test('that breaks a guarantee tells how it can be repeated', async () => {
+  test('that breaks a guarantee names the command that repeats it', async () => {
     const scenario = makeScenario(async () => {
       throw new Error('the animal 1 is lost');
     });

@@ -42,7 +42,7 @@ describe('what a soak calls flat', () => {
     assert.throws(() => expectSteadyTimes(tenParts((number) => ({ p99Ms: 3 + number }))), /p99/);
   });
 
-  test('is told by a slope that one part alone does not bend', () => {
+  test('shows in a slope that one outlier does not change', () => {
     assert.equal(findSlope([1, 3, 5, 7]), 2);
     assert.equal(findSlope([5, 5, 5, 500, 5, 5, 5]), 0);
     assert.equal(findSlope([5]), 0);

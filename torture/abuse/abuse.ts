@@ -11,10 +11,10 @@ import { type Outcome, type Scenario, Skipped, type TortureContext } from '../sc
 import { startTarget, type Target } from '../target.ts';
 import { describeService, serveBeside } from './good-client.ts';
 
-/** What came of the abuse, as the fault table tells it. */
+/** The result of an abuse, for the fault table. */
 export interface Abused {
   readonly done: string;
-  /** What the bad clients saw. */
+  /** What the misbehaving clients saw. */
   readonly seen: string;
   readonly well: string;
   readonly figures?: Outcome['figures'];
@@ -22,9 +22,9 @@ export interface Abused {
 
 export interface AbuseOptions extends Omit<Scenario, 'run'> {
   readonly settings?: Record<string, string>;
-  /** Over PostgreSQL and Redis in place of an SQLite file; false unless named. */
+  /** Whether it uses PostgreSQL and Redis instead of an SQLite file. Default: false. */
   readonly isShared?: boolean;
-  /** What the service may hold more than before it, at its height, in MiB at scale 1. */
+  /** The most that the service may grow at its peak, in MiB at scale 1. */
   readonly growthMibMax: number;
   misbehave(context: TortureContext, target: Target): Promise<Abused>;
 }
@@ -37,8 +37,8 @@ export interface Abuse extends Scenario {
 }
 
 /**
- * A scenario of bad clients beside a good one, whose requests must all be served. The service may not fail, grow beyond
- * the bound, nor hold another number of animals than it has answered with 201.
+ * Creates a scenario with misbehaving clients next to a good one, whose requests must all be served. The service may
+ * not fail or grow beyond the bound. It must have exactly as many animals as it answered with 201.
  */
 export function abuse(options: AbuseOptions): Abuse {
   const name = `${options.name}-postgres`;
@@ -46,7 +46,7 @@ export function abuse(options: AbuseOptions): Abuse {
   return { ...abuseOne(options), shared: abuseOne({ ...options, name, title, isShared: true }) };
 }
 
-/** A scenario of abuse over one kind of store. */
+/** Creates the scenario for one kind of store. */
 export function abuseOne(options: AbuseOptions): Scenario {
   const { misbehave, settings, isShared = false, growthMibMax, ...scenario } = options;
   return {
@@ -87,7 +87,7 @@ export function abuseOne(options: AbuseOptions): Scenario {
   };
 }
 
-/** The largest animals that there may be: no page is larger than one of these. */
+/** How many animals there are. They are the largest possible, so no page is larger than a page of them. */
 const stockCount = 100;
 
 async function stock({ folder }: TortureContext, target: Target): Promise<void> {
@@ -97,7 +97,7 @@ async function stock({ folder }: TortureContext, target: Target): Promise<void> 
   await target.command('import', file);
 }
 
-/** The settings of a PostgreSQL and a Redis of this scenario's own. */
+/** Creates a PostgreSQL database and a Redis for this scenario and returns their settings. */
 async function prepareShared(context: TortureContext): Promise<Record<string, string>> {
   const postgres = await findPostgres();
   const missing = postgres.skip || (await whyNoRedisServer());
@@ -119,7 +119,7 @@ async function countPets({ databaseUrl }: Target): Promise<number> {
   }
 }
 
-/** So much of a full run, but at least one. */
+/** The share of a full run, at least one. */
 export function share(count: number, scale: number): number {
   return Math.max(1, Math.round(count * scale));
 }

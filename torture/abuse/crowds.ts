@@ -14,7 +14,7 @@ const idleCount = 10_000;
 
 export const idleSockets = abuse({
   name: 'idle-sockets',
-  title: 'Connections that are opened and say nothing',
+  title: 'Connections that are opened and send nothing',
   minutes: 3,
   growthMibMax: 500,
   async misbehave(context, target) {
@@ -30,14 +30,14 @@ export const idleSockets = abuse({
     await waiting.untilClosed(count, defaultTimeouts.keepAliveMs + lateMsMax);
     const waitingSeconds = Math.round((performance.now() - askedMs) / 1_000);
     return {
-      done: `${count} connections that said nothing, then ${count} that asked once`,
-      seen: 'they were closed',
+      done: `${count} connections that sent nothing, then ${count} that sent one request`,
+      seen: 'their connections were closed',
       well: `closed after ${silentSeconds} s and ${waitingSeconds} s`,
     };
   },
 });
 
-/** Both sides hold the connections, and the service may have so many open. */
+/** Requires enough descriptors for both ends of the connections, and for the service's own bound. */
 function requireDescriptors(count: number): void {
   const [, limit] = /^Max open files\s+\S+\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
   const needed = count + 100;
@@ -49,7 +49,7 @@ const floodersCount = 100;
 
 export const connectFlood = abuse({
   name: 'connect-flood',
-  title: 'Connections that are opened and closed as fast as can be',
+  title: 'Connections that are opened and closed as fast as possible',
   minutes: 2,
   growthMibMax: 300,
   async misbehave({ seed, scale }, { host, port }) {
@@ -76,8 +76,8 @@ export const connectFlood = abuse({
     await Promise.all(Array.from({ length: floodersCount }, flood));
     assert.ok(opened > floodersCount);
     return {
-      done: `${opened} connections opened and at once closed, reset, or left in the middle of a head`,
-      seen: 'nothing, or 400 and 429',
+      done: `${opened} connections that were opened and at once closed, reset, or left in the middle of a head`,
+      seen: 'no answer, 400 or 429',
       well: 'at once',
       figures: { 'connections/s': Math.round(opened / (floodSeconds * scale)) },
     };

@@ -10,7 +10,7 @@ import { openCrowd } from './sockets.ts';
 const descriptors = 256;
 const rex = '{"name":"Rex","categoryId":1}';
 
-/** Who is connected is served while the process has no descriptor left; who comes then is turned away. */
+/** Open connections are served while the process has no descriptor left. New connections are closed. */
 export const fewDescriptors: Scenario = {
   name: 'few-descriptors',
   title: 'More connections than the process has descriptors for',
@@ -40,18 +40,18 @@ export const fewDescriptors: Scenario = {
     }
     crowd.destroy();
     const startedMs = performance.now();
-    await askAnew();
+    await askUntilServed();
     assert.equal(target.child.exitCode, null);
     return {
-      done: `${2 * descriptors} connections to a process that may have ${descriptors} files open`,
-      seen: `who was connected: ${2 * requests} × 200 and 201; who came: ${descriptors} and more were closed`,
+      done: `${2 * descriptors} connections to a process that may open ${descriptors} files`,
+      seen: `Connected clients: ${2 * requests} × 200 and 201. New connections: ${descriptors} or more were closed`,
       lost: 'nothing',
-      well: `${Math.round(performance.now() - startedMs)} ms after they had gone`,
+      well: `${Math.round(performance.now() - startedMs)} ms after the other connections closed`,
       figures: { closed: crowd.countClosed() },
     };
 
-    /** Until those that are gone have been noticed a new client is turned away. */
-    async function askAnew(): Promise<void> {
+    /** Retries, because new clients are refused until the service notices that the others are gone. */
+    async function askUntilServed(): Promise<void> {
       const deadlineMs = performance.now() + 60_000;
       for (;;) {
         try {

@@ -1,6 +1,6 @@
 /**
- * A thread of its own that floods a service, so that the good client beside it does not wait for its work. Each client
- * sends requests all at once on a connection, waits for their answers or the end, and comes again at once.
+ * Floods a service from a separate thread, so that the good client does not wait for this work. Each client sends all
+ * its requests at once on a connection, waits for the answers or the end, and starts again.
  */
 import { connect } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -11,7 +11,7 @@ export interface FloodOrder {
   readonly port: number;
   readonly clients: number;
   readonly seconds: number;
-  /** What each client sends at once. */
+  /** The text of one request. */
   readonly text: string;
   readonly requests: number;
 }
@@ -27,8 +27,8 @@ const { host, port, clients, seconds, text, requests } = workerData as FloodOrde
 const bytes = Buffer.from(text.repeat(requests), 'latin1');
 const endMs = performance.now() + seconds * 1_000;
 const addresses = 250;
-/** In each answer once. */
-const told = 'x-request-id';
+/** Occurs once in each answer. */
+const marker = 'x-request-id';
 const sum = { bursts: 0, answers: 0, cut: 0 };
 
 function burst(number: number): Promise<void> {
@@ -37,9 +37,9 @@ function burst(number: number): Promise<void> {
     let answers = 0;
     let rest = '';
     socket.setEncoding('latin1').on('data', (received: string) => {
-      // The header that tells an answer may come in two pieces.
-      const pieces = (rest + received).split(told);
-      rest = pieces.at(-1)?.slice(1 - told.length) ?? '';
+      // The marker may arrive in two pieces.
+      const pieces = (rest + received).split(marker);
+      rest = pieces.at(-1)?.slice(1 - marker.length) ?? '';
       answers += pieces.length - 1;
       if (answers >= requests || performance.now() > endMs) socket.end();
     });

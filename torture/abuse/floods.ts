@@ -11,7 +11,7 @@ import { openCrowd } from './sockets.ts';
 const floodSeconds = 20;
 const request = withHeaders(1);
 
-/** A request with so many headers; each has a name of its own. */
+/** A request with a number of headers with different names. */
 function withHeaders(count: number): string {
   const more = Array.from({ length: count - 1 }, (_, n) => `X${n}:\r\n`);
   return `GET /v1/pets HTTP/1.1\r\nHost: a\r\n${more.join('')}\r\n`;
@@ -27,7 +27,7 @@ interface Flood {
   readonly isCutOff: boolean;
 }
 
-/** A flood by clients each of which comes again at once. */
+/** Creates a flood by clients that start again at once. */
 function flood({ name, title, clients: all, requests, text, isCutOff }: Flood): Abuse {
   return abuse({
     name,
@@ -42,9 +42,9 @@ function flood({ name, title, clients: all, requests, text, isCutOff }: Flood): 
       const [sum] = (await once(worker, 'message')) as [FloodSum];
       assert.equal(sum.cut > 0, isCutOff, JSON.stringify(sum));
       return {
-        done: `${sum.bursts} bursts of ${requests} requests of ${text.length} bytes without a key by ${clients} clients in ${seconds} s`,
+        done: `${clients} clients without a key sent ${sum.bursts} bursts of ${requests} requests (${text.length} bytes each) in ${seconds} s`,
         seen: isCutOff
-          ? `${sum.answers} × 401, 429 or 431, ${sum.cut} times they were cut off`
+          ? `${sum.answers} × 401, 429 or 431, ${sum.cut} bursts were cut off`
           : `${sum.answers} × 401 or 429`,
         well: 'at once',
         figures: { 'answers/s': Math.round(sum.answers / seconds) },
@@ -55,7 +55,7 @@ function flood({ name, title, clients: all, requests, text, isCutOff }: Flood): 
 
 export const pipelinedFlood = flood({
   name: 'pipelined-flood',
-  title: 'Requests without a key, as many at once on each connection as may wait',
+  title: 'Requests without a key: each connection sends as many at once as may wait',
   clients: 50,
   requests: waitingRequestsMax,
   text: request,
@@ -65,7 +65,7 @@ export const pipelinedFlood = flood({
 export const heavyFlood = flood({
   name: 'heavy-flood',
   title:
-    'Requests without a key and with nearly as many headers as one may have, many at once on each connection',
+    'Requests without a key and with nearly the maximum number of headers, many at once on each connection',
   clients: 1_500,
   requests: 100,
   text: withHeaders(headersMax - 1),
@@ -74,7 +74,7 @@ export const heavyFlood = flood({
 
 export const tooHeavyFlood = flood({
   name: 'too-heavy-flood',
-  title: 'Requests without a key and with many more headers than one may have, at once on each connection',
+  title: 'Requests without a key and with far too many headers, many at once on each connection',
   clients: 1_500,
   requests: 5,
   text: withHeaders(2_000),
@@ -83,7 +83,7 @@ export const tooHeavyFlood = flood({
 
 export const overlongFlood = flood({
   name: 'overlong-flood',
-  title: 'Requests without a key, more at once on each connection than may wait',
+  title: 'Requests without a key: each connection sends more at once than may wait',
   clients: 100,
   requests: 2 * waitingRequestsMax,
   text: request,
@@ -92,7 +92,7 @@ export const overlongFlood = flood({
 
 export const unreadFlood = abuse({
   name: 'unread-flood',
-  title: 'Requests without a key by clients that take no answer',
+  title: 'Requests without a key by clients that read no answer',
   minutes: 3,
   growthMibMax: 1_500,
   async misbehave(context, target) {
@@ -110,8 +110,8 @@ export const unreadFlood = abuse({
     );
     clearInterval(flooding);
     return {
-      done: `500 requests without a key each half a second over each of ${crowd.sockets.length} connections, no answer taken`,
-      seen: 'they were cut off',
+      done: `${crowd.sockets.length} connections, each of which sent 500 requests without a key every half second and read no answer`,
+      seen: 'their connections were closed',
       well: `all were closed after ${Math.round((performance.now() - startedMs) / 1_000)} s`,
     };
   },

@@ -5,7 +5,7 @@ import { openRaw, type RawConnection } from '../../test/support/raw-http.ts';
 import type { TortureContext } from '../scenario.ts';
 import type { Target } from '../target.ts';
 
-/** How a client that does nothing wrong was served. */
+/** How the good client was served. */
 export interface Service {
   readonly answers: number;
   /** How many of them were 201. */
@@ -14,17 +14,17 @@ export interface Service {
   readonly medianMs: number;
 }
 
-/** The longest that an answer may take while others misbehave, by a new connection too (docs/operations.md). */
+/** The longest time for an answer during abuse, even on a new connection (docs/operations/fault-runs.md). */
 export const answerMsMax = 15_000;
 
 const pauseMs = 5;
-/** Each so many requests it opens a new connection, as a new client would. */
+/** After this many requests it opens a new connection, as a new client would. */
 const requestsPerConnection = 20;
 const rex = '{"name":"Rex","categoryId":1}';
 
 /**
- * Lists, gets and adds animals in turn, one after the other, until something is done. Throws where one of its requests
- * was refused, cut off or not answered within `answerMsMax`.
+ * Lists, gets and adds animals one after the other until a task is done. Throws if one of its requests is refused, cut
+ * off or not answered within `answerMsMax`.
  */
 export async function serveBeside<T>(
   context: TortureContext,
@@ -78,7 +78,7 @@ export async function serveBeside<T>(
   return { value, service: { ...summarise(timesMs), added } };
 }
 
-/** Never settles unless the client was not served. */
+/** Rejects if the client was not served. Otherwise it never settles. */
 async function failed(behaving: Promise<void>): Promise<never> {
   await behaving;
   return await new Promise<never>(() => {});
@@ -93,7 +93,7 @@ function summarise(timesMs: readonly number[]): Omit<Service, 'added'> {
   };
 }
 
-/** What the fault table says of it. */
+/** Describes the service for the fault table. */
 export function describeService({ answers, slowestMs }: Service): string {
-  return `the good client: all ${answers} answered rightly, the slowest after ${slowestMs} ms`;
+  return `the good client got ${answers} correct answers, the slowest after ${slowestMs} ms`;
 }

@@ -4,16 +4,16 @@ import { formatRequest, openRaw } from '../../test/support/raw-http.ts';
 import { createRandom } from '../random.ts';
 import { abuse, share } from './abuse.ts';
 
-/** As much as a head takes besides its other lines. */
+/** The room in a head besides its other lines. */
 const headRoom = 15_500;
 const bodyRoom = 65_536;
 
-/** Of a piece as many as there is room for, between a beginning and an end. */
+/** Repeats a piece between a start and an end as often as there is room. */
 function fill(room: number, piece: string, start = '', end = ''): string {
   return start + piece.repeat(Math.floor((room - start.length - end.length) / piece.length)) + end;
 }
 
-/** What may lead a pattern that goes back over its text again and again. */
+/** Texts that may cause backtracking in a regular expression. */
 const pieces = [
   ' ',
   ',',
@@ -170,10 +170,10 @@ function* bodyInputs(key: string): Generator<Input> {
     };
 }
 
-/** At full scale none may take the time from which on an answered request counts as slow. */
+/** At full scale, no request may take as long as a slow request in the log. */
 export const heavyInputs = abuse({
   name: 'heavy-inputs',
-  title: 'Texts that are hard to read, in every header, parameter and body',
+  title: 'Texts that are expensive to parse, in every header, parameter and body',
   minutes: 4,
   settings: { TRUST_PROXY: '3' },
   growthMibMax: 300,
@@ -196,8 +196,8 @@ export const heavyInputs = abuse({
         count += 1;
       }
     return {
-      done: `${count} requests with ${inputs.length} texts that are hard to read: deep, long, repeated, up to 16 KB in a head and 64 KB in a body`,
-      seen: `answers of 200 and 4xx, the slowest after ${Math.round(slowest.ms)} ms (${slowest.what})`,
+      done: `${count} requests with ${inputs.length} texts that are expensive to parse: deep, long, repeated, up to 16 KB in a head and 64 KB in a body`,
+      seen: `only 200 and 4xx, the slowest after ${Math.round(slowest.ms)} ms (${slowest.what})`,
       well: 'at once',
     };
   },

@@ -5,11 +5,11 @@ import type { TortureContext } from '../scenario.ts';
 import { abuse, share } from './abuse.ts';
 import { type Crowd, openCrowd } from './sockets.ts';
 
-/** A time is looked at once a second, and a busy machine is late. */
+/** Timeouts are checked once a second, and a busy machine is late. */
 const lateMsMax = 10_000;
 const dripMs = 500;
 
-/** Sends a byte now and then on every connection until all are closed; gives the seconds that it took. */
+/** Sends single bytes on every connection until all are closed. Returns the seconds that it took. */
 async function drip(context: TortureContext, crowd: Crowd, withinMs: number): Promise<number> {
   const startedMs = performance.now();
   const dripping = setInterval(() => {
@@ -21,7 +21,7 @@ async function drip(context: TortureContext, crowd: Crowd, withinMs: number): Pr
   return Math.round((performance.now() - startedMs) / 100) / 10;
 }
 
-/** How many were answered with each status before they were closed. */
+/** Counts the answers by status. */
 function countStatuses({ received }: Crowd): Map<string, number> {
   const counts = new Map<string, number>();
   for (const text of received) {
@@ -37,7 +37,7 @@ function describeStatuses(counts: ReadonlyMap<string, number>): string {
 
 export const slowHeads = abuse({
   name: 'slow-heads',
-  title: 'Clients that send the head of a request a byte at a time',
+  title: 'Clients that send the head of a request byte by byte',
   minutes: 2,
   growthMibMax: 300,
   async misbehave(context, target) {
@@ -45,10 +45,10 @@ export const slowHeads = abuse({
     for (const socket of crowd.sockets) socket.write('GET /v1/pets HTTP/1.1\r\nHost: a\r\nX: ');
     const seconds = await drip(context, crowd, defaultTimeouts.headersMs);
     const counts = countStatuses(crowd);
-    // Past the limit of their address they are refused like every other stranger.
+    // Beyond the limit of their address they are refused like all requests without a key.
     for (const status of counts.keys()) assert.ok(['408', '429'].includes(status), describeStatuses(counts));
     return {
-      done: `Heads of requests, a byte each ${dripMs} ms, over ${crowd.sockets.length} connections`,
+      done: `Request heads, one byte every ${dripMs} ms, over ${crowd.sockets.length} connections`,
       seen: describeStatuses(counts),
       well: `all were closed after ${seconds} s`,
     };
@@ -57,7 +57,7 @@ export const slowHeads = abuse({
 
 export const slowBodies = abuse({
   name: 'slow-bodies',
-  title: 'Clients with a valid key that send a body a byte at a time',
+  title: 'Clients with a valid key that send a body byte by byte',
   minutes: 2,
   growthMibMax: 300,
   async misbehave(context, target) {
@@ -69,7 +69,7 @@ export const slowBodies = abuse({
     const counts = countStatuses(crowd);
     assert.deepEqual([...counts.keys()], ['408'], describeStatuses(counts));
     return {
-      done: `Bodies under a valid key, a byte each ${dripMs} ms, over ${crowd.sockets.length} connections`,
+      done: `Bodies with a valid key, one byte every ${dripMs} ms, over ${crowd.sockets.length} connections`,
       seen: describeStatuses(counts),
       well: `all were closed after ${seconds} s`,
     };
@@ -77,12 +77,12 @@ export const slowBodies = abuse({
 });
 
 const pagesPerConnection = 100;
-/** What the service has open besides the connections of a crowd; the good client has one, too. */
+/** The most descriptors besides the connections of a crowd. The good client has one, too. */
 const otherDescriptorsMax = 60;
 
 export const slowReaders = abuse({
   name: 'slow-readers',
-  title: 'Clients with a valid key that ask for large pages and take nothing',
+  title: 'Clients with a valid key that request large pages and read no answer',
   minutes: 3,
   growthMibMax: 1_000,
   async misbehave(context, target) {
@@ -91,7 +91,7 @@ export const slowReaders = abuse({
     const ask = `GET /v1/pets?limit=100 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`;
     const startedMs = performance.now();
     for (const socket of crowd.sockets) socket.write(ask.repeat(pagesPerConnection));
-    // That it was cut off shows only to a client that reads: here it is seen at the service.
+    // These clients do not read, so they do not notice the end. The service shows it.
     await until(
       async () => target.countDescriptors(),
       (open) => open < otherDescriptorsMax,
@@ -99,8 +99,8 @@ export const slowReaders = abuse({
     );
     const seconds = Math.round((performance.now() - startedMs) / 1_000);
     return {
-      done: `${crowd.sockets.length} connections that asked for ${pagesPerConnection} pages each and took none`,
-      seen: 'they were cut off',
+      done: `${crowd.sockets.length} connections that requested ${pagesPerConnection} pages each and read no answer`,
+      seen: 'their connections were closed',
       well: `all were closed after ${seconds} s`,
     };
   },

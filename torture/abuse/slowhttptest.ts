@@ -6,7 +6,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { Skipped } from '../scenario.ts';
 import { abuse, share } from './abuse.ts';
 
-/** Its ways of being slow, as its options name them. */
+/** Its kinds of slowness with their options. */
 const ways: readonly (readonly [name: string, options: readonly string[]])[] = [
   ['slow heads', ['-H', '-i', '2']],
   ['slow bodies', ['-B', '-i', '2', '-s', '8192', '-t', 'POST']],
@@ -16,7 +16,7 @@ const ways: readonly (readonly [name: string, options: readonly string[]])[] = [
 const seconds = 25;
 const connections = 1_000;
 
-/** Debian's slowhttptest beside our own clients: what it probes with must be served, too. */
+/** Debian's slowhttptest next to our own clients. Its probes must be served, too. */
 export const slowHttpTest = abuse({
   name: 'slowhttptest',
   title: 'slowhttptest: slow heads, slow bodies, ranges, slow reading',
@@ -40,9 +40,9 @@ export const slowHttpTest = abuse({
       after(() => child.kill('SIGKILL'));
       const [coloured] = await Promise.all([text(child.stdout), once(child, 'close')]);
       const output = stripVTControlCharacters(coloured);
-      const told = [...output.matchAll(/service available:\s*(YES|NO)/g)].map(([, answer]) => answer);
-      log(`${name}: its probes found the service ${told.join(' ')}`);
-      assert.ok(told.length > 0 && !told.includes('NO'), `${name}: ${output.slice(-2_000)}`);
+      const verdicts = [...output.matchAll(/service available:\s*(YES|NO)/g)].map(([, answer]) => answer);
+      log(`${name}: its probes found the service ${verdicts.join(' ')}`);
+      assert.ok(verdicts.length > 0 && !verdicts.includes('NO'), `${name}: ${output.slice(-2_000)}`);
     }
     return {
       done: `slowhttptest in ${ways.length} ways (heads, bodies, ranges, reading), ${count} connections each`,

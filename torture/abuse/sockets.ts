@@ -3,25 +3,25 @@ import { connect, type Socket } from 'node:net';
 import type { TortureContext } from '../scenario.ts';
 import { loopbackAddress, type Target } from '../target.ts';
 
-/** Many connections of one bad client, from as many addresses as it takes. */
+/** Many connections of one misbehaving client, from as many addresses as needed. */
 export interface Crowd {
   readonly sockets: readonly Socket[];
-  /** How many the service, or we, have closed. */
+  /** How many are closed, by the service or by us. */
   countClosed(): number;
-  /** What has come from the service on all of them together, as one text a connection. */
+  /** The received text of each connection. */
   readonly received: readonly string[];
-  /** Settles once so many are closed; throws once the time is up. */
+  /** Resolves when enough connections are closed. Throws after a timeout. */
   untilClosed(count: number, withinMs: number): Promise<void>;
   destroy(): void;
 }
 
 const connectionsAtOnce = 500;
-/** Connections that one of our addresses makes, fewer than there are ports. */
+/** How many connections one of our addresses makes: fewer than there are ports. */
 const connectionsPerAddress = 5_000;
-/** Of what is received, so much is kept. */
+/** How many characters of the received text are kept. */
 const keptMax = 2_000;
 
-/** Opens them, paused where nothing is to be read. */
+/** Opens connections. They are paused if nothing is to be read. */
 export async function openCrowd(
   context: Pick<TortureContext, 'after'>,
   { host, port }: Target,
@@ -38,7 +38,7 @@ export async function openCrowd(
     socket.on('error', () => {});
     socket.once('close', () => {
       closed += 1;
-      for (const told of onClosed) told();
+      for (const listener of onClosed) listener();
     });
     if (!isReading) return;
     socket.setEncoding('latin1').on('data', (text: string) => {
@@ -70,18 +70,18 @@ export async function openCrowd(
     countClosed: () => closed,
     async untilClosed(wanted, withinMs) {
       const { promise: enough, resolve, reject } = Promise.withResolvers<void>();
-      const look = () => {
+      const check = () => {
         if (closed >= wanted) resolve();
       };
       const impatience = setTimeout(
         () => reject(new Error(`${closed} of ${wanted} connections closed within ${withinMs} ms`)),
         withinMs,
       );
-      onClosed.add(look);
-      look();
+      onClosed.add(check);
+      check();
       await enough.finally(() => {
         clearTimeout(impatience);
-        onClosed.delete(look);
+        onClosed.delete(check);
       });
     },
   };

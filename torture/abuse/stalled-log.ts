@@ -14,7 +14,7 @@ import { describeService, serveBeside } from './good-client.ts';
 
 const droppedAtFullScale = 50_000;
 const clients = 8;
-/** The path stands twice in a line, so the lines dropped at full scale take 400 MB. */
+/** A line contains the path twice, so the dropped lines of a full run would take 400 MB. */
 const pathLength = 4_000;
 const growthMibMax = 150;
 const lookMs = 200;
@@ -44,16 +44,16 @@ export const stalledLog: Scenario = {
     );
     assert.equal(log.dropped, await readMetric(target, 'animal_store_log_lines_dropped_total'));
     return {
-      done: `The reader of the log stopped while ${clients} clients asked for paths of ${pathLength} bytes, until ${log.dropped} of ${answers} lines were dropped`,
+      done: `The reader of the log stopped while ${clients} clients requested paths of ${pathLength} bytes, until ${log.dropped} of ${answers} lines were dropped`,
       seen: `404 as before; ${describeService(service)}`,
-      lost: `nothing but log lines: ${log.requests} written, ${log.dropped} counted, in the log and in the metric`,
-      well: 'once the reader went on',
+      lost: `only log lines: ${log.requests} were written; the log and the metric report ${log.dropped} dropped ones`,
+      well: 'when the reader continued',
       figures: { 'growth while it stalled, MiB': value.growthMib },
     };
   },
 };
 
-/** A process that reads the log of a service; a signal makes it stall. */
+/** Starts a process that reads the log of a service. A signal makes it stall. */
 function startReader({ folder, after }: TortureContext) {
   const pipe = join(folder, 'log');
   const file = join(folder, 'log.ndjson');
@@ -61,11 +61,11 @@ function startReader({ folder, after }: TortureContext) {
   const reader = spawn('sh', ['-c', 'exec cat "$0" > "$1"', pipe, file], { stdio: 'ignore' });
   after(() => reader.kill('SIGKILL'));
   return {
-    /** Runs the service with its log going to the reader. */
+    /** Sends the log of the service to the reader. */
     wrapper: ['sh', '-c', 'exec "$@" 2> "$0"', pipe],
     stall: () => reader.kill('SIGSTOP'),
     goOn: () => reader.kill('SIGCONT'),
-    /** How many requests have a line so far, and how many dropped lines the log tells of. */
+    /** How many requests were logged so far, and how many dropped lines the log reports. */
     countLines() {
       const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
       const parsed = lines.map((line) => JSON.parse(line) as { requestId?: string; dropped?: number });
@@ -77,7 +77,7 @@ function startReader({ folder, after }: TortureContext) {
   };
 }
 
-/** Clients that ask for what is not there, one request after the other. */
+/** Starts clients that request unknown addresses, one request after the other. */
 async function startCrowd(context: TortureContext, target: Target) {
   const { key } = await target.createKey();
   const text = `GET /v1/${'x'.repeat(pathLength)} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`;
@@ -107,7 +107,9 @@ async function startCrowd(context: TortureContext, target: Target) {
   };
 }
 
-/** Waits until so many lines have been dropped; gives by how many MiB the service grew meanwhile. Throws beyond the bound. */
+/**
+ * Waits until a number of lines were dropped. Returns the growth of the service in MiB. Throws if it exceeds the bound.
+ */
 async function watchStall(target: Target, droppedMin: number): Promise<number> {
   const beforeMib = target.readMemoryMib();
   let growthMib = 0;

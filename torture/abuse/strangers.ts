@@ -20,7 +20,7 @@ const pipelining: Throng = { connections: 10, requestsAtOnce: 100 };
 /** More connections than look-ups may wait for PostgreSQL. */
 const crowding: Throng = { connections: 1_100, requestsAtOnce: 1 };
 
-/** A connection, and what comes on it, part by part; a part fails once the service has closed it. */
+/** Opens a connection and reads it in parts. A read fails once the service has closed it. */
 async function open({ host, port }: Target) {
   const socket = connect({ host, port, noDelay: true }).setEncoding('latin1');
   await once(socket, 'connect');
@@ -32,7 +32,7 @@ async function open({ host, port }: Target) {
   return { socket, readPart };
 }
 
-/** Sends numbered requests over some connections, as many as are to be, and counts the statuses of the answers. */
+/** Sends numbered requests over some connections and counts the statuses of the answers. */
 async function sendAll(
   { log }: TortureContext,
   target: Target,
@@ -46,7 +46,7 @@ async function sendAll(
   async function work(): Promise<void> {
     let connection = await open(target);
     while (next < count) {
-      // The service may end a connection with an answer, as when a head comes too late.
+      // The service may close a connection after an answer, for example when a head comes too late.
       if (!connection.socket.writable) connection = await open(target);
       const { socket, readPart } = connection;
       const first = next;
@@ -55,7 +55,7 @@ async function sendAll(
       const texts = Array.from({ length: last - first }, (_, index) => write(first + index));
       socket.write(texts.join(''));
       for (let missing = last - first, rest = ''; missing > 0; ) {
-        // An answer is known by its body, which ends it.
+        // The end of the body marks the end of an answer.
         const pieces = (rest + (await readPart())).split(/"status":(\d{3})\}/);
         rest = pieces.at(-1) ?? '';
         for (let index = 1; index < pieces.length; index += 2) {
@@ -94,7 +94,7 @@ export const manyAddresses = abuse({
     const write = (number: number) =>
       `GET /v1/pets HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${addressOf(number)}\r\n\r\n`;
     const statuses = await sendAll(context, target, count, write);
-    // Those without a place share a count. In Redis the places lie in parts that do not fill evenly.
+    // Addresses without a place share one count. Redis spreads the places over parts that do not fill evenly.
     const alone = Math.min(count, 0.95 * addressesMax);
     assert.ok((statuses.get('401') ?? 0) >= alone - 1, describe(statuses));
     return {
@@ -114,7 +114,7 @@ export const wrongKeys: Scenario = abuseOne({
   async misbehave(context, target) {
     const count = share(strangersCount, context.scale);
     const drawText = createDraw(context);
-    // Every other key has a right checksum, so that the store is asked for it.
+    // Every other key has a valid checksum, so that it is looked up in the store.
     const keyOf = (number: number) =>
       number % 2 === 0 ? formatKey('live', drawText()) : `as_live_${String(number).padStart(28, '0')}`;
     const write = (number: number) =>
@@ -148,7 +148,7 @@ export const wrongKeysShared: Scenario = abuseOne({
   },
 });
 
-/** Draws the random part of a key. */
+/** Creates random key texts. */
 function createDraw({ seed }: TortureContext): () => string {
   const random = createRandom(seed);
   const draw = () => base62.charAt(random.between(0, base62.length - 1));

@@ -1,44 +1,61 @@
 import { findPostgres, type Store } from '../../test/support/engines.ts';
-import { amplePlan, type MadeKey } from '../../test/support/instances.ts';
+import { amplePlan, type MadeKey, readMetric } from '../../test/support/instances.ts';
 import { runProgram, type ServiceProcess, serveInProcess } from '../../test/support/processes.ts';
 import type { Random } from '../random.ts';
 import { Skipped, type TortureContext } from '../scenario.ts';
 
-/** What an instance answered. */
+/** The answer of an instance. */
 export interface FleetAnswer {
   readonly status: number;
   readonly body: string;
-  /** Where the next page is, relative to the base address. */
+  /** The address of the next page, relative to the base address. */
   readonly next: string | null;
 }
 
-/** Three instances over one PostgreSQL, of which any may be killed at any time. */
+/** Three instances over one PostgreSQL. Any of them may be killed at any time. */
 export interface Fleet {
   readonly store: Store;
-  /** Asks the next instance in turn; null where it gave no answer. */
+  readonly key: string;
+  /** The base address of each running instance. */
+  urls(): readonly string[];
+  /** Sends a request to the next instance in turn. Null if it gave no answer. */
   ask(path: string, init?: RequestInit): Promise<FleetAnswer | null>;
-  /** Kills one of them and starts another in its place. */
-  killOne(): Promise<void>;
+  /** The sum of a metric over all instances. */
+  sumMetric(name: string): Promise<number>;
+  /** Kills one of them. */
+  kill(): Promise<void>;
+  /** Replaces the killed instance by a new one. */
+  replace(): Promise<void>;
   end(): Promise<void>;
 }
 
 const instances = 3;
 
-/** Starts them on an empty store, with a key of all scopes. */
-export async function startFleet(context: TortureContext, random: Random): Promise<Fleet> {
+/** Starts the instances on an empty store, with a key that has all scopes. */
+export async function startFleet(
+  context: TortureContext,
+  random: Random,
+  extra: Readonly<Record<string, string>> = {},
+): Promise<Fleet> {
   const postgres = await findPostgres();
   if (postgres.skip !== false) throw new Skipped(postgres.skip);
   const store = await postgres.createStore(context);
-  const settings = { ENVIRONMENT: 'production', DATABASE_URL: store.url };
+  const settings = { ENVIRONMENT: 'production', DATABASE_URL: store.url, ...extra };
   const start = () => serveInProcess(context, { settings });
   const services: ServiceProcess[] = [await start()];
   while (services.length < instances) services.push(await start());
   const made = await runProgram(['keys', 'create', ...amplePlan, '--scopes', 'all', '--json'], { settings });
   const { key } = JSON.parse(made.stdout) as MadeKey;
   let turn = 0;
+  let killed = 0;
 
   return {
     store,
+    key,
+    urls: () =>
+      services
+        .filter(({ child }) => child.exitCode === null && child.signalCode === null)
+        .map(({ url }) => url),
 
     async ask(path, init = {}) {
       const service = services[turn++ % instances];
@@ -52,10 +69,18 @@ export async function startFleet(context: TortureContext, random: Random): Promi
       }
     },
 
-    async killOne() {
-      const place = random.between(0, instances - 1);
-      await services[place]?.end('SIGKILL');
-      services[place] = await start();
+    async sumMetric(name) {
+      const values = await Promise.all(services.map((service) => readMetric(service, name)));
+      return values.reduce((sum, value) => sum + value, 0);
+    },
+
+    async kill() {
+      killed = random.between(0, instances - 1);
+      await services[killed]?.end('SIGKILL');
+    },
+
+    async replace() {
+      services[killed] = await start();
     },
 
     async end() {

@@ -9,7 +9,7 @@ const writers = 4;
 const requests = 250;
 const killsARound = 3;
 
-/** What one seed showed. */
+/** The result of one seed. */
 interface Round {
   readonly events: number;
   readonly objects: number;
@@ -30,7 +30,7 @@ export const follow: Scenario = {
     return {
       done: `${killsARound} kills of one of three instances in each of ${seeds} runs, under ${writers} writers`,
       seen: 'Broken connections; the follower asked the next instance for the same page',
-      lost: `Nothing of ${events} events, none twice; each copy was equal to its store in the end`,
+      lost: `None of ${events} events, and none came twice; each copy equalled its store at the end`,
       well: 'At once, at another instance',
       figures: { seeds, events },
     };
@@ -40,7 +40,7 @@ export const follow: Scenario = {
 async function runSeed(context: TortureContext, seed: number): Promise<Round> {
   const random = createRandom(seed);
   const fleet = await startFleet(context, random);
-  // There is something before the mirror begins.
+  // The store has data before the mirror begins.
   await change(fleet, createRandom(seed + 1_000_000), requests / 5);
   const mirror = await beginMirror(fleet);
   const [begin] = await readEvents(fleet, 'order by id desc limit 1');
@@ -49,7 +49,10 @@ async function runSeed(context: TortureContext, seed: number): Promise<Round> {
     change(fleet, createRandom(seed * writers + writer), requests),
   );
   const following = mirror.follow(() => isOver);
-  for (let kill = 0; kill < killsARound; kill += 1) await fleet.killOne();
+  for (let kill = 0; kill < killsARound; kill += 1) {
+    await fleet.kill();
+    await fleet.replace();
+  }
   await Promise.all(changes);
   await untilSequenced(fleet);
   isOver = true;
@@ -69,7 +72,7 @@ async function untilSequenced({ store }: Fleet): Promise<void> {
   while ((await store.execute('select id from event_outbox limit 1')).length > 0);
 }
 
-/** The copy has what the store has, of what it has heard of: every animal, and the orders and categories since it began. */
+/** Requires that the copy equals the store: all animals, and the orders and categories that changed since it began. */
 async function requireEqual({ store }: Fleet, { objects }: Mirror): Promise<void> {
   const rows = (await store.execute(`
     select 'pet ' || id as key, name || ' ' || category_id || ' ' || status as text from pets
@@ -85,10 +88,10 @@ async function requireEqual({ store }: Fleet, { objects }: Mirror): Promise<void
     if (key.startsWith('pet ') && !objects.has(key)) throw new Error(`${key} is not in the copy`);
 }
 
-/** Nothing twice, nothing in another order, and as many as there are. */
+/** Requires that no event was repeated, missed or out of order. */
 async function requireWhole(fleet: Fleet, { met }: Mirror, begin: number): Promise<void> {
-  if (new Set(met).size !== met.length) throw new Error('an event was met twice');
-  if (met.join() !== met.toSorted().join()) throw new Error('events were met in another order');
+  if (new Set(met).size !== met.length) throw new Error('an event was received twice');
+  if (met.join() !== met.toSorted().join()) throw new Error('events were received out of order');
   const since = await readEvents(fleet, `where id > ${begin}`);
   if (since.length > met.length) throw new Error(`${since.length} events came, and ${met.length} were met`);
 }

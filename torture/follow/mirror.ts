@@ -6,17 +6,20 @@ interface Shown {
   readonly data: { readonly id: number };
 }
 
-/** A copy of the store, made of its pages and its events alone. */
+/** A copy of the store, built only from its pages and its events. */
 export interface Mirror {
   /** Objects as JSON, by kind and id: `pet 7`. */
   readonly objects: ReadonlyMap<string, string>;
-  /** Every event that was met, in the order in which it was. */
+  /** All received events, in order. */
   readonly met: readonly string[];
-  /** Follows until `isOver` says so at an empty page. */
+  /** Follows until `isOver` is true at an empty page. */
   follow(isOver: () => boolean): Promise<void>;
 }
 
-/** Begins as docs/events.md says: the end of the feed, then all animals. The next instance is asked for each page. */
+/**
+ * Begins as docs/events.md describes: with the end of the feed, then all animals. Each page comes from the next
+ * instance.
+ */
 export async function beginMirror(fleet: Fleet): Promise<Mirror> {
   const objects = new Map<string, string>();
   const met: string[] = [];
@@ -51,7 +54,7 @@ export async function beginMirror(fleet: Fleet): Promise<Mirror> {
   };
 }
 
-/** Asks until an instance gives the page. */
+/** Repeats a request until an instance answers it. */
 async function insist(fleet: Fleet, path: string): Promise<FleetAnswer> {
   for (;;) {
     const answer = await fleet.ask(path);

@@ -3,7 +3,10 @@ import type { Fleet } from './fleet.ts';
 
 const petStatuses = ['available', 'pending', 'sold'];
 
-/** Makes requests that change the store, one after the other: many are refused, and those to a killed instance unanswered. */
+/**
+ * Sends requests that change the store, one after the other. Many are refused, and those to a killed instance get no
+ * answer.
+ */
 export async function change(fleet: Fleet, random: Random, requests: number): Promise<void> {
   const send = (method: string, path: string, body?: object) =>
     fleet.ask(path, { method, ...(body !== undefined && { body: JSON.stringify(body) }) });
@@ -26,7 +29,7 @@ export async function change(fleet: Fleet, random: Random, requests: number): Pr
   ];
   for (let count = 0; count < requests; count += 1) {
     const answer = await random.pick(acts)();
-    // An instance that is being killed may answer with a store that is unavailable to it.
+    // An instance that is being killed may lose its store and answer 503.
     if (answer !== null && answer.status >= 500 && answer.status !== 503)
       throw new Error(`a change was answered with ${answer.status} ${answer.body}`);
   }

@@ -5,7 +5,7 @@ import type { RawResponse } from '../../test/support/raw-http.ts';
 
 const answerMsMax = 60_000;
 
-/** Sends bytes (one a character) on a connection of their own, says that it was all, and gives all that comes back. */
+/** Sends bytes (one per character) on a new connection, ends its side, and returns everything it receives. */
 export async function exchangeBytes(address: TcpSocketConnectOpts, bytes: string): Promise<string> {
   const socket = connect({ ...address, allowHalfOpen: true, noDelay: true });
   const impatience = setTimeout(() => socket.destroy(new Error('it is not answered in time')), answerMsMax);
@@ -20,8 +20,8 @@ export async function exchangeBytes(address: TcpSocketConnectOpts, bytes: string
 }
 
 /**
- * The answers that bytes are made of. Throws where they are not whole, or where anything follows one that closes the
- * connection. Which of the changed requests are still a HEAD is seen from what follows the head of an answer.
+ * Parses answers. Throws if one is incomplete, or if anything follows an answer that closes the connection. The text
+ * after the head of an answer shows whether the changed request is still a HEAD.
  */
 export function parseAnswers(bytes: string): RawResponse[] {
   const answers: RawResponse[] = [];

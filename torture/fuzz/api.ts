@@ -12,13 +12,13 @@ import { openShop } from './shop.ts';
 const laneCount = 8;
 const callsMax = 24;
 const requestsMin = 100_000;
-/** So many more are aimed at, as the rows are of random length. */
+/** The factor for the target, because the rows have random lengths. */
 const surplus = 1.1;
 
-/** Calls from the service's own description, in sequences over connections that are kept open. */
+/** Calls made from the service's own description, in sequences over persistent connections. */
 export const fuzzApi: Scenario = {
   name: 'fuzz-api',
-  title: 'Requests made up from the description: valid, nearly valid, invalid',
+  title: 'Requests generated from the description: valid, nearly valid, invalid',
   minutes: 6,
   async run(context) {
     const { seed, scale, log } = context;
@@ -59,8 +59,8 @@ export const fuzzApi: Scenario = {
     const seconds = (performance.now() - startedMs) / 1_000;
     const byStatus = [...statuses].sort(([one], [other]) => one - other);
     return {
-      done: `${answered} requests made up from \`/openapi.json\`: valid, nearly valid, invalid; in rows and pipelined`,
-      seen: 'no 5xx; each status, header and body as described; the connection in step after each row',
+      done: `${answered} requests generated from \`/openapi.json\`: valid, nearly valid, invalid; one after another and pipelined`,
+      seen: 'no 5xx; each status, header and body matched the description; each connection stayed in step',
       lost: 'nothing',
       well: 'at once',
       figures: {

@@ -9,7 +9,7 @@ const bodyBytesMax = 65_536;
 const digits = (min: number, max: number) =>
   fc.array(fc.integer({ min: 0, max: 9 }), { minLength: min, maxLength: max }).map((list) => list.join(''));
 
-/** Numbers as they may stand in JSON, the exact edges of int64 and far beyond them. */
+/** JSON numbers, including the exact limits of int64 and far beyond. */
 const numberTexts = fc.oneof(
   { weight: 4, arbitrary: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String) },
   fc.bigInt({ min: -(2n ** 66n), max: 2n ** 66n }).map(String),
@@ -59,13 +59,16 @@ const nameTexts = fc
   )
   .map((text) => JSON.stringify(text));
 
-/** No description can say that half of a surrogate pair is no text: in most languages there is none. */
+/**
+ * Whether a text has no lone surrogates. A description cannot exclude them, because most languages cannot represent
+ * them.
+ */
 function isUnicode(json: string): boolean {
   const value: unknown = JSON.parse(json);
   return typeof value !== 'string' || value.isWellFormed();
 }
 
-/** A field by its schema, as JSON. Int64 is judged by its digits, which a JavaScript number would lose. */
+/** A field of a schema as JSON. An int64 is judged by its digits, because a JavaScript number would lose some. */
 function fieldsFor(description: Description, name: string, node: object): Arbitrary<Part> {
   const schema = resolve<ValueSchema>(description, node);
   const isInt64 = schema.format === 'int64';
@@ -96,7 +99,7 @@ interface ObjectSchema {
   readonly required?: readonly string[];
 }
 
-/** The fields of a body: those of the schema, some missing, some twice, some that it does not name; in any order. */
+/** The fields of a body in any order: those of the schema, some missing, some repeated, some unknown. */
 function fieldLists(description: Description, node: object): Arbitrary<readonly Part[]> {
   const { properties, required = [] } = resolve<ObjectSchema>(description, node);
   const named = Object.entries(properties).map(([name, property]) => {
@@ -125,7 +128,7 @@ function shuffled<T>(list: readonly T[]): Arbitrary<readonly T[]> {
     : fc.shuffledSubarray([...list], { minLength: list.length, maxLength: list.length });
 }
 
-/** Of repeated names the last counts, and each that is required must be there. */
+/** The last of repeated names counts, and every required name must be present. */
 function judgeFields(fields: readonly Part[], required: readonly string[]): number | null {
   const last = new Map(fields.map((field) => [field.name, field]));
   const isComplete = required.every((name) => last.has(name));
@@ -202,7 +205,7 @@ const encodings = fc.oneof(
   fc.constant([{ name: 'Content-Encoding', text: 'identity', fault: null }]),
 );
 
-/** The bodies of an operation: valid, nearly so and not at all, in any framing. */
+/** The bodies of an operation: valid, nearly valid and invalid, in any framing. */
 export function bodiesFor(description: Description, node: object): Arbitrary<Body> {
   const contents = fc.oneof(
     { weight: 30, arbitrary: objectBodies(description, node) },

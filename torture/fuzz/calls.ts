@@ -34,7 +34,7 @@ const noise: Arbitrary<readonly Part[]> = fc.array(
   { maxLength: 2 },
 );
 
-/** Sometimes a part, sometimes none, now and then two. */
+/** Usually one part or none, rarely two. */
 function few(parts: Arbitrary<Part>, often: number): Arbitrary<readonly Part[]> {
   return fc.oneof(
     { weight: 10 - often, arbitrary: fc.constant([]) },
@@ -50,7 +50,7 @@ const foreignParameters = fc
   )
   .map(([name, text]) => ({ name, text, fault: null }));
 
-/** Nobody but the service can make a cursor: those of the calls are from its own pages, or made up. */
+/** The parameters of a call. Only the service can make a cursor, so cursors come from its pages or are invalid. */
 function parametersFor(description: Description, nodes: readonly ParameterNode[]) {
   const known = nodes.map(({ name, schema }) => {
     const parts = partsFor(description, name, schema);
@@ -66,7 +66,7 @@ function parametersFor(description: Description, nodes: readonly ParameterNode[]
     .map((lists) => judgeRepeats(lists.flat(), known.length > 0));
 }
 
-/** A parameter of the description may be given once. */
+/** Marks repeated parameters of the description as faults. */
 function judgeRepeats(parts: readonly Part[], isJudged: boolean): readonly Part[] {
   if (!isJudged) return parts;
   const counted = ['limit', 'status', 'categoryId', 'id', 'cursor'];
@@ -82,7 +82,7 @@ const preferences = fc.oneof(
   fc.constantFrom('', 'handling=lenient', 'respond-async', 'handling', '=', ';;,', 'handling="'),
 );
 
-/** Header values lose the blanks around them on their way, and are of visible ASCII. */
+/** The headers of a call. Their values are visible ASCII, and spaces around them are lost. */
 function headersFor(description: Description, nodes: readonly ParameterNode[]): Arbitrary<readonly Part[]> {
   const known = nodes.map(({ name, schema }) => {
     if (name === 'Prefer')
@@ -140,7 +140,7 @@ const strayPlaces: Arbitrary<Place> = fc.oneof(
     .map((text) => ({ kind: 'elsewhere' as const, text })),
 );
 
-/** Calls of every stable operation of a description, with what else clients may come up with. */
+/** Calls of every stable operation of a description, and other requests that clients may send. */
 export function callsFor(description: Description): Arbitrary<Call> {
   const stable = [...listOperations(description)].filter(([, it]) => it['x-stability'] !== 'beta');
   const arbitraries = stable.map(([name, { parameters, requestBody }]) => {
@@ -167,7 +167,7 @@ export function callsFor(description: Description): Arbitrary<Call> {
   return fc.oneof(...arbitraries, { weight: 1, arbitrary: strayCalls });
 }
 
-/** What no operation answers: addresses that are none, methods that nobody knows. */
+/** Calls of no operation: unknown addresses and unknown methods. */
 const strayCalls: Arbitrary<Call> = fc.record({
   method: fc.constantFrom('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'TRACE'),
   place: fc.oneof(strayPlaces, placesFor(true), placesFor(false)),

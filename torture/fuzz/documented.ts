@@ -7,14 +7,14 @@ import type { RawResponse } from '../../test/support/raw-http.ts';
 
 const failures = new Set(Object.values(errorStatus));
 
-/** Whether an answer tells the length of a body that did not come. */
+/** Whether an answer has the length of a body that it does not contain. */
 export function isOfHead({ status, headers, body }: RawResponse): boolean {
   return status !== 304 && body === '' && Number(headers.get('content-length')) > 0;
 }
 
 /**
- * Fails where an answer to a request that nobody knows is not what some operation of the description says, and not the
- * description itself: a status of the table, the headers, and a body in its shape unless it is `bodiless`.
+ * Fails if the answer to a changed request is neither described for an operation nor the description itself. It checks
+ * the status, the headers, and the shape of the body unless it is `bodiless`.
  */
 export function expectDocumented(description: Description, answer: RawResponse, bodiless: boolean): void {
   const { status, headers, body } = answer;

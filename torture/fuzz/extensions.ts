@@ -19,9 +19,9 @@ import { partsFor } from './texts.ts';
 
 const laneCount = 4;
 const requestsMin = 40_000;
-/** What a run that says anything has done at least once. */
+/** Operations that must succeed at least once, or the run proves nothing. */
 const mustSucceed = ['updatePet', 'placeOrder', 'completeOrder', 'cancelOrder', 'returnOrder', 'putCategory'];
-/** Few animals, orders and categories, so that calls meet. */
+/** Few animals, orders and categories, so that calls hit the same ones. */
 const idMax = 200;
 
 interface ParameterNode {
@@ -30,11 +30,11 @@ interface ParameterNode {
   readonly schema: object;
 }
 
-/** A call of an operation that the description marks as beta. */
+/** A call of an operation marked as beta. */
 interface Call {
   readonly operationId: string;
   readonly method: string;
-  /** The address, with its parameters in it. */
+  /** The address with its parameters filled in. */
   readonly path: string;
   readonly query: readonly Part[];
   readonly headers: readonly Part[];
@@ -46,7 +46,7 @@ const ids = fc.oneof(
   fc.constantFrom('0', '-1', '007', '1.0', 'abc', '9223372036854775807', '9223372036854775808', '%20'),
 );
 
-/** An order of those that were placed last, by its place among them; the others have ended. */
+/** A recent order, by its position. Older ones have ended. */
 const recentOrders = fc.integer({ min: 0, max: 5 }).map((place) => `recent-${place}`);
 
 const idsOf = (placeholder: string) =>
@@ -54,7 +54,7 @@ const idsOf = (placeholder: string) =>
 
 const tags = fc.constantFrom('*', '"known"', 'W/"known"', '"a", "b"', 'known', '""', '"', '*, "a"');
 
-/** Bodies about what is there, which the schema alone would seldom make. */
+/** Bodies about existing objects, which the schema alone would rarely make. */
 const knownBodies: Arbitrary<Body> = fc
   .record(
     {
@@ -75,7 +75,7 @@ const knownBodies: Arbitrary<Body> = fc
     chunkBytes: null,
   }));
 
-/** One operation, its parameters and its body: valid, nearly so and not at all. */
+/** Calls of one operation with its parameters and body: valid, nearly valid and invalid. */
 function callsOf(
   description: Description,
   method: string,
@@ -124,20 +124,20 @@ function listBeta({ paths }: Description) {
 
 function listCalls(description: Description): Arbitrary<Call> {
   const arbitraries = listBeta(description).map(({ method, path, operation }) => ({
-    // What is deleted takes part no more.
+    // A deleted object is useless for later calls.
     weight: method === 'delete' ? 1 : 30,
     arbitrary: callsOf(description, method, path, operation),
   }));
   return fc.oneof(...arbitraries);
 }
 
-/** Ends a part of the holds. Staff put back what was returned, so that there is something to sell to the end. */
+/** Ends some of the holds. Makes returned animals available, so that there is always something to sell. */
 function endHolds(file: DatabaseSync, part: number): void {
   file.exec(`update pets set status = 'available' where status = 'pending' and is_owned = 0;
     update orders set expires_at_ms = created_at_ms + 1 where status = 'reserved' and id % 7 = ${part}`);
 }
 
-/** A body that breaks a rule is refused; every answer is one that the description names, and none is 5xx. */
+/** Requires that an invalid body is refused, that the description has the answer, and that none is 5xx. */
 function expectAnswer(description: Description, call: Call, answer: RawResponse): void {
   assert.ok(answer.status < 500, `${call.method} ${call.path} is ${answer.status}: ${answer.body}`);
   expectDescribed(description, call.operationId, answer);
@@ -164,10 +164,13 @@ async function send(url: string, key: string, call: Call, newestOrder: number): 
   return { status: response.status, headers: response.headers, body: await response.text() };
 }
 
-/** Calls of the beta operations from the service's own description, over a few animals that they change, order and delete. */
+/**
+ * Calls of the beta operations, made from the service's own description, on a few animals that they change, order and
+ * delete.
+ */
 export const fuzzExtensions: Scenario = {
   name: 'fuzz-extensions',
-  title: 'Changes, orders, categories and whatever else is beta, made up from the description',
+  title: 'Requests to every beta operation, generated from the description',
   minutes: 6,
   async run(context) {
     const { seed, scale } = context;
@@ -218,9 +221,9 @@ export const fuzzExtensions: Scenario = {
     );
     const byStatus = [...statuses].sort(([one], [other]) => one - other);
     return {
-      done: `${numRuns * laneCount} requests to the beta operations, made up from \`/openapi.json\`; now and then holds ended`,
-      seen: 'no 5xx; each status, header and body as described; nothing that breaks a rule was taken',
-      lost: 'nothing: each animal had one owner, and inventory and events agreed with it',
+      done: `${numRuns * laneCount} requests to the beta operations, generated from \`/openapi.json\`; some holds expired meanwhile`,
+      seen: 'no 5xx; each status, header and body matched the description; no invalid request was accepted',
+      lost: 'nothing: each animal had one owner, and the inventory and the events matched',
       well: 'at once',
       figures: {
         requests: answered,

@@ -9,19 +9,19 @@ import { createRetries } from './retries.ts';
 import { noteAnimal, type Shop } from './shop.ts';
 import { foresee } from './verdict.ts';
 
-/** One connection that is kept open, with what has been learnt over it. */
+/** A persistent connection, with what its answers have shown so far. */
 export interface Lane {
-  /** Sends calls, each after the answer to the one before or all at once, and holds every answer to the description. */
+  /** Sends calls one after the other, or all at once, and checks every answer against the description. */
   run(calls: readonly Call[], isPipelined: boolean): Promise<void>;
 }
 
 export interface LaneOptions {
   readonly description: Description;
   readonly shop: Shop;
-  /** Sets its Idempotency-Keys and addresses apart from those of other lanes. */
+  /** Separates its Idempotency-Keys and addresses from those of other lanes. */
   readonly number: number;
   connect(): Promise<RawConnection>;
-  /** Told of each answer. */
+  /** Called for each answer. */
   onAnswer(status: number): void;
 }
 
@@ -57,7 +57,7 @@ export function createLane({ description, shop, number, connect, onAnswer }: Lan
       assert.equal(answer.body, shop.pets.get(call.place.id ?? ''));
   }
 
-  /** A call with what the service has told so far: an animal of its own, a `Link` with its whole query. */
+  /** Fills a call with earlier results: an animal of its own, or the whole query of a `Link`. */
   function fill(call: Call): Call {
     const { place, followsLink } = call;
     const link = followsLink === null ? undefined : links[followsLink % links.length];
@@ -71,7 +71,7 @@ export function createLane({ description, shop, number, connect, onAnswer }: Lan
     if (query !== undefined && links.length < 1_000) links.push(query);
   }
 
-  /** The animal is what the body said, to the digit, under an id of its own. */
+  /** Requires that the new animal equals the body to the digit and has its own id. */
   function expectAdded(call: Call, { headers, body }: RawResponse): void {
     const sent = parseExactJson(call.body?.text ?? '') as Record<string, unknown>;
     const pet = noteAnimal(shop, body);
@@ -118,7 +118,7 @@ export function createLane({ description, shop, number, connect, onAnswer }: Lan
     },
   };
 
-  /** A valid request that follows is answered with what it asks for: nothing was left over or swallowed. */
+  /** Requires that a following valid request gets its own answer, so that nothing was left over or lost. */
   async function expectInStep(open: RawConnection): Promise<void> {
     const id = shop.ids[run % shop.ids.length] ?? '1';
     open.send(

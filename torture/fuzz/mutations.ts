@@ -1,6 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check';
 
-/** A change to the bytes of a request; `at` is a place in it, as a share of its length. */
+/** A change to the bytes of a request. `at` is a position, as a share of its length. */
 export type Mutation =
   | { readonly kind: 'replace' | 'insert'; readonly at: number; readonly text: string }
   | { readonly kind: 'cut' | 'repeat'; readonly at: number; readonly bytes: number }
@@ -9,7 +9,7 @@ export type Mutation =
 
 const place = fc.integer({ min: 0, max: 999 }).map((n) => n / 1_000);
 
-/** What parsers have been led astray by. */
+/** Bytes that have misled parsers. */
 const bytes = fc.oneof(
   fc.constantFrom(
     '\r',
@@ -90,7 +90,7 @@ const mutation: Arbitrary<Mutation> = fc.oneof(
 
 export const mutations: Arbitrary<readonly Mutation[]> = fc.array(mutation, { minLength: 1, maxLength: 4 });
 
-/** The text after all changes, one after the other. */
+/** Applies all changes one after the other. */
 export function mutate(text: string, changes: readonly Mutation[]): string {
   return changes.reduce(apply, text);
 }
@@ -116,7 +116,7 @@ function apply(text: string, change: Mutation): string {
   }
 }
 
-/** Behind one of the lines of the head. */
+/** Inserts a line after one of the lines of the head. */
 function insertLine(text: string, at: number, line: string): string {
   const headEnd = text.indexOf('\r\n\r\n');
   const all = (headEnd < 0 ? text : text.slice(0, headEnd)).split('\r\n');

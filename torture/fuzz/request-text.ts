@@ -1,16 +1,16 @@
 import type { Body, Call, Part } from './call.ts';
 
-/** What a call's text depends on besides the call. */
+/** The state that the text of a call depends on. */
 export interface Memory {
-  /** The value of `Authorization`; null sends none. */
+  /** The value of `Authorization`. Null sends none. */
   authorize(call: Call): string | null;
-  /** A header of the call as it is sent by this lane. */
+  /** A header of the call for this lane. */
   nameHeader(part: Part): string;
-  /** Whom the requests come from, as a proxy tells it. */
+  /** The client's address as a proxy forwards it. */
   readonly forwardedFor: string;
 }
 
-/** The bytes of a call, one character each. */
+/** The bytes of a call, one per character. */
 export function writeRequest(call: Call, memory: Memory): string {
   const { method, headers, body } = call;
   const authorization = memory.authorize(call);

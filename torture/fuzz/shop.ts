@@ -4,15 +4,15 @@ import { amplePlan } from '../../test/support/instances.ts';
 import type { Target } from '../target.ts';
 import type { KeyKind } from './call.ts';
 
-/** What all lanes share: the keys, and animals that are there. */
+/** The keys and animals that all lanes share. */
 export interface Shop {
   readonly keys: Readonly<Record<KeyKind, string | null>>;
-  /** The text of each animal, as the service answered it, by its id. */
+  /** The JSON of each animal as the service returned it, by id. */
   readonly pets: Map<string, string>;
   readonly ids: string[];
 }
 
-/** Makes the keys of every kind, and a first animal. */
+/** Creates the keys of every kind and a first animal. */
 export async function openShop(target: Target): Promise<Shop> {
   const ample = (await target.createKey()).key;
   const revoked = await target.createKey();
@@ -25,7 +25,7 @@ export async function openShop(target: Target): Promise<Shop> {
     writer: (await target.createKey(...amplePlan, '--scopes', 'pets:write')).key,
     exhausted: exhausted.key,
     revoked: revoked.key,
-    // Of the right form, but of another installation.
+    // A valid form, but of another installation.
     unknown: generateKey('live'),
     mistyped: `${ample.slice(0, -1)}${ample.endsWith('a') ? 'b' : 'a'}`,
     none: null,
@@ -44,7 +44,7 @@ function ask({ url }: Target, key: string, init: RequestInit = {}): Promise<Resp
   return fetch(`${url}/pets`, { ...init, headers: { ...init.headers, authorization: `Bearer ${key}` } });
 }
 
-/** Remembers an animal by its text; gives what the text says. */
+/** Records an animal by its JSON and returns the parsed animal. */
 export function noteAnimal(shop: Shop, text: string): Record<string, unknown> {
   const pet = parseExactJson(text) as Record<string, unknown>;
   const id = String(pet['id']);

@@ -3,7 +3,7 @@ import { parseCanonicalInt64 } from '../../src/int64.ts';
 import { type Description, matchesSchema, resolve } from '../../test/http/openapi/description.ts';
 import type { Part } from './call.ts';
 
-/** What a description says of a value, as far as the generators look at it. */
+/** The parts of a schema that the generators use. */
 export interface ValueSchema {
   readonly type?: string;
   readonly enum?: readonly string[];
@@ -46,7 +46,7 @@ const nearNumbers = fc.oneof(
   ),
 );
 
-/** Texts that a schema allows, nearly allows or does not allow. */
+/** Texts that a schema allows, nearly allows or forbids. */
 export function textsFor(schema: ValueSchema): Arbitrary<string> {
   if (schema.enum !== undefined) {
     const good = fc.constantFrom(...schema.enum);
@@ -71,7 +71,10 @@ export function textsFor(schema: ValueSchema): Arbitrary<string> {
 
 const plainDecimal = /^(?:0|[1-9]\d*)$/;
 
-/** Whether a parameter's text is what the description allows: integers are plain decimals, all else is the text itself. */
+/**
+ * Whether the description allows the text of a parameter. Integers are plain decimals; any other text is the value
+ * itself.
+ */
 export function allowsText(description: Description, node: object, text: string): boolean {
   const schema = resolve<ValueSchema>(description, node);
   if (schema.items !== undefined) return text.split(',').every((one) => parseCanonicalInt64(one) !== null);
@@ -80,7 +83,7 @@ export function allowsText(description: Description, node: object, text: string)
   return plainDecimal.test(text) && matchesSchema(description, node, Number(text));
 }
 
-/** A part that is judged by its schema. */
+/** A part with the verdict of its schema. */
 export function partsFor(description: Description, name: string, node: object): Arbitrary<Part> {
   return textsFor(resolve<ValueSchema>(description, node)).map((text) => ({
     name,

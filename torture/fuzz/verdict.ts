@@ -7,8 +7,8 @@ const parameters: Readonly<Record<string, readonly string[]>> = {
 const fields = ['name', 'categoryId', 'status'];
 
 /**
- * The statuses with which a call may be answered, by the description alone: of several faults any may be told, a call
- * without one must succeed.
+ * The statuses that the description allows for a call. With several faults any of them may be reported. A call without
+ * a fault must succeed.
  */
 export function foresee(call: Call): readonly number[] {
   const byKey = judgeKey(call);
@@ -22,12 +22,12 @@ export function foresee(call: Call): readonly number[] {
   return faults.length > 0 ? faults : foreseeSuccess(call, operation);
 }
 
-/** Changing and deleting an animal asks for a scope that none of the keys has. */
+/** Changing and deleting an animal needs a scope that none of the keys has. */
 function isForManagers({ method, place }: Call): boolean {
   return place.kind !== 'collection' && ['PATCH', 'DELETE'].includes(method);
 }
 
-/** Without a valid key: 401 wherever a key is needed, or 429 where the address has gone too far. */
+/** Without a valid key: 401 if a key is needed, or 429 if the address has exceeded its limit. */
 function judgeKey({ key, place }: Call): readonly number[] | null {
   if (key === 'exhausted') return [429];
   if (key === 'ample' || key === 'reader' || key === 'writer') return null;
@@ -38,8 +38,8 @@ function judgeKey({ key, place }: Call): readonly number[] | null {
 type Operation = NonNullable<ReturnType<typeof findOperation>>;
 
 /**
- * Under an Idempotency-Key a retry while the first is running is 409, another body 422. Nothing is 304 that was not
- * asked for with a condition; an animal that was added is there.
+ * With an Idempotency-Key, a retry is 409 while the first request runs, and another body is 422. Only a conditional
+ * request may be 304. An added animal exists.
  */
 function foreseeSuccess({ headers, place }: Call, operation: Operation): number[] {
   const has = (header: string) => headers.some(({ name }) => name === header);

@@ -13,7 +13,7 @@ const laneCount = 8;
 const connections = 24_000;
 const rex = '{"name":"Rex","categoryId":1}';
 
-/** Requests of every shape, as they should be; the first animal has the id 1. */
+/** Valid requests of every kind. The first animal has the id 1. */
 function writeSeeds(key: string): readonly string[] {
   const head = `Host: localhost\r\nAuthorization: Bearer ${key}\r\n`;
   const json = `${head}Content-Type: application/json\r\n`;
@@ -29,7 +29,7 @@ function writeSeeds(key: string): readonly string[] {
   ];
 }
 
-/** Bytes of valid requests with random changes: each connection ends as it should, whatever it was sent. */
+/** Sends valid requests with random changes to their bytes. Each connection must end properly. */
 export const fuzzWire: Scenario = {
   name: 'fuzz-wire',
   title: 'Valid requests with random changes to their bytes',
@@ -76,7 +76,7 @@ export const fuzzWire: Scenario = {
     const seconds = (performance.now() - startedMs) / 1_000;
     return {
       done: `Valid requests with random changes to their bytes, over ${counts.sent} connections`,
-      seen: 'no 5xx; only whole answers in order, each with its body as described',
+      seen: 'no 5xx; only complete answers, in order, each with the described body',
       lost: 'nothing',
       well: 'at once',
       figures: {
@@ -95,7 +95,9 @@ async function addFirst(url: string, key: string): Promise<void> {
   assert.equal(answer.status, 201);
 }
 
-/** No more answers than requests, the first right, the ids in the order of the requests, each answer as documented. */
+/**
+ * Requires no more answers than requests, a correct first answer, request ids in order, and only documented answers.
+ */
 function expectOrderly(description: Description, answers: readonly RawResponse[], bytes: string): void {
   const [first] = answers;
   assert.equal(first?.status, 200, 'the valid request before the changed ones');
@@ -113,7 +115,7 @@ function expectOrderly(description: Description, answers: readonly RawResponse[]
   const headsAsked = bytes.match(/HEAD /g)?.length ?? 0;
   const bodiless = answers.filter(isOfHead).length;
   assert.ok(bodiless <= headsAsked, `${bodiless} answers without their body to ${headsAsked} HEADs`);
-  // A page for people, as `/` is, has no description.
+  // Pages for people, such as `/`, are not described.
   const isPage = ({ headers }: RawResponse) => headers.get('content-type')?.startsWith('text/html') === true;
   for (const answer of answers) if (!isPage(answer)) expectDocumented(description, answer, isOfHead(answer));
 }

@@ -10,18 +10,18 @@ import type { Outcome, Scenario, TortureContext } from '../scenario.ts';
 const killsAtFullScale = 20;
 const rowsAtFullScale = 200_000;
 
-/** A command that is killed, and what must hold whether or not it came to its end. */
+/** A command to be killed, and what must hold whether or not it finished. */
 interface Victim {
   readonly name: string;
   /** Called before each run. */
   args(): readonly string[];
-  /** Throws where something is half done. */
+  /** Throws if something is half done. */
   check(hasEnded: boolean): Promise<void>;
 }
 
 export const killCommands: Scenario = {
   name: 'kill-commands',
-  title: 'import, backup and migrate are killed at random moments beside a service that runs',
+  title: 'import, backup and migrate are killed at random moments while a service runs',
   minutes: 10,
   async run(context) {
     const store = createEmbeddedStore(context, join(context.folder, 'store.db'));
@@ -59,7 +59,9 @@ async function requireEnd(store: EmbeddedStore, args: readonly string[]): Promis
   if (code !== 0) throw new Error(`${args[0]} failed: ${stderr}`);
 }
 
-/** Kills a command so many times, each time after a part of the time that it needs; gives how often it came first. */
+/**
+ * Kills a command repeatedly, each time after a part of the time that it needs. Returns how often it finished first.
+ */
 async function torment(
   { seed, log }: TortureContext,
   store: EmbeddedStore,
@@ -82,11 +84,11 @@ async function torment(
     await victim.check(code === 0);
     requireWhole(store);
   }
-  log(`${victim.name}: killed ${kills - ended} times, came to its end before ${ended} times`);
+  log(`${victim.name}: killed ${kills - ended} times, finished before the kill ${ended} times`);
   return ended;
 }
 
-/** Those that were imported, and not those that are added meanwhile. */
+/** Counts the imported animals, without those added meanwhile. */
 function countAnimals(store: EmbeddedStore): number {
   const [row] = store.query('select count(*) as count from pets where category_id >= 0');
   return Number(row?.['count']);
@@ -99,9 +101,9 @@ function killImport(store: EmbeddedStore, csv: string, rows: number): Victim {
     args: () => ['import', csv],
     async check(hasEnded) {
       const count = countAnimals(store);
-      // Killed after its commit and before its end, it has added all.
+      // If it was killed between its commit and its end, it has added all rows.
       const isRight = count === before + rows || (!hasEnded && count === before);
-      if (!isRight) throw new Error(`of ${rows} animals an import added ${count - before}`);
+      if (!isRight) throw new Error(`an import added ${count - before} of ${rows} animals`);
       before = count;
     },
   };
@@ -129,7 +131,7 @@ function killBackup(context: TortureContext, store: EmbeddedStore): Victim {
   };
 }
 
-/** Into a store that is there, since a migration that was killed must leave it fit for the next. */
+/** Migrates into an existing store, because a killed migration must leave it ready for the next one. */
 function killMigrate(context: TortureContext, store: EmbeddedStore): Victim {
   const copy = createEmbeddedStore(context, join(context.folder, 'moved.db'));
   return {
@@ -139,7 +141,7 @@ function killMigrate(context: TortureContext, store: EmbeddedStore): Victim {
       const isMade = existsSync(copy.file);
       if (!isMade && hasEnded) throw new Error('a migration that ended well left no store');
       if (!isMade) return;
-      // Every command brings a store to the newest schema, as the next migration would.
+      // Every command migrates the schema, as the next migration would.
       await requireEnd(copy, ['migrate']);
       requireWhole(copy);
       const [count, whole] = [countAnimals(copy), countAnimals(store)];
@@ -156,10 +158,10 @@ function describe(
 ): Outcome {
   const names = [...tallies.keys()];
   return {
-    done: `SIGKILL of ${names.join(', ')} at random moments beside a service, ${kills} times each, ${rows} animals`,
-    seen: `Nothing: the service went on, ${answers} answers without a 5xx`,
-    lost: 'Nothing: an import or a migration did all or nothing, no backup stood half under its name',
-    well: 'at once: the command can be run again',
+    done: `SIGKILL of ${names.join(', ')} at random moments while a service runs, ${kills} times each, ${rows} animals`,
+    seen: `Nothing: the service gave ${answers} answers, none of them a 5xx`,
+    lost: 'Nothing: each import and migration was complete or had no effect; no incomplete backup had its final name',
+    well: 'at once: run the command again',
     figures: Object.fromEntries(
       [...tallies].map(([name, ended]) => [`${name} killed before its end`, kills - ended]),
     ),

@@ -2,11 +2,11 @@ import { hashIdempotencyKey } from '../../src/idempotency/first-answer.ts';
 import type { EmbeddedStore } from '../embedded-store.ts';
 import type { Post, Posts } from './posts.ts';
 
-/** Compares what a store holds with what was answered, from where the last comparison ended. */
+/** Compares a store with the answers, from the end of the last comparison. */
 export interface Comparison {
-  /** Throws where an animal that was answered is not there, whole and once, or one that nobody sent is. */
+  /** Throws if an answered animal is missing, wrong or repeated, or if there is one that nobody sent. */
   compareNew(sent: readonly Post[]): void;
-  /** The same for the whole store, whose rows of earlier rounds must not have changed; gives their number. */
+  /** The same for the whole store: rows of earlier rounds must be unchanged. Returns the number of rows. */
   compareAll(): number;
 }
 
@@ -57,7 +57,7 @@ function requireStored({ name, answeredId, storedId }: Post, afterId: bigint): v
   if (storedId <= afterId) throw new Error(`${name} has the id ${storedId}, which is not above ${afterId}`);
 }
 
-/** Each keyed animal that was stored has its first answer, and each first answer its animal. */
+/** Requires that each stored animal with a key has its first answer, and each first answer its animal. */
 function compareRecords(store: EmbeddedStore, posts: Posts, sent: readonly Post[], afterId: bigint): void {
   const rows = store.query(
     `select r.account_id, r.key_hash, r.location, p.id, p.name from first_answers r

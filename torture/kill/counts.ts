@@ -1,7 +1,7 @@
 import { ask } from '../../test/support/instances.ts';
 import type { ServiceProcess } from '../../test/support/processes.ts';
 
-/** How many requests of today an account has used up, this one included. */
+/** How many of today's requests an account has used, including this one. */
 export async function readDayUsed(service: ServiceProcess, key: string): Promise<number> {
   const response = await ask(service, key, '/pets?limit=1');
   await response.text();
@@ -12,22 +12,22 @@ export async function readDayUsed(service: ServiceProcess, key: string): Promise
   return Number(quota) - Number(left);
 }
 
-/** What a kill may lose of the counts (contract section 6). */
+/** How much of the counts a kill may lose (contract section 6). */
 const lossMsMax = 1_000;
 
 export interface Counted {
   /** When each answer came. */
   readonly answeredAtMs: readonly number[];
-  /** The answered ones and those that had no answer. */
+  /** The number of all requests sent, with or without an answer. */
   readonly sent: number;
   readonly killedAtMs: number;
-  /** What a machine that has other things to do may take for a turn of the event loop. */
+  /** How long a turn of the event loop may take on a busy machine. */
   readonly graceMs: number;
 }
 
 /**
- * How old the newest request was that is still counted after a kill, in milliseconds before the kill. Throws where
- * more than the last second was lost, or more was counted than was sent.
+ * Returns the age at the kill of the newest request that is still counted, in milliseconds. Throws if more than the
+ * last second was lost, or if more requests are counted than were sent.
  */
 export function requireCounted(
   counted: number,

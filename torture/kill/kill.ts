@@ -11,7 +11,7 @@ import { connections, formatRequest, takeReplay, writeUntilKilled } from './writ
 const killsAtFullScale = 100;
 const replaysChecked = 50;
 
-/** What one kill showed. */
+/** The result of one kill. */
 interface Round {
   readonly answers: number;
   readonly resent: number;
@@ -62,7 +62,7 @@ async function killWhileStarting(
   await ended;
 }
 
-/** Loads a service, kills it in the midst, and compares what the next one holds. */
+/** Loads a service, kills it, and checks the store with the next service. */
 async function runRound(
   context: TortureContext,
   { store, key, random, posts }: World,
@@ -103,7 +103,9 @@ async function runRound(
   return { answers: answeredAtMs.length, resent, restartMs, countsLostMs };
 }
 
-/** Sends every keyed animal again that had no answer, and some that had one; gives the number of the former. */
+/**
+ * Repeats every keyed request that had no answer, and some that had one. Returns the number of those without an answer.
+ */
 async function sendAgain(
   context: TortureContext,
   service: { readonly url: string; readonly key: string },
@@ -141,8 +143,8 @@ function describe(rounds: readonly Round[], animals: number, { scale }: TortureC
   const kills = `${rounds.length} kills${scale < 1 ? ' (a short run)' : ''}`;
   return {
     done: `SIGKILL under full write load over ${connections} connections, ${kills}`,
-    seen: `Broken connections; ${resent} keyed posts without an answer, sent again, were there once each`,
-    lost: `Nothing of ${answers} answers; of the counts the last ${lostMs} ms at most`,
+    seen: `Broken connections. ${resent} adds with a key got no answer; each was sent again and added one animal`,
+    lost: `None of ${answers} answered adds; at most the last ${lostMs} ms of the request counts`,
     well: `${median} ms from the start to the first answer (median; at most ${longest})`,
     figures: {
       kills: rounds.length,

@@ -1,26 +1,26 @@
 import { createRandom, type Random } from '../random.ts';
 
-/** An animal that was sent to be added, and what is known of it. */
+/** A sent animal, and the known results of its request. */
 export interface Post {
   readonly name: string;
   readonly categoryId: bigint;
   /** Null leaves it out. */
   readonly status: 'available' | 'pending' | 'sold' | null;
   readonly idempotencyKey: string | null;
-  /** The id that a 201 gave; null while there is no answer. */
+  /** The id in the 201. Null without an answer. */
   answeredId: bigint | null;
-  /** The id of its row; null while none was found. */
+  /** The id of its row. Null if none was found. */
   storedId: bigint | null;
 }
 
-/** All that was ever sent, by name: no two have one name. */
+/** All sent animals by name. Names are unique. */
 export interface Posts {
   readonly byName: ReadonlyMap<string, Post>;
-  /** A new one, chosen by the seed. */
+  /** Creates an animal that the seed determines. */
   make(): Post;
-  /** Takes the body of a 201. Throws where it is not the animal that was sent, or has an id that another one has. */
+  /** Records the body of a 201. Throws if it is not the sent animal, or has the id of another one. */
   answer(post: Post, body: string): void;
-  /** Those that were made since the last call. */
+  /** The animals created since the last call. */
   takeNew(): readonly Post[];
 }
 
@@ -76,7 +76,7 @@ function chooseInt64(random: Random): bigint {
   return (high << 32n) + BigInt(random.between(0, 2 ** 32 - 1));
 }
 
-/** The body that is sent. */
+/** The body of the request. */
 export function formatPost({ name, categoryId, status }: Post): string {
   const rest = status === null ? '' : `,"status":"${status}"`;
   return `{"name":${JSON.stringify(name)},"categoryId":${categoryId}${rest}}`;

@@ -5,17 +5,17 @@ import { formatPost, type Post, type Posts } from './posts.ts';
 
 export const connections = 64;
 
-/** What the writers of one round saw; times are those of `performance.now()`. */
+/** What the writers of one round saw. Times are those of `performance.now()`. */
 export interface Written {
   /** When each answer came, in order. */
   readonly answeredAtMs: readonly number[];
-  /** Those whose answer was cut off. */
+  /** Animals whose answer was cut off. */
   readonly unanswered: readonly Post[];
 }
 
 /**
- * Adds animals over 64 connections that are kept open, each one after the other, until every connection is broken;
- * one in ten with an Idempotency-Key is sent once more at once. Throws where an answer is not the right one.
+ * Adds animals over 64 persistent connections, one after the other on each, until every connection breaks. One in ten
+ * with an Idempotency-Key is repeated at once. Throws for a wrong answer.
  */
 export async function writeUntilKilled(
   context: TortureContext,
@@ -55,7 +55,7 @@ export async function writeUntilKilled(
   return { answeredAtMs, unanswered };
 }
 
-/** A request with the bytes of its body: raw-http sends one byte a character. */
+/** A request with the bytes of its body, because raw-http sends one byte per character. */
 export function formatRequest({ url, key }: { url: string; key: string }, post: Post): string {
   const body = Buffer.from(formatPost(post)).toString('latin1');
   const lines = [
@@ -69,15 +69,15 @@ export function formatRequest({ url, key }: { url: string; key: string }, post: 
   return `${lines.join('\r\n')}\r\n\r\n${body}`;
 }
 
-/** Throws where the answer is not that of an animal that was added. */
+/** Throws if the answer is not that of an added animal. */
 export function takeAnswer(posts: Posts, post: Post, { status, body }: RawResponse): void {
   if (status !== 201) throw new Error(`${post.name} was answered with ${status} ${body}`);
   posts.answer(post, body);
 }
 
-/** Throws where the answer is not the first one once more. */
+/** Throws if the answer is not the first answer again. */
 export function takeReplay(posts: Posts, post: Post, answer: RawResponse): void {
   takeAnswer(posts, post, answer);
   if (answer.headers.get('idempotent-replayed') !== 'true')
-    throw new Error(`${post.name} was answered before, and sent again it was not told to be a replay`);
+    throw new Error(`${post.name} was answered before, and the retry had no Idempotent-Replayed`);
 }

@@ -15,24 +15,28 @@ import {
 
 const addsAtFullScale = 500;
 const hangMs = 30_000;
-/** A hung PostgreSQL is given up after 2 s for a connection and 6 s for an answer. */
+/** The service gives up on a hung PostgreSQL after 2 s for a connection and 6 s for an answer. */
 const refusalMsMax = 8_000;
 /** How long an instance waits for Redis. */
 const patienceMs = 200;
-const load = '2 instances, each under 8 writers and 4 readers';
+const load = '2 instances, each with 8 writers and 4 readers';
 
-/** Every answer takes longer, and no other one is given. */
+/** Requires that slow answers are the only effect. */
 async function requireServed(way: SlowWay, { scale }: TortureContext) {
   const countSeen = await passPhase(way, Math.max(20, share(addsAtFullScale, scale)));
   await requireHealthy(way);
-  assert.equal(countSeen('add 503') + countSeen('read 503'), 0, 'a request was refused by what is only slow');
+  assert.equal(
+    countSeen('add 503') + countSeen('read 503'),
+    0,
+    'a request was refused although its store was only slow',
+  );
   return { adds: countSeen('add 201'), reads: countSeen('read 200') };
 }
 
 export function slowPostgres(ms: number): Scenario {
   return {
     name: `postgres-${ms}ms`,
-    title: `each answer of PostgreSQL takes ${ms} ms more`,
+    title: `each answer of PostgreSQL takes ${ms} ms longer`,
     minutes: 5,
     async run(context): Promise<Outcome> {
       const way = await startSlowWay(context, 'postgres');
@@ -43,9 +47,9 @@ export function slowPostgres(ms: number): Scenario {
       await requireServed(way, context);
       const kept = await finish(way);
       return {
-        done: `Each answer of PostgreSQL took ${ms} ms more; ${load}`,
-        seen: `Nothing but the wait: ${adds} adds and ${reads} reads; the limits exact across both; /healthz 200`,
-        lost: `Nothing of ${kept} adds`,
+        done: `Each answer of PostgreSQL took ${ms} ms longer; ${load}`,
+        seen: `Only slower answers: ${adds} adds and ${reads} reads; the limits stayed exact across both instances; /healthz 200`,
+        lost: `None of ${kept} answered adds`,
         well: 'At once',
         figures: { adds, reads },
       };
@@ -57,7 +61,7 @@ export function slowRedis(ms: number): Scenario {
   const isWaitedFor = ms < patienceMs;
   return {
     name: `redis-${ms}ms`,
-    title: `each answer of Redis takes ${ms} ms more`,
+    title: `each answer of Redis takes ${ms} ms longer`,
     minutes: 5,
     async run(context): Promise<Outcome> {
       const way = await startSlowWay(context, 'redis');
@@ -69,12 +73,12 @@ export function slowRedis(ms: number): Scenario {
       await requireExact(way);
       const kept = await finish(way);
       const limits = isWaitedFor
-        ? 'the limits exact across both'
-        : `each instance counted for itself, ${passed} of a limit of 300 passed`;
+        ? 'the limits stayed exact across both instances'
+        : `each instance counted alone, so ${passed} requests passed a limit of 300`;
       return {
-        done: `Each answer of Redis took ${ms} ms more; ${load}`,
+        done: `Each answer of Redis took ${ms} ms longer; ${load}`,
         seen: `No refusal: ${adds} adds and ${reads} reads; ${limits}; /healthz 200`,
-        lost: `Nothing of ${kept} adds`,
+        lost: `None of ${kept} answered adds`,
         well: 'At once; the limits were exact again',
         figures: { adds, reads },
       };
@@ -89,7 +93,7 @@ export const slowStores: readonly Scenario[] = [
   slowRedis(300),
 ];
 
-/** Lets nothing through for a time, in which each instance is healthy; gives how long the slowest answer took. */
+/** Blocks the connection for a time in which each instance stays healthy. Returns the time of the slowest answer. */
 async function hang(way: SlowWay, { scale }: TortureContext): Promise<number> {
   const endsAtMs = performance.now() + Math.max(2_000, hangMs * scale);
   for (const { begin } of way.loads) begin();
@@ -104,12 +108,12 @@ async function hang(way: SlowWay, { scale }: TortureContext): Promise<number> {
 
 export const hangingPostgres: Scenario = {
   name: 'postgres-hangs',
-  title: 'PostgreSQL answers nothing any more, and later again',
+  title: 'PostgreSQL stops answering, and later answers again',
   minutes: 5,
   async run(context): Promise<Outcome> {
     const way = await startSlowWay(context, 'postgres');
     const slowestMs = await hang(way, context);
-    // A short run is beside other tests, which add their own time.
+    // A short run shares the machine with other tests, which add their own time.
     assert.ok(context.scale < 1 || slowestMs < refusalMsMax + 1_000, `an answer took ${slowestMs} ms`);
     const refused = way.loads.reduce((sum, { seen }) => sum + (seen.get('add 503') ?? 0), 0);
     await way.relay.mend();
@@ -117,9 +121,9 @@ export const hangingPostgres: Scenario = {
     await requireServedAgain(way, context);
     const kept = await finish(way);
     return {
-      done: `PostgreSQL answered nothing for ${Math.max(2, (hangMs / 1_000) * context.scale)} s; ${load}`,
-      seen: `503 \`unavailable\`, or what is known; new requests were answered within ${slowestMs} ms; /healthz 200`,
-      lost: `Nothing of ${kept} adds`,
+      done: `PostgreSQL did not answer for ${Math.max(2, (hangMs / 1_000) * context.scale)} s; ${load}`,
+      seen: `503 \`unavailable\`, or an answer that the instance had in memory; new requests were answered within ${slowestMs} ms; /healthz 200`,
+      lost: `None of ${kept} answered adds`,
       well: `${wellMs} ms after it answered again`,
       figures: { refused, 'slowest answer, ms': slowestMs },
     };
@@ -128,7 +132,7 @@ export const hangingPostgres: Scenario = {
 
 export const hangingRedis: Scenario = {
   name: 'redis-hangs',
-  title: 'Redis answers nothing any more, and later again',
+  title: 'Redis stops answering, and later answers again',
   minutes: 5,
   async run(context): Promise<Outcome> {
     const way = await startSlowWay(context, 'redis');
@@ -139,9 +143,9 @@ export const hangingRedis: Scenario = {
     await requireServedAgain(way, context);
     const kept = await finish(way);
     return {
-      done: `Redis answered nothing for ${Math.max(2, (hangMs / 1_000) * context.scale)} s; ${load}`,
-      seen: `No refusal: ${adds} adds and ${reads} reads, the slowest answer after ${slowestMs} ms; each instance counted for itself, ${passed} of a limit of 300 passed; /healthz 200`,
-      lost: `Nothing of ${kept} adds`,
+      done: `Redis did not answer for ${Math.max(2, (hangMs / 1_000) * context.scale)} s; ${load}`,
+      seen: `No refusal: ${adds} adds and ${reads} reads, the slowest answer after ${slowestMs} ms; each instance counted alone, so ${passed} requests passed a limit of 300; /healthz 200`,
+      lost: `None of ${kept} answered adds`,
       well: 'Once it answered again; the limits were exact again',
       figures: { 'slowest answer, ms': slowestMs },
     };
@@ -149,7 +153,7 @@ export const hangingRedis: Scenario = {
 };
 
 async function requireServedAgain(way: SlowWay, context: TortureContext): Promise<void> {
-  // Requests that had begun may still be refused.
+  // Requests that began before may still be refused.
   await passPhase(way, 20);
   await requireServed(way, context);
   await requireExact(way);

@@ -16,18 +16,18 @@ import { keptQuery, type Load, requireAmong, startLoad } from '../load.ts';
 import { Skipped, type TortureContext } from '../scenario.ts';
 
 const count = 2;
-/** Of an account on Pro, a minute. */
+/** The requests a minute of an account on Pro. */
 const limit = 300;
 const sendersCount = 20;
 const backMsMax = 30_000;
 
-/** Instances under load over a PostgreSQL and a Redis, to one of which a relay leads. */
+/** Instances under load over PostgreSQL and Redis, one of them behind a relay. */
 export interface SlowWay {
   readonly relay: Relay;
   readonly instances: Instances;
-  /** Of an account that meets no limit. */
+  /** A key of an account that meets no limit. */
   readonly key: string;
-  /** One for each instance. */
+  /** One load for each instance. */
   readonly loads: readonly Load[];
 }
 
@@ -59,14 +59,19 @@ export async function startSlowWay(context: TortureContext, slow: 'postgres' | '
   return { relay, instances, key, loads };
 }
 
-/** Another phase: waits until each instance has answered so many adds in it, and gives how many of a kind came. */
+/**
+ * Begins another phase and waits until each instance has answered a number of adds. Returns a count of answers by kind.
+ */
 export async function passPhase({ loads }: SlowWay, adds: number): Promise<(kind: string) => number> {
   for (const load of loads) load.begin();
   await Promise.all(loads.map((load) => load.until('add 201', adds)));
   return (kind) => loads.reduce((sum, { seen }) => sum + (seen.get(kind) ?? 0), 0);
 }
 
-/** Sends a new account's requests to all instances in turn, twice as many as would pass at each; gives how many passed. */
+/**
+ * Sends requests of a new account to all instances in turn, twice as many as would pass at each. Returns how many
+ * passed.
+ */
 async function countPassed({ instances }: SlowWay): Promise<number> {
   const { key } = await instances.createKey('--plan', 'pro');
   const statuses: number[] = [];
@@ -75,9 +80,9 @@ async function countPassed({ instances }: SlowWay): Promise<number> {
     await response.text();
     statuses.push(response.status);
   };
-  // A key that is not known yet waits in a lane of its own.
+  // An unknown key waits in a separate lane.
   await Promise.all(instances.services.map(send));
-  // Few at once: the relay shares this thread, and must be no slower than it is told to be.
+  // Only a few at once, because the relay shares this thread and must not add more delay.
   const sendOn = async () => {
     while (statuses.length < 2 * count * limit) await send(instances.next());
   };
@@ -87,13 +92,13 @@ async function countPassed({ instances }: SlowWay): Promise<number> {
   return statuses.filter((status) => status === 404).length;
 }
 
-/** The limits hold to the request across the instances. */
+/** Requires that the limits are exact across the instances. */
 export async function requireExact(way: SlowWay): Promise<void> {
   await untilShared(way);
   assert.equal(await countPassed(way), limit);
 }
 
-/** While instances count alone an account has its limit at each at most. */
+/** Requires that instances that count alone let an account pass at most its limit each. */
 export async function requireAloneAtMost(way: SlowWay): Promise<number> {
   const passed = await countPassed(way);
   assert.ok(passed >= limit && passed <= count * limit, `${passed} passed`);
@@ -109,7 +114,7 @@ async function untilShared({ instances }: SlowWay): Promise<void> {
     );
 }
 
-/** Waits until each instance serves again; gives the milliseconds that it took. */
+/** Waits until each instance serves again. Returns the time in milliseconds. */
 export async function untilWell({ instances, key }: SlowWay): Promise<number> {
   const startedMs = performance.now();
   for (const service of instances.services)
@@ -117,13 +122,13 @@ export async function untilWell({ instances, key }: SlowWay): Promise<number> {
   return Math.round(performance.now() - startedMs);
 }
 
-/** Asks each instance for its health, which rests on no store. */
+/** Requires that each instance is healthy, which does not depend on a store. */
 export async function requireHealthy({ instances }: SlowWay): Promise<void> {
   for (const { opsUrl } of instances.services)
     assert.equal((await fetch(`${opsUrl}/healthz`)).status, 200, 'unhealthy');
 }
 
-/** Asks each instance for a page that may not be there; gives how long the slowest took to answer 200 or 503. */
+/** Requests a page from each instance that may not have it. Returns how long the slowest took to answer 200 or 503. */
 export async function timeAnswers({ instances, key }: SlowWay): Promise<number> {
   const times = await Promise.all(
     instances.services.map(async (service) => {
@@ -137,7 +142,7 @@ export async function timeAnswers({ instances, key }: SlowWay): Promise<number> 
   return Math.round(Math.max(...times));
 }
 
-/** Ends the load and the instances; throws where an answered add is missing. Gives how many were answered. */
+/** Stops the load and the instances. Throws if an answered add is missing. Returns the number of answers. */
 export async function finish({ loads, instances }: SlowWay): Promise<number> {
   const answered = new Map((await Promise.all(loads.map((load) => load.stop()))).flatMap((all) => [...all]));
   for (const service of instances.services) {

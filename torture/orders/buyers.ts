@@ -1,21 +1,21 @@
 import type { Random } from '../random.ts';
 
-/** What is known of an order: the answers that clients had. */
+/** The answers that clients received for an order. */
 export interface KnownOrder {
   readonly id: string;
-  /** The newest status that was answered. */
+  /** The last answered status. */
   status: string;
-  /** What was asked for and not answered, or that its hold was ended: it may have been done or not. */
+  /** The status that an unanswered request, or the end of the hold, may have set. Null if there is neither. */
   asked: 'completed' | 'cancelled' | 'expired' | null;
 }
 
-/** An order that was asked for without an answer, to be sent again. */
+/** An order without an answer, to be sent again. */
 export interface OpenOrder {
   readonly idempotencyKey: string;
   readonly body: string;
 }
 
-/** What buyers have seen. */
+/** What the buyers have seen. */
 export interface Bought {
   readonly orders: Map<string, KnownOrder>;
   readonly open: OpenOrder[];
@@ -27,7 +27,7 @@ interface Address {
   readonly key: string;
 }
 
-/** Sends a request; null where there is no answer, as the service was killed. */
+/** Sends a request. Null if the service was killed before it answered. */
 async function post({ url, key }: Address, path: string, body?: string, idempotencyKey?: string) {
   try {
     const response = await fetch(url + path, {
@@ -45,7 +45,10 @@ async function post({ url, key }: Address, path: string, body?: string, idempote
   }
 }
 
-/** Places an order under a key and notes it; gives it, null if it was refused, undefined without an answer. */
+/**
+ * Places an order under a key and records it. Returns the order, null if it was refused, and undefined without an
+ * answer.
+ */
 async function place(address: Address, bought: Bought, order: OpenOrder) {
   const answer = await post(address, '/orders', order.body, order.idempotencyKey);
   if (answer === null) {
@@ -75,14 +78,14 @@ async function close(address: Address, bought: Bought, order: KnownOrder, action
   return order;
 }
 
-/** Buys one of some animals after the other, now and then to give it up, until the service is gone. */
+/** Buys one animal after the other and cancels most orders, until the service is killed or the round ends. */
 export async function buyUntilKilled(
   address: Address,
   bought: Bought,
   random: Random,
-  names: { readonly pets: number; next(): string },
+  names: { readonly pets: number; next(): string; isOver(): boolean },
 ): Promise<void> {
-  for (;;) {
+  while (!names.isOver()) {
     const body = `{"petId":${random.between(1, names.pets)}}`;
     const order = await place(address, bought, { idempotencyKey: names.next(), body });
     if (order === undefined) return;
@@ -92,7 +95,7 @@ export async function buyUntilKilled(
   }
 }
 
-/** Sends again what had no answer; gives how many orders that were. */
+/** Repeats the orders without an answer. Returns their number. */
 export async function sendAgain(address: Address, bought: Bought): Promise<number> {
   const open = bought.open.splice(0);
   for (const order of open)

@@ -1,9 +1,9 @@
-/** The rows of a query, as any engine gives them. */
+/** Runs a query on any engine. */
 export type Query = (sql: string) => Promise<readonly Record<string, unknown>[]>;
 
 const owning = `('reserved', 'completed')`;
 
-/** What must hold of orders and animals at any time (contract section 12): each query finds what breaks it. */
+/** Invariants of orders and animals (contract section 12). Each query finds violations. */
 const invariants: readonly (readonly [name: string, sql: string])[] = [
   [
     'an animal has at most one order that owns it',
@@ -30,17 +30,17 @@ const invariants: readonly (readonly [name: string, sql: string])[] = [
   ],
 ];
 
-/** Throws for the first invariant that does not hold. */
+/** Throws for the first violated invariant. */
 export async function requireInvariants(query: Query): Promise<void> {
   for (const [name, sql] of invariants) {
     const broken = await query(`${sql} limit 5`);
-    if (broken.length > 0) throw new Error(`${name}: not so for ${JSON.stringify(broken, toText)}`);
+    if (broken.length > 0) throw new Error(`${name}: violated by ${JSON.stringify(broken, toText)}`);
   }
   await requireCounted(query);
   await requireExplained(query);
 }
 
-/** The inventory, with what is still to be added up, is what counting the animals gives. */
+/** Requires that the inventory, with its pending changes, equals a count of the animals. */
 async function requireCounted(query: Query): Promise<void> {
   const statuses = ['available', 'pending', 'sold'];
   const sums = (table: string) =>
@@ -49,10 +49,10 @@ async function requireCounted(query: Query): Promise<void> {
   const counted = statuses.map((status) => `(select count(*) from pets where status = '${status}')`);
   const broken = statuses.map((_, at) => `${totals[at]} + ${changes[at]} <> ${counted[at]}`).join(' or ');
   const rows = await query(`select 1 as wrong where ${broken}`);
-  if (rows.length > 0) throw new Error('the inventory is not what counting the animals gives');
+  if (rows.length > 0) throw new Error('the inventory differs from a count of the animals');
 }
 
-/** Events, animals and orders as they stand at one moment, the oldest events first. */
+/** Events, animals and orders at one moment, oldest events first. */
 const everything = `
   select 1 as part, id, type as name, data as text from events
   union all select 2, id, type, data from event_outbox
@@ -60,7 +60,7 @@ const everything = `
   union all select 4, id, 'order', status from orders
   order by part, id`;
 
-/** The newest event of an animal, and of an order, is how it stands. */
+/** Requires that the newest event of each animal and order equals its current state. */
 async function requireExplained(query: Query): Promise<void> {
   const explained = new Map<string, string>();
   for (const { part, id, name, text } of await query(everything))

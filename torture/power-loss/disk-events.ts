@@ -1,7 +1,7 @@
 import { sep } from 'node:path';
 import type { SystemCall } from './system-calls.ts';
 
-/** What a program did to its disk, or sent. It happened between its two times, in Unix nanoseconds. */
+/** A change to the disk, or bytes that were sent. It happened between its two times, in Unix nanoseconds. */
 export type DiskEvent = Deed & { readonly beganNs: bigint; readonly endedNs: bigint };
 
 type Deed =
@@ -11,14 +11,14 @@ type Deed =
   | { readonly kind: 'create'; readonly file: string; readonly isFolder: boolean }
   | { readonly kind: 'remove'; readonly file: string }
   | { readonly kind: 'rename'; readonly file: string; readonly to: string }
-  /** Of a file or of a folder. */
+  /** A sync of a file or of a folder. */
   | { readonly kind: 'sync'; readonly file: string }
-  /** Bytes to a socket or a pipe. */
+  /** Bytes sent to a socket or a pipe. */
   | { readonly kind: 'send'; readonly text: string };
 
 /**
- * Translates the calls that touch the files below a folder, or send. Throws for a call that this model of a disk does not
- * know, rather than pass it over.
+ * Translates the system calls that change files below a folder or send bytes. Throws for a call that this model of a
+ * disk does not know, instead of ignoring it.
  */
 export function toDiskEvents(calls: readonly SystemCall[], folder: string): readonly DiskEvent[] {
   const events: DiskEvent[] = [];
@@ -44,7 +44,7 @@ function readDeed(call: SystemCall, root: string): Deed | null {
   return isBelow && !isRebuilt(path) ? readFileDeed(call, path, to) : null;
 }
 
-/** The -shm is no part of the store: SQLite writes it by shared memory and builds it again after a crash. */
+/** The -shm is not part of the store: SQLite writes it through shared memory and rebuilds it after a crash. */
 function isRebuilt(path: string): boolean {
   return path.endsWith('-shm');
 }
@@ -56,7 +56,7 @@ function readFileDeed(call: SystemCall, file: string, to: string): Deed | null {
     case 'open':
     case 'openat':
       if (/O_D?SYNC|O_APPEND|O_TMPFILE/.test(args)) break;
-      // With O_EXCL the file is new, and there is nothing to truncate.
+      // With O_EXCL the file is new, so there is nothing to truncate.
       if (args.includes('O_TRUNC') && !args.includes('O_EXCL')) break;
       return args.includes('O_CREAT') ? { kind: 'create', file, isFolder: false } : null;
     case 'mkdir':

@@ -6,27 +6,27 @@ export type Change = Extract<DiskEvent, { kind: 'write' | 'resize' }>;
 /** A change to the names in a folder. */
 type Naming = Extract<DiskEvent, { kind: 'create' | 'remove' | 'rename' }>;
 
-/** A file or a folder, whatever its names are: what is on the disk for certain, and what may be there or not. */
+/** A file or a folder without its names: its certain content on the disk, and its uncertain changes. */
 export interface DiskFile {
   readonly isFolder: boolean;
-  /** After every change that a sync has covered. */
+  /** The content after every change that a sync has covered. */
   durable: Buffer;
   /** The later changes, oldest first. */
   unsynced: Change[];
 }
 
-/** The files of one folder as the running system sees them, and as a power loss may leave them. */
+/** The files of one folder, as the running system sees them and as a power loss may leave them. */
 export interface Disk {
-  /** Takes the next event. A change counts from its beginning, a sync from its end. */
+  /** Applies the next event. A change counts from its start, a sync from its end. */
   take(event: DiskEvent): void;
-  /** The names that may be lost: how many of the newest changes of names no sync of the folder has covered. */
+  /** How many of the newest name changes no sync of the folder has covered. A power loss may lose them. */
   countUnsyncedNames(): number;
-  /** The files by path, with all synced changes of names and the first so many of the others. */
+  /** The files by path, with all synced name changes and the first `unsyncedNames` of the others. */
   list(unsyncedNames: number): ReadonlyMap<string, DiskFile>;
 }
 
 export function createDisk(): Disk {
-  /** By path, as the running system sees them. */
+  /** The files by path, as the running system sees them. */
   const seen = new Map<string, DiskFile>();
   let durableNames: ReadonlyMap<string, DiskFile> = new Map();
   let unsyncedNames: { readonly event: Naming; readonly file: DiskFile }[] = [];
@@ -37,7 +37,7 @@ export function createDisk(): Disk {
     return file;
   }
 
-  /** A folder that was there before the first event is in no list. */
+  /** A folder that existed before the first event is not listed. */
   const isFolder = (path: string) => seen.get(path)?.isFolder ?? true;
 
   function rename(event: Naming): void {
@@ -91,7 +91,10 @@ function syncFile(file: DiskFile, beganNs: bigint): void {
   file.unsynced = later;
 }
 
-/** Changes bytes in place where they have room, and gives them. `keeps` says of each sector of a write whether it is done. */
+/**
+ * Changes bytes in place if they have room, and returns them. `keeps` decides for each sector of a write whether it is
+ * done.
+ */
 export function applyChange(bytes: Buffer, change: Change, keeps = (_sector: number) => true): Buffer {
   if (change.kind === 'resize') return resize(bytes, change.size);
   const { at, data } = change;
@@ -108,10 +111,10 @@ export function applyChange(bytes: Buffer, change: Change, keeps = (_sector: num
   return grown;
 }
 
-/** What a disk writes whole or not at all. */
+/** The unit that a disk writes as a whole or not at all. */
 const sectorBytes = 512;
 
-/** Grows in place while the memory behind `bytes` has room, which must be theirs alone. */
+/** Grows in place while the memory behind `bytes` has room. Nothing else may use that memory. */
 function resize(bytes: Buffer, size: number): Buffer {
   if (size <= bytes.length) return bytes.subarray(0, size);
   const hasRoom = bytes.byteOffset === 0 && bytes.buffer.byteLength >= size;

@@ -3,25 +3,25 @@ import { join, relative } from 'node:path';
 import type { Random } from '../random.ts';
 import { applyChange, type Change, type Disk, type DiskFile } from './disk.ts';
 
-/** Chooses, of one file's unsynced changes, the sectors that reached the disk. */
+/** Chooses which sectors of one file's unsynced changes reached the disk. */
 type Choice = (changes: readonly Change[], random: Random) => (change: number, sector: number) => boolean;
 
-/** How a power loss may leave what was not synced. A later write may be there although an earlier one is not. */
+/** How a power loss may treat unsynced changes. A later write may be there although an earlier one is not. */
 const choices: readonly Choice[] = [() => () => false, () => () => true, keepFirst, keepEach, keepSectors];
 
-/** The first changes, and a part of the next one. */
+/** Keeps the first changes and a part of the next one. */
 function keepFirst(changes: readonly Change[], random: Random) {
   const whole = random.between(0, changes.length);
   return (change: number) => change < whole || (change === whole && random.next() < 0.5);
 }
 
-/** Each change whole or not at all. */
+/** Keeps or drops each change as a whole. */
 function keepEach(changes: readonly Change[], random: Random) {
   const kept = changes.map(() => random.next() < 0.5);
   return (change: number) => kept[change] === true;
 }
 
-/** Each sector of each change by itself. */
+/** Keeps or drops each sector of each change. */
 function keepSectors(_changes: readonly Change[], random: Random) {
   const share = random.next();
   return () => random.next() < share;
@@ -39,7 +39,7 @@ export function writeImage(disk: Disk, root: string, folder: string, random: Ran
       continue;
     }
     writeFileSync(target, loseUnsynced(file, choice, random));
-    // What is left of the shared memory of before may be anything.
+    // The old shared memory may contain anything.
     if (path.endsWith('.db') && random.next() < 0.5) writeFileSync(`${target}-shm`, makeNoise(random));
   }
 }

@@ -6,7 +6,7 @@ import type { TortureContext } from '../scenario.ts';
 
 const writers = 8;
 
-/** Adds so many animals over a few connections, sends some keyed ones again, and reads the newest page meanwhile. */
+/** Adds a number of animals over a few connections, repeats some keyed ones, and reads the newest page meanwhile. */
 export async function addAnimals(
   context: TortureContext,
   service: ServiceProcess & { readonly key: string },

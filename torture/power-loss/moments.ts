@@ -1,9 +1,7 @@
 import type { Random } from '../random.ts';
 import type { DiskEvent } from './disk-events.ts';
 
-/**
- * Events in the order in which they count against the service: a change or an answer from its beginning, a sync from its end.
- */
+/** Sorts events by when they count against the service: a change or an answer at its start, a sync at its end. */
 export function orderByEffect(events: readonly DiskEvent[]): readonly DiskEvent[] {
   return events.toSorted((one, other) => Number(effectNs(one) - effectNs(other)));
 }
@@ -13,8 +11,8 @@ function effectNs({ kind, beganNs, endedNs }: DiskEvent): bigint {
 }
 
 /**
- * After how many events the power fails, so many times, in ascending order: one half right after an answer, when the most is
- * promised, the other after any change or sync.
+ * Chooses after how many events the power fails, in ascending order. Half of the moments are right after an answer,
+ * when the most is promised. The others are after any change or sync.
  */
 export function chooseMoments(
   events: readonly DiskEvent[],

@@ -19,10 +19,10 @@ const animalsAtFullScale = 2_000;
 const imagesAtFullScale = 2_000;
 const startsAtFullScale = 10;
 
-/** Where the store is on the traced disk. Its folder is there before. */
+/** The path of the store on the traced disk. Its folder exists before. */
 const storeName = 'data/store.db';
 
-/** What one run did to its disk. */
+/** The recorded events of one run. */
 interface Recording {
   readonly root: string;
   readonly key: string;
@@ -32,7 +32,10 @@ interface Recording {
 
 export const powerLoss: Scenario = createPowerLoss();
 
-/** The scenario with a module that each process loads before the program, as source text: a test breaks a promise by it. */
+/**
+ * Creates the scenario. `preload` is the source of a module that each process loads first, so that a test can break a
+ * promise.
+ */
 export function createPowerLoss(preload?: string): Scenario {
   return {
     name: 'power-loss',
@@ -46,7 +49,7 @@ export function createPowerLoss(preload?: string): Scenario {
   };
 }
 
-/** Runs the service from a new store to its end under load, with a command beside it, and traces every process. */
+/** Runs the service under load from a new store to its end, with a command beside it, and traces every process. */
 async function record(context: TortureContext, preload: string | undefined): Promise<Recording> {
   const [root, traces] = [join(context.folder, 'disk'), join(context.folder, 'traces')];
   for (const folder of [root, traces]) mkdirSync(folder);
@@ -67,7 +70,7 @@ async function record(context: TortureContext, preload: string | undefined): Pro
   return { root, key, posts, events };
 }
 
-/** Cuts the power at many moments, and holds each image of the disk to what had been promised by then. */
+/** Cuts the power at many moments and checks each image of the disk against the promises up to then. */
 async function replay(context: TortureContext, recording: Recording): Promise<Outcome> {
   const { root, posts, events } = recording;
   const random = createRandom(context.seed);
@@ -93,11 +96,13 @@ async function replay(context: TortureContext, recording: Recording): Promise<Ou
     if ((image + 1) % 250 === 0) context.log(`${image + 1} images`);
   }
   takeUpTo(events.length);
-  requireAllTold(promises, posts);
+  requireAllTraced(promises, posts);
   return describe(moments.length, events, promises);
 }
 
-/** A service starts on the image and answers each animal that it had answered under a key with the same again. */
+/**
+ * Requires that a service starts on the image and returns the same answer for each animal that it answered under a key.
+ */
 async function requireService(
   context: TortureContext,
   folder: string,
@@ -115,8 +120,8 @@ async function requireService(
   await service.end();
 }
 
-/** Throws if the trace lacks an answer that a client had: then it proves nothing. */
-function requireAllTold({ animals }: Promises, posts: Posts): void {
+/** Throws if the trace lacks an answer that a client received, because then it proves nothing. */
+function requireAllTraced({ animals }: Promises, posts: Posts): void {
   for (const post of posts.byName.values())
     if (post.answeredId !== null && animals.get(post) !== post.answeredId)
       throw new Error(`the answer for ${post.name} is not in the trace`);
@@ -125,9 +130,9 @@ function requireAllTold({ animals }: Promises, posts: Posts): void {
 function describe(images: number, events: readonly DiskEvent[], { animals, keyIds }: Promises): Outcome {
   const count = (kind: DiskEvent['kind']) => events.filter((event) => event.kind === kind).length;
   return {
-    done: `The power cut at ${images} moments of a run with ${count('write')} writes and ${count('sync')} syncs; what was not synced was dropped, torn at 512 bytes or reordered`,
-    seen: 'Each image opened and was whole; sent again, keyed adds were answered as before',
-    lost: `Nothing of ${animals.size} answered adds and ${keyIds.size} keys`,
+    done: `Power loss at ${images} moments of a run with ${count('write')} writes and ${count('sync')} syncs; unsynced writes were dropped, torn at 512 bytes or reordered`,
+    seen: 'The store opened undamaged each time; repeated adds with a key got the same answer',
+    lost: `None of ${animals.size} answered adds and ${keyIds.size} keys`,
     well: 'At the next start',
     figures: { images, writes: count('write'), syncs: count('sync'), animals: animals.size },
   };

@@ -1,14 +1,16 @@
 import type { Post, Posts } from '../kill/posts.ts';
 import type { DiskEvent } from './disk-events.ts';
 
-/** What somebody was told is in the store, by a response or by what a command printed: from then on no power loss may lose it. */
+/** What a response or the output of a command promised to be in the store. No power loss may lose it. */
 export interface Promises {
   /** Ids by animal. */
   readonly animals: Map<Post, bigint>;
   readonly keyIds: Set<string>;
 }
 
-/** Adds what bytes tell of animals, in the answer to an add or in a page, and of new keys. */
+/**
+ * Adds the animals and new keys in sent bytes: in the answer to an addition, in a page, or in the output of a command.
+ */
 export function takePromises({ animals, keyIds }: Promises, event: DiskEvent, posts: Posts): void {
   if (event.kind !== 'send') return;
   for (const [, id = '', name = ''] of event.text.matchAll(/\{"id":(\d+),"name":("(?:[^"\\]|\\.)*")/g)) {

@@ -2,17 +2,17 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { requireSystem } from '../storage/mount.ts';
 
-/** A system call that has returned without an error. Times are Unix nanoseconds. */
+/** A system call that succeeded. Times are Unix nanoseconds. */
 export interface SystemCall {
   readonly name: string;
-  /** The arguments as strace prints them: every string and path in hexadecimal, so that commas separate. */
+  /** The arguments as strace prints them. Strings and paths are hexadecimal, so a comma always separates arguments. */
   readonly args: string;
   readonly result: number;
   readonly beganNs: bigint;
   readonly endedNs: bigint;
 }
 
-/** What changes a file or a folder, what syncs one, and what sends bytes to a client. */
+/** The calls that change a file or a folder, sync one, or send bytes to a client. */
 const names = [
   ...['open', 'openat', 'creat', 'mkdir', 'mkdirat', 'rename', 'renameat', 'renameat2', 'link', 'linkat'],
   ...['unlink', 'unlinkat', 'truncate', 'ftruncate', 'fallocate', 'copy_file_range', 'sendfile'],
@@ -25,20 +25,20 @@ const options = [
   ...['-y', '-xx', '--string-limit=100000000', '--timestamps=unix,ns', '--syscall-times=ns'],
 ];
 
-/** Throws Skipped if strace is missing or may not trace. */
+/** Throws Skipped if strace is missing or not permitted. */
 export function requireStrace(): void {
   requireSystem('strace', ...options, '-o', '/dev/null', 'true');
 }
 
 /**
- * The command that traces a program and all its threads and children into the files of a folder. The traced process stays the
- * direct child of who starts it, so that signals reach it and its exit code is its own.
+ * The command that traces a program with its threads and children into files of a folder. The traced process stays the
+ * direct child, so that signals reach it and its exit code is its own.
  */
 export function traceInto(folder: string): readonly string[] {
   return ['strace', '-D', ...options, '-ff', '-o', join(folder, 'thread')];
 }
 
-/** All calls of all traced threads in the order in which they began. */
+/** The calls of all traced threads, sorted by their start. */
 export async function readSystemCalls(folder: string): Promise<readonly SystemCall[]> {
   const calls: SystemCall[] = [];
   for (const name of await readdir(folder)) {
@@ -53,7 +53,7 @@ export async function readSystemCalls(folder: string): Promise<readonly SystemCa
 
 const form = /^(\d+)\.(\d{9}) (\w+)\((.*)\) += (\d+).* <(\d+)\.(\d{9})>$/;
 
-/** Null for a call that did not return, as `exit` does not. */
+/** Null for a call that did not return, such as `exit`. */
 function parseLine(line: string): SystemCall | null {
   const [, seconds, nanoseconds, name, args, result, took, tookNs] = form.exec(line) ?? [];
   if (name === undefined || args === undefined) return null;

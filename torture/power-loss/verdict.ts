@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Posts } from '../kill/posts.ts';
 import type { Promises } from './promises.ts';
 
-/** Opens a store as a power loss left it. Throws if it is damaged, holds half a commit, or lacks what was promised. */
+/** Opens a store as a power loss left it. Throws if it is damaged, has half a commit, or lacks a promise. */
 export function requireStore(file: string, posts: Posts, promises: Promises): void {
   const store = existsSync(file) ? readStore(file) : emptyStore;
   if (store.verdict !== 'ok') throw new Error(`the store is damaged: ${store.verdict}`);
@@ -14,7 +14,7 @@ export function requireStore(file: string, posts: Posts, promises: Promises): vo
   for (const row of store.animals) requireWhole(row, posts);
 }
 
-/** An animal is as it was sent, and has an idempotency record if it was sent with a key. */
+/** Requires that an animal is as it was sent, with an idempotency record if it was sent with a key. */
 function requireWhole({ id, name, category_id, status, recorded }: Row, posts: Posts): void {
   const post = posts.byName.get(String(name));
   const isAsSent = post?.categoryId === category_id && (post?.status ?? 'available') === status;
@@ -38,10 +38,10 @@ function readStore(file: string): Store {
   const database = new DatabaseSync(file, { readBigInts: true });
   const query = (sql: string): readonly Row[] => database.prepare(sql).all();
   try {
-    // This copy need not outlive the next power loss.
+    // This copy need not survive another power loss.
     database.exec('pragma synchronous = off');
     const verdict = query('pragma integrity_check')[0]?.['integrity_check'];
-    // The migrations are one transaction: all tables are there, or none.
+    // The migrations are one transaction, so either all tables exist or none.
     if (query("select 1 from sqlite_master where name = 'pets'").length === 0)
       return { ...emptyStore, verdict };
     const animals = query(

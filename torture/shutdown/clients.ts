@@ -1,15 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { lastCallMs } from '../../src/http/connection/graceful-shutdown.ts';
 import { openRaw, type RawConnection } from '../../test/support/raw-http.ts';
 import type { TortureContext } from '../scenario.ts';
 
-/** What clients of a service that stops have seen. */
+/** What clients saw while the service stops. */
 export interface Seen {
-  /** Names of what was answered with 201, by id. */
+  /** Names of animals answered with 201, by id. */
   readonly answered: Map<bigint, string>;
-  /** New connections that were refused, or reset before a byte of an answer, once it had been told to stop. */
+  /** New connections that were refused, or reset before a byte of an answer, after SIGTERM. */
   refused: number;
-  /** Whether it has been told to stop: before that nothing may be refused. */
-  isTold: boolean;
+  /** Whether SIGTERM was sent. Before that, no connection may be refused. */
+  isStopping: boolean;
 }
 
 export interface Address {
@@ -23,7 +24,7 @@ function formatAdd({ key }: Address, name: string): { head: string; body: string
   return { head, body };
 }
 
-/** Reads the answer to an add; tells whether the connection may be used again. */
+/** Reads the answer to an addition. Returns whether the connection may be used again. */
 async function readAdded(connection: RawConnection, name: string, seen: Seen): Promise<boolean> {
   const { status, headers, body } = await connection.read();
   if (status !== 201) throw new Error(`${name} was answered with ${status} ${body}`);
@@ -31,51 +32,83 @@ async function readAdded(connection: RawConnection, name: string, seen: Seen): P
   return headers.get('connection') !== 'close';
 }
 
-/** Adds one animal after the other on one connection until an answer asks to let go. Throws where one is cut. */
-export async function addUntilLetGo(context: TortureContext, address: Address, prefix: string, seen: Seen) {
+/**
+ * Adds animals one after the other on one connection until an answer closes it. Calls `onFirst` with the first answer,
+ * which proves that the service has accepted the connection. Throws if an answer is cut off. The connection may be
+ * closed as idle only after SIGTERM, and only if this client took longer than the last call to send its next request.
+ */
+export async function addUntilClosed(
+  context: TortureContext,
+  address: Address,
+  prefix: string,
+  seen: Seen,
+  onFirst: () => void,
+) {
   const connection = await openRaw(context, address.url);
+  let sentMs = performance.now();
   for (let count = 0, isOpen = true; isOpen; count += 1) {
     const name = `${prefix} ${count}`;
     const { head, body } = formatAdd(address, name);
     connection.send(head + body);
-    isOpen = await readAdded(connection, name, seen);
+    const isLate = performance.now() - sentMs > lastCallMs;
+    sentMs = performance.now();
+    try {
+      isOpen = await readAdded(connection, name, seen);
+    } catch (error) {
+      if (!(seen.isStopping && isLate && isUnanswered(error))) throw error;
+      return;
+    }
+    if (count === 0) onFirst();
   }
   connection.end();
 }
 
 /**
- * Adds one animal on each of new connections until one is refused. Throws where that is before the service was told to
- * stop, where an answer is cut in its midst, and where a connection is taken and then closed without an answer.
+ * Adds one animal on each of several new connections until one is refused. Throws if that is before SIGTERM, if an
+ * answer is cut off, or if a connection is accepted and closed without an answer though this client sent its request
+ * within the last call.
  */
 export async function addUntilRefused(context: TortureContext, address: Address, prefix: string, seen: Seen) {
   for (let count = 0; ; count += 1) {
     const name = `${prefix} ${count}`;
     const { head, body } = formatAdd(address, name);
+    const openedMs = performance.now();
+    let isLate = false;
     try {
       const connection = await openRaw(context, address.url);
       connection.send(head + body);
+      isLate = performance.now() - openedMs > lastCallMs;
       await readAdded(connection, name, seen);
       connection.end();
     } catch (error) {
-      if (!seen.isTold || !isRefusal(error)) throw error;
+      const isAllowed = isRefusal(error) || (isLate && isUnanswered(error));
+      if (!(seen.isStopping && isAllowed)) throw error;
       seen.refused += 1;
       return;
     }
   }
 }
 
-/** The system refuses, or resets what the service has not taken yet; whoever takes a connection and closes it does not. */
+/**
+ * Whether the system refused the connection, or reset one that the service had not accepted. An accepted connection
+ * that is closed is not a refusal.
+ */
 function isRefusal(error: unknown): boolean {
-  const { code, message, cause } = error as NodeJS.ErrnoException;
+  const { code, cause } = error as NodeJS.ErrnoException;
   if (code === 'ECONNREFUSED' || code === 'ECONNRESET') return true;
   const isReset = (cause as NodeJS.ErrnoException | undefined)?.code === 'ECONNRESET';
-  return isReset && message === 'the connection ended after ""';
+  return isReset && isUnanswered(error);
+}
+
+/** Whether the connection ended before a byte of the answer came. */
+function isUnanswered(error: unknown): boolean {
+  return (error as Error).message === 'the connection ended after ""';
 }
 
 const partBytes = 8;
 const partPauseMs = 200;
 
-/** Sends an animal in parts of 8 bytes, five a second; `begun` settles when the service has its head. */
+/** Sends an animal in parts of 8 bytes, five a second. `begun` is called when the service has its head. */
 export async function addSlowly(
   context: TortureContext,
   address: Address,
@@ -95,7 +128,7 @@ export async function addSlowly(
   await readAdded(connection, name, seen);
 }
 
-/** Begins to send an animal and never goes on; `begun` settles when the service has its head. */
+/** Begins to send an animal and never continues. `begun` is called when the service has its head. */
 export async function stall(context: TortureContext, address: Address, begun: () => void) {
   const connection = await openRaw(context, address.url);
   connection.send(formatAdd(address, 'never').head.replace('\r\n\r\n', '\r\nexpect: 100-continue\r\n\r\n'));
@@ -104,7 +137,7 @@ export async function stall(context: TortureContext, address: Address, begun: ()
   await connection.readAll().catch(() => undefined);
 }
 
-/** Asks once and then keeps its connection open without a word. Throws where it is not closed in the end. */
+/** Sends one request and keeps its connection open. Throws if it is not closed in the end. */
 export async function idle(context: TortureContext, { url, key }: Address, begun: () => void) {
   const connection = await openRaw(context, url);
   connection.send(`GET /v1/pets HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${key}\r\n\r\n`);

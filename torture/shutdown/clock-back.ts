@@ -6,7 +6,7 @@ import type { Scenario } from '../scenario.ts';
 
 const hourMs = 3_600_000;
 
-/** Moves the clock of a process at each SIGUSR2: an hour back, two on, one back to where it was. */
+/** Moves the clock of a process at each SIGUSR2: an hour back, two forward, one back. */
 const movingClock = `
   const now = Date.now;
   const moves = [-${hourMs}, ${2 * hourMs}, -${hourMs}];
@@ -19,7 +19,7 @@ const freePerMinute = 60;
 
 export const clockBack: Scenario = {
   name: 'clock-back',
-  title: 'the clock is set back an hour under load, two hours on, and back',
+  title: 'the clock is set back an hour under load, then two hours ahead, then back',
   minutes: 1,
   async run(context) {
     const store = createEmbeddedStore(context, `${context.folder}/store.db`, { preload: movingClock });
@@ -49,16 +49,16 @@ export const clockBack: Scenario = {
     requireKept(store, answered);
     requireWhole(store);
     return {
-      done: 'The clock set an hour back under load, two hours on, and back',
-      seen: `Nothing; an account that was at its limit waited ${waits[0]} s, not an hour, and got no second limit`,
-      lost: `Nothing of ${answered.size} adds`,
+      done: 'The clock was set back an hour under load, then two hours ahead, then back',
+      seen: `Nothing; an account at its limit waited ${waits[0]} s, not an hour, and got no extra requests`,
+      lost: `None of ${answered.size} answered adds`,
       well: 'At once',
       figures: { 'seconds to wait after each move': waits.join(', ') },
     };
   },
 };
 
-/** Takes one request; gives the seconds of `Retry-After` where it was refused, 0 where it passed. */
+/** Sends one request. Returns the seconds of `Retry-After` if it was refused, otherwise 0. */
 async function take(service: ServiceProcess, key: string): Promise<number> {
   const response = await ask(service, key);
   await response.text();

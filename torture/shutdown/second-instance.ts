@@ -33,7 +33,7 @@ export const secondInstance: Scenario = {
     return {
       done: `A second service started on the same SQLite file ${starts} times, then once after SIGKILL of the first`,
       seen: 'Nothing: the second was refused with one line and exit code 1',
-      lost: `Nothing of ${answered.size} adds`,
+      lost: `None of ${answered.size} answered adds`,
       well: `After the kill the second served within ${takeoverMs} ms of its start`,
       figures: { starts, takeoverMs },
     };

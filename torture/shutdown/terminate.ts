@@ -7,7 +7,7 @@ import type { Scenario, TortureContext } from '../scenario.ts';
 import {
   type Address,
   addSlowly,
-  addUntilLetGo,
+  addUntilClosed,
   addUntilRefused,
   idle,
   type Seen,
@@ -16,7 +16,7 @@ import {
 
 const roundsAtFullScale = 20;
 const crowd = { busy: 32, fresh: 4, idle: 16, slow: 4 };
-/** What a full run, on a machine of its own, holds the service to. */
+/** The time limit for a full run on a machine of its own. */
 const stopMsMax = 10_000;
 
 export const terminate: Scenario = {
@@ -28,12 +28,12 @@ export const terminate: Scenario = {
     const { key } = await store.createKey();
     const random = createRandom(context.seed);
     const rounds = Math.max(2, Math.round(roundsAtFullScale * context.scale));
-    const seen: Seen = { answered: new Map(), refused: 0, isTold: false };
+    const seen: Seen = { answered: new Map(), refused: 0, isStopping: false };
     const stopsMs: number[] = [];
     for (let round = 0; round < rounds; round += 1) {
       const service = await store.start();
-      seen.isTold = false;
-      // A client that never sends its whole request is waited for, so only some rounds have one.
+      seen.isStopping = false;
+      // The service waits for a client that never sends its whole request, so only some rounds have one.
       const isStalled = round % 5 === 1;
       stopsMs.push(
         await stopUnderLoad(context, service, { url: service.url, key }, { random, seen, round, isStalled }),
@@ -44,10 +44,10 @@ export const terminate: Scenario = {
     const longest = (Math.max(...stopsMs) / 1_000).toFixed(1);
     const usual = (stopsMs.toSorted((a, b) => a - b)[Math.floor(rounds / 2)] ?? 0) / 1_000;
     return {
-      done: `SIGTERM, every second time twice, ${rounds} times under load: ${crowd.busy} busy connections, ${crowd.idle} idle, ${crowd.slow} slow, one that stalled, new ones all the time`,
-      seen: 'Whole answers; idle connections closed; new ones refused before a byte',
-      lost: `Nothing of ${seen.answered.size} adds; exit code 0`,
-      well: `Ended after ${usual.toFixed(1)} s (median); ${longest} s where a client stalled`,
+      done: `SIGTERM ${rounds} times under load, every second time twice: ${crowd.busy} busy connections, ${crowd.idle} idle, ${crowd.slow} slow, one stalled, new ones all the time`,
+      seen: 'Complete answers; idle connections were closed; new connections were refused without an answer',
+      lost: `None of ${seen.answered.size} answered adds; exit code 0`,
+      well: `Ended after ${usual.toFixed(1)} s (median); ${longest} s if a client stalled`,
       figures: { rounds, refused: seen.refused, longestSeconds: longest },
     };
   },
@@ -60,7 +60,7 @@ interface Round {
   readonly isStalled: boolean;
 }
 
-/** Gives how long it took to end, in milliseconds. */
+/** Returns how long the service took to end, in milliseconds. */
 async function stopUnderLoad(
   context: TortureContext,
   service: ServiceProcess,
@@ -76,7 +76,7 @@ async function stopUnderLoad(
   const times = (count: number, client: (name: string) => Promise<void>) =>
     Array.from({ length: count }, (_, place) => client(`${round} ${client.name} ${place}`));
   const clients = [
-    ...times(crowd.busy, (name) => addUntilLetGo(context, address, `busy ${name}`, seen)),
+    ...times(crowd.busy, (name) => addUntilClosed(context, address, `busy ${name}`, seen, hold())),
     ...times(crowd.fresh, (name) => addUntilRefused(context, address, `fresh ${name}`, seen)),
     ...times(crowd.idle, () => idle(context, address, hold())),
     ...times(crowd.slow, (name) => addSlowly(context, address, `slow ${name}`, seen, hold())),
@@ -86,7 +86,7 @@ async function stopUnderLoad(
   await Promise.race([Promise.all(held), all]);
   await pause(random.between(0, 500));
   const toldMs = performance.now();
-  seen.isTold = true;
+  seen.isStopping = true;
   const ended = service.end('SIGTERM');
   if (round % 2 === 1) {
     await pause(random.between(0, 300));
@@ -100,10 +100,13 @@ async function stopUnderLoad(
   return tookMs;
 }
 
-/** Throws where the store lacks what was answered, or has what was not: all that was sent whole had its answer. */
+/**
+ * Throws if the store lacks an answered animal or has an unanswered one. Every request that was sent completely had its
+ * answer.
+ */
 function requireNothingElse(store: EmbeddedStore, { answered }: Seen): void {
   requireKept(store, answered);
   const [row] = store.query('select count(*) as count from pets');
   if (Number(row?.['count']) !== answered.size)
-    throw new Error(`${answered.size} adds were answered, and ${row?.['count']} animals are there`);
+    throw new Error(`${answered.size} adds were answered, and the store has ${row?.['count']} animals`);
 }

@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict';
 
-/** What one of the equal parts of a load showed. */
+/** The result of one of the equal parts of a load. */
 export interface Part {
   readonly answers: number;
   readonly medianMs: number;
   readonly p99Ms: number;
-  /** The least resident memory in it, in MiB. */
+  /** The lowest resident memory of the part, in MiB. */
   readonly memoryMib: number;
-  /** Open when nothing is asked of the service any more. */
+  /** Open descriptors when the service is idle. */
   readonly descriptors: number;
 }
 
-/** A leak of 45 bytes for each of the 90,000 requests of a minute. */
+/** A leak of 45 bytes for each of the 90,000 requests a minute. */
 const leakMib = 4;
-/** What a part may differ from another by chance. */
+/** How much two parts may differ by chance. */
 const memoryNoiseMib = 16;
 const descriptorsMax = 5;
 
-/** By how much values rise a step: the median of the slopes between any two, so that no single one decides. */
+/** The slope of values per step: the median of the slopes between any two, so that no single value decides. */
 export function findSlope(values: readonly number[]): number {
   const slopes = values.flatMap((value, at) =>
     values.slice(at + 1).map((later, steps) => (later - value) / (steps + 1)),
@@ -32,7 +32,7 @@ export function findRise(values: readonly number[]): number {
   return findSlope(values) * (values.length - 1);
 }
 
-/** Throws where descriptors stay open, or memory rises by more than a leak of 45 bytes a request would make it. */
+/** Throws if descriptors stay open, or if memory rises by more than a leak of 45 bytes a request. */
 export function expectNoLeak(parts: readonly Part[]): void {
   const descriptors = parts.map((part) => part.descriptors);
   assert.ok(
@@ -43,7 +43,7 @@ export function expectNoLeak(parts: readonly Part[]): void {
   assert.ok(findRise(memory) <= leakMib * (parts.length - 1) + memoryNoiseMib, `memory, MiB: ${memory}`);
 }
 
-/** Throws where requests come to take longer: by their median a quarter and 0.25 ms, by their p99 a half and 5 ms. */
+/** Throws if requests become slower: the median by a quarter plus 0.25 ms, or the p99 by a half plus 5 ms. */
 export function expectSteadyTimes(parts: readonly Part[]): void {
   const medians = parts.map(({ medianMs }) => medianMs);
   assert.ok(findRise(medians) <= 0.25 * Math.min(...medians) + 0.25, `medians, ms: ${medians}`);

@@ -6,13 +6,13 @@ import { createRandom, type Random } from '../random.ts';
 import type { TortureContext } from '../scenario.ts';
 import type { Target } from '../target.ts';
 
-/** What one client has been answered. */
+/** The answers of one client. */
 export interface Tally {
-  /** Answers that the limit let through. */
+  /** Answers within the limit. */
   passed: number;
   refused: number;
   added: number;
-  /** Requests left of the day, as the last answer told. */
+  /** Requests left in the day, from the last answer. */
   leftOfDay: number;
 }
 
@@ -25,7 +25,7 @@ export interface LoadClient {
 const statuses = ['', '&status=available', '&status=pending', '&status=sold'];
 const share = { list: 0.6, get: 0.3 };
 
-/** Nine of ten requests list or get, one adds. */
+/** Nine of ten requests list or get, and one adds. */
 function writeRequest(
   key: string,
   random: Random,
@@ -47,7 +47,7 @@ function writeRequest(
   };
 }
 
-/** Sends one request after the other until it is told to stop; throws where an answer is wrong. */
+/** Sends one request after the other until it is stopped. Throws for a wrong answer. */
 export async function runClient(
   context: TortureContext,
   target: Target,

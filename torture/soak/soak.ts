@@ -14,9 +14,9 @@ const lookMs = 250;
 const ample = { perMinute: 1_000_000, perDay: 10_000_000 };
 
 /**
- * Mixed load for 10 minutes, after as much of it as one of its ten parts to warm up. Over the parts no descriptor stays
- * open, the least memory does not rise, and at full scale neither do the median and the p99 of the requests (flat.ts). The
- * counts are exact.
+ * Ten minutes of mixed load in ten parts, after a warm-up as long as one part. Over the parts, no descriptor stays open
+ * and the lowest memory does not rise. At full scale, the median and the p99 of the requests do not rise either
+ * (flat.ts). The counts are exact.
  */
 export const soak: Scenario = {
   name: 'soak',
@@ -51,7 +51,7 @@ export const soak: Scenario = {
   },
 };
 
-/** The values are those of the ten parts, in their order. */
+/** The values of the ten parts, in order. */
 function describe(sums: Sums, parts: readonly Part[], partMs: number): Outcome {
   const passed = sums.ample.passed + sums.pro.passed;
   const all = passed + sums.pro.refused;
@@ -60,9 +60,9 @@ function describe(sums: Sums, parts: readonly Part[], partMs: number): Outcome {
   const rise = findRise(parts.map(({ memoryMib }) => memoryMib)).toFixed(0);
   const answers = parts.reduce((sum, part) => sum + part.answers, 0);
   return {
-    done: `${all} requests, a tenth more than in the ${loadedMinutes} min that are measured: 60 % lists, 30 % gets, 10 % adds, one client beyond its limit`,
-    seen: `${passed} × 200 and 201, ${sums.pro.refused} × 429; in the ten parts a median of ${list('medianMs')} ms, a p99 of ${list('p99Ms')} ms; at least ${list('memoryMib')} MiB (by their slope ${rise} in all); at rest ${list('descriptors')} descriptors`,
-    lost: `nothing: ${sums.ample.added + sums.pro.added} animals as answered, ${passed} requests as counted`,
+    done: `${all} requests in a warm-up and ${loadedMinutes} measured minutes: 60 % lists, 30 % gets, 10 % adds; one client exceeded its limit`,
+    seen: `${passed} × 200 and 201, ${sums.pro.refused} × 429; in each tenth of the time: median ${list('medianMs')} ms; p99 ${list('p99Ms')} ms. Lowest memory ${list('memoryMib')} MiB (trend ${rise} MiB in total); ${list('descriptors')} descriptors at rest`,
+    lost: `nothing: the store had all ${sums.ample.added + sums.pro.added} animals, and the counts had all ${passed} requests`,
     well: 'at once',
     figures: { 'requests/s': Math.round(answers / (loadedMinutes * 60)) },
   };
@@ -105,7 +105,7 @@ function summarise(timesMs: readonly number[]): Pick<Part, 'answers' | 'medianMs
   return { answers: sorted.length, medianMs: at(0.5), p99Ms: at(0.99) };
 }
 
-/** The least memory until the `end`: what the collector leaves, not what happens to wait for it. */
+/** Watches the lowest memory until `end`: what remains after garbage collection. */
 function watchMemory({ after }: TortureContext, target: Target) {
   let leastMib = Infinity;
   const look = () => {
@@ -122,7 +122,7 @@ function watchMemory({ after }: TortureContext, target: Target) {
   };
 }
 
-/** Long enough for what waits to be written and what is done with to be let go. */
+/** Waits until pending writes are done and unused memory is freed. */
 async function rest(scale: number): Promise<void> {
   await pause(Math.max(200, idleMs * scale));
 }

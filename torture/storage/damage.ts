@@ -3,10 +3,10 @@ import type { Random } from '../random.ts';
 
 const pageBytes = 4_096;
 
-/** A way to damage the files of a store that nobody has open. */
+/** A way to damage the files of a closed store. */
 export interface Damage {
   readonly name: string;
-  /** Whether it hits what is only in the -wal: then the store is whole, and older. */
+  /** Whether it damages only the -wal. Then the store is intact but older. */
   readonly isOfWal: boolean;
   apply(file: string, random: Random): void;
 }
@@ -14,7 +14,7 @@ export interface Damage {
 export const damages: readonly Damage[] = [
   { name: 'its header overwritten', isOfWal: false, apply: (file, random) => scribble(file, 0, 100, random) },
   {
-    name: 'a page in the midst overwritten',
+    name: 'a page in the middle overwritten',
     isOfWal: false,
     apply(file, random) {
       const page = random.between(2, Math.floor(statSync(file).size / pageBytes) - 1);
@@ -22,7 +22,7 @@ export const damages: readonly Damage[] = [
     },
   },
   {
-    name: 'cut off',
+    name: 'its end cut off',
     isOfWal: false,
     apply: (file, random) => cut(file, random.between(pageBytes, statSync(file).size - 1)),
   },

@@ -13,7 +13,7 @@ import { probe } from './probe.ts';
 const roundsAtFullScale = 10;
 const imported = 4_000;
 
-/** A store as a kill left it, with all that was answered: names by id. */
+/** A store after a kill, with the answered names by id. */
 interface Original {
   readonly store: EmbeddedStore;
   readonly key: string;
@@ -21,13 +21,13 @@ interface Original {
   readonly names: ReadonlyMap<bigint, string>;
 }
 
-/** What the starts on damaged stores came to. */
+/** The results of the starts on damaged stores. */
 interface Tally {
   refused: number;
   served: number;
-  /** Requests that were answered with 503. */
+  /** Requests answered with 503. */
   unavailable: number;
-  /** The most animals that were lost with a -wal. */
+  /** The most animals lost with a -wal. */
   lostWithWal: number;
 }
 
@@ -42,7 +42,7 @@ export const damaged: Scenario = {
     const tally: Tally = { refused: 0, served: 0, unavailable: 0, lostWithWal: 0 };
     for (let round = 0; round < rounds; round += 1)
       for (const damage of damages) {
-        // Over a main file that is damaged, a -wal with the same pages would heal it.
+        // A -wal with the same pages would repair a damaged main file.
         const from = damage.isOfWal ? original.store.file : original.backup;
         const store = await copyStore(context, from, `${round} ${damage.name.replaceAll(' ', '-')}`);
         damage.apply(store.file, random);
@@ -50,10 +50,10 @@ export const damaged: Scenario = {
       }
     await restore(context, original);
     return {
-      done: `The files of a stopped store ${damages.map(({ name }) => name).join(', ')}: each ${rounds} times, at random places`,
-      seen: `${tally.refused} starts refused with one line and exit code 1; ${tally.served} served what was whole, and 503 \`unavailable\` for the rest; never a wrong animal`,
-      lost: `With the main file: what was hit, until the backup is put back. With the \`-wal\`: the newest adds (at most ${tally.lostWithWal} here), never one between others`,
-      well: 'With the backup in its place: at once, with all that it holds',
+      done: `A stopped store was damaged at random places, ${rounds} times each: ${damages.map(({ name }) => name).join(', ')}`,
+      seen: `${tally.refused} starts were refused with one line and exit code 1. ${tally.served} services served the undamaged parts and answered 503 \`unavailable\` for the rest; none returned a wrong animal`,
+      lost: `Main file damaged: the damaged parts, until the backup is restored. \`-wal\` damaged: only the newest adds (at most ${tally.lostWithWal})`,
+      well: 'At once after the restore, with everything in the backup',
       figures: { ...tally },
     };
   },
@@ -98,7 +98,7 @@ async function copyStore(context: TortureContext, file: string, name: string): P
   return createEmbeddedStore(context, copy);
 }
 
-/** Starts on a store that is damaged and asks for everything: what comes must be right, or be refused. */
+/** Starts on a damaged store and requests everything. Every answer must be right or a refusal. */
 async function face(
   context: TortureContext,
   { store, key, names }: Original,
@@ -127,7 +127,7 @@ async function face(
   requireFewLines(service.readLog());
 }
 
-/** Throws where an animal is missing that is older than one that is there; gives how many of the newest are. */
+/** Throws if an animal is missing that is older than an existing one. Returns how many of the newest are missing. */
 function requirePrefix(store: EmbeddedStore, names: ReadonlyMap<bigint, string>): number {
   const ids = new Set(store.query('select id from pets').map(({ id }) => id as bigint));
   const kept = [...names.keys()].filter((id) => ids.has(id));
@@ -137,7 +137,9 @@ function requirePrefix(store: EmbeddedStore, names: ReadonlyMap<bigint, string>)
   return names.size - kept.length;
 }
 
-/** As docs/operations.md says: the file in its place, nothing beside it. */
+/**
+ * Restores as docs/operations/backup-and-restore.md describes: the backup in place of the file, and nothing beside it.
+ */
 async function restore(context: TortureContext, { backup, key, names }: Original): Promise<void> {
   const folder = join(context.folder, 'restored');
   await mkdir(folder);

@@ -12,7 +12,7 @@ const refusedAtFullScale = 10_000;
 
 export const fullDisk: Scenario = {
   name: 'full-disk',
-  title: 'the disk of the store is full, and has room again',
+  title: 'the disk of the store is full, and has space again',
   minutes: 3,
   async run(context) {
     const disk = join(context.folder, 'disk');
@@ -49,15 +49,15 @@ export const fullDisk: Scenario = {
     if (kept !== used + 1) throw new Error(`${used} requests were counted, and after a restart ${kept - 1}`);
     return {
       done: `The disk of the store filled under load (${sizeMib} MiB), then freed`,
-      seen: 'Adds: 503 `unavailable` at once, with `Retry-After: 1` and the headers of the limits; reads as before',
-      lost: `Nothing of ${answered.size} adds; counts exact, over a restart too`,
-      well: `${wellMs} ms after there was room, without a restart`,
+      seen: 'Adds: 503 `unavailable` at once, with `Retry-After: 1` and the rate limit headers; reads as before',
+      lost: `None of ${answered.size} answered adds; the counts stayed exact, even after a restart`,
+      well: `${wellMs} ms after space was free, without a restart`,
       figures: { ...figures, 'log lines': logged, wellMs },
     };
   },
 };
 
-/** Takes all the room that is left. */
+/** Fills the rest of the disk. */
 function fill({ log }: TortureContext, disk: string): void {
   const file = openSync(join(disk, 'filler'), 'w');
   let written = 0;

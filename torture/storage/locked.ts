@@ -5,7 +5,7 @@ import { requireKept, startLoad } from '../load.ts';
 import type { Scenario } from '../scenario.ts';
 import { requireFewLines } from './log-lines.ts';
 
-/** Below the 10 s that an add waits, and above. */
+/** Less than the 10 s that an addition waits, and more. */
 const shortLockMs = 3_000;
 const longLockMs = 13_000;
 
@@ -37,7 +37,7 @@ export const locked: Scenario = {
     const shortMs = Math.max(300, shortLockMs * context.scale);
     const firstWellMs = await hold(shortMs);
     if (load.seen.has('add 503')) throw new Error(`a lock of ${shortMs} ms was answered with 503`);
-    // The 10 s that an add waits are fixed, so a short run does without them.
+    // The 10 s are fixed, so a short run skips this part.
     const isLong = context.scale >= 1;
     const secondWellMs = isLong ? await hold(longLockMs) : 0;
     const refused = load.seen.get('add 503') ?? 0;
@@ -52,9 +52,9 @@ export const locked: Scenario = {
     const long = isLong ? ` and ${longLockMs / 1_000} s` : '';
     return {
       done: `Another process held \`BEGIN EXCLUSIVE\` for ${shortMs / 1_000} s${long} under load`,
-      seen: `Adds waited for it${isLong ? ', after 10 s they were answered with 503 `unavailable`' : ''}; reads as before`,
-      lost: `Nothing of ${answered.size} adds`,
-      well: `${Math.max(firstWellMs, secondWellMs)} ms after the lock was given back`,
+      seen: `Adds waited${isLong ? ', and got 503 `unavailable` after 10 s' : ''}; reads as before`,
+      lost: `None of ${answered.size} answered adds`,
+      well: `${Math.max(firstWellMs, secondWellMs)} ms after the lock was released`,
       figures: { refused, 'log lines': lines },
     };
   },

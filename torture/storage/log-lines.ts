@@ -1,7 +1,7 @@
-/** How many lines the log of a fault may have, whatever the load: it may go to a disk that is full, too. */
+/** The most log lines of a fault under any load, because the log may be on the full disk, too. */
 const linesMax = 200;
 
-/** Gives the number of lines of a log. Throws where there are more than anyone reads, or one has a stack trace. */
+/** Returns the number of lines of a log. Throws if there are too many, or if one has a stack trace. */
 export function requireFewLines(log: string): number {
   const lines = log.trimEnd().split('\n');
   const traced = lines.find((line) => line.includes('"stack"') || /^\s+at /.test(line));

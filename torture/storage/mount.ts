@@ -2,14 +2,14 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { Skipped, type TortureContext } from '../scenario.ts';
 
-/** Makes a folder that is a file system of its own, of so many MiB; it is taken away when the scenario ends. */
+/** Mounts a file system of a given size in MiB on a folder. It is unmounted when the scenario ends. */
 export function mountSmallDisk(context: TortureContext, folder: string, sizeMib: number): void {
   mkdirSync(folder, { recursive: true });
   requireSystem('mount', '-t', 'tmpfs', '-o', `size=${sizeMib}m`, 'tmpfs', folder);
   context.after(() => runSystem('umount', '-l', folder));
 }
 
-/** Shows a folder a second time, where nothing in it can be changed. */
+/** Mounts a folder a second time as read-only. */
 export function mountReadOnly(context: TortureContext, folder: string, place: string): void {
   mkdirSync(place, { recursive: true });
   requireSystem('mount', '--bind', folder, place);
@@ -17,14 +17,14 @@ export function mountReadOnly(context: TortureContext, folder: string, place: st
   requireSystem('mount', '-o', 'remount,ro,bind', place);
 }
 
-/** Runs a command of the system; Skipped where it is not permitted here. */
+/** Runs a system command. Throws Skipped if it is not permitted here. */
 export function requireSystem(...command: string[]): void {
   const problem = runSystem(...command);
   if (problem !== null)
     throw new Skipped(`${command.join(' ')}: ${problem}; this needs root and a system that permits it`);
 }
 
-/** Null where it succeeded, else what it said. */
+/** Returns null if the command succeeded, otherwise its output. */
 export function runSystem(...[file = '', ...args]: string[]): string | null {
   const { status, stderr, error } = spawnSync(file, args, { encoding: 'utf8' });
   return status === 0 ? null : (error?.message ?? stderr.trim());

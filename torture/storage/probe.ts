@@ -3,18 +3,18 @@ import { openRaw, type RawResponse } from '../../test/support/raw-http.ts';
 import type { TortureContext } from '../scenario.ts';
 
 export interface Found {
-  /** Requests that were answered with 503. */
+  /** Requests answered with 503. */
   readonly refused: number;
-  /** Animals that are said not to be there. */
+  /** Animals answered with 404. */
   readonly missing: number;
 }
 
-/** The pages show every animal anyway. */
+/** Only some, because the pages show every animal anyway. */
 const everyNth = 5n;
 
 /**
- * Asks for every fifth animal of some by its id, for all pages of the list, and adds a few. Throws where an answer is
- * neither right nor 503 `unavailable` nor, for an id, 404.
+ * Requests every fifth animal by id and all pages of the list, and adds a few. Throws if an answer is neither right nor
+ * 503 `unavailable` nor, for an id, 404.
  */
 export async function probe(
   context: TortureContext,

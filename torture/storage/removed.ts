@@ -25,9 +25,9 @@ export const removed: Scenario = {
     await load.until('read 200', 100);
     if (load.seen.has('add 201'))
       throw new Error('an add was answered with 201 while the store had no folder');
-    if (existsSync(folder)) throw new Error('the folder was made anew');
+    if (existsSync(folder)) throw new Error('the folder was created again');
     if (!service.readLog().includes('is not the file that was opened'))
-      throw new Error('no line tells the cause');
+      throw new Error('no line names the cause');
 
     await rename(`${folder}-elsewhere`, folder);
     const backAtMs = performance.now();
@@ -49,10 +49,10 @@ export const removed: Scenario = {
     requireKept(store, answered);
     await next.end('SIGTERM');
     return {
-      done: 'The folder of the store moved away under load and put back; then its `-wal` deleted',
+      done: 'The folder of the store was moved away under load and put back; then its `-wal` was deleted',
       seen: 'Adds: 503 `unavailable`; reads as before',
-      lost: `Nothing of ${answered.size} adds`,
-      well: `${wellMs} ms after the folder was back; after the loss of the \`-wal\` with a restart`,
+      lost: `None of ${answered.size} answered adds`,
+      well: `${wellMs} ms after the folder was back; after the loss of the \`-wal\` only with a restart`,
       figures: { 'log lines': lines, wellMs },
     };
   },

@@ -1,7 +1,7 @@
 /*
- * Makes the disk of one process slow. It is loaded before the C library, and delays each sync by what the file that
- * SLOW_DISK names says: a number of milliseconds, or "hold" for as long as the file says so. Each sync that is delayed
- * adds one byte to that file's neighbour ".entered" as it begins.
+ * Makes the disk of one process slow. It is loaded before the C library and delays each sync as the file in SLOW_DISK
+ * says: by a number of milliseconds, or with "hold" until the file changes. Each delayed sync adds one byte to the file
+ * with the suffix ".entered" when it begins.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -3,18 +3,18 @@ import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** A disk whose syncs take as long as they are told to, for a process that is started with `settings`. */
+/** A disk with delayed syncs, for a process that is started with `settings`. */
 export interface SlowDisk {
   readonly settings: Readonly<Record<string, string>>;
-  /** Each sync takes that long more from now on. */
+  /** Delays each sync from now on. */
   delay(ms: number): void;
-  /** Each sync hangs from now on, until another word. */
+  /** Makes each sync hang from now on, until the next call. */
   hold(): void;
-  /** Settles when a sync hangs or is delayed that began after the last `delay` or `hold`. */
+  /** Resolves when a sync that began after the last `delay` or `hold` hangs or is delayed. */
   untilInSync(): Promise<void>;
 }
 
-/** Builds the library that delays syncs; gives why this machine cannot where it cannot. */
+/** Builds the library that delays syncs, or returns the reason why this machine cannot. */
 export function buildSlowDisk(folder: string): SlowDisk | { readonly problem: string } {
   const library = join(folder, 'slow-disk.so');
   const order = join(folder, 'slow-disk');

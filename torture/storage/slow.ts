@@ -18,7 +18,7 @@ async function start(context: TortureContext) {
 
 type Started = Awaited<ReturnType<typeof start>>;
 
-/** Ends load and service; throws if what was answered is not there. Gives how much was answered. */
+/** Stops the load and the service. Throws if an answered animal is missing. Returns the number of answers. */
 async function finish({ store, service }: Started, ...loads: readonly Load[]): Promise<number> {
   const answered = new Map(
     (await Promise.all(loads.map((load) => load.stop()))).flatMap((names) => [...names]),
@@ -30,11 +30,11 @@ async function finish({ store, service }: Started, ...loads: readonly Load[]): P
   return answered.size;
 }
 
-/** A disk on which each sync takes a time as those of clouds and of old machines do. */
+/** A scenario with a disk as slow as those of clouds and of old machines. */
 function slowDisk(syncMs: number): Scenario {
   return {
     name: `disk-${syncMs}ms`,
-    title: `each sync of the disk takes ${syncMs} ms more`,
+    title: `each sync of the disk takes ${syncMs} ms longer`,
     minutes: 3,
     async run(context): Promise<Outcome> {
       const started = await start(context);
@@ -49,9 +49,9 @@ function slowDisk(syncMs: number): Scenario {
       disk.delay(0);
       const kept = await finish(started, load);
       return {
-        done: `Each sync took ${syncMs} ms more, under 16 writers and 8 readers`,
-        seen: `Adds shared the commits and waited for them; ${reads} reads were answered beside ${adds} adds`,
-        lost: `Nothing of ${kept} adds`,
+        done: `Each sync took ${syncMs} ms longer, with 16 writers and 8 readers`,
+        seen: `Adds shared commits and waited for them; the service answered ${reads} reads and ${adds} adds`,
+        lost: `None of ${kept} answered adds`,
         well: 'At once',
         figures: { adds, reads },
       };
@@ -59,15 +59,15 @@ function slowDisk(syncMs: number): Scenario {
   };
 }
 
-/** Gives how often the service was healthy meanwhile, and writers that came while the sync hung. */
+/** Returns the number of successful health checks, and the writers that started while the sync hung. */
 async function hang(context: TortureContext, { disk, load, service, key }: Started, ms: number) {
   disk.hold();
   await disk.untilInSync();
-  // Answers that were sent before the sync are still on their way.
+  // Answers sent before the sync are still arriving.
   load.begin();
   await load.until('read 200', 20);
   load.begin();
-  // All that wrote before may be in the commit under way.
+  // The earlier writers may all be in the running commit.
   const late = await startLoad(context, service, key, { writers: 4, readers: 0, prefix: 'late' });
   const endsAtMs = performance.now() + ms;
   let healthy = 0;
@@ -93,7 +93,7 @@ export const hangingDisk: Scenario = {
     const { disk, load, store } = started;
     const ms = Math.max(500, hangMs * context.scale);
     const { healthy, late } = await hang(context, started, ms);
-    // A write waits 10 s to begin, whatever the scale.
+    // A write waits 10 s to begin, at any scale.
     const refused = (load.seen.get('add 503') ?? 0) + (late.seen.get('add 503') ?? 0);
     if (context.scale >= 1 && refused === 0) throw new Error('no waiting add was refused');
     load.begin();
@@ -102,16 +102,16 @@ export const hangingDisk: Scenario = {
     const kept = await finish(started, load, late);
     await endWhileItHangs(disk, store);
     return {
-      done: `A sync hung for ${ms / 1_000} s under 16 writers, 4 that came then, and 8 readers; another one from before SIGTERM on`,
-      seen: `Reads and /healthz answered (${healthy} times); adds that had not begun after 10 s 503 \`unavailable\`; the one under way answered when it settled, or its connection closed`,
-      lost: `Nothing of ${kept} adds; exit code 0`,
+      done: `A sync hung for ${ms / 1_000} s with 16 writers, 4 later writers and 8 readers; another sync hung before SIGTERM`,
+      seen: `Reads and /healthz were answered (${healthy} times). Adds that did not begin within 10 s got 503 \`unavailable\`. The running add was answered when the sync ended, or its connection was closed`,
+      lost: `None of ${kept} answered adds; exit code 0`,
       well: 'At once',
       figures: { refused, healthy },
     };
   },
 };
 
-/** The flush of counts makes the sync that hangs. */
+/** Stops the service while the sync of the counts hangs. */
 async function endWhileItHangs(disk: SlowDisk, store: EmbeddedStore): Promise<void> {
   const service = await store.start();
   disk.hold();

@@ -10,7 +10,7 @@ import { mountReadOnly, requireSystem, runSystem } from './mount.ts';
 
 export const unwritable: Scenario = {
   name: 'unwritable',
-  title: 'the store can be read and not written: at the start, and from some moment on',
+  title: 'the store can be read but not written: at the start, or from a later moment',
   minutes: 2,
   async run(context) {
     const folder = join(context.folder, 'data');
@@ -29,7 +29,7 @@ function startReadOnly(context: TortureContext, folder: string): Promise<string>
   return requireRefusal(createEmbeddedStore(context, join(place, 'store.db')));
 }
 
-/** The permissions of the folder and of the file forbid its user to write. */
+/** Starts where the permissions of the folder and of the file forbid writing. */
 async function startWithoutPermission(context: TortureContext, { file }: EmbeddedStore): Promise<string> {
   requireSystem(...obeyPermissions, process.execPath, '--version');
   const folder = dirname(file);
@@ -41,7 +41,7 @@ async function startWithoutPermission(context: TortureContext, { file }: Embedde
   return refusal;
 }
 
-/** While it serves, the files of the store are made immutable; where the file system knows no such thing, that is told. */
+/** Makes the files of the store immutable during service. If the file system cannot do that, the log says so. */
 async function makeImmutable(context: TortureContext, store: EmbeddedStore, key: string): Promise<Outcome> {
   const service = await store.start();
   const load = await startLoad(context, service, key, { writers: 8, readers: 8, prefix: 'read-only' });
@@ -67,10 +67,10 @@ async function makeImmutable(context: TortureContext, store: EmbeddedStore, key:
   requireKept(store, answered);
   requireWhole(store);
   return {
-    done: 'The store on a file system that is read-only, then for a user who may not write, then immutable under load',
-    seen: 'No start, with one line and exit code 1; under load adds: 503 `unavailable`, reads as before',
-    lost: `Nothing of ${answered.size} adds`,
-    well: `${wellMs} ms after it could be written, without a restart`,
+    done: 'A store on a read-only file system; a user without write permission; files made immutable under load',
+    seen: 'The service did not start: one line, exit code 1. Under load, adds got 503 `unavailable`; reads as before',
+    lost: `None of ${answered.size} answered adds`,
+    well: `${wellMs} ms after the store was writable again, without a restart`,
     figures: { 'log lines': lines, wellMs },
   };
 }

@@ -1,6 +1,6 @@
 /**
- * The same three operations as a good engineer writes them in an afternoon: Fastify with response schemas,
- * @fastify/rate-limit for each key, better-sqlite3 with `synchronous=FULL`, keys by their SHA-256, a pino log.
+ * The same three operations as an engineer would write them in an afternoon: Fastify with response schemas,
+ * @fastify/rate-limit for each key, better-sqlite3 with `synchronous=FULL`, keys by their SHA-256, and a pino log.
  * Settings: PORT, DATABASE (a file with animals), API_KEY.
  */
 import { createHash } from 'node:crypto';

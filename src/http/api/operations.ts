@@ -1,9 +1,12 @@
 import type { Operation } from '../operation.ts';
+import { accountOperations } from './account/operations.ts';
 import { categoryOperations } from './categories/operations.ts';
 import { eventOperations } from './events/operations.ts';
+import { keyOperations } from './keys/operations.ts';
 import { orderOperations } from './orders/operations.ts';
 import { petOperations } from './pets/operations.ts';
 import { storeOperations } from './store/operations.ts';
+import { webhookOperations } from './webhooks/operations.ts';
 
 /** Every operation of the interface, in the order of the reference. */
 export const operations: readonly Operation[] = [
@@ -12,4 +15,7 @@ export const operations: readonly Operation[] = [
   ...storeOperations,
   ...orderOperations,
   ...eventOperations,
+  ...accountOperations,
+  ...keyOperations,
+  ...webhookOperations,
 ];

@@ -1,3 +1,5 @@
+import type { AccountKeys } from '../../accounts/account-keys.ts';
+import type { ReadStanding } from '../../accounts/account-standing.ts';
 import type { Categories } from '../../categories/categories.ts';
 import type { Clock } from '../../clock.ts';
 import type { EventIds } from '../../events/event-ids.ts';
@@ -5,9 +7,10 @@ import type { Feed } from '../../events/feed.ts';
 import type { CountInventory } from '../../inventory/inventory.ts';
 import type { Orders } from '../../orders/orders.ts';
 import type { Catalogue } from '../../pets/catalogue.ts';
+import type { Webhooks } from '../../webhooks/webhooks.ts';
 import type { Cursors } from '../request/cursor.ts';
 
-/** What the operations work with. */
+/** The services that operations use. */
 export interface Services {
   readonly catalogue: Catalogue;
   readonly countInventory: CountInventory;
@@ -15,8 +18,13 @@ export interface Services {
   readonly categories: Categories;
   readonly feed: Feed;
   readonly eventIds: EventIds;
+  readonly accountKeys: AccountKeys;
+  readonly readStanding: ReadStanding;
+  readonly webhooks: Webhooks;
+  /** Whether a webhook may have an `http` URL. */
+  readonly allowsHttp: boolean;
   readonly clock: Clock;
   readonly cursors: Cursors;
-  /** What the links of answers begin with: the public base address, or `/v1`. */
+  /** The start of the links in answers: the public base address, or `/v1`. */
   readonly baseUrl: string;
 }

@@ -1,20 +1,20 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** How many answers wait at most. Each behind it delays the first by about 10 us. */
+/** The most answers in one batch. Each one delays the first by about 10 us. */
 export const batchedAnswersMax = 32;
 
-/** Answers that are sent together at the end of the turn of the event loop in which they are made. */
+/** Collects the answers of one turn of the event loop and sends them together at its end. */
 export interface AnswerBatch {
-  /** Ends a response with its body, at the end of the turn. */
+  /** Ends a response with its body at the end of the turn. */
   end(response: ServerResponse, body: string | Buffer | null): void;
-  /** Sends what waits: before something is written to a connection past its responses. */
+  /** Sends the batch now. Call it before writing to a connection directly. */
   flush(): void;
 }
 
 /**
- * A client that has read everything sleeps, and to wake it up costs 5 to 10 us in a virtual machine: as much as all else
- * about a cached answer. Answers that are written one right after the other wake it up once.
+ * Creates an answer batch. A client that has read everything sleeps, and waking it takes 5 to 10 us in a virtual
+ * machine. A cached answer takes no longer than that. Answers that are written together wake the client once.
  */
 export function createAnswerBatch(): AnswerBatch {
   let waiting: { readonly response: ServerResponse; readonly body: string | Buffer | null }[] = [];
@@ -37,7 +37,7 @@ export function createAnswerBatch(): AnswerBatch {
   };
 }
 
-/** Sends what waits before a client's end is answered: Node then closes the connection. */
+/** Sends the batch before Node handles the end of a client's stream, because Node then closes the connection. */
 export function flushBeforeEnd(server: Server, { flush }: AnswerBatch): void {
   server.on('connection', (socket: Socket) => socket.prependListener('end', flush));
 }

@@ -1,19 +1,19 @@
 import type { Server } from 'node:http';
 
-/** How many requests are handled at once in a turn of the event loop while connections arrive. */
+/** How many requests are handled without waiting in one turn of the event loop while connections arrive. */
 export const requestsBesideArrivals = 32;
-/** For how many turns more connections are expected behind one: not every turn with one waiting accepts it. */
+/** For how many turns after a connection more are expected. Node does not accept a waiting connection in every turn. */
 export const arrivalTurns = 16;
 
-/** Whether connections arrive, and with them how long turns may be. */
+/** Limits how long turns of the event loop are while connections arrive. */
 export interface Arrivals {
-  /** Counts a request that could be handled at once; false if it has to wait for its turn. */
+  /** Counts a request. False if it must wait for a later turn. */
   admit(): boolean;
 }
 
 /**
- * Keeps the turns of the event loop short while connections arrive: Node accepts one connection a turn. A turn in which
- * 1,000 clients are answered takes 50 ms, and so 1,000 new ones would wait for most of a minute.
+ * Keeps the turns of the event loop short while connections arrive, because Node accepts one connection a turn.
+ * Answering 1,000 clients in one turn takes 50 ms, so 1,000 new connections would wait for most of a minute.
  */
 export function watchArrivals(server: Server): Arrivals {
   let turnsLeft = 0;

@@ -1,12 +1,12 @@
-/** How long a client may take, in milliseconds (docs/settings.md). */
+/** The timeouts for clients, in milliseconds (docs/settings.md). */
 export interface Timeouts {
   readonly headersMs: number;
   readonly requestMs: number;
-  /** How long a connection is kept open for a next request. */
+  /** How long an idle connection stays open. */
   readonly keepAliveMs: number;
   /**
-   * How long a client may read nothing of its answer before its connection is cut, whatever it sends in the meantime.
-   * More than `requestMs`, whose end is answered.
+   * How long a client may read none of its answer before its connection is cut, even if it sends more. It is longer
+   * than `requestMs`, so that the answer to a request timeout can be read.
    */
   readonly untakenMs: number;
 }
@@ -18,24 +18,24 @@ export const defaultTimeouts: Timeouts = {
   untakenMs: 40_000,
 };
 
-/** The most that the target, the names and the values in the head of a request may hold together, in bytes. */
+/** The most bytes in the head of a request: its target and all header names and values. */
 export const headerBytesMax = 16 * 1024;
 
-/** How many headers a request may have: each takes time to parse, and with an empty name and value hardly a byte. */
+/** The most headers in a request. Each header takes time to parse, even one with an empty name and value. */
 export const headersMax = 100;
 
-/** What the extensions of a chunked body may hold together, in bytes: Node's own bound, which cannot be set. */
+/** The most bytes in the extensions of a chunked body. This is Node's own bound, which cannot be set. */
 export const chunkExtensionBytesMax = 16 * 1024;
 
-/** How many connections may be open at once; one that waits takes about 15 KB. */
+/** The most open connections. An idle one takes about 15 KB. */
 export const connectionsMax = 20_000;
 
-/** How many connections may wait to be accepted; the system's own bound (net.core.somaxconn) may be lower. */
+/** The most connections that wait to be accepted. The bound of the system (net.core.somaxconn) may be lower. */
 export const backlogMax = 4_096;
 
 const checkMsMax = 1_000;
 
-/** How often connections are checked for having run out of time, in milliseconds. */
+/** How often connections are checked for timeouts, in milliseconds. */
 export function countCheckMs({ headersMs }: Pick<Timeouts, 'headersMs'>): number {
   return Math.min(checkMsMax, headersMs / 10);
 }

@@ -1,12 +1,12 @@
-/** Tasks that wait for their turn, by owner. */
+/** Tasks that wait, grouped by owner. */
 export interface FairQueue {
-  /** Adds a task, which must not throw; gives what withdraws it. */
+  /** Adds a task, which must not throw. Returns a function that removes it. */
   add(owner: string, task: () => void): () => void;
 }
 
 /**
- * Runs at most `perTurn` tasks in each turn of the event loop, one of each owner after the other (round robin): however
- * many tasks wait, others are served in between, and an owner with few does not wait for one with many.
+ * Runs at most `perTurn` tasks in each turn of the event loop, one of each owner in turn (round robin). Other work runs
+ * between turns, and an owner with few tasks does not wait for one with many.
  */
 export function createFairQueue(perTurn: number): FairQueue {
   const waiting = new Map<string, Set<() => void>>();
@@ -16,7 +16,7 @@ export function createFairQueue(perTurn: number): FairQueue {
     for (const [owner, tasks] of waiting)
       for (const task of tasks) {
         remove(owner, task);
-        // An owner with more tasks goes to the end.
+        // The owner moves to the end.
         if (waiting.delete(owner)) waiting.set(owner, tasks);
         return task;
       }

@@ -3,23 +3,25 @@ import type { Server } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 
-/** How long clients that keep a connection open may send one more request before it counts as idle. */
+/** How long a client with an open connection may still send a request before the connection counts as idle. */
 export const lastCallMs = 500;
-const lookMs = 20;
+const checkMs = 20;
 
 /**
- * Closes a server without cutting a request: no more connections are accepted, and a connection is closed once it is
- * idle; the rest is cut after `drainMs`. The caller sees to it that every answer from now on closes its connection.
- * (Node's own `close` closes the connections that are idle at one moment, and waits for the others until their clients
- * leave.)
+ * Shuts a server down gracefully: it accepts no more connections and closes each connection once it is idle. After
+ * `drainMs` it cuts the rest. From now on the caller must send `Connection: close` with every answer.
+ *
+ * Node's own `close` closes only the connections that are idle at that moment, and then waits until the other clients
+ * leave.
  */
 export async function closeGracefully(server: Server, drainMs: number): Promise<void> {
   const closed = once(server, 'close');
   NetServer.prototype.close.call(server);
   const cutting = globalThis.setTimeout(() => server.closeAllConnections(), drainMs);
   await Promise.race([closed, setTimeout(lastCallMs, undefined, { ref: false })]);
-  const looking = setInterval(() => server.closeIdleConnections(), lookMs);
+  // An immediate runs after the event loop has read what arrived, so no request that is here is cut off as idle.
+  const checking = setInterval(() => setImmediate(() => server.closeIdleConnections()), checkMs);
   await closed;
-  clearInterval(looking);
+  clearInterval(checking);
   clearTimeout(cutting);
 }

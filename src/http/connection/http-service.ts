@@ -11,14 +11,17 @@ import { createNodeServer } from './node-server.ts';
 import { handleInOrder } from './pipelining.ts';
 import { createReadPacing } from './read-pacing.ts';
 
-/** A server that can be started and stopped. */
+/** A server that starts and stops. */
 export interface HttpService {
   readonly server: Server;
-  /** Starts to listen; gives the address as this machine reaches it. Throws OperatorError if it cannot. */
+  /**
+   * Starts to listen. Returns the address under which this machine reaches it. Throws OperatorError if it cannot
+   * listen.
+   */
   listen(host: string, port: number): Promise<string>;
-  /** The address as this machine reaches it, without a path; the server must listen. */
+  /** The address under which this machine reaches the server, without a path. The server must listen. */
   findUrl(): string;
-  /** Accepts no more connections, finishes what is running, and cuts what is not finished after `drainMs`. */
+  /** Accepts no more connections, finishes running requests, and cuts the rest after `drainMs`. */
   close(drainMs: number): Promise<void>;
 }
 
@@ -28,20 +31,20 @@ export interface HttpServiceOptions {
   readonly batch: AnswerBatch;
   readonly timeouts: Timeouts;
   readonly connectionsMax?: number;
-  /** Called when a request comes in from its socket, before all else. */
+  /** Called first for every request that arrives. */
   readonly onArrival?: () => void;
-  /** Called when the server begins to close: whoever waits for something is to be answered. */
+  /** Called when the server begins to close. Requests that wait for something must be answered now. */
   readonly onClosing?: () => void;
 }
 
-/** Node's server with all connection guards around a handler. */
+/** Creates Node's server with all connection guards around a handler. */
 export function createHttpService(options: HttpServiceOptions): HttpService {
   const { inFlight, timeouts, onArrival = () => {}, onClosing = () => {} } = options;
   let isClosing = false;
   const server = createNodeServer(
     (request, response) => {
       onArrival();
-      // Each answer from now on asks its client to let go of the connection.
+      // Every answer from now on has `Connection: close`.
       if (isClosing) response.shouldKeepAlive = false;
       handle(request, response);
     },
@@ -73,7 +76,9 @@ export function createHttpService(options: HttpServiceOptions): HttpService {
   };
 }
 
-/** An address that stands for all of this machine is named by the loopback one if it is to be reached. */
+/**
+ * The URL of the server. If it must be reachable, an address that means all interfaces becomes the loopback address.
+ */
 function urlOf(server: Server, isReachable: boolean): string {
   const { address, family, port } = server.address() as AddressInfo;
   if (isReachable && (address === '0.0.0.0' || address === '::')) return `http://127.0.0.1:${port}`;

@@ -2,25 +2,25 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { AppError } from '../../errors.ts';
 
-/** A request whose answer, or whose body, is still to come. */
+/** A request that is not answered yet, or whose body has not arrived yet. */
 export interface Pending {
   readonly response: ServerResponse;
-  /** Ends it early, as the rest of its body cannot be read. */
+  /** Fails the request because the rest of its body cannot be read. */
   breakOff(failure: AppError): void;
 }
 
-/** The latest request of each connection that is not done with. */
+/** The latest unfinished request of each connection. */
 export interface InFlight {
-  /** Notes a request that waits behind others; it stays the latest while they are answered. */
+  /** Records a request that waits behind others. It stays the latest while they are answered. */
   wait(socket: Socket, response: ServerResponse): void;
-  /** Notes a request that is being answered. */
+  /** Records a request that is being answered. */
   begin(socket: Socket, pending: Pending): void;
-  /** Why the body of a request broke off while it waited; null if it did not. */
+  /** The error that broke the body of a request while it waited, or null. */
   findFailure(response: ServerResponse): AppError | null;
-  /** Forgets a request: an idle connection must not keep its last one in memory. */
+  /** Forgets a request, so that an idle connection does not keep its last one in memory. */
   end(socket: Socket, response: ServerResponse): void;
   find(socket: Socket): Pending | undefined;
-  /** Notes that the last answer of a connection is made: Node closes it then, and nothing behind it is answered. */
+  /** Records that the last answer of a connection is ready. Node then closes it and answers nothing more. */
   close(socket: Socket): void;
   isClosing(socket: Socket): boolean;
 }
@@ -50,7 +50,7 @@ export function createInFlight(): InFlight {
   };
 }
 
-/** A response has no socket until all before it on its connection have been sent. */
+/** A response has no socket until all responses before it on its connection are sent. */
 function isWaiting(response: ServerResponse): boolean {
   return response.socket === null && !response.writableEnded;
 }

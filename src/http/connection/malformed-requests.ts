@@ -8,12 +8,12 @@ import { toLines } from '../response/header-lines.ts';
 import type { AnswerBatch } from './answer-batch.ts';
 import type { InFlight } from './in-flight.ts';
 
-/** How long a connection stays open after its last answer, for the client to read it before the reset. */
+/** How long a connection stays open after its last answer, so that the client can read it before the reset. */
 export const lingerMs = 1_000;
-/** How many more bytes may arrive in that time: they are read for nothing. */
+/** How many more bytes may arrive in that time. They are read and ignored. */
 export const lingerBytesMax = 2 ** 20;
 
-/** What Node's parser says of requests that are HTTP and too much of it. */
+/** Errors of Node's parser for requests that are valid HTTP but exceed a bound. */
 const parserErrors: Readonly<Record<string, AppError>> = {
   ERR_HTTP_REQUEST_TIMEOUT: new AppError('request_timeout', 'the request did not arrive in time'),
   HPE_HEADER_OVERFLOW: new AppError('headers_too_large', 'the head of the request is too large'),
@@ -23,39 +23,39 @@ const parserErrors: Readonly<Record<string, AppError>> = {
   ),
 };
 const badHead = new AppError('invalid_parameter', 'the head of the request is not valid HTTP/1.1');
-const badBody = new AppError('invalid_body', 'the body does not arrive as the head of the request says');
+const badBody = new AppError('invalid_body', 'the body does not match the headers of the request');
 /**
- * What Node's parser says of bytes behind a request whose answer is the last of its connection (RFC 9112, section 9.6):
- * Node closes the connection once that answer is sent.
+ * The error of Node's parser for bytes after the last request of a connection (RFC 9112, section 9.6). Node closes the
+ * connection once the answer to that request is sent.
  */
 const afterLast = 'HPE_CLOSED_CONNECTION';
 
-/** The answer to a request that is not readable, with the headers of every answer. */
+/** The answer to an unreadable request, with the headers of every answer. */
 export interface MalformedAnswer {
   readonly answer: Answer;
-  /** Its other header lines. */
+  /** The header lines that are not in `answer`. */
   readonly lines: string;
 }
 
 export interface MalformedOptions {
   readonly inFlight: InFlight;
   readonly batch: AnswerBatch;
-  /** The methods that are answered. */
+  /** The methods that the server supports. */
   readonly methods: readonly string[];
-  /** Counts the request by its address and makes its answer; `lines` are header lines that belong to the failure. */
+  /** Counts the request by its address and makes its answer. `lines` are extra header lines of the failure. */
   makeAnswer(failure: AppError, address: string, lines: string): Soon<MalformedAnswer>;
 }
 
-/** Answers what is not readable HTTP as every other failure is answered; the connection ends with it. */
+/** Answers requests that are not readable HTTP with the usual error body, and closes the connection. */
 export function answerMalformed(server: Server, options: MalformedOptions): void {
   const { inFlight, batch, makeAnswer } = options;
   const allow = options.methods.join(', ');
   const noTunnel = new AppError('method_not_allowed', `CONNECT is not allowed here; allowed: ${allow}`);
-  /** How much had been read of a connection when something on it could not be. */
+  /** How many bytes a connection had read when its first error happened. */
   const broken = new WeakMap<Socket, number>();
 
   async function answer(stream: Duplex, address: string, failure: AppError, lines = ''): Promise<void> {
-    // The answer before it was the last of its connection.
+    // The previous answer was the last of its connection.
     if (!stream.writable) return;
     try {
       const made = await makeAnswer(failure, address, lines);
@@ -65,7 +65,7 @@ export function answerMalformed(server: Server, options: MalformedOptions): void
     }
   }
 
-  /** Of one connection only the first error counts: nothing after it can be read. */
+  /** Only the first error of a connection counts, because nothing after it can be read. */
   server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, stream) => {
     const socket = stream as Socket;
     const readBefore = broken.get(socket);
@@ -84,7 +84,7 @@ export function answerMalformed(server: Server, options: MalformedOptions): void
     else whenSent(pending?.response, () => answer(socket, socket.remoteAddress ?? '', known ?? badHead));
   });
 
-  /** CONNECT asks for a tunnel, and there is none. Nobody else listens to the errors of its stream. */
+  /** CONNECT asks for a tunnel, which this server does not offer. Nothing else handles the errors of its stream. */
   server.on('connect', ({ socket }: IncomingMessage, stream: Duplex) => {
     stream.on('error', () => stream.destroy());
     batch.flush();
@@ -95,7 +95,7 @@ export function answerMalformed(server: Server, options: MalformedOptions): void
   });
 }
 
-/** Acts once a response, and with it all before it on its connection, is on its way. */
+/** Acts once a response and all responses before it on its connection are sent. */
 function whenSent(response: ServerResponse | undefined, act: () => void): void {
   if (response === undefined || response.writableFinished) act();
   else response.once('finish', act);

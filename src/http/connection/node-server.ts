@@ -8,7 +8,10 @@ import {
 import { connectionsMax, countCheckMs, headerBytesMax, headersMax, type Timeouts } from './bounds.ts';
 import { cutStalledReaders } from './stalled-readers.ts';
 
-/** Node's HTTP server with our bounds. Requests that it cannot parse are for listeners of `clientError` and `connect`. */
+/**
+ * Creates Node's HTTP server with our bounds. Listeners of `clientError` and `connect` handle requests that it cannot
+ * parse.
+ */
 export function createNodeServer(
   handler: RequestListener,
   timeouts: Timeouts,
@@ -18,9 +21,9 @@ export function createNodeServer(
   const server = createServer(
     {
       requireHostHeader: false,
-      // Without it each GET opens, drains and ends a stream that nobody reads.
+      // Without it, every GET opens, drains and ends a stream that nothing reads.
       optimizeEmptyRequests: true,
-      // No copy of a repeated header wins: a proxy on the way may have read the other one.
+      // Joined headers show repetition. If one copy won, a proxy could have read the other one.
       joinDuplicateHeaders: true,
       maxHeaderSize: headerBytesMax,
       headersTimeout: headersMs,
@@ -40,8 +43,8 @@ export function createNodeServer(
 }
 
 /**
- * An Upgrade is ignored, and its connection ends with the answer: Node's parser drops what comes in one packet behind
- * such a request, and would go on reading in the middle of it.
+ * Ignores an Upgrade and closes the connection after the answer. Node's parser drops the bytes that arrive in the same
+ * packet after such a request, so it would continue in the middle of the next one.
  */
 function endAfterUpgrade(server: Server): void {
   const end = ({ headers }: IncomingMessage, response: ServerResponse) => {

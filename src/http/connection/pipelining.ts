@@ -5,36 +5,36 @@ import { createFairQueue } from './fair-queue.ts';
 import type { InFlight } from './in-flight.ts';
 import type { ReadPacing } from './read-pacing.ts';
 
-/** How many requests may wait on one connection. */
+/** The most requests that wait on one connection. */
 export const waitingRequestsMax = 1_000;
-/** What the requests that wait on all connections may hold together, in bytes. */
+/** The most bytes that the waiting requests of all connections hold together. */
 export const waitingBytesMax = 256 * 2 ** 20;
-/** How many requests that waited are handled in a turn of the event loop; each takes about 20 us. */
+/** How many waiting requests are handled in a turn of the event loop. Each takes about 20 us. */
 export const requestsPerTurn = 100;
 
-/** What a request takes that waits, besides its headers: its objects. */
+/** The memory of a waiting request without its headers, in bytes. */
 const requestBytes = 4_096;
 const headerTextBytes = 48;
-/** 32 headers, a name and a value each. */
+/** 32 headers with a name and a value each. */
 const fewHeaderTexts = 2 * 32;
 
-interface Line {
+interface WaitingLine {
   waiting: number;
   bytes: number;
-  /** Withdraws the request that is next. */
+  /** Removes the next request from the queue. */
   withdraw: () => void;
 }
 
 /**
- * One request in flight a connection: pipelined requests wait in a bounded queue until those before them are answered,
- * and nothing more is read from their connection (backpressure). They are handled a bounded number a turn of the event
- * loop, address by address, so that everyone else is served in between. A connection that brings more than may wait is
- * closed.
+ * Handles one request of a connection at a time. Pipelined requests wait in a bounded queue until those before them are
+ * answered, and nothing more is read from their connection (backpressure). A bounded number is handled in each turn of
+ * the event loop, address by address, so that other clients are served in between. A connection that exceeds the queue
+ * is closed.
  *
- * While connections arrive only some requests a turn are handled without waiting.
+ * While connections arrive, only some requests of a turn are handled without waiting.
  *
- * A request with many headers always waits for a next turn: in the middle of such a head Node ends the answer before it,
- * so none of many in one packet would find another one in flight.
+ * A request with many headers always waits for the next turn. Node ends the previous answer while it parses such a
+ * head, so many of them in one packet would never find another request in flight.
  */
 export function handleInOrder(
   handle: RequestListener,
@@ -61,22 +61,22 @@ export function handleInOrder(
     const enqueue = () => {
       line.withdraw = queue.add(pacing.ownerOf(socket), () => begin(line, bytes, request, response));
     };
-    // A response gets its socket when all before it have been sent.
+    // A response gets its socket once all responses before it are sent.
     if (response.socket === null) response.once('socket', enqueue);
     else enqueue();
   }
 
-  function begin(line: Line, bytes: number, request: IncomingMessage, response: ServerResponse): void {
+  function begin(line: WaitingLine, bytes: number, request: IncomingMessage, response: ServerResponse): void {
     line.withdraw = ignore;
     lines.count(line, -1, bytes);
     if (line.waiting === 0) pacing.resume(request.socket);
-    // Only a request with a body is to be found from now on, and its handler notes it again.
+    // From now on only a request with a body must be found, and its handler records it again.
     inFlight.end(request.socket, response);
     if (request.socket.writable) handle(request, response);
   }
 
   return (request, response) => {
-    // What arrives on a connection that is being closed cannot be answered.
+    // A request on a closing connection cannot be answered.
     if (!request.socket.writable) return;
     const isFirst = response.socket !== null && request.rawHeaders.length <= fewHeaderTexts;
     if (isFirst && arrivals.admit()) handle(request, response);
@@ -86,16 +86,16 @@ export function handleInOrder(
 
 const ignore = () => {};
 
-/** The lines of all connections, which together hold at most `bytesMax`. */
+/** The queues of all connections, which together hold at most `bytesMax`. */
 function createLines(bytesMax: number) {
-  const lines = new WeakMap<Socket, Line>();
+  const lines = new WeakMap<Socket, WaitingLine>();
   let allBytes = 0;
 
   return {
-    find(socket: Socket): Line {
+    find(socket: Socket): WaitingLine {
       const known = lines.get(socket);
       if (known !== undefined) return known;
-      const line: Line = { waiting: 0, bytes: 0, withdraw: ignore };
+      const line: WaitingLine = { waiting: 0, bytes: 0, withdraw: ignore };
       lines.set(socket, line);
       socket.once('close', () => {
         allBytes -= line.bytes;
@@ -104,12 +104,15 @@ function createLines(bytesMax: number) {
       return line;
     },
 
-    /** One may always wait: a client that does not pipeline can be faster than the end of its last answer is noticed. */
-    hasRoom(line: Line, bytes: number): boolean {
+    /**
+     * One request may always wait. Even without pipelining, a client can send a request before the server notices that
+     * its last answer is sent.
+     */
+    hasRoom(line: WaitingLine, bytes: number): boolean {
       return line.waiting === 0 || (line.waiting < waitingRequestsMax && allBytes + bytes <= bytesMax);
     },
 
-    count(line: Line, step: 1 | -1, bytes: number): void {
+    count(line: WaitingLine, step: 1 | -1, bytes: number): void {
       line.waiting += step;
       line.bytes += step * bytes;
       allBytes += step * bytes;
@@ -117,7 +120,7 @@ function createLines(bytesMax: number) {
   };
 }
 
-/** What a waiting request takes in memory. */
+/** The memory of a waiting request, in bytes. */
 function countBytes({ rawHeaders }: IncomingMessage): number {
   return rawHeaders.reduce((sum, text) => sum + headerTextBytes + text.length, requestBytes);
 }

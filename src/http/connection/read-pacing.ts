@@ -3,20 +3,20 @@ import type { Socket } from 'node:net';
 import { addressSubject } from '../../limits/rules/address.ts';
 import { createFairQueue } from './fair-queue.ts';
 
-/** How long pipelined requests may be read in one turn of the event loop, in milliseconds. */
+/** How long reading pipelined requests may take in one turn of the event loop, in milliseconds. */
 export const turnMsMax = 50;
-/** How many paused connections are read in a turn: one reading brings 64 KiB, which take up to 7 ms to parse. */
+/** How many paused connections are read in a turn. One read returns 64 KiB, which take up to 7 ms to parse. */
 export const connectionsPerTurn = 8;
 
-/** Backpressure: which connections are read. */
+/** Backpressure: decides which connections are read. */
 export interface ReadPacing {
-  /** The address of a connection, as requests without a key are counted. */
+  /** The address of a connection, in the form in which requests without a key are counted. */
   ownerOf(socket: Socket): string;
-  /** Reads nothing more from a connection until it is resumed. */
+  /** Stops reading a connection until it is resumed. */
   pause(socket: Socket): void;
-  /** Reads on in turn; the addresses take turns. */
+  /** Resumes reading a connection in a later turn. The addresses take turns. */
   resume(socket: Socket): void;
-  /** Notes pipelined requests. If reading them takes too long, the connections that are not read yet wait for later turns. */
+  /** Records pipelined requests. If reading them takes too long, the connections not read yet wait for later turns. */
   notePipelining(socket: Socket): void;
 }
 
@@ -55,7 +55,7 @@ export function createReadPacing(server: Server): ReadPacing {
 
 function createPausing(ownerOf: (socket: Socket) => string) {
   const paused = new Set<Socket>();
-  /** Paused connections that are about to be resumed, with what withdraws that. */
+  /** Paused connections that will be resumed, each with a function that cancels it. */
   const resuming = new Map<Socket, () => void>();
   const queue = createFairQueue(connectionsPerTurn);
 
@@ -77,7 +77,10 @@ function createPausing(ownerOf: (socket: Socket) => string) {
 
     isPaused: (socket: Socket) => paused.has(socket),
 
-    /** To read a body resumes its connection. Of one that is paused already `pause` does nothing, but Node heeds the event. */
+    /**
+     * Reading a body resumes its connection. If the connection is paused, `pause` does nothing, but Node reacts to the
+     * event.
+     */
     stayPaused(socket: Socket): void {
       if (!paused.has(socket)) return;
       socket.pause();
@@ -92,7 +95,7 @@ function createPausing(ownerOf: (socket: Socket) => string) {
   };
 }
 
-/** Tells, once a turn of the event loop, that reading pipelined requests takes too long in it. */
+/** Returns true once in a turn of the event loop, when reading pipelined requests takes too long. */
 function createTurnWatch(): () => boolean {
   let startedAtMs = 0;
   let isLong = false;

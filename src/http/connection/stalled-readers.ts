@@ -1,22 +1,22 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-const lookMsMax = 1_000;
+const checkMsMax = 1_000;
 
-/** A connection with unsent bytes, as it was at the last look. */
+/** A connection with unsent bytes, as it was at the last check. */
 interface Stalled {
   readonly sentBytes: number;
-  /** At how many looks in a row no more had been sent. */
-  readonly looks: number;
+  /** How many checks in a row found that no more bytes were sent. */
+  readonly idleChecks: number;
 }
 
 /**
- * Cuts clients that do not read their answers: a connection with unsent bytes has `untakenMs` for some of them to go, and
- * again as long as some do, whatever comes in. All connections are looked at once a second: a timer on each
- * (`server.timeout`) costs every request, and begins again with every byte that comes in.
+ * Cuts clients that do not read their answers. A connection is cut if it has unsent bytes and none of them are sent for
+ * `untakenMs`, even if the client sends more. One timer checks all connections every second. A timer for each
+ * connection (`server.timeout`) costs time in every request, and every received byte restarts it.
  */
 export function cutStalledReaders(server: Server, untakenMs: number): void {
-  const lookMs = Math.min(lookMsMax, untakenMs / 4);
+  const checkMs = Math.min(checkMsMax, untakenMs / 4);
   const open = new Set<Socket>();
   let stalled = new Map<Socket, Stalled>();
   server.on('connection', (socket: Socket) => {
@@ -24,39 +24,42 @@ export function cutStalledReaders(server: Server, untakenMs: number): void {
     socket.once('close', () => open.delete(socket));
   });
 
-  function look(): void {
+  function check(): void {
     const before = stalled;
     stalled = new Map();
     for (const socket of open) {
       if (socket.writableLength === 0) continue;
       const sentBytes = countSentBytes(socket);
       const last = before.get(socket);
-      const looks = last?.sentBytes === sentBytes ? last.looks + 1 : 0;
-      if (looks * lookMs >= untakenMs) socket.destroy();
-      else stalled.set(socket, { sentBytes, looks });
+      const idleChecks = last?.sentBytes === sentBytes ? last.idleChecks + 1 : 0;
+      if (idleChecks * checkMs >= untakenMs) socket.destroy();
+      else stalled.set(socket, { sentBytes, idleChecks });
     }
   }
 
-  const looking = setInterval(look, lookMs);
-  looking.unref();
-  server.once('close', () => clearInterval(looking));
+  const checking = setInterval(check, checkMs);
+  checking.unref();
+  server.once('close', () => clearInterval(checking));
 }
 
-/** What Node's sockets write to. */
+/** The internal object that Node's sockets write to. */
 interface Handle {
   readonly bytesWritten: number;
   readonly writeQueueSize: number;
 }
 
-/** Whether Node's sockets still show what they write to. Without it a long answer that is read slowly counts as stalled. */
+/**
+ * Whether Node's sockets still have their internal handle. Without it, a long answer that is read slowly counts as
+ * stalled.
+ */
 export function showsHandle(socket: Socket): boolean {
   const { _handle: handle } = socket as Socket & { readonly _handle?: Partial<Handle> | null };
   return typeof handle?.bytesWritten === 'number' && typeof handle.writeQueueSize === 'number';
 }
 
 /**
- * How many bytes of a connection the system has taken, parts of a long answer included; a socket itself counts an answer
- * only once all of it has gone (`bytesWritten`, which is used if there is no handle).
+ * How many bytes of a connection the system has taken, including parts of a long answer. Without the handle,
+ * `bytesWritten` is used, which counts an answer only when all of it is sent.
  */
 function countSentBytes(socket: Socket): number {
   if (!showsHandle(socket)) return socket.bytesWritten - socket.writableLength;

@@ -3,24 +3,25 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 
-/** A file for browsers, whose name changes with its content. */
+/** A file for browsers. Its name changes with its content. */
 export interface Asset {
   readonly type: string;
   readonly plain: Buffer;
   readonly gzipped: Buffer;
 }
 
-/** What each is made of; a page needs one style sheet and at most one script, as each request is counted. */
+/** The sources of each asset. A page needs one style sheet and one script, because every request is counted. */
 const sources = {
-  'guide.css': ['files/page.css'],
-  'reference.css': ['swagger-ui-dist/swagger-ui.css', 'files/page.css', 'files/reference.css'],
-  'reference.js': ['swagger-ui-dist/swagger-ui-bundle.js', 'files/reference.js'],
+  'site.css': ['page.css', 'guide.css', 'reference.css', 'try-it.css', 'search.css', 'print.css'],
+  'site.js': ['copy.js', 'tabs.js', 'search.js', 'try-it.js'],
 };
 
-export type AssetName = keyof typeof sources;
+const types = { css: 'text/css', js: 'text/javascript', json: 'application/json' };
+
+export type AssetName = keyof typeof sources | 'search.json';
 
 export interface Assets {
-  /** Under what name an asset is served. */
+  /** The name under which an asset is served. */
   nameOf(asset: AssetName): string;
   find(name: string): Asset | undefined;
 }
@@ -28,15 +29,18 @@ export interface Assets {
 const compress = promisify(gzip);
 const hashLength = 12;
 
-export async function readAssets(): Promise<Assets> {
+/** Reads the files for browsers. `searchIndex` is the data of the search. */
+export async function readAssets(searchIndex: unknown): Promise<Assets> {
   const names = new Map<string, string>();
   const assets = new Map<string, Asset>();
-  for (const [asset, files] of Object.entries(sources)) {
-    const plain = Buffer.from(await readJoined(files));
+  const texts: (readonly [AssetName, string])[] = [['search.json', JSON.stringify(searchIndex)]];
+  for (const asset of Object.keys(sources) as (keyof typeof sources)[])
+    texts.push([asset, await readJoined(sources[asset])]);
+  for (const [asset, text] of texts) {
+    const plain = Buffer.from(text);
     const name = `${hash('sha256', plain, 'hex').slice(0, hashLength)}-${asset}`;
-    const type = asset.endsWith('.css') ? 'text/css; charset=utf-8' : 'text/javascript; charset=utf-8';
     names.set(asset, name);
-    assets.set(name, { type, plain, gzipped: await compress(plain) });
+    assets.set(name, { type: findType(asset), plain, gzipped: await compress(plain) });
   }
   return {
     nameOf: (asset) => names.get(asset) ?? asset,
@@ -44,13 +48,16 @@ export async function readAssets(): Promise<Assets> {
   };
 }
 
-/** Without the addresses of source maps, which are not served. */
-async function readJoined(files: readonly string[]): Promise<string> {
-  const texts = await Promise.all(files.map((file) => readFile(locate(file), 'utf8')));
-  return texts.map((text) => text.replace(/^(?:\/\/|\/\*)# sourceMappingURL=.*$/m, '')).join('\n');
+function findType(asset: AssetName): string {
+  const [, ending] = asset.split('.') as [string, keyof typeof types];
+  return `${types[ending]}; charset=utf-8`;
 }
 
-/** Ours stand beside this file, the others in their package. */
-function locate(file: string): URL {
-  return file.startsWith('files/') ? new URL(file, import.meta.url) : new URL(import.meta.resolve(file));
+/** Joins files. Each script becomes a block, so that its names stay local. */
+async function readJoined(files: readonly string[]): Promise<string> {
+  const texts = files.map(async (file) => {
+    const text = await readFile(new URL(`files/${file}`, import.meta.url), 'utf8');
+    return file.endsWith('.js') ? `{\n${text}}\n` : text;
+  });
+  return (await Promise.all(texts)).join('\n');
 }

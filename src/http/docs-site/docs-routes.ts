@@ -1,68 +1,65 @@
 import { createPageRoute } from '../page-route.ts';
 import { takesGzip } from '../request/accept-encoding.ts';
-import { type Answer, makeAnswer, makeEmptyAnswer, makeTaggedAnswer } from '../response/answer.ts';
+import { type Answer, makeEmptyAnswer, makeTaggedAnswer } from '../response/answer.ts';
 import { toLines } from '../response/header-lines.ts';
 import { securityLines } from '../response/security-headers.ts';
 import type { Call, Route } from '../route.ts';
-import { type Asset, type Assets, readAssets } from './assets.ts';
-import { guides, renderGuide } from './guides.ts';
-import { notFoundPage, reference, renderPage, welcomePage } from './layout.ts';
+import type { Asset } from './assets.ts';
+import { clientPackageName, readClientPackage } from './client-package.ts';
+import { makeSite, type Site, type SiteOptions } from './site.ts';
 
-export interface DocsOptions {
-  readonly publicUrl: string | null;
-  /** The base address as this machine reaches it; known once the server listens. */
-  readonly findOwnUrl: () => string;
-  /** The text of `/openapi.json`. */
-  readonly description: string;
-}
-
-const htmlType = 'text/html; charset=utf-8';
-
-interface Site {
-  /** The pages by their addresses below `/docs/`; the reference has the empty one. */
-  readonly pages: ReadonlyMap<string, Answer>;
-  readonly welcome: Answer;
-  /** For a page that is so many folders below `/docs`. */
-  notFound(depth: number): Answer;
-  readonly assets: Assets;
-}
-
-/** The routes of the documentation, which need no key. The pages are made at the first visit: the start pays nothing. */
-export function createDocsRoutes(options: DocsOptions): readonly Route[] {
+/**
+ * Creates the routes of the documentation, which need no key. The first visit makes the pages, so that the start stays
+ * fast.
+ */
+export function createDocsRoutes(options: SiteOptions): readonly Route[] {
   const pageSecurity = securityLines(createPolicy(options.publicUrl));
-  const description = makeTaggedAnswer(options.description);
-  let opened: Promise<Site> | null = null;
+  const openSite = openOnce(() => makeSite(options));
+  let description: Answer | null = null;
 
-  function openSite(): Promise<Site> {
-    opened ??= makeSite(options).catch((error: unknown) => {
-      opened = null;
-      throw error;
-    });
-    return opened;
+  /** Makes the description at the first visit, because the service knows its address only when it listens. */
+  function describe(): Answer {
+    description ??= makeTaggedAnswer(options.describe(options.findOwnUrl()));
+    return description;
   }
 
-  function page(path: string, choose: (site: Site, call: Call) => Answer): Route {
+  function page(path: string, choose: (site: Site, call: Call) => Answer | Promise<Answer>): Route {
     return createPageRoute(path, 'reader', pageSecurity, async (call) => choose(await openSite(), call));
   }
-  const findPage = ({ pages, notFound }: Site, name = '') => pages.get(name) ?? notFound(1);
+  const findPage = ({ pages, notFound }: Site, path: string) =>
+    pages.get(path) ?? notFound(path.split('/').length);
 
   return [
-    createPageRoute('/openapi.json', 'reader', null, () => description),
+    createPageRoute('/openapi.json', 'reader', null, describe),
     page('/', ({ welcome }) => welcome),
-    page('/docs', (site) => findPage(site)),
+    page('/docs', (site) => findPage(site, '')),
     page('/docs/', () => makeEmptyAnswer(301, { location: '../docs' })),
-    page('/docs/{page}', (site, { params }) => findPage(site, params['page'] || 'none')),
-    page('/docs/*', ({ notFound }, { params }) => notFound((params['*'] ?? '').split('/').length)),
+    page('/docs/*', (site, { params }) => findPage(site, params['*'] || 'none')),
     page('/docs/assets/{file}', ({ assets, notFound }, { params, headers }) => {
       const asset = assets.find(params['file'] ?? '');
       return asset === undefined ? notFound(2) : sendAsset(asset, headers['accept-encoding'] ?? '');
     }),
+    page('/docs/client/{file}', async ({ notFound }, { params }) =>
+      params['file'] === clientPackageName ? sendPackage(await readClientPackage()) : notFound(2),
+    ),
   ];
 }
 
+/** Opens something at its first use, and opens it again after a failure. */
+function openOnce<T>(open: () => Promise<T>): () => Promise<T> {
+  let opened: Promise<T> | null = null;
+  return () => {
+    opened ??= open().catch((error: unknown) => {
+      opened = null;
+      throw error;
+    });
+    return opened;
+  };
+}
+
 /**
- * What a page may do: run our scripts, use our styles, call this service, also under the origin that clients see. Nothing
- * inline, nothing from elsewhere, no frame around it. Images from `data:` are the icons of the style sheets.
+ * The Content-Security-Policy of the pages. They may run our scripts, use our styles and call this service, also under
+ * its public origin. Inline code, other sources and frames are forbidden. The icons are `data:` images.
  */
 function createPolicy(publicUrl: string | null): string {
   const origins = publicUrl === null ? [] : [new URL(publicUrl).origin];
@@ -78,26 +75,7 @@ function createPolicy(publicUrl: string | null): string {
   ].join('; ');
 }
 
-async function makeSite({ publicUrl, findOwnUrl }: DocsOptions): Promise<Site> {
-  const assets = await readAssets();
-  const baseUrl = publicUrl ?? findOwnUrl();
-  const lines = toLines({ 'referrer-policy': 'no-referrer' });
-  const contents = guides.map(async (guide) => ({ ...guide, content: await renderGuide(guide, baseUrl) }));
-  const pages = [reference, ...(await Promise.all(contents))].map(
-    (page) => [page.name, makeTaggedAnswer(renderPage(page, assets), lines, htmlType)] as const,
-  );
-  return {
-    pages: new Map(pages),
-    welcome: makeTaggedAnswer(renderPage(welcomePage, assets), lines, htmlType),
-    notFound(depth) {
-      const root = Array(depth).fill('..').join('/');
-      return makeAnswer(404, renderPage(notFoundPage, assets, root), lines, htmlType);
-    },
-    assets,
-  };
-}
-
-/** The name of an asset changes with its content, so a browser never asks for it again. */
+/** Sends an asset that browsers may keep for ever, because its name changes with its content. */
 function sendAsset({ type, plain, gzipped }: Asset, acceptEncoding: string): Answer {
   const isGzipped = takesGzip(acceptEncoding);
   const body = isGzipped ? gzipped : plain;
@@ -108,4 +86,9 @@ function sendAsset({ type, plain, gzipped }: Asset, acceptEncoding: string): Ans
     ...(isGzipped && { 'content-encoding': 'gzip' }),
   });
   return { status: 200, lines, bodyLines, body, etag: null };
+}
+
+function sendPackage({ type, plain }: Asset): Answer {
+  const bodyLines = toLines({ 'content-type': type, 'content-length': String(plain.length) });
+  return { status: 200, lines: toLines({ 'cache-control': 'no-cache' }), bodyLines, body: plain, etag: null };
 }

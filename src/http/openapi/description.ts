@@ -7,21 +7,31 @@ import { describeSchemas } from './schemas.ts';
 
 const introduction = `A catalogue of the animals that a store offers, over HTTP and JSON.
 
-Send an API key with every request: \`Authorization: Bearer <API_KEY>\`. Every response has headers that say what is left
-of the key's limits; after a 429 wait as \`Retry-After\` says. Every failure has the same body, \`Error\`, with a \`code\`
-to act on. An \`int64\` has up to 19 digits, more than a JavaScript number keeps. What is marked \`x-stability: beta\`
-may change.`;
+Send an API key with every request: \`Authorization: Bearer <API_KEY>\`. The headers of every response show what is left
+of the key's limits. After a 429, wait as long as \`Retry-After\` says. Every failure has the same body, \`Error\`, with a
+\`code\` for programs. An \`int64\` has up to 19 digits, more than a JavaScript number can hold. Parts with
+\`x-stability: beta\` may change.`;
 
 const tags = [
   { name: 'pets', description: 'The animals of the catalogue.' },
-  { name: 'store', description: 'What the store has.' },
+  { name: 'store', description: 'What is in stock.' },
   { name: 'orders', description: 'Reservations and sales of animals.' },
   { name: 'events', description: 'Every change, in one order.' },
-  { name: 'categories', description: 'Names for the numbers that animals bear as `categoryId`.' },
+  { name: 'account', description: 'The account of the API key, and what is left of its limits.' },
+  { name: 'keys', description: 'The API keys of the account.' },
+  { name: 'webhooks', description: 'Events that the service sends to a partner when they happen.' },
+  { name: 'categories', description: 'Names for the numbers that animals have as `categoryId`.' },
 ];
 
-/** The text of `/openapi.json`: OpenAPI 3.1, from the operations alone. */
-export function describeApi(operations: readonly Operation[], publicUrl: string | null): string {
+/**
+ * The text of `/openapi.json`: OpenAPI 3.1, made only from the operations. `ownUrl` is the base address under which
+ * this machine reaches the service. Generators need a complete address even if there is no public one.
+ */
+export function describeApi(
+  operations: readonly Operation[],
+  publicUrl: string | null,
+  ownUrl: string,
+): string {
   const shared: SharedResponses = new Map();
   const paths: Record<string, Record<string, object>> = {};
   for (const operation of operations) {
@@ -38,7 +48,7 @@ export function describeApi(operations: readonly Operation[], publicUrl: string 
       contact: describeContact(publicUrl),
       license: { name: 'MIT', url: 'https://spdx.org/licenses/MIT.html' },
     },
-    servers: [{ url: publicUrl ?? '/v1', 'x-internal': false }],
+    servers: listServers(publicUrl, ownUrl),
     tags,
     security: [{ apiKey: [] }],
     paths,
@@ -54,7 +64,20 @@ export function describeApi(operations: readonly Operation[], publicUrl: string 
   });
 }
 
-/** Keys and help come from the operator; the page stands beside the base address, if that is known. */
+/** Generators take the first server. A relative address refers to the address of the document. */
+function listServers(publicUrl: string | null, ownUrl: string) {
+  if (publicUrl !== null) return [{ url: publicUrl, 'x-internal': false }];
+  return [
+    { url: ownUrl, description: 'The local address of this service.', 'x-internal': true },
+    {
+      url: '/v1',
+      description: 'Where this description was loaded from: local, staging or production.',
+      'x-internal': false,
+    },
+  ];
+}
+
+/** Keys and help come from the operator. The page is next to the base address, if that is known. */
 function describeContact(publicUrl: string | null) {
   const name = 'The operator of this store';
   return publicUrl === null ? { name } : { name, url: new URL('docs', publicUrl).href };

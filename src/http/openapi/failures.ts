@@ -4,22 +4,25 @@ import type { Operation } from '../operation.ts';
 import { errorStatus } from '../response/errors.ts';
 import { type HeaderName, referToHeaders } from './headers.ts';
 
-/** When each failing status is answered, and its headers besides those of every failure. */
+/** When each failing status is returned, and the headers it has besides those of every failure. */
 const failures: Readonly<Record<number, { when: string; headers?: readonly HeaderName[] }>> = {
   400: { when: 'A field, a parameter or the request itself breaks a rule; the message names it.' },
   401: { when: 'Missing or invalid API key.', headers: ['WWW-Authenticate'] },
-  403: { when: 'The API key lacks the scope of this operation.', headers: ['WWW-Authenticate'] },
+  403: {
+    when: 'The API key lacks the scope of this operation, or its account is suspended.',
+    headers: ['WWW-Authenticate'],
+  },
   404: { when: 'Nothing has that identifier.' },
   405: { when: 'The address does not allow this method.', headers: ['Allow'] },
   408: { when: 'The request did not arrive in time.' },
   409: {
-    when: 'What the request asks for contradicts the present state, or the first request with its `Idempotency-Key` is still running.',
+    when: 'The request conflicts with the current state, or the first request with its `Idempotency-Key` is still running.',
   },
-  410: { when: 'The operation has been removed, or what is asked for is no longer kept.' },
-  412: { when: 'The animal is not as `If-Match` says.' },
-  413: { when: 'The body, or what its chunks carry, is too large.' },
+  410: { when: 'The operation has been removed, or the requested data is no longer kept.' },
+  412: { when: 'The animal has none of the `ETag`s in `If-Match`.' },
+  413: { when: 'The body or its chunk extensions are too large.' },
   415: { when: 'The body is not JSON in UTF-8.' },
-  422: { when: 'This `Idempotency-Key` was sent before with another body, or to another operation.' },
+  422: { when: 'This `Idempotency-Key` was used before with another body or another operation.' },
   429: { when: 'Rate limit exceeded, or the API key is temporarily banned.', headers: ['Retry-After'] },
   431: { when: 'The head of the request is too large.' },
   500: { when: 'The service failed.' },
@@ -32,6 +35,7 @@ const exampleMessages: Record<ErrorCode, string> = {
   api_key_expired: 'Authorization: this API key has expired',
   api_key_revoked: 'Authorization: this API key has been revoked',
   scope_missing: 'this API key lacks the scope pets:write',
+  account_suspended: 'this account is suspended; ask the operator of the store',
   rate_limit_exceeded: 'rate limit exceeded; retry after 42 s',
   key_banned:
     'this API key is temporarily banned because it kept sending requests after a 429; retry after 60 s',
@@ -43,10 +47,12 @@ const exampleMessages: Record<ErrorCode, string> = {
   pet_in_order: 'status: an order owns this animal, and only the order changes its status',
   order_closed: 'this order is cancelled already',
   order_expired: 'this order expired at 2026-11-24T12:15:00.000Z',
-  limit_reached: 'this account has 25 open holds, which is all that it may have',
+  limit_reached: 'this account has 25 open holds, the most that it may have',
+  position_lost:
+    'after: the events after the position of this webhook are no longer kept; set after to a later event, or to now',
   events_expired:
-    'after: events behind this one are no longer kept; read the store anew, and go on from after=now',
-  precondition_failed: 'If-Match: the animal has changed since; get it again',
+    'after: the events after this one are no longer kept; read the store again and continue from after=now',
+  precondition_failed: 'If-Match: the animal has changed; get it again',
   not_found: 'petId: there is no animal with this identifier',
   gone: 'this operation was removed on 2030-12-05; use GET /pets',
   method_not_allowed: 'PUT is not allowed here; allowed: GET, HEAD, POST',
@@ -58,7 +64,7 @@ const exampleMessages: Record<ErrorCode, string> = {
   unavailable: 'the store cannot do this at the moment; try again',
 };
 
-/** The codes that every operation may answer with. */
+/** The codes that every operation can return. */
 const commonCodes: readonly ErrorCode[] = [
   'invalid_body',
   'invalid_parameter',
@@ -67,6 +73,7 @@ const commonCodes: readonly ErrorCode[] = [
   'api_key_expired',
   'api_key_revoked',
   'scope_missing',
+  'account_suspended',
   'method_not_allowed',
   'request_timeout',
   'payload_too_large',
@@ -77,12 +84,13 @@ const commonCodes: readonly ErrorCode[] = [
   'unavailable',
 ];
 
-/** Statuses of requests that have not come to their operation: nothing of the operation is on their answers. */
+/** Statuses of requests that fail before their operation is known. Their answers have no headers of the operation. */
 const beforeOperation = new Set([405, 408, 431]);
 
-/** The codes of an operation by their statuses, in the order of the statuses. */
+/** The codes of an operation by status, sorted by status. */
 export function listFailures(operation: Operation): Map<number, ErrorCode[]> {
-  const codes: ErrorCode[] = [...commonCodes, ...(operation.failures ?? [])];
+  const common = commonCodes.filter((code) => code !== 'scope_missing' || operation.scope !== null);
+  const codes: ErrorCode[] = [...new Set([...common, ...(operation.failures ?? [])])];
   if (operation.body !== undefined) codes.push('unsupported_media_type');
   if (operation.isIdempotent) codes.push('idempotency_key_reused', 'idempotency_key_in_use');
   if (operation.deprecation !== undefined) codes.push('gone');
@@ -90,7 +98,7 @@ export function listFailures(operation: Operation): Map<number, ErrorCode[]> {
   return new Map(statuses.map((status) => [status, codes.filter((code) => errorStatus[code] === status)]));
 }
 
-/** The response of a failing status, in the Error body, with an example of each of its codes. */
+/** The response of a failing status: the Error body, with an example for each of its codes. */
 export function describeFailure(
   status: number,
   codes: readonly ErrorCode[],
@@ -115,7 +123,7 @@ function exampleBody(code: ErrorCode) {
   return { code, message: exampleMessages[code], status: errorStatus[code] };
 }
 
-/** The name of a status among the shared responses: `TooManyRequests`. */
+/** The name of a status in the shared responses: `TooManyRequests`. */
 export function nameFailure(status: number): string {
   return (STATUS_CODES[status] ?? '').replaceAll(/[^A-Za-z]/g, '');
 }

@@ -1,4 +1,4 @@
-/** A header as OpenAPI describes it; `required` if every response that names it has it. */
+/** A header as OpenAPI describes it. `required` means that every response that lists it has it. */
 interface Header {
   readonly description: string;
   readonly required?: true;
@@ -18,16 +18,12 @@ function sometimes(description: string, example: string): Header {
   return { description, schema: text, example };
 }
 
-/** Every header of ours that a response may have, besides those of HTTP's own framing. */
+/** All response headers of this service, without those of HTTP's framing. */
 export const responseHeaders = {
-  'X-Request-Id': always(
-    "This request's id, which the line of this request in the log has too.",
-    text,
-    'req_4f1c_7',
-  ),
-  'X-Content-Type-Options': always('The content type is to be believed.', text, 'nosniff'),
-  'X-Frame-Options': always('The response is shown in no frame.', text, 'DENY'),
-  'Content-Security-Policy': always('The same, as newer browsers have it.', text, "frame-ancestors 'none'"),
+  'X-Request-Id': always('The id of this request, which is also in its log line.', text, 'req_4f1c_7'),
+  'X-Content-Type-Options': always('Browsers must not guess another content type.', text, 'nosniff'),
+  'X-Frame-Options': always('Browsers must not show the response in a frame.', text, 'DENY'),
+  'Content-Security-Policy': always('The same for newer browsers.', text, "frame-ancestors 'none'"),
   'X-RateLimit-Limit': always('The limit that applies to the caller.', count, 300),
   'X-RateLimit-Remaining': always('Requests left in the current window.', count, 299),
   'X-RateLimit-Reset': always('Unix timestamp at which the limit resets.', count, 1_798_891_260),
@@ -43,20 +39,20 @@ export const responseHeaders = {
   ),
   'Cache-Control': always('How long the response may be kept.', text, 'private, no-cache'),
   'Retry-After': always('Whole seconds to wait before the next attempt.', { ...count, minimum: 1 }, 42),
-  'WWW-Authenticate': always('What to authenticate with, and why it failed.', text, 'Bearer'),
-  Allow: always('The methods that the address allows.', text, 'GET, HEAD, POST'),
+  'WWW-Authenticate': always('How to authenticate, and why authentication failed.', text, 'Bearer'),
+  Allow: always('The methods that this address allows.', text, 'GET, HEAD, POST'),
   ETag: always(
     'Validator of the body, for `If-None-Match` and `If-Match`.',
     text,
     '"Xq3o0cYhPz2mYy1mJx4yTA"',
   ),
-  Location: always('The address of what was added.', text, '/v1/pets/42'),
+  Location: always('The address of the new resource.', text, '/v1/pets/42'),
   Link: sometimes(
-    '`rel="next"`: the page that follows; absent on the last.',
+    '`rel="next"`: the next page; absent on the last one.',
     '</v1/pets?limit=20&cursor=AwAAAAAAAAAqk0hUPrn5kq0tSQ>; rel="next"',
   ),
   NextLink: always(
-    '`rel="next"`: the page that follows, whether or not there is anything on it yet.',
+    '`rel="next"`: the next page, which may still be empty.',
     text,
     '</v1/events?after=evt_0000000001G5cPz8&limit=20>; rel="next"',
   ),
@@ -70,17 +66,17 @@ export const responseHeaders = {
     '</docs/errors#invalid_body>; rel="help"',
   ),
   'Idempotent-Replayed': sometimes(
-    '`true` if an earlier request with this `Idempotency-Key` gave this response first.',
+    '`true` if this is the stored response to an earlier request with this `Idempotency-Key`.',
     'true',
   ),
-  Deprecation: sometimes('Since when the operation is deprecated (RFC 9745).', '@1764892800'),
-  Vary: sometimes('`Origin` if the service lets the pages of some origins call it.', 'Origin'),
+  Deprecation: sometimes('When the operation became deprecated (RFC 9745).', '@1764892800'),
+  Vary: sometimes('`Origin` if the service allows calls from pages of other origins.', 'Origin'),
   'Access-Control-Allow-Origin': sometimes(
     'The `Origin` of the request, if its pages may read the response.',
     'https://app.example.com',
   ),
   'Access-Control-Expose-Headers': sometimes(
-    'Which headers these pages may read: all of ours.',
+    'The headers that these pages may read.',
     'ETag, Link, Retry-After, X-Request-Id',
   ),
   Sunset: sometimes('When the operation is removed (RFC 8594).', 'Thu, 05 Dec 2030 00:00:00 GMT'),
@@ -88,7 +84,7 @@ export const responseHeaders = {
 
 export type HeaderName = keyof typeof responseHeaders;
 
-/** What every response may have, whatever its status. */
+/** The headers that a response of any status may have. */
 const universalHeaders = [
   'X-Request-Id',
   'X-Content-Type-Options',
@@ -104,7 +100,7 @@ const universalHeaders = [
   'Access-Control-Expose-Headers',
 ] as const satisfies readonly HeaderName[];
 
-/** The headers of one response, those of every response first. */
+/** The headers of one response: those of every response, then its own. */
 export function referToHeaders(names: readonly HeaderName[]) {
   const all: readonly HeaderName[] = [...universalHeaders, ...names];
   return Object.fromEntries(

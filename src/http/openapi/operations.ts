@@ -8,10 +8,10 @@ import { shareSchemas } from './schemas.ts';
 
 const announcements: readonly HeaderName[] = ['Deprecation', 'Sunset', 'SuccessorLink'];
 
-/** The failures that several operations answer alike, by their names. */
+/** Failure responses that several operations share, by name. */
 export type SharedResponses = Map<string, object>;
 
-/** An operation as OpenAPI describes it. Failures that others share go into `shared`. */
+/** Describes an operation for OpenAPI. Adds failures that others may share to `shared`. */
 export function describeOperation(operation: Operation, shared: SharedResponses): object {
   const { id, tag, summary, description, scope, stability, deprecation, params, query } = operation;
   const removal = deprecation && new Date(deprecation.removedAtMs).toISOString().slice(0, 10);
@@ -33,8 +33,13 @@ export function describeOperation(operation: Operation, shared: SharedResponses)
   };
 }
 
-function listRequestHeaders({ method, isIdempotent, isConditional }: Operation): RequestHeader[] {
-  if (method === 'GET') return ['If-None-Match', 'Prefer'];
+function listRequestHeaders({
+  method,
+  isIdempotent,
+  isConditional,
+  isNeverStored,
+}: Operation): RequestHeader[] {
+  if (method === 'GET' && !isNeverStored) return ['If-None-Match', 'Prefer'];
   return [
     ...(isConditional ? (['If-Match'] as const) : []),
     ...(isIdempotent ? (['Idempotency-Key'] as const) : []),
@@ -42,16 +47,22 @@ function listRequestHeaders({ method, isIdempotent, isConditional }: Operation):
   ];
 }
 
-function describeBody({ body, bodyTypes = jsonTypes.plain, bodyExamples }: Operation): object {
+function describeBody({
+  body,
+  bodyTypes = jsonTypes.plain,
+  bodyExamples,
+  isBodyOptional,
+}: Operation): object {
   const media = { schema: shareSchemas(body), examples: bodyExamples };
-  return { required: true, content: Object.fromEntries(bodyTypes.map((type) => [type, media])) };
+  return { required: !isBodyOptional, content: Object.fromEntries(bodyTypes.map((type) => [type, media])) };
 }
 
 function describeResponses(operation: Operation, shared: SharedResponses): object {
   const responses: [status: number, response: object][] = [];
   for (const [status, answer] of Object.entries(operation.answers))
     responses.push([Number(status), describeAnswer(operation, answer)]);
-  if (operation.method === 'GET') responses.push([304, describeUnchanged(operation)]);
+  if (operation.method === 'GET' && !operation.isNeverStored)
+    responses.push([304, describeUnchanged(operation)]);
   for (const [status, codes] of listFailures(operation)) {
     const own = operation.deprecation === undefined ? [] : announcements;
     responses.push([status, share(nameFailure(status), describeFailure(status, codes, own), shared)]);
@@ -71,21 +82,31 @@ function describeAnswer(operation: Operation, answer: AnswerDefinition): object 
 function describeUnchanged(operation: Operation): object {
   const [answer] = Object.values(operation.answers);
   return {
-    description: 'Nothing has changed since the `ETag` that `If-None-Match` names.',
+    description: 'The answer still has an `ETag` that `If-None-Match` names.',
     headers: referToHeaders(answer === undefined ? [] : listAnswerHeaders(operation, answer)),
   };
 }
 
 function listAnswerHeaders(
-  { method, isIdempotent, deprecation }: Operation,
+  { method, isIdempotent, isNeverStored, deprecation }: Operation,
   { headers = [] }: AnswerDefinition,
 ): HeaderName[] {
-  const validators: HeaderName[] = method === 'GET' ? ['Cache-Control', 'ETag'] : [];
+  const validators: HeaderName[] = method === 'GET' && !isNeverStored ? ['Cache-Control', 'ETag'] : [];
+  const keeping: HeaderName[] = isNeverStored ? ['Cache-Control'] : [];
   const replay: HeaderName[] = isIdempotent ? ['Idempotent-Replayed'] : [];
-  return [...validators, ...headers, ...replay, ...(deprecation === undefined ? [] : announcements)];
+  return [
+    ...validators,
+    ...keeping,
+    ...headers,
+    ...replay,
+    ...(deprecation === undefined ? [] : announcements),
+  ];
 }
 
-/** A reference to the response of that name, if it is the same; the first of a name is the shared one. */
+/**
+ * Returns a reference to the shared response of that name if both are the same. The first response of a name becomes
+ * the shared one.
+ */
 function share(name: string, response: object, shared: SharedResponses): object {
   const known = shared.get(name);
   if (known !== undefined && stringifyExactJson(known) !== stringifyExactJson(response)) return response;

@@ -1,4 +1,14 @@
 import Type, { type TSchema } from 'typebox';
+import { AccountSchema, PlanNameSchema, WindowSchema } from '../../accounts/account-schema.ts';
+import {
+  CallingKeySchema,
+  IssuedKeySchema,
+  KeyRotationSchema,
+  KeySchema,
+  KeyStateSchema,
+  NewKeySchema,
+  ScopeSchema,
+} from '../../accounts/key.ts';
 import { CategorySchema, NewCategorySchema } from '../../categories/category.ts';
 import { errorCodes } from '../../errors.ts';
 import {
@@ -12,6 +22,14 @@ import { stringifyExactJson } from '../../exact-json.ts';
 import { int64Max, int64Min } from '../../int64.ts';
 import { NewOrderSchema, OrderSchema, OrderStatusSchema } from '../../orders/order.ts';
 import { NewPetSchema, PetPatchSchema, PetSchema, PetStatusSchema } from '../../pets/pet.ts';
+import {
+  EventTypeSchema,
+  LastAttemptSchema,
+  NewWebhookSchema,
+  WebhookPatchSchema,
+  WebhookSchema,
+  WebhookWithSecretSchema,
+} from '../../webhooks/webhook.ts';
 
 /** Interface section 2, Error. */
 const ErrorSchema = Type.Object({
@@ -33,28 +51,44 @@ const ErrorSchema = Type.Object({
   }),
 });
 
-/** The schemas that have a name in the description, the larger before those that they contain. */
+/** The schemas with a name in the description. A schema comes before the schemas that it contains. */
 const shared: readonly (readonly [name: string, schema: TSchema, description: string])[] = [
   ['Pet', PetSchema, 'An animal.'],
-  ['NewPet', NewPetSchema, 'An animal to be added.'],
-  ['PetPatch', PetPatchSchema, 'A change of an animal: what it leaves out stays as it is.'],
+  ['NewPet', NewPetSchema, 'A new animal.'],
+  ['PetPatch', PetPatchSchema, 'A change of an animal. Absent fields stay as they are.'],
   ['PetStatus', PetStatusSchema, 'Availability of an animal.'],
-  ['Order', OrderSchema, 'An order: the reservation of an animal, and what became of it.'],
-  ['NewOrder', NewOrderSchema, 'An order to be placed.'],
-  ['OrderStatus', OrderStatusSchema, 'What has become of an order.'],
-  ['Category', CategorySchema, 'A name for a number that animals may bear as `categoryId`.'],
+  ['Order', OrderSchema, 'A reservation of an animal and its outcome.'],
+  ['NewOrder', NewOrderSchema, 'A new order.'],
+  ['OrderStatus', OrderStatusSchema, 'The status of an order.'],
+  ['Category', CategorySchema, 'A name for a number that animals have as `categoryId`.'],
   ['NewCategory', NewCategorySchema, 'The name of a category.'],
   ['PetEvent', PetEventSchema, 'What happened to an animal.'],
   ['CategoryEvent', CategoryEventSchema, 'What happened to a category.'],
   ['OrderEvent', OrderEventSchema, 'What happened to an order.'],
-  ['PetPrevious', PetPreviousSchema, 'The former values of what has changed.'],
-  ['CategoryPrevious', CategoryPreviousSchema, 'The former values of what has changed.'],
+  ['PetPrevious', PetPreviousSchema, 'The previous values of the changed fields.'],
+  ['CategoryPrevious', CategoryPreviousSchema, 'The previous values of the changed fields.'],
+  ['Account', AccountSchema, 'The account of an API key, at one moment.'],
+  ['LimitWindow', WindowSchema, 'What is left of a window of the limits.'],
+  ['CallingKey', CallingKeySchema, 'The calling API key.'],
+  ['ApiKey', KeySchema, 'An API key of the account.'],
+  ['IssuedApiKey', IssuedKeySchema, 'A new API key with its text.'],
+  ['NewApiKey', NewKeySchema, 'The properties of a new API key.'],
+  ['ApiKeyRotation', KeyRotationSchema, 'How to rotate an API key.'],
+  ['ApiKeyState', KeyStateSchema, 'The state of an API key.'],
+  ['Scope', ScopeSchema, 'What an API key may do.'],
+  ['PlanName', PlanNameSchema, 'The plan of an account.'],
+  ['WebhookWithSecret', WebhookWithSecretSchema, 'A webhook with its new secret.'],
+  ['Webhook', WebhookSchema, 'A URL that the service sends events to.'],
+  ['NewWebhook', NewWebhookSchema, 'A new webhook.'],
+  ['WebhookPatch', WebhookPatchSchema, 'A change of a webhook. Absent fields stay as they are.'],
+  ['LastAttempt', LastAttemptSchema, 'The result of an attempt to send an event.'],
+  ['EventType', EventTypeSchema, 'The type of an event.'],
   ['Error', ErrorSchema, 'What went wrong.'],
 ];
 
 const names = new Map(shared.map(([name, schema]) => [toSignature(schema), name]));
 
-/** The shared schemas by their names. */
+/** The shared schemas by name. */
 export function describeSchemas() {
   return Object.fromEntries(
     shared.map(([name, schema, description]) => [name, { ...describeMembers(schema), description }]),
@@ -62,8 +96,8 @@ export function describeSchemas() {
 }
 
 /**
- * A schema in which every shared one, whatever its own description, is a reference, and every int64 has its bounds to the
- * digit.
+ * Replaces every shared schema in a schema by a reference, whatever its description, and gives every int64 its exact
+ * bounds.
  */
 export function shareSchemas(node: unknown): unknown {
   if (typeof node !== 'object' || node === null) return node;
@@ -75,7 +109,10 @@ export function shareSchemas(node: unknown): unknown {
 function describeMembers(node: object): object {
   if (Array.isArray(node)) return node.map(shareSchemas);
   const members = Object.fromEntries(
-    Object.entries(node).map(([key, member]) => [key, shareSchemas(member)]),
+    Object.entries(node)
+      // `rule` is text for error messages.
+      .filter(([key, member]) => key !== 'rule' || typeof member !== 'string')
+      .map(([key, member]) => [key, shareSchemas(member)]),
   );
   if ('format' in node && node.format === 'int64' && !('minimum' in node))
     return { ...members, minimum: int64Min, maximum: int64Max };

@@ -1,6 +1,6 @@
 /**
- * Whether an `Accept-Encoding` takes gzip (RFC 9110, section 12.5.3): by its name, in either case, or else by `*`, and
- * with a weight above 0. Where the header cannot be read it does not: what is not encoded is always right.
+ * Whether an `Accept-Encoding` accepts gzip (RFC 9110, section 12.5.3). It does if it has `gzip`, in any case, or else
+ * `*` with a weight above 0. An unreadable header does not, because an unencoded answer is always right.
  */
 export function takesGzip(acceptEncoding: string): boolean {
   const weights = new Map(acceptEncoding.toLowerCase().split(',').map(readWeight));

@@ -2,33 +2,38 @@ import type { Caller } from '../../accounts/account.ts';
 import type { KeyLookup, LookedUp } from '../../accounts/key-lookup.ts';
 import { AppError, type ErrorCode } from '../../errors.ts';
 import type { Limiter } from '../../limits/limiter.ts';
-import type { Decision, LimitHeaders } from '../../limits/rules/decision.ts';
+import type { Decision, LimitHeaders, Usage } from '../../limits/rules/decision.ts';
 import { after, type Soon } from '../../soon.ts';
 import type { Exchange } from '../exchange.ts';
 import { toAppError } from '../response/errors.ts';
+import type { SignedIn } from '../route.ts';
 import { authenticate, keyError, type Refusal } from './authentication.ts';
 import type { ClientAddress } from './client-address.ts';
 
-/** What key and limit say of a request. */
+/** The result of authenticating and counting a request. */
 export interface Admission {
   readonly caller: Caller | null;
   /** Null if the request is not counted. */
   readonly limit: LimitHeaders | null;
-  /** Null if the request may go on. */
+  /** What the caller's account has used. Null unless a request with a valid key was counted. */
+  readonly usage: Usage | null;
+  /** Why the request is refused, or null. */
   readonly refusal: AppError | null;
+  /** The signed-in operator, for a request of the console. */
+  readonly signedIn?: SignedIn;
 }
 
-/** What every request passes first. Answers within the call if it can. */
+/** The first step of every request. It is synchronous if possible. */
 export interface Gate {
-  /** Authenticates a request and counts it, in this order (contract section 6). */
+  /** Authenticates a request, then counts it (contract section 6). */
   admit(exchange: Exchange): Soon<Admission>;
-  /** How the address of a request stands, with nothing counted: for a preflight. */
+  /** The limit headers of the request's address. Counts nothing: for a preflight. */
   peek(exchange: Exchange): Soon<LimitHeaders | null>;
 }
 
-/** Asks nobody for a key and counts nothing: for the operator's port. */
+/** Requires no key and counts nothing: for the operator's port. */
 export const openGate: Gate = {
-  admit: () => ({ caller: null, limit: null, refusal: null }),
+  admit: () => ({ caller: null, limit: null, usage: null, refusal: null }),
   peek: () => null,
 };
 
@@ -44,11 +49,11 @@ export function createGate(keyLookup: KeyLookup, limiter: Limiter, addressOf: Cl
     return after(taken, (decision) => admit(null, decision, refusal));
   }
 
-  /** A key that cannot be read is nobody's fault: nothing is counted. */
+  /** A key that the store cannot look up is not the client's fault, so nothing is counted. */
   function refuseUncounted(exchange: Exchange, error: unknown): Soon<Admission> {
     const peeked = limiter.peekAddress(addressOf(exchange.request));
     const refusal = toAppError(error);
-    return after(peeked, ({ headers }) => ({ caller: null, limit: headers, refusal }));
+    return after(peeked, ({ headers }) => ({ caller: null, limit: headers, usage: null, refusal }));
   }
 
   function admitOne(exchange: Exchange): Soon<Admission> {
@@ -75,11 +80,12 @@ export function createGate(keyLookup: KeyLookup, limiter: Limiter, addressOf: Cl
 }
 
 function admit(caller: Caller | null, decision: Decision, refusal: AppError | null): Admission {
-  const { code, retryAfterSeconds, headers } = decision;
-  return { caller, limit: headers, refusal: code === null ? refusal : limitError(code, retryAfterSeconds) };
+  const { code, retryAfterSeconds, headers, usage } = decision;
+  const limited = code === null ? refusal : limitError(code, retryAfterSeconds);
+  return { caller, limit: headers, usage, refusal: limited };
 }
 
-/** The 429 of a limit or a ban. */
+/** The 429 error of a limit or a ban. */
 export function limitError(code: ErrorCode, retryAfterSeconds: number): AppError {
   const reason =
     code === 'key_banned'

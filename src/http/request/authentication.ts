@@ -3,15 +3,18 @@ import type { KeyRefusal } from '../../accounts/key-verifier.ts';
 import { AppError } from '../../errors.ts';
 import type { Soon } from '../../soon.ts';
 
-/** Why a request is nobody's. */
+/** Why a request has no caller. */
 export type Refusal = KeyRefusal | 'api_key_missing';
 
 const usualScheme = 'Bearer ';
 const missing = { refusal: 'api_key_missing' } as const;
-/** The token after the scheme. Only spaces separate the two (RFC 9110, section 11.4): a tab is part of the token. */
+/**
+ * Matches the token after the scheme. Only spaces separate the two (RFC 9110, section 11.4), so a tab is part of the
+ * token.
+ */
 const bearer = /^bearer(?: +|(?=\t))(.+)$/i;
 
-/** Who sends a request, which came from `address`. Only the `Authorization` header counts (contract section 5). */
+/** Finds the caller of a request from `address`. Reads only the `Authorization` header (contract section 5). */
 export function authenticate(
   keyLookup: KeyLookup,
   authorization: string | undefined,
@@ -22,7 +25,7 @@ export function authenticate(
   return token === undefined ? missing : keyLookup.verify(token, address);
 }
 
-/** Nearly every client writes the usual form, which costs less to read than the expression. */
+/** Reads the usual form without the regular expression, which is slower. */
 function readToken(authorization: string): string | undefined {
   const isUsual =
     authorization.startsWith(usualScheme) && authorization.charCodeAt(usualScheme.length) > 0x20;
@@ -36,7 +39,7 @@ const messages: Record<Refusal, string> = {
   api_key_revoked: 'Authorization: this API key has been revoked',
 };
 
-/** The 401 of a refusal. */
+/** The 401 error of a refusal. */
 export function keyError(refusal: Refusal): AppError {
   return new AppError(refusal, messages[refusal]);
 }

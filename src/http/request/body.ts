@@ -4,14 +4,14 @@ import process from 'node:process';
 import { AppError } from '../../errors.ts';
 import { parseExactJson } from '../../exact-json.ts';
 
-/** The most that a request body may hold (contract section 2). */
+/** The most bytes in a request body (contract section 2). */
 export const bodyBytesMax = 64 * 1024;
 
 const tooLarge = new AppError('payload_too_large', `the body is larger than ${bodyBytesMax} bytes`);
 
 /**
- * Reads the body of a request to its end; calls `done` or `fail`, once. A small body usually comes in one packet with
- * its head, and then waits to be read by the next tick: taking it in one read costs a tenth of what stream events do.
+ * Reads the whole body of a request. Calls `done` or `fail` once. A small body usually arrives in one packet with its
+ * head and can be read in the next tick. Reading it directly costs a tenth of what stream events cost.
  */
 export function readBody(
   request: IncomingMessage,
@@ -26,7 +26,7 @@ export function readBody(
   process.nextTick(() => {
     if (length > 0 && request.readableLength === length) {
       const bytes = request.read() as Buffer;
-      // Node lets go of a request once its stream has ended.
+      // Node releases a request once its stream has ended.
       request.resume();
       done(bytes);
     } else readChunks(request, done, fail);
@@ -55,7 +55,7 @@ function readChunks(
     done(Buffer.concat(chunks));
   }
   function breakOff(): void {
-    stop(new AppError('invalid_body', 'the body ended before its end'));
+    stop(new AppError('invalid_body', 'the body is incomplete'));
   }
   function stop(failure: AppError | null): void {
     request.off('data', take).off('end', end).off('error', breakOff);
@@ -64,7 +64,6 @@ function readChunks(
   request.on('data', take).on('end', end).on('error', breakOff);
 }
 
-/** The media types of bodies. */
 export const jsonTypes = {
   plain: ['application/json'],
   mergePatch: ['application/merge-patch+json', 'application/json'],
@@ -74,22 +73,29 @@ const withoutParameters = /^([^ \t;]*)[ \t]*(?:;|$)/;
 const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i;
 const utf8 = /^(?:utf-8|utf8|us-ascii)$/i;
 
-/** Throws `unsupported_media_type` unless the body has one of the types, in UTF-8, uncompressed. No type is right for no body. */
+/**
+ * Throws `unsupported_media_type` unless the body has one of the types, in UTF-8 and uncompressed. A request without a
+ * body needs no type.
+ */
 export function checkJsonType(headers: IncomingHttpHeaders, types: readonly string[]): void {
   const type = headers['content-type'];
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
     throw new AppError('unsupported_media_type', 'Content-Encoding: the body must not be compressed');
   if (type !== undefined && types.includes(type)) return;
-  const hasBody = Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined;
-  if (type === undefined && !hasBody) return;
+  if (type === undefined && !hasBody(headers)) return;
   if (type === undefined || !types.includes(withoutParameters.exec(type)?.[1]?.toLowerCase() ?? ''))
     throw new AppError('unsupported_media_type', `Content-Type: the body must be ${types.join(' or ')}`);
   if (!utf8.test(charset.exec(type)?.[1] ?? 'utf-8'))
     throw new AppError('unsupported_media_type', 'Content-Type: the charset must be utf-8');
 }
 
-/** Parses a body of JSON; integers come out as exact bigints. Throws `invalid_body`. */
+/** Whether the headers of a request announce a body. */
+export function hasBody(headers: IncomingHttpHeaders): boolean {
+  return Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined;
+}
+
+/** Parses a JSON body. Integers become bigints. Throws `invalid_body`. */
 export function parseJsonBody(bytes: Buffer): unknown {
   if (bytes.length === 0) throw new AppError('invalid_body', 'the body is missing: it must be a JSON object');
   if (!isUtf8(bytes)) throw new AppError('invalid_body', 'the body is not valid UTF-8');

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIPv6 } from 'node:net';
-import type { TrustProxy } from '../../config.ts';
+import type { TrustProxy } from '../../setting-values.ts';
 
-/** Finds the address that a request came from. */
+/** Finds the client address of a request. */
 export type ClientAddress = (request: IncomingMessage) => string;
 
 /**
- * The address of the peer or, behind proxies, the last one in `X-Forwarded-For` that no trusted proxy has
+ * Uses the address of the peer. Behind proxies, uses the last address in `X-Forwarded-For` that is not a trusted proxy
  * (contract section 6, TRUST_PROXY).
  */
 export function createClientAddress(trust: TrustProxy): ClientAddress {

@@ -7,8 +7,8 @@ import { hashIdempotencyKey, type Idempotency } from '../../idempotency/first-an
 const keyText = /^[!-~]{1,255}$/;
 
 /**
- * The `Idempotency-Key` of a request, which stands for one operation and the exact bytes of its body; null without one.
- * Throws `invalid_parameter`.
+ * Reads the `Idempotency-Key` of a request together with its operation and the hash of its body. Null without the
+ * header. Throws `invalid_parameter`.
  */
 export function readIdempotency(
   headers: IncomingHttpHeaders,

@@ -1,7 +1,7 @@
 const schemeAndHost = /^https?:\/\/[^/?#]*/i;
 
 /**
- * The path of a request's target as the router reads it: without scheme, host and query, percent-decoded but for
+ * The path of a request's target as the router reads it: without scheme, host and query, and percent-decoded except for
  * reserved characters. Null if it cannot be decoded.
  */
 export function readPath(target: string): string | null {

@@ -14,8 +14,9 @@ export type QueryReader = (text: string, isStrict: boolean) => unknown;
 const none = {};
 
 /**
- * Compiles the query parameters that a schema names. Each may be given once. A value is never coerced, but for a plain
- * decimal to the integer that it writes, which of an int64 is a bigint, and of a list with commas one each. Other parameters are ignored, unless the client asks for strict handling.
+ * Compiles a reader for the query parameters in a schema. Each parameter may be given once. An integer must be a plain
+ * decimal, and an int64 becomes a bigint. A list has commas between its values. No other value is converted. Unknown
+ * parameters are ignored, unless the client asks for strict handling.
  */
 export function compileQuery(schema: TObject): QueryReader {
   const names = Object.keys(schema.properties);
@@ -54,7 +55,7 @@ function compileParameter(schema: TSchema): ParameterRules {
   const { type, format } = schema as { readonly type?: unknown; readonly format?: unknown };
   const rule = describeRule(schema);
   if (format === 'int64')
-    return { read: parseCanonicalInt64, accepts: isInt64, rule: `${rule}, without zeros before it` };
+    return { read: parseCanonicalInt64, accepts: isInt64, rule: `${rule}, without leading zeros` };
   if ('items' in schema) return compileList(schema, rule);
   const check = Compile(schema);
   return {
@@ -64,7 +65,7 @@ function compileParameter(schema: TSchema): ParameterRules {
   };
 }
 
-/** A list of int64; what is none stays null, which is refused. */
+/** A list of int64. An invalid one becomes null, which is refused. */
 function compileList(schema: TSchema, rule: string): ParameterRules {
   const { minItems, maxItems } = schema as unknown as {
     readonly minItems: number;

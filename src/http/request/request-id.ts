@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** Ids that differ within a process and, by their random start, between processes. */
+/** Creates ids that are unique in a process. Their random start makes them unique across processes. */
 export function createRequestIds(): () => string {
   const start = `req_${randomBytes(6).toString('hex')}_`;
   let count = 0;

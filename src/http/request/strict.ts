@@ -12,7 +12,7 @@ export function isStrict(prefer: string | readonly string[] | undefined): boolea
   return handling !== undefined && /^handling\s*=\s*(?:strict|"strict")$/i.test(handling);
 }
 
-/** How much of an unknown name a message shows. */
+/** The most characters of an unknown name in a message. */
 const nameLengthMax = 100;
 
 const kinds = {
@@ -20,7 +20,7 @@ const kinds = {
   invalid_body: 'a field of this body',
 } as const;
 
-/** Throws for the first name that is not among the known ones (contract section 2); a value that is no object has none. */
+/** Throws for the first unknown field of an object (contract section 2). Ignores values that are not objects. */
 export function refuseUnknown(code: keyof typeof kinds, value: unknown, known: readonly string[]): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
   const unknown = Object.keys(value).find((name) => !known.includes(name));

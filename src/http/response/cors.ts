@@ -3,15 +3,15 @@ import type { Answer } from './answer.ts';
 import { makeEmptyAnswer } from './answer.ts';
 import { toLines } from './header-lines.ts';
 
-/** Lets the pages of listed origins call from a browser (contract section 8, CORS_ORIGINS). */
+/** Allows pages of listed origins to call from a browser (contract section 8, CORS_ORIGINS). */
 export interface Cors {
-  /** The lines that an answer to a request has; empty if no origin is listed. */
+  /** The header lines of an answer to a request. Empty if no origin is listed. */
   linesFor(request: IncomingMessage): string;
-  /** The answer to a preflight of a listed origin; null for every other request. */
+  /** The answer to a preflight from a listed origin. Null for every other request. */
   answerPreflight(request: IncomingMessage): Answer | null;
 }
 
-/** `exposed` are the headers that a page may read, `allowed` the methods and the request headers it may send. */
+/** `exposed` are the headers that a page may read. `methods` and `requestHeaders` are what it may send. */
 export function createCors(
   origins: readonly string[],
   { exposed, methods, requestHeaders }: Record<'exposed' | 'methods' | 'requestHeaders', readonly string[]>,

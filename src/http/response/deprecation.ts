@@ -2,15 +2,15 @@ import { secondMs } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import { toLines } from './header-lines.ts';
 
-/** When an operation was deprecated and when it is removed (interface section 9), as Unix milliseconds. */
+/** When an operation becomes deprecated and when it is removed (interface section 9), in Unix milliseconds. */
 export interface Deprecation {
   readonly sinceMs: number;
   readonly removedAtMs: number;
-  /** The path that serves instead, relative to the base address. */
+  /** The path of the replacement, relative to the base address. */
   readonly successor: string;
 }
 
-/** The lines of every answer of a deprecated operation (RFC 9745, RFC 8594). */
+/** The header lines of every answer of a deprecated operation (RFC 9745, RFC 8594). */
 export function announceDeprecation(
   { sinceMs, removedAtMs, successor }: Deprecation,
   baseUrl: string,
@@ -22,7 +22,7 @@ export function announceDeprecation(
   });
 }
 
-/** The answer of an operation that has been removed. */
+/** The error of a removed operation. */
 export function removedError(removedAtMs: number): AppError {
   const day = new Date(removedAtMs).toISOString().slice(0, 10);
   return new AppError('gone', `this operation was removed on ${day}; use GET /pets`);

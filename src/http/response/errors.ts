@@ -1,14 +1,15 @@
-import { AppError, type ErrorCode } from '../../errors.ts';
+import { AppError, type ConsoleErrorCode, type ErrorCode } from '../../errors.ts';
 import { type Answer, makeAnswer } from './answer.ts';
 import { toLines } from './header-lines.ts';
 
-/** The one table from error codes to HTTP (interface section 7, contract section 7). */
-export const errorStatus: Record<ErrorCode, number> = {
+/** The HTTP status of every error code (interface section 7, contract section 7). */
+export const errorStatus: Record<ErrorCode | ConsoleErrorCode, number> = {
   api_key_missing: 401,
   api_key_invalid: 401,
   api_key_expired: 401,
   api_key_revoked: 401,
   scope_missing: 403,
+  account_suspended: 403,
   rate_limit_exceeded: 429,
   key_banned: 429,
   invalid_body: 400,
@@ -20,6 +21,7 @@ export const errorStatus: Record<ErrorCode, number> = {
   order_closed: 409,
   order_expired: 409,
   limit_reached: 409,
+  position_lost: 409,
   events_expired: 410,
   precondition_failed: 412,
   not_found: 404,
@@ -31,12 +33,16 @@ export const errorStatus: Record<ErrorCode, number> = {
   headers_too_large: 431,
   internal_error: 500,
   unavailable: 503,
+  session_missing: 401,
+  host_refused: 421,
+  origin_refused: 403,
+  not_done: 409,
 };
 
-/** How long a client is asked to wait after a 503. */
+/** The `Retry-After` of a 503. */
 const unavailableRetrySeconds = 1;
 
-/** What a client may know of a failure: nothing of the inside. */
+/** The error that a client sees. It reveals nothing internal. */
 export function toAppError(error: unknown): AppError {
   return error instanceof AppError
     ? error
@@ -48,11 +54,11 @@ function errorBody({ code, message }: AppError): string {
   return JSON.stringify({ code, message, status: errorStatus[code] });
 }
 
-/** Makes the answers to failures. `docsUrl` is where the documentation explains them; null if it does not. */
+/** Creates the answers to failures. `docsUrl` is the address of the documentation that explains them, or null. */
 export function createErrorAnswers(docsUrl: string | null): (error: AppError, lines?: string) => Answer {
-  const known = new Map<ErrorCode, string>();
+  const known = new Map<AppError['code'], string>();
 
-  function linesOf(code: ErrorCode): string {
+  function linesOf(code: AppError['code']): string {
     const help = docsUrl === null ? {} : { link: `<${docsUrl}/errors#${code}>; rel="help"` };
     const lines = known.get(code) ?? toLines({ ...errorHeaders(code), ...help });
     known.set(code, lines);
@@ -64,10 +70,12 @@ export function createErrorAnswers(docsUrl: string | null): (error: AppError, li
 }
 
 /** The headers of a failure besides those of every answer. */
-function errorHeaders(code: ErrorCode): Record<string, string> {
+function errorHeaders(code: AppError['code']): Record<string, string> {
   const headers: Record<string, string> = { 'cache-control': 'no-store' };
   if (errorStatus[code] === 401)
     headers['www-authenticate'] = code === 'api_key_missing' ? 'Bearer' : 'Bearer error="invalid_token"';
+  // A key of another account may succeed.
+  if (code === 'account_suspended') headers['www-authenticate'] = 'Bearer';
   if (code === 'scope_missing') headers['www-authenticate'] = 'Bearer error="insufficient_scope"';
   if (code === 'unavailable') headers['retry-after'] = String(unavailableRetrySeconds);
   return headers;

@@ -1,11 +1,11 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 
-/** Headers by their names in lower case. */
+/** Header values by lower-case name. */
 export type HeaderTexts = Readonly<Record<string, string>>;
 
 /**
- * Headers as they are sent, a line each. Throws TypeError for a name or a value that HTTP does not allow (RFC 9110,
- * section 5), so that lines which were made once need no check when they are sent.
+ * Writes headers as lines. Throws TypeError for a name or value that HTTP does not allow (RFC 9110, section 5), so
+ * finished lines need no further check.
  */
 export function toLines(headers: HeaderTexts): string {
   let lines = '';
@@ -17,7 +17,7 @@ export function toLines(headers: HeaderTexts): string {
   return lines;
 }
 
-/** The names and values of lines, by turns, as `ServerResponse.writeHead` takes them. */
+/** The names and values of header lines in turn, as `ServerResponse.writeHead` expects them. */
 export function splitLines(lines: string): string[] {
   return lines
     .split('\r\n')

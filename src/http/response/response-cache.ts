@@ -1,26 +1,29 @@
 import type { Registry } from 'prom-client';
 import { expose } from '../../observability/metrics.ts';
+import type { Soon } from '../../soon.ts';
 import type { Route } from '../route.ts';
 import type { Answer } from './answer.ts';
 
-/** Tells whether what an answer depends on has changed since it was made. */
+/** Decides whether the data behind an answer has changed since the answer was made. */
 export interface Freshness<Dependency, Version extends object> {
-  /** The version of the store now; null if it cannot be told within the call. */
-  read(): Version | null;
+  /** The current version of the store, including everything committed before the request arrived. */
+  read(): Soon<Version>;
+  /** The oldest version that an answer made from now on can have. Null if it is not known. */
+  latest(): Version | null;
   isFresh(dependency: Dependency, since: Version, now: Version): boolean;
 }
 
-/** Keeps answers to GET requests, so that most of them cost neither a query nor a serialisation. */
+/** Keeps answers to GET requests, so that most of them need neither a query nor a serialisation. */
 export interface ResponseCache<Dependency, Version extends object> {
-  /** The answer as it would be made now, or null if it has to be made. */
-  find(route: Route, key: CacheKey): Answer | null;
-  /** The version to keep an answer under: to be read before the answer is made. */
+  /** The kept answer if it is still fresh, or null. */
+  find(route: Route, key: CacheKey): Soon<Answer | null>;
+  /** The version to keep an answer with. Read it before making the answer. */
   readVersion(): Version | null;
-  /** Keeps an answer that was made at a version; null keeps nothing. */
+  /** Keeps an answer that was made at a version. Keeps nothing if the version is null. */
   keep(route: Route, key: CacheKey, answer: Answer, dependency: Dependency, version: Version | null): void;
 }
 
-/** The query of a request or, for an address that ends in a short number, that number. */
+/** The query of a request. For an address that ends in a short number, that number. */
 export type CacheKey = string | number;
 
 /** Keeps nothing. */
@@ -30,11 +33,11 @@ export const noCache: ResponseCache<never, never> = {
   keep: () => {},
 };
 
-/** The most that the kept answers hold together, in bytes. */
+/** The most bytes that all kept answers hold together. */
 export const cacheBytesMax = 128 * 2 ** 20;
-/** What an entry holds besides its texts, at most. */
+/** The most bytes that an entry holds besides its texts. */
 const entryBytes = 520;
-/** What a key that is a text holds besides its characters, at most. */
+/** The most bytes that a text key holds besides its characters. */
 const keyTextBytes = 32;
 
 interface Entry<Dependency, Version> {
@@ -45,7 +48,7 @@ interface Entry<Dependency, Version> {
 
 type Generation<Dependency, Version> = Map<Route, Map<CacheKey, Entry<Dependency, Version>>>;
 
-/** Keeps answers until what they depend on has changed, within `bytesMax`; shows in `registry` how many were kept. */
+/** Creates a cache that keeps answers until their data changes, within `bytesMax`. `registry` gets its counters. */
 export function createResponseCache<Dependency, Version extends object>(
   freshness: Freshness<Dependency, Version>,
   registry: Registry,
@@ -55,10 +58,9 @@ export function createResponseCache<Dependency, Version extends object>(
   const counts = { memory: 0, store: 0 };
   exposeCounts(registry, counts);
 
-  /** A store that fails has its answers made, and fails again where the client learns of it. */
   function readVersion(): Version | null {
     try {
-      return freshness.read();
+      return freshness.latest();
     } catch {
       return null;
     }
@@ -71,14 +73,28 @@ export function createResponseCache<Dependency, Version extends object>(
     return true;
   }
 
+  function use(entry: Entry<Dependency, Version>, now: Version): Answer | null {
+    if (!isFresh(entry, now)) return null;
+    counts.memory += 1;
+    return entry.answer;
+  }
+
   return {
+    // If the store fails here, the request is answered without the cache, and that reports the failure to the client.
     find(route, key) {
       const entry = kept.find(route, key);
       if (entry === undefined) return null;
-      const now = readVersion();
-      if (now === null || !isFresh(entry, now)) return null;
-      counts.memory += 1;
-      return entry.answer;
+      try {
+        const now = freshness.read();
+        return now instanceof Promise
+          ? now.then(
+              (version) => use(entry, version),
+              () => null,
+            )
+          : use(entry, now);
+      } catch {
+        return null;
+      }
     },
     readVersion,
     keep(route, key, answer, dependency, version) {
@@ -89,8 +105,8 @@ export function createResponseCache<Dependency, Version extends object>(
 }
 
 /**
- * Two generations bound the memory: an answer that is found in the old one moves to the young one. Once the young one
- * holds half of the bound, the old one is dropped and the young one becomes old.
+ * Bounds the memory with two generations. An answer found in the old generation moves to the young one. When the young
+ * one holds half of the bound, it replaces the old one.
  */
 function createGenerations<Dependency, Version>(bytesMax: number) {
   type Kept = Entry<Dependency, Version>;
@@ -104,8 +120,8 @@ function createGenerations<Dependency, Version>(bytesMax: number) {
       entries = new Map();
       young.set(route, entries);
     }
-    const former = entries.get(key);
-    if (former !== undefined) youngBytes -= countBytes(key, former.answer);
+    const previous = entries.get(key);
+    if (previous !== undefined) youngBytes -= countBytes(key, previous.answer);
     entries.set(key, entry);
     youngBytes += countBytes(key, entry.answer);
     if (youngBytes <= bytesMax / 2) return;
@@ -137,7 +153,7 @@ function exposeCounts(registry: Registry, counts: Readonly<Record<string, number
   );
 }
 
-/** Text outside of Latin-1 takes two bytes a character. */
+/** V8 stores text outside Latin-1 with two bytes a character. */
 function countBytes(key: CacheKey, { body, lines, bodyLines }: Answer): number {
   const keyBytes = typeof key === 'string' ? keyTextBytes + key.length : 0;
   const text = typeof body === 'string' ? body : '';

@@ -1,7 +1,7 @@
 import { toLines } from './header-lines.ts';
 
 /**
- * Tells browsers to believe the content type and to show the answer in no frame (OWASP REST Security Cheat Sheet,
+ * Headers that make browsers trust the content type and show the answer in no frame (OWASP REST Security Cheat Sheet,
  * "Security Headers"). `policy` is the Content-Security-Policy.
  */
 export function securityLines(policy = "frame-ancestors 'none'"): string {

@@ -9,19 +9,19 @@ import {
 } from '../rules/windows.ts';
 import type { Ledger } from './ledger.ts';
 
-/** Counts addresses, a bounded number of them each by itself. */
+/** Counts addresses. A bounded number of them have windows of their own; the rest share windows. */
 export interface AddressCounts {
-  /** Counts a request, and gives the windows that it counts in and whether both had room. */
+  /** Counts a request if there is room. Returns its windows and whether it was counted. */
   take(subject: string, limits: Limits, nowMs: number): { windows: Windows; isCounted: boolean };
   /** The windows that a request would count in. */
   peek(subject: string, nowMs: number): Windows;
 }
 
-/** Counts in a ledger, whose order is that in which the days of its addresses opened. */
+/** Counts in a ledger whose entries are ordered by the opening of their days. */
 export function createAddressCounts(ledger: Ledger<Windows>, addressesMax: number): AddressCounts {
   const shared = newWindows();
 
-  /** What makes room for a newcomer; null if nothing has to, undefined if nothing can. */
+  /** The address that gives up its place. Null: there is a free place. Undefined: none may give up its place. */
   function findOldest(nowMs: number): string | null | undefined {
     if (ledger.size < addressesMax) return null;
     const [name, windows] = ledger.oldest() ?? [];

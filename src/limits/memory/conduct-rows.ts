@@ -4,7 +4,7 @@ import type { Tables } from '../../storage/tables.ts';
 import { type Conduct, forgetAtMs } from '../rules/bans.ts';
 import { formatStrikes, parseStrikes } from './strikes-text.ts';
 
-/** A run of the keys that something is held against after `sinceMs`, in the order of their ids. */
+/** The next `count` keys whose conduct is kept beyond `sinceMs`, ordered by id. */
 export const selectConduct = statement<{ afterKeyId: string; sinceMs: bigint; count: bigint }>()((query, p) =>
   query
     .selectFrom('key_bans')
@@ -24,7 +24,7 @@ type ConductColumns = {
   forgetAtMs: bigint;
 };
 
-/** Writes the conduct of a key in the place of what was stored of it. */
+/** Replaces the stored conduct of a key. */
 const upsertConduct = statement<ConductColumns>()((query, p) =>
   query
     .insertInto('key_bans')
@@ -47,7 +47,7 @@ const upsertConduct = statement<ConductColumns>()((query, p) =>
     ),
 );
 
-/** Writes the conduct of keys in the place of what was stored of them. */
+/** Replaces the stored conduct of keys. */
 export const writeConduct = defineWork(
   import.meta.url,
   'writeConduct',
@@ -56,7 +56,7 @@ export const writeConduct = defineWork(
   },
 );
 
-/** Drops a bounded number of the keys that nothing is held against from `untilMs` on. */
+/** Deletes at most `count` rows whose conduct may be forgotten at `untilMs`. */
 export const deleteConduct = statement<{ untilMs: bigint; count: bigint }>()((query, p) =>
   query
     .deleteFrom('key_bans')
@@ -71,7 +71,7 @@ export const deleteConduct = statement<{ untilMs: bigint; count: bigint }>()((qu
     ),
 );
 
-/** The conduct of a key as it is stored; `forgetAtMs` tells from when on the row may be dropped. */
+/** The row of a key's conduct. It may be deleted from `forgetAtMs` on. */
 export function toConductRow(keyId: string, conduct: Conduct) {
   return {
     keyId,
@@ -83,7 +83,7 @@ export function toConductRow(keyId: string, conduct: Conduct) {
   };
 }
 
-/** The conduct of a key as it was stored, every strike to the millisecond. */
+/** Reads the conduct of a key from its row, every strike to the millisecond. */
 export function fromConductRow(row: Selectable<Tables['key_bans']>): Conduct {
   const strikes = parseStrikes(row.refused_at_ms);
   const strikeCount = strikes.values().reduce((sum, count) => sum + count, 0);

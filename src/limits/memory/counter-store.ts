@@ -8,25 +8,26 @@ import type { Ledger, Ledgers } from './ledger.ts';
 import type { MemoryCounters } from './memory-counters.ts';
 import { deleteWindows, fromWindowsRow, selectWindows, toWindowsRow, writeWindows } from './window-rows.ts';
 
-/** How many rows one transaction writes: about a millisecond of SQLite's work. */
+/** How many rows one transaction writes: about a millisecond of SQLite's time. */
 const writtenRowsMax = 250;
 const readRowsMax = 10_000;
 const deletedRowsMax = 1_000n;
 
-/** Keeps the counts and bans of a process in the database, so that they outlive it (contract section 6). */
+/** Keeps the counts and bans of a process in the database, so that they survive a restart (contract section 6). */
 export interface CounterStore {
-  /** Fills the ledgers with what was kept and is not over; to be called once, before anything is counted. */
+  /**
+   * Fills the ledgers with the stored counts and bans that are still valid. Call it once, before the first request.
+   */
   load(): Promise<void>;
   /**
-   * Writes what has changed since the last flush and drops what is over, from the ledgers and from the database, a
-   * bounded number a call. To be called twice a second and at shutdown; while one flush is running, further calls share
-   * the one that follows it. Throws AppError `unavailable` where not all could be written: what was not is kept for
-   * the next.
+   * Writes the changes since the last flush, and deletes a bounded number of expired entries from ledgers and
+   * database. Call it twice a second and at shutdown. Calls during a flush share the flush that follows it. Throws
+   * AppError `unavailable` if not all could be written; the rest waits for the next flush.
    */
   flush(): Promise<void>;
 }
 
-/** A store of the counts of one process in a database; to be loaded before the first request. */
+/** Creates the store of a process's counts. Load it before the first request. */
 export function createCounterStore(options: {
   counters: MemoryCounters;
   database: Database;
@@ -45,7 +46,7 @@ export function createCounterStore(options: {
     for (const ledger of [accounts, addresses, readers])
       await writeChanged(database, ledger, writeWindows, toWindowsRow);
     await writeChanged(database, keys, writeConduct, toConductRow);
-    await database.run(deleteWindows, { ...overSince(nowMs), count: deletedRowsMax });
+    await database.run(deleteWindows, { ...expiredAt(nowMs), count: deletedRowsMax });
     await database.run(deleteConduct, { untilMs: BigInt(nowMs), count: deletedRowsMax });
   }
 
@@ -66,17 +67,17 @@ export function createCounterStore(options: {
 }
 
 async function loadWindows(database: Database, ledgers: Ledgers, nowMs: number): Promise<void> {
-  const since = overSince(nowMs);
+  const since = expiredAt(nowMs);
   const loaded: [subject: string, windows: Windows][] = [];
-  const readRun = (afterSubject: string) =>
+  const readPage = (afterSubject: string) =>
     database.read(selectWindows, { ...since, afterSubject, count: BigInt(readRowsMax) });
-  for await (const rows of readRuns(readRun, ({ subject }) => subject))
+  for await (const rows of readPages(readPage, ({ subject }) => subject))
     for (const row of rows) {
       const windows = fromWindowsRow(row);
       closeEnded(windows, nowMs);
       if (!areEnded(windows, nowMs)) loaded.push([row.subject, windows]);
     }
-  // Addresses make room for others in the order in which their days opened.
+  // Addresses give up their places in the order in which their days opened.
   loaded.sort(([, one], [, other]) => one.dayEndsAtMs - other.dayEndsAtMs);
   for (const [subject, windows] of loaded) ledgerOf(ledgers, subject).set(subject, windows);
 }
@@ -87,9 +88,9 @@ function ledgerOf({ accounts, addresses, readers }: Ledgers, subject: string): L
 }
 
 async function loadConduct(database: Database, { keys }: Ledgers, nowMs: number): Promise<void> {
-  const readRun = (afterKeyId: string) =>
+  const readPage = (afterKeyId: string) =>
     database.read(selectConduct, { afterKeyId, sinceMs: BigInt(nowMs), count: BigInt(readRowsMax) });
-  for await (const rows of readRuns(readRun, ({ key_id }) => key_id))
+  for await (const rows of readPages(readPage, ({ key_id }) => key_id))
     for (const row of rows) keys.set(row.key_id, fromConductRow(row));
 }
 
@@ -100,7 +101,7 @@ async function writeChanged<T, P>(
   toRow: (name: string, entry: T) => P,
 ): Promise<void> {
   for (const batch of ledger.drainChanged(writtenRowsMax)) {
-    // One order for all instances, so that two of them do not deadlock on the server.
+    // All instances write in the same order, so that they do not deadlock.
     const ordered = batch.toSorted(([one], [other]) => (one < other ? -1 : 1));
     const rows = ordered.map(([name, entry]) => toRow(name, entry));
     try {
@@ -113,21 +114,22 @@ async function writeChanged<T, P>(
 }
 
 /**
- * A minute window may outlive the day window that it was counted with, by less than a minute. A day that is closed
- * meanwhile ends at 0, so that the minute is looked at too; the rows of the others are found by the end of their day.
+ * The bounds of rows that are expired. A minute window may outlive the day window it was counted with, by less than a
+ * minute. A day window that closes before its minute ends at 0, so the query checks the end of the minute too. It
+ * finds all other rows by the end of their day.
  */
-function overSince(nowMs: number) {
+function expiredAt(nowMs: number) {
   return { dayEndedMs: BigInt(nowMs - minuteMs), minuteEndedMs: BigInt(nowMs) };
 }
 
-/** Run after run; each begins after the name of the last row of the one before it. */
-async function* readRuns<R>(
-  readRun: (afterName: string) => Soon<readonly R[]>,
+/** Reads all rows in pages. Each page begins after the last name of the page before. */
+async function* readPages<R>(
+  readPage: (afterName: string) => Soon<readonly R[]>,
   nameOf: (row: R) => string,
 ): AsyncGenerator<readonly R[]> {
   let last: R | undefined;
   do {
-    const rows = await readRun(last === undefined ? '' : nameOf(last));
+    const rows = await readPage(last === undefined ? '' : nameOf(last));
     yield rows;
     last = rows.length < readRowsMax ? undefined : rows.at(-1);
   } while (last !== undefined);

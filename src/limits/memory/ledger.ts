@@ -1,33 +1,33 @@
 import { type Conduct, forgetAtMs, newConduct } from '../rules/bans.ts';
 import { areEnded, newWindows, type Windows } from '../rules/windows.ts';
 
-/** How many entries one sweep looks at: about a millisecond's work. */
+/** How many entries one sweep checks: about a millisecond's work. */
 export const sweptEntriesMax = 10_000;
 
-/** Entries by name that remember which of them have changed since they were last taken to be stored. */
+/** Entries by name, with a mark on each entry that changed since it was last stored. */
 export interface Ledger<T> {
   readonly size: number;
   get(name: string): T | undefined;
-  /** The entry of that name, a new one if there is none. */
+  /** The entry of that name. Creates it if it does not exist. */
   open(name: string): T;
-  /** Sets the entry of that name, and makes it the newest. */
+  /** Sets the entry of that name and makes it the newest. */
   set(name: string, entry: T): void;
-  /** The name and the entry that were set first. */
+  /** The oldest entry and its name. */
   oldest(): [name: string, entry: T] | undefined;
-  /** Drops an entry; the next batches have an empty one in its place. */
+  /** Deletes an entry. The next batches have an empty entry in its place. */
   drop(name: string): void;
   markChanged(name: string): void;
   /**
-   * The entries that are marked when it begins, the longest marked first, in batches of at most `batchMax`; an empty
-   * one for an entry that is gone. A batch has lost its marks when it is handed over: whoever fails to store it marks it
-   * again.
+   * The entries that are marked at the start of the call, in batches of at most `batchMax`, oldest mark first. A
+   * deleted entry appears as an empty one. A batch loses its marks when it is yielded: if it cannot be stored, mark
+   * its entries again.
    */
   drainChanged(batchMax: number): Generator<[name: string, entry: T][]>;
-  /** Goes on looking at entries where the last call stopped, at a bounded number, and drops those that are over. */
+  /** Checks a bounded number of entries, from where the last call stopped, and deletes those that have no effect any more. */
   sweep(nowMs: number): void;
 }
 
-/** All that is counted in one process. */
+/** All counts of one process. */
 export interface Ledgers {
   readonly accounts: Ledger<Windows>;
   readonly addresses: Ledger<Windows>;
@@ -50,7 +50,9 @@ function createLedger<T>(create: () => T, isOver: (entry: T, nowMs: number) => b
   const entries = new Map<string, T>();
   const changed = new Set<string>();
   let rest = entries.entries();
-  /** The last entry that `rest` gave: all before it are gone, or set anew and so behind it. */
+  /**
+   * The oldest entry, as `rest` last gave it. All entries before it are deleted, or were set again and are behind it.
+   */
   let first: [string, T] | undefined;
 
   function forget(name: string): void {
@@ -79,7 +81,7 @@ function createLedger<T>(create: () => T, isOver: (entry: T, nowMs: number) => b
       entries.set(name, entry);
     },
 
-    // A new iterator would pass over all that has been deleted before it: 70 us among 100,000.
+    // A new iterator would step over all deleted entries before the oldest: 70 us among 100,000.
     oldest() {
       first ??= rest.next().value;
       if (first === undefined) rest = entries.entries();

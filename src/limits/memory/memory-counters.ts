@@ -3,19 +3,21 @@ import type { Counters } from '../counters.ts';
 import { isReader } from '../rules/address.ts';
 import { bannedUntilMs, strike } from '../rules/bans.ts';
 import type { Usage } from '../rules/decision.ts';
-import { closeEnded, takeFromBoth, type Windows } from '../rules/windows.ts';
+import { closeEnded, newWindows, takeFromBoth, type Windows } from '../rules/windows.ts';
 import { createAddressCounts } from './address-counts.ts';
 import { createLedgers, type Ledgers } from './ledger.ts';
 
-/** How many addresses are counted each by itself at once, and how many readers of the documentation. */
+/** How many addresses have counts of their own at once, and how many readers of the documentation. */
 export const addressesMax = 100_000;
 
 /** Counters that answer within the call. */
 export interface MemoryCounters extends Counters {
-  /** What has been counted, for whoever keeps it. */
+  /** The counts, for the counter store. */
   readonly ledgers: Ledgers;
   take(subject: string, limits: Limits, keyId: string | null, nowMs: number): Usage;
   peek(subject: string, nowMs: number): Usage;
+  look(subject: string, nowMs: number): Usage;
+  lift(subject: string, keyId: string): void;
 }
 
 /** Counts within this process. */
@@ -60,6 +62,16 @@ export function createMemoryCounters(options: { addressesMax?: number } = {}): M
       keyId === null ? takeForAddress(subject, limits, nowMs) : takeForKey(subject, limits, keyId, nowMs),
 
     peek: (subject, nowMs) => toUsage('passed', countsOf(subject).peek(subject, nowMs), 0, nowMs),
+
+    look(subject, nowMs) {
+      const windows = { ...(accounts.get(subject) ?? newWindows()) };
+      closeEnded(windows, nowMs);
+      return toUsage('passed', windows, 0, nowMs);
+    },
+
+    lift(_, keyId) {
+      if (keys.get(keyId) !== undefined) keys.drop(keyId);
+    },
   };
 }
 

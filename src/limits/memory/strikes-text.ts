@@ -1,6 +1,6 @@
 /**
- * The strikes of a key in one short text: for each millisecond the distance to the one before it (the first to the
- * epoch), with `x` and the number of requests where there was more than one: `1760000000000x3 12 5x2`.
+ * Formats the strikes of a key in a short text, such as `1760000000000x3 12 5x2`. Each word is a millisecond, as the
+ * distance to the one before it (the first from the epoch). `x` and a number follow if it has more than one request.
  */
 export function formatStrikes(strikes: ReadonlyMap<number, number>): string {
   let beforeMs = 0;
@@ -12,7 +12,7 @@ export function formatStrikes(strikes: ReadonlyMap<number, number>): string {
   return words.join(' ');
 }
 
-/** The strikes of a text that `formatStrikes` made, in the order of time. */
+/** Parses a text of `formatStrikes`. The strikes are in the order of time. */
 export function parseStrikes(text: string): Map<number, number> {
   const strikes = new Map<number, number>();
   let atMs = 0;

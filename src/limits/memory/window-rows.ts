@@ -3,11 +3,11 @@ import { defineWork, statement, step } from '../../storage/database.ts';
 import type { Tables } from '../../storage/tables.ts';
 import type { Windows } from '../rules/windows.ts';
 
-/** Until when a day and a minute must have ended for a row to be over: both, as a minute may outlive its day. */
-type OverSince = { dayEndedMs: bigint; minuteEndedMs: bigint };
+/** A row is expired if both its day and its minute ended by these times. A minute may outlive its day. */
+type ExpiredAt = { dayEndedMs: bigint; minuteEndedMs: bigint };
 
-/** A run of the subjects that are not over, in the order of their names, from after `afterSubject`. */
-export const selectWindows = statement<OverSince & { afterSubject: string; count: bigint }>()((query, p) =>
+/** The next `count` subjects that are not expired, ordered by name, after `afterSubject`. */
+export const selectWindows = statement<ExpiredAt & { afterSubject: string; count: bigint }>()((query, p) =>
   query
     .selectFrom('usage_windows')
     .select(['subject', 'minute_used', 'minute_ends_at_ms', 'day_used', 'day_ends_at_ms'])
@@ -27,7 +27,7 @@ type WindowColumns = {
   dayEndsAtMs: bigint;
 };
 
-/** Writes the windows of a subject in the place of those stored. */
+/** Replaces the stored windows of a subject. */
 const upsertWindows = statement<WindowColumns>()((query, p) =>
   query
     .insertInto('usage_windows')
@@ -48,7 +48,7 @@ const upsertWindows = statement<WindowColumns>()((query, p) =>
     ),
 );
 
-/** Writes the windows of subjects in the place of what was stored of them. */
+/** Replaces the stored windows of subjects. */
 export const writeWindows = defineWork(
   import.meta.url,
   'writeWindows',
@@ -58,10 +58,10 @@ export const writeWindows = defineWork(
 );
 
 /**
- * Drops a bounded number of the subjects that are over, those first whose day ended first; none that another instance
- * has written meanwhile.
+ * Deletes at most `count` expired subjects, ordered by the end of their day. Rows that another instance has
+ * written again stay.
  */
-export const deleteWindows = statement<OverSince & { count: bigint }>()((query, p) =>
+export const deleteWindows = statement<ExpiredAt & { count: bigint }>()((query, p) =>
   query
     .deleteFrom('usage_windows')
     .where('day_ends_at_ms', '<=', p.dayEndedMs)
@@ -77,7 +77,7 @@ export const deleteWindows = statement<OverSince & { count: bigint }>()((query, 
     ),
 );
 
-/** The windows of a subject as they are stored. */
+/** The row of a subject's windows. */
 export function toWindowsRow(subject: string, windows: Windows) {
   return {
     subject,
@@ -88,7 +88,7 @@ export function toWindowsRow(subject: string, windows: Windows) {
   };
 }
 
-/** The windows of a subject as they were stored. */
+/** Reads the windows of a subject from their row. */
 export function fromWindowsRow(row: Selectable<Tables['usage_windows']>): Windows {
   return {
     minuteUsed: Number(row.minute_used),

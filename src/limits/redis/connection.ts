@@ -1,12 +1,14 @@
 import { createClient, createCluster, RedisClient } from '@redis/client';
 
-/** A connection to one server, or to the nodes of one cluster. It is never mended: once it fails, another is opened. */
+/**
+ * A connection to one server, or to the nodes of one cluster. It does not reconnect: after a failure, open another.
+ */
 export interface RedisConnection {
-  /** Sends a command to where its key lies. Those of one turn of the event loop go out together. */
+  /** Sends a command to the node of its key. Commands of one turn of the event loop are sent together. */
   send(key: string, command: string[]): Promise<unknown>;
-  /** Further addresses that lead to the same cluster; none where it is a single server. */
+  /** Further addresses of the same cluster; empty for a single server. */
   readonly otherUrls: readonly string[];
-  /** Closes it; what is running fails. */
+  /** Closes it. Running commands fail. */
   destroy(): void;
 }
 
@@ -16,14 +18,17 @@ interface Client {
   destroy(): void;
 }
 
-/** How long any one step of connecting may take. */
+/** How long each step of connecting may take. */
 const connectMsMax = 1_000;
 
-/** RESP 2 is spoken by every server and proxy. The client's own time limit is no help: it ends when a command is sent. */
+/**
+ * Every server and proxy supports RESP 2. The client's own timeout is off: it covers only the time until a command is
+ * sent.
+ */
 const settings = { RESP: 2, commandOptions: { timeout: 0 } } as const;
 const socketSettings = { connectTimeout: connectMsMax, reconnectStrategy: false } as const;
 
-/** Connects by the first of the addresses that answers; fails with the failure of the last. */
+/** Connects through the first address that answers. If none does, throws the error of the last. */
 export async function openRedisConnection(urls: readonly string[]): Promise<RedisConnection> {
   let failure: unknown;
   for (const url of urls)
@@ -63,9 +68,9 @@ async function openCluster(url: string): Promise<RedisConnection> {
   };
 }
 
-/** Connects and does what comes first; where either fails or takes too long, nothing is left open. */
+/** Connects and runs `begin`. If either fails or takes too long, leaves nothing open. */
 async function connect<T>(client: Client, begin: () => Promise<T>): Promise<T> {
-  // What an error ends is told by the calls that it fails.
+  // The calls that fail report the error.
   client.on('error', () => undefined);
   const { promise: tooLate, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error('Redis does not answer')), connectMsMax);
@@ -75,7 +80,7 @@ async function connect<T>(client: Client, begin: () => Promise<T>): Promise<T> {
     return await Promise.race([connecting.then(begin), tooLate]);
   } catch (error) {
     destroy();
-    // A cluster that was still telling of its nodes is connected to them all the same.
+    // A cluster that was still listing its nodes connects to them nevertheless.
     connecting.then(destroy, destroy);
     throw error;
   } finally {
@@ -83,7 +88,7 @@ async function connect<T>(client: Client, begin: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A server that does not know the question is none of a cluster. */
+/** A server that does not know HELLO is not a cluster. */
 async function isInCluster(client: { sendCommand(command: string[]): Promise<unknown> }): Promise<boolean> {
   const hello = await client.sendCommand(['HELLO']).catch(() => null);
   return Array.isArray(hello) && hello[hello.indexOf('mode') + 1] === 'cluster';

@@ -1,29 +1,29 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openRedisConnection } from './connection.ts';
 
-/** What a look at the Redis or Valkey of the counters tells. */
+/** The state of the Redis or Valkey of the counters. */
 export interface RedisInspection {
   readonly version: string;
-  /** Whether it takes writes: a replica does not. */
+  /** Whether it accepts writes. A replica does not. */
   readonly isPrimary: boolean;
   readonly evictionPolicy: string;
-  /** Bytes of memory used, and the bound of them; a bound of 0 is none. */
+  /** Used memory and its limit in bytes. A limit of 0 is none. */
   readonly usedBytes: number;
   readonly bytesMax: number;
-  /** The quickest of a few round trips. */
+  /** The shortest of a few round trips. */
   readonly roundTripMs: number;
-  /** What its clock told, and when by ours that was, halfway between question and answer; epoch milliseconds. */
+  /** Its clock, and ours at that moment (halfway between question and answer), in epoch milliseconds. */
   readonly clockMs: number;
   readonly askedAtMs: number;
 }
 
-/** How long all questions together may take. */
+/** How long all commands together may take. */
 const answersMsMax = 2_000;
 const roundTrips = 5;
-/** Any key: in a cluster it names the node that is asked. */
+/** An arbitrary key. In a cluster it selects the node that is asked. */
 const place = 'animal-store';
 
-/** Looks at a server, or a node of a cluster; counts nothing. Throws where it cannot be reached or does not answer. */
+/** Inspects a server, or a node of a cluster. Changes nothing. Throws if it cannot be reached or does not answer. */
 export async function inspectRedis(url: string): Promise<RedisInspection> {
   const { send, destroy } = await openRedisConnection([url]);
   const ask = (...command: string[]) => send(place, command);

@@ -3,22 +3,20 @@ import { watchCalls } from './running-calls.ts';
 import type { RedisScript } from './scripts.ts';
 
 /**
- * A way to Redis. It fails rather than wait: a call without a connection at once; all that are running when the one
- * that is next to be answered is kept waiting for 300 ms, or any has been running for 2 s. What fails ends the
- * connection, so that a server that hangs, has become a replica or has moved is left behind.
+ * A link to Redis that fails rather than waits. A call without a connection fails at once. All running calls fail if the
+ * oldest gets no answer for 300 ms, or if any takes more than 2 s in all. A failure also drops the connection, so that the
+ * link leaves a server that hangs, has moved or has become a replica.
  */
 export interface RedisLink {
-  /** Connects, if there is no connection. */
+  /** Connects unless there is a connection. */
   connect(): Promise<void>;
-  /** Runs a script on keys that lie in one node; one round trip, but for the first time on a server. */
+  /** Runs a script on keys of one node. It takes one round trip, two for the first run on a server. */
   run(script: RedisScript, keys: readonly string[], parameters: readonly string[]): Promise<unknown>;
-  /** Lets what is running fail; nothing comes after it. */
+  /** Closes the link for good. Running calls fail. */
   close(): void;
 }
 
-/**
- * A way to the Redis of an address, without a connection yet; it looks after what runs until it is closed.
- */
+/** A link to the Redis at an address. It is not connected yet. It watches running calls until it is closed. */
 export function createRedisLink(url: string): RedisLink {
   const running = watchCalls(giveUp);
   let connection: RedisConnection | null = null;
@@ -70,7 +68,7 @@ export function createRedisLink(url: string): RedisLink {
     close() {
       closed = true;
       running.stop();
-      giveUp(new Error('the way to Redis is closed'));
+      giveUp(new Error('the link to Redis is closed'));
     },
   };
 }

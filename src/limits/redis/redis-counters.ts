@@ -5,18 +5,25 @@ import { addressesMax } from '../memory/memory-counters.ts';
 import { isReader } from '../rules/address.ts';
 import type { Usage } from '../rules/decision.ts';
 import { createRedisLink } from './link.ts';
-import { peekAddressScript, takeForAddressScript, takeForKeyScript } from './scripts.ts';
-import type { Kept } from './untold.ts';
+import {
+  liftScript,
+  lookScript,
+  peekAddressScript,
+  takeForAddressScript,
+  takeForKeyScript,
+} from './scripts.ts';
+import { createTakeBatches } from './take-batches.ts';
+import type { Kept } from './unsynced.ts';
 
 /**
- * Counters that all instances share, in Redis or Valkey, a single one or a cluster. A call is one round trip. It fails
- * where Redis cannot be reached, at once or within the bounds of RedisLink; whether its request has been counted is
- * then not known.
+ * Counters that all instances share, in a single Redis or Valkey or in a cluster. A call is one round trip; requests
+ * of a key in one turn of the event loop share it. A call fails if Redis cannot be reached, at once or within the
+ * bounds of RedisLink. It is then unknown whether the request was counted.
  */
 export interface RedisCounters extends Counters {
   /**
-   * What was `kept` of the account and its key before counts: the windows where nothing is known of the account here,
-   * the ban where none is known that ends as late.
+   * `kept` is what this instance kept of the account and its key. Its windows apply if Redis has none of the account.
+   * Its ban applies if Redis has none that ends as late.
    */
   take(
     subject: string,
@@ -26,23 +33,25 @@ export interface RedisCounters extends Counters {
     kept?: Kept | null,
   ): Promise<Usage>;
   peek(subject: string, nowMs: number): Promise<Usage>;
-  /** Connects, if need be, and fails unless requests of a subject can be counted; counts none. */
+  look(subject: string, nowMs: number): Promise<Usage>;
+  lift(subject: string, keyId: string): Promise<void>;
+  /** Connects if necessary. Fails unless requests of the subject can be counted. Counts nothing. */
   probe(subject: string, keyId: string | null): Promise<void>;
-  /** Lets what is running fail. */
+  /** Closes the link. Running calls fail. */
   close(): void;
 }
 
-/** How many parts the addresses are counted in, so that a cluster can spread them over its nodes. */
+/** How many hash tags the addresses are spread over, so that a cluster can distribute them. */
 const addressParts = 16;
 
 const unlimited = String(Number.MAX_SAFE_INTEGER);
 
 /**
- * `prefix` begins every key and has no braces; installations that share a Redis differ in it. `time` is whose clock counts: the server's,
- * one for all instances whatever their own clocks say, or the caller's, for tests that move it. Of `addressesMax`
- * addresses each has counts of its own, all instances taken together.
+ * `prefix` begins every key and has no braces. Installations that share a Redis need different prefixes. `time` names
+ * the clock: `server` is the same for all instances, `caller` is for tests. At most `addressesMax` addresses have their
+ * own counts, over all instances.
  *
- * What belongs to an account lies under one hash tag, and so in one node of a cluster. All keys expire by themselves.
+ * The keys of an account share one hash tag, and so one node of a cluster. All keys expire.
  */
 export function createRedisCounters(options: {
   url: string;
@@ -53,70 +62,124 @@ export function createRedisCounters(options: {
   const { url, prefix = 'animal-store:', time = 'server' } = options;
   const partMax = String(Math.ceil((options.addressesMax ?? addressesMax) / addressParts));
   const link = createRedisLink(url);
+  const { tagOf, keysOfAddress, keysOfKey } = createKeyNames(prefix);
+  const { ownTimeMs, timeParameter, limitParameters } = createParameters(time);
 
-  function timeParameter(nowMs: number): string {
-    return time === 'caller' ? String(nowMs) : '';
+  async function takeForAddress(subject: string, limits: Limits, nowMs: number): Promise<Usage> {
+    const parameters = [...limitParameters(limits, nowMs), partMax];
+    return toUsages(await link.run(takeForAddressScript, keysOfAddress(subject), parameters))(0);
   }
 
-  function tagOf(subject: string, keyId: string | null): string {
-    if (keyId !== null) return `${prefix}{${subject}}`;
-    const kind = isReader(subject) ? 'readers' : 'addresses';
-    return `${prefix}{${kind}:${crc32(subject) % addressParts}}`;
-  }
-
-  function keysOfAddress(subject: string): string[] {
-    const part = tagOf(subject, null);
-    return [`${part}:${subject}`, part, `${part}:shared`];
-  }
-
-  function keysOfKey(subject: string, keyId: string): string[] {
-    const account = tagOf(subject, keyId);
-    const key = `${account}:key:${keyId}`;
-    return [account, key, `${key}:strikes`];
-  }
+  const takeForKey = createTakeBatches(async ({ subject, limits, keyId, nowMs }, count, kept) => {
+    const parameters = [...limitParameters(limits, nowMs), String(count)];
+    if (kept !== null) parameters.push(formatWindows(kept.windows), formatBan(kept.conduct));
+    return toUsages(await link.run(takeForKeyScript, keysOfKey(subject, keyId), parameters));
+  });
 
   return {
-    async take(subject, { perMinute, perDay }, keyId, nowMs, kept = null) {
-      const parameters = [timeParameter(nowMs), String(perMinute), String(perDay)];
-      if (keyId !== null) {
-        if (kept !== null) parameters.push(formatWindows(kept.windows), formatBan(kept.conduct));
-        return toUsage(await link.run(takeForKeyScript, keysOfKey(subject, keyId), parameters));
-      }
-      parameters.push(partMax);
-      return toUsage(await link.run(takeForAddressScript, keysOfAddress(subject), parameters));
+    take(subject, limits, keyId, nowMs, kept = null) {
+      return keyId === null
+        ? takeForAddress(subject, limits, nowMs)
+        : takeForKey({ subject, limits, keyId, nowMs: ownTimeMs(nowMs) }, kept);
     },
 
     async peek(subject, nowMs) {
       const parameters = [timeParameter(nowMs), '', '', partMax];
-      return toUsage(await link.run(peekAddressScript, keysOfAddress(subject), parameters));
+      return toUsages(await link.run(peekAddressScript, keysOfAddress(subject), parameters))(0);
+    },
+
+    async look(subject, nowMs) {
+      await link.connect();
+      return toUsages(await link.run(lookScript, keysOfKey(subject, ''), [timeParameter(nowMs)]))(0);
+    },
+
+    async lift(subject, keyId) {
+      await link.run(liftScript, keysOfKey(subject, keyId), []);
     },
 
     async probe(subject, keyId) {
       await link.connect();
       const place = `${tagOf(subject, keyId)}:probe`;
       const keys = [place, `${place}:key`, `${place}:key:strikes`];
-      await link.run(takeForKeyScript, keys, ['', unlimited, unlimited]);
+      await link.run(takeForKeyScript, keys, ['', unlimited, unlimited, '1']);
     },
 
     close: link.close,
   };
 }
 
-/** As the scripts keep them; empty where nothing was kept. */
+/** The time parameters of scripts: the caller's time, or empty for the server's clock. */
+function createParameters(time: 'server' | 'caller') {
+  const timeParameter = (nowMs: number) => (time === 'caller' ? String(nowMs) : '');
+  return {
+    /**
+     * With the server's clock the time is not a parameter, so requests of different milliseconds can share a batch.
+     */
+    ownTimeMs: (nowMs: number) => (time === 'caller' ? nowMs : 0),
+    timeParameter,
+    limitParameters: ({ perMinute, perDay }: Limits, nowMs: number) => [
+      timeParameter(nowMs),
+      String(perMinute),
+      String(perDay),
+    ],
+  };
+}
+
+/** The names of keys. The keys of an account share one hash tag. */
+function createKeyNames(prefix: string) {
+  function tagOf(subject: string, keyId: string | null): string {
+    if (keyId !== null) return `${prefix}{${subject}}`;
+    const kind = isReader(subject) ? 'readers' : 'addresses';
+    return `${prefix}{${kind}:${crc32(subject) % addressParts}}`;
+  }
+
+  return {
+    tagOf,
+    keysOfAddress(subject: string): string[] {
+      const part = tagOf(subject, null);
+      return [`${part}:${subject}`, part, `${part}:shared`];
+    },
+    keysOfKey(subject: string, keyId: string): string[] {
+      const account = tagOf(subject, keyId);
+      const key = `${account}:key:${keyId}`;
+      return [account, key, `${key}:strikes`];
+    },
+  };
+}
+
+/** The windows in the format of the scripts; empty for none. */
 function formatWindows(windows: Kept['windows']): string {
   if (windows === null) return '';
   const { minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs } = windows;
   return `${minuteUsed} ${minuteEndsAtMs} ${dayUsed} ${dayEndsAtMs}`;
 }
 
-/** The same; the refused requests since the ban are not told. */
+/** The ban in the format of the scripts; empty for none. Strikes are not sent. */
 function formatBan(conduct: Kept['conduct']): string {
   return conduct === null ? '' : `${conduct.banAtMs} ${conduct.banMs}`;
 }
 
-type Reply = [verdict: Usage['verdict'], ...times: [number, number, number, number, number, number]];
+type Reply = [passed: number, refused: number, ...Times];
+type Times = [number, number, number, number, number, number];
 
-function toUsage(reply: unknown): Usage {
-  const [verdict, atMs, minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs, bannedUntilMs] = reply as Reply;
-  return { verdict, atMs, minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs, bannedUntilMs };
+/** The usage of each request of a script's reply, by its place in the batch. */
+function toUsages(reply: unknown): (place: number) => Usage {
+  const [passed, refused, atMs, minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs, banEndsAtMs] =
+    reply as Reply;
+  return (place) => {
+    const isPassed = place < passed;
+    const later = isPassed ? passed - 1 - place : 0;
+    const verdict = isPassed ? 'passed' : place < passed + refused ? 'refused' : 'banned';
+    // The last refused request begins the ban, if one began.
+    const bannedUntilMs = place < passed + refused - 1 || isPassed ? 0 : banEndsAtMs;
+    return {
+      verdict,
+      atMs,
+      minuteUsed: minuteUsed - later,
+      minuteEndsAtMs,
+      dayUsed: dayUsed - later,
+      dayEndsAtMs,
+      bannedUntilMs,
+    };
+  };
 }

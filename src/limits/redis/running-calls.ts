@@ -1,45 +1,49 @@
-/** Waiting is measured in looks, not by a clock: while this process stands still, so does its patience. */
-const lookEveryMs = 50;
-const looksAsNextMax = 5;
-const looksMax = 40;
+/** Waiting is counted in checks, not in clock time, so that a pause of this process does not count as waiting. */
+const checkEveryMs = 50;
+const checksAsNextMax = 5;
+const checksMax = 40;
 
 interface Call {
-  readonly sinceLook: number;
+  readonly sinceCheck: number;
   readonly fail: (error: Error) => void;
 }
 
-/** The calls that run, in the order in which they are to be answered. */
+/** The running calls, in the order of their answers. */
 export interface RunningCalls {
-  /** The answer to a call, unless all fail before it comes; `onError` learns of an error that is the call's own. */
+  /** The answer to a call, unless `failAll` comes first. `onError` gets the call's own error. */
   follow<T>(answer: Promise<T>, onError: (error: Error) => void): Promise<T>;
   failAll(reason: Error): void;
-  /** Looks no more. */
+  /** Stops checking. */
   stop(): void;
 }
 
-/** Looks after calls until it is stopped: gives up once one waits too long, as the next to be answered or in all. */
+/**
+ * Watches calls until it is stopped. Calls `giveUp` when a call waits too long, as the next to be answered or in
+ * total.
+ */
 export function watchCalls(giveUp: (reason: Error) => void): RunningCalls {
   const running = new Set<Call>();
-  let looks = 0;
+  let checks = 0;
   let next: Call | undefined;
-  let nextSinceLook = 0;
-  const watch = setInterval(look, lookEveryMs);
+  let nextSinceCheck = 0;
+  const watch = setInterval(check, checkEveryMs);
   watch.unref();
 
-  function look(): void {
-    looks += 1;
+  function check(): void {
+    checks += 1;
     const [oldest] = running;
-    if (oldest !== next) nextSinceLook = looks;
+    if (oldest !== next) nextSinceCheck = checks;
     next = oldest;
     if (oldest === undefined) return;
-    const waitsTooLong = looks - nextSinceLook >= looksAsNextMax || looks - oldest.sinceLook >= looksMax;
+    const waitsTooLong =
+      checks - nextSinceCheck >= checksAsNextMax || checks - oldest.sinceCheck >= checksMax;
     if (waitsTooLong) giveUp(new Error('Redis does not answer'));
   }
 
   return {
     follow: (answer, onError) =>
       new Promise((resolve, reject) => {
-        const call = { sinceLook: looks, fail: reject };
+        const call = { sinceCheck: checks, fail: reject };
         running.add(call);
         answer.then(
           (value) => {

@@ -3,13 +3,13 @@ import { dayMs, minuteMs } from '../../clock.ts';
 import { banMsMax, banMsMin, ladderMs, strikesMin, strikesMs } from '../rules/bans.ts';
 import { ownCountMsMin } from '../rules/windows.ts';
 
-/** A program that Redis runs as one atomic step, and the name by which Redis knows it once it has run it. */
+/** A script that Redis runs atomically, and its SHA-1, by which Redis knows it after the first run. */
 export interface RedisScript {
   readonly text: string;
   readonly sha1: string;
 }
 
-/** The first parameter is the time that counts; an empty one stands for the server's own. */
+/** Sets `nowMs` from the first parameter. If it is empty, the server's clock counts. */
 const time = `
 local nowMs = tonumber(ARGV[1])
 if not nowMs then
@@ -19,8 +19,8 @@ end
 `;
 
 /**
- * As closeEnded of windows.ts, on windows that are kept as "minuteUsed minuteEndsAtMs dayUsed dayEndsAtMs"; where there
- * are none, on those that the caller has kept.
+ * Like `closeEnded` in windows.ts, on windows stored as "minuteUsed minuteEndsAtMs dayUsed dayEndsAtMs". If there are
+ * none, takes those that the caller kept.
  */
 const openWindows = `
 local minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs = 0, 0, 0, 0
@@ -47,26 +47,30 @@ if kept then
   if isNew and math.max(minuteEndsAtMs, dayEndsAtMs) > nowMs then keepWindows() end
 end
 
-local function answer(verdict, bannedUntilMs)
-  return {verdict, nowMs, minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs, bannedUntilMs}
+local function answer(passed, refused, bannedUntilMs)
+  return {passed, refused, nowMs, minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs, bannedUntilMs}
 end
 `;
 
-/** As takeFromBoth of windows.ts; the second and third parameter are the requests a minute and a day. */
+/**
+ * Like `takeFromBoth` in windows.ts, `count` times. The second and third parameter are the limits per minute and per
+ * day. Within one moment, requests that pass come before those that do not.
+ */
 const takeFromBoth = `
-local hasRoom = minuteUsed < tonumber(ARGV[2]) and dayUsed < tonumber(ARGV[3])
-if hasRoom then
+local room = math.min(tonumber(ARGV[2]) - minuteUsed, tonumber(ARGV[3]) - dayUsed)
+local passed = math.max(0, math.min(count, room))
+if passed > 0 then
   if minuteUsed == 0 then minuteEndsAtMs = nowMs + ${minuteMs} end
   if dayUsed == 0 then dayEndsAtMs = nowMs + ${dayMs} end
-  minuteUsed, dayUsed = minuteUsed + 1, dayUsed + 1
+  minuteUsed, dayUsed = minuteUsed + passed, dayUsed + passed
   keepWindows()
 end
 `;
 
 /**
- * As bannedUntilMs of bans.ts, on a ban and its strikes that are kept as "banAtMs banMs strikeCount". Of that ban
- * and the one that the caller has kept, the later end holds. If they began within a day of each other, it is the end of
- * the longer, so that the next is longer still. A ban that holds leaves no strikes.
+ * Like `bannedUntilMs` in bans.ts, on a ban and its strikes stored as "banAtMs banMs strikeCount". Of that ban and
+ * the one that the caller kept, the later end applies. If they began within a day of each other, the longer length
+ * applies with it, so that the next ban is longer still. A current ban leaves no strikes.
  */
 const openBan = `
 local banAtMs, banMs, strikeCount = 0, 0, 0
@@ -104,14 +108,14 @@ local bannedUntilMs = banAtMs + banMs
 `;
 
 /**
- * As strike of bans.ts. The strikes are a list: each millisecond, and how many requests were refused in it, in the order
- * of time. Those that are too old go by the run, as there may be tens of thousands.
+ * Like `strike` in bans.ts, for each request that did not pass, until one begins a ban. The strikes are a list, in
+ * the order of time, of each millisecond and its number of refused requests. Old strikes are deleted in runs, because
+ * there may be tens of thousands.
  */
 const strike = `
 local last = redis.call('LRANGE', KEYS[3], -2, -1)
-if tonumber(last[1]) == nowMs then
-  redis.call('LSET', KEYS[3], -1, last[2] + 1)
-else
+local isOfNow = tonumber(last[1]) == nowMs
+if not isOfNow then
   local runLength = 64
   repeat
     local run = redis.call('LRANGE', KEYS[3], 0, runLength - 1)
@@ -125,11 +129,18 @@ else
     if old > 0 then redis.call('LTRIM', KEYS[3], old, -1) end
     if #run == 0 then strikeCount = 0 end
   until old < runLength
-  redis.call('RPUSH', KEYS[3], string.format('%.0f', nowMs), 1)
 end
-strikeCount = strikeCount + 1
 
-if strikeCount < math.max(${strikesMin}, tonumber(ARGV[2])) then
+local strikesMax = math.max(${strikesMin}, tonumber(ARGV[2]))
+local refused = math.min(count - passed, math.max(1, strikesMax - strikeCount))
+strikeCount = strikeCount + refused
+
+if strikeCount < strikesMax then
+  if isOfNow then
+    redis.call('LSET', KEYS[3], -1, last[2] + refused)
+  else
+    redis.call('RPUSH', KEYS[3], string.format('%.0f', nowMs), refused)
+  end
   redis.call('PEXPIRE', KEYS[3], ${strikesMs})
 else
   local isRepeated = banMs > 0 and nowMs < banAtMs + ${ladderMs}
@@ -143,8 +154,8 @@ keepBan()
 `;
 
 /**
- * As address-counts.ts. The index has the ends of the days of the addresses that are counted each by itself, as many as
- * the fourth parameter. All of its members lie in its own slot of a cluster.
+ * Like address-counts.ts. The index has the ends of the days of the addresses with counts of their own, at most the
+ * fourth parameter. All its members share its slot of a cluster.
  */
 const placeAddress = `
 local own, index, shared, callersWindows = KEYS[1], KEYS[2], KEYS[3], ''
@@ -162,33 +173,40 @@ if redis.call('EXISTS', own) == 0 then
 end
 `;
 
-/** As closeShared of windows.ts. */
+/** Like `closeShared` in windows.ts. */
 const closeShared = `
 if windows == shared and minuteUsed == 0 then dayUsed, dayEndsAtMs = 0, 0 end
 `;
 
 /**
- * Keys: the windows of an account, the ban and the strikes of its key. Parameters: time, requests a minute, a day; if
- * the caller has kept any, the windows that count where there are none and the ban that counts where none ends later, or
- * an empty text for either.
+ * Decides on requests of one key at one moment.
+ *
+ * Keys: the windows of an account, the ban and the strikes of its key. Parameters: time, limit per minute, limit per
+ * day, number of requests, the windows and the ban that the caller kept (each may be empty). The kept windows apply
+ * if there are none; the kept ban applies if none ends later.
+ *
+ * Every script returns the number of passed requests, the number of refused ones, the time, the windows, and when the
+ * current ban ends, or 0 without a ban. The remaining requests met the ban.
  */
 export const takeForKeyScript = createScript(`${time}
-local windows, callersWindows, callersBan = KEYS[1], ARGV[4] or '', ARGV[5] or ''
+local count = tonumber(ARGV[4])
+local windows, callersWindows, callersBan = KEYS[1], ARGV[5] or '', ARGV[6] or ''
 ${openWindows}${openBan}
-if bannedUntilMs > nowMs then return answer('banned', bannedUntilMs) end
+if bannedUntilMs > nowMs then return answer(0, 0, bannedUntilMs) end
 ${takeFromBoth}
-if hasRoom then return answer('passed', 0) end
+if passed == count then return answer(passed, 0, 0) end
 ${strike}
-return answer('refused', bannedUntilMs > nowMs and bannedUntilMs or 0)
+return answer(passed, refused, bannedUntilMs > nowMs and bannedUntilMs or 0)
 `);
 
 /**
- * Keys: the windows of an address, the index of the addresses that are counted each by itself, the windows of the
- * others. Parameters: time, requests a minute, a day, how many addresses the index may hold.
+ * Decides on one request of an address. Keys: its windows, the index of addresses with counts of their own, the
+ * shared windows. Parameters: time, limit per minute, limit per day, how many addresses the index may hold.
  */
-export const takeForAddressScript =
-  createScript(`${time}${placeAddress}${openWindows}${closeShared}${takeFromBoth}
-if hasRoom and dayUsed == 1 and windows == own then
+export const takeForAddressScript = createScript(`${time}
+local count = 1
+${placeAddress}${openWindows}${closeShared}${takeFromBoth}
+if passed == 1 and dayUsed == 1 and windows == own then
   redis.call('ZREMRANGEBYSCORE', index, '-inf', string.format('%.0f', nowMs))
   if leaving then
     redis.call('DEL', leaving)
@@ -197,13 +215,23 @@ if hasRoom and dayUsed == 1 and windows == own then
   redis.call('ZADD', index, string.format('%.0f', dayEndsAtMs), own)
   redis.call('PEXPIRE', index, ${dayMs})
 end
-return answer(hasRoom and 'passed' or 'refused', 0)
+return answer(passed, 1 - passed, 0)
 `);
 
-/** Keys and parameters as before; counts nothing. */
+/** The usage of an address, with the same keys and parameters. Counts nothing. */
 export const peekAddressScript = createScript(`${time}${placeAddress}${openWindows}${closeShared}
-return answer('passed', 0)
+return answer(1, 0, 0)
 `);
+
+/** The usage of an account. Keys as for takeForKeyScript. Parameter: time. Counts nothing. */
+export const lookScript = createScript(`${time}
+local windows, callersWindows = KEYS[1], ''
+${openWindows}
+return answer(1, 0, 0)
+`);
+
+/** Deletes the ban and the strikes of a key. Keys as for takeForKeyScript. */
+export const liftScript = createScript(`redis.call('DEL', KEYS[2], KEYS[3])`);
 
 function createScript(text: string): RedisScript {
   return { text, sha1: createHash('sha1').update(text).digest('hex') };

@@ -1,37 +1,45 @@
 import type { Clock } from '../../clock.ts';
 import type { Limits } from '../../plans/plan.ts';
+import type { Soon } from '../../soon.ts';
 import type { Counters } from '../counters.ts';
 import type { Ledger, Ledgers } from '../memory/ledger.ts';
 import type { MemoryCounters } from '../memory/memory-counters.ts';
 import { banMsMax, banMsMin, bannedUntilMs } from '../rules/bans.ts';
 import type { Usage } from '../rules/decision.ts';
 import type { RedisCounters } from './redis-counters.ts';
-import { type Sharing, watchSharing } from './sharing.ts';
-import { createUntold } from './untold.ts';
+import { type Culprit, type Sharing, type SharingWatch, watchSharing } from './sharing.ts';
+import { createUnsynced } from './unsynced.ts';
 
-/** Counters that are shared while they can be, and never open or closed while they cannot (contract section 6). */
+/**
+ * Counters that are shared while Redis is reachable. Otherwise the instance counts alone: it neither stops limiting
+ * nor refuses everything (contract section 6).
+ */
 export interface SharedCounters extends Counters {
   sharing(): Sharing;
-  /** Tries now to share; to be called once before the first request. Never fails. */
+  /** Tries to reach the shared counters now. Call it once before the first request. Never fails. */
   probe(): Promise<void>;
-  /** Lets what is running fail, and counts alone from then on. */
+  /** Closes the shared counters; running calls fail. Counts alone from then on. */
   close(): void;
 }
 
-/** How often it is tried whether the shared counters can be reached, while they are used and while they are not. */
+/** How often the shared counters are probed, whether they are in use or not. */
 const probeMs = 500;
 
 /**
- * Counts in `shared`; from the first call that fails until a probe succeeds, in `local`, each request within its call.
- * The request whose call has failed is counted in `local` too.
+ * Counts in `shared`. From the first failed call until a probe succeeds, counts in `local`, each request within its
+ * call. The request of the failed call is counted in `local` too.
  *
- * What this instance has last seen of the shared counts and bans is kept in `local`: alone an account goes on from where
- * it was. What `local` was filled with before, or has counted alone, counts in `shared` too where that knows nothing of
- * the account; a ban of the key, where that knows of none that ends as late. Else the shared counters go on from where
- * they were once they are back, and do not learn of what was let through meanwhile: of a window that was open then an
- * account may have had its limit once more from each instance. In `local` that is remembered until the window ends, so
- * that a way that comes and goes lets no more through. Ends of windows are told by the clock of the shared counters;
- * where an instance's own differs, so do its windows while it is alone.
+ * `local` keeps the shared counts and bans that this instance last saw. Alone, an account continues from there.
+ *
+ * What `local` loaded from the store, or counted alone, is also sent to `shared`. Its windows apply if `shared` has
+ * none of the account. Its ban applies if `shared` has none that ends as late.
+ *
+ * Otherwise the shared counters continue from their own counts and do not learn what passed until then. So an outage lets
+ * an account use its limit once more on each instance, in the windows that were open then. Further outages in the same
+ * window let no more through, because `local` remembers the requests until the window ends.
+ *
+ * Ends of windows are in the time of the shared counters' clock. If an instance's clock differs, so do its windows
+ * while it counts alone.
  */
 export function createSharedCounters(options: {
   shared: RedisCounters;
@@ -41,7 +49,7 @@ export function createSharedCounters(options: {
   probeMs?: number;
 }): SharedCounters {
   const { shared, local, clock, onChange = () => undefined } = options;
-  const untold = createUntold(local.ledgers);
+  const unsynced = createUnsynced(local.ledgers);
   const alone = createLoneCounting(local);
   const sharing = watchSharing({
     shared,
@@ -51,18 +59,23 @@ export function createSharedCounters(options: {
     onChange,
   });
 
+  const lifts = createOwedLifts(shared);
+
+  const ask = createQuestions(shared, local, sharing);
+
   return {
     sharing: sharing.now,
     probe: sharing.probe,
 
     take(subject, limits, keyId, nowMs) {
       if (sharing.now().mode === 'alone') return alone.take(subject, limits, keyId, nowMs);
-      const kept = keyId === null ? null : untold.find(subject, keyId);
+      lifts.pay();
+      const kept = keyId === null ? null : unsynced.find(subject, keyId);
       return shared.take(subject, limits, keyId, nowMs, kept).then(
         (usage) => {
           if (keyId === null) return usage;
           remember(local.ledgers, subject, keyId, usage);
-          untold.settle(subject);
+          unsynced.settle(subject);
           return usage;
         },
         (error) => {
@@ -72,12 +85,13 @@ export function createSharedCounters(options: {
       );
     },
 
-    peek(subject, nowMs) {
-      if (sharing.now().mode === 'alone') return local.peek(subject, nowMs);
-      return shared.peek(subject, nowMs).catch((error) => {
-        sharing.leave(error, { subject, keyId: null });
-        return local.peek(subject, nowMs);
-      });
+    peek: (subject, nowMs) => ask('peek', { subject, keyId: null }, nowMs),
+    look: (subject, nowMs) => ask('look', { subject, keyId: '' }, nowMs),
+
+    async lift(subject, keyId) {
+      local.lift(subject, keyId);
+      if (sharing.now().mode === 'shared') await shared.lift(subject, keyId);
+      else lifts.owe(subject, keyId);
     },
 
     close() {
@@ -87,10 +101,43 @@ export function createSharedCounters(options: {
   };
 }
 
-/** What was taken over from the shared counters is stored once it counts, even if the request changes none of it. */
+/** Asks for a usage: the shared counters, or the local ones while this instance counts alone. */
+function createQuestions(shared: RedisCounters, local: MemoryCounters, sharing: SharingWatch) {
+  return (question: 'peek' | 'look', whose: Culprit, nowMs: number): Soon<Usage> => {
+    const askLocal = () => local[question](whose.subject, nowMs);
+    if (sharing.now().mode === 'alone') return askLocal();
+    return shared[question](whose.subject, nowMs).catch((error) => {
+      sharing.leave(error, whose);
+      return askLocal();
+    });
+  };
+}
+
+/** Bans that were lifted while this instance counted alone. The shared counters get them before the next request. */
+function createOwedLifts(shared: RedisCounters) {
+  const owed = new Map<string, string>();
+
+  return {
+    owe: (subject: string, keyId: string) => owed.set(keyId, subject),
+    /**
+     * Sends the lifts. Commands arrive in order, so they take effect before the request. A failed lift is sent again
+     * later.
+     */
+    pay(): void {
+      if (owed.size === 0) return;
+      for (const [keyId, subject] of owed) shared.lift(subject, keyId).catch(() => owed.set(keyId, subject));
+      owed.clear();
+    },
+  };
+}
+
+/**
+ * Counts alone. It also marks entries that came from the shared counters to be stored, even if a request does not
+ * change them.
+ */
 function createLoneCounting(local: MemoryCounters) {
   const { accounts, keys } = local.ledgers;
-  /** What has been marked to be stored since this instance counts alone. */
+  /** The entries marked since this instance began to count alone. */
   let marked = new WeakSet<object>();
 
   function markOnce(ledger: Ledger<object>, name: string): void {
@@ -115,7 +162,7 @@ function createLoneCounting(local: MemoryCounters) {
   };
 }
 
-/** Of one window the higher count is right: the lower lacks what was counted alone, or is an older answer. */
+/** Keeps the higher count of a window: the lower one lacks what was counted alone, or comes from an older answer. */
 function remember({ accounts, keys }: Ledgers, subject: string, keyId: string, usage: Usage): void {
   const windows = accounts.open(subject);
   const isSameMinute = windows.minuteEndsAtMs === usage.minuteEndsAtMs;
@@ -128,8 +175,9 @@ function remember({ accounts, keys }: Ledgers, subject: string, keyId: string, u
 }
 
 /**
- * Of a ban that began unseen only the end is known: it is taken for the shortest that can have this end. One of a clock
- * that is ahead begins now, as in the shared counters: told on as it was, it would begin anew with each request.
+ * Keeps a ban that another instance saw begin. Only its end is known, so it gets the shortest length that fits. If
+ * the shared clock is ahead, the ban begins now, as in the shared counters. Otherwise each request would begin it
+ * again.
  */
 function rememberBan(keys: Ledgers['keys'], keyId: string, usage: Usage): void {
   const conduct = keys.open(keyId);
@@ -138,4 +186,6 @@ function rememberBan(keys: Ledgers['keys'], keyId: string, usage: Usage): void {
   while (banMs < usage.bannedUntilMs - usage.atMs && banMs < banMsMax) banMs = Math.min(2 * banMs, banMsMax);
   conduct.banMs = banMs;
   conduct.banAtMs = usage.bannedUntilMs - banMs;
+  // So that the store has every ban and `bans list` shows it.
+  keys.markChanged(keyId);
 }

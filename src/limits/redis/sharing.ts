@@ -2,36 +2,36 @@ import type { Clock } from '../../clock.ts';
 import { redactKeys } from '../../observability/redact-keys.ts';
 import type { RedisCounters } from './redis-counters.ts';
 
-/** Whether this instance counts together with the others, and since when; where it does not, why. */
+/** Whether this instance counts together with the others, and since when. If not, why. */
 export type Sharing =
   | { readonly mode: 'shared'; readonly sinceMs: number }
   | { readonly mode: 'alone'; readonly sinceMs: number; readonly reason: string };
 
-/** Whose request ended the sharing: the fault may lie with one node of a cluster. */
+/** The request that failed. Probes use its keys, because only one node of a cluster may be down. */
 export interface Culprit {
   readonly subject: string;
   readonly keyId: string | null;
 }
 
-/** Leaves the shared counters when a call fails, and goes back to them when a probe succeeds. */
+/** Leaves the shared counters when a call fails, and returns to them when a probe succeeds. */
 export interface SharingWatch {
   now(): Sharing;
   /** Counts alone from now on. */
   leave(error: unknown, culprit: Culprit): void;
-  /** Tries now to share. Never fails. */
+  /** Probes now. Never fails. */
   probe(): Promise<void>;
-  /** Counts alone from now on, for good. */
+  /** Counts alone for good. */
   close(): void;
 }
 
-/** Probes `shared` every `probeMs` until it is closed; alone until the first probe succeeds. */
+/** Probes `shared` every `probeMs` until it is closed. Alone until the first probe succeeds. */
 export function watchSharing(options: {
   readonly shared: RedisCounters;
   readonly clock: Clock;
   readonly probeMs: number;
-  /** Called before the first count alone. */
+  /** Called before the first request is counted alone. */
   readonly onLeave: () => void;
-  /** Not called any more once it is closed. */
+  /** Not called after `close`. */
   readonly onChange: (sharing: Sharing) => void;
 }): SharingWatch {
   const { shared, clock, onLeave, onChange } = options;

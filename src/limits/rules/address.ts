@@ -1,10 +1,10 @@
 import ipaddr from 'ipaddr.js';
 
 /**
- * The subject that requests from an address are counted for (contract section 6): an IPv4 address is one by itself,
- * as is its IPv4-mapped IPv6 form; IPv6 addresses are one by /64, the least that a network hands to one customer. All
- * texts that are no address are one. Some proxies write the port into `X-Forwarded-For` (`192.0.2.7:8080`,
- * `[2001:db8::1]:8080`): it does not count.
+ * The subject for requests from an address (contract section 6). An IPv4 address is one subject, also in its
+ * IPv4-mapped IPv6 form. IPv6 addresses share one per /64, the smallest network that a customer gets. All texts that
+ * are not an address share one. The port that some proxies write into `X-Forwarded-For` (`192.0.2.7:8080`,
+ * `[2001:db8::1]:8080`) is ignored.
  */
 export function addressSubject(address: string): string {
   return `address:${readNetwork(address)}`;
@@ -12,12 +12,12 @@ export function addressSubject(address: string): string {
 
 const readerPrefix = 'reader:';
 
-/** The subject that requests for the documentation from an address are counted for: the same, apart from the others. */
+/** The subject for requests for the documentation from an address, counted apart from its other requests. */
 export function readerSubject(address: string): string {
   return readerPrefix + readNetwork(address);
 }
 
-/** Whether a subject is one of `readerSubject`. */
+/** Whether a subject comes from `readerSubject`. */
 export function isReader(subject: string): boolean {
   return subject.startsWith(readerPrefix);
 }
@@ -34,7 +34,7 @@ const withPort =
   /^(?:(?<ipv4>\d{1,3}(?:\.\d{1,3}){3})|\[(?<ipv6>[\da-f:.]{2,45}(?:%\w{1,15})?)\]):(?<port>\d{1,5})$/i;
 const portMax = 65_535;
 
-/** An address without its port. An IPv6 address has one only behind brackets; any other text stays as it is. */
+/** Removes the port of an address. An IPv6 address has one only after brackets. Any other text stays as it is. */
 function removePort(text: string): string {
   const { ipv4, ipv6, port } = withPort.exec(text)?.groups ?? {};
   const address = ipv4 ?? (ipv6?.includes(':') ? ipv6 : undefined);

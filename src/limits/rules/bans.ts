@@ -1,47 +1,44 @@
 import { dayMs, hourMs, minuteMs } from '../../clock.ts';
 
-/** A key is banned for as many refused requests within this time as its plan lets through in a minute. */
+/** The time in which refused requests count. As many as the plan allows per minute begin a ban. */
 export const strikesMs = minuteMs;
-/** The fewest refused requests that begin a ban, however few a plan lets through in a minute. */
+/** The fewest refused requests that begin a ban, whatever the plan allows per minute. */
 export const strikesMin = 60;
-/** How long a first ban lasts. */
+/** The length of a first ban. */
 export const banMsMin = minuteMs;
-/** The longest that a ban lasts, however often it has doubled. */
+/** The longest ban, however often it doubled. */
 export const banMsMax = hourMs;
-/** A ban that begins within this time of the start of the key's last one lasts twice as long. */
+/** A ban that begins within this time after the start of the key's last ban lasts twice as long. */
 export const ladderMs = dayMs;
 
-/** What is held against one key: its newest ban, and its refused requests since (contract section 6). */
+/** The conduct of one key: its newest ban, and its refused requests since (contract section 6). */
 export interface Conduct {
-  /** When its newest ban began; 0 if it never had one. */
+  /** The start of its newest ban; 0 if it was never banned. */
   banAtMs: number;
-  /** How long that ban lasts; 0 if there was none. */
+  /** The length of that ban; 0 if there was none. */
   banMs: number;
   /**
-   * How many requests were refused in each millisecond, in the order of time: exact, and never more than 60,000
-   * entries, however many a plan lets through.
+   * The number of refused requests by millisecond, in the order of time. Exact, with at most 60,000 entries whatever
+   * the plan.
    */
   readonly strikes: Map<number, number>;
-  /** How many requests these are in all. */
+  /** The total number of these requests. */
   strikeCount: number;
 }
 
-/** The conduct of a key that nothing is held against. */
+/** The conduct of a key without strikes or bans. */
 export function newConduct(): Conduct {
   return { banAtMs: 0, banMs: 0, strikes: new Map(), strikeCount: 0 };
 }
 
-/**
- * When the ban ends that the key is under; 0 if it is under none. Where the clock was set back, a ban begins anew at
- * most.
- */
+/** The end of the current ban; 0 if there is none. If the clock was set back, the ban restarts at most. */
 export function bannedUntilMs(conduct: Conduct, nowMs: number): number {
   if (conduct.banAtMs > nowMs) conduct.banAtMs = nowMs;
   const endsAtMs = conduct.banAtMs + conduct.banMs;
   return endsAtMs > nowMs ? endsAtMs : 0;
 }
 
-/** Holds a request that a limit has refused against its key; the one that fills the measure begins a ban. */
+/** Adds a refused request as a strike. The last strike that the plan allows begins a ban. */
 export function strike(conduct: Conduct, perMinute: number, nowMs: number): void {
   const { strikes } = conduct;
   const inThisMs = strikes.get(nowMs);
@@ -68,7 +65,7 @@ function beginBan(conduct: Conduct, nowMs: number): void {
   conduct.strikeCount = 0;
 }
 
-/** From when on nothing is left to hold against the key. */
+/** When the conduct may be forgotten: it no longer has any effect. */
 export function forgetAtMs({ banAtMs, banMs, strikes }: Conduct): number {
   let lastStrikeAtMs = Number.NEGATIVE_INFINITY;
   for (const atMs of strikes.keys()) lastStrikeAtMs = atMs;

@@ -1,50 +1,84 @@
 import { dayMs, minuteMs, secondMs } from '../../clock.ts';
 import type { Limits } from '../../plans/plan.ts';
 
-/** What is counted for a subject once a request has been dealt with; a window that is not open has 0 used. */
+/** The counts of a subject after a request. A window that is not open has 0 used. */
 export interface Usage {
-  /** `refused`: a window had no room; `banned`: the key was under a ban before. Neither has been counted. */
+  /** `refused`: a window had no room. `banned`: the key was already banned. Neither is counted. */
   readonly verdict: 'passed' | 'refused' | 'banned';
-  /** When that was, by the clock that the ends are told by: the counters' own where they have one. */
+  /** The time of the request, by the clock of the window ends: the counters' own clock if they have one. */
   readonly atMs: number;
   readonly minuteUsed: number;
   readonly minuteEndsAtMs: number;
   readonly dayUsed: number;
   readonly dayEndsAtMs: number;
-  /** When the key's ban ends, one that this request has begun included; 0 if there is none. */
+  /** The end of the key's ban, also if this request began it; 0 if there is none. */
   readonly bannedUntilMs: number;
 }
 
-/** Whether this request has begun a ban of its key: of all requests of a ban, the first alone is `refused`. */
+/**
+ * Whether this request began a ban of its key. Only the first request of a ban is `refused`; later ones are `banned`.
+ */
 export function beginsBan({ verdict, bannedUntilMs }: Usage): boolean {
   return verdict === 'refused' && bannedUntilMs > 0;
 }
 
-/** The headers that tell of the limits (interface section 8), under lower-case names; a type alias, so that it is a record. */
+/**
+ * The headers that describe the limits (interface section 8), in lower case. A type alias, so that it is assignable
+ * to a record.
+ */
 export type LimitHeaders = {
   readonly 'x-ratelimit-limit': string;
   readonly 'x-ratelimit-remaining': string;
   readonly 'x-ratelimit-reset': string;
   readonly 'ratelimit-policy': string;
   readonly ratelimit: string;
-  /** Only where the request is refused. */
+  /** Only if the request is refused. */
   readonly 'retry-after'?: string;
 };
 
-/** The limits' answer to one request. */
+/** The decision of the limits on one request. */
 export interface Decision {
-  /** Null where the request passes; else the code of its 429. */
+  /** Null if the request passes; else the code of its 429. */
   readonly code: 'rate_limit_exceeded' | 'key_banned' | null;
-  /** How long to wait, whole seconds rounded up: sent then, a request passes; a second earlier, not. 0 if it passes. */
+  /**
+   * How long to wait in whole seconds, rounded up; 0 if the request passes. After that time a request passes, a
+   * second earlier it does not.
+   */
   readonly retryAfterSeconds: number;
-  /** For the response. */
+  /** The headers of the response. */
   readonly headers: LimitHeaders;
+  /** The counts behind the decision. */
+  readonly usage: Usage;
+}
+
+/** The rest of a window. */
+export interface WindowLeft {
+  readonly limit: number;
+  readonly remaining: number;
+  /** Unix milliseconds. For a window that is not open: its end if it opened now. */
+  readonly resetAtMs: number;
+}
+
+/** The rest of both windows. */
+export function measureWindows(usage: Usage, { perMinute, perDay }: Limits) {
+  const { atMs, minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs } = usage;
+  const minute: WindowLeft = {
+    limit: perMinute,
+    remaining: Math.max(0, perMinute - minuteUsed),
+    resetAtMs: minuteUsed === 0 ? atMs + minuteMs : minuteEndsAtMs,
+  };
+  const day: WindowLeft = {
+    limit: perDay,
+    remaining: Math.max(0, perDay - dayUsed),
+    resetAtMs: dayUsed === 0 ? atMs + dayMs : dayEndsAtMs,
+  };
+  return { minute, day };
 }
 
 /**
- * The verdict and its headers (interface section 8, contract section 6). They describe the window with the fewest
- * requests left, on a tie the minute; on a refusal the window that refused, or the longer wait of the two. A ban shows
- * as a minute window with nothing left until its end.
+ * The decision and its headers (interface section 8, contract section 6). The headers describe the window with the
+ * fewest requests left; on a tie, the minute. On a refusal they describe the window that refused; if both did, the
+ * longer wait. A ban appears as a minute window with nothing left until the ban ends.
  */
 export function decide(usage: Usage, limits: Limits): Decision {
   const { verdict, atMs: nowMs } = usage;
@@ -53,7 +87,7 @@ export function decide(usage: Usage, limits: Limits): Decision {
   let minuteLeft = Math.max(0, limits.perMinute - usage.minuteUsed);
   let minuteEndsAtMs = usage.minuteUsed === 0 ? nowMs + minuteMs : usage.minuteEndsAtMs;
   if (usage.bannedUntilMs > 0) {
-    // A ban that has just begun lasts at least a minute: no minute window ends after it.
+    // A new ban lasts at least a minute, so no minute window ends after it.
     minuteLeft = 0;
     minuteEndsAtMs = usage.bannedUntilMs;
   }
@@ -71,16 +105,17 @@ export function decide(usage: Usage, limits: Limits): Decision {
     'ratelimit-policy': fixed.policy,
     ratelimit: `"minute";r=${minuteLeftText};t=${secondsUntil(minuteEndsAtMs, nowMs)}, "day";r=${dayLeftText};t=${secondsUntil(dayEndsAtMs, nowMs)}`,
   };
-  if (verdict === 'passed') return { code: null, retryAfterSeconds: 0, headers };
+  if (verdict === 'passed') return { code: null, retryAfterSeconds: 0, headers, usage };
   const retryAfterSeconds = secondsUntil(resetAtMs, nowMs);
   return {
     code: verdict === 'banned' ? 'key_banned' : 'rate_limit_exceeded',
     retryAfterSeconds,
     headers: { ...headers, 'retry-after': String(retryAfterSeconds) },
+    usage,
   };
 }
 
-/** At least 1, as an end that is told always lies ahead. */
+/** At least 1: the end of a window is always in the future. */
 function secondsUntil(endsAtMs: number, nowMs: number): number {
   return Math.ceil((endsAtMs - nowMs) / secondMs);
 }
@@ -89,9 +124,9 @@ function secondsUntil(endsAtMs: number, nowMs: number): number {
 const lastDigits = Array.from({ length: 1_000 }, (_, number) => String(number).padStart(3, '0'));
 
 /**
- * Writes a count, a whole number of at least 0, in parts. Nearly every request has another count, and V8 keeps the texts
- * of the last thousands of numbers: written whole they would grow old there, and the old generation would have to be
- * collected every few seconds.
+ * Formats a count (an integer of at least 0) in parts. V8 caches the texts of thousands of recent numbers, and nearly
+ * every request has another count. Whole texts would grow old in that cache, and the old generation would need a
+ * collection every few seconds.
  */
 function writeCount(count: number): string {
   return count < 1_000 ? String(count) : `${Math.trunc(count / 1_000)}${lastDigits[count % 1_000]}`;
@@ -105,7 +140,7 @@ interface FixedTexts {
 
 const textsByLimits = new WeakMap<Limits, FixedTexts>();
 
-/** The texts that depend on the plan alone, made once for each. */
+/** The texts that depend only on the limits, cached. */
 function fixedTexts(limits: Limits): FixedTexts {
   const known = textsByLimits.get(limits);
   if (known !== undefined) return known;

@@ -2,8 +2,8 @@ import { dayMs, hourMs, minuteMs } from '../../clock.ts';
 import type { Limits } from '../../plans/plan.ts';
 
 /**
- * The requests counted for one subject (contract section 6). A window opens with the first request counted in it and
- * ends a minute or a day later, to the millisecond; one that is not open has 0 used and ends at 0.
+ * The counted requests of one subject (contract section 6). A window opens with its first request and ends exactly a
+ * minute or a day later. A window that is not open has 0 used and ends at 0.
  */
 export interface Windows {
   minuteUsed: number;
@@ -12,12 +12,12 @@ export interface Windows {
   dayEndsAtMs: number;
 }
 
-/** Windows of which neither is open. */
+/** Two windows that are not open. */
 export function newWindows(): Windows {
   return { minuteUsed: 0, minuteEndsAtMs: 0, dayUsed: 0, dayEndsAtMs: 0 };
 }
 
-/** Counts a request in both windows if both have room, else in neither; tells whether it was counted. */
+/** Counts a request in both windows if both have room, else in neither. Returns whether it was counted. */
 export function takeFromBoth(windows: Windows, { perMinute, perDay }: Limits, nowMs: number): boolean {
   closeEnded(windows, nowMs);
   if (windows.minuteUsed >= perMinute || windows.dayUsed >= perDay) return false;
@@ -29,8 +29,8 @@ export function takeFromBoth(windows: Windows, { perMinute, perDay }: Limits, no
 }
 
 /**
- * Closes the windows whose end has come. Where the clock was set back, an open window ends at most its whole length
- * from now, so that nobody is kept out until the clock has caught up.
+ * Closes the windows that have ended. If the clock was set back, an open window ends at most its full length from
+ * now. So nobody waits for the clock to catch up.
  */
 export function closeEnded(windows: Windows, nowMs: number): void {
   if (windows.minuteEndsAtMs <= nowMs) {
@@ -43,20 +43,20 @@ export function closeEnded(windows: Windows, nowMs: number): void {
   } else if (windows.dayEndsAtMs > nowMs + dayMs) windows.dayEndsAtMs = nowMs + dayMs;
 }
 
-/** Whether neither window is open, so that nothing is lost by forgetting them. */
+/** Whether both windows have ended and may be forgotten. */
 export function areEnded(windows: Windows, nowMs: number): boolean {
   return windows.minuteEndsAtMs <= nowMs && windows.dayEndsAtMs <= nowMs;
 }
 
-/** How long an address is counted by itself at least, however many others come. */
+/** How long an address keeps its own count at least, however many others come. */
 export const ownCountMsMin = hourMs;
 
-/** Whether an address may lose its place to another when all places are taken: its day opened an hour ago. */
+/** Whether an address may give up its place when all are taken: its day opened at least an hour ago. */
 export function mayMakeRoom(windows: Windows, nowMs: number): boolean {
   return windows.dayEndsAtMs <= nowMs + dayMs - ownCountMsMin;
 }
 
-/** Closes the windows that addresses without a place share: they hold for a minute, the day that opened with it too. */
+/** Closes the windows that addresses without a place share. They last a minute; the day ends with it. */
 export function closeShared(windows: Windows, nowMs: number): void {
   closeEnded(windows, nowMs);
   if (windows.minuteUsed === 0) Object.assign(windows, newWindows());

@@ -3,10 +3,10 @@ import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import type { Database } from '../database.ts';
 import type { Tables } from '../tables.ts';
-import { tellAccountChanges } from './account-notices.ts';
+import { notifyAccountChanges } from './account-notices.ts';
 import { columnTypes } from './column-types.ts';
 
-/** The first schema: animals, accounts, keys, idempotency records, counts and bans, the secret of the cursors. */
+/** The first schema: animals, accounts, keys, idempotency records, counts and bans, and the secret of the cursors. */
 export function firstMigration(engine: Engine): Migration {
   async function up(db: Kysely<Tables>): Promise<void> {
     const parts = [createPets, createAccounts, createIdempotencyRecords, createCounts, createSecrets];
@@ -24,8 +24,8 @@ type Engine = Database['engine'];
 
 function createPets(engine: Engine) {
   const { id, integer, end } = columnTypes[engine];
-  // An animal's status is compared three times: of a list SQLite makes a table, and to look it up there took a quarter
-  // of an insert.
+  // The status is compared three times instead of with a list. SQLite makes a table of a list, and looking the status
+  // up there took a quarter of an insert.
   return [
     sql`create table pets (
       id ${id},
@@ -66,7 +66,7 @@ function createAccounts(engine: Engine) {
       last_used_at_ms ${integer}
     ) ${end}`,
     sql`create index api_keys_by_account on api_keys (account_id)`,
-    ...(engine === 'postgres' ? tellAccountChanges() : []),
+    ...(engine === 'postgres' ? notifyAccountChanges() : []),
   ];
 }
 
@@ -115,10 +115,11 @@ function createSecrets(engine: Engine) {
 }
 
 /**
- * What pages of one status are read along. PostgreSQL takes the statuses to be evenly mixed: with one index of all of them
- * it may walk the animals by id instead and leave most out; an index of one status is never the dearer way. SQLite takes the one
- * index of all, with statistics or without; an index of one status it may pass over once it has statistics. The available ones stand
- * last in it: most animals are when they come, and go to its end, not into the midst, which is put in order again each time.
+ * The indexes for pages of one status. PostgreSQL assumes that statuses are evenly mixed. With one index of all statuses,
+ * it may scan by id and filter most rows out; an index for each status is never slower. SQLite always uses one index of
+ * all statuses, but may ignore an index of one status if it has statistics.
+ *
+ * `available` comes last in the SQLite index. Most new animals are available, so they go to its end.
  */
 function indexStatuses(engine: Engine) {
   if (engine === 'sqlite') return [sql`create index pets_by_status on pets (status desc, id)`];
@@ -129,8 +130,8 @@ function indexStatuses(engine: Engine) {
 }
 
 /**
- * Counts every change of animals but the adding of one under the next id, whoever makes it, so that what is kept ready of animals
- * (stamps.ts) is known to be out of date.
+ * Counts every change of animals except an insert with the next id, whoever makes it. The count shows when cached
+ * stamps (stamps.ts) are out of date.
  */
 function countEdits(engine: Engine) {
   if (engine === 'sqlite') {
@@ -138,7 +139,7 @@ function countEdits(engine: Engine) {
     return [
       sql`create trigger pets_updated after update on pets ${count}`,
       sql`create trigger pets_deleted after delete on pets ${count}`,
-      // Before an insert SQLite has -1 for an id that it is still to give; no other id is given by the service.
+      // Before an insert, new.id is -1 if SQLite will assign the id. The service never assigns another id.
       sql`create trigger pets_put before insert on pets when new.id <> -1 ${count}`,
     ];
   }

@@ -1,13 +1,14 @@
 import { sql } from 'kysely';
 
-/** Where PostgreSQL tells of an account, by its number, whose keys or plan have been changed. */
+/** The channel on which PostgreSQL announces an account whose keys or plan changed, by its id. */
 export const accountChannel = 'animal_store_accounts';
 
 /**
- * For PostgreSQL: tells every listening instance, with the commit of the change and whoever makes it, of what an
- * instance may remember of a key (key-verifier.ts). A new key is remembered by nobody, and its last use changes nothing.
+ * For PostgreSQL: announces at the commit, to every listening instance, each change of what an instance may cache of
+ * a key (key-verifier.ts), whoever makes it. No instance caches a new key, and a key's last use changes nothing, so
+ * neither is announced.
  */
-export function tellAccountChanges() {
+export function notifyAccountChanges() {
   return [
     sql.raw(`create function tell_account_change() returns trigger language plpgsql as
       'begin perform pg_notify(''${accountChannel}'', to_jsonb(old) ->> tg_argv[0]); return null; end'`),

@@ -1,15 +1,15 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Dialect } from '../database.ts';
 
-/** How an engine writes what every table is made of. */
+/** The column types of an engine. */
 export interface ColumnTypes {
-  /** The key of a table whose ids the store assigns. */
+  /** The primary key of a table whose ids the store assigns. */
   readonly id: RawBuilder<unknown>;
   readonly integer: RawBuilder<unknown>;
   readonly bytes: RawBuilder<unknown>;
-  /** What stands behind a table's last bracket. */
+  /** The text after the closing bracket of a table. */
   readonly end: RawBuilder<unknown>;
-  /** The store's clock, in Unix milliseconds, as a default. */
+  /** The store's clock in Unix milliseconds, as a default value. */
   readonly nowMs: RawBuilder<unknown>;
 }
 

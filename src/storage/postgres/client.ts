@@ -1,24 +1,17 @@
-import { createHash } from 'node:crypto';
-import { Client, type ClientBase, type ClientConfig, type QueryConfig, type QueryResult, types } from 'pg';
-import { compileStatement, placeParameters } from '../compile.ts';
+import { Client, type ClientBase, type ClientConfig, type QueryConfig, type QueryResult } from 'pg';
 import type { Parameters, Statement, Work } from '../database.ts';
+import { sendBatch } from './batch.ts';
 import { throwStorageError } from './faults.ts';
+import { type Call, toCall } from './prepared.ts';
+import { valueTypes } from './row-reader.ts';
 
-/** Integers come as bigints whatever their width, bytes as Buffers, text as it is. */
-const integerOids = new Set<number>([types.builtins.INT2, types.builtins.INT4, types.builtins.INT8]);
-
-const valueTypes: NonNullable<ClientConfig['types']> = {
-  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-    integerOids.has(oid) ? BigInt : types.getTypeParser(oid, format),
-};
-
-/** How long the opening of a connection may take, or the wait for one that is free. */
+/** How long it may take to open a connection, or to wait for a free one. */
 export const connectMsMax = 2_000;
 
-/** By what name the server knows the connections of this service, unless their address has another. */
+/** The application name of the service's connections, unless the address sets another. */
 export const applicationName = 'animal-store';
 
-/** What every connection to the server at `url` has in common. */
+/** The settings of every connection to the server at `url`. */
 export function connectionSettings(url: string): ClientConfig {
   return {
     connectionString: url,
@@ -29,7 +22,7 @@ export function connectionSettings(url: string): ClientConfig {
   };
 }
 
-/** Where an address leads, as `host:port/database`: fit to be shown, it holds no password. */
+/** The server of an address as `host:port/database`, without the password, so that it may be shown. */
 export function describeServer(url: string): string {
   try {
     const { host, port, database } = new Client(connectionSettings(url));
@@ -39,56 +32,47 @@ export function describeServer(url: string): string {
   }
 }
 
-/** Takes away the time limits that a role or a database sets for those of the service, of those that the server knows. */
+/**
+ * Removes the time limits that a role or a database sets in place of the service's. Limits that the server does not
+ * know are ignored.
+ */
 export function removeLimits(of: 'session' | 'transaction'): string {
   return `select set_config(name, '0', ${of === 'transaction'}) from pg_settings where name in (
     'statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout',
     'transaction_timeout')`;
 }
 
-/** A connection of its own, not open yet; its loss is told to the statement that uses it, or to the next. */
+/** A separate connection, not open yet. If it is lost, the current or the next statement fails. */
 export function createClient(url: string, settings: ClientConfig = {}): Client {
   const client = new Client({ ...connectionSettings(url), ...settings });
   client.on('error', () => undefined);
   return client;
 }
 
-interface Prepared {
-  readonly name: string;
-  readonly text: string;
-  readonly names: readonly string[];
-}
-
-const prepared = new WeakMap<object, Prepared>();
-
-/** The name follows from the text, so that every instance knows a statement by the same name. */
-function prepare<P extends Parameters, R>(statement: Statement<P, R>): Prepared {
-  const { sql, names } = compileStatement(statement, 'postgres');
-  const name = createHash('sha256').update(sql).digest('base64url');
-  const entry = { name, text: sql, names };
-  prepared.set(statement, entry);
-  return entry;
-}
-
-/** The rows of a statement in one round trip; the server parses it once a connection. Fails as `send` does. */
+/** The rows of a statement, in one round trip. Throws as `sendBatch` does. */
 export async function query<P extends Parameters, R>(
   client: ClientBase,
   statement: Statement<P, R>,
   parameters: P,
 ): Promise<readonly R[]> {
-  const { name, text, names } = prepared.get(statement) ?? prepare(statement);
-  const { rows } = await send(client, { name, text, values: placeParameters(names, parameters) });
+  const [rows = []] = await sendBatch(client, [toCall(statement, parameters)]);
   return rows as R[];
 }
 
-/** Sends SQL; fails with AppError `unavailable` for a fault, else with the driver's error as it is. */
+/** Sends SQL. Throws AppError `unavailable` for a fault, else the driver's own error. */
 export function send(client: ClientBase, sql: QueryConfig): Promise<QueryResult> {
   return client.query(sql).catch(throwStorageError);
 }
 
-/** Runs a work to its end, inside a transaction that is open. */
-export async function runWork<T>(client: ClientBase, work: Work<T>): Promise<T> {
+/** Runs a work inside an open transaction, or one that `begin` opens in the round trip of the first step. */
+export async function runWork<T>(client: ClientBase, work: Work<T>, begin: Call | null = null): Promise<T> {
   let next = work.next([]);
-  while (!next.done) next = work.next(await query(client, next.value.statement, next.value.parameters));
+  let opening = begin === null ? [] : [begin];
+  while (!next.done) {
+    const { statement, parameters } = next.value;
+    const results = await sendBatch(client, [...opening, toCall(statement, parameters)]);
+    opening = [];
+    next = work.next(results.at(-1) ?? []);
+  }
   return next.value;
 }

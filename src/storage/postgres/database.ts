@@ -1,29 +1,41 @@
+import { setTimeout } from 'node:timers/promises';
 import { Kysely, PostgresDialect } from 'kysely';
 import { type ClientBase, DatabaseError, Pool } from 'pg';
 import { minuteMs } from '../../clock.ts';
 import { OperatorError } from '../../errors.ts';
-import type { Database, Isolation, NamedWork } from '../database.ts';
+import type { Database, Isolation, NamedWork, Parameters, Statement } from '../database.ts';
 import { isNewest, migrate } from '../migrations/migrate.ts';
 import { toOpeningError } from '../opening-error.ts';
+import { storeUnavailable } from '../store-unavailable.ts';
 import type { Tables } from '../tables.ts';
+import { sendBatch } from './batch.ts';
 import { connectionSettings, describeServer, query, removeLimits, runWork, send } from './client.ts';
 import { isConnectionSpoilt } from './faults.ts';
+import { createGroupCommit } from './group-commit.ts';
 import { loadRows } from './load.ts';
 import { watchAccounts } from './notices.ts';
-import { createPostgresPool } from './pool.ts';
+import { closeMsMax, createPostgresPool } from './pool.ts';
+import { isLentByTransaction, requireSession } from './pooler.ts';
+import { type Call, toCall, toTextCall } from './prepared.ts';
+import { createReadBatches } from './read-batches.ts';
 
-/** How long a start waits for each lock that others hold, such as one that brings the schema meanwhile. */
+/** How long a start waits for each lock, such as that of another instance that migrates. */
 export const startLockMsMax = minuteMs;
-/** How long the server keeps the locks of a start that has fallen silent: less, so that those that wait go on. */
+/**
+ * How long the server keeps the locks of a start that stopped responding. Shorter, so that waiting starts proceed.
+ */
 const silentMsMax = minuteMs / 2;
-/** The lock of Kysely's migrator. It would wait an hour for it; of a connection that holds it already it is had at once. */
+/**
+ * The lock of Kysely's migrator, which would wait an hour for it. A connection that already has the lock gets it at
+ * once.
+ */
 const migratorLock = 3_853_314_791_062_309_107n;
 const lockNotHad = '55P03';
 
 /**
- * Opens the database at a `postgres://` address and brings it to the newest schema; any number of instances may do so
- * at once, and each waits a minute at most for its turn. Throws OperatorError with one clear line, which never shows
- * the password, where it cannot be used.
+ * Opens the database at a `postgres://` address and migrates it to the newest schema. Any number of instances may do
+ * so at once; each waits at most a minute for its turn. Throws OperatorError of one line, without the password, if
+ * the database cannot be used.
  */
 export async function openPostgres(url: string, lockMsMax = startLockMsMax): Promise<Database> {
   try {
@@ -34,13 +46,15 @@ export async function openPostgres(url: string, lockMsMax = startLockMsMax): Pro
   return connect(url);
 }
 
-/** Over a connection that bounds no statement: what brings the schema may take long on a large store. */
+/** Uses a connection without a statement timeout: a migration may take long on a large store. */
 async function prepareServer(url: string, lockMsMax: number): Promise<void> {
   const pool = new Pool({
     ...connectionSettings(url),
     max: 1,
-    lock_timeout: lockMsMax,
-    idle_in_transaction_session_timeout: silentMsMax,
+    ...(!isLentByTransaction(url) && {
+      lock_timeout: lockMsMax,
+      idle_in_transaction_session_timeout: silentMsMax,
+    }),
   });
   pool.on('error', () => undefined);
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
@@ -48,8 +62,9 @@ async function prepareServer(url: string, lockMsMax: number): Promise<void> {
     const { rows } = await pool.query<{ server_encoding: string }>('show server_encoding');
     const encoding = rows[0]?.server_encoding;
     if (encoding !== 'UTF8') throw new Error(`its encoding is ${encoding}, not UTF8`);
-    // Where there is nothing to do, nobody who holds a lock keeps an instance from starting.
+    // If there is nothing to migrate, a foreign lock does not delay the start.
     if (await isNewest(db)) return;
+    requireSession(url, 'a migration');
     await pool.query(removeLimits('session'));
     await pool.query(
       `set lock_timeout = ${lockMsMax}; set idle_in_transaction_session_timeout = ${silentMsMax};
@@ -60,7 +75,7 @@ async function prepareServer(url: string, lockMsMax: number): Promise<void> {
   } catch (error) {
     if (!(error instanceof DatabaseError && error.code === lockNotHad)) throw error;
     throw new OperatorError(
-      `the database ${describeServer(url)} cannot be brought to the newest schema: another has held a lock on it for too long; see who (pg_locks), and start again`,
+      `the database ${describeServer(url)} cannot be migrated: another session held a lock for too long; find it in pg_locks, then start again`,
       { cause: error },
     );
   } finally {
@@ -70,27 +85,49 @@ async function prepareServer(url: string, lockMsMax: number): Promise<void> {
 
 function connect(url: string): Database {
   const pool = createPostgresPool(url);
+  const reads = createReadBatches(pool.lend);
+  const group = createGroupCommit(pool.lend);
   const stops: (() => void)[] = [];
+  let closed = false;
+
+  function requireOpen(): void {
+    if (closed) throw storeUnavailable(new Error('the database is closed'));
+  }
+
   return {
     engine: 'postgres',
-    read: (statement, parameters) => pool.lend((client) => query(client, statement, parameters)),
-    readNow: null,
-    run: (statement, parameters) => pool.lend((client) => query(client, statement, parameters)),
-    transact: (work, input) => pool.lend((client) => transact(client, work, input)),
-    load: (...rows) => loadRows(url, ...rows),
-    watchAccounts(onChange) {
-      stops.push(watchAccounts(url, onChange));
+    async read<P extends Parameters, R>(statement: Statement<P, R>, parameters: P) {
+      requireOpen();
+      return (await reads.read(toCall(statement, parameters))) as readonly R[];
     },
-    close() {
+    readNow: null,
+    async run<P extends Parameters, R>(statement: Statement<P, R>, parameters: P) {
+      requireOpen();
+      const { buildRows, waitsForNoRowLock = buildRows !== undefined } = statement;
+      if (!waitsForNoRowLock) return pool.lend((client) => query(client, statement, parameters));
+      return (await group.run(statement as unknown as Statement<Parameters, R>, parameters)) as readonly R[];
+    },
+    transact: (work, input) => pool.lend((client) => transact(client, work, input)),
+    async load(...rows) {
+      requireSession(url, 'an import');
+      return loadRows(url, ...rows);
+    },
+    watchAccounts: isLentByTransaction(url)
+      ? null
+      : (onChange) => void stops.push(watchAccounts(url, onChange)),
+    async close() {
+      closed = true;
       for (const stop of stops.splice(0)) stop();
-      return pool.close();
+      const drained = Promise.all([reads.drain(), group.drain()]);
+      await Promise.race([drained, setTimeout(closeMsMax, undefined, { ref: false })]);
+      await pool.close();
     },
   };
 }
 
-const begins: Readonly<Record<Isolation, string>> = {
-  serializable: 'begin isolation level serializable',
-  'row locks': 'begin isolation level read committed',
+const begins: Readonly<Record<Isolation, Call>> = {
+  serializable: toTextCall('begin isolation level serializable'),
+  'row locks': toTextCall('begin isolation level read committed'),
 };
 
 async function transact<I, T>(
@@ -98,13 +135,12 @@ async function transact<I, T>(
   { body, isolation }: NamedWork<I, T>,
   input: I,
 ): Promise<T> {
-  await send(client, { text: begins[isolation] });
   try {
-    const result = await runWork(client, body(input));
-    await send(client, { text: 'commit' });
+    const result = await runWork(client, body(input), begins[isolation]);
+    await sendBatch(client, [toTextCall('commit')]);
     return result;
   } catch (error) {
-    // A connection that is lost or stuck is dropped by the pool, and the server undoes the transaction with it.
+    // The pool drops a lost or stuck connection, and the server then rolls back the transaction.
     if (!isConnectionSpoilt(error)) await send(client, { text: 'rollback' }).catch(() => undefined);
     throw error;
   }

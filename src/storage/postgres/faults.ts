@@ -4,25 +4,25 @@ import { AppError, OperatorError } from '../../errors.ts';
 import { storeUnavailable } from '../store-unavailable.ts';
 
 /**
- * SQLSTATE classes and codes that tell of the server's state and not of the statement: connection, authorisation and
- * catalogue name refused, resources, operator's intervention (a statement timeout too), system errors; read-only,
- * idle in a transaction, lock timeout; a conflict or deadlock with another transaction.
+ * SQLSTATE classes and codes that describe the state of the server, not the statement. The classes: connection failed,
+ * login refused, no such database, out of resources, operator intervention (also a statement timeout), system error. The
+ * codes: read-only, idle in a transaction, lock timeout, serialization failure, deadlock.
  */
 const faults = /^(?:08|28|3D|53|57|58)|^(?:25006|25P03|55P03|40001|40P01)$/;
 const conflicts = /^(?:40001|40P01)$/;
 const readOnly = '25006';
-/** A statement that was prepared is not there, or one that was not is: another connection answers. */
+/** A prepared statement is missing, or exists unexpectedly, because a pooler has changed the connection. */
 const lostStatements = /^(?:26000|42P05)$/;
 
 /**
- * Throws the error of a statement as callers see it: AppError `unavailable` for a fault of the server or of the
- * connection; a broken constraint, or a mistake in the statement, as the driver's own error. Throws OperatorError when
- * a pooler loses prepared statements.
+ * Throws the error of a statement as callers see it. A fault of the server or the connection becomes AppError
+ * `unavailable`. A broken constraint, or a mistake in the statement, stays the driver's own error. Throws
+ * OperatorError if a pooler loses prepared statements.
  */
 export function throwStorageError(error: unknown): never {
   if (error instanceof DatabaseError && lostStatements.test(codeOf(error)))
     throw new OperatorError(
-      'a pooler before the database loses prepared statements: let it lend connections for a session',
+      'a pooler in front of the database loses prepared statements: set it to session mode, or add ?pgbouncer=transaction to DATABASE_URL',
       { cause: error },
     );
   const passes = error instanceof DatabaseError ? !faults.test(codeOf(error)) : error instanceof TypeError;
@@ -30,33 +30,47 @@ export function throwStorageError(error: unknown): never {
 }
 
 /**
- * Throws AppError `unavailable` for any error while a connection is opened. No statement has been sent yet, so every
- * SQLSTATE is a fault here: 42501 is a revoked CONNECT privilege, 55000 a database that allows no connections.
+ * Throws AppError `unavailable` for any error while a connection opens. No statement was sent yet, so every SQLSTATE
+ * is a fault here: 42501 is a revoked CONNECT privilege, 55000 a database that allows no connections.
  */
 export function throwConnectionError(error: unknown): never {
   throw storeUnavailable(error);
 }
 
 /**
- * Whether a connection is to be given up after an error: it is lost or stuck, or it leads to a server that has become
- * a standby, where a new one may lead to the primary.
+ * Whether to drop a connection after an error: it is lost or stuck, or its server became a standby. A new connection
+ * may lead to the primary.
  */
 export function isConnectionSpoilt(error: unknown): boolean {
   const cause = causeOf(error);
   return cause instanceof DatabaseError ? codeOf(cause) === readOnly : cause !== undefined;
 }
 
-/** Whether an error is the server's own word on a statement, which it then has not done. */
-export function isToldByServer(error: unknown): boolean {
+/**
+ * Errors that end a session or all of them: connection, authorisation, resources, operator intervention, system,
+ * read-only.
+ */
+const endings = /^(?:08|28|3D|53|57P|58)|^25006$/;
+
+/**
+ * Whether the server reported the error and rolled back the statement with its transaction. The session continues.
+ */
+export function isUndone(error: unknown): boolean {
+  const cause = causeOf(error) ?? error;
+  return cause instanceof DatabaseError && !endings.test(codeOf(cause));
+}
+
+/** Whether the server reported the error, and so did not run the statement. */
+export function isFromServer(error: unknown): boolean {
   return error instanceof DatabaseError || causeOf(error) instanceof DatabaseError;
 }
 
-/** The longest pause before something is begun again; the first is a millisecond at most. */
+/** The longest pause before a retry. The first is at most a millisecond. */
 const pauseMsMax = 64;
 
 /**
- * Begins an attempt again where the server undid it for the sake of another transaction, after a growing pause of
- * random length, until `repeatMsMax` have passed; then fails with AppError `unavailable`.
+ * Repeats an attempt that the server rolled back because of another transaction, after a random, growing pause. After
+ * `repeatMsMax` throws AppError `unavailable`.
  */
 export async function repeatOnConflict<T>(attempt: () => Promise<T>, repeatMsMax: number): Promise<T> {
   const lastAtMs = performance.now() + repeatMsMax;

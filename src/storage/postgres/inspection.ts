@@ -5,26 +5,26 @@ import { compareSchema } from '../migrations/migrate.ts';
 import { connectionSettings } from './client.ts';
 import { createPostgresSockets } from './sockets.ts';
 
-/** What a look at a PostgreSQL server and a store on it tells. */
+/** The state of a PostgreSQL server and of the store on it. */
 export interface PostgresInspection extends Inspection {
   readonly version: string;
   readonly encoding: string;
-  /** Whether it takes no writes: a standby, or one that is set so. */
+  /** Whether it refuses writes: a standby, or set to read-only. */
   readonly isReadOnly: boolean;
-  /** Whether this user may make tables; only asked where there are none yet. */
+  /** Whether this user may create tables. Only meaningful if there are none yet. */
   readonly mayCreate: boolean;
-  /** Whether this user may write to the tables, and number new animals; true where there are none yet. */
+  /** Whether this user may write to the tables and use their sequences. True if there are none yet. */
   readonly mayWrite: boolean;
-  /** Connections that a user without privileges may have, of all users together. */
+  /** The number of connections for unprivileged users, all together. */
   readonly connectionsMax: number;
-  /** Connections of clients that are open now, this one left out. */
+  /** The number of open client connections, without this one. */
   readonly connectionsOpen: number;
-  /** What its clock told, and when by ours that was, halfway between question and answer; epoch milliseconds. */
+  /** Its clock, and ours at that moment (halfway between question and answer), in epoch milliseconds. */
   readonly clockMs: number;
   readonly askedAtMs: number;
 }
 
-/** How long any one question may take. */
+/** How long each query may take. */
 const answerMsMax = 3_000;
 
 const stateSql = `
@@ -53,8 +53,8 @@ interface State {
 }
 
 /**
- * Looks at a server and at the store on it; changes nothing. Throws what the driver throws where the server cannot be
- * reached, or does not answer a question within three seconds; leaves no connection open.
+ * Inspects a server and the store on it. Changes nothing and leaves no connection open. Throws the driver's error if
+ * the server cannot be reached, or does not answer a query within 3 s.
  */
 export async function inspectPostgres(url: string, environment: KeyEnvironment): Promise<PostgresInspection> {
   const { stream, destroy } = createPostgresSockets();
@@ -64,7 +64,7 @@ export async function inspectPostgres(url: string, environment: KeyEnvironment):
   try {
     await client.connect();
     const state = await ask<State>(stateSql);
-    if (state === undefined) throw new Error('it gives no answer');
+    if (state === undefined) throw new Error('it does not answer');
     const clock = await readClock(ask);
     const { version, encoding, is_read_only: isReadOnly, may_create: mayCreate } = state;
     const migrations = state.has_schema
@@ -90,7 +90,7 @@ export async function inspectPostgres(url: string, environment: KeyEnvironment):
       ...clock,
     };
   } finally {
-    // A server that is silent would keep a polite goodbye, and with it the process, waiting.
+    // Closing in the orderly way would wait for a server that does not answer.
     destroy();
   }
 }

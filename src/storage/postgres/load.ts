@@ -2,11 +2,11 @@ import type { ClientBase } from 'pg';
 import { OutcomeUnknownError } from '../../errors.ts';
 import type { Database, Value } from '../database.ts';
 import { createClient, removeLimits, runWork, send } from './client.ts';
-import { isToldByServer, throwConnectionError } from './faults.ts';
+import { isFromServer, throwConnectionError } from './faults.ts';
 
 /**
- * `load` of the PostgreSQL engine, over a connection of its own that has no time limits. The rows wait in a temporary
- * table, so the store's own is touched by one statement alone, and by no transaction that stays open meanwhile.
+ * `load` of the PostgreSQL engine, on a separate connection without time limits. The rows wait in a temporary table.
+ * So only one statement touches the store's own table, and no transaction stays open while they arrive.
  */
 export async function loadRows(
   url: string,
@@ -41,11 +41,11 @@ async function sendCounted(client: ClientBase, text: string): Promise<number> {
   return rowCount ?? 0;
 }
 
-/** The server may have committed where it could not tell so. */
+/** Without an answer of the server, the commit may have happened. */
 function throwUnlessOpen(error: unknown): never {
-  if (isToldByServer(error)) throw error;
+  if (isFromServer(error)) throw error;
   throw new OutcomeUnknownError(
-    'it is not known whether all was added or nothing, as the connection to the database was lost: look before you do it again',
+    'the connection to the database was lost: either all rows were added or none; check before you try again',
     { cause: error },
   );
 }
@@ -62,8 +62,8 @@ async function stageRows(
 }
 
 /**
- * Rows as `json_populate_recordset` takes them. JSON carries every kind of value as text, which the columns' own types
- * read: int64 to the digit.
+ * Rows as `json_populate_recordset` reads them. Every value is text in JSON, which the column types parse, so int64
+ * keeps all digits.
  */
 export function toRecordset(columns: readonly string[], rows: readonly (readonly Value[])[]): string {
   const records = rows.map((row) =>

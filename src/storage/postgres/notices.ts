@@ -4,16 +4,16 @@ import { accountChannel } from '../migrations/account-notices.ts';
 import { createClient } from './client.ts';
 import { createPostgresSockets } from './sockets.ts';
 
-/** The pause before the first attempt to connect anew, and the longest, of which each takes a random part. */
+/** The shortest and the longest pause before reconnecting. Each is multiplied by a random factor below 1. */
 const pauseMsMin = 100;
 const pauseMsMax = 5_000;
-/** How often the server is asked whether it is still there, and how long it may take to answer. */
-const askEveryMs = 10_000;
+/** How often the connection is checked, and how long the server may take to answer. */
+const checkEveryMs = 10_000;
 const answerMsMax = 5_000;
 
 /**
- * `watchAccounts` of the PostgreSQL engine, over a connection of its own that is made anew for as long as it takes;
- * gives what ends it. Behind a pooler that lends a connection for a transaction only, nothing is ever told.
+ * `watchAccounts` of the PostgreSQL engine, on a separate connection that reconnects for ever. Returns the function
+ * that ends it. Behind a pooler in transaction mode no notices arrive.
  */
 export function watchAccounts(url: string, onChange: (accountId: bigint | null) => void): () => void {
   const sockets = createPostgresSockets();
@@ -26,14 +26,14 @@ export function watchAccounts(url: string, onChange: (accountId: bigint | null) 
     client.once('end', () => lost.abort());
     await client.connect();
     await client.query(`listen ${accountChannel}`);
-    // What was told before is not told again.
+    // Notices from before the connection are lost.
     onChange(null);
-    await askOnAndOn(client, AbortSignal.any([ended.signal, lost.signal]));
+    await keepChecking(client, AbortSignal.any([ended.signal, lost.signal]));
   }
 
-  async function askOnAndOn(client: Client, signal: AbortSignal): Promise<never> {
+  async function keepChecking(client: Client, signal: AbortSignal): Promise<never> {
     for (;;) {
-      await setTimeout(askEveryMs, undefined, { ref: false, signal });
+      await setTimeout(checkEveryMs, undefined, { ref: false, signal });
       await client.query('select 1');
     }
   }
@@ -42,7 +42,7 @@ export function watchAccounts(url: string, onChange: (accountId: bigint | null) 
     const { signal } = ended;
     for (let pauseMs = pauseMsMin; !signal.aborted; pauseMs = Math.min(2 * pauseMs, pauseMsMax)) {
       const startedAtMs = performance.now();
-      // What keeps it from listening is told by every other call of the database.
+      // Every other call of the database reports the fault.
       await listen().catch(() => undefined);
       sockets.destroy();
       if (performance.now() - startedAtMs > pauseMsMax) pauseMs = pauseMsMin;
@@ -57,7 +57,7 @@ export function watchAccounts(url: string, onChange: (accountId: bigint | null) 
   };
 }
 
-/** Null, for all of them, where somebody else has written to the channel. */
+/** Null (all accounts) if another program wrote to the channel. */
 function readAccountId(payload: string): bigint | null {
   return /^\d{1,19}$/.test(payload) ? BigInt(payload) : null;
 }

@@ -1,16 +1,16 @@
 import { Socket } from 'node:net';
 
-/** The sockets of some connections, so that a server which has fallen silent can be left without its consent. */
+/** The sockets of some connections, so that they can be closed although the server does not answer. */
 export interface PostgresSockets {
-  /** For the driver's setting `stream`. */
+  /** The driver's setting `stream`. */
   readonly stream: () => Socket;
-  /** Breaks every connection; what waits for an answer on one fails. */
+  /** Destroys every socket. Pending queries fail. */
   destroy(): void;
-  /** Lets the process end though a server has not yet taken leave of every connection. */
+  /** Lets the process exit although a server has not closed every connection yet. */
   unref(): void;
 }
 
-/** No sockets yet; each is kept until it has closed. */
+/** Starts empty. Keeps each socket until it closes. */
 export function createPostgresSockets(): PostgresSockets {
   const sockets = new Set<Socket>();
   return {

@@ -6,13 +6,14 @@ import { type CopiedTable, copiedTables } from '../transfer/copied-tables.ts';
 import { batchRowsMax, type Row, type WholeStore, type WholeStoreTask } from '../transfer/whole-store.ts';
 import { applicationName, createClient, describeServer, removeLimits, send } from './client.ts';
 import { toRecordset } from './load.ts';
+import { requireSession } from './pooler.ts';
 
-/** How long the writing of a store waits for others that write to it. */
+/** How long writing a store waits for other writers. */
 const lockWaitMsMax = 30_000;
 
-/** How long a connection that has just been closed may still be there, and how often it is looked for. */
+/** How long a connection that just closed may still be listed, and how often to check. */
 const closingMsMax = 2_000;
-const lookEveryMs = 50;
+const checkEveryMs = 50;
 
 /** `readStore` of the PostgreSQL engine. */
 export function readPostgresStore<T>(url: string, task: WholeStoreTask<T>): Promise<T> {
@@ -36,6 +37,7 @@ export function writePostgresStore<T>(url: string, task: WholeStoreTask<T>): Pro
 }
 
 async function inTransaction<T>(url: string, begin: readonly string[], task: WholeStoreTask<T>): Promise<T> {
+  requireSession(url, 'moving a store');
   const client = createClient(url);
   try {
     await client.connect().catch((error) => {
@@ -95,20 +97,20 @@ function createWholeStore(client: ClientBase, url: string): WholeStore {
     async requireUnserved() {
       const lastAtMs = performance.now() + closingMsMax;
       for (;;) {
-        // Within a transaction the server tells again what it has told.
+        // Within a transaction the server repeats its first answer unless the snapshot is cleared.
         await query('select pg_stat_clear_snapshot()');
         if ((await query(otherConnections)).length === 0) return;
         if (performance.now() > lastAtMs)
           throw new OperatorError(
             `the store ${describeServer(url)} is in use: stop the instances over it first`,
           );
-        await setTimeout(lookEveryMs);
+        await setTimeout(checkEveryMs);
       }
     },
   };
 }
 
-/** Instances that run, and commands. */
+/** Connections of running instances and commands. */
 const otherConnections = `select pid from pg_stat_activity where datname = current_database()
   and application_name = '${applicationName}' and pid <> pg_backend_pid()`;
 

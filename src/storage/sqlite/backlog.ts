@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { storeOverloaded, storeUnavailable } from '../store-unavailable.ts';
 import type { Task } from './calls.ts';
 
-/** A task with the caller who waits for its result. */
+/** A task and the caller that waits for its result. */
 export interface Job {
   readonly task: Task;
   readonly queuedAtMs: number;
@@ -10,28 +10,28 @@ export interface Job {
   readonly reject: (error: unknown) => void;
 }
 
-/** The jobs that wait to begin, in the order in which they came. One that waits too long fails with `unavailable`. */
+/** The jobs that wait to begin, in their order. A job that waits too long fails with `unavailable`. */
 export interface Backlog {
   readonly length: number;
-  /** When the first one came; null if there is none. */
+  /** When the first job arrived; null if there is none. */
   readonly oldestAtMs: number | null;
-  /** The error of the lock that another process has; null if none had it the last time. */
+  /** The error of a lock that another process has; null if none had it at the last attempt. */
   readonly heldUpBy: Error | null;
-  /** Adds a job that has just come. Throws `unavailable` if as many wait as may. */
+  /** Adds a new job. Throws `unavailable` if the backlog is full. */
   add(job: Job): void;
-  /** Takes them all; while another process has the lock, the first one, to ask for it alone. */
+  /** Takes all jobs. While another process has the lock, takes only the first, to try the lock with it. */
   take(): Job[];
-  /** Notes who has the lock, and puts jobs back that could not have it: ahead of those that came later. */
+  /** Puts jobs that did not get the lock back to the front, and notes the error of the lock. */
   putBack(jobs: readonly Job[], heldUpBy: Error | null): void;
-  /** From now on jobs wait for `drainWaitMsMax` at most. */
+  /** From now on jobs wait at most `drainWaitMsMax`. */
   hurry(): void;
 }
 
-/** How long a job waits to begin before it is withdrawn and fails with `unavailable`. */
+/** How long a job may wait to begin before it is withdrawn with `unavailable`. */
 export const writeWaitMsMax = 10_000;
-/** The same once the store is to be closed. */
+/** The same while the store closes. */
 const drainWaitMsMax = 500;
-/** How many jobs wait at once; beyond it a new one fails at once with `unavailable`. */
+/** How many jobs may wait at once. Beyond, a new one fails at once with `unavailable`. */
 export const waitingWorksMax = 10_000;
 
 /** An empty backlog. */
@@ -41,13 +41,13 @@ export function createBacklog(): Backlog {
   let waitMsMax = writeWaitMsMax;
   let expiry: NodeJS.Timeout | undefined;
 
-  /** Withdraws the jobs that have waited too long, and comes again when the next one will have. */
+  /** Withdraws the jobs that have waited too long, and sets the timer for the next one. */
   function withdraw(): void {
     clearTimeout(expiry);
     const lastAtMs = performance.now() - waitMsMax;
     const late = waiting.findIndex(({ queuedAtMs }) => queuedAtMs > lastAtMs);
     const withdrawn = waiting.splice(0, late < 0 ? waiting.length : late);
-    const reason = lock ?? new Error('the commit under way still waits for the disk');
+    const reason = lock ?? new Error('the running commit still waits for the disk');
     for (const { reject } of withdrawn) reject(storeUnavailable(reason));
     const [first] = waiting;
     expiry = first && setTimeout(withdraw, Math.ceil(first.queuedAtMs - lastAtMs)).unref();

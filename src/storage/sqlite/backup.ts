@@ -5,10 +5,9 @@ import { openReadOnly } from './connection.ts';
 import { requireOneName } from './one-name.ts';
 
 /**
- * Copies the store in the file at `path`, as it is at one moment, into an empty file, and checks that the copy is
- * whole. Others may go on writing to the store; the copy is compact and one file by itself. Holds the thread
- * meanwhile, and does not wait for the disk. Throws OperatorError where the store cannot be read whole, or the copy
- * cannot be written.
+ * Copies the store at `path`, as of one moment, into an empty file, and checks the copy. Others may keep writing to
+ * the store. The copy is compact and a single file. Blocks the thread until it is done, and does not wait for the disk.
+ * Throws OperatorError if the store cannot be read completely or the copy cannot be written.
  */
 export function backupSqlite(path: string, file: string): void {
   requireOneName(path);
@@ -25,11 +24,11 @@ export function backupSqlite(path: string, file: string): void {
 }
 
 function checkWhole(file: string): void {
-  // Over a connection that is read-only SQLite would not check the rules of the tables.
+  // On a read-only connection SQLite would not check the constraints.
   const copy = new DatabaseSync(file);
   try {
     const verdict = copy.prepare('pragma integrity_check(1)').get()?.['integrity_check'];
-    if (verdict !== 'ok') throw new OperatorError(`the copy is not whole: ${verdict}`);
+    if (verdict !== 'ok') throw new OperatorError(`the copy is damaged: ${verdict}`);
   } finally {
     copy.close();
   }

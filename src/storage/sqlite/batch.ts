@@ -2,18 +2,18 @@ import type { Value } from '../database.ts';
 import { isBusy, isFault, type SqliteConnection } from './connection.ts';
 import { isAdding, type SqliteStatement } from './prepared.ts';
 
-/** What is to be written: a work for one job, or a statement for each of some jobs, with the values of all of them. */
+/** A write: a work for one job, or a statement for several jobs with the values of all of them. */
 export type Call =
   | { readonly work: (connection: SqliteConnection) => unknown }
   | { readonly statement: SqliteStatement; readonly values: readonly Value[] };
 
-/** What became of a job: the result of its work, the rows of its statement, or the id of the row that it added. */
+/** The outcome of a job: the result of its work, the rows of its statement, or the id of the row that it added. */
 export type Outcome = { readonly result: unknown } | { readonly error: unknown };
 
 /**
- * Runs calls in one transaction, in their order, and gives the outcome of each job once it is durable. A job that
- * fails is undone alone. If the transaction itself fails, each job runs again in a transaction of its own. Throws
- * SQLite's error, with nothing done, if another connection has the lock.
+ * Runs calls in order in one transaction, and returns the outcome of each job once it is durable. A job that fails is
+ * rolled back alone. If the transaction itself fails, each job runs again in its own transaction. Throws SQLite's
+ * error, with nothing done, if another connection has the lock.
  */
 export function runBatch(connection: SqliteConnection, calls: readonly Call[]): readonly Outcome[] {
   const { raw } = connection;
@@ -34,7 +34,7 @@ export function runBatch(connection: SqliteConnection, calls: readonly Call[]): 
   }
 }
 
-/** Others were run before it, so that it could not begin is its own outcome. */
+/** Runs one job. Others ran before it, so a lock that it cannot get is its own outcome. */
 function runAlone(connection: SqliteConnection, job: Call): readonly Outcome[] {
   try {
     return runBatch(connection, [job]);
@@ -43,7 +43,10 @@ function runAlone(connection: SqliteConnection, job: Call): readonly Outcome[] {
   }
 }
 
-/** Runs a call so that, if it fails, only what it did is undone. A fault of the store ends the whole transaction. */
+/**
+ * Runs a call inside a savepoint, so that a failure rolls back only that call. A fault of the store ends the whole
+ * transaction.
+ */
 function runIsolated(connection: SqliteConnection, call: Call): readonly Outcome[] {
   const { raw } = connection;
   raw.exec('savepoint call');
@@ -75,7 +78,7 @@ function countJobs(call: Call): number {
   return 'work' in call ? 1 : listRows(call).length;
 }
 
-/** The values of each job; a statement without values stands for one job. */
+/** The values of each job. A statement without parameters is one job. */
 function listRows({ statement, values }: Extract<Call, { statement: unknown }>): (readonly Value[])[] {
   const width = statement.names.length;
   if (width === 0) return [values];
@@ -84,10 +87,10 @@ function listRows({ statement, values }: Extract<Call, { statement: unknown }>):
   return rows;
 }
 
-/** If even this fails, `begin` fails from then on: each job is refused until the transaction can be undone. */
+/** If even this fails, every later `begin` fails, and so does each job, until a rollback succeeds. */
 function undo({ raw }: SqliteConnection): void {
   try {
-    // SQLite ends some failed transactions by itself, and a second rollback would be an error.
+    // SQLite rolls back some failed transactions itself; a second rollback would be an error.
     if (raw.isOpen && raw.isTransaction) raw.exec('rollback');
   } catch {}
 }

@@ -2,12 +2,12 @@ import type { NamedWork, Value } from '../database.ts';
 import type { Request, SentCall } from './messages.ts';
 import { isAdding, type SqliteStatement } from './prepared.ts';
 
-/** What one caller wants to be written. */
+/** The write of one caller. */
 export type Task =
   | { readonly statement: SqliteStatement; readonly values: readonly Value[] }
   | { readonly work: NamedWork<never, unknown>; readonly input: unknown };
 
-/** Makes requests of tasks. Each statement is sent once. */
+/** Creates the function that turns tasks into a request. It sends each statement only once. */
 export function createRequests(): (tasks: readonly Task[]) => Request {
   const numbers = new Map<SqliteStatement, number>();
 
@@ -31,7 +31,7 @@ export function createRequests(): (tasks: readonly Task[]) => Request {
       }
       const statement = number(task.statement);
       const last = calls.at(-1);
-      // What the same statement does for several tasks is one call: rows are added by many at once.
+      // Consecutive tasks with the same statement form one call, so that rows are added many at once.
       if (last !== undefined && 'statement' in last && last.statement === statement && task.values.length > 0)
         last.values.push(...task.values);
       else calls.push({ statement, values: [...task.values] });
@@ -42,7 +42,7 @@ export function createRequests(): (tasks: readonly Task[]) => Request {
   };
 }
 
-/** The result of a task, as the thread sends it: of an added row only its id. */
+/** The result of a task. For an added row the thread sends only the id. */
 export function toResult(task: Task, sent: unknown): unknown {
   return 'statement' in task && isAdding(task.statement) ? [{ id: sent }] : sent;
 }

@@ -9,16 +9,20 @@ import { isBusy } from './connection.ts';
 import { lockFile } from './file-lock.ts';
 import { makeStoreFile } from './store-file.ts';
 
-/** How long the lock on the file is tried for: a command that looks at it holds it for a moment. */
+/** How long to retry the lock on the file: a command that checks the lock takes it for a moment. */
 const lockMsMax = secondMs;
 const retryAfterMs = 5;
 
 /**
- * Claims an embedded store for one service, which makes its file when there is none, and gives what releases it: two
- * services would each count for themselves and let twice the limits through. The claim is two locks, which end with the
- * process: one on the file `-serving` beside the store, for its name, and one on the store's own file, for every name
- * that it has. Commands take neither. A store on PostgreSQL may be served by many. Throws OperatorError when another
- * service has the claim, or the file cannot be used.
+ * Claims a SQLite store for one service and creates its file if necessary. Returns the function that releases it. Two
+ * services would count separately and let twice the limits through.
+ *
+ * The claim is two locks that end with the process. One is on the file `-serving` beside the store. It stops a second
+ * service that uses the same path. The other is on the store file itself. It stops one that uses another path (a link)
+ * to the same file. A restore takes both, and a move takes them for a moment. A migration takes the first while it runs.
+ * Other commands take neither. Many services may serve a store on PostgreSQL.
+ *
+ * Throws OperatorError if another service has the claim, or the file cannot be used.
  */
 export async function claimServing(databaseUrl: string): Promise<() => void> {
   const { engine, location } = parseStoreAddress(databaseUrl);
@@ -44,13 +48,12 @@ export async function claimServing(databaseUrl: string): Promise<() => void> {
   }
 }
 
-/** The stores that this process serves, by their paths. */
+/** The paths of the stores that this process serves. */
 const served = new Set<string>();
 
 /**
- * Keeps services from a store while its schema is brought up to date, and gives what ends that; one that was started before
- * the schema is known by its claim, and would write by a schema that is gone. Throws OperatorError while another process
- * has the claim.
+ * Prevents services from starting on a store during a migration. Returns the function that allows them again. A running
+ * service has the claim, and would write with the old schema. Throws OperatorError while another process has the claim.
  */
 export function claimMigrating(path: string): () => void {
   if (served.has(path)) return () => undefined;
@@ -83,7 +86,7 @@ async function claimFile(path: string): Promise<() => void> {
   }
 }
 
-/** Whether a service serves the store by this name. */
+/** Whether a service serves the store under this name. */
 export function isServed(path: string): boolean {
   const claimed = servingFile(path);
   if (!existsSync(claimed)) return false;

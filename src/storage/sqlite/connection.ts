@@ -6,21 +6,23 @@ import { storeUnavailable } from '../store-unavailable.ts';
 import { holdPlace } from './place.ts';
 import { createPreparedStatements, type PreparedStatements } from './prepared.ts';
 
-/** One connection with the statements that it has prepared. */
+/** A connection and its prepared statements. */
 export interface SqliteConnection extends PreparedStatements {
   readonly raw: DatabaseSync;
-  /** Throws AppError `unavailable` if the file is no longer at its place (sqlite/place.ts). */
+  /** Throws AppError `unavailable` if the file was moved or replaced (sqlite/place.ts). */
   requireInPlace(): void;
   close(): void;
 }
 
-/** How long an opening, a load or a copy waits for others that write; a load of millions keeps the lock for seconds. */
+/**
+ * How long opening, loading or copying waits for other writers. A load of millions of rows keeps the lock for
+ * seconds.
+ */
 export const lockWaitMsMax = 30_000;
 
 /**
- * Opens a file with the settings that keep its promises: a commit is on disk before it returns (WAL with
- * `synchronous=FULL`) and references hold. A connection waits `busyTimeoutMs` for a lock of another process, and its
- * whole thread waits with it.
+ * Opens a file so that a commit is on disk before it returns (WAL with `synchronous=FULL`) and foreign keys are
+ * enforced. The connection, and so its thread, waits `busyTimeoutMs` for a lock of another process.
  */
 export function openConnection(path: string, busyTimeoutMs: number): SqliteConnection {
   const raw = new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true });
@@ -33,11 +35,14 @@ export function openConnection(path: string, busyTimeoutMs: number): SqliteConne
   return createConnection(raw, path);
 }
 
-/** Opens a file for reading, beside a connection that writes. It never syncs: it makes no checkpoint as it closes. */
+/**
+ * Opens a file for reading, beside a connection that writes. It never syncs, because it makes no checkpoint when it
+ * closes.
+ */
 export function openReadingConnection(path: string, busyTimeoutMs: number): SqliteConnection {
   const raw = new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs });
   try {
-    // Opens the file and its -wal now; SQLite would do it at the first read.
+    // Opens the file and its -wal now. SQLite would wait until the first read.
     raw.exec('select count(*) from sqlite_schema');
   } catch (error) {
     raw.close();
@@ -57,7 +62,7 @@ function createConnection(raw: DatabaseSync, path: string): SqliteConnection {
   };
 }
 
-/** Opens a file that is there to be read and not changed. Throws OperatorError where it cannot be opened. */
+/** Opens an existing file read-only. Throws OperatorError if it cannot be opened. */
 export function openReadOnly(path: string): DatabaseSync {
   try {
     return new DatabaseSync(path, { readOnly: true, timeout: lockWaitMsMax });
@@ -75,13 +80,13 @@ function primaryCode(error: unknown): number | undefined {
   return typeof code === 'number' ? code & 0xff : undefined;
 }
 
-/** Whether the store itself failed: the disk, the file or a lock, and not a statement or its values. */
+/** Whether the store failed (disk, file or lock), and not a statement or its values. */
 export function isFault(error: unknown): boolean {
   const code = primaryCode(error);
   return code === undefined ? isClosed(error) : faultCodes.has(code);
 }
 
-/** Whether another connection, of this process or another, holds the lock that a statement wanted. */
+/** Whether another connection, of this process or another, has the lock. */
 export function isBusy(error: unknown): boolean {
   return primaryCode(error) === busyCode;
 }
@@ -89,8 +94,8 @@ export function isBusy(error: unknown): boolean {
 const pauseMs = 5;
 
 /**
- * Makes an attempt again while another connection holds the lock that it wants, for up to `waitMsMax`. The thread is
- * free between the attempts: the connection that it waits for may be its own.
+ * Repeats an attempt while another connection has the lock, for up to `waitMsMax`. It does not block the thread
+ * between attempts: the other connection may belong to the same thread.
  */
 export async function repeatWhileBusy<T>(attempt: () => Soon<T>, waitMsMax: number): Promise<T> {
   const lastAtMs = performance.now() + waitMsMax;
@@ -105,8 +110,8 @@ export async function repeatWhileBusy<T>(attempt: () => Soon<T>, waitMsMax: numb
 }
 
 /**
- * What a caller may know of a fault of the store, or of one that has been closed: AppError `unavailable`. Any other
- * error is passed on as it is.
+ * Turns a fault of the store, or a use after it was closed, into AppError `unavailable`. Returns any other error as
+ * it is.
  */
 export function toStorageError(error: unknown): unknown {
   return isFault(error) ? storeUnavailable(error) : error;

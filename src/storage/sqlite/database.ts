@@ -22,10 +22,9 @@ import { createSqliteWriter } from './writer.ts';
 const readBusyTimeoutMs = 1_000;
 
 /**
- * Opens the embedded store in the file at `path`, made with its folder where there is none, and brings it to the
- * newest schema. Reads use a connection of the calling thread, writes that of a thread of their own: a page never sees
- * half a commit, and the caller never waits for the disk to sync.
- * Throws OperatorError with one clear line where the file cannot be used.
+ * Opens the SQLite store at `path`, creates it and its folder if necessary, and migrates it to the newest schema.
+ * Reads use a connection of the calling thread, writes one of the writing thread. So a page never sees half a commit,
+ * and the caller never waits for a disk sync. Throws OperatorError of one line if the file cannot be used.
  */
 export async function openSqlite(path: string): Promise<Database> {
   try {
@@ -42,7 +41,7 @@ async function migrateFile(path: string): Promise<void> {
   const connection = openConnection(path, 0);
   try {
     const db = new Kysely<Tables>({ dialect: createSqliteDialect(connection.raw) });
-    // A command beside a service that writes must not wait for the lock only to find nothing to do.
+    // A command beside a writing service must not wait for the lock if there is nothing to migrate.
     const schema = compareSchema(await listRunMigrations(db));
     if (schema === 'newest') return;
     const release = schema === 'older' ? claimMigrating(path) : () => undefined;
@@ -84,7 +83,8 @@ async function connect(path: string): Promise<Database> {
       }
     },
     async close() {
-      // First, so that the writing thread has the last connection and makes the last checkpoint.
+      // Closes the reading connection first, so that the writing thread has the last one and makes the last
+      // checkpoint.
       reading.close();
       await writer.close();
     },

@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { type Dialect, SqliteAdapter, SqliteDialect } from 'kysely';
 
-/** DDL of SQLite is transactional; the write lock that `begin immediate` takes is the migrations' lock. */
+/** SQLite's DDL is transactional. The write lock of `begin immediate` serves as the lock of migrations. */
 class TransactionalSqliteAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true;
@@ -9,15 +9,15 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
 }
 
 /**
- * A statement as it is to run. SQLite ends a transaction by itself where the disk is full or cannot be written: to roll
- * it back again would be an error of its own, told in place of the first.
+ * Adapts a statement of Kysely. SQLite rolls back by itself when the disk is full or cannot be written. Another
+ * rollback would fail and hide the first error.
  */
 function adapt(sql: string, { isTransaction }: DatabaseSync): string {
   if (sql === 'begin') return 'begin immediate';
   return sql === 'rollback' && !isTransaction ? 'select null' : sql;
 }
 
-/** Kysely's SQLite dialect over `node:sqlite`, as migrations need it; it does not close the connection. */
+/** Kysely's SQLite dialect on `node:sqlite`, for migrations. It does not close the connection. */
 export function createSqliteDialect(connection: DatabaseSync): Dialect {
   const dialect = new SqliteDialect({
     database: {
@@ -25,7 +25,7 @@ export function createSqliteDialect(connection: DatabaseSync): Dialect {
       prepare(sql) {
         const statement = connection.prepare(adapt(sql, connection));
         const reader = statement.columns().length > 0;
-        // What writes gives the last row's id, and throws where that is past 2^53 and no bigint.
+        // A write returns the last row's id. Without bigints it throws beyond 2^53.
         if (!reader) statement.setReadBigInts(true);
         const values = (parameters: readonly unknown[]) => parameters as SQLInputValue[];
         return {

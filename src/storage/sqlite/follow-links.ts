@@ -1,13 +1,12 @@
 import { readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 
-/** As many as Linux follows. */
+/** The most links that Linux follows. */
 const linksMax = 40;
 
 /**
- * The path of the file that a path names: the same, unless a symbolic link stands there. Then it is the file that the
- * link leads to, also where there is none yet: SQLite puts its own files beside that one, so all that is looked for
- * beside a store has to be.
+ * Resolves a symbolic link at a path; any other path is returned as it is. The target need not exist yet. SQLite puts
+ * its own files beside the target, so every file beside a store must be looked for there.
  */
 export function followLinks(path: string): string {
   let followed = path;
@@ -19,7 +18,9 @@ export function followLinks(path: string): string {
   return followed === path ? path : join(resolveFolder(dirname(followed)), basename(followed));
 }
 
-/** Where a link leads to; null for all else. What may not be looked at is none: to open it tells why. */
+/**
+ * The target of a link; null for anything else. A path that may not be read is not a link: opening it reports why.
+ */
 function readLink(path: string): string | null {
   try {
     return readlinkSync(path);

@@ -1,6 +1,6 @@
-/** The part of the package that this service uses; it has no types of its own. */
+/** The types of the functions that this service uses. The package has none. */
 declare module 'fs-native-extensions' {
-  /** Whether the lock was granted. A descriptor open for reading alone can take only a shared one. */
+  /** Whether the lock was granted. A read-only descriptor can take only a shared lock. */
   export function tryLock(
     descriptor: number,
     offset: number,

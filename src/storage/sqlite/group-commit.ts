@@ -8,19 +8,19 @@ import type { WritingThread } from './start-thread.ts';
 
 /** Commits the jobs of many callers together. */
 export interface GroupCommit {
-  /** Takes a job that has just come, and settles it once it is committed. Throws `unavailable` if too many wait. */
+  /** Adds a new job, and settles it when it is committed. Throws `unavailable` if too many wait. */
   add(job: Job): void;
-  /** Has what waits hurry, and resolves once all is settled. */
+  /** Shortens the wait of jobs, and resolves when all are settled. */
   drain(): Promise<void>;
 }
 
 const retryAfterMs = 5;
-/** How long jobs gather for a commit, in times of the last one. */
+/** How long jobs may gather for a commit, as a multiple of the last commit. */
 const gatheredCommitsMax = 3;
 
 /**
- * One commit is under way at a time, and the jobs that come meanwhile are the next one. If the thread is idle, jobs
- * gather for two turns of the event loop; a job that comes alone after another one is sent at once.
+ * One commit runs at a time; jobs that arrive during it form the next one. If the thread is idle, jobs gather for two
+ * turns of the event loop. A single job after a commit of a single job is sent at once.
  */
 export function createGroupCommit(thread: WritingThread): GroupCommit {
   const toRequest = createRequests();
@@ -28,7 +28,7 @@ export function createGroupCommit(thread: WritingThread): GroupCommit {
   const gathering = createGathering(hasGathered, send);
   let underWay: readonly Job[] = [];
   let sentAtMs = 0;
-  /** How long the last commit took; for the first, jobs gather for two turns in any case. */
+  /** The duration of the last commit. Before the first, jobs always gather for two turns. */
   let commitMs = Number.POSITIVE_INFINITY;
   let wasAlone = false;
   let onIdle: (() => void) | undefined;
@@ -102,7 +102,10 @@ function createGathering(hasGathered: () => boolean, onGathered: () => void) {
   };
 }
 
-/** Settles jobs by the reply of the thread. Gives those that lack only a lock, with the error of that. */
+/**
+ * Settles jobs by the reply of the thread. Returns the jobs that failed only because the store was locked, with that
+ * error.
+ */
 function settle(jobs: readonly Job[], reply: Reply): { jobs: readonly Job[]; error: Error | null } {
   if ('notDone' in reply) {
     const error = unpackError(reply.notDone);

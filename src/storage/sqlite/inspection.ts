@@ -4,22 +4,22 @@ import { text } from 'node:stream/consumers';
 import type { KeyEnvironment } from '../../accounts/api-key.ts';
 import type { SqliteInspection } from './look.ts';
 
-type Told = SqliteInspection | { readonly failure: string };
+type Report = SqliteInspection | { readonly failure: string };
 
 const look = new URL('./look.ts', import.meta.url).href;
 const program = `
   import { lookAtSqlite } from ${JSON.stringify(look)};
-  let told;
+  let report;
   try {
-    told = lookAtSqlite(process.argv[1], process.argv[2]);
+    report = lookAtSqlite(process.argv[1], process.argv[2]);
   } catch ({ message }) {
-    told = { failure: message };
+    report = { failure: message };
   }
-  process.stdout.write(JSON.stringify(told));`;
+  process.stdout.write(JSON.stringify(report));`;
 
 /**
- * Looks at the file of a store (sqlite/look.ts) in a process of its own, as nothing else ends SQLite's work in time:
- * null where it takes longer than `msMax`. Throws Error with SQLite's words where the file is no database.
+ * Inspects the file of a store (sqlite/look.ts) in a child process, because only a kill stops SQLite in time. Null if
+ * it takes longer than `msMax`. Throws Error with SQLite's message if the file is not a database.
  */
 export async function inspectSqlite(
   path: string,
@@ -33,7 +33,7 @@ export async function inspectSqlite(
   });
   const [printed, [, signal]] = await Promise.all([text(child.stdout), once(child, 'close')]);
   if (signal !== null) return null;
-  const told: Told = printed === '' ? { failure: 'it cannot be looked at' } : JSON.parse(printed);
-  if ('failure' in told) throw new Error(told.failure);
-  return told;
+  const report: Report = printed === '' ? { failure: 'it cannot be read' } : JSON.parse(printed);
+  if ('failure' in report) throw new Error(report.failure);
+  return report;
 }

@@ -6,9 +6,8 @@ import { lockWaitMsMax, openConnection, repeatWhileBusy } from './connection.ts'
 import { runWork } from './query.ts';
 
 /**
- * `load` of the SQLite engine. The rows wait in a staging database of their own beside the store, so memory is bounded,
- * no other folder has to be writable, and the service is kept from writing only while they are copied, about a second
- * for a million.
+ * `load` of the SQLite engine. The rows wait in a staging database beside the store. So memory is bounded, no other
+ * folder has to be writable, and writes of the service wait only during the copy: about a second per million rows.
  */
 export async function loadRows(
   path: string,
@@ -30,7 +29,7 @@ export async function loadRows(
       `insert into main.${table} (${names}) select ${names} from staging.loaded
         ${changes === undefined ? '' : 'where id is null'} order by rowid`,
     );
-    // It gives the last row's id as well, and throws where that is past 2^53 and no bigint.
+    // It returns the last row's id too. Without bigints it throws beyond 2^53.
     insert.setReadBigInts(true);
     const added = insert.run().changes;
     connection.requireInPlace();
@@ -46,9 +45,9 @@ const addChangeColumns =
   'alter table staging.loaded add column id integer; alter table staging.loaded add column line integer';
 
 /**
- * Attaches an empty database as `staging`. It needs no sync: nobody reads it after a crash. Its journal stays in memory,
- * and so does all else that SQLite would put into the system's temporary folder: the originals of the pages that a
- * statement changes, which are few, as new rows go to the ends of the table and its index.
+ * Attaches an empty database as `staging`. It needs no sync, because nobody reads it after a crash. Its journal stays
+ * in memory, and so does the statement journal, which SQLite would write to the temporary folder. That journal is
+ * short, because new rows go to the ends of the table and its index.
  */
 function attachStaging(raw: DatabaseSync, path: string): { remove(): void } {
   const file = `${path}-import-${randomUUID()}`;
@@ -59,7 +58,7 @@ function attachStaging(raw: DatabaseSync, path: string): { remove(): void } {
     raw.exec(
       'pragma staging.journal_mode = memory; pragma staging.synchronous = off; pragma temp_store = memory',
     );
-    // With its name gone the file ends with the process, also with one that is killed. Windows keeps the name until then.
+    // Without a name, the file ends with the process, even if it is killed. Windows keeps the name until then.
     if (process.platform !== 'win32') remove();
     return { remove };
   } catch (error) {

@@ -5,30 +5,30 @@ import { foreignKeysSql, type Inspection, migrationsSql, newestRowSql } from '..
 import { compareSchema } from '../migrations/migrate.ts';
 import { isServed } from './claim-serving.ts';
 
-/** What a look at the file of an embedded store tells. */
+/** The state of the file of a SQLite store. */
 export interface SqliteInspection extends Inspection {
   /** Whether a service serves it now (claim-serving.ts). */
   readonly isServed: boolean;
-  /** `ok`, or the first thing that SQLite's quick check found wrong. */
+  /** `ok`, or the first fault that SQLite's quick check found. */
   readonly integrity: string;
 }
 
 const busyTimeoutMs = 2_000;
 
 /**
- * Looks at the file of a store, which must be there, for an environment of keys, and reads it to its end; holds the thread meanwhile. Throws what
- * SQLite throws where it is no database.
+ * Inspects an existing file of a store and reads it to its end. `environment` is that of its keys. Blocks the thread.
+ * Throws SQLite's error if it is not a database.
  */
 export function lookAtSqlite(path: string, environment: string): SqliteInspection {
   for (;;) {
     if (hasLog(path))
       return inspect(path, environment, new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs }));
-    // What is begun meanwhile changes the file: what was read of it then is of no one moment, and tells nothing.
+    // If the file changes during the reading, the result mixes two states, so it is read again.
     const before = identifyContents(path);
     const isAsBefore = () => !hasLog(path) && identifyContents(path) === before;
     try {
-      const told = inspect(path, environment, openUntouched(path));
-      if (isAsBefore()) return told;
+      const report = inspect(path, environment, openUntouched(path));
+      if (isAsBefore()) return report;
     } catch (error) {
       if (isAsBefore()) throw error;
     }
@@ -59,8 +59,8 @@ function inspect(path: string, environment: string, store: DatabaseSync): Sqlite
 }
 
 /**
- * Without a log beside it the file is all there is, and is read as if nothing could change it: otherwise SQLite would
- * put its own files beside it, and leave them.
+ * Without a -wal the file is complete. It is opened as immutable, because otherwise SQLite would create its own files
+ * beside it and leave them.
  */
 function openUntouched(path: string): DatabaseSync {
   const address = pathToFileURL(path);

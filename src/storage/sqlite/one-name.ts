@@ -4,9 +4,9 @@ import { isServed } from './claim-serving.ts';
 import { isFileLocked } from './file-lock.ts';
 
 /**
- * Why a store must not be opened by this name; null when it may. SQLite keeps the newest commits in a `-wal` beside the
- * name by which a store is opened. Under a second name (a hard link, a mount of the single file, a rename while a
- * service has it open) nobody sees that `-wal`, and two writers overwrite each other's pages.
+ * Why it is not safe to open a store by this name; null if it is. SQLite keeps the newest commits in a `-wal` beside
+ * the name by which a store was opened. Under a second name (a hard link, a mount of the single file, a rename during
+ * use) nobody sees that `-wal`, and two writers overwrite each other's pages.
  */
 export function findNameProblem(path: string): string | null {
   const file = statSync(path, { throwIfNoEntry: false });
@@ -16,7 +16,7 @@ export function findNameProblem(path: string): string | null {
   return isServedElsewhere(path) ? 'a service serves the same file under another name' : null;
 }
 
-/** Throws OperatorError when a store must not be opened by this name, or its file cannot be looked at. */
+/** Throws OperatorError if it is not safe to open a store by this name, or its file cannot be checked. */
 export function requireOneName(path: string): void {
   try {
     const problem = findNameProblem(path);
@@ -26,7 +26,10 @@ export function requireOneName(path: string): void {
   }
 }
 
-/** A service claims its name before it locks the file, and releases the two in the other order. */
+/**
+ * Checks the lock twice, because a service claims its name before it locks the file, and releases them in reverse
+ * order.
+ */
 function isServedElsewhere(path: string): boolean {
   return isFileLocked(path) && !isServed(path) && isFileLocked(path);
 }

@@ -1,6 +1,6 @@
 import { AppError, type ErrorCode, OperatorError, OutcomeUnknownError, UsageError } from '../../errors.ts';
 
-/** An error as plain values. A copy between threads would lose the class, the code and SQLite's error number. */
+/** An error as plain values. A structured clone would lose the class, the code and SQLite's error number. */
 export interface PackedError {
   readonly name: string;
   readonly message: string;
@@ -10,7 +10,7 @@ export interface PackedError {
   readonly cause: PackedError | null;
 }
 
-/** Packs what was thrown, with its causes. */
+/** Packs a thrown value and its causes. */
 export function packError(thrown: unknown): PackedError {
   const error = thrown instanceof Error ? thrown : new Error(String(thrown));
   const { code, errcode } = error as { code?: unknown; errcode?: unknown };
@@ -24,7 +24,7 @@ const operatorErrors: Readonly<Record<string, typeof OperatorError>> = {
   UsageError,
 };
 
-/** The error that was packed: of its own class if errors.ts declares it, else an Error. */
+/** Unpacks an error. It has its own class if errors.ts declares it, else Error. */
 export function unpackError({ name, message, stack, code, errcode, cause }: PackedError): Error {
   const options = cause === null ? undefined : { cause: unpackError(cause) };
   const error =

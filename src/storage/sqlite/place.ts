@@ -3,16 +3,16 @@ import { performance } from 'node:perf_hooks';
 import { secondMs } from '../../clock.ts';
 import { storeUnavailable } from '../store-unavailable.ts';
 
-/** How often the -wal is looked at for being the same file; that it is there is looked at each time. */
+/** How often to check that the -wal is the same file. Whether it exists is checked each time. */
 const walLookMs = secondMs;
 
 /**
- * Remembers the files of an open store, and gives what throws AppError `unavailable` while one of them is not at its
- * place: taken away, moved, or another one. SQLite goes on writing to a file that has no name any more, and all that
- * it wrote is gone when the service ends. Costs about 3 us under load, and 15 where a client is alone.
+ * Remembers the files of an open store. Returns a function that throws AppError `unavailable` if one of them was
+ * deleted, moved or replaced. SQLite keeps writing to a file without a name, and everything written is lost when the
+ * service ends. Costs about 3 us under load, and 15 us for a single client.
  *
- * To ask the -wal for its times would cost about 30 us: a file whose times have been read gets new ones with its
- * next write, which makes the sync behind it write the file's own entry, too.
+ * Reading the times of the -wal would cost about 30 us: after a read, the next write updates them, and its sync must
+ * write the inode too.
  */
 export function holdPlace(path: string): () => void {
   const wal = `${path}-wal`;
@@ -36,7 +36,7 @@ export function holdPlace(path: string): () => void {
   };
 }
 
-/** Undefined where there is no file that can be looked at. */
+/** Undefined if the file does not exist or cannot be read. */
 function look(file: string): Stats | undefined {
   try {
     return statSync(file, { throwIfNoEntry: false });

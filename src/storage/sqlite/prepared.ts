@@ -7,26 +7,26 @@ import type {
 } from 'node:sqlite';
 import type { Value } from '../database.ts';
 
-/** A statement as SQLite takes it, in values that can be sent to another thread. */
+/** A statement for SQLite, as values that can be sent to another thread. */
 export interface SqliteStatement {
-  /** The parameters of one row, in the order of their places. */
+  /** The parameter names of one row, in the order of their placeholders. */
   readonly names: readonly string[];
   /** The text at `n` adds 2 ** n rows at once. A statement that adds no rows has one text. */
   readonly texts: readonly string[];
 }
 
-/** The statements that a connection has prepared. */
+/** The prepared statements of a connection. */
 export interface PreparedStatements {
-  /** The rows of a statement, by the values at its places; throws what SQLite throws. */
+  /** The rows of a statement, run with the values of its placeholders. Throws SQLite's error. */
   run(statement: SqliteStatement, values: readonly Value[]): readonly unknown[];
-  /** Adds rows inside a transaction and gives their ids in the same order. */
+  /** Adds rows inside a transaction and returns their ids in the same order. */
   addRows(statement: SqliteStatement, values: readonly Value[]): bigint[];
 }
 
-/** SQLite can tell the id of an added row without this, at less than half the cost. */
+/** SQLite returns the id of an added row without this clause too, at less than half the cost. */
 const returningId = / returning "id"$/;
 
-/** Prepares each statement at its first use. */
+/** Prepares each statement when it is first used. */
 export function createPreparedStatements(raw: DatabaseSync): PreparedStatements {
   const runs = new Map<SqliteStatement, (values: readonly Value[]) => readonly unknown[]>();
   const adds = new Map<SqliteStatement, StatementSync[]>();
@@ -69,7 +69,7 @@ export function createPreparedStatements(raw: DatabaseSync): PreparedStatements 
   };
 }
 
-/** Whether a statement adds rows and gives their ids. */
+/** Whether a statement adds rows and returns their ids. */
 export function isAdding({ texts }: SqliteStatement): boolean {
   return texts.length > 1;
 }
@@ -81,8 +81,8 @@ function createRun(statement: StatementSync) {
 }
 
 /**
- * Makes rows out of the values of their columns, all of one shape. The objects that SQLite would make are dictionaries: a page
- * of them takes twice as long to be read.
+ * Makes rows from the values of their columns, all of one shape. Node's own row objects are dictionaries, and reading
+ * a page of them takes twice as long.
  */
 function createRowMaker(columns: readonly string[]) {
   const blank: Readonly<Record<string, SQLOutputValue>> = Object.fromEntries(
@@ -96,15 +96,15 @@ function createRowMaker(columns: readonly string[]) {
 }
 
 /**
- * The ids of rows that one statement added grow by one in the order of the rows. An operator's own trigger may leave
- * rows out; then it is not known which row has which id.
+ * The ids of the rows of one statement are consecutive, in the order of the rows. If an operator's own trigger leaves
+ * rows out, no id can be assigned to its row.
  */
 function appendIds(
   ids: bigint[],
   { changes, lastInsertRowid }: StatementResultingChanges,
   rows: bigint,
 ): void {
-  if (changes !== rows) throw new Error(`of ${rows} rows ${changes} were added: a trigger left some out`);
+  if (changes !== rows) throw new Error(`${changes} of ${rows} rows were added: a trigger left some out`);
   const lastId = BigInt(lastInsertRowid);
   for (let id = lastId - rows + 1n; id <= lastId; id += 1n) ids.push(id);
 }

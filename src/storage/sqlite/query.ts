@@ -7,7 +7,7 @@ const powerMax = 6;
 
 const compiled = new WeakMap<object, SqliteStatement>();
 
-/** Compiles a statement, once. */
+/** Compiles a statement once. */
 export function compileForSqlite<P extends Parameters, R>(target: Statement<P, R>): SqliteStatement {
   const known = compiled.get(target);
   if (known !== undefined) return known;
@@ -21,7 +21,7 @@ export function compileForSqlite<P extends Parameters, R>(target: Statement<P, R
   return statement;
 }
 
-/** The rows of a statement; throws what SQLite throws. */
+/** The rows of a statement. Throws SQLite's error. */
 export function query<P extends Parameters, R>(
   connection: PreparedStatements,
   target: Statement<P, R>,

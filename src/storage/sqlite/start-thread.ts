@@ -5,26 +5,26 @@ import { listWorkModules } from '../database.ts';
 import type { Reply, Request, ThreadData } from './messages.ts';
 import { unpackError } from './packed-error.ts';
 
-/** A thread that has a store open for writing. */
+/** The writing thread of a store. */
 export interface WritingThread {
-  /** Sends one request; `onReply` gets its reply. The next request is sent after that. */
+  /** Sends one request. `onReply` gets its reply. Send the next request after that. */
   send(request: Request, onReply: (reply: Reply) => void): void;
   /** Closes the store and ends the thread. */
   close(): Promise<void>;
 }
 
 /**
- * Starts the writing thread of the store at `path`. It keeps the process alive only while it works. An error that ends
- * the thread ends the process too. Throws the error of the opening.
+ * Starts the writing thread of the store at `path`. It keeps the process alive only while it works. An error that
+ * ends the thread also ends the process. Throws the error of opening the store.
  */
 export async function startThread(path: string): Promise<WritingThread> {
   const compiled = getCompileCacheDir();
   const worker = new Worker(new URL('./thread.ts', import.meta.url), {
     name: 'sqlite',
     workerData: { path, modules: listWorkModules() } satisfies ThreadData,
-    // Flags that suit the program, such as `--eval`, need not suit a thread. That SQLite is new, the program has said.
+    // Flags of the program, such as `--eval`, may not suit a thread. The program has already shown SQLite's warning.
     execArgv: ['--disable-warning=ExperimentalWarning'],
-    // All that the thread sees of the environment. Without what was compiled before, its start takes ten times as long.
+    // The thread's whole environment. Without the compile cache its start takes ten times as long.
     env: compiled === undefined ? {} : { NODE_COMPILE_CACHE: compiled },
   });
   const [opening]: Reply[] = await once(worker, 'message');

@@ -2,10 +2,10 @@ import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { makeFolder, syncFolder } from '../sync-folder.ts';
 
-/** As SQLite makes its files; the umask narrows it. */
+/** The mode of SQLite's own files. The umask narrows it. */
 const newFileMode = 0o644;
 
-/** Makes the file of a store, empty, with its folder, when there is none; the entries of both are on disk then. */
+/** Creates an empty file for a store, and its folder, if they do not exist. Syncs the entries of both to disk. */
 export async function makeStoreFile(path: string): Promise<void> {
   await makeFolder(dirname(path));
   try {

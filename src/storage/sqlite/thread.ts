@@ -1,4 +1,7 @@
-/** The writing thread of a store. It has the only connection of the process that writes, commits and checkpoints. */
+/**
+ * The writing thread of a store. It has the only connection of the process that writes, commits and makes
+ * checkpoints.
+ */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { NamedWork } from '../database.ts';
 import { type Call, type Outcome, runBatch } from './batch.ts';
@@ -7,16 +10,22 @@ import type { Reply, Request, SentCall, ThreadData } from './messages.ts';
 import { packError } from './packed-error.ts';
 import type { SqliteStatement } from './prepared.ts';
 
+/**
+ * How many pages the WAL grows before a checkpoint. A page that many commits changed is copied once. One block of
+ * SQLite's WAL index still covers this size, so reads do not get slower.
+ */
+const checkpointPages = 4_000;
+
 type Run = (input: unknown) => Extract<Call, { work: unknown }>['work'];
 
-/** Finds what calls name: the statements that were sent before, and works in their modules. */
+/** Finds the statements and works that calls refer to. */
 function createFinder() {
   const statements: SqliteStatement[] = [];
   const works = new Map<string, Run>();
 
   async function importWork(module: string, name: string): Promise<Run> {
     const exports: Record<string, NamedWork<unknown, unknown> | undefined> = await import(module);
-    // Kysely comes with it, which takes most of a start, and many processes run no work.
+    // Imported late: it loads Kysely, which takes most of a start, and many processes run no work.
     const { runWork } = await import('./query.ts');
     const body = exports[name]?.body;
     if (body === undefined) throw new Error(`${module} exports no work "${name}"`);
@@ -42,7 +51,10 @@ function createFinder() {
   };
 }
 
-/** A call that cannot be found, as where no file can be opened any more, fails as the others of its transaction go on. */
+/**
+ * Makes a call that cannot be found fail alone, for example when no file can be opened. The rest of its transaction
+ * continues.
+ */
 function failAlone(error: unknown): Call {
   return {
     work: () => {
@@ -58,10 +70,10 @@ function toReply(outcomes: readonly Outcome[]): Reply {
   return { results: outcomes.map((outcome) => ('error' in outcome ? null : outcome.result)), failures };
 }
 
-/** When a process that still runs is one that serves, and not a command. */
+/** A process that runs longer than this is a service, not a command. */
 const importAfterMs = 1_000;
 
-/** Imports works before they are asked for: later there may be no file descriptor left to do so. */
+/** Imports works in advance: later there may be no free file descriptor. */
 async function importWorks(modules: readonly string[]): Promise<void> {
   await import('./query.ts');
   for (const module of modules) await import(module);
@@ -70,8 +82,8 @@ async function importWorks(modules: readonly string[]): Promise<void> {
 async function start(port: MessagePort, { path, modules }: ThreadData): Promise<void> {
   const findCalls = createFinder();
   const connection = await repeatWhileBusy(() => openConnection(path, 0), lockWaitMsMax);
-  // For what can be undone alone SQLite keeps each page as it was: beyond 64 KiB it would write them to a temporary file.
-  connection.raw.exec('pragma temp_store = memory');
+  // Savepoints keep the original pages. Beyond 64 KiB SQLite would write them to a temporary file.
+  connection.raw.exec(`pragma temp_store = memory; pragma wal_autocheckpoint = ${checkpointPages}`);
 
   async function answer(request: Request): Promise<Reply> {
     try {
@@ -90,7 +102,7 @@ async function start(port: MessagePort, { path, modules }: ThreadData): Promise<
     port.close();
   });
   port.postMessage({ results: [], failures: [] } satisfies Reply);
-  // What fails here is told when the work is asked for.
+  // A failure here is reported when the work is called.
   setTimeout(() => importWorks(modules).catch(() => undefined), importAfterMs).unref();
 }
 

@@ -11,7 +11,7 @@ import {
 } from './connection.ts';
 import { requireOneName } from './one-name.ts';
 
-/** `readStore` of the SQLite engine; where there is no file, none is made. */
+/** `readStore` of the SQLite engine. Does not create a missing file. */
 export async function readSqliteStore<T>(path: string, task: WholeStoreTask<T>): Promise<T> {
   requireOneName(path);
   return inTransaction({ raw: openReadOnly(path) }, path, 'begin', task);
@@ -44,7 +44,7 @@ async function inTransaction<T>(
 function createWholeStore(raw: DatabaseSync, path: string): WholeStore {
   function prepare(sql: string) {
     const statement = raw.prepare(sql);
-    // Also for an insert: it gives the row's id, and throws where that is past 2^53 and no bigint.
+    // Also for an insert: it returns the row's id. Without bigints it throws beyond 2^53.
     statement.setReadBigInts(true);
     statement.setReturnArrays(true);
     return statement;

@@ -7,15 +7,15 @@ import { createGroupCommit } from './group-commit.ts';
 import { compileForSqlite } from './query.ts';
 import type { WritingThread } from './start-thread.ts';
 
-/** Writes to a store by its writing thread. */
+/** Writes to a store through its writing thread. */
 export interface SqliteWriter {
   transact<I, T>(work: NamedWork<I, T>, input: I): Promise<T>;
   run<P extends Parameters, R>(statement: Statement<P, R>, parameters: P): Promise<readonly R[]>;
-  /** Ends the thread once what was handed over is settled. What comes later fails with `unavailable`. */
+  /** Ends the thread when all earlier writes are settled. Later writes fail with `unavailable`. */
   close(): Promise<void>;
 }
 
-/** Writes in the order in which it is asked to; what comes while a commit is under way shares the next one. */
+/** Writes in the order of the calls. Writes that arrive during a commit share the next one. */
 export function createSqliteWriter(thread: WritingThread): SqliteWriter {
   const commits = createGroupCommit(thread);
   let isClosed = false;

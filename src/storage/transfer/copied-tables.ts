@@ -1,6 +1,8 @@
 import type { Tables } from '../tables.ts';
 
-/** What a column is to a copy: an id that the store assigns, part of the key that orders the rows, or just a value. */
+/**
+ * The role of a column in a copy: an id that the store assigns, part of the key that orders rows, or a plain value.
+ */
 type Role = 'id' | 'key' | 'text key' | 'value';
 
 const event = {
@@ -15,8 +17,8 @@ const event = {
 const counts = { available: 'value', pending: 'value', sold: 'value' } as const;
 
 /**
- * Every table, those that others refer to first. The copying of animals, categories and orders writes events and counts the
- * inventory, so these tables come after, and what the copies hold gives way.
+ * Every table, referenced ones first. Copying animals, categories and orders writes events and inventory. So those
+ * tables come later, and their own copies replace what was written.
  */
 const roles: { readonly [T in keyof Tables]: Readonly<Record<keyof Tables[T], Role>> } = {
   accounts: {
@@ -27,6 +29,7 @@ const roles: { readonly [T in keyof Tables]: Readonly<Record<keyof Tables[T], Ro
     per_day: 'value',
     open_holds: 'value',
     created_at_ms: 'value',
+    suspended_at_ms: 'value',
   },
   api_keys: {
     id: 'text key',
@@ -38,6 +41,26 @@ const roles: { readonly [T in keyof Tables]: Readonly<Record<keyof Tables[T], Ro
     expires_at_ms: 'value',
     revoked_at_ms: 'value',
     last_used_at_ms: 'value',
+    name: 'value',
+  },
+  ban_lifts: { id: 'id', key_id: 'value', account_id: 'value', at_ms: 'value' },
+  usage_hours: {
+    account_id: 'key',
+    hour_at_ms: 'key',
+    requests: 'value',
+    refusals: 'value',
+    errors: 'value',
+  },
+  audit: {
+    id: 'id',
+    at_ms: 'value',
+    actor_kind: 'value',
+    actor: 'value',
+    action: 'value',
+    subject: 'value',
+    account_id: 'value',
+    before: 'value',
+    after: 'value',
   },
   pets: { id: 'id', name: 'value', category_id: 'value', status: 'value', is_owned: 'value' },
   categories: { id: 'key', name: 'value' },
@@ -67,6 +90,28 @@ const roles: { readonly [T in keyof Tables]: Readonly<Record<keyof Tables[T], Ro
     body: 'value',
     created_at_ms: 'value',
   },
+  webhooks: {
+    id: 'id',
+    public_id: 'value',
+    account_id: 'value',
+    key_id: 'value',
+    url: 'value',
+    types: 'value',
+    sees_pets: 'value',
+    sees_orders: 'value',
+    status: 'value',
+    position: 'value',
+    revision: 'value',
+    failures: 'value',
+    failing_since_ms: 'value',
+    next_attempt_at_ms: 'value',
+    last_attempt_at_ms: 'value',
+    last_result: 'value',
+    ping_id: 'value',
+    created_at_ms: 'value',
+  },
+  webhook_secrets: { id: 'id', webhook_id: 'value', secret: 'value', ends_at_ms: 'value' },
+  leases: { name: 'text key', holder: 'value', until_ms: 'value' },
   usage_windows: {
     subject: 'text key',
     minute_used: 'value',
@@ -82,20 +127,28 @@ const roles: { readonly [T in keyof Tables]: Readonly<Record<keyof Tables[T], Ro
     refused_at_ms: 'value',
     forget_at_ms: 'value',
   },
+  console_links: { token_hash: 'key', made_by: 'value', expires_at_ms: 'value' },
+  console_sessions: {
+    token_hash: 'key',
+    id: 'value',
+    made_by: 'value',
+    created_at_ms: 'value',
+    expires_at_ms: 'value',
+  },
   secrets: { name: 'text key', value: 'value' },
 };
 
-/** A table as a copy sees it. */
+/** A table for a copy. */
 export interface CopiedTable {
   readonly name: keyof Tables;
   readonly columns: readonly string[];
-  /** What orders its rows; a text orders by its bytes in UTF-8. */
+  /** The columns that order its rows. Texts are ordered by their UTF-8 bytes. */
   readonly key: readonly { readonly column: string; readonly isText: boolean }[];
-  /** Whether the store assigns the ids, in the column `id`. */
+  /** Whether the store assigns the ids in its column `id`. */
   readonly assignsIds: boolean;
 }
 
-/** All tables of a store, in the order in which they can be filled. */
+/** All tables of a store, in the order of filling them. */
 export const copiedTables: readonly CopiedTable[] = Object.entries(roles).map(([name, columns]) => {
   const entries = Object.entries<Role>(columns);
   return {

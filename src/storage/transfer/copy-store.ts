@@ -6,16 +6,18 @@ import { type CopiedRows, copyTables, type OnCopied } from './copy-tables.ts';
 import { nameStore, readStore, writeStore } from './open-whole-store.ts';
 import type { WholeStore } from './whole-store.ts';
 
-/** What an empty store has none of; the rest of it (a secret, old counts) gives way to what comes. */
+/** The tables that must be empty in a target. Its other rows (a secret, old counts) are replaced. */
 const tablesOfContent = ['pets', 'accounts', 'api_keys'] as const;
 
 /**
- * Copies a whole store to an empty one, of the same engine or another, and gives how many rows each table had: rows
- * with their ids, and the ids given up to now, so that none is given again. The source is read as it was at one
- * moment, so what is written to it afterwards is not copied; nothing in it is changed. All is written in one
- * transaction, which is committed only after every row has been read back and compared; until then the target stays
- * as it was. Throws OperatorError where the two are one store, the source has not the newest schema, or the target
- * is not empty or is served; AppError `unavailable` where a database fails.
+ * Copies a whole store to an empty one, of any engine, and returns the number of rows of each table. Copies rows with
+ * their ids, and the last assigned ids, so that no id is assigned twice.
+ *
+ * Reads the source as of one moment, and does not change it; later writes to it are not copied. Writes in one
+ * transaction, which commits only after every row was read back and compared.
+ *
+ * Throws OperatorError if both are the same store, the source does not have the newest schema, or the target is not
+ * empty or is served. Throws AppError `unavailable` if a database fails.
  */
 export async function copyStore(
   from: string,
@@ -28,7 +30,7 @@ export async function copyStore(
     await (await openDatabase(to)).close();
     return writeStore(to, async (target) => {
       await checkEmpty(target, nameStore(to));
-      // A service would go on with the secret of the cursors that it has read; one may start meanwhile, too.
+      // A running service would keep its old cursor secret. A service may start during the copy, so this is checked twice.
       await target.requireUnserved();
       const rows = await copyTables(source, target, onCopied);
       await target.requireUnserved();
@@ -43,7 +45,7 @@ async function checkSchema(source: WholeStore, name: string): Promise<void> {
     .catch((error) => Promise.reject(toOpeningError(name, error)));
   if (migrations.join() !== newestSchema.join())
     throw new OperatorError(
-      `the store ${name} has not the schema of this release: run "migrate" with it as DATABASE_URL first`,
+      `the store ${name} does not have the schema of this release: run "migrate" with it as DATABASE_URL first`,
     );
 }
 

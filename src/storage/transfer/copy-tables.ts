@@ -4,16 +4,16 @@ import type { Tables } from '../tables.ts';
 import { type CopiedTable, copiedTables } from './copied-tables.ts';
 import type { Row, WholeStore } from './whole-store.ts';
 
-/** How many rows each table had. */
+/** The number of rows of each table. */
 export type CopiedRows = Readonly<Record<keyof Tables, number>>;
 
-/** Told after every batch: how many rows of all have been moved, or checked, so far. */
+/** Called after every batch with the number of rows moved, or checked, so far. */
 export type OnCopied = (phase: 'moving' | 'checking', rows: number, rowsTotal: number) => void;
 
 /**
- * Copies every table of a store to another, reads both back and compares them row by row, and has the other go on
- * with the ids after those that were ever given. Gives how many rows each table had. Throws OperatorError where a row
- * did not arrive as it was sent; the transaction is then not to be committed.
+ * Copies every table of a store to another, reads both back, and compares them row by row. Makes the target continue
+ * after the last assigned ids. Returns the number of rows of each table. Throws OperatorError if a row differs; do
+ * not commit the transaction then.
  */
 export async function copyTables(
   source: WholeStore,
@@ -40,14 +40,14 @@ async function countRows(source: WholeStore, { name }: CopiedTable): Promise<num
   return Number(row?.[0]);
 }
 
-/** Passes batches on and tells after each how many rows there were in all. */
-function countProgress(tell: (rows: number) => void) {
+/** Passes batches on, and reports the total number of rows after each. */
+function countProgress(report: (rows: number) => void) {
   let rows = 0;
   return async function* (batches: AsyncIterable<readonly Row[]>): AsyncGenerator<readonly Row[]> {
     for await (const batch of batches) {
       yield batch;
       rows += batch.length;
-      tell(rows);
+      report(rows);
     }
   };
 }
@@ -61,7 +61,7 @@ async function compareRows(
     const [original, copy] = await Promise.all([originals.next(), copies.next()]);
     if (original.done && copy.done) return;
     const isSame = !original.done && !copy.done && areSameRows(original.value, copy.value);
-    if (!isSame) throw new OperatorError(`a row of ${name} did not arrive as it was sent: nothing was moved`);
+    if (!isSame) throw new OperatorError(`a row of ${name} was not copied exactly: nothing was moved`);
   }
 }
 
@@ -78,7 +78,7 @@ function isSame(original: Value, copy: Value | undefined): boolean {
   return original === copy;
 }
 
-/** Ids that the target has given before it was emptied are not given again either. */
+/** Skips the ids that the target assigned before it was emptied, too. */
 async function continueIds(table: CopiedTable, source: WholeStore, target: WholeStore): Promise<void> {
   const given = await source.lastId(table);
   let last = await target.lastId(table);

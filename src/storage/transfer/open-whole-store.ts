@@ -10,15 +10,15 @@ const engines = {
   postgres: { name: describeServer, read: readPostgresStore, write: writePostgresStore },
 };
 
-/** What a store at an address is called: fit to be shown, and the same for the same file or server and database. */
+/** The name of the store at an address. It may be shown, and is the same for the same file or server and database. */
 export function nameStore(address: string): string {
   const { engine, location } = parseStoreAddress(address);
   return engines[engine].name(location);
 }
 
 /**
- * Runs a task on a store as it is when the task first reads it, while others go on writing to it; nothing in it can be
- * changed. Throws OperatorError where it cannot be opened, AppError `unavailable` where its database fails later.
+ * Runs a task on a read-only snapshot of a store, taken at the first read. Others may keep writing. Throws
+ * OperatorError if it cannot be opened, AppError `unavailable` if its database fails later.
  */
 export async function readStore<T>(address: string, task: WholeStoreTask<T>): Promise<T> {
   const { engine, location } = parseStoreAddress(address);
@@ -26,8 +26,8 @@ export async function readStore<T>(address: string, task: WholeStoreTask<T>): Pr
 }
 
 /**
- * Runs a task on a store that has the newest schema while nobody else can write to it; all that the task wrote is kept
- * when it has ended, nothing where it throws. Throws as `readStore` does.
+ * Runs a task on a store with the newest schema while nobody else can write to it. Commits when the task ends; rolls
+ * back if it throws. Throws as `readStore` does.
  */
 export async function writeStore<T>(address: string, task: WholeStoreTask<T>): Promise<T> {
   const { engine, location } = parseStoreAddress(address);

@@ -12,7 +12,7 @@ function startBatch() {
   return { sent, flush: batch.flush, end: (body: string | null) => batch.end(response, body) };
 }
 
-test('a batch sends its answers in their order once the turn ends', async () => {
+test('a batch sends its answers in order when the turn ends', async () => {
   const { end, sent } = startBatch();
   for (const body of ['one', null, 'three']) end(body);
   await Promise.resolve();
@@ -21,7 +21,7 @@ test('a batch sends its answers in their order once the turn ends', async () => 
   assert.deepEqual(sent, ['one', 'none', 'three']);
 });
 
-test('a batch that is full is sent at once, and what comes after it when the turn ends', async () => {
+test('a full batch is sent at once, and later answers when the turn ends', async () => {
   const { end, sent } = startBatch();
   for (let number = 1; number < batchedAnswersMax; number += 1) end(`${number}`);
   assert.equal(sent.length, 0);

@@ -27,7 +27,7 @@ for (const engine of [sqliteEngine, postgres])
       return { service, request: formatRequest(`GET ${path}`, headers) };
     };
 
-    test(`${name}: an answer ${what} comes before the answer to what is not readable behind it`, {
+    test(`${name}: an answer ${what} comes before the answer to unreadable bytes after it`, {
       skip,
     }, async (t) => {
       const { service, request } = await start(t);
@@ -42,7 +42,7 @@ for (const engine of [sqliteEngine, postgres])
 
     // Node closes such a connection at once, so an answer that waits for PostgreSQL comes too late.
     if (engine === sqliteEngine)
-      test(`${name}: a client that ends its side with its request gets its answer ${what}`, async (t) => {
+      test(`${name}: a client that ends its side after its request gets its answer ${what}`, async (t) => {
         const { service, request } = await start(t);
         // Node reads on, up to the end, after a read that filled its buffer. Empty lines before a request are ignored.
         for (const text of [request, request.padStart(bufferBytes, '\r\n')]) {
@@ -53,7 +53,7 @@ for (const engine of [sqliteEngine, postgres])
         }
       });
 
-    test(`${name}: a client that resets its connection before its answer ${what} harms nobody`, {
+    test(`${name}: a client that resets its connection before its answer ${what} affects no other client`, {
       skip,
     }, async (t) => {
       const { service, request } = await start(t);
@@ -70,7 +70,7 @@ for (const engine of [sqliteEngine, postgres])
 
 const rex = '{"name":"Rex","categoryId":1}';
 
-test('a client that resets its connection while its animal is added harms nobody', async (t) => {
+test('a client that resets its connection while its animal is added affects no other client', async (t) => {
   const { service, key, headers } = await startOn(t, sqliteEngine);
   const file = service.openFile();
   file.exec('begin immediate');
@@ -85,7 +85,7 @@ test('a client that resets its connection while its animal is added harms nobody
   assert.doesNotMatch(service.readLog(), /"status":5/);
 });
 
-test('a client that resets its connection while PostgreSQL is asked for its animal harms nobody', {
+test('a client that resets its connection while PostgreSQL reads its animal affects no other client', {
   skip: postgres.skip,
 }, async (t) => {
   const { service, key, url, headers } = await startOn(t, postgres);
@@ -104,7 +104,7 @@ test('a client that resets its connection while PostgreSQL is asked for its anim
 });
 
 for (const length of ['', 'Content-Length: 0\r\n', 'Content-Length: 000\r\n'])
-  test(`the refusal of a POST with the header "${length.trim()}" comes before the answer to what is behind it`, async (t) => {
+  test(`the refusal of a POST with the header "${length.trim()}" comes before the answer to the next request`, async (t) => {
     const service = await startService(t);
     const head = `Host: a\r\nAuthorization: Bearer ${await service.createKey()}\r\n`;
     const post = `POST /v1/pets HTTP/1.1\r\n${head}Content-Type: application/json\r\n${length}\r\n`;

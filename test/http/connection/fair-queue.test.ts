@@ -30,7 +30,7 @@ test('a fair queue serves owners round robin, however many tasks one of them has
   assert.equal(done.join(''), 'axybc');
 });
 
-test('a task of a fair queue may add another one, which runs behind those that wait', async () => {
+test('a task of a fair queue may add another one, which runs after the waiting tasks', async () => {
   const { done, add, queue } = startQueue(1);
   queue.add('one', () => {
     done.push('first');
@@ -41,7 +41,7 @@ test('a task of a fair queue may add another one, which runs behind those that w
   assert.deepEqual(done, ['first', 'second', 'of the first']);
 });
 
-test('a task that is withdrawn from a fair queue does not run and takes no turn', async () => {
+test('a task removed from a fair queue does not run and takes no turn', async () => {
   const { done, add } = startQueue(1);
   add('a');
   const withdraw = add('b');

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { drainMsMax } from '../../../src/app.ts';
 import { hourMs } from '../../../src/clock.ts';
+import { closeGracefully, lastCallMs } from '../../../src/http/connection/graceful-shutdown.ts';
 import { formatRequest, openRaw } from '../../support/raw-http.ts';
 import { startService } from '../../support/service.ts';
 
@@ -21,7 +25,7 @@ function formatPost(key: string): string {
   );
 }
 
-test('a request that is running when the service is told to stop is answered, and what it added is kept', async (t) => {
+test('a request running when the shutdown begins is answered, and its animal is stored', async (t) => {
   const service = await startService(t);
   const key = await service.createKey();
   const file = service.openFile();
@@ -48,6 +52,34 @@ test('an idle connection is closed', async (t) => {
   await closed;
 });
 
+test('a request that has arrived is answered, even if its connection was idle at the last look', async (t) => {
+  const server = createServer();
+  t.after(() => server.closeAllConnections());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const connection = await openRaw(t, `http://127.0.0.1:${port}`);
+  const get = formatRequest('GET /', { connection: 'keep-alive' });
+  server.once('request', (_, response) => {
+    const closed = closeGracefully(server, hourMs);
+    t.after(() => closed);
+    // The server looks for idle connections from the last call on. This answer makes the connection idle then.
+    const answer = () => {
+      response.end('first');
+      connection.send(get);
+      server.once('request', (__, second) => second.setHeader('connection', 'close').end('second'));
+      // Timers run after immediates and before reads. So the next look is due before the request is read.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, lastCallMs);
+    };
+    setTimeout(() => setImmediate(answer), lastCallMs * 1.5);
+  });
+  connection.send(get);
+  assert.deepEqual(
+    (await connection.readAll()).map((answer) => answer.body),
+    ['first', 'second'],
+  );
+});
+
 /** The connections that are left when the time to drain is over stay open. */
 function leaveOutCut(t: TestContext): void {
   const { setTimeout } = globalThis;
@@ -56,7 +88,7 @@ function leaveOutCut(t: TestContext): void {
   t.mock.method(globalThis, 'setTimeout', wait);
 }
 
-test('a connection is let go once its last request is answered, not when its client leaves', async (t) => {
+test('a connection is closed once its last request is answered, not when its client leaves', async (t) => {
   leaveOutCut(t);
   const service = await startService(t);
   const key = await service.createKey();
@@ -74,7 +106,7 @@ test('a connection is let go once its last request is answered, not when its cli
   await closed;
 });
 
-test('a request on an open connection just after the service was told to stop is answered as the last', async (t) => {
+test('a request on an open connection just after the shutdown begins is answered as the last', async (t) => {
   const service = await startService(t);
   const key = await service.createKey();
   const connection = await openRaw(t, service.baseUrl);
@@ -88,7 +120,7 @@ test('a request on an open connection just after the service was told to stop is
   await closed;
 });
 
-test('a new connection that waits to be read when the service is told to stop is answered', async (t) => {
+test('a new connection that waits to be read when the shutdown begins is answered', async (t) => {
   const service = await startService(t);
   const key = await service.createKey();
   const arrived = new Promise<void>((resolve) => {
@@ -105,7 +137,7 @@ test('a new connection that waits to be read when the service is told to stop is
   await closed;
 });
 
-test('clients that keep on sending while the service stops lose no answer', async (t) => {
+test('clients that keep sending during a shutdown lose no answer', async (t) => {
   const service = await startService(t);
   const key = await service.createKey();
   const connections = await Promise.all(Array.from({ length: 20 }, () => openRaw(t, service.baseUrl)));
@@ -126,7 +158,7 @@ test('clients that keep on sending while the service stops lose no answer', asyn
   assert.equal(await service.countPets(), answered);
 });
 
-test('a service that was told to stop takes no more connections', async (t) => {
+test('a service accepts no more connections once its shutdown begins', async (t) => {
   const service = await startService(t);
   const key = await service.createKey();
   const held = await openRaw(t, service.baseUrl);

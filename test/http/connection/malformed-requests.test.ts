@@ -83,7 +83,7 @@ for (const [what, text, status, code] of unreadable)
     assert.equal(await service.countPets(), 0);
   });
 
-test('what cannot be read is counted by address, once each, and past the limit is 429', async (t) => {
+test('an unreadable request is counted once by address, and past the limit is 429', async (t) => {
   for (let left = 59; left >= 0; left -= 1) {
     const [response] = await exchangeRaw(t, service.baseUrl, 'garbage\r\n\r\n');
     assert.equal(response?.headers.get('x-ratelimit-remaining'), String(left));
@@ -93,7 +93,7 @@ test('what cannot be read is counted by address, once each, and past the limit i
   assert.equal(refused?.headers.get('retry-after'), '60');
 });
 
-test('garbage that comes in many pieces is answered and counted once', async (t) => {
+test('garbage in many pieces is answered and counted once', async (t) => {
   const connection = await openRaw(t, service.baseUrl);
   connection.send('garbage\r\n\r\n');
   const response = await connection.read();
@@ -118,7 +118,7 @@ test('requests in a row that end in garbage are answered in order, the garbage l
   service.openFile().exec('delete from pets');
 });
 
-test('the answers to many pipelined requests come before that to the garbage behind them', async (t) => {
+test('many pipelined requests are answered before the garbage after them', async (t) => {
   const responses = await exchangeRaw(t, service.baseUrl, `${`${get}\r\n`.repeat(50)}garbage\r\n\r\n`);
   assert.deepEqual(
     responses.map(({ status }) => status),
@@ -126,7 +126,7 @@ test('the answers to many pipelined requests come before that to the garbage beh
   );
 });
 
-test('an answer that takes its time comes before that to the garbage behind it', async (t) => {
+test('a slow answer comes before the answer to the garbage after it', async (t) => {
   const file = service.openFile();
   file.exec('begin immediate');
   const connection = await openRaw(t, service.baseUrl);
@@ -143,7 +143,7 @@ test('an answer that takes its time comes before that to the garbage behind it',
   file.exec('delete from pets');
 });
 
-test('an answer that takes its time comes before that to a CONNECT behind it', async (t) => {
+test('a slow answer comes before the answer to a CONNECT after it', async (t) => {
   const file = service.openFile();
   file.exec('begin immediate');
   const connection = await openRaw(t, service.baseUrl);
@@ -172,7 +172,7 @@ for (const [what, version, more] of [
   ['of HTTP/1.0', 'HTTP/1.0', ''],
   ['with an Upgrade alone', 'HTTP/1.1', 'Upgrade: websocket\r\n'],
 ] as const)
-  test(`what is behind a request ${what} is neither answered nor counted`, async (t) => {
+  test(`bytes after a request ${what} are neither answered nor counted`, async (t) => {
     const [before, malformedBefore] = [await remainingOf(key), await countMalformed()];
     const last = `GET /v1/pets ${version}\r\n${host}${authorization}${more}\r\n`;
     for (const behind of [`${get}\r\n`, 'garbage\r\n\r\n', `CONNECT a:80 HTTP/1.1\r\n${host}\r\n`]) {
@@ -187,7 +187,7 @@ for (const [what, version, more] of [
     assert.equal(await countMalformed(), malformedBefore);
   });
 
-test('an answer that takes its time and is the last comes, whatever comes behind its request', async (t) => {
+test('a slow last answer is sent, whatever follows its request', async (t) => {
   const file = service.openFile();
   file.exec('begin immediate');
   const connection = await openRaw(t, service.baseUrl);
@@ -220,7 +220,7 @@ test('two Host headers are 400, the same host twice, too', async (t) => {
   }
 });
 
-test('a key comes before the Host', async (t) => {
+test('an invalid key is reported before a missing Host', async (t) => {
   const [response] = await exchangeRaw(
     t,
     service.baseUrl,
@@ -229,7 +229,7 @@ test('a key comes before the Host', async (t) => {
   await expectError(response ?? assert.fail(), 401, 'api_key_missing');
 });
 
-test('a key behind 97 headers is read like every other', async (t) => {
+test('a key after 97 headers is read', async (t) => {
   const many = 'x:\r\n'.repeat(97);
   const [response] = await exchangeRaw(
     t,
@@ -247,7 +247,7 @@ test('HTTP/1.0 is served, without a Host, and the connection ends', async (t) =>
   );
 });
 
-test('HTTP/0.9, a request line that names no version, and HTTP/2.0 are 400 and end the connection', async (t) => {
+test('HTTP/0.9, a request line without a version, and HTTP/2.0 are 400 and end the connection', async (t) => {
   await (await service.request(key, '/pets')).text();
   for (const line of ['GET /v1/pets', 'GET /v1/pets HTTP/0.9', 'GET /vHTTP/1.1', 'GET /v1/pets HTTP/2.0']) {
     const [response, ...others] = await exchangeRaw(
@@ -261,7 +261,7 @@ test('HTTP/0.9, a request line that names no version, and HTTP/2.0 are 400 and e
   }
 });
 
-test('an Upgrade is not taken: the request is answered as it stands', async (t) => {
+test('an Upgrade is ignored and the request is answered', async (t) => {
   const text = formatRequest('GET /v1/pets', {
     authorization: `Bearer ${key}`,
     connection: 'Upgrade, close',
@@ -275,7 +275,7 @@ for (const [what, more] of [
   ['', ''],
   [' with an expectation', 'Expect: a miracle\r\n'],
 ])
-  test(`the answer to an Upgrade${what} is the last, and says so: what comes with it is not read`, async (t) => {
+  test(`the answer to an Upgrade${what} closes the connection, and bytes after the request are not read`, async (t) => {
     const upgrade = `${get}Connection: Upgrade\r\nUpgrade: websocket\r\n${more}\r\n`;
     const answers = await exchangeRaw(t, service.baseUrl, `${get}\r\n${upgrade}${get}\r\n`);
     assert.deepEqual(
@@ -287,7 +287,7 @@ for (const [what, more] of [
     );
   });
 
-test('Expect: 100-continue is told to go on, then answered', async (t) => {
+test('Expect: 100-continue gets 100 and then the answer', async (t) => {
   const connection = await openRaw(t, service.baseUrl);
   connection.send(`${post}Expect: 100-continue\r\nContent-Length: ${rex.length}\r\n\r\n`);
   assert.equal((await connection.read()).status, 100);
@@ -296,7 +296,7 @@ test('Expect: 100-continue is told to go on, then answered', async (t) => {
   service.openFile().exec('delete from pets');
 });
 
-test('another expectation is passed over', async (t) => {
+test('another expectation is ignored', async (t) => {
   const text = `${get}Expect: a miracle\r\nConnection: close\r\n\r\n`;
   const [response] = await exchangeRaw(t, service.baseUrl, text);
   assert.equal(response?.status, 200);
@@ -310,7 +310,7 @@ test('a client that stops sending in the head is 400', async (t) => {
   await expectError(response ?? assert.fail(), 400, 'invalid_parameter');
 });
 
-test('a service under garbage goes on serving those who speak HTTP', async (t) => {
+test('a service that receives garbage still serves valid requests', async (t) => {
   const noise = Array.from({ length: 200 }, (_, n) => exchangeRaw(t, service.baseUrl, `\x00${n}\r\n\r\n`));
   const served: number[] = [];
   for (let round = 0; round < 20; round += 1) served.push((await service.request(key, '/pets')).status);
@@ -319,7 +319,7 @@ test('a service under garbage goes on serving those who speak HTTP', async (t) =
   assert.ok(answered.every((status) => status === 400 || status === 429));
 });
 
-test('what comes after it is read up to a bound, then the connection is cut', async (t) => {
+test('bytes after garbage are read up to a bound, then the connection is cut', async (t) => {
   const accepted: Socket[] = [];
   const collect = (message: unknown) => accepted.push((message as { socket: Socket }).socket);
   subscribe('net.server.socket', collect);

@@ -110,7 +110,7 @@ test('refused connections are logged at most once a minute, with their number', 
   assert.deepEqual(readCounts(), [1, 3]);
 });
 
-test('the rest of one burst of refused connections is logged, though nothing comes after it', async () => {
+test('the rest of a burst of refused connections is logged even if no more follow', async () => {
   const { drop, output, readCounts } = createRefusing(50);
   // What is waited for keeps no process going by itself.
   const held = setInterval(() => {}, 1_000);
@@ -165,7 +165,7 @@ test('a client that reads nothing of its answer is cut, one that reads slowly is
   while (taken < longBody.length) await new Promise((resolve) => setTimeout(resolve, 2));
 });
 
-test('a client that reads nothing of its answer is cut although it goes on sending', async (t) => {
+test('a client that reads nothing of its answer is cut even if it keeps sending', async (t) => {
   const { server, idle } = await startLongAnswers(t);
   const begun = 'GET / HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nX-Slow: ';
   idle.write(begun);

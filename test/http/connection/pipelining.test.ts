@@ -21,7 +21,7 @@ const get = `GET /v1/pets HTTP/1.1\r\n${head}\r\n`;
 const rex = '{"name":"Rex","categoryId":1}';
 const post = `POST /v1/pets HTTP/1.1\r\n${head}Content-Type: application/json\r\n`;
 
-test('as many pipelined requests as may wait on a connection are answered, in their order', async (t) => {
+test('the most pipelined requests that may wait on a connection are answered in order', async (t) => {
   const connection = await openRaw(t, service.baseUrl);
   const paths = Array.from({ length: waitingRequestsMax + 1 }, (_, n) => `/v1/${n}`);
   connection.send(paths.map((path) => `GET ${path} HTTP/1.1\r\n${head}\r\n`).join(''));
@@ -56,7 +56,7 @@ for (const headers of [0, 90])
     assert.ok(before < waitingRequestsMax);
   });
 
-test('a connection on which more requests wait than the bound is closed, and no other', async (t) => {
+test('a connection with more waiting requests than the bound is closed, and no other', async (t) => {
   const [flood, other] = [await openRaw(t, service.baseUrl), await openRaw(t, service.baseUrl)];
   // One read of 64 KiB from the socket has more than may wait.
   flood.send('GET / HTTP/1.1\r\nHost:a\r\n\r\n'.repeat(2 * waitingRequestsMax));
@@ -85,7 +85,7 @@ async function startServer(
 
 const request = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nHost: a\r\n${headers}\r\n`;
 
-test('a connection that brings one more than may wait on all connections is closed, until those are answered', async (t) => {
+test('a connection that exceeds the bound of all connections is closed, until the waiting requests are answered', async (t) => {
   const held: ServerResponse[] = [];
   const handle: RequestListener = ({ url: path }, response) =>
     path === '/hold' ? held.push(response) : response.end();
@@ -107,7 +107,7 @@ test('a connection that brings one more than may wait on all connections is clos
   for (let answered = 0; answered < 4; answered += 1) assert.equal((await third.read()).status, 200);
 });
 
-test('a pipelined request of a connection that has gone is not handled', async (t) => {
+test('a pipelined request of a closed connection is not handled', async (t) => {
   const paths: string[] = [];
   const { url } = await startServer(t, ({ url: path = '', socket }, response) => {
     paths.push(path);
@@ -140,7 +140,7 @@ test('a connection whose requests are answered holds none of them', async (t) =>
 });
 
 for (const engine of [sqliteEngine, await findPostgres()])
-  test(`${engine.name}: pipelined reads and adds are answered in order, each with what those before it did`, {
+  test(`${engine.name}: pipelined reads and adds are answered in order, and each sees the effects of those before it`, {
     skip: engine.skip,
   }, async (t) => {
     // What a test begins first ends first: the service stops before its store goes.
@@ -172,7 +172,7 @@ for (const engine of [sqliteEngine, await findPostgres()])
     ]);
   });
 
-test('a body that breaks off behind pipelined requests is answered in its turn', async (t) => {
+test('a body that breaks off after pipelined requests is answered in its turn', async (t) => {
   const connection = await openRaw(t, service.baseUrl);
   connection.send(`${get.repeat(3)}${post}Transfer-Encoding: chunked\r\n\r\nzz\r\n`);
   const answers = await connection.readAll();
@@ -184,7 +184,7 @@ test('a body that breaks off behind pipelined requests is answered in its turn',
   assert.equal(answers[3]?.headers.get('x-ratelimit-limit'), '1000000');
 });
 
-test('a body that arrives after its head, behind pipelined requests, is read', async (t) => {
+test('a body that arrives after its head and after pipelined requests is read', async (t) => {
   const connection = await openRaw(t, service.baseUrl);
   connection.send(`${get.repeat(3)}${post}Content-Length: ${rex.length}\r\n\r\n${rex.slice(0, 5)}`);
   for (let answered = 0; answered < 3; answered += 1) assert.equal((await connection.read()).status, 200);
@@ -192,7 +192,7 @@ test('a body that arrives after its head, behind pipelined requests, is read', a
   assert.equal((await connection.read()).status, 201);
 });
 
-test('a body that arrived in several parts while its request waited is read to its end', async (t) => {
+test('a body that arrives in parts while its request waits is read completely', async (t) => {
   const bodies = [
     [413, rex.padEnd(65_537)],
     [400, `${rex.padEnd(65_535)}x`],

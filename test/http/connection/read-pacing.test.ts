@@ -62,7 +62,7 @@ async function expectAnswers(connections: readonly RawConnection[], count: numbe
     for (let number = 0; number < count; number += 1) assert.equal((await connection.read()).status, 200);
 }
 
-test('a bounded number of the connections on which requests waited is read on in a turn', async (t) => {
+test('a bounded number of paused connections is resumed in a turn', async (t) => {
   const turns = countInTurns(t);
   const held: ServerResponse[] = [];
   const sockets = new Set<Socket>();
@@ -81,7 +81,7 @@ test('a bounded number of the connections on which requests waited is read on in
   assert.equal(turns.most(), connectionsPerTurn);
 });
 
-test('connections that are not read yet wait once pipelined requests make a turn long', async (t) => {
+test('connections that are not read yet wait when pipelined requests make a turn long', async (t) => {
   const turns = countInTurns(t);
   const { connections } = await startServer(t, ({ url }, response) => {
     if (url === '/plain') turns.note();
@@ -102,7 +102,7 @@ test('connections that are not read yet wait once pipelined requests make a turn
   assert.ok(turns.most() < others.length, String(turns.most()));
 });
 
-test('while connections arrive a bounded number of requests is handled in a turn, and all are answered', async (t) => {
+test('while connections arrive, a turn handles a bounded number of requests and all are answered', async (t) => {
   const most = requestsBesideArrivals + requestsPerTurn;
   const turns = countInTurns(t);
   const note: RequestListener = (_request, response) => {

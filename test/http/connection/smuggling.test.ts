@@ -94,7 +94,7 @@ const shapes: readonly (readonly [what: string, text: string])[] = [
 ];
 
 for (const [what, text] of shapes)
-  test(`behind ${what} no request is read`, async (t) => {
+  test(`after ${what} no request is read`, async (t) => {
     const answers = await exchangeRaw(t, service.baseUrl, text + hidden);
     assert.equal(answers.length, 1, JSON.stringify(answers.map(({ status }) => status)));
     const [answer] = answers;

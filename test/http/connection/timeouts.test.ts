@@ -29,7 +29,7 @@ test('a body that does not arrive in time is 408, counted for the account, and e
   assert.deepEqual(others, []);
 });
 
-test('a head that comes a byte at a time is 408 as well', async (t) => {
+test('a head sent a byte at a time is 408, too', async (t) => {
   const connection = await openRaw(t, url);
   const dripping = setInterval(() => connection.send('X'), 10);
   t.after(() => clearInterval(dripping));
@@ -37,7 +37,7 @@ test('a head that comes a byte at a time is 408 as well', async (t) => {
   await expectError(await connection.read(), 408, 'request_timeout');
 });
 
-test('a second request that does not arrive in time is 408 behind the answer to the first', async (t) => {
+test('a second request that does not arrive in time is 408 after the answer to the first', async (t) => {
   const connection = await openRaw(t, url);
   connection.send(`GET /v1/pets HTTP/1.1\r\n${head}\r\nGET /v1/pets HTTP/1.1\r\n`);
   const responses = await connection.readAll();
@@ -47,7 +47,7 @@ test('a second request that does not arrive in time is 408 behind the answer to 
   );
 });
 
-test('a connection that is kept open for nothing is closed without a word', async (t) => {
+test('an idle connection is closed without an answer', async (t) => {
   const connection = await openRaw(t, url);
   connection.send(`GET /v1/pets HTTP/1.1\r\n${head}\r\n`);
   const responses = await connection.readAll();
@@ -67,7 +67,7 @@ test('a body that was refused and never ends is cut without a second answer', as
   );
 });
 
-test('no time-out has added an animal', async () => {
+test('no request that timed out has added an animal', async () => {
   const { pets } = await store.catalogue.list({ limit: 1, status: null, newestId: null });
   assert.deepEqual(pets, []);
 });

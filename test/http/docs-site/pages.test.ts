@@ -1,14 +1,26 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { errorCodes } from '../../../src/errors.ts';
+import { operations } from '../../../src/http/api/operations.ts';
 import { guides } from '../../../src/http/docs-site/guides.ts';
 import { findLinks, readDocument } from '../../docs/markdown.ts';
 import { startService } from '../../support/service.ts';
 
-const addresses = ['/', '/docs', ...guides.map(({ name }) => `/docs/${name}`)];
+const toAddress = (id: string) =>
+  `/docs/reference/${id.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+const references = operations.map(({ id }) => toAddress(id));
+const addresses = [
+  '/',
+  '/docs',
+  '/docs/reference/headers',
+  ...references,
+  ...guides.map(({ name }) => `/docs/${name}`),
+];
 const unknown = [
   '/docs/nothing',
   '/docs/nothing/at/all',
+  '/docs/reference/nothing',
+  '/docs/client/nothing.tgz',
   '/docs/assets/nothing.js',
   '/docs/assets/..%2F..%2Fassets.ts',
 ];
@@ -30,7 +42,7 @@ test('every page is served without a key, with the headers of the limit and a po
   }
 });
 
-test('a page has nothing inline that its policy forbids, and names no other server', async (t) => {
+test('a page has no inline code and names no other server', async (t) => {
   const { app } = await startService(t);
   for (const address of addresses) {
     const html = await (await fetch(app.url + address)).text();
@@ -40,7 +52,7 @@ test('a page has nothing inline that its policy forbids, and names no other serv
   }
 });
 
-test('every link of a page leads to a page, and where it names one, to an anchor', async (t) => {
+test('every link of a page leads to an existing page and anchor', async (t) => {
   const { app } = await startService(t);
   const anchors = new Map<string, string[]>();
   const links: [from: string, to: URL][] = [];
@@ -52,7 +64,7 @@ test('every link of a page leads to a page, and where it names one, to an anchor
   }
   assert.ok(links.length > 50);
   for (const [from, { pathname, hash }] of links) {
-    if (pathname === '/openapi.json') continue;
+    if (pathname === '/openapi.json' || pathname.endsWith('.tgz')) continue;
     const found = anchors.get(pathname);
     assert.ok(found, `${from}: ${pathname}`);
     if (hash !== '') assert.ok(found.includes(hash.slice(1)), `${from}: ${pathname}${hash}`);
@@ -64,22 +76,26 @@ test('every link of a guide to another document is a link on its page', async (t
   for (const { name, path, endsBefore } of guides) {
     const [text = ''] = (await readDocument(path)).split(`\n${endsBefore}`, 1);
     const html = await (await fetch(`${app.url}/docs/${name}`)).text();
-    const [, article = ''] = /<article>(.*)<\/article>/s.exec(html) ?? [];
+    const [, article = ''] = /<article class="guide">(.*)<\/article>/s.exec(html) ?? [];
     const shown = findAll(article, /<a href="([^"]*)">(?!.*<\/a><\/h\d>)/g);
     assert.equal(shown.length, findLinks(text).length, path);
   }
 });
 
-test('the client is reached from /docs, and its page packs it as its README does', async (t) => {
+test('the client is reached from /docs, and its page installs it from this service', async (t) => {
   const { app } = await startService(t);
   const html = await (await fetch(`${app.url}/docs`)).text();
-  assert.match(html, /<a href="\.\/docs\/client">TypeScript client<\/a>/);
+  assert.match(html, /<a href="\.\/docs\/client"><span>TypeScript client<\/span><\/a>/);
   const page = await (await fetch(`${app.url}/docs/client`)).text();
-  assert.match(page, /npm pack \.\/client\n/);
+  const [, tarball = ''] = /npm install (\S+\.tgz)/.exec(page) ?? [];
+  assert.ok(tarball.startsWith(`${app.url}/docs/client/`));
+  const answer = await fetch(tarball);
+  assert.equal(answer.headers.get('content-type'), 'application/gzip');
+  assert.ok((await answer.bytes()).length > 10_000);
   assert.ok(page.includes(`export ANIMAL_STORE_URL=${app.url}/v1\n`));
 });
 
-test('an anchor stands once on its page', async (t) => {
+test('an anchor is unique on its page', async (t) => {
   const { app } = await startService(t);
   for (const address of addresses) {
     const found = findAll(await (await fetch(app.url + address)).text(), / id="([^"]*)"/g);
@@ -96,7 +112,7 @@ test('every code of a failure has its anchor at /docs/errors', async (t) => {
 test('the guides name the base address that clients see', async (t) => {
   const { app } = await startService(t, { PUBLIC_URL: 'https://api.example.com/v1' });
   const html = await (await fetch(`${app.url}/docs/getting-started`)).text();
-  assert.match(html, /https:\/\/api\.example\.com\/v1\/pets/);
+  assert.match(html, /https:\/\/api\.example\.com\/v1/);
   assert.doesNotMatch(html, /127\.0\.0\.1/);
 });
 
@@ -114,14 +130,14 @@ test('the policy lets a page call the service under the origin of PUBLIC_URL, an
   assert.equal(findAll(policy, /(http)/g).length, 1);
 });
 
-test('the part for operators is not in the guides', async (t) => {
+test('the guides leave out the part for operators', async (t) => {
   const { app } = await startService(t);
   const html = await (await fetch(`${app.url}/docs/limits`)).text();
   assert.match(html, /How a good client behaves/);
   assert.doesNotMatch(html, /REDIS_URL|benchmark|event loop/);
 });
 
-test('a slash behind /docs leads to the page', async (t) => {
+test('/docs/ redirects to /docs', async (t) => {
   const { app } = await startService(t);
   const response = await fetch(`${app.url}/docs/`);
   assert.equal(response.status, 200);
@@ -141,9 +157,10 @@ test('a style sheet and a script are cached for ever under a name that changes w
   const { app } = await startService(t);
   const html = await (await fetch(`${app.url}/docs`)).text();
   const assets = findAll(html, /(?:src|href)="\.(\/docs\/assets\/[^"]*)"/g);
-  assert.equal(assets.length, 2);
+  assets.push(...findAll(html, /data-search="\.(\/docs\/assets\/[^"]*)"/g));
+  assert.equal(assets.length, 3);
   for (const asset of assets) {
-    assert.match(asset, /\/[0-9a-f]{12}-\w+\.(?:css|js)$/);
+    assert.match(asset, /\/[0-9a-f]{12}-\w+\.(?:css|js|json)$/);
     const response = await fetch(app.url + asset);
     assert.equal(response.status, 200);
     assert.equal(response.headers.get('cache-control'), 'public, max-age=31536000, immutable');
@@ -157,7 +174,7 @@ test('a style sheet and a script are cached for ever under a name that changes w
   }
 });
 
-test('an unknown page of the documentation is 404, a page with the way to all others', async (t) => {
+test('an unknown page of the documentation is a 404 page with the navigation', async (t) => {
   const { app } = await startService(t);
   for (const address of unknown) {
     const response = await fetch(app.url + address);
@@ -166,11 +183,11 @@ test('an unknown page of the documentation is 404, a page with the way to all ot
     assert.ok(response.headers.has('x-ratelimit-remaining'));
     const html = await response.text();
     assert.match(html, /<h1>Page not found<\/h1>/);
-    assert.ok(html.includes('>Getting started</a>'));
+    assert.ok(html.includes('<span>Quickstart</span></a>'));
   }
 });
 
-test('the address of the service itself is a page with the way to the documentation', async (t) => {
+test('the address of the service is a page with links to the documentation', async (t) => {
   const { app } = await startService(t);
   const html = await (await fetch(app.url)).text();
   assert.match(html, /<a href="\.\/docs\/getting-started">/);

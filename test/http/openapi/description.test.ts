@@ -31,7 +31,7 @@ test('the description is served without a key, as JSON, with the headers of ever
   expectCommonHeaders(response);
 });
 
-test('a client that has the description already is told so by 304', async () => {
+test('a client that already has the description gets 304', async () => {
   const etag = (await fetch(`${origin}/openapi.json`)).headers.get('etag') ?? '';
   const response = await fetch(`${origin}/openapi.json`, { headers: { 'if-none-match': etag } });
   assert.equal(response.status, 304);
@@ -42,7 +42,7 @@ test('it is OpenAPI 3.1.1 and describes version 1.0.0', () => {
   assert.match(text, /"version":"1\.0\.0"/);
 });
 
-test('it describes the three operations of the interface under their names, and marks every other as beta', () => {
+test('it describes the three operations of the interface by name and marks every other as beta', () => {
   const found = Object.entries(description.paths).flatMap(([path, methods]) =>
     Object.entries(methods)
       .filter(([, operation]) => !('x-stability' in operation))
@@ -51,21 +51,21 @@ test('it describes the three operations of the interface under their names, and 
   assert.deepEqual(found, ['get /pets listPets', 'post /pets createPet', 'get /pets/{petId} getPet']);
 });
 
-test('every operation asks for an API key as a bearer token', () => {
+test('every operation needs an API key as a bearer token', () => {
   assert.deepEqual(description.security, [{ apiKey: [] }]);
   const { apiKey } = description.components['securitySchemes'] ?? {};
   assert.partialDeepStrictEqual(apiKey, { type: 'http', scheme: 'bearer' });
   for (const operation of operations.values()) assert.ok(!('security' in operation));
 });
 
-test('without PUBLIC_URL the base address is that of the document itself', () => {
+test('without PUBLIC_URL the base addresses are that of the service and that of the document', () => {
   assert.deepEqual(
     description.servers.map(({ url }) => url),
-    ['/v1'],
+    [service.baseUrl, '/v1'],
   );
 });
 
-test('PUBLIC_URL is the base address, whatever stands before its version', async (t) => {
+test('PUBLIC_URL is the base address with any path before its version', async (t) => {
   const behindProxy = await startService(t, { PUBLIC_URL: 'https://pets.test/store/v1' });
   const response = await fetch(`${new URL(behindProxy.baseUrl).origin}/openapi.json`);
   const { servers, paths } = (await response.json()) as Description;
@@ -92,7 +92,7 @@ test('every component is referred to', () => {
 /** Counts in headers have bounds of their own. */
 const headerCounts = 4;
 
-test('every int64 tells its bounds to the digit', () => {
+test('every int64 has its exact bounds', () => {
   const all = (text.match(/"format":"int64"/g) ?? []).slice(headerCounts);
   const bounds = '"minimum":-9223372036854775808,"maximum":9223372036854775807';
   assert.ok(all.length >= 4);
@@ -163,7 +163,7 @@ test('the parameters of each operation are described', () => {
   ]);
 });
 
-test('limit goes from 1 to 100 and is 20 if it is left out', () => {
+test('limit is from 1 to 100 and 20 by default', () => {
   const [limit] = listParameters('listPets');
   assert.partialDeepStrictEqual(limit?.schema, { type: 'integer', minimum: 1, maximum: 100, default: 20 });
 });
@@ -177,7 +177,7 @@ test('a parameter that the interface does not name is beta, and no other is', ()
   assert.deepEqual(stable, ['limit', 'status', 'petId']);
 });
 
-test('getPet alone is deprecated, and tells the day of its removal', () => {
+test('only getPet is deprecated, with the day of its removal', () => {
   const marked = [...operations].filter(
     ([, operation]) => 'deprecated' in operation || 'x-sunset' in operation,
   );
@@ -188,7 +188,7 @@ test('getPet alone is deprecated, and tells the day of its removal', () => {
   assert.partialDeepStrictEqual(operations.get('getPet'), { deprecated: true, 'x-sunset': '2030-12-05' });
 });
 
-test('every body has examples, and every example is as its schema says', () => {
+test('every body has examples, and every example matches its schema', () => {
   let count = 0;
   for (const { place, schema, value } of listExamples(description)) {
     assert.ok(matchesSchema(description, schema, value), place);
@@ -197,7 +197,7 @@ test('every body has examples, and every example is as its schema says', () => {
   assert.ok(count > 50);
 });
 
-test('every example of a parameter and of a header is as its schema says', () => {
+test('every example of a parameter and of a header matches its schema', () => {
   const parameters = [...operations.keys()].flatMap(listParameters);
   const headers = Object.values(description.components['headers'] ?? {}) as Parameter[];
   for (const { schema, example } of [...parameters, ...headers])

@@ -4,13 +4,14 @@ import type { TObject } from 'typebox';
 import { coversScope, scopes } from '../../../src/accounts/account.ts';
 import { createEventIds } from '../../../src/events/event-ids.ts';
 import { operations } from '../../../src/http/api/operations.ts';
+import { webhookIdExample } from '../../../src/http/api/webhooks/examples.ts';
 import type { Operation } from '../../../src/http/operation.ts';
 import { exchangeRaw, formatRequest, type RawResponse } from '../../support/raw-http.ts';
 import { createMovableClock, startService } from '../../support/service.ts';
 import { startFaultyService } from '../faulty-service.ts';
 import { type Description, expectDescribed, listOperations } from './description.ts';
 
-const service = await startService({ after });
+const service = await startService({ after }, { TRUST_PROXY: '1' });
 const key = await service.createKey('enterprise', undefined, { scopes });
 // The examples of path parameters name an animal up to here.
 await service.importPets(50);
@@ -39,7 +40,32 @@ events.exec('delete from events where id <= 2; update event_horizon set deleted_
 const [secret] = events.prepare("select value from secrets where name = 'cursor'").all();
 const lostEvent = createEventIds(secret?.['value'] as Uint8Array).write(1n);
 
-/** The statuses that no declaration tells how to drive, by operation: each a change of the usual call. */
+const [main] = await service.store.keyring.list();
+const full = await service.createKey('pro', undefined, { account: 'full', scopes });
+service
+  .openFile()
+  .exec(`with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 25)
+  insert into api_keys (id, account_id, secret_hash, visible_start, scopes, created_at_ms)
+  select 'full' || n, (select id from accounts where name = 'full'), randomblob(32), '', '', 0 from numbers`);
+const suspended = await service.createKey('pro', undefined, { account: 'suspended', scopes });
+await service.store.accounts.suspend('suspended');
+const lostWebhook = 'wh_0000000000000000';
+const crowded = await service.createKey('enterprise', undefined, { scopes, account: 'crowded' });
+const crowdedAccount = `(select id from accounts where name = 'crowded')`;
+
+/** Disabled webhooks, which are sent nothing. */
+function formatWebhooks(
+  ...rows: readonly [publicId: string, accountId: number | string, position: number][]
+): string {
+  const lines = rows.map(
+    ([publicId, accountId, position]) =>
+      `('${publicId}', ${accountId}, 'key_1', 'https://partner.example/', 'pet.added', 1, 'all', 'disabled', ${position}, 0, 0, 0, 0)`,
+  );
+  return `insert into webhooks (public_id, account_id, key_id, url, types, sees_pets, sees_orders, status, position,
+    revision, failures, next_attempt_at_ms, created_at_ms) values ${lines.join()}`;
+}
+
+/** By operation: for each status that a declaration cannot produce, the change of the usual call that produces it. */
 const special: Readonly<Record<string, Readonly<Record<number, Change>>>> = {
   getPet: { 404: { path: '/pets/0' } },
   updatePet: {
@@ -63,6 +89,16 @@ const special: Readonly<Record<string, Readonly<Record<number, Change>>>> = {
   completeOrder: { 404: { path: '/orders/0/complete' }, 409: { path: '/orders/8/complete' } },
   cancelOrder: { 404: { path: '/orders/0/cancel' }, 409: { path: '/orders/8/cancel' } },
   listEvents: { 410: { path: `/events?after=${lostEvent}` } },
+  getAccount: { 403: { key: suspended } },
+  createKey: { 409: { key: full } },
+  rotateKey: { 404: { path: '/keys/key_none/rotate' } },
+  deleteKey: { 404: { path: '/keys/key_none' } },
+  createWebhook: { 409: { key: crowded } },
+  getWebhook: { 404: { path: '/webhooks/wh_1' } },
+  updateWebhook: { 404: { path: '/webhooks/wh_1' }, 409: { path: `/webhooks/${lostWebhook}` } },
+  deleteWebhook: { 404: { path: '/webhooks/wh_1' } },
+  rotateWebhookSecret: { 404: { path: '/webhooks/wh_1/rotate-secret' } },
+  pingWebhook: { 404: { path: '/webhooks/wh_1/ping' } },
   returnOrder: { 404: { path: '/orders/0/return' }, 409: { path: '/orders/8/return' } },
 };
 
@@ -70,6 +106,15 @@ const shop = service.openFile();
 
 /** What the examples speak of, as it has to be before each call: an animal to be ordered, an order, one that is over. */
 function prepare({ id, tag }: Operation): void {
+  if (tag === 'keys')
+    shop.exec(`delete from api_keys where account_id = 1 and id <> '${main?.id}';
+      insert into api_keys (id, account_id, secret_hash, visible_start, scopes, created_at_ms)
+        values ('key_3kTMd8fZq1LxW0aB', 1, x'00', 'as_stg_7Qp1', 'pets:read', 0)`);
+  if (tag === 'webhooks') {
+    const full = [1, 2, 3, 4, 5].map((at): [string, string, number] => [`wh_full${at}`, crowdedAccount, 9]);
+    shop.exec(`delete from webhooks;
+      ${formatWebhooks([webhookIdExample, 1, 9], [lostWebhook, 1, 0], ...full)}`);
+  }
   if (tag !== 'orders') return;
   const status = id === 'returnOrder' ? 'completed' : 'reserved';
   shop.exec(`delete from orders;
@@ -100,6 +145,14 @@ async function call(operation: Operation, change: Change = {}): Promise<RawRespo
   return send(operation, change);
 }
 
+let clients = 0;
+
+/** Another client each time, as an address has 60 requests a minute without a key. */
+function nextClient(): string {
+  clients += 1;
+  return `10.0.${clients >> 8}.${clients & 255}`;
+}
+
 async function send(operation: Operation, change: Change = {}): Promise<RawResponse> {
   const { method } = operation;
   const usual = { baseUrl: service.baseUrl, key, method, path: pathOf(operation), headers: {} };
@@ -108,6 +161,7 @@ async function send(operation: Operation, change: Change = {}): Promise<RawRespo
     method: other.method,
     body,
     headers: {
+      'x-forwarded-for': nextClient(),
       ...(sent !== null && { authorization: `Bearer ${sent}` }),
       ...(body !== null && { 'content-type': 'application/json' }),
       ...headers,
@@ -148,7 +202,17 @@ function commonDrives(operation: Operation, change: Change): Record<number, Driv
     500: async () => {
       const broken = await startService({ after });
       const valid = await broken.createKey('enterprise', undefined, { scopes });
-      for (const table of ['pets', 'categories', 'orders', 'inventory_totals', 'events'])
+      // A key that is remembered is not read again.
+      await broken.request(valid, '/pets');
+      for (const table of [
+        'pets',
+        'categories',
+        'orders',
+        'inventory_totals',
+        'events',
+        'api_keys',
+        'webhooks',
+      ])
         broken.openFile().exec(`alter table ${table} rename to hidden_${table}`);
       return ask({ baseUrl: broken.baseUrl, key: valid });
     },
@@ -193,10 +257,10 @@ async function callReused(operation: Operation): Promise<RawResponse> {
 
 /** What follows from how an operation is declared. */
 function declaredDrives(operation: Operation, change: Change): Record<number, Drive> {
-  const { answers, method, body, isIdempotent, deprecation } = operation;
+  const { answers, method, body, isIdempotent, isNeverStored, deprecation } = operation;
   const drives: Record<number, Drive> = {};
   for (const status of Object.keys(answers)) drives[Number(status)] = () => call(operation, change);
-  if (method === 'GET')
+  if (method === 'GET' && !isNeverStored)
     drives[304] = async () => {
       const { headers } = await call(operation, change);
       return call(operation, { ...change, headers: { 'if-none-match': headers.get('etag') ?? '' } });
@@ -229,7 +293,7 @@ for (const operation of operations) {
     ...declaredDrives(operation, {}),
   };
 
-  test(`every status of ${id} that is described is driven here`, () => {
+  test(`every described status of ${id} is tested here`, () => {
     const { responses = {} } = listOperations(description).get(id) ?? {};
     assert.deepEqual(Object.keys(responses), Object.keys(drives));
   });
@@ -307,7 +371,7 @@ const oddBodies = [
 ];
 
 for (const operation of operations)
-  test(`${operation.id} answers nothing that is not described, however odd the request`, async () => {
+  test(`${operation.id} answers nothing that is not described, even to odd requests`, async () => {
     const { id, method, body: schema } = operation;
     let count = 0;
     for (const headers of oddHeaders)

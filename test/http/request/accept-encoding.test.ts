@@ -13,7 +13,7 @@ for (const header of [
   'identity;q=0.5, *;q=0.1',
   '*;q=0, gzip',
 ])
-  test(`"${header}" takes gzip`, () => {
+  test(`"${header}" accepts gzip`, () => {
     assert.equal(takesGzip(header), true);
   });
 
@@ -31,6 +31,6 @@ for (const header of [
   'gzip;q=5',
   'gzip;level=9',
 ])
-  test(`"${header}" does not take gzip`, () => {
+  test(`"${header}" does not accept gzip`, () => {
     assert.equal(takesGzip(header), false);
   });

@@ -9,7 +9,7 @@ import { createLimiter } from '../../../src/limits/limiter.ts';
 import { createMemoryCounters } from '../../../src/limits/memory/memory-counters.ts';
 import type { Database } from '../../../src/storage/database.ts';
 
-test('each request whose key cannot be read is refused and not counted, also of several at once', async () => {
+test('requests whose key cannot be looked up are refused and not counted, even several at once', async () => {
   const database = { read: () => Promise.reject(new Error('the store fails')) } as Partial<Database>;
   const clock = () => Date.UTC(2027, 0, 2, 12);
   const verifier = createKeyVerifier(database as Database, clock);

@@ -47,7 +47,7 @@ test('a missing key is 401 api_key_missing, with the plain challenge', async () 
 });
 
 for (const authorization of ['Bearer', 'Bearer ', key, `Basic ${btoa(`${key}:`)}`, `Token ${key}`])
-  test(`an Authorization that bears no token, ${authorization.slice(0, 12)}, is a missing key`, async () => {
+  test(`an Authorization without a token, ${authorization.slice(0, 12)}, is a missing key`, async () => {
     await expect401(await authorize(authorization), 'api_key_missing');
   });
 
@@ -64,11 +64,11 @@ for (const [what, authorization] of Object.entries({
   });
 
 for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR'])
-  test(`takes the scheme as ${scheme}`, async () => {
+  test(`the scheme may be written ${scheme}`, async () => {
     assert.equal((await authorize(`${scheme} ${key}`)).status, 200);
   });
 
-test('takes several blanks between the scheme and the key', async () => {
+test('several spaces may separate the scheme and the key', async () => {
   assert.equal((await authorize(`Bearer    ${key}`)).status, 200);
 });
 
@@ -167,7 +167,7 @@ for (const [what, [path, init]] of Object.entries(before))
     await expect401(await service.request(invalidKey, path, init), 'api_key_invalid');
   });
 
-test('a refusal never repeats the key, and the log never holds one', async () => {
+test('neither a refusal nor the log contains the key', async () => {
   for (const text of [key, invalidKey]) {
     const response = await service.request(null, `/pets/${text}?key=${text}`, {
       headers: { authorization: `Bearer ${text} x` },

@@ -56,7 +56,7 @@ for (const [what, parts, status, code] of brokenBodies)
     assert.equal(await service.countPets(), 0);
   });
 
-test('a body that breaks off while its key is still being looked up is counted for the account, too', async (t) => {
+test('a body that breaks off while its key is looked up is counted for the account, too', async (t) => {
   const fresh = await service.createKey();
   const [response] = await exchangeRaw(t, service.baseUrl, `${chunked.replace(key, fresh)}zz\r\n`);
   await expectError(response ?? assert.fail(), 400, 'invalid_body');
@@ -64,7 +64,7 @@ test('a body that breaks off while its key is still being looked up is counted f
   assert.equal(await remainingOf(null), 59);
 });
 
-test('a body that breaks off after its request was refused brings no second answer', async (t) => {
+test('a body that breaks off after its request was refused causes no second answer', async (t) => {
   const text = `POST /v1/pets HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n`;
   const connection = await openRaw(t, service.baseUrl);
   connection.send(text);
@@ -83,7 +83,7 @@ test('a client that stops sending in the body is 400 and adds nothing', async (t
   assert.equal(await service.countPets(), 0);
 });
 
-test('a client that cuts the connection anywhere leaves no failure in the log and no animal in the store', async (t) => {
+test('a client that cuts the connection at any point causes no logged failure and no animal', async (t) => {
   const text = `${post}Content-Length: ${rex.length}\r\n\r\n${rex}`;
   const cuts = [1, 10, post.length, post.length + 20, text.length - 1];
   for (const cut of cuts) {
@@ -96,7 +96,7 @@ test('a client that cuts the connection anywhere leaves no failure in the log an
   assert.equal(await service.countPets(), 0);
 });
 
-test('a client that cuts the connection behind its request does the service no harm', async (t) => {
+test('a client that cuts the connection after its request does not harm the service', async (t) => {
   const file = service.openFile();
   file.exec('begin immediate');
   const connections = await Promise.all(Array.from({ length: 10 }, () => openRaw(t, service.baseUrl)));

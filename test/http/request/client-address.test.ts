@@ -28,7 +28,7 @@ test('behind one proxy the address is the one that the proxy saw', async () => {
   assert.equal(await remaining(behindOne, '203.0.113.2'), 59);
 });
 
-test('behind one proxy what the client itself says of its address does not count', async () => {
+test('behind one proxy an address from the client itself is ignored', async () => {
   const real = '203.0.113.10';
   assert.equal(await remaining(behindOne, real), 59);
   assert.equal(await remaining(behindOne, `203.0.113.77, ${real}`), 58);
@@ -60,12 +60,12 @@ test('behind listed proxies the address is the first from the right that is not 
   assert.equal(await remaining(behindListed, `203.0.113.80, ${real}, 10.0.0.1, 127.0.0.9`), 57);
 });
 
-test('a peer that is not listed is not believed', async () => {
+test('a peer that is not listed is not trusted', async () => {
   assert.equal(await remaining(behindOthers, '203.0.113.50'), 59);
   assert.equal(await remaining(behindOthers, '203.0.113.51'), 58);
 });
 
-test('a proxy that names no address, or nothing that is one, is counted itself or as nobody known', async () => {
+test('a proxy that sends no address is counted itself, and an invalid address counts as unknown', async () => {
   assert.equal(await remaining(behindOne, null), 59);
   assert.equal(await remaining(behindOne, 'unknown'), 59);
   assert.equal(await remaining(behindOne, '_hidden'), 58);

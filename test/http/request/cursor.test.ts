@@ -18,7 +18,7 @@ const lists = [
 const soldPets = '/pets?status=sold';
 const id = fc.bigInt(int64Min, int64Max);
 
-test('a cursor gives the position that it was made with', () => {
+test('a cursor returns the position that it was written for', () => {
   fc.assert(
     fc.property(fc.constantFrom(...lists), id, (list, position) => {
       const text = cursors.write(list, position);
@@ -57,13 +57,13 @@ test('a cursor has one spelling', () => {
     if (character !== last) assert.equal(cursors.read(start + character, '/pets'), null, character);
 });
 
-test('a text of another length is no cursor', () => {
+test('a text of another length is refused', () => {
   const text = cursors.write('/pets', 7n);
   for (const other of ['', 'A', text.slice(1), text.slice(0, -1), `${text}A`, `${text}AA==`, `${text}\0`])
     assert.equal(cursors.read(other, '/pets'), null, other);
 });
 
-test('the cursors of lists that the first release had are those that it made', () => {
+test('the cursors of lists of the first release are unchanged', () => {
   assert.equal(cursors.write('/pets', 7n), 'AwAAAAAAAAAHrpNcM3hdUcEN5A');
   assert.equal(cursors.write(soldPets, 7n), 'AgAAAAAAAAAHA4Qx9akuXVBL0Q');
 });

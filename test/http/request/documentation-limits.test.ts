@@ -16,7 +16,7 @@ function left(response: Response): number {
   return Number(response.headers.get('x-ratelimit-remaining'));
 }
 
-test('the documentation has a count of its own by address, which its headers show', async (t) => {
+test('the documentation has its own count by address, which its headers show', async (t) => {
   const { read } = await open(t);
   for (const [index, path] of pages.entries()) {
     const response = await read(path);
@@ -26,7 +26,7 @@ test('the documentation has a count of its own by address, which its headers sho
   }
 });
 
-test('reading the documentation spends nothing of the interface, with a key or without', async (t) => {
+test('reading the documentation does not count for the interface, with a key or without', async (t) => {
   const { read, createKey, request } = await open(t);
   const key = await createKey('free');
   for (const path of pages)
@@ -36,7 +36,7 @@ test('reading the documentation spends nothing of the interface, with a key or w
   assert.equal(left(await read('/docs')), 599 - 2 * pages.length);
 });
 
-test("wrong keys close nobody's documentation", async (t) => {
+test('wrong keys do not block the documentation', async (t) => {
   const { read, request } = await open(t);
   for (let sent = 0; sent < 61; sent += 1) await request('as_stg_wrong', '/pets');
   await expectError(await request(null, '/pets'), 429, 'rate_limit_exceeded');

@@ -65,7 +65,7 @@ for (const [what, path, init] of [
     assert.deepEqual(codes, expected);
   });
 
-test('of 100 adds at once 60 pass on Free, each one animal', async (t) => {
+test('of 100 adds at once 60 pass on Free, and each adds one animal', async (t) => {
   const service = await startService(t);
   const key = await service.createKey('free');
   const adding = Array.from({ length: 100 }, () => service.post(key, { name: 'Rex', categoryId: 1 }));

@@ -13,7 +13,7 @@ function post(idempotencyKey: string, body = rex, withKey = key): Promise<Respon
   return service.post(withKey, body, { 'idempotency-key': idempotencyKey });
 }
 
-test('the same key with the same body gives the first response again, says so, and adds nothing', async () => {
+test('a request with the same key and body gets the first response, marked as a replay, and adds nothing', async () => {
   const first = await post('again');
   assert.equal(first.status, 201);
   assert.equal(first.headers.get('idempotent-replayed'), null);
@@ -52,7 +52,7 @@ test('without a key the same body adds an animal each time', async () => {
   assert.equal(await service.countPets(), before + 2);
 });
 
-test('while the first is still running the same key is 409, and the first is answered in the end', async () => {
+test('the same key is 409 while the first request runs, and the first is still answered', async () => {
   const before = await service.countPets();
   const file = service.openFile();
   file.exec('begin immediate');
@@ -74,7 +74,7 @@ test('a hundred requests at once with one key add one animal', async () => {
   assert.equal(await service.countPets(), before + 1);
 });
 
-test('a key belongs to its account: another account may use the same', async () => {
+test('another account may use the same key', async () => {
   const other = await service.createKey();
   const before = await service.countPets();
   await post('shared', '{"name":"A","categoryId":1}');
@@ -102,7 +102,7 @@ test('a key is kept 24 hours to the millisecond', async () => {
   assert.notEqual(later.headers.get('location'), first.headers.get('location'));
 });
 
-test('after 24 hours a key may come with another body', async () => {
+test('after 24 hours a key may be used with another body', async () => {
   await post('next-day');
   service.clock.advance(dayMs);
   assert.equal((await post('next-day', '{"name":"Bello","categoryId":1}')).status, 201);
@@ -124,7 +124,7 @@ test('a key outlives a restart', async (t) => {
   await late.stop();
 });
 
-test('a request that is refused uses up no key', async () => {
+test('a refused request does not use its key', async () => {
   await expectError(await post('refused', '{"name":""}'), 400, 'invalid_body');
   assert.equal((await post('refused')).status, 201);
 });
@@ -135,7 +135,7 @@ for (const [what, text] of Object.entries({
   'every visible ASCII character': Array.from({ length: 94 }, (_, n) => String.fromCharCode(33 + n)).join(''),
   'a UUID': '0b0f8e7c-6f1d-4f5f-9d53-2f6f0a3c1c11',
 }))
-  test(`takes a key of ${what}`, async () => {
+  test(`a key of ${what} is accepted`, async () => {
     assert.equal((await post(text)).status, 201);
     assert.equal((await post(text)).headers.get('idempotent-replayed'), 'true');
   });
@@ -170,7 +170,7 @@ test('two Idempotency-Key headers are 400', async (t) => {
   await expectError(response ?? assert.fail(), 400, 'invalid_parameter');
 });
 
-test('GET and HEAD take no notice of the header', async () => {
+test('GET and HEAD ignore the header', async () => {
   for (const method of ['GET', 'HEAD'])
     for (const idempotencyKey of ['again', 'not valid at all'])
       for (const path of ['/pets', '/pets/1']) {

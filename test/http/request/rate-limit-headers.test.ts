@@ -30,7 +30,7 @@ const requests: readonly (readonly [status: number, what: string, path: string, 
   [415, 'another content type', '/pets', { method: 'POST', body: 'x' }],
 ];
 for (const [status, what, path, init] of requests)
-  test(`${status}, ${what}, bears the limits of the account and counts as one request`, async () => {
+  test(`${status}, ${what}, has the limits of the account and counts as one request`, async () => {
     const before = await service.request(key, '/pets');
     const response = await service.request(key, path, init);
     assert.equal(response.status, status);
@@ -44,13 +44,13 @@ for (const [status, what, path, init] of requests)
     assert.equal(response.headers.get('retry-after'), null);
   });
 
-test('403 bears the limits of the account', async () => {
+test('403 has the limits of the account', async () => {
   const response = await service.request(readOnly, '/pets', { method: 'POST', headers: json, body: rex });
   await expectError(response, 403, 'scope_missing');
   assert.equal(response.headers.get('x-ratelimit-limit'), '1000000');
 });
 
-test('409 and 422 bear the limits of the account', async () => {
+test('409 and 422 have the limits of the account', async () => {
   const headers = { ...json, 'idempotency-key': 'x' };
   const file = service.openFile();
   file.exec('begin immediate');
@@ -64,7 +64,7 @@ test('409 and 422 bear the limits of the account', async () => {
   for (const response of [inUse, reused]) assert.equal(response.headers.get('x-ratelimit-limit'), '300');
 });
 
-test('410 bears the limits of the account', async (t) => {
+test('410 has the limits of the account', async (t) => {
   const aging = await startService(t);
   const agingKey = await aging.createKey('pro');
   aging.clock.advance(Date.UTC(2030, 11, 5) - aging.clock.now());
@@ -95,7 +95,7 @@ test('401, an unknown address and a malformed request have the limits of the add
   }
 });
 
-test('requests with a valid key never touch the count of the address', async (t) => {
+test('requests with a valid key do not count for the address', async (t) => {
   const fresh = await startService(t);
   const freshKey = await fresh.createKey();
   for (const path of ['/pets', '/nothing', '/%zz']) await fresh.request(freshKey, path);

@@ -23,7 +23,7 @@ test('a key without the scope of an operation is 403 scope_missing', async () =>
   }
 });
 
-test('403 comes before the body is looked at, and adds nothing', async () => {
+test('403 comes before the body is read, and adds nothing', async () => {
   const readOnly = await service.createKey('enterprise', undefined, { scopes: ['pets:read'] });
   const before = await service.countPets();
   await expectError(await service.post(readOnly, '{broken'), 403, 'scope_missing');

@@ -7,8 +7,8 @@ import { createResponseCache } from '../../../src/http/response/response-cache.t
 import type { Route } from '../../../src/http/route.ts';
 
 /**
- * For a thread of its own, in whose heap nothing else comes and goes: keeps 50,000 answers, each of another version of
- * the store, and posts the most bytes of the heap that they ever hold. A null `prefix` stands for keys that are numbers.
+ * Caches 50,000 answers, each of another version of the store, and posts their peak heap use in bytes. It runs in its own
+ * thread, so that nothing else uses the heap. With a null `prefix`, the keys are numbers.
  */
 export interface CacheHeapWork {
   readonly prefix: string | null;
@@ -20,7 +20,7 @@ const { prefix, text, bytesMax } = workerData as CacheHeapWork;
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 const route = {} as Route;
-const freshness = { read: () => null, isFresh: () => true };
+const freshness = { read: () => ({}), latest: () => null, isFresh: () => true };
 const cache = createResponseCache<object, object>(freshness, new Registry(), bytesMax);
 
 function readHeapBytes(): number {

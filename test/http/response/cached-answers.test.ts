@@ -48,7 +48,7 @@ for (const engine of [sqliteEngine, postgres])
     }
   });
 
-test('a key that is revoked, lacks the scope or is none gets nothing from the cache', async (t) => {
+test('a key that is revoked, lacks the scope or is invalid gets nothing from the cache', async (t) => {
   const service = await startService(t);
   await service.importPets(1);
   const key = await service.createKey('enterprise', undefined, { account: 'reader' });

@@ -18,7 +18,7 @@ function ask(path: string, ifNoneMatch: string): Promise<Response> {
 }
 
 for (const path of ['/pets', '/pets?status=sold&limit=5', '/pets/7']) {
-  test(`a 200 of ${path} has a strong ETag that stays while nothing changes`, async () => {
+  test(`a 200 of ${path} has a strong ETag that stays the same while nothing changes`, async () => {
     const etag = await readEtag(path);
     assert.match(etag, /^"[\w-]{22}"$/);
     assert.equal(await readEtag(path), etag);
@@ -35,19 +35,19 @@ for (const path of ['/pets', '/pets?status=sold&limit=5', '/pets/7']) {
   });
 }
 
-test('takes a weak validator, a list of validators and * for a match', async () => {
+test('a weak validator, a list of validators and * may match', async () => {
   const etag = await readEtag('/pets');
   for (const ifNoneMatch of [`W/${etag}`, `"other", ${etag}`, `"a",W/"b" ,\t${etag},"c"`, '*'])
     assert.equal((await ask('/pets', ifNoneMatch)).status, 304, ifNoneMatch);
 });
 
-test('answers 200 to a validator that is another, unquoted or empty', async () => {
+test('a validator that differs, is unquoted or is empty gets 200', async () => {
   const etag = await readEtag('/pets');
   for (const ifNoneMatch of ['"other"', etag.slice(1, -1), etag.toLowerCase(), '', 'W/*', '"*"'])
     assert.equal((await ask('/pets', ifNoneMatch)).status, 200, ifNoneMatch);
 });
 
-test('pages that differ have ETags that differ', async () => {
+test('different pages have different ETags', async () => {
   const paths = ['/pets', '/pets?limit=5', '/pets?status=sold', '/pets/1', '/pets/2'];
   assert.equal(new Set(await Promise.all(paths.map(readEtag))).size, paths.length);
 });
@@ -57,7 +57,7 @@ test('a 304 keeps the Link of its page', async () => {
   assert.match(response.headers.get('link') ?? '', /rel="next"/);
 });
 
-test('a page and an animal may be kept by the client alone, and asked about each time', async () => {
+test('only the client may store a page or an animal, and must revalidate it each time', async () => {
   for (const path of ['/pets', '/pets/7'])
     assert.equal((await service.request(key, path)).headers.get('cache-control'), 'private, no-cache');
 });
@@ -71,13 +71,13 @@ test('If-None-Match answers 200 with another ETag once an animal was added', asy
   assert.equal(((await response.json()) as { name: string }[])[0]?.name, 'new');
 });
 
-test('an animal that another process imported is seen by the next If-None-Match', async () => {
+test('the next If-None-Match sees an animal imported by another process', async () => {
   const etag = await readEtag('/pets');
   await service.importPets(1);
   assert.equal((await ask('/pets', etag)).status, 200);
 });
 
-test('the ETag of a later page stays when an animal is added', async () => {
+test('the ETag of a later page stays the same when an animal is added', async () => {
   const first = await service.request(key, '/pets?limit=10');
   const next = (/<\/v1([^>]+)>/.exec(first.headers.get('link') ?? '')?.[1] ?? '') as string;
   const etag = await readEtag(next);
@@ -85,11 +85,11 @@ test('the ETag of a later page stays when an animal is added', async () => {
   assert.equal((await ask(next, etag)).status, 304);
 });
 
-test('If-None-Match of an animal that is none is 404, of * too', async () => {
+test('If-None-Match for an unknown animal is 404, even with *', async () => {
   assert.equal((await ask('/pets/999999', '*')).status, 404);
 });
 
-test('If-None-Match does not keep an animal from being added', async () => {
+test('If-None-Match does not prevent an add', async () => {
   const response = await service.post(key, { name: 'x', categoryId: 1 }, { 'if-none-match': '*' });
   assert.equal(response.status, 201);
 });

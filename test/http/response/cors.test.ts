@@ -31,7 +31,7 @@ for (const origin of [
   '*',
   '',
 ])
-  test(`of the origin ${origin || '(empty)'} it takes no notice`, async () => {
+  test(`the origin ${origin || '(empty)'} is ignored`, async () => {
     const response = await service.request(key, '/pets', { headers: { origin } });
     assert.equal(response.status, 200);
     assert.equal(response.headers.get('access-control-allow-origin'), null);
@@ -39,7 +39,7 @@ for (const origin of [
     assert.equal(response.headers.get('vary'), 'Origin');
   });
 
-test('without an origin the answer still says that it depends on it', async () => {
+test('without an origin the answer still has Vary: Origin', async () => {
   const response = await service.request(key, '/pets');
   assert.equal(response.headers.get('vary'), 'Origin');
   assert.equal(response.headers.get('access-control-allow-origin'), null);
@@ -78,16 +78,16 @@ test('a preflight is not counted', async (t) => {
   assert.equal(response.headers.get('x-ratelimit-remaining'), '59');
 });
 
-test('a preflight of an origin that is not listed needs a key as anything else', async () => {
+test('a preflight of an origin that is not listed needs a key', async () => {
   await expectError(await preflight('/pets', { origin: 'https://evil.example' }), 401, 'api_key_missing');
 });
 
-test('an OPTIONS that is no preflight is no known method', async () => {
+test('an OPTIONS that is not a preflight is refused', async () => {
   const response = await service.request(key, '/pets', { method: 'OPTIONS', headers: { origin: listed } });
   await expectError(response, 405, 'method_not_allowed');
 });
 
-test('every header of ours can be read by a page', async () => {
+test('a page can read every header of the service', async () => {
   const all = new Set(limitHeaders);
   const add = ({ headers }: Response) => {
     for (const [name] of headers) all.add(name);
@@ -139,12 +139,12 @@ test('a page can read refusals, too', async () => {
   }
 });
 
-test('no answer lets a browser send credentials of its own', async () => {
+test('no answer allows a browser to send credentials', async () => {
   for (const response of [await preflight('/pets'), await service.request(key, '/pets')])
     assert.equal(response.headers.get('access-control-allow-credentials'), null);
 });
 
-test('without CORS_ORIGINS no origin is listed and nothing depends on it', async (t) => {
+test('without CORS_ORIGINS no origin is listed and no answer has Vary', async (t) => {
   const closed = await startService(t);
   const closedKey = await closed.createKey();
   const headers = { origin: listed, 'access-control-request-method': 'GET' };

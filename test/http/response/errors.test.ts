@@ -29,7 +29,7 @@ function corruptTable(own: TestService, table: string): void {
   closeSync(descriptor);
 }
 
-test('a store that cannot be read is 503 with Retry-After, and says nothing of what lies inside', async (t) => {
+test('a store that cannot be read is 503 with Retry-After and reveals no internals', async (t) => {
   const [own, ownKey] = await startWithKey(t);
   corruptTable(own, 'pets');
   for (const path of ['/pets', '/pets/1']) {
@@ -41,7 +41,7 @@ test('a store that cannot be read is 503 with Retry-After, and says nothing of w
   }
 });
 
-test('a store whose keys cannot be read is 503 with the limits of the address, which is not charged', async (t) => {
+test('a store whose keys cannot be read is 503 with the limits of the address, and is not counted', async (t) => {
   const own = await startService(t);
   const ownKey = await own.createKey();
   own.openFile().exec('drop table api_keys');
@@ -55,7 +55,7 @@ test('a store whose keys cannot be read is 503 with the limits of the address, w
   }
 });
 
-test('adds that wait for a store which is locked elsewhere are answered once it is free, each with an animal', async (t) => {
+test('adds that wait for a locked store are all answered once it is free', async (t) => {
   const [own, ownKey] = await startWithKey(t);
   const file = own.openFile();
   file.exec('begin immediate');
@@ -67,7 +67,7 @@ test('adds that wait for a store which is locked elsewhere are answered once it 
   assert.equal(await own.countPets(), 50);
 });
 
-test('an unforeseen failure is 500 and shows nothing of what lies inside; the log says what happened', async (t) => {
+test('an unexpected failure is 500 without internals, and the log has the cause', async (t) => {
   const [own, ownKey] = await startWithKey(t);
   own.openFile().exec('drop table pets');
   for (const response of [
@@ -99,7 +99,7 @@ test('an add that the store cannot do is 503 with the headers of its one count',
   }
 });
 
-test('an add whose answer cannot be serialised is 500, is done once, and the service goes on', async (t) => {
+test('an add whose answer cannot be serialised is 500 and done once, and the service continues', async (t) => {
   const { baseUrl, key: ownKey, store } = await startFaultyService(t, 'answer unwritable');
   const headers = { authorization: `Bearer ${ownKey}`, 'content-type': 'application/json' };
   const response = await fetch(`${baseUrl}/pets`, { method: 'POST', headers, body: rex });
@@ -110,7 +110,7 @@ test('an add whose answer cannot be serialised is 500, is done once, and the ser
   assert.equal((await Array.fromAsync(store.catalogue.listAll())).flat().length, 1);
 });
 
-test('after a failure the service goes on', async (t) => {
+test('after a failure the service continues', async (t) => {
   const [own, ownKey] = await startWithKey(t);
   const file = own.openFile();
   file.exec('alter table pets rename to gone');
@@ -129,7 +129,7 @@ test('a HEAD that fails has no body', async (t) => {
   expectCommonHeaders(response);
 });
 
-test('every response has an id of its own, which is in its line of the log', async () => {
+test('every response has its own id, which is in its log line', async () => {
   const responses = [
     await service.request(key, '/pets'),
     await service.request(key, '/pets/none'),
@@ -151,7 +151,7 @@ test('every response has an id of its own, which is in its line of the log', asy
   }
 });
 
-test('a malformed request has its line in the log', async (t) => {
+test('a malformed request is logged', async (t) => {
   const [response] = await exchangeRaw(t, service.baseUrl, 'garbage\r\n\r\n');
   const id = response?.headers.get('x-request-id') ?? assert.fail();
   assert.match(service.readLog(), new RegExp(`"requestId":"${id}","status":400`));
@@ -162,18 +162,18 @@ test('an X-Request-Id that a client sends is ignored', async () => {
   assert.match(response.headers.get('x-request-id') ?? '', /^req_/);
 });
 
-test('the log never holds a query string', async () => {
+test('the log never contains a query string', async () => {
   await service.request(key, '/pets?secret=hidden');
   await service.request(key, '/%zz?secret=hidden');
   assert.doesNotMatch(service.readLog(), /hidden/);
 });
 
-test('errors are not to be stored', async () => {
+test('errors have Cache-Control: no-store', async () => {
   for (const response of [await service.request(key, '/pets/none'), await service.request(null, '/pets')])
     assert.equal(response.headers.get('cache-control'), 'no-store');
 });
 
-test('no response tells what the service is made of', async (t) => {
+test('no response names the software of the service', async (t) => {
   const [unreadable] = await exchangeRaw(t, service.baseUrl, 'garbage\r\n\r\n');
   for (const response of [
     await service.request(key, '/pets'),
@@ -186,7 +186,7 @@ test('no response tells what the service is made of', async (t) => {
   }
 });
 
-test('unless all requests are to be logged, the log has those that failed with 5xx and no others', async (t) => {
+test('by default the log has only requests that failed with 5xx', async (t) => {
   const quiet = await startService(t);
   const quietKey = await quiet.createKey();
   await quiet.request(quietKey, '/pets');

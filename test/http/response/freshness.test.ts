@@ -28,7 +28,7 @@ async function startPipelining(t: TestContext, { baseUrl }: TestService, request
   };
 }
 
-test('an animal that another process added before a request is on its page, while a client pipelines', async (t) => {
+test('an animal that another process added before a request is on its page, even while a client pipelines', async (t) => {
   const service = await startService(t);
   const key = await service.createKey();
   const file = service.openFile();
@@ -46,7 +46,7 @@ test('an animal that another process added before a request is on its page, whil
   await endPipelining();
 });
 
-test('an added animal is on the page that is asked for behind it on the same connection', async (t) => {
+test('a page requested after an add on the same connection has the added animal', async (t) => {
   const service = await startService(t);
   const key = await service.createKey();
   const head = `Host: a\r\nAuthorization: Bearer ${key}\r\n`;
@@ -66,7 +66,7 @@ test('an added animal is on the page that is asked for behind it on the same con
   }
 });
 
-test('a cursor from before a restored backup stays right while animals are added', async (t) => {
+test('a cursor from before a restore stays right while animals are added', async (t) => {
   const service = await startService(t);
   const key = await service.createKey();
   await service.importPets(50);
@@ -79,7 +79,7 @@ test('a cursor from before a restored backup stays right while animals are added
   assert.deepEqual(await names(service, key, page), ['Rex', 'n10']);
 });
 
-test('an animal that is changed or deleted in the database is so in the next answer', async (t) => {
+test('the next answer shows a change or deletion made in the database', async (t) => {
   const service = await startService(t);
   const key = await service.createKey();
   await service.importPets(3);
@@ -95,7 +95,7 @@ test('an animal that is changed or deleted in the database is so in the next ans
   assert.deepEqual(await names(service, key, rest), ['n1']);
 });
 
-test('an animal that is changed or deleted, here or by another process, is so in the next answer', async (t) => {
+test('the next answer shows a change or deletion made here or by another process', async (t) => {
   const service = await startService(t);
   const key = await service.createKey('enterprise', undefined, { scopes });
   await service.importPets(3);

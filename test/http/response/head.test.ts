@@ -48,7 +48,7 @@ test('a HEAD sends no body, so the next response follows its head at once', asyn
 });
 
 for (const path of ['/v1/pets', '/v1/pets/7', '/openapi.json', '/docs'])
-  test(`HEAD ${path} answers 304 where GET does, with its headers`, async () => {
+  test(`HEAD ${path} answers 304 if GET does, with the same headers`, async () => {
     const authorization = `Bearer ${key}`;
     const whole = await fetch(service.app.url + path, { headers: { authorization } });
     await whole.text();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { splitLines, toLines } from '../../../src/http/response/header-lines.ts';
 
-test('a header line that would end early, or that HTTP does not allow, is not made', () => {
+test('a header that would end early or that HTTP does not allow is refused', () => {
   for (const headers of [
     { a: 'b\r\nc: d' },
     { a: 'b\nc' },

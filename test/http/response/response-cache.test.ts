@@ -25,6 +25,10 @@ function createWorld(bytesMax = 1_000_000) {
     {
       read() {
         if (world.isFailing) throw new Error('the store fails');
+        return world.version ?? assert.fail();
+      },
+      latest() {
+        if (world.isFailing) throw new Error('the store fails');
         return world.version;
       },
       isFresh: (edits, _since, now) => now.edits < edits,
@@ -36,7 +40,7 @@ function createWorld(bytesMax = 1_000_000) {
   return { world, registry, cache, keep };
 }
 
-test('the cache finds what it keeps, by route and key', () => {
+test('the cache finds answers by route and key', () => {
   const { cache, keep } = createWorld();
   const keys = [7, 70, '7', '07', '', 'limit=7', '1 7?limit=7', 999_999_999, '1000000000'];
   const answers = keys.map((key) => makeTaggedAnswer(JSON.stringify(key)));
@@ -96,7 +100,7 @@ for (const [what, toKey] of [
   ['numbers', toId],
   ['texts', toQuery],
 ] as const) {
-  test(`the cache stays within its bound, and keeps what is asked for again, with keys that are ${what}`, () => {
+  test(`the cache stays within its bound and keeps repeated answers, with keys that are ${what}`, () => {
     const { cache, keep } = createWorld(100_000);
     const wanted = toKey(20_000);
     keep(wanted);
@@ -109,7 +113,7 @@ for (const [what, toKey] of [
     assert.ok(count > 10 && count < 100_000 / 400, `${count}`);
   });
 
-  test(`an answer that is kept again and again takes the room of one, with keys that are ${what}`, () => {
+  test(`an answer that is kept repeatedly counts once, with keys that are ${what}`, () => {
     const { cache, keep } = createWorld(100_000);
     keep('first');
     for (let number = 0; number < 10_000; number += 1) keep(toKey(1));

@@ -19,7 +19,7 @@ for (const [table, columns, end] of [
     'forget_at_ms',
   ],
 ] as const)
-  test(`a row of ${table} that another instance writes anew as it is swept stays`, {
+  test(`a row of ${table} stays if another instance renews it during the sweep`, {
     skip: postgres.skip,
   }, async (t) => {
     const store = await postgres.createStore(t);
@@ -45,7 +45,7 @@ for (const [table, columns, end] of [
     assert.equal((await store.execute(`select * from ${table}`)).length, 1);
   });
 
-test('instances that write the counts of the same accounts do not lock each other out', {
+test('instances that write the counts of the same accounts do not deadlock', {
   skip: postgres.skip,
 }, async (t) => {
   const store = await postgres.createStore(t);

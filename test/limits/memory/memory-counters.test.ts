@@ -7,7 +7,7 @@ import { freeLimits } from '../../../src/plans/plan.ts';
 
 const nowMs = Date.UTC(2027, 0, 2);
 
-describe('addresses beyond those that are counted each by itself', () => {
+describe('addresses beyond the bound', () => {
   const strangers = 1_000_000;
   const counters = createMemoryCounters();
   const { addresses } = counters.ledgers;
@@ -19,35 +19,35 @@ describe('addresses beyond those that are counted each by itself', () => {
   for (let stranger = 0; stranger < strangers; stranger += 1)
     if (takeFrom(`address:stranger-${stranger}`).verdict === 'passed') passed += 1;
 
-  test('a million of them take no more than their bound in memory', () => {
+  test('a million of them take bounded memory', () => {
     assert.equal(addresses.size, addressesMax);
   });
 
-  test('together they are let through as one address is', () => {
+  test('together they have the limits of one address', () => {
     assert.equal(passed, addressesMax - 1 + freeLimits.perMinute);
   });
 
-  test('they push out no address that has requests counted', () => {
+  test('they do not push out an address that has counted requests', () => {
     assert.equal(takeFrom(first).minuteUsed, 41);
     assert.equal(takeFrom('address:stranger-0').minuteUsed, 2);
   });
 
-  test('they are told how the count stands that they share', () => {
+  test('they see the count that they share', () => {
     assert.equal(counters.peek('address:stranger-999999', nowMs).minuteUsed, freeLimits.perMinute);
   });
 
-  test('a key is not touched by them', () => {
+  test('they do not affect a key', () => {
     assert.equal(counters.take('account:1', freeLimits, 'key', nowMs).verdict, 'passed');
   });
 
-  test('an hour later as many newcomers have counts of their own, in the same memory', () => {
+  test('an hour later as many new addresses have counts of their own, in the same memory', () => {
     for (let newcomer = 0; newcomer < addressesMax; newcomer += 1)
       assert.equal(takeFrom(`address:newcomer-${newcomer}`, nowMs + hourMs).dayUsed, 1);
     assert.equal(addresses.size, addressesMax);
     assert.equal(takeFrom('address:newcomer-0', nowMs + hourMs).dayUsed, 2);
   });
 
-  test('an address whose day has opened again is not the first to make room', () => {
+  test('an address whose day opened again is not the first to give up its place', () => {
     const small = createMemoryCounters({ addressesMax: 2 });
     const take = (name: string, atMs: number) =>
       small.take(`address:${name}`, freeLimits, null, nowMs + atMs).dayUsed;
@@ -60,7 +60,7 @@ describe('addresses beyond those that are counted each by itself', () => {
 });
 
 describe('sweeping', () => {
-  test('drops what is over, a bounded number a call', () => {
+  test('deletes expired entries, a bounded number a call', () => {
     const counters = createMemoryCounters();
     const { accounts } = counters.ledgers;
     for (let id = 0; id < 25_000; id += 1) counters.take(`account:${id}`, freeLimits, 'key', nowMs);
@@ -71,7 +71,7 @@ describe('sweeping', () => {
     assert.deepEqual(sizes, [25_000 - sweptEntriesMax, 25_000 - 2 * sweptEntriesMax, 0]);
   });
 
-  test('keeps what has a window open', () => {
+  test('keeps entries with an open window', () => {
     const counters = createMemoryCounters();
     const { accounts } = counters.ledgers;
     counters.take('account:1', freeLimits, 'key', nowMs);
@@ -80,7 +80,7 @@ describe('sweeping', () => {
     assert.equal(counters.take('account:1', freeLimits, 'key', nowMs + dayMs).minuteUsed, 2);
   });
 
-  test('comes to every entry, those included that come while it is under way', () => {
+  test('reaches every entry, including those added during the sweep', () => {
     const counters = createMemoryCounters();
     const { accounts } = counters.ledgers;
     for (let id = 0; id < 15_000; id += 1) counters.take(`account:${id}`, freeLimits, 'key', nowMs);
@@ -90,7 +90,7 @@ describe('sweeping', () => {
     assert.equal(accounts.size, 0);
   });
 
-  test('forgets a key when its strikes are a minute old, a banned one when its ban began a day ago', () => {
+  test('forgets a key when its strikes are a minute old, and a banned key when its ban began a day ago', () => {
     const counters = createMemoryCounters();
     const { keys } = counters.ledgers;
     const once = { perMinute: 1, perDay: 1 };
@@ -105,7 +105,7 @@ describe('sweeping', () => {
   });
 });
 
-test('a key of any plan holds no more than an entry a millisecond of a minute', () => {
+test('a key of any plan has at most one entry per millisecond of a minute', () => {
   const counters = createMemoryCounters();
   const limits = { perMinute: 1_000_000, perDay: 1 };
   counters.take('account:1', limits, 'key', nowMs);

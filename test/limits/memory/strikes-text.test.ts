@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { formatStrikes, parseStrikes } from '../../../src/limits/memory/strikes-text.ts';
 
-test('strikes are written as distances, with a number where several fell in one millisecond', () => {
+test('strikes are written as distances, with a number if a millisecond has several', () => {
   const strikes = new Map([
     [1_760_000_000_000, 3],
     [1_760_000_000_012, 1],

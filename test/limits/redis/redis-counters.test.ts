@@ -30,7 +30,7 @@ async function connectThree(t: TestContext, space: Pick<RedisSpace, 'url' | 'pre
 }
 
 describe('several instances on one Redis', { skip: redis.skip }, () => {
-  test('let exactly 300 of 3,000 requests of a Pro account pass that come at once', async (t) => {
+  test('let exactly 300 of 3,000 concurrent requests of a Pro account pass', async (t) => {
     const instances = await connectThree(t, await redis.createSpace(t));
     const usages = await Promise.all(
       Array.from({ length: 1_000 }, () =>
@@ -44,7 +44,7 @@ describe('several instances on one Redis', { skip: redis.skip }, () => {
     );
   });
 
-  test('go by one clock, however far their own are apart', async (t) => {
+  test('use one clock, however far their own differ', async (t) => {
     const instances = await connectThree(t, await redis.createSpace(t));
     const clocks = [Date.now() - dayMs, Date.now(), Date.now() + hourMs];
     let passed = 0;
@@ -76,7 +76,7 @@ describe('several instances on one Redis', { skip: redis.skip }, () => {
     }
   });
 
-  test('count an address together, and can be told how it stands', async (t) => {
+  test('count an address together, and can read its usage', async (t) => {
     const [first, second] = await connectThree(t, await redis.createSpace(t));
     for (let sent = 0; sent < 60; sent += 1) await first.take('address:192.0.2.1', freeLimits, null, nowMs);
     assert.equal((await second.peek('address:192.0.2.1', nowMs)).minuteUsed, 60);
@@ -84,7 +84,7 @@ describe('several instances on one Redis', { skip: redis.skip }, () => {
   });
 });
 
-describe('what is kept in Redis', { skip: redis.skip }, () => {
+describe('the data in Redis', { skip: redis.skip }, () => {
   test('expires when it is over', async (t) => {
     const space = await redis.createSpace(t);
     const counters = await connect(t, space);
@@ -111,7 +111,7 @@ describe('what is kept in Redis', { skip: redis.skip }, () => {
     assert.equal((await counters.take('account:1', limits, 'key', nowMs)).verdict, 'refused');
   });
 
-  test('is no more than an entry a millisecond of the strikes of a key', async (t) => {
+  test('has at most one entry per millisecond for the strikes of a key', async (t) => {
     const space = await redis.createSpace(t);
     const counters = await connect(t, space, { time: 'caller' });
     const limits = { perMinute: 1_000_000, perDay: 1 };
@@ -125,7 +125,7 @@ describe('what is kept in Redis', { skip: redis.skip }, () => {
     assert.equal(await space.command('llen', strikes), 2 * 50);
   });
 
-  test('is no more than a bounded number of addresses; the others share counts', async (t) => {
+  test('has a bounded number of addresses; the others share counts', async (t) => {
     const space = await redis.createSpace(t);
     const counters = await connect(t, space, { addressesMax: 160 });
     const take = (address: string) => counters.take(address, freeLimits, null, nowMs);
@@ -141,7 +141,7 @@ describe('what is kept in Redis', { skip: redis.skip }, () => {
   });
 });
 
-describe('a ban that an instance has kept', { skip: redis.skip }, () => {
+describe('a ban that an instance kept', { skip: redis.skip }, () => {
   /** Takes for a key whose account has had its only request, at times from `nowMs` on. */
   async function open(t: TestContext) {
     const counters = await connect(t, await redis.createSpace(t), { time: 'caller' });
@@ -150,7 +150,7 @@ describe('a ban that an instance has kept', { skip: redis.skip }, () => {
       return counters.take('account:1', once, 'key', nowMs + atMs, conduct && { windows: null, conduct });
     };
     await take(0);
-    /** The end of the ban of the last, told from `nowMs`; 0 if there is none. */
+    /** Returns when the ban after the last request ends, in milliseconds from `nowMs`; 0 if there is none. */
     const send = async (count: number, atMs: number) => {
       for (let sent = 1; sent < count; sent += 1) await take(atMs);
       return Math.max(0, (await take(atMs)).bannedUntilMs - nowMs);
@@ -158,7 +158,7 @@ describe('a ban that an instance has kept', { skip: redis.skip }, () => {
     return { take, send };
   }
 
-  test('holds where the key is known, but no ban of it, and clears its strikes', async (t) => {
+  test('applies if Redis has the key without a ban, and clears its strikes', async (t) => {
     const { take, send } = await open(t);
     await send(11, 1_500);
     const { verdict, bannedUntilMs } = await take(2_000, { banAtMs: 1_000, banMs: minuteMs });
@@ -168,20 +168,20 @@ describe('a ban that an instance has kept', { skip: redis.skip }, () => {
     assert.equal(await send(1, 1_000 + minuteMs), 1_000 + 3 * minuteMs);
   });
 
-  test('holds where the one that is known ends earlier', async (t) => {
+  test('applies if the ban in Redis ends earlier', async (t) => {
     const { take, send } = await open(t);
     assert.equal(await send(60, 0), minuteMs);
     const { verdict, bannedUntilMs } = await take(1, { banAtMs: 0, banMs: 2 * minuteMs });
     assert.deepEqual([verdict, bannedUntilMs], ['banned', nowMs + 2 * minuteMs]);
   });
 
-  test('does not hold where the one that is known ends later', async (t) => {
+  test('does not apply if the ban in Redis ends later', async (t) => {
     const { take, send } = await open(t);
     assert.equal(await send(60, 0), minuteMs);
     assert.equal((await take(1, { banAtMs: -1, banMs: minuteMs })).bannedUntilMs, nowMs + minuteMs);
   });
 
-  test('leaves the strikes where it is over', async (t) => {
+  test('keeps the strikes if it is over', async (t) => {
     const { take, send } = await open(t);
     await send(30, 0);
     await take(0, { banAtMs: -minuteMs, banMs: minuteMs });
@@ -195,13 +195,13 @@ describe('a ban that an instance has kept', { skip: redis.skip }, () => {
     'the longer first': [long, late],
     'the later first': [late, long],
   }))
-    test(`is followed by one twice as long as the longest that is known: ${order}`, async (t) => {
+    test(`is followed by a ban twice as long as the longest known one: ${order}`, async (t) => {
       const { take, send } = await open(t);
       for (const ban of bans) await take(5 * minuteMs, ban);
       assert.equal(await send(58, 5 * minuteMs), (5 + 8) * minuteMs);
     });
 
-  test('is not made longer by one that began a day before', async (t) => {
+  test('is not extended by a ban that began a day before', async (t) => {
     const { take, send } = await open(t);
     await take(0, { banAtMs: -dayMs - hourMs, banMs: hourMs });
     await take(0, { banAtMs: -minuteMs, banMs: minuteMs });
@@ -237,7 +237,7 @@ test('Redis and the process count the same', { skip: redis.skip }, async (t) => 
   );
 });
 
-describe('a Redis of its own kind', { skip: noServer }, () => {
+describe('a Redis with special settings', { skip: noServer }, () => {
   test('may have forgotten the scripts', async (t) => {
     const server = await startRedisServer(t);
     const counters = await connect(t, { url: server.url, prefix: '' });
@@ -250,7 +250,22 @@ describe('a Redis of its own kind', { skip: noServer }, () => {
     );
   });
 
-  test('may want a user, a password and a database', async (t) => {
+  test('decides in one call, and exactly, on the requests of a key in one turn of the event loop', async (t) => {
+    const server = await startRedisServer(t);
+    const counters = await connect(t, { url: server.url, prefix: '' });
+    await counters.take('account:1', pro, 'key', nowMs);
+    await server.command('config', 'resetstat');
+    const usages = await Promise.all(
+      Array.from({ length: 400 }, () => counters.take('account:1', pro, 'key', nowMs)),
+    );
+    assert.deepEqual(
+      usages.map(({ verdict, minuteUsed }) => [verdict, minuteUsed]),
+      usages.map((_, place) => (place < 299 ? ['passed', place + 2] : ['refused', 300])),
+    );
+    assert.match(String(await server.command('info', 'commandstats')), /cmdstat_evalsha:calls=1,/);
+  });
+
+  test('may require a user, a password and a database', async (t) => {
     const server = await startRedisServer(t);
     await server.command('acl', 'setuser', 'counter', 'on', '>s%cret', '~*', '+@all');
     const url = new URL(server.url);

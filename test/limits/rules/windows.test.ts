@@ -14,7 +14,7 @@ function openWindows(count: number) {
 }
 
 describe('a request', () => {
-  test('opens both windows with the first that is counted, and leaves their ends with the next', () => {
+  test('opens both windows if it is the first, and else keeps their ends', () => {
     const windows = openWindows(1);
     assert.deepEqual(windows, {
       minuteUsed: 1,
@@ -65,7 +65,7 @@ describe('a window', () => {
     assert.deepEqual(windows, newWindows());
   });
 
-  test('keeps its end if the clock has not been set back', () => {
+  test('keeps its end if the clock was not set back', () => {
     const windows = openWindows(1);
     closeEnded(windows, nowMs);
     assert.deepEqual([windows.minuteEndsAtMs, windows.dayEndsAtMs], [nowMs + minuteMs, nowMs + dayMs]);

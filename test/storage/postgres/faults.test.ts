@@ -12,13 +12,13 @@ import { startRelay } from '../../support/relay.ts';
 const postgres = await findPostgres();
 const unavailable = { name: 'AppError', code: 'unavailable' };
 
-/** The statements that the connection holds ready, this one included. */
+/** The prepared statements of the connection, including this one. */
 const selectPrepared = statement<Record<never, never>>()((query) =>
   query.selectFrom('pg_prepared_statements' as 'pets').select('name'),
 );
 
 describe('PostgreSQL in trouble', { skip: postgres.skip }, () => {
-  test('a way to the server that breaks is unavailable, and well again when it is mended', async (t) => {
+  test('a broken connection is unavailable, and works again after the repair', async (t) => {
     const store = await postgres.createStore(t);
     const relay = await startRelay(t, store.url);
     const database = await store.open(relay.url);
@@ -32,7 +32,7 @@ describe('PostgreSQL in trouble', { skip: postgres.skip }, () => {
     assert.equal((await database.read(selectSubjects, {})).length, 1);
   });
 
-  test('a server that falls silent is unavailable after a bounded time, and well again afterwards', async (t) => {
+  test('a server that stops answering is unavailable after a bounded time, and works again afterwards', async (t) => {
     const store = await postgres.createStore(t);
     const relay = await startRelay(t, store.url);
     const database = await store.open(`${relay.url}?query_timeout=1500`);
@@ -44,7 +44,7 @@ describe('PostgreSQL in trouble', { skip: postgres.skip }, () => {
     assert.equal((await database.read(selectSubjects, {})).length, 1);
   });
 
-  test('a work whose connection the server ends is unavailable, with nothing of it done', async (t) => {
+  test('a work whose connection the server ends is unavailable and changes nothing', async (t) => {
     const store = await postgres.createStore(t);
     const database = await store.open();
     const unlock = await lockWindows(t, store);
@@ -56,7 +56,7 @@ describe('PostgreSQL in trouble', { skip: postgres.skip }, () => {
     assert.equal((await database.read(selectSubjects, {})).length, 0);
   });
 
-  test('connections that the server ends while they are idle are made anew', async (t) => {
+  test('idle connections that the server ends are replaced', async (t) => {
     const store = await postgres.createStore(t);
     const database = await store.open();
     await Promise.all(Array.from({ length: 20 }, () => database.read(selectSubjects, {})));
@@ -66,7 +66,7 @@ describe('PostgreSQL in trouble', { skip: postgres.skip }, () => {
     await eventually(() => isServed(database));
   });
 
-  test('a lock that is not had in time is unavailable', async (t) => {
+  test('a lock that is not granted in time is unavailable', async (t) => {
     const store = await postgres.createStore(t);
     const database = await store.open(`${store.url}?lock_timeout=20`);
     const unlock = await lockWindows(t, store);
@@ -84,7 +84,7 @@ describe('PostgreSQL in trouble', { skip: postgres.skip }, () => {
     await database.read(selectSubjects, {});
   });
 
-  test('a server that has become read-only is unavailable for writing, and left for a new connection', async (t) => {
+  test('a server that became read-only is unavailable for writing, and gets a new connection', async (t) => {
     const store = await postgres.createStore(t);
     const database = await store.open();
     await setReadOnly(store, true);
@@ -93,7 +93,7 @@ describe('PostgreSQL in trouble', { skip: postgres.skip }, () => {
     await database.run(insertWindow, { subject: 'a', used: 1n });
   });
 
-  test('a conflict that does not end is unavailable in the end', async (t) => {
+  test('a conflict that does not end finally fails as unavailable', async (t) => {
     const store = await postgres.createStore(t);
     let attempts = 0;
     const attempt = () => {
@@ -117,7 +117,7 @@ describe('PostgreSQL as the service uses it', { skip: postgres.skip }, () => {
     assert.equal((await database.read(selectPrepared, {})).length, 2);
   });
 
-  test('the driver reads the values of others as it did', async (t) => {
+  test('the driver keeps its default parsers for other code', async (t) => {
     const store = await postgres.createStore(t);
     await (await store.open()).read(selectSubjects, {});
     assert.deepEqual(await store.execute('select 1::bigint as one'), [{ one: '1' }]);
@@ -137,7 +137,7 @@ describe('PostgreSQL as the service uses it', { skip: postgres.skip }, () => {
   });
 });
 
-/** Holds back everything that reads or writes the windows, until the lock is given back. */
+/** Blocks all reads and writes of the windows until the lock is released. */
 async function lockWindows(t: TestContext, store: Store): Promise<() => Promise<void>> {
   const client = new Client({ connectionString: store.url });
   client.on('error', () => undefined);
@@ -163,7 +163,7 @@ async function setReadOnly(store: Store, readOnly: boolean): Promise<void> {
     commit`);
 }
 
-/** Whether a read succeeds; that it fails as unavailable is all that may happen else. */
+/** Whether a read succeeds. It may fail only as unavailable. */
 async function isServed(database: Database): Promise<boolean> {
   try {
     await database.read(selectSubjects, {});

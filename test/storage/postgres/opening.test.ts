@@ -8,7 +8,7 @@ import { findPostgres } from '../../support/engines.ts';
 const postgres = await findPostgres();
 
 describe('opening a PostgreSQL store', { skip: postgres.skip }, () => {
-  test('fails with one line where another holds the lock of the migrations for too long', async (t) => {
+  test('fails with one line if another process holds the migration lock for too long', async (t) => {
     const { url } = await postgres.createStore(t);
     const holder = new Client({ connectionString: url });
     holder.on('error', () => undefined);
@@ -17,7 +17,7 @@ describe('opening a PostgreSQL store', { skip: postgres.skip }, () => {
     await holder.query('select pg_advisory_lock(3853314791062309107)');
     await assert.rejects(openPostgres(url, 100), (error) => {
       assert.ok(error instanceof OperatorError);
-      return /^the database [^\n]+ another has held a lock on it for too long[^\n]+$/.test(error.message);
+      return /^the database [^\n]+ another session held a lock for too long[^\n]+$/.test(error.message);
     });
   });
 });

@@ -6,10 +6,10 @@ import { eventually } from '../../support/redis-server.ts';
 
 const postgres = await findPostgres();
 
-/** A pool whose tasks all wait until the test lets them go on. */
+/** A pool whose tasks wait until the test releases them. */
 async function fillPool(t: TestContext, count: number) {
   const store = await postgres.createStore(t);
-  // The wait for a connection is as long as the machine needs: what is tested is how many wait, not for how long.
+  // A generous wait for a connection, because the test is about the number of waiting tasks, not about their time.
   const pool = createPostgresPool(store.url, { connectionTimeoutMillis: 0, application_name: 'pool' });
   t.after(pool.close);
   const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
@@ -25,7 +25,7 @@ async function fillPool(t: TestContext, count: number) {
 }
 
 describe('the pool of connections to PostgreSQL', { skip: postgres.skip }, () => {
-  test('makes no more connections than are allowed, and serves all that wait for one', async (t) => {
+  test('opens no more connections than allowed, and serves all that wait for one', async (t) => {
     const { store, tasks, end, countStarted } = await fillPool(t, connectionsMax + waitingTasksMax);
     await eventually(async () => countStarted() === connectionsMax);
     const connections = await store.execute(`
@@ -35,9 +35,9 @@ describe('the pool of connections to PostgreSQL', { skip: postgres.skip }, () =>
     assert.deepEqual(await Promise.all(tasks), [...tasks.keys()]);
   });
 
-  test('refuses at once what is too much to wait', async (t) => {
+  test('refuses tasks beyond the bound at once', async (t) => {
     const { pool, tasks, end } = await fillPool(t, connectionsMax + waitingTasksMax);
-    const message = 'too much is waiting for the store; try again';
+    const message = 'too many calls wait for the store; try again';
     await assert.rejects(
       pool.lend(async () => undefined),
       { code: 'unavailable', message },

@@ -18,7 +18,7 @@ import { createMovableClock, startService } from '../../support/service.ts';
 const postgres = await findPostgres();
 const unavailable = { name: 'AppError', code: 'unavailable' };
 
-/** A store of a role without privileges of its own, and its server as an administrator sees it. */
+/** The store of a role without privileges, and an administrator's access to its server. */
 async function createRefusable(t: TestContext) {
   const role = `animal_store_test_${randomUUID().replaceAll('-', '')}`;
   const store = await postgres.createStore(t);
@@ -28,7 +28,7 @@ async function createRefusable(t: TestContext) {
   address.username = role;
   const admin = new Client({ connectionString: server.href });
   await admin.connect();
-  // The hook that drops the database runs first, so the role owns nothing any more.
+  // The hook that drops the database runs first, so the role no longer owns anything.
   t.after(async () => {
     await admin.query(`drop role ${role}`);
     await admin.end();
@@ -95,7 +95,7 @@ const refusals: readonly {
 
 describe('PostgreSQL that refuses connections', { skip: postgres.skip }, () => {
   for (const { what, code, refuse, allow } of refusals)
-    test(`${what} (SQLSTATE ${code}) is unavailable, and well again afterwards`, async (t) => {
+    test(`${what} (SQLSTATE ${code}) is unavailable, and works again afterwards`, async (t) => {
       const target = await createRefusable(t);
       const database = await target.store.open(target.url);
       await database.run(insertWindow, { subject: 'a', used: 1n });
@@ -147,7 +147,7 @@ describe('PostgreSQL that refuses connections', { skip: postgres.skip }, () => {
     assert.doesNotMatch(service.readLog(), /"stack"|"status":500/);
     await admin.query(`alter database ${database} allow_connections true`);
     assert.equal((await service.request(key, '/pets')).status, 200);
-    // Before the hooks, of which the first drops the database.
+    // Before the hooks, because the first hook drops the database.
     await service.stop();
   });
 });
@@ -174,8 +174,8 @@ test('a wrong password (SQLSTATE 28P01) is unavailable', { skip: skipCluster }, 
 });
 
 /**
- * Fails a call until the server refuses its connection with a code. A pooled connection may not be known to be lost
- * yet, and the server's reset may overtake its message: that too is `unavailable`.
+ * Repeats a failing call until the server refuses its connection with a code. Before that, a call may use a lost
+ * connection of the pool, or see the server's reset before its message. Such a call is `unavailable`, too.
  */
 async function untilRefused(call: () => Promise<unknown>, code: string): Promise<void> {
   for (let attempts = 1; ; attempts += 1) {
@@ -189,7 +189,7 @@ async function untilRefused(call: () => Promise<unknown>, code: string): Promise
   }
 }
 
-/** Puts a line before all others of a file, and keeps its owner. */
+/** Inserts a line at the start of a file and keeps the owner. */
 async function prependLine(file: string, line: string): Promise<void> {
   await writeFile(file, `${line}\n${await readFile(file, 'utf8')}`);
 }

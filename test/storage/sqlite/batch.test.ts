@@ -13,7 +13,7 @@ import { insertWindow } from '../../contracts/window-rows.ts';
 import { addAndThrow, addSecret, addWindows } from '../../contracts/works.ts';
 import { makeFolder } from '../../support/service.ts';
 
-/** A connection to a new store, and how many of its commits and rollbacks SQLite was asked for. */
+/** A connection to a new store that counts its commits and rollbacks. */
 async function open(t: TestContext) {
   const path = join(await makeFolder(t), 'store.db');
   await (await openSqlite(path)).close();
@@ -47,7 +47,7 @@ function describe(outcomes: ReturnType<typeof runBatch>) {
 
 const pet = (name: string) => ({ name, categoryId: 1n, status: 'available' });
 
-test('a batch is one commit, and gives the outcome of each job in order', async (t) => {
+test('a batch is one commit, and returns the outcome of each job in order', async (t) => {
   const { connection, asked } = await open(t);
   const outcomes = runBatch(connection, [
     call(insertPet, pet('a'), pet('b'), pet('c')),
@@ -59,7 +59,7 @@ test('a batch is one commit, and gives the outcome of each job in order', async 
   assert.deepEqual(asked, { commit: 1, rollback: 0 });
 });
 
-test('a job that fails costs the others no further commit', async (t) => {
+test('a job that fails causes no additional commit for the others', async (t) => {
   const { connection, asked, list } = await open(t);
   const outcomes = runBatch(connection, [
     call(insertWindow, { subject: 'a', used: 1n }),
@@ -80,7 +80,7 @@ test('a job that fails costs the others no further commit', async (t) => {
   assert.equal(list('select subject from usage_windows').length, 2);
 });
 
-test('ids that run out refuse only the rows that get none', async (t) => {
+test('when ids run out, only the rows without an id are refused', async (t) => {
   const { connection } = await open(t);
   connection.raw.exec(`insert into pets values (${int64Max - 3n}, 'Max', 1, 'sold', 0)`);
   const outcomes = runBatch(connection, [call(insertPet, ...Array.from({ length: 8 }, () => pet('Rex')))]);
@@ -107,7 +107,7 @@ test("a trigger of an operator's that ends the transaction undoes only the job t
   assert.equal(list('select id from pets').length, 2);
 });
 
-test('a full disk refuses what does not fit and nothing else, and is well again when there is room', async (t) => {
+test('a full disk refuses only what does not fit, and accepts writes again when it has room', async (t) => {
   const { connection, list } = await open(t);
   const large = () => work(addSecret, { name: 'large', value: new Uint8Array(1e6) });
   const [pages] = list('pragma page_count');
@@ -120,7 +120,7 @@ test('a full disk refuses what does not fit and nothing else, and is well again 
   assert.deepEqual(describe(runBatch(connection, [large()])), [undefined]);
 });
 
-test('a batch that finds the lock taken has not begun, and says so', async (t) => {
+test('a batch that cannot get the lock does nothing and reports it', async (t) => {
   const { connection, path, asked } = await open(t);
   const other = new DatabaseSync(path);
   t.after(() => other.close());
@@ -131,7 +131,7 @@ test('a batch that finds the lock taken has not begun, and says so', async (t) =
   assert.equal(asked.commit, 1);
 });
 
-test('a transaction that cannot be undone refuses all that it held, and the ones after it are well', async (t) => {
+test('a transaction that cannot be rolled back refuses all its jobs, and later ones succeed', async (t) => {
   const { connection } = await open(t);
   const exec = t.mock.method(connection.raw, 'exec', (sql: string) => {
     if (sql.startsWith('rollback')) throw new Error('out of memory');

@@ -8,9 +8,9 @@ import { makeFolder } from '../../support/service.ts';
 
 const skip = existsSync('/proc/self/fd')
   ? false
-  : 'SKIPPED: there is no /proc to tell what a descriptor leads to';
+  : 'SKIPPED: only /proc shows which file a descriptor belongs to';
 
-/** Notes each folder that is synced from now on, and whether the store was in it by then. */
+/** Records each folder that is synced from now on, and whether it contained the store at that time. */
 async function watchSyncs(t: TestContext, store: string) {
   const synced: { folder: string; holdsStore: boolean }[] = [];
   const handle = await open(import.meta.filename);
@@ -38,7 +38,7 @@ test('the entries of a new store and of its new folders are synced', { skip }, a
   ]);
 });
 
-test('the folder of a store that is there already is not synced', { skip }, async (t) => {
+test('the folder of an existing store is not synced', { skip }, async (t) => {
   const folder = await realpath(await makeFolder(t));
   const path = join(folder, 'data', 'store.db');
   await mkdir(join(folder, 'data'));

@@ -31,7 +31,7 @@ async function serve(t: TestContext) {
   return { folder, path, service };
 }
 
-/** Holds a command to its refusal: exit code 1 and a line on standard error. */
+/** Requires that a command is refused: exit code 1, and one line on standard error. */
 async function expectRefusal(
   args: readonly string[],
   path: string,
@@ -81,7 +81,7 @@ test('a store that is renamed while it is served cannot be opened by its new nam
   await (await openDatabase(`sqlite:${path}`)).close();
 });
 
-test('a store that is mounted as a single file at a second place is refused there while it is served', {
+test('a store mounted as a single file at a second place is refused there while it is served', {
   skip,
 }, async (t) => {
   const { folder, path } = await serve(t);
@@ -98,7 +98,7 @@ test('a store that is mounted as a single file at a second place is refused ther
   await expectRefusal(['keys', 'list'], second, isServedElsewhere, wrapper);
 });
 
-test('a store whose folder is mounted at a second place is one store: commands work, and no second service', {
+test('a store whose folder is mounted at a second place stays one store: commands work, a second service does not', {
   skip,
 }, async (t) => {
   const { folder } = await serve(t);
@@ -111,7 +111,7 @@ test('a store whose folder is mounted at a second place is one store: commands w
   await expectRefusal(['serve'], path, isServedHere, wrapper);
 });
 
-test('a store that a symbolic link names is one store: commands work, and no second service', async (t) => {
+test('a store with a symbolic link stays one store: commands work, a second service does not', async (t) => {
   const { folder, path } = await serve(t);
   const second = join(folder, 'link.db');
   await symlink(path, second);
@@ -120,15 +120,15 @@ test('a store that a symbolic link names is one store: commands work, and no sec
   await expectRefusal(['serve'], second, isServedHere);
 });
 
-test('the lock on a store ends with the process that is killed', async (t) => {
+test('the lock on a store ends when its process is killed', async (t) => {
   const { path, service } = await serve(t);
   await service.end('SIGKILL');
   const next = await serveInProcess(t, { settings: settingsFor(path) });
   assert.equal((await fetch(`${next.opsUrl}/readyz`)).status, 200);
 });
 
-test('SQLite keeps its locks on an open store while its name is looked at', {
-  skip: existsSync('/proc/locks') ? false : 'SKIPPED: there is no /proc/locks to tell which locks are held',
+test('SQLite keeps its locks on an open store during the check of its name', {
+  skip: existsSync('/proc/locks') ? false : 'SKIPPED: only /proc/locks shows which locks are held',
 }, async (t) => {
   const path = join(await makeFolder(t), 'store.db');
   const database = await openDatabase(`sqlite:${path}`);

@@ -16,12 +16,12 @@ import { makeFolder } from '../../support/service.ts';
 
 const unavailable = { name: 'AppError', code: 'unavailable' };
 
-/** A writer over a real thread, whose replies can be held back, as a disk that hangs does. */
+/** A writer with a real thread, whose replies a test can delay, as a hanging disk does. */
 async function startWriter(t: TestContext) {
   const path = join(await makeFolder(t), 'store.db');
   const database: Database = await openSqlite(path);
   const thread = await startThread(path);
-  /** How many jobs each transaction had that was sent. */
+  /** The number of jobs of each sent transaction. */
   const batches: number[] = [];
   let isHolding = false;
   const held: (() => void)[] = [];
@@ -52,7 +52,7 @@ async function startWriter(t: TestContext) {
   return { path, database, writer, write, batches, hold, untilHeld, release };
 }
 
-/** A clock and timers that stand still until they are moved; no test waits for the time itself. */
+/** A clock and timers that stand still until a test moves them. */
 function stopClock(t: TestContext) {
   let nowMs = Math.ceil(performance.now());
   t.mock.method(performance, 'now', () => nowMs);
@@ -63,7 +63,7 @@ function stopClock(t: TestContext) {
   };
 }
 
-test('what is written while another process writes waits for it, and is done then', async (t) => {
+test('a write waits while another process writes, and then succeeds', async (t) => {
   const { database, path } = await startWriter(t);
   const other = new DatabaseSync(path);
   other.exec('begin immediate');
@@ -74,7 +74,7 @@ test('what is written while another process writes waits for it, and is done the
 });
 
 describe('a commit', () => {
-  test('is shared by those who come in two turns of the event loop', async (t) => {
+  test('is shared by writes of two turns of the event loop', async (t) => {
     const { batches, write } = await startWriter(t);
     const first = write();
     await nextTurn();
@@ -82,7 +82,7 @@ describe('a commit', () => {
     assert.deepEqual(batches, [3]);
   });
 
-  test('is begun at once for one who comes after one that was alone', async (t) => {
+  test('begins at once for a single write that follows another single write', async (t) => {
     const { batches, write } = await startWriter(t);
     await write();
     for (let commits = 2; commits <= 4; commits += 1) {
@@ -92,7 +92,7 @@ describe('a commit', () => {
     }
   });
 
-  test('is shared by all who come while another one is under way', async (t) => {
+  test('is shared by all writes that arrive during another commit', async (t) => {
     const { batches, write, hold, untilHeld, release } = await startWriter(t);
     hold();
     const first = write();
@@ -114,7 +114,7 @@ describe('a commit', () => {
   });
 });
 
-test('a write that has not begun in time is withdrawn, and the one under way is answered when it settles', async (t) => {
+test('a write that does not begin in time is withdrawn, and the running one is answered when it settles', async (t) => {
   const { database, writer, hold, untilHeld, release } = await startWriter(t);
   const advance = stopClock(t);
   hold();
@@ -131,7 +131,7 @@ test('a write that has not begun in time is withdrawn, and the one under way is 
   assert.deepEqual(subjects, ['in time', 'under way']);
 });
 
-test('a write that waits too long for another process is unavailable, and later ones are well', async (t) => {
+test('a write that waits too long for another process is unavailable, and later ones succeed', async (t) => {
   const { path, write, writer, database } = await startWriter(t);
   const other = new DatabaseSync(path);
   other.exec('begin immediate');
@@ -150,7 +150,7 @@ test('a write that waits too long for another process is unavailable, and later 
   assert.equal(database.readNow?.(selectSubjects, {}).length, 1);
 });
 
-test('while another process has the lock only the first write asks for it', async (t) => {
+test('while another process has the lock, only the first write asks for it', async (t) => {
   const { path, batches, write } = await startWriter(t);
   const other = new DatabaseSync(path);
   other.exec('begin immediate');
@@ -161,7 +161,7 @@ test('while another process has the lock only the first write asks for it', asyn
   await Promise.all(works);
 });
 
-test('a write beyond those that may wait is refused at once', async (t) => {
+test('a write beyond the backlog is refused at once', async (t) => {
   const { write, hold, untilHeld, release } = await startWriter(t);
   hold();
   const underWay = write();
@@ -172,7 +172,7 @@ test('a write beyond those that may wait is refused at once', async (t) => {
   await Promise.all([underWay, ...waiting]);
 });
 
-test('a work that its module does not export fails alone among others, as the mistake that it is', async (t) => {
+test('a work that its module does not export fails alone, with the reason', async (t) => {
   const { writer, write, batches } = await startWriter(t);
   const mistake = writer.transact({ ...doNothing, name: 'missing' }, null);
   const others = [write(), writer.run(insertWindow, { subject: 'a', used: 1n }), write()];
@@ -182,7 +182,7 @@ test('a work that its module does not export fails alone among others, as the mi
 });
 
 describe('closing', () => {
-  test('waits for what was handed over, and refuses what comes later', async (t) => {
+  test('waits for earlier writes, and refuses later ones', async (t) => {
     const { writer, database } = await startWriter(t);
     const added = writer.transact(addWindows, [{ subject: 'a', used: 1n }]);
     const closed = writer.close();
@@ -191,7 +191,7 @@ describe('closing', () => {
     assert.equal(database.readNow?.(selectSubjects, {}).length, 1);
   });
 
-  test('of the reading connection leaves the checkpoint to the one that writes', async (t) => {
+  test('the reading connection leaves the checkpoint to the writing one', async (t) => {
     const { path, database, writer } = await startWriter(t);
     await writer.run(insertWindow, { subject: 'a', used: 1n });
     await writer.close();

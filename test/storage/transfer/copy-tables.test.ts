@@ -14,7 +14,7 @@ for (const [what, spoil] of [
   ['has another value', (rows: readonly Row[]) => rows.map(([, ...values]) => [9n, ...values])],
   ['stands elsewhere', (rows: readonly Row[]) => rows.toReversed()],
 ] as const)
-  test(`a copy in which a row ${what} is told and leaves the target empty`, async (t) => {
+  test(`a copy in which a row ${what} fails and leaves the target empty`, async (t) => {
     const [source, target] = [await sqliteEngine.createStore(t), await sqliteEngine.createStore(t)];
     const original = await source.open();
     await addPet(original);
@@ -35,7 +35,7 @@ for (const [what, spoil] of [
     );
     await assert.rejects(copying, (error) => {
       assert.ok(error instanceof OperatorError);
-      assert.match(error.message, /a row of pets did not arrive/);
+      assert.match(error.message, /a row of pets was not copied exactly/);
       return true;
     });
     assert.deepEqual(await readContents(copy), before);

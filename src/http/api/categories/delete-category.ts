@@ -10,13 +10,13 @@ export const deleteCategory = defineOperation({
   scope: 'pets:manage',
   stability: 'beta',
   summary: 'Delete a category',
-  description: 'Takes the name of a number away. Animals keep their `categoryId`.',
+  description: 'Removes the name of a category. Animals keep their `categoryId`.',
   params: CategoryParams,
   answers: { 204: { description: 'The category is deleted.' } },
   failures: ['not_found'],
 
-  async handle({ params }, { categories }) {
-    await categories.remove(readCategoryId(params));
+  async handle({ params, caller }, { categories }) {
+    await categories.remove(readCategoryId(params), { kind: 'key', name: caller.keyId });
     return { status: 204 };
   },
 });

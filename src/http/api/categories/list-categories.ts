@@ -7,7 +7,7 @@ import { cats, dogs } from './category-id.ts';
 
 const defaultLimit = 20;
 const limitMax = 100;
-const cursorRule = 'must be one that a page of the categories gave in its Link';
+const cursorRule = 'must be copied from the Link of a page of categories';
 
 const ListCategoriesQuery = Type.Object({
   limit: Type.Optional(
@@ -41,7 +41,7 @@ export const listCategories = defineOperation({
   stability: 'beta',
   summary: 'List categories',
   description:
-    'Returns a page of the categories in the order of their numbers. Follow the `Link` with `rel="next"` until there is none. An animal may bear a `categoryId` that has no category here. HEAD answers with the headers alone.',
+    'Returns a page of the categories sorted by number. Follow the `Link` with `rel="next"` until there is none. An animal may have a `categoryId` that is not listed here. HEAD returns the headers only.',
   query: ListCategoriesQuery,
   answers: {
     200: {

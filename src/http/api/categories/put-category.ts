@@ -12,7 +12,7 @@ export const putCategory = defineOperation({
   stability: 'beta',
   summary: 'Name a category',
   description:
-    'Gives a number that animals may bear as `categoryId` a name, in place of the one that it has. A store has at most 10,000 categories.',
+    'Sets the name of a category, which is a number that animals have as `categoryId`. A store has at most 10,000 categories.',
   params: CategoryParams,
   body: NewCategorySchema,
   bodyExamples: { dogs: { summary: 'A name', value: { name: 'Dogs' } } },
@@ -30,9 +30,9 @@ export const putCategory = defineOperation({
   },
   failures: ['not_found', 'limit_reached'],
 
-  async handle({ params, body: { name } }, { categories }) {
+  async handle({ params, body: { name }, caller }, { categories }) {
     const category = { id: readCategoryId(params), name };
-    const { isNew } = await categories.put(category);
+    const { isNew } = await categories.put(category, { kind: 'key', name: caller.keyId });
     return { status: isNew ? 201 : 200, body: category };
   },
 });

@@ -1,7 +1,7 @@
 import { reserved } from '../orders/examples.ts';
 import { rex } from '../pets/examples.ts';
 
-/** The id of an event that examples show. */
+/** The event id in the examples. */
 export const eventIdExample = 'evt_0000000001G5cPz8';
 
 export const petAdded = {

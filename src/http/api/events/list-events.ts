@@ -1,12 +1,11 @@
 import Type from 'typebox';
-import { type Caller, coversScope } from '../../../accounts/account.ts';
 import { EventSchema, eventIdPattern } from '../../../events/event.ts';
-import type { EventReader } from '../../../events/event-reader.ts';
 import { waitSecondsMax } from '../../../events/feed.ts';
 import { unknownEvent } from '../../../events/feed-page.ts';
 import { writeEvents } from '../../../events/write-events.ts';
 import { after as then } from '../../../soon.ts';
 import { defineOperation } from '../../operation.ts';
+import { readerOf } from './event-reader.ts';
 import { eventIdExample, orderReserved, petAdded, petUpdated } from './examples.ts';
 
 const defaultLimit = 20;
@@ -19,7 +18,8 @@ const ListEventsQuery = Type.Object({
       maxLength: 20,
       pattern: `^now$|${eventIdPattern}`,
       rule: unknownEvent().message.replace('after ', ''),
-      description: 'The events behind this one: its id, or `now` for the end. Without it from the oldest on.',
+      description:
+        'Returns the events after this one: an event id, or `now` for the end of the feed. Default: from the oldest event on.',
       examples: [eventIdExample],
     }),
   ),
@@ -53,7 +53,7 @@ export const listEvents = defineOperation({
   stability: 'beta',
   summary: 'List events',
   description:
-    'Returns every change, the oldest first: of animals and categories with `pets:read`, of the orders of the account with `orders:read`, of all orders with `orders:manage`. Always follow the `Link` with `rel="next"`: an empty page is the present end, and with `wait` it is answered once an event comes. Events are kept for 30 days.',
+    'Returns every change, oldest first. The scope `pets:read` shows animals and categories, `orders:read` the orders of the account, and `orders:manage` all orders. Always follow the `Link` with `rel="next"`: an empty page is the current end. With `wait`, the answer waits until an event happens. Events are kept for 30 days.',
   query: ListEventsQuery,
   answers: {
     200: {
@@ -81,12 +81,3 @@ export const listEvents = defineOperation({
     });
   },
 });
-
-function readerOf({ accountId, scopes }: Caller): EventReader {
-  const seesOwn = coversScope(scopes, 'orders:read');
-  return {
-    accountId,
-    seesPets: scopes.includes('pets:read'),
-    seesOrders: scopes.includes('orders:manage') ? 'all' : seesOwn ? 'own' : 'none',
-  };
-}

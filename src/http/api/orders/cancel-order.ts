@@ -14,11 +14,11 @@ export const cancelOrder = defineOperation({
   stability: 'beta',
   summary: 'Cancel an order',
   description:
-    'Gives up a hold; the animal is `available` again. To cancel it again changes nothing and is answered alike. No body is needed.',
+    'Cancels a hold; the animal is `available` again. Cancelling it again changes nothing and returns the same answer. No body is needed.',
   params: OrderParams,
   answers: {
     200: {
-      description: 'The hold is given up.',
+      description: 'The hold is cancelled.',
       body: OrderSchema,
       examples: { cancelled: { summary: 'The order', value: cancelled } },
     },

@@ -14,7 +14,7 @@ export const completeOrder = defineOperation({
   stability: 'beta',
   summary: 'Complete an order',
   description:
-    'Sells the reserved animal, which becomes `sold`. Authorise the payment before and capture it after: from `expiresAt` on an order cannot be completed. To complete it again changes nothing and is answered alike. No body is needed.',
+    'Sells the reserved animal, which becomes `sold`. An order cannot be completed after its `expiresAt`, so authorise the payment before this call and capture it after. Completing it again changes nothing and returns the same answer. No body is needed.',
   params: OrderParams,
   answers: {
     200: {

@@ -1,4 +1,4 @@
-/** The orders that examples show. */
+/** The orders in the examples. */
 export const reserved = {
   id: 7,
   petId: 42,

@@ -15,7 +15,7 @@ export const getOrder = defineOperation({
   stability: 'beta',
   summary: 'Get an order',
   description:
-    'Returns one order of the account; with the scope `orders:manage` of any account. A hold counts as expired from its `expiresAt` on.',
+    'Returns one order of the account, or of any account with the scope `orders:manage`. A hold is expired from its `expiresAt` on.',
   params: OrderParams,
   answers: {
     200: {

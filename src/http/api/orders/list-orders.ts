@@ -10,7 +10,7 @@ import { readerOf } from './order-reader.ts';
 
 const defaultLimit = 20;
 const limitMax = 100;
-const cursorRule = 'must be one that a page with the same filters gave in its Link';
+const cursorRule = 'must be copied from the Link of a page with the same filters';
 
 const ListOrdersQuery = Type.Object({
   limit: Type.Optional(
@@ -47,7 +47,7 @@ export const listOrders = defineOperation({
   stability: 'beta',
   summary: 'List orders',
   description:
-    'Returns a paginated list of the orders of the account, newest first; with the scope `orders:manage` those of every account. A hold counts as expired from its `expiresAt` on. Follow the `Link` with `rel="next"` until there is none.',
+    'Returns a paginated list of the orders of the account, newest first. The scope `orders:manage` shows the orders of all accounts. A hold is expired from its `expiresAt` on. Follow the `Link` with `rel="next"` until there is none.',
   query: ListOrdersQuery,
   answers: {
     200: {
@@ -88,7 +88,7 @@ function formatFilters({ status, petId, reference }: Query): string {
     .join('');
 }
 
-/** What a cursor is bound to: the filters, and whose orders the reader sees. */
+/** The list that a cursor belongs to: the filters, and whose orders the reader sees. */
 function nameList(query: Query, { accountId, isManager }: OrderReader): string {
   return `/orders?of=${isManager ? 'all' : accountId}${formatFilters(query)}`;
 }

@@ -8,7 +8,7 @@ export const OrderParams = Type.Object({
   orderId: { ...int64Field('Identifier of the order.'), examples: [7] },
 });
 
-/** The id in the path. Throws `not_found` for a text that is no canonical decimal int64: it names no order. */
+/** The order id in the path. Throws `not_found` if it is not a canonical int64, because no order has it. */
 export function readOrderId({ orderId = '' }: Readonly<Record<string, string | undefined>>): bigint {
   const id = parseCanonicalInt64(orderId);
   if (id === null) throw orderNotFound();

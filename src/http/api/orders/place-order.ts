@@ -17,7 +17,7 @@ export const placeOrder = defineOperation({
   stability: 'beta',
   summary: 'Place an order',
   description:
-    'Reserves an available animal, which becomes `pending`, until `expiresAt`: `holdSeconds` from now, 900 if it is left out. Complete the order before then, or the animal is available again. Of simultaneous orders for one animal exactly one succeeds. With an `Idempotency-Key` a retry never orders twice. How many holds an account may have open follows from its plan.',
+    'Reserves an available animal, which becomes `pending`, for `holdSeconds`, 900 by default. Complete the order before its `expiresAt`, or the animal becomes available again. If several orders for one animal arrive at once, exactly one succeeds. With an `Idempotency-Key` a retry never orders twice. The plan sets how many holds an account may have open.',
   body: NewOrderSchema,
   bodyExamples: {
     least: { summary: 'Required fields', value: { petId: 42 } },

@@ -14,7 +14,7 @@ export const returnOrder = defineOperation({
   stability: 'beta',
   summary: 'Take an order back',
   description:
-    'Records that a sold animal has come back; it is `pending`, without an owner, until staff change its status. To return it again changes nothing and is answered alike. No body is needed.',
+    'Records that a sold animal has come back. The animal is `pending` and has no order until staff change its status. Returning it again changes nothing and returns the same answer. No body is needed.',
   params: OrderParams,
   answers: {
     200: {

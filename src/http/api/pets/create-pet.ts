@@ -14,7 +14,7 @@ export const createPet = defineOperation({
   stability: 'stable',
   summary: 'Add an animal',
   description:
-    'Adds an animal and returns it with the `id` that the service assigned; it is on disk before the answer is sent. An omitted `status` is `available`; fields that NewPet does not name are ignored. With an `Idempotency-Key` a retry never adds twice.',
+    'Adds an animal and returns it with its new `id`. The animal is on disk before the answer is sent. The default `status` is `available`. Unknown fields are ignored. With an `Idempotency-Key` a retry never adds twice.',
   body: NewPetSchema,
   bodyExamples: {
     complete: { summary: 'All fields', value: { name: 'Rex', categoryId: 1, status: 'available' } },
@@ -23,7 +23,7 @@ export const createPet = defineOperation({
   isIdempotent: true,
   answers: {
     201: {
-      description: 'Animal added; the response carries the assigned `id`.',
+      description: 'The animal is added; the answer has its `id`.',
       body: PetSchema,
       headers: ['Location'],
       examples: { added: { summary: 'The new animal', value: rex } },

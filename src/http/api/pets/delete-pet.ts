@@ -12,7 +12,7 @@ export const deletePet = defineOperation({
   stability: 'beta',
   summary: 'Delete an animal',
   description:
-    'Deletes an animal; its identifier is never used again. While an order owns the animal, nobody deletes it. With `If-Match` it is not deleted unless it still has one of these `ETag`s.',
+    'Deletes an animal; its identifier is never used again. An animal that an order owns cannot be deleted. With `If-Match`, the animal is deleted only if it still has one of these `ETag`s.',
   params: PetParams,
   isConditional: true,
   answers: { 204: { description: 'The animal is deleted.' } },

@@ -4,7 +4,7 @@ import { defineOperation } from '../../operation.ts';
 import { rex } from './examples.ts';
 import { PetParams, petNotFound, readPetId } from './pet-id.ts';
 
-/** From then on the operation answers 410 (interface section 4.3), in Unix milliseconds. */
+/** When the operation is removed (interface section 4.3), in Unix milliseconds. It answers 410 from then on. */
 export const getPetRemovedAtMs = Date.UTC(2030, 11, 5);
 
 /** Interface section 4.3, contract section 4. */
@@ -17,8 +17,8 @@ export const getPet = defineOperation({
   stability: 'stable',
   summary: 'Get an animal',
   description:
-    'Returns one animal. Deprecated, to be removed on 5 December 2030; from then on it answers 410. Use `GET /pets` with the `status` filter instead. An identifier that is not a canonical decimal int64 names no animal. HEAD answers with the headers alone.',
-  // The interface names the day of the removal alone; docs/decisions/http.md says why this day of the deprecation.
+    'Returns one animal. Deprecated: it is removed on 5 December 2030 and answers 410 from then on. Use `GET /pets` with the `status` filter instead. An identifier that is not a canonical decimal int64 is not found. HEAD returns the headers only.',
+  // The interface gives only the day of the removal. docs/decisions/http.md explains this day of the deprecation.
   deprecation: {
     sinceMs: Date.UTC(2025, 11, 5),
     removedAtMs: getPetRemovedAtMs,

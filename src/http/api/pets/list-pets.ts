@@ -9,7 +9,7 @@ import { elodie, rex } from './examples.ts';
 const defaultLimit = 20;
 const limitMax = 100;
 const idsMax = 100;
-const cursorRule = 'must be one that a page with the same filters gave in its Link';
+const cursorRule = 'must be copied from the Link of a page with the same filters';
 
 const ListPetsQuery = Type.Object({
   limit: Type.Optional(
@@ -31,8 +31,8 @@ const ListPetsQuery = Type.Object({
     Type.Array(int64Field('Identifier of an animal.'), {
       minItems: 1,
       maxItems: idsMax,
-      rule: `must be 1 to ${idsMax} identifiers, plain decimal integers with commas between them`,
-      description: 'Only the animals of these identifiers; one that is unknown is absent.',
+      rule: `must be 1 to ${idsMax} decimal integers, separated by commas`,
+      description: 'Only the animals with these identifiers. Unknown identifiers are ignored.',
       examples: [[42, 41]],
       'x-stability': 'beta',
     }),
@@ -60,7 +60,7 @@ export const listPets = defineOperation({
   stability: 'stable',
   summary: 'List animals',
   description:
-    'Returns a paginated list of animals, newest first; `status`, `categoryId` and `id` may be combined. Follow the `Link` with `rel="next"` until there is none: the walk meets each animal that was there at its start exactly once. HEAD answers with the headers alone.',
+    'Returns a paginated list of animals, newest first; `status`, `categoryId` and `id` may be combined. Follow the `Link` with `rel="next"` until there is none: every animal that existed at the start is returned exactly once. HEAD returns the headers only.',
   query: ListPetsQuery,
   answers: {
     200: {
@@ -105,7 +105,7 @@ export const listPets = defineOperation({
   },
 });
 
-/** The filters that are given as the end of a query, in one order. */
+/** The given filters as the end of a query string, always in the same order. */
 function writeFilters(filters: Readonly<Record<string, string | bigint | undefined>>): string {
   let text = '';
   for (const [name, value] of Object.entries(filters)) if (value !== undefined) text += `&${name}=${value}`;

@@ -17,7 +17,7 @@ export const updatePet = defineOperation({
   stability: 'beta',
   summary: 'Change an animal',
   description:
-    'Changes the fields that the body names and leaves the others (JSON Merge Patch, RFC 7396); `null` is refused, as no field can be taken away. While an order owns the animal, its `status` is the order’s. With `If-Match` nothing is changed unless the animal still has one of these `ETag`s. It is on disk before the answer is sent.',
+    'Changes the fields that the body names and leaves the others (JSON Merge Patch, RFC 7396). `null` is refused, because no field can be removed. While an order owns the animal, only the order changes its `status`. With `If-Match`, the animal is changed only if it still has one of these `ETag`s. The change is on disk before the answer is sent.',
   params: PetParams,
   body: PetPatchSchema,
   bodyTypes: jsonTypes.mergePatch,

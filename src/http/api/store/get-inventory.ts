@@ -12,7 +12,7 @@ const InventorySchema = Type.Object({
   asOf: Type.String({
     format: 'date-time',
     maxLength: 24,
-    description: 'When this was so, by the clock of the store.',
+    description: 'When the numbers were counted, by the clock of the store.',
   }),
 });
 
@@ -36,7 +36,7 @@ export const getInventory = defineOperation({
   stability: 'beta',
   summary: 'Count animals by status',
   description:
-    'Counts the animals of the store, or of one category, by their status. The numbers are exact at `asOf`. The `ETag` is of the numbers alone.',
+    'Counts the animals of the store, or of one category, by their status. The numbers are exact at `asOf`. The `ETag` depends only on the numbers.',
   query: InventoryQuery,
   answers: {
     200: {

@@ -5,7 +5,7 @@ import type { Tables } from '../../tables.ts';
 
 const batchRows = 1_000;
 
-/** What an old record stands for: the answer that added its animal, which nothing could change until now. */
+/** The first answer of an old record: the one that added its animal. Until now, animals could not change. */
 const firstAnswer = (quote: 'json_quote' | 'to_json') =>
   sql.raw(`'createPet', idempotency_records.body_hash, 201, '/pets/' || pets.id,
     '{"id":' || pets.id || ',"name":' || ${quote}(pets.name) || ',"categoryId":' || pets.category_id
@@ -14,7 +14,9 @@ const firstAnswer = (quote: 'json_quote' | 'to_json') =>
 
 const names = sql.raw('account_id, key_hash, operation, body_hash, status, location, body, created_at_ms');
 
-/** Keeps what each old idempotency key stands for under the key's hash, and the keys themselves no longer. */
+/**
+ * Converts each old idempotency record into a first answer under the hash of its key. Deletes the keys themselves.
+ */
 export async function moveFirstAnswers(db: Kysely<Tables>, engine: Dialect['engine']): Promise<void> {
   if (engine === 'postgres') await moveByServer(db);
   else await moveByHand(db);
@@ -28,7 +30,7 @@ async function moveByServer(db: Kysely<Tables>): Promise<void> {
     from idempotency_records join pets on pets.id = pet_id`.execute(db);
 }
 
-/** SQLite has no hash of its own. */
+/** Hashes in this process, because SQLite has no hash function. */
 async function moveByHand(db: Kysely<Tables>): Promise<void> {
   let after = { account: '0', key: '' };
   for (;;) {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 
-/** The numbers of animals by status; `sign` counts them in or out. */
+/** The numbers of animals by status. `sign` adds or subtracts them. */
 const counts = (sign: '' | '-') =>
   ['available', 'pending', 'sold']
     .map((status) => `${sign}count(*) filter (where status = '${status}')`)
@@ -11,7 +11,7 @@ const countIn = `insert into inventory_changes (category_id, available, pending,
 const countOut = `insert into inventory_changes (category_id, available, pending, sold)
   select category_id, ${counts('-')} from was group by category_id;`;
 
-/** A function that runs once a statement, over all rows as they were and as they became. */
+/** A function that runs once per statement, with all rows before (`was`) and after (`became`). */
 const createFunction = (name: string, body: string) =>
   sql.raw(
     `create function ${name}() returns trigger language plpgsql as $$ begin ${body} return null; end $$`,
@@ -98,7 +98,7 @@ const triggers = [
   },
 ] as const;
 
-/** Writes the event of every change, and counts the inventory, in the change's own transaction and whoever makes it. */
+/** Writes the event and updates the inventory in the transaction of every change, whoever makes it. */
 export function createPostgresTriggers() {
   return [
     sql`drop trigger pets_edited on pets`,
@@ -112,8 +112,8 @@ export function createPostgresTriggers() {
 }
 
 /**
- * An instance of the release before knows nothing of orders: what it would write is refused as by a server that is not
- * ready (57P03), which it answers with 503. It is known by leaving out the column that came with them.
+ * Refuses writes of instances of the previous release, which does not know orders. The error is that of a server that
+ * is not ready (57P03), so such an instance answers 503. Its inserts lack the new column `is_owned`.
  */
 function refuseOlderReleases() {
   return [

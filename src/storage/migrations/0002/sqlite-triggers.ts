@@ -16,7 +16,7 @@ const appendPetEvent = (type: string, row: 'new' | 'old', previous = 'null') =>
 const appendOrderEvent = `insert into events (type, account_id, data)
   values ('order.' || new.status, new.account_id, ${orderRow});`;
 
-/** Counts an animal in (`+`) or out (`-`). */
+/** Adds an animal to the inventory (`+`) or removes it (`-`). */
 const count = (row: 'new' | 'old', sign: '+' | '-') => {
   const number = (status: string) => `${sign}(${row}.status = '${status}')`;
   return `
@@ -28,7 +28,16 @@ const count = (row: 'new' | 'old', sign: '+' | '-') => {
         pending = pending + excluded.pending, sold = sold + excluded.sold;`;
 };
 
-/** Writes the event of every change, and counts the inventory, in the change's own transaction and whoever makes it. */
+/** Moves an animal to its new status in the inventory, if only the status changed. */
+const countMoved = () => {
+  const sums = ['available', 'pending', 'sold'].map(
+    (status) => `${status} = ${status} + (new.status = '${status}') - (old.status = '${status}')`,
+  );
+  return `update inventory_totals set ${sums.join(', ')};
+    update inventory_by_category set ${sums.join(', ')} where category_id = new.category_id;`;
+};
+
+/** Writes the event and updates the inventory in the transaction of every change, whoever makes it. */
 export function createSqliteTriggers() {
   const dropped = ['pets_updated', 'pets_deleted', 'pets_put'];
   return [
@@ -38,8 +47,10 @@ export function createSqliteTriggers() {
     sql.raw(`create trigger pets_updated after update of name, category_id, status on pets
       when new.name <> old.name or new.category_id <> old.category_id or new.status <> old.status begin
       ${appendPetEvent('pet.updated', 'new', petRow('old'))} end`),
+    sql.raw(`create trigger pets_moved after update of status on pets
+      when new.status <> old.status and new.category_id = old.category_id begin ${countMoved()} end`),
     sql.raw(`create trigger pets_recounted after update of category_id, status on pets
-      when new.category_id <> old.category_id or new.status <> old.status begin
+      when new.category_id <> old.category_id begin
       ${count('old', '-')} ${count('new', '+')} end`),
     sql.raw(`create trigger pets_deleted after delete on pets begin
       ${appendPetEvent('pet.deleted', 'old')} ${count('old', '-')} end`),

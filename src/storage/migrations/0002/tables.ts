@@ -1,14 +1,16 @@
 import { sql } from 'kysely';
 import type { Dialect } from '../../database.ts';
 import { type ColumnTypes, columnTypes } from '../column-types.ts';
+import { indexOrders } from './order-indexes.ts';
 
-/** What the store needs to sell: categories, orders, events, inventory and the first answers of idempotency keys. */
+/** The tables for selling: categories, orders, events, inventory, and the first answers of idempotency keys. */
 export function createTables(engine: Dialect['engine']) {
   const types = columnTypes[engine];
   return [
     sql`create table categories (id ${types.integer} primary key, name text not null) ${types.end}`,
     ...createOrders(types),
     ...createEvents(types),
+    ...(engine === 'postgres' ? noteTransactions() : []),
     ...createInventory(types),
     ...createFirstAnswers(types),
   ];
@@ -28,21 +30,11 @@ function createOrders(types: ColumnTypes) {
       closed_at_ms ${types.integer},
       check ((status = 'reserved') = (closed_at_ms is null))
     ) ${types.end}`,
-    // An animal has at most one order that owns it.
-    sql`create unique index orders_owning on orders (pet_id) where status in ('reserved', 'completed')`,
-    // An order is open, and has no end yet, while it is reserved. These know it by that, so that nothing that asks for a
-    // status takes them for an index of statuses.
-    sql`create index orders_by_expiry on orders (expires_at_ms, id) where closed_at_ms is null`,
-    sql`create index orders_open on orders (account_id, expires_at_ms) where closed_at_ms is null`,
-    sql`create index orders_by_account on orders (account_id, id)`,
-    sql`create index orders_by_account_and_status on orders (account_id, status, id)`,
-    sql`create index orders_by_status on orders (status, id)`,
-    sql`create index orders_by_pet on orders (pet_id, id)`,
-    sql`create index orders_by_reference on orders (reference, id) where reference is not null`,
+    ...indexOrders(),
   ];
 }
 
-/** PostgreSQL assigns ids before the commit: a change waits in the outbox until its event takes its place. */
+/** PostgreSQL assigns ids before the commit, so an event waits in the outbox until it gets its position. */
 function createEvents(types: ColumnTypes) {
   const columns = sql`
     id ${types.id},
@@ -56,16 +48,31 @@ function createEvents(types: ColumnTypes) {
     sql`create table event_outbox (${columns}) ${types.end}`,
     sql`create table events (${columns}) ${types.end}`,
     sql`create index events_of_edits on events (id) where pet_id is not null and type <> 'pet.added'`,
-    // Along these, a reader of orders alone passes over no events of animals.
+    // With these indexes, a reader of orders alone skips the events of animals at no cost.
     sql`create index events_of_orders on events (id) where account_id is not null`,
     sql`create index events_of_account on events (account_id, id) where account_id is not null`,
-    // One row: every event up to this position is gone.
+    // One row: events up to this position are deleted.
     sql`create table event_horizon (deleted_to ${types.integer} not null) ${types.end}`,
     sql`insert into event_horizon (deleted_to) values (0)`,
   ];
 }
 
-/** PostgreSQL has no row that every change of an animal would wait for: changes are appended, and a job adds them up. */
+/**
+ * Stores the transaction of each change. With it an instance on PostgreSQL reads what was committed since its last
+ * read, with a position or not yet.
+ */
+function noteTransactions() {
+  return [
+    sql`alter table event_outbox add column tx xid8 not null default pg_current_xact_id()`,
+    sql`create index event_outbox_by_transaction on event_outbox (tx)`,
+    sql`alter table events add column tx xid8`,
+  ];
+}
+
+/**
+ * On PostgreSQL, a single row of totals would make all changes wait for each other. So changes are appended, and a
+ * job adds them up.
+ */
 function createInventory(types: ColumnTypes) {
   const counts = sql`
     available ${types.integer} not null,
@@ -101,9 +108,9 @@ function createFirstAnswers(types: ColumnTypes) {
 }
 
 /**
- * Along these, a page of a category and a status costs the same at any depth; a page of a category alone is made of three.
- * PostgreSQL has an index for each status, as it has for the pages of statuses, and in words of its own, so that it takes
- * neither for the other: an index by id it would walk past the animals of all other categories.
+ * With these indexes, a page of a category and a status costs the same at any depth. A page of a category alone is
+ * merged from three. PostgreSQL has one index for each status, as for the pages of statuses. Their conditions differ
+ * in form, so that PostgreSQL does not use the index by id and scan all other categories.
  */
 export function indexCategories(engine: Dialect['engine']) {
   if (engine === 'sqlite')
@@ -115,7 +122,7 @@ export function indexCategories(engine: Dialect['engine']) {
   });
 }
 
-/** Counts the animals that are there. */
+/** Counts the existing animals. */
 export function countInventory() {
   const counts = sql.raw(
     ['available', 'pending', 'sold']

@@ -35,7 +35,18 @@ test('PUT answers 201 and then 200 with the category, DELETE 204 and then 404', 
   assert.equal(await list(), '[]');
 });
 
-test('animals keep the categoryId of a category that goes', async () => {
+test('the audit log names the key that gave a category its name', async () => {
+  const [listed] = await service.store.keyring.list();
+  await put(11, { name: 'Dogs' });
+  await remove(11);
+  const { entries } = await service.store.audit.list({ subject: '11', limit: 10 });
+  assert.deepEqual(
+    entries.map(({ actor, action }) => [actor, action]),
+    ['category.deleted', 'category.changed'].map((action) => [{ kind: 'key', name: listed?.id }, action]),
+  );
+});
+
+test('animals keep the categoryId of a deleted category', async () => {
   await put(7, { name: 'Dogs' });
   await service.post(key, { name: 'Rex', categoryId: 7 });
   await remove(7);
@@ -87,7 +98,7 @@ for (const query of ['limit=0', 'limit=101', 'limit=', 'limit=1&limit=1', 'curso
     await expectError(await service.request(key, `/categories?${query}`), 400, 'invalid_parameter');
   });
 
-test('a cursor of the animals is none of the categories', async () => {
+test('a cursor of the animals is refused for the categories', async () => {
   for (let count = 0; count < 2; count += 1) await service.post(key, { name: 'Rex', categoryId: 1 });
   const link = (await service.request(key, '/pets?limit=1')).headers.get('link') ?? '';
   const cursor = /cursor=([\w-]+)/.exec(link)?.[1];

@@ -93,7 +93,7 @@ test('every wrong value of a parameter is 400 and named', async () => {
   );
 });
 
-test('an event of another service was never given out here', async () => {
+test('an event id of another service is refused', async () => {
   const other = await startService({ after });
   const key = await other.createKey();
   await other.post(key, { name: 'Rex', categoryId: 1 });
@@ -101,7 +101,7 @@ test('an event of another service was never given out here', async () => {
   await expectError(await ask(`/events?after=${event?.id}`), 400, 'invalid_parameter');
 });
 
-test('a key needs a scope of which it sees events, and sees no more than its scopes give', async () => {
+test('a key needs a scope with events and sees only the events of its scopes', async () => {
   const keyWith = (...some: Scope[]) => service.createKey('pro', undefined, { scopes: some });
   for (const scope of scopes) {
     const response = await ask('/events', await keyWith(scope));
@@ -126,7 +126,7 @@ test('a key needs a scope of which it sees events, and sees no more than its sco
   assert.equal(await accountOf(partner), undefined);
 });
 
-test('data of an event is byte for byte what its operation shows', async () => {
+test('data of an event is byte for byte the same as in its operation', async () => {
   const start = await readEnd(manager);
   await addPet();
   const [{ data } = assert.fail()] = (await read(start, manager)).events;
@@ -149,7 +149,7 @@ test('an ETag holds while the page holds, and a 304 has the link', async () => {
   assert.equal((await service.request(partner, start, { headers })).status, 200);
 });
 
-test('an empty page that waits is answered once another process has changed something', async () => {
+test('an empty page that waits is answered when another process changes something', async () => {
   const start = await readEnd();
   const waiting = read(`${start}&wait=20`);
   await untilWaiting(service, 1);
@@ -162,7 +162,7 @@ test('an empty page that waits is answered once another process has changed some
   await untilWaiting(service, 0);
 });
 
-test('an empty page that has waited its time is empty, and its wait makes it no slow request', async () => {
+test('an empty page stays empty after its time, and its wait does not make the request slow', async () => {
   const start = await readEnd();
   const { events, next } = await read(`${start}&wait=1`);
   assert.deepEqual(events, []);
@@ -170,7 +170,7 @@ test('an empty page that has waited its time is empty, and its wait makes it no 
   assert.doesNotMatch(service.readLog(), /"level":"warn".*\/v1\/events/);
 });
 
-test('a client that goes away frees its wait', async () => {
+test('a wait ends when its client disconnects', async () => {
   const { hostname, port } = new URL(service.baseUrl);
   const socket = connect(Number(port), hostname);
   await once(socket, 'connect');
@@ -181,7 +181,7 @@ test('a client that goes away frees its wait', async () => {
   await untilWaiting(service, 0);
 });
 
-test('a service that ends answers what waits', async (t) => {
+test('a service that stops answers waiting requests', async (t) => {
   const ending = await startService(t);
   const key = await ending.createKey();
   const waiting = ending.request(key, '/events?wait=20');

@@ -42,7 +42,7 @@ async function countOrders(): Promise<number> {
   return (await orders.list(query, { accountId: 0n, isManager: true })).orders.length;
 }
 
-test('an order is placed with an address and a validator, and got there', async () => {
+test('a new order has an address and a validator and is found at that address', async () => {
   const petId = await addPet();
   const response = await place(partner, { petId, reference: 'A-1', unknown: true });
   assert.equal(response.status, 201);
@@ -56,7 +56,7 @@ test('an order is placed with an address and a validator, and got there', async 
   assert.equal((await service.request(partner, `/orders/${id}`, { headers })).status, 304);
 });
 
-test('what an order does to its animal is in the next answer', async () => {
+test('the next answer shows what an order changes on its animal', async () => {
   const petId = await addPet();
   const statusOf = async () => (await read(service.request(partner, `/pets/${petId}`))).status;
   assert.equal(await statusOf(), 'available');
@@ -98,7 +98,7 @@ test('every field of a new order at a wrong type or bound is refused, and nothin
   assert.equal(await countOrders(), before);
 });
 
-test('a hold lasts as long as the scope lets it', async () => {
+test('the scope bounds how long a hold lasts', async () => {
   for (const [key, holdSeconds] of [
     [partner, 60],
     [partner, 86_400],
@@ -146,7 +146,7 @@ test('a transition takes no body, and ignores one', async () => {
   assert.equal(status, 'completed');
 });
 
-test('orders of another account are not there, but for a manager, who sees whose they are', async () => {
+test('orders of another account are visible only to a manager, with their account', async () => {
   const other = await service.createKey();
   const { id, account } = await read(place(partner, { petId: await addPet() }));
   assert.equal(account, undefined);
@@ -158,7 +158,7 @@ test('orders of another account are not there, but for a manager, who sees whose
   assert.equal((await read(act(manager, id, 'cancel'))).status, 'cancelled');
 });
 
-test('each operation asks for its scope, and orders:manage covers the other two', async () => {
+test('each operation needs its scope, and orders:manage covers the other two', async () => {
   const keyOf = (...own: Scope[]) => service.createKey('pro', undefined, { scopes: own });
   const [reading, writing, managing] = [
     await keyOf('orders:read'),
@@ -178,7 +178,7 @@ test('each operation asks for its scope, and orders:manage covers the other two'
   assert.equal((await act(managing, id, 'return')).status, 200);
 });
 
-test('a walk of a filtered list meets each order once, and its cursor serves no other list', async () => {
+test('a walk of a filtered list returns each order once, and its cursor is refused for other lists', async () => {
   const key = await service.createKey();
   const references = ['A&B', 'ü 1', 'A&B', 'A&B'];
   for (const reference of references) await place(key, { petId: await addPet(), reference });
@@ -239,7 +239,23 @@ test('a retry under an Idempotency-Key is the first answer, byte for byte', asyn
   await expectError(await service.post(partner, pet, headers), 422, 'idempotency_key_reused');
 });
 
-test('an animal whose hold is over is available again by itself', async () => {
+test('an Idempotency-Key of an animal is 422 for an order, and the other way round', async () => {
+  const petId = await addPet();
+  const body = `{"petId":${petId},"name":"Rex","categoryId":1}`;
+  const add = (headers: Record<string, string>) =>
+    service.request(partner, '/pets', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body,
+    });
+  const [ofOrder, ofPet] = [{ 'idempotency-key': 'of-order' }, { 'idempotency-key': 'of-pet' }];
+  assert.equal((await place(partner, body, ofOrder)).status, 201);
+  assert.equal((await add(ofPet)).status, 201);
+  await expectError(await add(ofOrder), 422, 'idempotency_key_reused');
+  await expectError(await place(partner, body, ofPet), 422, 'idempotency_key_reused');
+});
+
+test('an animal becomes available by itself when its hold expires', async () => {
   const petId = await addPet();
   const { id } = await read(place(partner, { petId }));
   const file = service.openFile();

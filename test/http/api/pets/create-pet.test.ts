@@ -22,13 +22,13 @@ test('the body of a 201 has the fields of a Pet in the documented order', async 
   assert.match(await response.text(), /^\{"id":\d+,"name":"Rex","categoryId":7,"status":"sold"\}$/);
 });
 
-test('a 201 is JSON and bears the headers of every response', async () => {
+test('a 201 is JSON and has the headers of every response', async () => {
   const response = await service.post(key, { name: 'Rex', categoryId: 7 });
   assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8');
   expectCommonHeaders(response);
 });
 
-test('a 201 tells in Location where the animal is', async () => {
+test('the Location of a 201 is the address of the animal', async () => {
   const response = await service.post(key, { name: 'Bello', categoryId: 7 });
   const { id } = (await response.json()) as { id: number };
   const location = response.headers.get('location') ?? '';
@@ -65,7 +65,7 @@ test('an omitted status is stored and answered as available', async () => {
 });
 
 for (const status of ['available', 'pending', 'sold'])
-  test(`takes the status ${status}`, async () => {
+  test(`the status ${status} is accepted`, async () => {
     const response = await service.post(key, { name: 'Rex', categoryId: 7, status });
     assert.equal(((await response.json()) as { status: string }).status, status);
   });
@@ -78,7 +78,7 @@ test('two animals may have the same name', async () => {
   assert.equal(second?.status, 201);
 });
 
-test('animals that are added at once all get ids of their own', async () => {
+test('animals added at the same time all get different ids', async () => {
   const responses = await Promise.all(
     Array.from({ length: 50 }, (_, n) => service.post(key, { name: `n${n}`, categoryId: n })),
   );
@@ -102,7 +102,7 @@ const keptNames: Readonly<Record<string, string>> = {
   'a name like a number': '007',
 };
 for (const [what, name] of Object.entries(keptNames))
-  test(`keeps and gives back exactly as sent: ${what}`, async () => {
+  test(`${what} is stored and returned exactly as sent`, async () => {
     const response = await service.post(key, { name, categoryId: 1 });
     assert.equal(((await response.json()) as { name: string }).name, name);
     const found = await service.request(key, (response.headers.get('location') ?? '').slice('/v1'.length));
@@ -119,7 +119,7 @@ const takenBodies: Readonly<Record<string, string>> = {
   'a repeated name, of which the last counts': '{"name":1,"name":"Rex","categoryId":1}',
 };
 for (const [what, body] of Object.entries(takenBodies))
-  test(`takes a body with ${what}`, async () => {
+  test(`a body with ${what} is accepted`, async () => {
     const response = await service.post(key, body);
     assert.equal(response.status, 201);
     const { name, status } = (await response.json()) as { name: string; status: string };
@@ -133,17 +133,17 @@ for (const type of [
   'application/json; charset=us-ascii',
   'application/json; profile=x',
 ])
-  test(`takes a body of the type ${type}`, async () => {
+  test(`a body of the type ${type} is accepted`, async () => {
     const response = await service.post(key, '{"name":"Rex","categoryId":1}', { 'content-type': type });
     assert.equal(response.status, 201);
   });
 
-test('takes a body of exactly 65536 bytes', async () => {
+test('a body of exactly 65536 bytes is accepted', async () => {
   const body = '{"name":"Rex","categoryId":1}'.padEnd(65536, ' ');
   assert.equal((await service.post(key, body)).status, 201);
 });
 
-test('takes a body that says that it is not compressed', async () => {
+test('a body with the content encoding identity is accepted', async () => {
   const body = '{"name":"Rex","categoryId":1}';
   assert.equal((await service.post(key, body, { 'content-encoding': 'identity' })).status, 201);
 });

@@ -29,7 +29,7 @@ test('DELETE /pets/{petId} answers 204 without a body, and 404 from then on', as
   await expectError(await service.request(key, path), 404, 'not_found');
 });
 
-test('the connection goes on behind a 204, with a body that the request had', async (t) => {
+test('the connection stays usable after a 204, even if the request had a body', async (t) => {
   const path = await add();
   const headers = { authorization: `Bearer ${key}` };
   const first = formatRequest(
@@ -42,13 +42,13 @@ test('the connection goes on behind a 204, with a body that the request had', as
   assert.deepEqual([deleted?.status, deleted?.body, listed?.status], [204, '', 200]);
 });
 
-test('the id of a deleted animal never returns', async () => {
+test('the id of a deleted animal is never used again', async () => {
   const path = await add();
   await remove(path);
   assert.notEqual(await add(), path);
 });
 
-test('If-Match is heeded: 412 for another tag, 400 for what is none, 404 before both', async () => {
+test('If-Match is checked: 412 for another tag, 400 for an invalid one, 404 before both', async () => {
   const path = await add();
   const tag = (await service.request(key, path)).headers.get('etag') ?? '';
   for (const value of ['"x"', `W/${tag}`])
@@ -72,7 +72,7 @@ test('an animal that an order owns is 409 and stays', async () => {
   assert.equal((await service.request(key, path)).status, 200);
 });
 
-test('the scope is pets:manage alone', async () => {
+test('only the scope pets:manage allows it', async () => {
   const path = await add();
   const others = scopes.filter((scope) => scope !== 'pets:manage');
   const other = await service.createKey('pro', undefined, { scopes: others });

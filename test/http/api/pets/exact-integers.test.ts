@@ -30,7 +30,7 @@ const categories: Readonly<Record<string, string>> = {
   '9007199254740993.000': '9007199254740993',
 };
 for (const [sent, kept] of Object.entries(categories))
-  test(`a categoryId sent as ${sent} is ${kept} in the answer, when it is got and in the list`, async () => {
+  test(`a categoryId sent as ${sent} is ${kept} in the answer, in a GET and in the list`, async () => {
     const { body, path } = await addOfCategory(sent);
     const id = path.slice('/pets/'.length);
     const pet = `{"id":${id},"name":"Rex","categoryId":${kept},"status":"available"}`;
@@ -66,7 +66,7 @@ test('ids past 2^53 are exact in answers, addresses, lists, pages and conditions
   assert.equal((await late.request(lateKey, '/pets/9007199254740992')).status, 404);
 });
 
-test('the greatest id of all is got, listed and paged by', async (t) => {
+test('the greatest id works in a GET, a list and a cursor', async (t) => {
   const last = await startService(t);
   const lastKey = await last.createKey();
   await last.importPets(1);

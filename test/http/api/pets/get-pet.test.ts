@@ -17,7 +17,7 @@ test('GET /pets/{petId} answers 200 with the Pet', async () => {
   expectCommonHeaders(response);
 });
 
-test('the Pet that is got is the Pet that was added', async () => {
+test('a GET returns the Pet that was added', async () => {
   assert.equal(await (await service.request(key, '/pets/1')).text(), rex);
 });
 
@@ -50,14 +50,14 @@ for (const petId of [
   '1'.repeat(101),
   '1'.repeat(8_000),
 ])
-  test(`what is no canonical int64, ${petId.slice(0, 30)}, is 404`, async () => {
+  test(`an identifier that is not a canonical int64, ${petId.slice(0, 30)}, is 404`, async () => {
     const response = await service.request(key, `/pets/${petId}`);
     const message = await expectError(response, 404, 'not_found');
     assert.match(message, /^petId/);
     assert.ok(response.headers.get('deprecation'));
   });
 
-test('an identifier in percent-encoding is the identifier that it stands for', async () => {
+test('a percent-encoded identifier is decoded', async () => {
   assert.equal(await (await service.request(key, '/pets/%31')).text(), rex);
 });
 
@@ -69,7 +69,7 @@ test('a query does not change the animal', async () => {
   assert.equal(await (await service.request(key, '/pets/1?limit=0&status=x')).text(), rex);
 });
 
-test('every response of the operation announces that it is deprecated, when it ends and what serves instead', async () => {
+test('every response of the operation announces its deprecation, its removal and its replacement', async () => {
   const withoutScope = await service.createKey('enterprise', undefined, { scopes: ['pets:write'] });
   const exhausted = await service.createKey('enterprise', { perMinute: 1, perDay: 1 });
   await service.request(exhausted, '/pets');
@@ -108,7 +108,7 @@ test('the other operations are not deprecated', async () => {
   }
 });
 
-test('is answered to the last millisecond before 5 December 2030 and is gone from that instant on', async (t) => {
+test('the operation works until the last millisecond before 5 December 2030 and is gone from then on', async (t) => {
   const aging = await startService(t);
   const agingKey = await aging.createKey();
   await aging.importPets(1);
@@ -124,7 +124,7 @@ test('is answered to the last millisecond before 5 December 2030 and is gone fro
   );
 });
 
-test('once it is gone it is gone for HEAD, for a 304 and for animals that are none; the list serves on', async (t) => {
+test('once removed, it is 410 also for HEAD, for a 304 and for unknown animals; the list still works', async (t) => {
   const aging = await startService(t);
   const agingKey = await aging.createKey();
   await aging.importPets(1);
@@ -136,13 +136,13 @@ test('once it is gone it is gone for HEAD, for a 304 and for animals that are no
   assert.equal((await aging.request(agingKey, '/pets')).status, 200);
 });
 
-test('a key is asked for before it is told that the operation is gone', async (t) => {
+test('a missing key is 401 before the removed operation is 410', async (t) => {
   const aging = await startService(t);
   aging.clock.advance(Date.UTC(2031, 0, 1) - aging.clock.now());
   await expectError(await aging.request(null, '/pets/1'), 401, 'api_key_missing');
 });
 
-test('an address with a fragment is read up to it', async (t) => {
+test('a fragment in an address is ignored', async (t) => {
   const headers = { authorization: `Bearer ${key}` };
   const [response] = await exchangeRaw(t, service.baseUrl, formatRequest('GET /v1/pets/1#top', headers));
   assert.equal(response?.body, rex);

@@ -80,7 +80,7 @@ const engines = [
   },
 ];
 for (const { name, skip, start } of engines)
-  test(`a walk on ${name} meets just the animals that every filter takes, each once, newest first`, {
+  test(`a walk on ${name} returns exactly the animals that match every filter, each once, newest first`, {
     skip,
   }, async (t) => {
     const { at, by } = await start(t);
@@ -139,7 +139,7 @@ test('a repeated parameter is 400', async () => {
     );
 });
 
-test('1 to 100 ids are taken, of which one that is named twice is listed once', async () => {
+test('1 to 100 ids are taken, and a repeated id is listed once', async () => {
   const ids = Array.from({ length: 100 }, (_, index) => index + 1);
   assert.equal((await walk(`/pets?limit=100&id=${ids}`, 100)).length, count);
   await expectError(await service.request(key, `/pets?id=${ids},101`), 400, 'invalid_parameter');
@@ -147,7 +147,7 @@ test('1 to 100 ids are taken, of which one that is named twice is listed once', 
   assert.deepEqual(await walk('/pets?id=7%2C9', 20), [9, 7]);
 });
 
-test('any int64 is a category, to the digit', async () => {
+test('a category filter takes any int64 exactly', async () => {
   for (const categoryId of ['9223372036854775807', '-9223372036854775808', '9007199254740993']) {
     const added = await service.post(key, `{"name":"Rex","categoryId":${categoryId}}`);
     const text = await added.text();
@@ -159,7 +159,7 @@ test('any int64 is a category, to the digit', async () => {
   }
 });
 
-test('a cursor is refused with any other filters, and the order of ids is none', async () => {
+test('a cursor is refused with other filters, but the order of ids does not matter', async () => {
   const lists = [
     '',
     '&categoryId=1',
@@ -194,7 +194,7 @@ test('the Link keeps limit and every filter', async () => {
   assert.match(both, /^\/pets\?limit=2&status=sold&categoryId=1&cursor=[\w-]{26}$/);
 });
 
-test('the ETag of a list of one animal by its id is one of that animal', async () => {
+test('If-Match of an animal takes the ETag of a list of only that animal', async () => {
   const etag = (await service.request(key, '/pets?id=7')).headers.get('etag') ?? '';
   const headers = { 'content-type': 'application/json', 'if-match': etag };
   const init = { method: 'PATCH', headers, body: '{"name":"Rex"}' };
@@ -202,7 +202,7 @@ test('the ETag of a list of one animal by its id is one of that animal', async (
   await expectError(await service.request(key, '/pets/8', init), 412, 'precondition_failed');
 });
 
-test('a kept page of a category or of ids is made anew once an animal comes, goes or changes', async (t) => {
+test('a cached page of a category or of ids is refreshed when an animal is added, deleted or changed', async (t) => {
   const fresh = await startService(t);
   const valid = await fresh.createKey('enterprise', undefined, { scopes });
   const paths = ['/pets?categoryId=1', '/pets?categoryId=2&status=sold', '/pets?id=1,3'];

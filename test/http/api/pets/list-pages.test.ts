@@ -39,7 +39,7 @@ async function readCursor(query: string): Promise<string> {
   return new URL(next ?? '', 'http://localhost').searchParams.get('cursor') ?? '';
 }
 
-test('a walk by next meets each animal exactly once, newest first', async () => {
+test('a walk by next returns each animal exactly once, newest first', async () => {
   const pages = await walk('/pets?limit=7');
   assert.deepEqual(
     pages.flatMap(({ ids }) => ids),
@@ -51,7 +51,7 @@ test('a walk by next meets each animal exactly once, newest first', async () => 
   );
 });
 
-test('a walk of one status meets each of its animals exactly once and no other', async () => {
+test('a walk of one status returns each of its animals exactly once and no other', async () => {
   const pages = await walk('/pets?status=sold&limit=6');
   assert.deepEqual(
     pages.flatMap(({ ids }) => ids),
@@ -59,7 +59,7 @@ test('a walk of one status meets each of its animals exactly once and no other',
   );
 });
 
-test('a walk meets what was there at its start exactly once while animals are added and imported', async (t) => {
+test('a walk returns every animal of its start exactly once while animals are added and imported', async (t) => {
   const busy = await startService(t);
   const busyKey = await busy.createKey();
   await busy.importPets(30);
@@ -90,7 +90,7 @@ test('the last page has no Link, even when it is full', async () => {
   );
 });
 
-test('next keeps limit and status, and bears a cursor', async () => {
+test('next keeps limit and status, and has a cursor', async () => {
   const { next } = await getPage('/pets?status=pending&limit=3');
   const { searchParams } = new URL(next ?? '', 'http://localhost');
   assert.equal(searchParams.get('limit'), '3');
@@ -98,7 +98,7 @@ test('next keeps limit and status, and bears a cursor', async () => {
   assert.match(searchParams.get('cursor') ?? '', /^[\w-]+$/);
 });
 
-test('next keeps the default limit and names no status where none was given', async () => {
+test('next keeps the default limit and names no status if none was given', async () => {
   const { searchParams } = new URL((await getPage('/pets')).next ?? '', 'http://localhost');
   assert.equal(searchParams.get('limit'), '20');
   assert.equal(searchParams.has('status'), false);
@@ -113,7 +113,7 @@ test('next is path-absolute without PUBLIC_URL', async () => {
   assert.match((await getPage('/pets')).next ?? '', /^\/v1\/pets\?/);
 });
 
-test('links and locations begin with PUBLIC_URL where it is set', async (t) => {
+test('links and locations begin with PUBLIC_URL if it is set', async (t) => {
   const shown = await startService(t, { PUBLIC_URL: 'https://api.example.com/shop/v1' });
   const shownKey = await shown.createKey();
   await shown.importPets(2);
@@ -128,7 +128,7 @@ test('links and locations begin with PUBLIC_URL where it is set', async (t) => {
   assert.equal(got.headers.get('link'), '<https://api.example.com/shop/v1/pets>; rel="successor-version"');
 });
 
-test('the Host header never shows in a response', async (t) => {
+test('the Host header never appears in a response', async (t) => {
   const host = 'evil.example';
   const headers = {
     host,
@@ -176,26 +176,26 @@ test('a cursor with any one character changed is 400', async () => {
       await expectBadCursor(`cursor=${cursor.slice(0, place)}${other}${cursor.slice(place + 1)}`);
 });
 
-test('a cursor whose last bits are spelt in another way is 400', async () => {
+test('a cursor with another spelling of its last bits is 400', async () => {
   const cursor = await readCursor('limit=10');
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
   for (const last of alphabet)
     if (last !== cursor.at(-1)) await expectBadCursor(`cursor=${cursor.slice(0, -1)}${last}`);
 });
 
-test('a cursor that is cut or has something added is 400', async () => {
+test('a cursor that is shortened or extended is 400', async () => {
   const cursor = await readCursor('limit=10');
   for (const spoilt of [cursor.slice(0, -1), cursor.slice(1), `${cursor}A`, `${cursor}=`, `${cursor}%20`])
     await expectBadCursor(`cursor=${spoilt}`);
 });
 
-test('an empty cursor, one that is repeated and one that is no cursor at all are 400', async () => {
+test('an empty, repeated or invalid cursor is 400', async () => {
   const cursor = await readCursor('limit=10');
   for (const query of ['cursor=', 'cursor', `cursor=${cursor}&cursor=${cursor}`, 'cursor=20', 'cursor=%00'])
     await expectBadCursor(query);
 });
 
-test('a cursor that was made for another status is 400', async () => {
+test('a cursor of another status is 400', async () => {
   const ofAll = await readCursor('limit=10');
   const ofSold = await readCursor('limit=10&status=sold');
   await expectBadCursor(`status=sold&cursor=${ofAll}`);

@@ -39,7 +39,7 @@ test('GET /pets answers 200 with a JSON array of Pets, their fields in the docum
   );
 });
 
-test('lists the newest first', async () => {
+test('the newest animal is listed first', async () => {
   const ids = (await list('?limit=100')).map(({ id }) => id);
   assert.deepEqual(
     ids,
@@ -63,7 +63,7 @@ test('a page is never stale: it shows what was added since it was last read, her
   assert.deepEqual(await readNames(), ['n1', 'renamed']);
 });
 
-test('without limit lists 20 at most', async () => {
+test('a page has at most 20 animals without a limit', async () => {
   assert.equal((await list('')).length, 20);
 });
 
@@ -125,7 +125,7 @@ for (const [query, same] of [
     assert.deepEqual(await list(`?${query}`), await list(`?${same}`));
   });
 
-test('without status lists animals of every availability', async () => {
+test('animals of every availability are listed without a status', async () => {
   const pets = await list('?limit=100');
   assert.deepEqual([...new Set(pets.map(({ status }) => status))].sort(), ['available', 'pending', 'sold']);
 });
@@ -153,11 +153,11 @@ test('every parameter that is wrong is named at once', async () => {
 });
 
 for (const query of ['unknown=1', 'limit[]=5', 'Limit=500', '__proto__=1', 'constructor=1', '', '&&', '=1'])
-  test(`?${query} has no parameter of ours and is ignored`, async () => {
+  test(`?${query} has no known parameter and is ignored`, async () => {
     assert.equal((await list(`?${query}`)).length, 20);
   });
 
-test('a body of a GET is not looked at', async (t) => {
+test('the body of a GET is ignored', async (t) => {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'text/plain', 'content-length': '4' };
   const [response] = await exchangeRaw(t, service.baseUrl, formatRequest('GET /v1/pets', headers, '{bad'));
   assert.equal(response?.status, 200);

@@ -65,7 +65,7 @@ for (const type of [
     await expectError(await patch(path, {}, { 'content-type': type }), 415, 'unsupported_media_type');
   });
 
-test('every int64 is kept to the digit', async () => {
+test('every int64 is stored exactly', async () => {
   const path = await add();
   for (const literal of ['-9223372036854775808', '9223372036854775807', '9007199254740993', '1e2', '7.0']) {
     const text = await (await patch(path, `{"categoryId":${literal}}`)).text();
@@ -100,7 +100,7 @@ for (const [field, json] of wrong)
   });
 
 for (const body of ['', '{', '[]', 'null', '"a"', '7', '{"name":"a"}x', ' '.repeat(70_000)])
-  test(`the body ${JSON.stringify(body.slice(0, 20))} is no patch`, async () => {
+  test(`the body ${JSON.stringify(body.slice(0, 20))} is not a patch`, async () => {
     const path = await add();
     const response = await patch(path, body);
     if (body.length > 65_536) await expectError(response, 413, 'payload_too_large');
@@ -125,7 +125,7 @@ test('a patch that changes nothing is 200, with the same ETag', async () => {
   }
 });
 
-test('If-Match takes the ETag of the animal, of a list of it alone, and of the last PATCH', async () => {
+test('If-Match takes the ETag of the animal, of a list of only the animal, and of the last PATCH', async () => {
   const path = await add({ ...rex, status: 'pending' });
   const alone = await tagOf('/pets?status=pending&limit=1');
   let response = await patch(path, { name: 'b' }, { 'if-match': await tagOf(path) });
@@ -136,7 +136,7 @@ test('If-Match takes the ETag of the animal, of a list of it alone, and of the l
   assert.equal((await patch(path, { status: 'sold' }, { 'if-match': alone })).status, 200);
 });
 
-test('If-Match takes * and lists, in which any tag may match', async () => {
+test('If-Match takes * and lists with any matching tag', async () => {
   const path = await add();
   const tag = await tagOf(path);
   for (const value of ['*', ' * ', `"a", ${tag}`, `${tag},"b"`, `,, W/"x" ,\t${tag},`, `"a,b", ${tag}`])
@@ -181,7 +181,7 @@ for (const petId of ['999999', '0', '-1', 'abc', '007', '1.0', '9223372036854775
       await expectError(await patch(`/pets/${petId}`, { name: 'a' }, headers), 404, 'not_found');
   });
 
-test('of several faults the first is told: 400 and 415, then 404, then 412, then 409', async () => {
+test('several faults are reported in order: 400 and 415, then 404, then 412, then 409', async () => {
   const path = await add();
   const id = Number(path.slice('/pets/'.length));
   service.openFile().exec(`update pets set status = 'pending', is_owned = 1 where id = ${id}`);
@@ -197,7 +197,7 @@ test('of several faults the first is told: 400 and 415, then 404, then 412, then
   assert.equal((await patch(path, { status: 'pending', name: 'b' }, matching)).status, 200);
 });
 
-test('the scope is pets:manage alone', async () => {
+test('only the scope pets:manage allows it', async () => {
   const path = await add();
   const others = scopes.filter((scope) => scope !== 'pets:manage');
   const other = await service.createKey('pro', undefined, { scopes: others });
@@ -206,7 +206,7 @@ test('the scope is pets:manage alone', async () => {
   assert.equal((await patch(path, { name: 'b' }, {}, own)).status, 200);
 });
 
-test('from 2030-12-05 on PATCH and DELETE go on, with the ETag of a list of the animal alone', async (t) => {
+test('from 2030-12-05 on PATCH and DELETE still work, with the ETag of a list of only the animal', async (t) => {
   const late = await startService(t, {}, createMovableClock(getPetRemovedAtMs));
   const valid = await late.createKey('pro', undefined, { scopes });
   const added = await late.post(valid, rex);
@@ -222,7 +222,7 @@ test('from 2030-12-05 on PATCH and DELETE go on, with the ETag of a list of the 
   assert.equal((await late.request(valid, '/pets/1', { method: 'DELETE', headers: last })).status, 204);
 });
 
-test('an add is answered again as it was first, after a change and after a removal', async () => {
+test('a retried add gets its first answer, even after a change or a deletion', async () => {
   for (const edit of [
     (path: string) => patch(path, { name: 'Other', status: 'sold' }),
     (path: string) => service.request(key, path, { method: 'DELETE' }),

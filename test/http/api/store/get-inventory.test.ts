@@ -9,7 +9,7 @@ interface Shown {
   readonly asOf: string;
 }
 
-test('the inventory tells how many animals there are of each status, and when', async (t) => {
+test('the inventory has the number of animals of each status, and the time', async (t) => {
   const service = await startService(t);
   const key = await service.createKey();
   for (const status of ['available', 'available', 'sold'])
@@ -26,7 +26,7 @@ test('the inventory tells how many animals there are of each status, and when', 
   assert.deepEqual(none, { available: 0, pending: 0, sold: 0 });
 });
 
-test('the ETag of the inventory leaves out the time', async (t) => {
+test('the ETag of the inventory does not depend on the time', async (t) => {
   const service = await startService(t);
   const key = await service.createKey();
   const etagOf = async () => (await service.request(key, '/store/inventory')).headers.get('etag') ?? '';

@@ -1,0 +1,22 @@
+import { randomUUID } from 'node:crypto';
+import { Client } from 'pg';
+
+/** Runs a task on a new database of a server and drops the database afterwards. */
+export async function withDatabase(server: URL, task: (databaseUrl: string) => Promise<void>): Promise<void> {
+  const name = `animal_store_bench_${randomUUID().replaceAll('-', '')}`;
+  await execute(server.href, `create database ${name} template template0 encoding 'UTF8'`);
+  const address = new URL(server);
+  address.pathname = `/${name}`;
+  try {
+    await task(address.href);
+  } finally {
+    await execute(server.href, `drop database ${name} with (force)`);
+  }
+}
+
+async function execute(url: string, sql: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query(sql);
+  await client.end();
+}

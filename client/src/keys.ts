@@ -1,0 +1,111 @@
+import {
+  attachResponse,
+  isDeleted,
+  readCallOptions,
+  type WithResponse,
+  writeBody,
+  writeQuery,
+} from './call.ts';
+import { argumentError } from './errors.ts';
+import {
+  type ApiKey,
+  type ApiKeyRotation,
+  type IssuedApiKey,
+  type ListKeysQuery,
+  type NewApiKey,
+  operations,
+} from './generated.ts';
+import { createPage, type Page } from './page.ts';
+import type { CallOptions, Transport } from './transport.ts';
+
+/** A new key with the metadata of its answer. */
+export type IssuedApiKeyAnswer = WithResponse<IssuedApiKey>;
+
+export interface KeysListOptions extends ListKeysQuery, CallOptions {}
+
+export interface KeysListAllOptions extends Omit<KeysListOptions, 'cursor'> {}
+
+/** The keys of the account. All methods need `keys:manage` and reject with AnimalStoreError. */
+export interface Keys {
+  /** One page, newest keys first. The default `limit` is 20. */
+  list(options?: KeysListOptions): Promise<Page<ApiKey>>;
+  /** All keys, page by page. */
+  listAll(options?: KeysListAllOptions): AsyncGenerator<ApiKey, void, undefined>;
+  /** Creates a key. Its text is in `key`, only in this answer, so the call is repeated only after a 429. */
+  create(newKey: NewApiKey, options?: CallOptions): Promise<IssuedApiKeyAnswer>;
+  /**
+   * Replaces a key by a new one. The old key stays valid for a day, or for `overlapSeconds`. As with `create`, the call
+   * is repeated only after a 429.
+   */
+  rotate(keyId: string, rotation?: ApiKeyRotation, options?: CallOptions): Promise<IssuedApiKeyAnswer>;
+  /** Ends a key for good. */
+  delete(keyId: string, options?: CallOptions): Promise<void>;
+}
+
+export function createKeys(send: Transport): Keys {
+  async function getPage(query: string, options: CallOptions): Promise<Page<ApiKey>> {
+    const { path } = operations.listKeys;
+    const call = { operation: 'listKeys', path: path + query, isExpected: isKeyList } as const;
+    const follow = (next: string, own: CallOptions | undefined) =>
+      getPage(next, { signal: own?.signal ?? options.signal });
+    return createPage(await send(call, options), path, follow);
+  }
+
+  const list: Keys['list'] = async (options) => {
+    const { signal, limit, cursor } = readCallOptions(options);
+    return getPage(writeQuery({ limit, cursor }), { signal });
+  };
+
+  async function issue(
+    operation: 'createKey' | 'rotateKey',
+    path: string,
+    body: string,
+    options?: CallOptions,
+  ) {
+    const { signal } = readCallOptions(options);
+    const call = { operation, path, body, isOnce: true, isExpected: isIssuedKey } as const;
+    return attachResponse(await send(call, { signal }));
+  }
+
+  return {
+    list,
+
+    async *listAll(options) {
+      const { limit = 100, signal } = readCallOptions(options);
+      let page: Page<ApiKey> | null = await list({ limit, signal });
+      for (; page !== null; page = await page.next()) yield* page.items;
+    },
+
+    create: async (newKey, options) =>
+      issue('createKey', operations.createKey.path, writeBody('newKey', newKey), options),
+
+    rotate: async (keyId, rotation = {}, options) =>
+      issue('rotateKey', pathOf('rotateKey', keyId), writeBody('rotation', rotation), options),
+
+    async delete(keyId, options) {
+      const { signal } = readCallOptions(options);
+      const path = pathOf('deleteKey', keyId);
+      await send({ operation: 'deleteKey', path, isExpected: isDeleted }, { signal });
+    },
+  };
+}
+
+function pathOf(operation: 'rotateKey' | 'deleteKey', keyId: string): string {
+  if (typeof keyId !== 'string' || !/^\w+$/.test(keyId))
+    throw argumentError('keyId', 'must be the id of a key, as in key_3kTMd8fZq1LxW0aB');
+  return operations[operation].path.replace('{keyId}', keyId);
+}
+
+function isKeyList(value: unknown): value is readonly ApiKey[] {
+  return Array.isArray(value) && value.every(isKey);
+}
+
+function isKey(value: unknown): value is ApiKey {
+  if (typeof value !== 'object' || value === null) return false;
+  const { id, start, state, scopes } = value as Record<string, unknown>;
+  return [id, start, state].every((text) => typeof text === 'string') && Array.isArray(scopes);
+}
+
+function isIssuedKey(value: unknown): value is IssuedApiKey {
+  return isKey(value) && 'key' in value && typeof value.key === 'string';
+}

@@ -1,0 +1,74 @@
+import { argumentError } from './errors.ts';
+import type { StoreEvent } from './events.ts';
+import { parseExactJson } from './exact-json.ts';
+
+/** The event that a ping sends. */
+export interface PingEvent {
+  readonly id: string;
+  readonly type: 'webhook.ping';
+  readonly timestamp: string;
+  readonly data: Readonly<Record<string, never>>;
+}
+
+/** The headers of a request, in the form of the platform. */
+export type WebhookHeaders =
+  | { get(name: string): string | null }
+  | Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** The greatest accepted age of a message in seconds, including the difference of the clocks. */
+const toleranceSeconds = 300;
+
+/**
+ * Verifies a request to a webhook and returns its event (Standard Webhooks 1.0.0). Null if your secret did not sign it,
+ * or if it is more than five minutes old. `body` is the body before it is parsed. Each int64 in the event is a bigint.
+ * Throws `invalid_argument` for an invalid secret.
+ */
+export async function verifyWebhook(
+  body: string | Uint8Array,
+  headers: WebhookHeaders,
+  secret: string,
+): Promise<StoreEvent | PingEvent | null> {
+  const key = await importSecret(secret);
+  const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) =>
+    readHeader(headers, name),
+  );
+  if (id == null || timestamp == null || signatures == null || !isRecent(timestamp)) return null;
+  const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
+  const head = new TextEncoder().encode(`${id}.${timestamp}.`);
+  const signed = new Uint8Array(head.length + bytes.length);
+  signed.set(head);
+  signed.set(bytes, head.length);
+  for (const signature of signatures.split(' ')) {
+    const code = signature.startsWith('v1,') ? decodeBase64(signature.slice('v1,'.length)) : null;
+    if (code !== null && (await crypto.subtle.verify('HMAC', key, code, signed)))
+      return parseExactJson(new TextDecoder().decode(bytes)) as StoreEvent | PingEvent;
+  }
+  return null;
+}
+
+function readHeader(headers: WebhookHeaders, name: string): string | null {
+  const value =
+    'get' in headers && typeof headers.get === 'function'
+      ? headers.get(name)
+      : (headers as Readonly<Record<string, unknown>>)[name];
+  return typeof value === 'string' ? value : null;
+}
+
+function isRecent(timestamp: string): boolean {
+  return /^\d{1,12}$/.test(timestamp) && Math.abs(Date.now() / 1000 - Number(timestamp)) <= toleranceSeconds;
+}
+
+async function importSecret(secret: string): Promise<CryptoKey> {
+  const bytes = typeof secret === 'string' ? decodeBase64(secret.replace(/^whsec_/, '')) : null;
+  if (bytes === null || bytes.length === 0)
+    throw argumentError('secret', 'must be the secret of a webhook, whsec_…');
+  return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']);
+}
+
+function decodeBase64(text: string): Uint8Array<ArrayBuffer> | null {
+  try {
+    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  } catch {
+    return null;
+  }
+}

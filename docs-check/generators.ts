@@ -1,0 +1,120 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const folder = import.meta.dirname;
+const generateMsMax = 300_000;
+
+/** A client generator, and a program that calls the service with the generated client. */
+interface Generator {
+  readonly name: string;
+  readonly command: readonly [program: string, ...args: string[]];
+  /** Files that the generator or the program needs. */
+  readonly files: Readonly<Record<string, string>>;
+  /** Adds an animal of category 1, lists the newest one and prints its name. */
+  readonly program: string;
+}
+
+const key = "process.env['ANIMAL_STORE_KEY']";
+const newPet = "{ name: 'Rex', categoryId: 1 }";
+
+function listGenerators(descriptionUrl: string, baseUrl: string): readonly Generator[] {
+  return [
+    {
+      name: 'openapi-typescript with openapi-fetch',
+      command: ['openapi-typescript', descriptionUrl, '-o', 'paths.d.ts'],
+      files: {},
+      program: `import createClient from 'openapi-fetch';
+import type { paths } from './paths.d.ts';
+const headers = { authorization: \`Bearer \${${key}}\` };
+const client = createClient<paths>({ baseUrl: '${baseUrl}', headers });
+const added = await client.POST('/pets', { body: ${newPet} });
+const listed = await client.GET('/pets', { params: { query: { limit: 1 } } });
+console.log(added.response.status, listed.data?.[0]?.name);
+`,
+    },
+    {
+      name: 'hey-api, with the address of the description',
+      command: ['openapi-ts', '-i', descriptionUrl, '-o', 'generated', '-c', '@hey-api/client-fetch'],
+      files: {},
+      program: `import { createPet, listPets } from './generated/index.js';
+import { client } from './generated/client.gen.js';
+client.setConfig({ auth: () => ${key} });
+const added = await createPet({ body: ${newPet} });
+const listed = await listPets({ query: { limit: 1 } });
+console.log(added.response?.status, listed.data?.[0]?.name);
+`,
+    },
+    {
+      name: 'orval, with the address of the description',
+      command: ['orval', '--config', 'orval.config.mjs'],
+      files: {
+        'orval.config.mjs': `export default { store: { input: '${descriptionUrl}', output: {
+  target: 'generated.ts', client: 'fetch', baseUrl: { getBaseUrlFromSpecification: true } } } };
+`,
+      },
+      program: `import { createPet, listPets } from './generated.js';
+const options = { headers: { authorization: \`Bearer \${${key}}\` } };
+const added = await createPet(${newPet}, options);
+const listed = await listPets({ limit: 1 }, options);
+console.log(added.status, listed.status === 200 && listed.data[0]?.name);
+`,
+    },
+  ];
+}
+
+/**
+ * Generates a client with each generator, checks its types and calls the service. Returns a complaint for each
+ * generator that fails.
+ */
+export async function judgeGenerators(origin: string, apiKey: string): Promise<string[]> {
+  const complaints: string[] = [];
+  for (const generator of listGenerators(`${origin}/openapi.json`, `${origin}/v1`)) {
+    const verdict = await judge(generator, apiKey);
+    process.stdout.write(
+      `/openapi.json: ${generator.name}: ${verdict ?? 'generates, type-checks and calls'}\n`,
+    );
+    if (verdict !== null) complaints.push(`${generator.name}: ${verdict}`);
+  }
+  return complaints;
+}
+
+/** The problem, or null. */
+async function judge(generator: Generator, apiKey: string): Promise<string | null> {
+  // Next to the packages, so that they are found.
+  const place = await mkdtemp(join(folder, '.generated-'));
+  try {
+    const [program, ...args] = generator.command;
+    const files = { ...generator.files, 'main.ts': generator.program, ...settings };
+    await mkdir(place, { recursive: true });
+    for (const [name, text] of Object.entries(files)) await writeFile(join(place, name), text);
+    const options = { cwd: place, timeout: generateMsMax, env: { ...process.env, ANIMAL_STORE_KEY: apiKey } };
+    await run(join(folder, 'node_modules/.bin', program), args, options);
+    await run(join(folder, 'node_modules/.bin/tsc'), ['-p', '.'], options);
+    const { stdout } = await run(process.execPath, ['built/main.js'], options);
+    return stdout === '201 Rex\n' ? null : `the program prints ${stdout}`;
+  } catch (error) {
+    const { message, stdout = '' } = error as Error & { readonly stdout?: string };
+    return `${message}\n${stdout}`;
+  } finally {
+    await rm(place, { recursive: true, force: true });
+  }
+}
+
+const settings = {
+  'package.json': '{ "type": "module" }',
+  'tsconfig.json': JSON.stringify({
+    compilerOptions: {
+      target: 'es2022',
+      module: 'nodenext',
+      lib: ['es2022', 'dom', 'dom.iterable'],
+      types: ['node'],
+      strict: true,
+      outDir: 'built',
+      skipLibCheck: true,
+    },
+    files: ['main.ts'],
+  }),
+};

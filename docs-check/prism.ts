@@ -1,0 +1,68 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { readDescription } from '../src/http/docs-site/reference/description.ts';
+import { chooseRequest, writeTarget } from '../src/http/docs-site/reference/samples/request-example.ts';
+import { createExampleRequests, putIdentifiers } from '../test/support/example-requests.ts';
+import { findFreePort } from '../test/support/redis-server.ts';
+
+const program = join(import.meta.dirname, 'node_modules/.bin/prism');
+
+/**
+ * Sends the example of every operation through Prism as a validating proxy. Returns its complaints about requests and
+ * answers, and failures of either.
+ */
+export async function judgeByProxy(descriptionFile: string, origin: string, key: string): Promise<string[]> {
+  const text = await (await fetch(`${origin}/openapi.json`)).text();
+  const { operations } = readDescription(text);
+  const examples = createExampleRequests(`${origin}/v1`, key, operations);
+  const proxy = await startProxy(descriptionFile, `${origin}/v1`);
+  const complaints: string[] = [];
+  try {
+    await expectComplaint(proxy.url, key);
+    for (const operation of operations) {
+      const request = chooseRequest(operation);
+      const made = await examples.prepare(operation);
+      const target = putIdentifiers(writeTarget(request), made);
+      const body = request.body && putIdentifiers(writeBody(request.body.value), made);
+      const headers: Record<string, string> = { authorization: `Bearer ${key}` };
+      if (request.body !== null) headers['content-type'] = request.body.type;
+      const answer = await fetch(proxy.url + target, { method: request.method, headers, body });
+      const found = answer.headers.get('sl-violations') ?? (answer.ok ? null : await answer.text());
+      if (found !== null) complaints.push(`${operation.id}: ${answer.status} ${found}`);
+    }
+  } finally {
+    await proxy.stop();
+  }
+  const verdict = complaints.length === 0 ? 'no violation' : `\n  ${complaints.join('\n  ')}`;
+  process.stdout.write(`/openapi.json: Prism over ${operations.length} operations: ${verdict}\n`);
+  return complaints;
+}
+
+/** Checks that Prism complains about a wrong request. Otherwise its silence would mean nothing. */
+async function expectComplaint(proxyUrl: string, key: string): Promise<void> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const answer = await fetch(`${proxyUrl}/pets`, { method: 'POST', headers, body: '{"name":"Rex"}' });
+  if (!answer.headers.has('sl-violations')) throw new Error('Prism finds nothing in a request that is wrong');
+}
+
+function writeBody(value: unknown): string {
+  return JSON.stringify(value, (_name, member) => (typeof member === 'bigint' ? Number(member) : member));
+}
+
+async function startProxy(descriptionFile: string, upstream: string) {
+  const port = await findFreePort();
+  const args = ['proxy', descriptionFile, upstream, '--port', String(port), '--host', '127.0.0.1'];
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const exited = once(child, 'exit');
+  for await (const line of createInterface({ input: child.stdout })) if (line.includes('listening')) break;
+  child.stdout.resume();
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async stop() {
+      child.kill();
+      await exited;
+    },
+  };
+}

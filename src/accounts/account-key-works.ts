@@ -1,0 +1,126 @@
+import type { Act } from '../audit/act.ts';
+import { appendDeed } from '../audit/append-deed.ts';
+import { AppError } from '../errors.ts';
+import { defineWork, step, type Work } from '../storage/database.ts';
+import { coversScope, type Scope } from './account.ts';
+import { countActiveKeys } from './account-key-rows.ts';
+import { accountSuspended } from './account-suspended.ts';
+import { addKey, endRotatedKey, type NewKey, type StoredKey } from './add-key.ts';
+import { selectKey, updateKeyRevoked } from './api-key-rows.ts';
+import { endedKey } from './ended-keys.ts';
+import { liveKeysMax } from './key.ts';
+import { describeKey, readScopes, readState } from './key-state.ts';
+
+interface CreateAccountKey {
+  readonly newKey: NewKey;
+  readonly callingKeyId: string;
+  readonly name: string | null;
+  readonly scopes: readonly Scope[];
+  readonly lifetimeMs: number | null;
+  readonly act: Act;
+}
+
+/**
+ * Stores a key for the account of the calling key. Throws `scope_missing` for a scope that the calling key lacks,
+ * `invalid_body` if the new key would outlive the calling key, and `limit_reached` if the account has too many keys.
+ */
+export const createAccountKey = defineWork(
+  import.meta.url,
+  'createAccountKey',
+  function* ({ newKey, callingKeyId, name, scopes, lifetimeMs, act }: CreateAccountKey): Work<StoredKey> {
+    const callingKey = yield* findCallingKey(callingKeyId, act.nowMs);
+    requireScopes(callingKey.scopes, scopes);
+    const callingKeyEndMs = callingKey.expires_at_ms === null ? null : Number(callingKey.expires_at_ms);
+    const expiresAtMs = lifetimeMs === null ? callingKeyEndMs : act.nowMs + lifetimeMs;
+    if (callingKeyEndMs !== null && expiresAtMs !== null && expiresAtMs > callingKeyEndMs)
+      throw new AppError(
+        'invalid_body',
+        `expiresInSeconds must not exceed the end of the calling key, ${new Date(callingKeyEndMs).toISOString()}`,
+      );
+    const [active] = yield* step(countActiveKeys, { accountId: callingKey.id, nowMs: BigInt(act.nowMs) });
+    if ((active?.count ?? 0n) >= liveKeysMax)
+      throw new AppError('limit_reached', `this account has ${liveKeysMax} keys or more; delete one first`);
+    return yield* addKey(newKey, callingKey, { name, scopes, expiresAtMs }, act);
+  },
+);
+
+interface RotateAccountKey {
+  readonly newKey: NewKey;
+  readonly callingKeyId: string;
+  readonly id: string;
+  readonly overlapMs: number;
+  readonly act: Act;
+}
+
+/**
+ * Rotates an active key: stores the key that replaces it. Both belong to the account of the calling key. The new key
+ * ends no later than the calling key. Throws `not_found`, and `scope_missing` for a key with scopes that the calling
+ * key lacks.
+ */
+export const rotateAccountKey = defineWork(
+  import.meta.url,
+  'rotateAccountKey',
+  function* ({ newKey, callingKeyId, id, overlapMs, act }: RotateAccountKey): Work<StoredKey> {
+    const callingKey = yield* findCallingKey(callingKeyId, act.nowMs);
+    const [old] = yield* step(selectKey, { id });
+    if (old === undefined || old.id !== callingKey.id || readState(old, act.nowMs) !== 'active')
+      throw keyNotFound();
+    const scopes = readScopes(old.scopes);
+    requireScopes(callingKey.scopes, scopes);
+    const { expiresAtMs } = yield* endRotatedKey({ ...old, key_id: id }, overlapMs, act);
+    const callingKeyEndMs = callingKey.expires_at_ms === null ? null : Number(callingKey.expires_at_ms);
+    const grant = { name: old.key_name, scopes, expiresAtMs: findEarlier(expiresAtMs, callingKeyEndMs) };
+    return yield* addKey(newKey, old, grant, act, id);
+  },
+);
+
+interface RemoveAccountKey {
+  readonly callingKeyId: string;
+  readonly id: string;
+  readonly act: Act;
+}
+
+/** Ends a key of the calling key's account for good. Throws `not_found`. */
+export const removeAccountKey = defineWork(
+  import.meta.url,
+  'removeAccountKey',
+  function* ({ callingKeyId, id, act }: RemoveAccountKey): Work<void> {
+    const callingKey = yield* findCallingKey(callingKeyId, act.nowMs);
+    const [old] = yield* step(selectKey, { id });
+    if (old === undefined || old.id !== callingKey.id || readState(old, act.nowMs) === 'revoked')
+      throw keyNotFound();
+    yield* step(updateKeyRevoked, { id, revokedAtMs: BigInt(act.nowMs) });
+    const before = describeKey(old);
+    yield* appendDeed(act, { action: 'key.revoked', subject: id, accountId: old.id, before, after: null });
+  },
+);
+
+/** The 404 error of a key. */
+export function keyNotFound(): AppError {
+  return new AppError('not_found', 'keyId: there is no key with this identifier');
+}
+
+/** Finds the calling key. Throws if it has ended or its account was suspended since the request was authenticated. */
+function* findCallingKey(id: string, nowMs: number) {
+  const [callingKey] = yield* step(selectKey, { id });
+  if (callingKey === undefined) throw endedKey('revoked');
+  const state = readState(callingKey, nowMs);
+  if (state === 'expired' || state === 'revoked') throw endedKey(state);
+  if (callingKey.suspended_at_ms !== null) throw accountSuspended();
+  return { ...callingKey, scopes: readScopes(callingKey.scopes) };
+}
+
+function requireScopes(held: readonly Scope[], asked: readonly Scope[]): void {
+  const missing = asked.filter((scope) => !coversScope(held, scope));
+  if (missing.length === 0) return;
+  throw new AppError(
+    'scope_missing',
+    `this API key lacks ${missing.join(', ')}; a key can grant and rotate only scopes that it has`,
+  );
+}
+
+/** The earlier of two ends. Null means no end. */
+function findEarlier(oneMs: number | null, otherMs: number | null): number | null {
+  if (oneMs === null || otherMs === null) return oneMs ?? otherMs;
+  return Math.min(oneMs, otherMs);
+}

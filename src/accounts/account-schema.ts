@@ -1,0 +1,30 @@
+import Type from 'typebox';
+import { planNames } from '../plans/plan.ts';
+import { enumField, int64Field, timeField } from '../schema.ts';
+import { accountNameLengthMax } from './account.ts';
+import { CallingKeySchema } from './key.ts';
+
+/** A window of the limits, with what is left of it. */
+export const WindowSchema = Type.Object({
+  limit: int64Field('The number of requests allowed in the window.'),
+  remaining: int64Field('The number of requests left in the window.'),
+  resetAt: timeField('When the window ends.'),
+});
+
+/** The name of a plan, as a schema. */
+export const PlanNameSchema = enumField(planNames, 'The plan that the account is on.');
+
+/** Contract section 15, the account of the calling key. */
+export const AccountSchema = Type.Object({
+  account: Type.String({
+    minLength: 1,
+    maxLength: accountNameLengthMax,
+    pattern: '^[^\\x00-\\x1f\\x7f]+$',
+    description: 'The name of the account.',
+  }),
+  plan: PlanNameSchema,
+  key: CallingKeySchema,
+  minute: WindowSchema,
+  day: WindowSchema,
+  openHolds: int64Field('The number of open holds of the account.'),
+});

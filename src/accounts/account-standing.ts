@@ -1,0 +1,27 @@
+import { after, type Soon } from '../soon.ts';
+import type { Database } from '../storage/database.ts';
+import { selectStanding } from './account-key-rows.ts';
+import { endedKey } from './ended-keys.ts';
+import { toTime } from './key-state.ts';
+
+/** The state of a key and its account, without the limits. */
+export interface Standing {
+  readonly keyName: string | null;
+  /** Null: it never expires. */
+  readonly keyExpiresAt: string | null;
+  /** The number of open holds of the account. */
+  readonly openHolds: bigint;
+}
+
+/** Reads the standing of a key. Throws `api_key_revoked` if the key no longer exists. */
+export type ReadStanding = (keyId: string) => Soon<Standing>;
+
+/** Creates a reader that needs one statement. */
+export function createReadStanding(database: Database): ReadStanding {
+  return (keyId) =>
+    after(database.read(selectStanding, { keyId }), ([row]) => {
+      if (row === undefined) throw endedKey('revoked');
+      const endsAtMs = row.expires_at_ms === null ? null : Number(row.expires_at_ms);
+      return { keyName: row.name, keyExpiresAt: toTime(endsAtMs), openHolds: row.open_holds ?? 0n };
+    });
+}

@@ -1,0 +1,111 @@
+import type { Act } from '../audit/act.ts';
+import { appendDeed } from '../audit/append-deed.ts';
+import { OperatorError } from '../errors.ts';
+import type { Plan } from '../plans/plan.ts';
+import { defineWork, step, type Work } from '../storage/database.ts';
+import { accountNameRule, isAccountName } from './account.ts';
+import { describePlan, readPlan, toPlanColumns } from './account-plan.ts';
+import { selectAccount, updateAccountName, updateAccountPlan, updateSuspension } from './account-rows.ts';
+import { addAccount } from './add-account.ts';
+
+interface CreateAccount {
+  readonly name: string;
+  readonly plan: Plan;
+  readonly act: Act;
+}
+
+/** Creates an account without a key. Throws OperatorError if the name is taken or invalid. */
+export const createAccount = defineWork(
+  import.meta.url,
+  'createAccount',
+  function* ({ name, plan, act }: CreateAccount): Work<void> {
+    yield* refuseTakenName(name);
+    yield* addAccount(name, plan, act);
+  },
+);
+
+/** Changes the plan of an account. Throws OperatorError if the account does not exist. */
+export const setAccountPlan = defineWork(
+  import.meta.url,
+  'setAccountPlan',
+  function* ({ name, plan, act }: CreateAccount): Work<void> {
+    const account = yield* findAccount(name);
+    yield* step(updateAccountPlan, { name, ...toPlanColumns(plan) });
+    yield* appendDeed(act, {
+      action: 'account.plan_changed',
+      subject: name,
+      accountId: account.id,
+      before: describePlan(readPlan(account)),
+      after: describePlan(plan),
+    });
+  },
+);
+
+interface RenameAccount {
+  readonly name: string;
+  readonly newName: string;
+  readonly act: Act;
+}
+
+/** Renames an account. Throws OperatorError if it does not exist, or the new name is taken or invalid. */
+export const renameAccount = defineWork(
+  import.meta.url,
+  'renameAccount',
+  function* ({ name, newName, act }: RenameAccount): Work<void> {
+    const { id } = yield* findAccount(name);
+    if (name === newName) return;
+    if (!isAccountName(newName)) throw new OperatorError(accountNameRule);
+    yield* refuseTakenName(newName);
+    yield* step(updateAccountName, { id, name: newName });
+    yield* appendDeed(act, {
+      action: 'account.renamed',
+      subject: newName,
+      accountId: id,
+      before: { account: name },
+      after: { account: newName },
+    });
+  },
+);
+
+interface SuspendAccount {
+  readonly name: string;
+  readonly isSuspended: boolean;
+  readonly act: Act;
+}
+
+/**
+ * Suspends or resumes an account. Does nothing if it already is in that state. Throws OperatorError if it does not
+ * exist.
+ */
+export const suspendAccount = defineWork(
+  import.meta.url,
+  'suspendAccount',
+  function* ({ name, isSuspended, act }: SuspendAccount): Work<void> {
+    const { id, suspended_at_ms } = yield* findAccount(name);
+    if ((suspended_at_ms !== null) === isSuspended) return;
+    yield* step(updateSuspension, { id, suspendedAtMs: isSuspended ? BigInt(act.nowMs) : null });
+    yield* appendDeed(act, {
+      action: isSuspended ? 'account.suspended' : 'account.resumed',
+      subject: name,
+      accountId: id,
+      before: { suspended: !isSuspended },
+      after: { suspended: isSuspended },
+    });
+  },
+);
+
+function* findAccount(name: string) {
+  const [account] = yield* step(selectAccount, { name });
+  if (account === undefined) throw noSuchAccount(name);
+  return account;
+}
+
+function* refuseTakenName(name: string): Work<void> {
+  const [taken] = yield* step(selectAccount, { name });
+  if (taken !== undefined) throw new OperatorError(`there is an account "${name}" already`);
+}
+
+/** The error for an account that does not exist. */
+export function noSuchAccount(name: string): OperatorError {
+  return new OperatorError(`there is no account "${name}": "accounts list" shows them all`);
+}

@@ -1,0 +1,100 @@
+import type { Act } from '../audit/act.ts';
+import { appendDeed } from '../audit/append-deed.ts';
+import type { PlanName } from '../plans/plan.ts';
+import { step, type Work } from '../storage/database.ts';
+import type { Scope } from './account.ts';
+import type { AccountRow } from './add-account.ts';
+import { insertApiKey, updateKeyRotated } from './api-key-rows.ts';
+import { describeKey, toTime } from './key-state.ts';
+
+/** The id of a new key and the stored parts of its text. */
+export interface NewKey {
+  readonly id: string;
+  readonly secretHash: Uint8Array;
+  readonly visibleStart: string;
+}
+
+/** A stored key. */
+export interface StoredKey {
+  readonly id: string;
+  readonly name: string | null;
+  readonly account: string;
+  readonly plan: PlanName;
+  readonly scopes: readonly Scope[];
+  /** Unix milliseconds. Null: it never expires. */
+  readonly expiresAtMs: number | null;
+}
+
+/** The name, scopes and end of a new key. A null end means never. */
+export interface Grant {
+  readonly name: string | null;
+  readonly scopes: readonly Scope[];
+  readonly expiresAtMs: number | null;
+}
+
+/** Stores a key of an account. `predecessor` is the id of the key that it replaces. */
+export function* addKey(
+  { id, secretHash, visibleStart }: NewKey,
+  account: AccountRow,
+  { name, scopes, expiresAtMs }: Grant,
+  act: Act,
+  predecessor: string | null = null,
+): Work<StoredKey> {
+  yield* step(insertApiKey, {
+    id,
+    accountId: account.id,
+    secretHash,
+    visibleStart,
+    name,
+    scopes: scopes.join(' '),
+    createdAtMs: BigInt(act.nowMs),
+    expiresAtMs: expiresAtMs === null ? null : BigInt(expiresAtMs),
+  });
+  yield* appendDeed(act, {
+    action: 'key.created',
+    subject: id,
+    accountId: account.id,
+    before: null,
+    after: {
+      name,
+      scopes,
+      expiresAt: toTime(expiresAtMs),
+      ...(predecessor !== null && { inPlaceOf: predecessor }),
+    },
+  });
+  return { id, name, account: account.name, plan: account.plan as PlanName, scopes, expiresAtMs };
+}
+
+/** An active key to be rotated. */
+interface RotatedKey {
+  readonly key_id: string;
+  /** The id of its account. */
+  readonly id: bigint;
+  readonly key_name: string | null;
+  readonly scopes: string;
+  readonly created_at_ms: bigint;
+  readonly expires_at_ms: bigint | null;
+}
+
+/**
+ * Ends a key after the overlap or at its own expiry, and returns when. `expiresAtMs` is the end of its successor, which
+ * has the same lifetime as the key itself.
+ */
+export function* endRotatedKey(
+  old: RotatedKey,
+  overlapMs: number,
+  act: Act,
+): Work<{ readonly oldEndsAtMs: number; readonly expiresAtMs: number | null }> {
+  const expiresAtMs = old.expires_at_ms === null ? null : Number(old.expires_at_ms);
+  const oldEndsAtMs = Math.min(act.nowMs + overlapMs, expiresAtMs ?? Number.POSITIVE_INFINITY);
+  yield* step(updateKeyRotated, { id: old.key_id, endsAtMs: BigInt(oldEndsAtMs) });
+  yield* appendDeed(act, {
+    action: 'key.rotated',
+    subject: old.key_id,
+    accountId: old.id,
+    before: describeKey(old),
+    after: { ...describeKey(old), expiresAt: toTime(oldEndsAtMs) },
+  });
+  const lifetimeMs = expiresAtMs === null ? null : expiresAtMs - Number(old.created_at_ms);
+  return { oldEndsAtMs, expiresAtMs: lifetimeMs === null ? null : act.nowMs + lifetimeMs };
+}

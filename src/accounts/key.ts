@@ -1,0 +1,104 @@
+import Type, { type Static } from 'typebox';
+import { enumField, nameField, nullable, timeField, wholeNumberField } from '../schema.ts';
+import { scopes } from './account.ts';
+
+/** The pattern of a key id. */
+export const keyIdPattern = '^key_[0-9A-Za-z]{16}$';
+const keyIdLength = 20;
+
+/** The most active keys of an account that creates keys over HTTP (contract section 15). */
+export const liveKeysMax = 25;
+const lifetimeSecondsMax = 2_147_483_647;
+const overlapSecondsMax = 2_592_000;
+
+/** The states of listed keys. */
+export const listedKeyStates = ['active', 'rotated', 'expired'] as const;
+
+/** The schema of a key id. */
+export function keyIdField(description: string) {
+  return Type.String({ minLength: keyIdLength, maxLength: keyIdLength, pattern: keyIdPattern, description });
+}
+
+/** One of `scopes`, as a schema. */
+export const ScopeSchema = enumField(scopes, 'What a key may do.');
+
+/** The state of a key, as a schema. */
+export const KeyStateSchema = enumField(
+  listedKeyStates,
+  '`rotated`: replaced by another key, but valid until `expiresAt`.',
+);
+
+/** The schema of the scopes of a key. */
+export function scopesField(description: string) {
+  return Type.Array(ScopeSchema, {
+    minItems: 1,
+    maxItems: scopes.length,
+    uniqueItems: true,
+    rule: `must be an array of one or more of ${scopes.join(', ')}, each once`,
+    description,
+  });
+}
+
+const keyName = 'The name of the key, for people.';
+const never = 'null: it never expires.';
+
+/** The calling key in `GET /account`. */
+export const CallingKeySchema = Type.Object({
+  id: keyIdField('Identifier of the key.'),
+  name: nullable(nameField(keyName, 'Warehouse')),
+  scopes: scopesField('What the key may do.'),
+  expiresAt: nullable(timeField(`When the key ends; ${never}`)),
+});
+
+/** A key as `GET /keys` lists it (contract section 15). */
+export const KeySchema = Type.Object({
+  ...CallingKeySchema.properties,
+  start: Type.String({
+    minLength: 8,
+    maxLength: 16,
+    pattern: '^as_(dev|stg|live)_[0-9A-Za-z]{4}$',
+    description: 'The start of the text of the key, to distinguish keys.',
+  }),
+  state: KeyStateSchema,
+  createdAt: timeField('When the key was created.'),
+  lastUsedAt: nullable(timeField('When the key was last used, to the minute; null: never.')),
+});
+
+/** A new key. */
+export const NewKeySchema = Type.Object({
+  name: Type.Optional(nameField(keyName, 'Warehouse')),
+  scopes: scopesField('The scopes of the key. The calling key must have or cover them.'),
+  expiresInSeconds: Type.Optional(
+    wholeNumberField('How many seconds the key is valid. Default: it ends when the calling key ends.', {
+      minimum: 1,
+      maximum: lifetimeSecondsMax,
+    }),
+  ),
+});
+
+/** The body of a rotation. */
+export const KeyRotationSchema = Type.Object({
+  overlapSeconds: Type.Optional(
+    wholeNumberField('How many seconds the old key stays valid; 86400 by default. 0 ends it at once.', {
+      minimum: 0,
+      maximum: overlapSecondsMax,
+    }),
+  ),
+});
+
+/** A new key with its text, which is shown only once. */
+export const IssuedKeySchema = Type.Object({
+  ...KeySchema.properties,
+  key: Type.String({
+    minLength: 35,
+    maxLength: 36,
+    pattern: '^as_(dev|stg|live)_[0-9A-Za-z]{28}$',
+    description: 'The text of the key. It is not stored and cannot be shown again.',
+  }),
+});
+
+/** A key as a partner sees it. */
+export type PartnerKey = Static<typeof KeySchema>;
+
+/** A new key as a partner sees it, once. */
+export type IssuedPartnerKey = Static<typeof IssuedKeySchema>;

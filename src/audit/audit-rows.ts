@@ -1,0 +1,101 @@
+import { sql } from 'kysely';
+import { type Statement, statement } from '../storage/database.ts';
+
+/** Adds a row to the audit log. */
+export const insertDeed = statement<{
+  atMs: bigint;
+  actorKind: string;
+  actor: string;
+  action: string;
+  subject: string;
+  accountId: bigint | null;
+  before: string | null;
+  after: string | null;
+}>()((query, p) =>
+  query.insertInto('audit').values({
+    at_ms: p.atMs,
+    actor_kind: p.actorKind,
+    actor: p.actor,
+    action: p.action,
+    subject: p.subject,
+    account_id: p.accountId,
+    before: p.before,
+    after: p.after,
+  }),
+);
+
+/** The filters of a list of the audit log; null means no filter. A type alias, so that it is assignable to a record. */
+export type AuditFilter = {
+  readonly accountId: bigint | null;
+  readonly actor: string | null;
+  readonly action: string | null;
+  readonly subject: string | null;
+  /** Unix milliseconds. */
+  readonly sinceMs: bigint | null;
+};
+
+/** A row of the audit log. */
+export interface DeedRow {
+  readonly id: bigint;
+  readonly at_ms: bigint;
+  readonly actor_kind: string;
+  readonly actor: string;
+  readonly action: string;
+  readonly subject: string;
+  readonly account: string | null;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+type PageParameters = AuditFilter & { newestId: bigint; count: bigint };
+
+const pages = new Map<string, Statement<PageParameters, DeedRow>>();
+
+/** The statement of a page, newest first, up to an id. Each set of filters has its own. */
+export function selectDeeds(filter: AuditFilter): Statement<PageParameters, DeedRow> {
+  const name = Object.values(filter)
+    .map((value) => value !== null)
+    .join();
+  const statementOfFilters = pages.get(name) ?? buildPage(filter);
+  pages.set(name, statementOfFilters);
+  return statementOfFilters;
+}
+
+function buildPage(filter: AuditFilter): Statement<PageParameters, DeedRow> {
+  const isSet = (name: keyof AuditFilter) => filter[name] !== null;
+  return statement<PageParameters>()((query, p) =>
+    query
+      .selectFrom('audit')
+      .select(['id', 'at_ms', 'actor_kind', 'actor', 'action', 'subject', 'before', 'after'])
+      .select(({ selectFrom }) =>
+        selectFrom('accounts')
+          .select('accounts.name')
+          .whereRef('accounts.id', '=', 'audit.account_id')
+          .as('account'),
+      )
+      .where('id', '<=', p.newestId)
+      .$if(isSet('accountId'), (narrowed) => narrowed.where('account_id', '=', p.accountId))
+      .$if(isSet('actor'), (narrowed) => narrowed.where('actor', '=', sql<string>`${p.actor}`))
+      .$if(isSet('action'), (narrowed) => narrowed.where('action', '=', sql<string>`${p.action}`))
+      .$if(isSet('subject'), (narrowed) => narrowed.where('subject', '=', sql<string>`${p.subject}`))
+      .$if(isSet('sinceMs'), (narrowed) => narrowed.where('at_ms', '>=', sql<bigint>`${p.sinceMs}`))
+      .orderBy('id', 'desc')
+      .limit(p.count),
+  );
+}
+
+/** The id of an account by its name, in one row or none. */
+export const selectAccountId = statement<{ name: string }>()((query, p) =>
+  query.selectFrom('accounts').select('id').where('name', '=', p.name),
+);
+
+/** Deletes up to `count` of the oldest rows, if they are older than `beforeMs`. Returns their ids. */
+export const deleteOldDeeds = statement<{ beforeMs: bigint; count: bigint }>()((query, p) =>
+  query
+    .deleteFrom('audit')
+    .where('id', 'in', ({ selectFrom }) =>
+      selectFrom('audit').select('audit.id').orderBy('audit.id').limit(p.count),
+    )
+    .where('at_ms', '<', p.beforeMs)
+    .returning('id'),
+);

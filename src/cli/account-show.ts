@@ -1,0 +1,125 @@
+import { Command } from 'commander';
+import type { AccountOverview, WindowState } from '../administration/account-overview.ts';
+import { overviewKeysMax, readOverview } from '../administration/account-overview.ts';
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { createStoredLook, type LookAtUsage } from '../limits/stored-usage.ts';
+import { readSecret } from '../storage/secret-rows.ts';
+import type { Store } from '../store.ts';
+import type { UsageHour } from '../usage/usage.ts';
+import { type JsonOption, jsonOption } from './arguments.ts';
+import type { CommandContext } from './context.ts';
+import { keyColumns, keyToJson } from './key-output.ts';
+import { formatTime, toIsoTime, writeJson, writeLine } from './output.ts';
+import { type Column, writeColumns } from './table.ts';
+import type { Terminal } from './terminal.ts';
+
+/** The text output shows this many hours; --json has all. */
+const shownHours = 24;
+
+/** `accounts show`: everything about one account. */
+export function showCommand({ withStore, readConfig, clock, terminal }: CommandContext): Command {
+  return new Command('show')
+    .description('show an account: its plan, its remaining requests, its keys and its usage')
+    .argument('<account>', 'the name of the account')
+    .addOption(jsonOption)
+    .addHelpText(
+      'after',
+      `
+The windows and the usage come from the store, where a running service writes
+them twice a second. With REDIS_URL, the windows come from Redis. --json has
+every hour of 7 days. The output has the newest ${overviewKeysMax} keys.
+
+Examples:
+  animal-store accounts show "Acme Zoo"
+  animal-store accounts show "Acme Zoo" --json`,
+    )
+    .action(async (account: string, { json }: JsonOption) => {
+      const overview = await withStore((store) =>
+        withLook(readConfig(), store, clock, (look) => readOverview({ ...store, look, clock }, account)),
+      );
+      if (json) writeJson(terminal, toJson(overview));
+      else writeOverview(terminal, overview);
+    });
+}
+
+/** Opens the counters of the running services: Redis if the settings name one, else the store. */
+async function withLook<T>(
+  { redisUrl }: Config,
+  { database }: Store,
+  clock: Clock,
+  task: (look: LookAtUsage) => Promise<T>,
+): Promise<T> {
+  if (redisUrl === null) return task(createStoredLook(database, clock));
+  const { createRedisCounters } = await import('../limits/redis/redis-counters.ts');
+  const { redisPrefix } = await import('../limits/redis/prefix.ts');
+  const prefix = redisPrefix(await readSecret(database, 'cursor'));
+  const counters = createRedisCounters({ url: redisUrl, prefix });
+  try {
+    return await task((subject) => counters.look(subject, clock()));
+  } finally {
+    counters.close();
+  }
+}
+
+function writeOverview(terminal: Terminal, overview: AccountOverview): void {
+  const { account, plan, limits, suspendedAtMs, createdAtMs, minute, day, lastDay } = overview;
+  writeLine(terminal, `account     ${account}`);
+  writeLine(terminal, `plan        ${plan}: ${limits.perMinute} a minute, ${limits.perDay} a day`);
+  if (suspendedAtMs !== null) writeLine(terminal, `suspended   since ${formatTime(suspendedAtMs)}`);
+  writeLine(terminal, `created     ${formatTime(createdAtMs)}`);
+  writeLine(terminal, `minute      ${describeWindow(minute)}`);
+  writeLine(terminal, `day         ${describeWindow(day)}`);
+  writeLine(terminal, `open holds  ${overview.holdsOpen} of ${overview.openHolds}`);
+  writeLine(terminal, `last day    ${describeUse(lastDay)}`);
+  writeLine(terminal, '');
+  writeColumns(terminal, keyColumns, overview.keys);
+  if (overview.keys.length < overview.keysTotal) writeLine(terminal, describeRest(overview));
+  const hours = overview.usage.slice(-shownHours);
+  if (hours.length === 0) return;
+  writeLine(terminal, '');
+  writeColumns(terminal, hourColumns, hours);
+}
+
+function describeRest({ account, keys, keysTotal }: AccountOverview): string {
+  return `(the newest ${keys.length} of ${keysTotal}; all by: keys list --account "${account}")`;
+}
+
+function describeWindow({ used, limit, remaining, resetAtMs }: WindowState): string {
+  const reset = resetAtMs === null ? 'not open' : `resets at ${toIsoTime(resetAtMs)?.slice(0, 19)}Z`;
+  return `${used} of ${limit} used, ${remaining} left, ${reset}`;
+}
+
+function describeUse({ requests, refusals, errors }: Omit<UsageHour, 'atMs'>): string {
+  return `${requests} requests, ${refusals} refused by a limit, ${errors} with another error`;
+}
+
+const hourColumns: readonly Column<UsageHour>[] = [
+  { heading: 'HOUR FROM', cell: ({ atMs }) => formatTime(atMs) },
+  { heading: 'REQUESTS', cell: ({ requests }) => String(requests) },
+  { heading: 'REFUSED', cell: ({ refusals }) => String(refusals) },
+  { heading: 'ERRORS', cell: ({ errors }) => String(errors) },
+];
+
+function toJson({ id: _, keys, usage, minute, day, ...overview }: AccountOverview) {
+  const { account, plan, limits, openHolds, holdsOpen, createdAtMs, suspendedAtMs, keysTotal, lastDay } =
+    overview;
+  return {
+    account,
+    plan,
+    ...limits,
+    createdAt: toIsoTime(createdAtMs),
+    suspendedAt: toIsoTime(suspendedAtMs),
+    minute: windowToJson(minute),
+    day: windowToJson(day),
+    openHolds: { limit: openHolds, open: holdsOpen },
+    lastDay,
+    keysTotal,
+    keys: keys.map(keyToJson),
+    hours: usage.map(({ atMs, ...counts }) => ({ from: toIsoTime(atMs), ...counts })),
+  };
+}
+
+function windowToJson({ resetAtMs, ...window }: WindowState) {
+  return { ...window, resetAt: toIsoTime(resetAtMs) };
+}

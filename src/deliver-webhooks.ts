@@ -1,0 +1,80 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Registry } from 'prom-client';
+import { type Clock, minuteMs, secondMs } from './clock.ts';
+import type { Config } from './config.ts';
+import type { EventIds } from './events/event-ids.ts';
+import type { JobRunner } from './jobs/job-runner.ts';
+import { createLease, renewalMs } from './jobs/lease.ts';
+import type { Log } from './observability/log.ts';
+import { exposeWebhooks } from './observability/webhook-metrics.ts';
+import type { Store } from './store.ts';
+import type { DeliveryObserver } from './webhooks/attempts.ts';
+import { createDeliverer } from './webhooks/deliverer.ts';
+import { selectEnabled } from './webhooks/operator-rows.ts';
+import { createPostMessage } from './webhooks/post-message.ts';
+import { createNetworks } from './webhooks/rules/target-address.ts';
+import { sealSecrets } from './webhooks/seal-secrets.ts';
+import type { SecretBox } from './webhooks/secret-box.ts';
+
+/** How often the feed is checked for events to send. */
+const lookMs = secondMs / 4;
+
+/** How long the whole shutdown of delivery may take. */
+const endMsMax = 3 * secondMs;
+/** How long a running attempt may take after SIGTERM. */
+const graceMs = 2 * secondMs;
+
+export interface DeliveryOptions {
+  readonly config: Pick<Config, 'webhookAllowNetworks' | 'environment'>;
+  readonly ids: EventIds;
+  readonly box: SecretBox;
+  readonly jobs: JobRunner;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly registry: Registry;
+}
+
+/** Sends events to webhooks, from one instance at a time. Returns the function that stops it. */
+export async function deliverWebhooks(
+  { database, feed }: Pick<Store, 'database' | 'feed'>,
+  { config, ids, box, jobs, clock, log, registry }: DeliveryOptions,
+): Promise<() => Promise<void>> {
+  const lease = createLease(database, 'webhooks');
+  const metrics = exposeWebhooks(registry, clock, () => lease.leftMs() > 0);
+  const post = createPostMessage({
+    allowed: createNetworks(config.webhookAllowNetworks),
+    allowsHttp: config.environment === 'development',
+  });
+  const observer = observe(log, metrics);
+  const deliverer = createDeliverer({ database, feed, ids, box, post, observer, leftMs: lease.leftMs });
+  await sealSecrets(database, box);
+  jobs.every(renewalMs, lease.renew);
+  jobs.every(lookMs, deliverer.look);
+  jobs.every(minuteMs, async () => {
+    const enabled = await database.read(selectEnabled, {});
+    metrics.keepOnly(new Set(enabled.map(({ public_id }) => public_id)));
+  });
+  await lease.renew();
+  return async () => {
+    // A lease that cannot be released expires. A store that hangs does not delay the shutdown.
+    const ending = deliverer.stop(graceMs).then(lease.release, () => undefined);
+    await Promise.race([ending.catch(() => undefined), sleep(endMsMax, undefined, { ref: false })]);
+  };
+}
+
+function observe(log: Log, metrics: ReturnType<typeof exposeWebhooks>): DeliveryObserver {
+  const sealed = new Set<string>();
+  return {
+    onAttempt: metrics.noteAttempt,
+    onPending: metrics.notePending,
+    onDisabled(webhook, reason) {
+      metrics.notePending(webhook, null);
+      log.warn({ webhook }, `a webhook is disabled: ${reason}`);
+    },
+    onSealed(webhook) {
+      if (sealed.has(webhook)) return;
+      sealed.add(webhook);
+      log.error({ webhook }, 'nothing is sent to a webhook: WEBHOOK_SECRET_KEY does not decrypt its secret');
+    },
+  };
+}

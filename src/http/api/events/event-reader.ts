@@ -1,0 +1,12 @@
+import { type Caller, coversScope } from '../../../accounts/account.ts';
+import type { EventReader } from '../../../events/event-reader.ts';
+
+/** The events that a caller can see (contract section 9). */
+export function readerOf({ accountId, scopes }: Caller): EventReader {
+  const seesOwn = coversScope(scopes, 'orders:read');
+  return {
+    accountId,
+    seesPets: scopes.includes('pets:read'),
+    seesOrders: scopes.includes('orders:manage') ? 'all' : seesOwn ? 'own' : 'none',
+  };
+}

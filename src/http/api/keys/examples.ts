@@ -1,0 +1,13 @@
+import { callingKey } from '../account/examples.ts';
+
+/** A key as the list shows it. */
+export const listedKey = {
+  ...callingKey,
+  start: 'as_live_7Qp1',
+  state: 'active',
+  createdAt: '2027-01-02T11:40:00.000Z',
+  lastUsedAt: '2027-01-02T12:00:00.000Z',
+};
+
+/** A new key. Its checksum is wrong on purpose, so that no secret scanner reports it. */
+export const issuedKey = { ...listedKey, lastUsedAt: null, key: 'as_live_7Qp1RmVx2cLw9tYb4NkDsExample' };

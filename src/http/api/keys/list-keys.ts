@@ -1,0 +1,66 @@
+import Type from 'typebox';
+import { KeySchema } from '../../../accounts/key.ts';
+import { AppError } from '../../../errors.ts';
+import { after } from '../../../soon.ts';
+import { defineOperation } from '../../operation.ts';
+import { listedKey } from './examples.ts';
+
+const defaultLimit = 20;
+const limitMax = 100;
+const cursorRule = 'must be copied from the Link of a page of keys';
+
+const ListKeysQuery = Type.Object({
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: limitMax,
+      default: defaultLimit,
+      description: 'Maximum number of keys returned.',
+      examples: [20],
+    }),
+  ),
+  cursor: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 64,
+      pattern: '^[A-Za-z0-9_-]+$',
+      rule: cursorRule,
+      description: 'Where the page begins: copied from the `Link` of the page before.',
+      examples: ['BWtleV8za1RNZDhmWnExTHhXMGFCd4Bq0x3mLk9sVg'],
+    }),
+  ),
+});
+
+/** Contract section 15. */
+export const listKeys = defineOperation({
+  id: 'listKeys',
+  method: 'GET',
+  path: '/keys',
+  tag: 'keys',
+  scope: 'keys:manage',
+  stability: 'beta',
+  summary: 'List keys',
+  description:
+    'Returns a paginated list of the keys of the account, newest first, without their text. Deleted keys are not listed. Follow the `Link` with `rel="next"` until there is none.',
+  query: ListKeysQuery,
+  answers: {
+    200: {
+      description: 'A page of keys.',
+      body: Type.Array(KeySchema, { maxItems: limitMax }),
+      headers: ['Link'],
+      examples: { page: { summary: 'One key', value: [listedKey] } },
+    },
+  },
+
+  handle({ query: { limit = defaultLimit, cursor }, caller }, { accountKeys, cursors, baseUrl }) {
+    const list = `/keys?of=${caller.accountId}`;
+    const firstId = cursor === undefined ? null : cursors.readText(cursor, list);
+    if (cursor !== undefined && firstId === null)
+      throw new AppError('invalid_parameter', `cursor ${cursorRule}`);
+    return after(accountKeys.list(caller.accountId, limit, firstId), ({ keys, nextId }) => {
+      if (nextId === null) return { status: 200, body: keys };
+      const next = `${baseUrl}/keys?limit=${limit}&cursor=${cursors.writeText(list, nextId)}`;
+      return { status: 200, body: keys, headers: { link: `<${next}>; rel="next"` } };
+    });
+  },
+});

@@ -1,0 +1,28 @@
+/* Adds copy buttons to code. A page without scripts has none. */
+
+async function copy(button, code) {
+  try {
+    await navigator.clipboard.writeText(code.textContent);
+    button.textContent = 'Copied';
+  } catch {
+    // Pages over plain HTTP have no clipboard, so the code is selected.
+    getSelection().selectAllChildren(code);
+    button.textContent = 'Selected';
+  }
+  setTimeout(() => {
+    button.textContent = 'Copy';
+  }, 2000);
+}
+
+for (const block of document.querySelectorAll('main pre')) {
+  const wrapper = document.createElement('div');
+  wrapper.className = 'copied';
+  wrapper.dataset.language = block.dataset.language ?? '';
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.textContent = 'Copy';
+  button.setAttribute('aria-label', `Copy the ${block.dataset.language || 'code'}`);
+  button.addEventListener('click', () => copy(button, block.firstElementChild));
+  block.replaceWith(wrapper);
+  wrapper.append(block, button);
+}

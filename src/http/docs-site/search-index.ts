@@ -1,0 +1,48 @@
+import type { Page } from './page.ts';
+
+/** A place in the documentation that the search can find. */
+export interface SearchEntry {
+  readonly title: string;
+  /** The title of its page. */
+  readonly page: string;
+  /** Below `/docs`: `errors#gone`. */
+  readonly address: string;
+  /** The start of its text. */
+  readonly text: string;
+}
+
+const textLengthMax = 200;
+/** Matches a heading with an anchor, the title of a page, or a field of the reference. */
+const places = /<h1>|<h[23] id="([^"]*)">|<div id="([^"]*)"><dt>/g;
+const titleEnd = /<\/h[123]>|<\/code>/;
+
+/** Indexes every heading and field of the pages with the text after it. */
+export function indexPages(pages: readonly Page[]): SearchEntry[] {
+  return pages.flatMap(({ path, title, content }) => {
+    const found = [...content.markup.matchAll(places)];
+    return found.map((match, index) => {
+      const [, heading, field] = match;
+      const anchor = heading ?? field;
+      const section = content.markup.slice(match.index, found[index + 1]?.index);
+      const [named = '', ...others] = section.split(titleEnd);
+      return {
+        title: toText(named),
+        page: title,
+        address: anchor === undefined ? path : `${path}#${anchor}`,
+        text: toText(others.join(' ')).slice(0, textLengthMax),
+      };
+    });
+  });
+}
+
+function toText(markup: string): string {
+  return markup
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+}

@@ -1,0 +1,33 @@
+import { secondMs } from './clock.ts';
+import { OperatorError } from './errors.ts';
+import type { SharedCounters } from './limits/redis/shared-counters.ts';
+import type { Log } from './observability/log.ts';
+
+/** How long the last flush may take if the running requests finish quickly, and in any case, in milliseconds. */
+export const lastFlushMs = { most: 4 * secondMs, least: secondMs };
+
+/**
+ * Writes what waits in memory at shutdown. `restMs` is how long the shutdown may still take. If another program locks
+ * the store or its disk hangs, gives up with one line of the log.
+ */
+export async function flushLast(
+  flush: () => Promise<unknown>,
+  restMs: number,
+  shared: SharedCounters | null,
+  log: Log,
+): Promise<void> {
+  const countsAreElsewhere = shared?.sharing().mode === 'shared';
+  shared?.close();
+  const msMax = Math.max(lastFlushMs.least, Math.min(lastFlushMs.most, restMs));
+  const late = Promise.withResolvers<never>();
+  const giveUp = () => late.reject(new OperatorError('another program uses the store, or its disk hangs'));
+  const timer = setTimeout(giveUp, msMax).unref();
+  try {
+    await Promise.race([flush(), late.promise]);
+  } catch (err) {
+    if (countsAreElsewhere) log.warn({ err }, 'the last use of keys could not be written');
+    else log.error({ err }, 'the last second of counts could not be written');
+  } finally {
+    clearTimeout(timer);
+  }
+}

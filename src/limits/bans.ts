@@ -1,0 +1,87 @@
+import type { Act, Actor } from '../audit/act.ts';
+import { appendDeed } from '../audit/append-deed.ts';
+import { commandActor } from '../audit/command-actor.ts';
+import type { Clock } from '../clock.ts';
+import { OperatorError } from '../errors.ts';
+import { type Database, defineWork, step, type Work } from '../storage/database.ts';
+import { deleteBan, insertLift, selectBan, selectBans, selectBansOf } from './ban-rows.ts';
+
+/** A ban as an operator sees it. Times are Unix milliseconds. */
+export interface ListedBan {
+  readonly keyId: string;
+  readonly visibleStart: string;
+  readonly keyName: string | null;
+  readonly account: string;
+  readonly beganAtMs: number;
+  readonly endsAtMs: number;
+}
+
+/** The bans of keys, for operators. A new ban is listed within 1 s. */
+export interface Bans {
+  /** The current bans, ordered by their end, at most `listedBansMax`. */
+  list(): Promise<ListedBan[]>;
+  /** The ends of the bans of keys, in Unix milliseconds, by key id. A key that is not banned is absent. */
+  findEnds(keyIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  /**
+   * Ends the ban of a key and forgets its strikes and earlier bans. Every running service follows within 2 s. Throws
+   * OperatorError if the key does not exist or is not banned.
+   */
+  lift(keyId: string): Promise<void>;
+}
+
+/** The most bans that `list` returns. */
+export const listedBansMax = 10_000;
+
+interface LiftBan {
+  readonly keyId: string;
+  readonly act: Act;
+}
+
+/** Lifts the ban of a key. */
+export const liftBan = defineWork(
+  import.meta.url,
+  'liftBan',
+  function* ({ keyId, act }: LiftBan): Work<void> {
+    const [found] = yield* step(selectBan, { keyId });
+    if (found === undefined)
+      throw new OperatorError(`there is no key "${keyId}": "keys list" shows them all`);
+    const { account_id: accountId, banned_until_ms: untilMs } = found;
+    if (untilMs === null || untilMs <= act.nowMs)
+      throw new OperatorError(`the key "${keyId}" is not banned: "bans list" shows those that are`);
+    yield* step(deleteBan, { keyId });
+    yield* step(insertLift, { keyId, accountId, atMs: BigInt(act.nowMs) });
+    yield* appendDeed(act, {
+      action: 'ban.lifted',
+      subject: keyId,
+      accountId,
+      before: { bannedUntil: new Date(Number(untilMs)).toISOString() },
+      after: null,
+    });
+  },
+);
+
+/** Creates the bans of a store. The audit log names `actor`. */
+export function createBans(database: Database, clock: Clock, actor: Actor = commandActor()): Bans {
+  return {
+    async list() {
+      const filter = { nowMs: BigInt(clock()), count: BigInt(listedBansMax) };
+      const rows = await database.read(selectBans, filter);
+      return rows.map((row) => ({
+        keyId: row.key_id,
+        visibleStart: row.visible_start,
+        keyName: row.key_name,
+        account: row.account_name,
+        beganAtMs: Number(row.last_ban_at_ms),
+        endsAtMs: Number(row.banned_until_ms),
+      }));
+    },
+
+    async findEnds(keyIds) {
+      const ids = JSON.stringify(keyIds);
+      const rows = await database.read(selectBansOf, { ids, nowMs: BigInt(clock()) });
+      return new Map(rows.map((row) => [row.key_id, Number(row.banned_until_ms)]));
+    },
+
+    lift: (keyId) => database.transact(liftBan, { keyId, act: { actor, nowMs: clock() } }),
+  };
+}

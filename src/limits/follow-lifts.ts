@@ -1,0 +1,34 @@
+import type { Clock } from '../clock.ts';
+import type { Database } from '../storage/database.ts';
+import { deleteLifts, selectLifts } from './ban-rows.ts';
+import type { Counters } from './counters.ts';
+import { banMsMax } from './rules/bans.ts';
+
+/** Applies the lifts that operators record in the store to the counters of a process. */
+export interface LiftFollower {
+  /** Applies new lifts. Fails as the store and the counters do; the next call tries again. */
+  follow(): Promise<void>;
+}
+
+/**
+ * Each process applies each lift once. At its start it applies all lifts of the last hour, because shared counters
+ * may still have a ban that was lifted while no service ran.
+ */
+export function createLiftFollower(database: Database, counters: Counters, clock: Clock): LiftFollower {
+  let applied = new Set<bigint>();
+
+  return {
+    async follow() {
+      const lifts = await database.read(selectLifts, {});
+      if (lifts.length === 0) return;
+      const seen = new Set<bigint>();
+      for (const { id, key_id, account_id } of lifts) {
+        if (!applied.has(id)) await counters.lift(`account:${account_id}`, key_id);
+        seen.add(id);
+        applied.add(id);
+      }
+      applied = seen;
+      await database.run(deleteLifts, { untilMs: BigInt(clock() - banMsMax) });
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import type { Act, Actor } from '../../audit/act.ts';
+import { putCategory, removeCategory } from '../../categories/categories.ts';
+import type { Category } from '../../categories/category.ts';
+import type { Clock } from '../../clock.ts';
+import type { OrderAction } from '../../orders/close-order-rows.ts';
+import { type Order, toOrder } from '../../orders/order.ts';
+import type { OrderReader, Orders } from '../../orders/orders.ts';
+import type { Catalogue } from '../../pets/catalogue.ts';
+import type { Pet, PetPatch } from '../../pets/pet.ts';
+import { toChange } from '../../pets/pet-edit-rows.ts';
+import { type Edit, refusePetEdit } from '../../pets/pet-edits.ts';
+import type { IfMatch } from '../../pets/pet-tags.ts';
+import type { Database } from '../../storage/database.ts';
+import { closeOrderByHand } from './order-acts.ts';
+import { editPetByHand } from './pet-acts.ts';
+
+/** A reader of the orders of every account. */
+export const everyAccount: OrderReader = { accountId: 0n, isManager: true };
+
+/**
+ * An operator's changes of animals, categories and orders. Each is one transaction with its events and its row of the
+ * audit log. Throws as the same operation does over HTTP.
+ */
+export interface Acts {
+  changePet(id: bigint, patch: PetPatch, tags: IfMatch): Promise<Pet>;
+  deletePet(id: bigint): Promise<void>;
+  putCategory(category: Category): Promise<{ readonly isNew: boolean }>;
+  deleteCategory(id: bigint): Promise<void>;
+  /** Idempotent: a repeated call adds no row to the audit log. */
+  closeOrder(action: Exclude<OrderAction, 'complete'>, id: bigint): Promise<Order>;
+}
+
+export interface ActsOn {
+  readonly database: Database;
+  readonly catalogue: Pick<Catalogue, 'stamps'>;
+  readonly orders: Pick<Orders, 'close'>;
+}
+
+export function createActs({ database, catalogue, orders }: ActsOn, clock: Clock, actor: Actor): Acts {
+  const actNow = (): Act => ({ actor, nowMs: clock() });
+
+  async function edit(request: Edit): Promise<Pet> {
+    try {
+      const outcome = await database.transact(editPetByHand, { ...request, act: actNow() });
+      if ('pet' in outcome) return outcome.pet;
+      throw refusePetEdit(outcome.refusal);
+    } finally {
+      catalogue.stamps.forget();
+    }
+  }
+
+  return {
+    changePet: (id, patch, tags) => edit({ id, change: toChange(id, patch), tags }),
+    async deletePet(id) {
+      await edit({ id, change: null, tags: null });
+    },
+    putCategory: ({ id, name }) => database.transact(putCategory, { id, name, act: actNow() }),
+    deleteCategory: (id) => database.transact(removeCategory, { id, act: actNow() }),
+    async closeOrder(action, id) {
+      const { engine } = database;
+      const row = await database.transact(closeOrderByHand, { action, id, engine, act: actNow() });
+      if (row === null) return orders.close(action, id, everyAccount);
+      catalogue.stamps.forget();
+      return toOrder(row, true);
+    },
+  };
+}

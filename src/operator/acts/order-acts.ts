@@ -1,0 +1,45 @@
+import type { Act } from '../../audit/act.ts';
+import { appendDeed } from '../../audit/append-deed.ts';
+import { closeBySteps } from '../../orders/close-order.ts';
+import { closeInOneStatement, type OrderAction, transitions } from '../../orders/close-order-rows.ts';
+import type { OrderRow } from '../../orders/order.ts';
+import { type Dialect, defineWork, statement, step, type Work } from '../../storage/database.ts';
+
+const selectOwner = statement<{ id: bigint }>()((query, p) =>
+  query.selectFrom('orders').select('account_id').where('id', '=', p.id),
+);
+
+interface CloseByHand {
+  readonly action: Exclude<OrderAction, 'complete'>;
+  readonly id: bigint;
+  readonly engine: Dialect['engine'];
+  readonly act: Act;
+}
+
+const actions = { cancel: 'order.cancelled', return: 'order.returned' } as const;
+
+/** Cancels or returns an order and adds a row to the audit log. Null if the order's status does not allow it. */
+export const closeOrderByHand = defineWork(
+  import.meta.url,
+  'closeOrderByHand',
+  function* ({ action, id, engine, act }: CloseByHand): Work<OrderRow | null> {
+    const row = yield* close(action, id, engine);
+    if (row === null) return null;
+    const [owner] = yield* step(selectOwner, { id });
+    yield* appendDeed(act, {
+      action: actions[action],
+      subject: String(id),
+      accountId: owner?.account_id ?? null,
+      before: { status: transitions[action].from },
+      after: { status: row.status },
+    });
+    return row;
+  },
+  'row locks',
+);
+
+function* close(action: OrderAction, id: bigint, engine: Dialect['engine']): Work<OrderRow | null> {
+  if (engine === 'sqlite') return yield* closeBySteps.body({ action, id, accountId: null });
+  const [row] = yield* step(closeInOneStatement[action], { id, accountId: null });
+  return row ?? null;
+}

@@ -1,0 +1,27 @@
+import Type, { type Static } from 'typebox';
+import { AppError } from '../../../../errors.ts';
+import { type Plan, planNames, resolvePlan } from '../../../../plans/plan.ts';
+import { enumField, wholeNumberField } from '../../../../schema.ts';
+
+const numberMax = 1_000_000_000_000;
+const numberField = () => Type.Optional(wholeNumberField('A limit.', { minimum: 1, maximum: numberMax }));
+
+/** The fields of a plan. Only enterprise has numbers. */
+export const planFields = {
+  plan: enumField(planNames, 'The plan.'),
+  perMinute: numberField(),
+  perDay: numberField(),
+  openHolds: numberField(),
+};
+
+const PlanFields = Type.Object(planFields);
+
+/** The plan of a form. Throws `invalid_body` if its numbers are not valid for the plan. */
+export function readPlanFields({ plan, ...numbers }: Static<typeof PlanFields>): Plan {
+  const given = Object.entries(numbers)
+    .filter(([name, value]) => name in planFields && value !== undefined)
+    .map(([name, value]) => [name, Number(value)]);
+  const resolved = resolvePlan(plan, Object.fromEntries(given));
+  if ('problem' in resolved) throw new AppError('invalid_body', resolved.problem);
+  return resolved;
+}

@@ -1,0 +1,34 @@
+import Type from 'typebox';
+import { auditActions } from '../../../../audit/act.ts';
+import type { AuditEntry } from '../../../../audit/audit.ts';
+import { stringifyExactJson } from '../../../../exact-json.ts';
+import { enumField } from '../../../../schema.ts';
+import { defineConsoleOperation } from '../../operation.ts';
+import { beforeField, pageRows, textFilter } from '../fields.ts';
+
+/** A page of the audit log, and the actions for its filter. */
+export const listDeeds = defineConsoleOperation({
+  method: 'GET',
+  path: '/audit',
+  query: Type.Object({
+    account: textFilter,
+    action: Type.Optional(enumField(auditActions, 'What was done.')),
+    before: beforeField,
+  }),
+
+  async handle({ query: { account, action, before = null } }, { audit }) {
+    const { entries, nextId } = await audit.list({ account, action, limit: pageRows, newestId: before });
+    return { items: entries.map(toDeed), next: nextId, actions: auditActions };
+  },
+});
+
+/** `before` and `after` are JSON texts, because a browser would lose digits of large numbers. */
+function toDeed({ actor, before, after, ...entry }: AuditEntry) {
+  return {
+    ...entry,
+    actorKind: actor.kind,
+    actor: actor.name,
+    before: before === null ? null : stringifyExactJson(before),
+    after: after === null ? null : stringifyExactJson(after),
+  };
+}

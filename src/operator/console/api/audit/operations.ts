@@ -1,0 +1,3 @@
+import { listDeeds } from './list-deeds.ts';
+
+export const auditOperations = [listDeeds];

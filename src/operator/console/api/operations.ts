@@ -1,0 +1,18 @@
+import { accountOperations } from './accounts/operations.ts';
+import { auditOperations } from './audit/operations.ts';
+import { categoryOperations } from './categories/operations.ts';
+import { orderOperations } from './orders/operations.ts';
+import { petOperations } from './pets/operations.ts';
+import { serviceOperations } from './service/operations.ts';
+import { webhookOperations } from './webhooks/operations.ts';
+
+/** Every operation of the console's API. */
+export const consoleOperations = [
+  ...serviceOperations,
+  ...accountOperations,
+  ...petOperations,
+  ...categoryOperations,
+  ...orderOperations,
+  ...webhookOperations,
+  ...auditOperations,
+];

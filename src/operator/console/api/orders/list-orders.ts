@@ -1,0 +1,27 @@
+import Type from 'typebox';
+import { OrderStatusSchema } from '../../../../orders/order.ts';
+import { readOrderTime } from '../../../../orders/order-time.ts';
+import { everyAccount } from '../../../acts/acts.ts';
+import { defineConsoleOperation } from '../../operation.ts';
+import { beforeField, int64Filter, pageRows, textFilter } from '../fields.ts';
+
+/** A page of the orders of all accounts. */
+export const listOrders = defineConsoleOperation({
+  method: 'GET',
+  path: '/orders',
+  query: Type.Object({
+    status: Type.Optional(OrderStatusSchema),
+    petId: int64Filter,
+    reference: textFilter,
+    before: beforeField,
+  }),
+
+  async handle({ query: { status = null, petId = null, reference = null, before = null } }, services) {
+    const filter = { limit: pageRows, status, petId, reference, newestId: before };
+    const [page, nowMs] = await Promise.all([
+      services.orders.list(filter, everyAccount),
+      readOrderTime(services.database),
+    ]);
+    return { items: page.orders, next: page.nextNewestId, nowMs };
+  },
+});

@@ -1,0 +1,80 @@
+import { hash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { takesGzip } from '../../http/request/accept-encoding.ts';
+import type { Answer } from '../../http/response/answer.ts';
+import { toLines } from '../../http/response/header-lines.ts';
+
+/** The library modules that the pages import: the file in the package, and the name under which it is served. */
+const modules: ReadonlyMap<string, { readonly file: string; readonly servedAs: string }> = new Map([
+  ['preact', { file: 'preact', servedAs: 'preact.js' }],
+  ['preact/hooks', { file: 'preact/hooks', servedAs: 'preact-hooks.js' }],
+  ['htm', { file: 'htm', servedAs: 'htm.js' }],
+  ['uplot', { file: 'uplot/dist/uPlot.esm.js', servedAs: 'uplot.js' }],
+]);
+const styles = { file: 'uplot/dist/uPlot.min.css', servedAs: 'uplot.css' };
+
+interface Asset {
+  readonly type: string;
+  readonly plain: Buffer;
+  readonly gzipped: Buffer;
+}
+
+/** The files of the console's pages. */
+export interface ConsoleAssets {
+  /** A part of every URL that changes with the content of any file, so that browsers may cache files for ever. */
+  readonly version: string;
+  find(name: string): Asset | undefined;
+}
+
+const compress = promisify(gzip);
+const versionLength = 12;
+const ownFiles = new URL('pages/', import.meta.url);
+
+/**
+ * Reads the files of the console and its libraries. There is no build step: it only replaces the names of libraries by
+ * URLs.
+ */
+export async function readConsoleAssets(): Promise<ConsoleAssets> {
+  const names = (await readdir(ownFiles)).filter((name) => /\.(?:js|css)$/.test(name)).sort();
+  const own = names.map(async (name) => [name, await readFile(new URL(name, ownFiles), 'utf8')] as const);
+  const others = [...modules.values(), styles].map(
+    async ({ file, servedAs }) =>
+      [servedAs, await readFile(new URL(import.meta.resolve(file)), 'utf8')] as const,
+  );
+  const texts = await Promise.all([...own, ...others]);
+  const assets = new Map<string, Asset>();
+  const whole: string[] = [];
+  for (const [name, text] of texts) {
+    const plain = Buffer.from(name.endsWith('.js') ? addressLibraries(text) : text);
+    const type = name.endsWith('.css') ? 'text/css; charset=utf-8' : 'text/javascript; charset=utf-8';
+    assets.set(name, { type, plain, gzipped: await compress(plain) });
+    whole.push(name, plain.toString());
+  }
+  const version = hash('sha256', whole.join('\n'), 'hex').slice(0, versionLength);
+  return { version, find: (name) => assets.get(name) };
+}
+
+/** Replaces the library names in imports by URLs, and removes the URLs of source maps, which are not served. */
+function addressLibraries(text: string): string {
+  return text
+    .replaceAll(/(\bfrom\s*)(["'])([^"']+)\2/g, (whole, from, quote, name) => {
+      const module = modules.get(name);
+      return module === undefined ? whole : `${from}${quote}./${module.servedAs}${quote}`;
+    })
+    .replace(/^\/\/# sourceMappingURL=.*$/m, '');
+}
+
+/** The answer for a file, compressed if the browser accepts it. */
+export function sendAsset({ type, plain, gzipped }: Asset, acceptEncoding: string): Answer {
+  const isGzipped = takesGzip(acceptEncoding);
+  const body = isGzipped ? gzipped : plain;
+  const lines = toLines({ 'cache-control': 'private, max-age=31536000, immutable', vary: 'Accept-Encoding' });
+  const bodyLines = toLines({
+    'content-type': type,
+    'content-length': String(body.length),
+    ...(isGzipped && { 'content-encoding': 'gzip' }),
+  });
+  return { status: 200, lines, bodyLines, body, etag: null };
+}

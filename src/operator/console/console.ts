@@ -1,0 +1,47 @@
+import type { Gate } from '../../http/request/admission.ts';
+import type { Route } from '../../http/route.ts';
+import { createOperatorWebhooks } from '../../webhooks/operator-webhooks.ts';
+import { createActs } from '../acts/acts.ts';
+import { consoleOperations } from './api/operations.ts';
+import { createConsoleGate } from './gate.ts';
+import { createSiteFinder } from './hosts.ts';
+import { bindConsoleOperation } from './operation.ts';
+import { createConsolePageRoutes } from './page-routes.ts';
+import type { ConsoleServices } from './services.ts';
+import { createSignInRoutes } from './sign-in.ts';
+
+/** The routes of the console for the operator's server. */
+export interface Console {
+  readonly routes: readonly Route[];
+  readonly gate: Gate;
+}
+
+/** Builds the web console (contract section 16); `consoleUrl` as in the settings. */
+export function buildConsole(
+  services: Omit<ConsoleServices, 'findSite' | 'actAs'>,
+  consoleUrl: string | null,
+): Console {
+  const findSite = createSiteFinder(consoleUrl);
+  const all: ConsoleServices = { ...services, findSite, actAs: createHands(services) };
+  return {
+    gate: createConsoleGate(services.sessions, findSite),
+    routes: [
+      ...createConsolePageRoutes(),
+      ...createSignInRoutes(all),
+      ...consoleOperations.map((operation) => bindConsoleOperation(operation, all)),
+    ],
+  };
+}
+
+/** The audit log names a session together with the user who created its link, because the session expires. */
+function createHands(services: Omit<ConsoleServices, 'findSite' | 'actAs'>): ConsoleServices['actAs'] {
+  return ({ id, madeBy }) => {
+    const actor = { kind: 'console', name: `${madeBy} in ${id}` } as const;
+    const { database, clock } = services;
+    return {
+      ...createActs(services, clock, actor),
+      ...services.administerAs(actor),
+      allWebhooks: createOperatorWebhooks(database, clock, actor),
+    };
+  };
+}

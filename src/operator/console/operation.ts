@@ -1,0 +1,87 @@
+import type { Static, TObject } from 'typebox';
+import { AppError, OperatorError } from '../../errors.ts';
+import { compileBody } from '../../http/bind-operation.ts';
+import type { NoFields } from '../../http/operation.ts';
+import { jsonTypes } from '../../http/request/body.ts';
+import { compileQuery } from '../../http/request/query.ts';
+import { type Answer, makeAnswer, makeEmptyAnswer } from '../../http/response/answer.ts';
+import { toLines } from '../../http/response/header-lines.ts';
+import { securityLines } from '../../http/response/security-headers.ts';
+import type { Call, Method, Route, SignedIn } from '../../http/route.ts';
+import { after, type Soon } from '../../soon.ts';
+import { consolePath } from './hosts.ts';
+import type { ConsoleServices } from './services.ts';
+
+/** The call of a console operation, with the session that makes it. */
+export type ConsoleCall<Query, Body> = Call<Query, Body> & { readonly signedIn: SignedIn };
+
+/** One operation of the console's own API, which only its pages use. */
+export interface ConsoleOperation<Query extends TObject, Body extends TObject> {
+  readonly method: Method;
+  /** The path relative to the console's API, such as `/pets/{petId}`. */
+  readonly path: `/${string}`;
+  readonly query?: Query;
+  readonly body?: Body;
+  /** Returns the body of the answer as a JSON value, in which bigints become texts; undefined for no body. */
+  handle(call: ConsoleCall<Static<Query>, Static<Body>>, services: ConsoleServices): Soon<unknown>;
+}
+
+/** A ConsoleOperation of any types. `defineConsoleOperation` checks the types of query and body. */
+export type AnyConsoleOperation = ConsoleOperation<TObject, TObject>;
+
+/** Defines an operation; see ConsoleOperation. */
+export function defineConsoleOperation<Query extends TObject = NoFields, Body extends TObject = NoFields>(
+  definition: ConsoleOperation<Query, Body>,
+): AnyConsoleOperation {
+  return definition as unknown as AnyConsoleOperation;
+}
+
+const noFields = { type: 'object', properties: {} } as unknown as TObject;
+const apiSecurity = securityLines("default-src 'none'; frame-ancestors 'none'");
+const noStore = toLines({ 'cache-control': 'no-store' });
+
+/** The options that all routes of the console's API share. */
+export const apiRoute = {
+  scope: null,
+  removedAtMs: null,
+  announcement: noStore,
+  securityLines: apiSecurity,
+  isCached: false,
+  idempotentOperation: null,
+  readQuery: () => null,
+  body: null,
+} as const;
+
+/** Makes the route of an operation. */
+export function bindConsoleOperation(operation: AnyConsoleOperation, services: ConsoleServices): Route {
+  const { method, path, query, body } = operation;
+  return {
+    ...apiRoute,
+    method,
+    path: `${consolePath}/api${path}`,
+    access: 'console',
+    readQuery: compileQuery(query ?? noFields),
+    body: body === undefined ? null : compileBody(body, jsonTypes.plain, false),
+    run: (call) =>
+      after(handle(operation, call, services), (value) => ({ answer: toAnswer(value), dependsOn: null })),
+  };
+}
+
+/** The console shows the same one-line messages as the command line. */
+async function handle(operation: AnyConsoleOperation, call: Call, services: ConsoleServices) {
+  const { signedIn } = call;
+  if (signedIn === null) throw new Error('a route of the console was called without a session');
+  try {
+    return await operation.handle({ ...call, signedIn } as never, services);
+  } catch (error) {
+    if (error instanceof OperatorError) throw new AppError('not_done', error.message, { cause: error });
+    throw error;
+  }
+}
+
+/** JSON with every bigint as a text, because a browser would lose digits of a large number. */
+export function toAnswer(value: unknown): Answer {
+  if (value === undefined) return { ...makeEmptyAnswer(204), lines: noStore };
+  const text = JSON.stringify(value, (_, member) => (typeof member === 'bigint' ? String(member) : member));
+  return makeAnswer(200, text, noStore);
+}

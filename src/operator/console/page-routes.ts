@@ -1,0 +1,89 @@
+import { AppError } from '../../errors.ts';
+import { createPageRoute } from '../../http/page-route.ts';
+import { makeEmptyAnswer, makeTaggedAnswer } from '../../http/response/answer.ts';
+import { toLines } from '../../http/response/header-lines.ts';
+import { securityLines } from '../../http/response/security-headers.ts';
+import type { Route } from '../../http/route.ts';
+import { type ConsoleAssets, readConsoleAssets, sendAsset } from './assets.ts';
+import { consolePath } from './hosts.ts';
+
+/**
+ * A page may load only the console's own files and call only its own origin. Inline scripts, other origins and frames
+ * are forbidden.
+ */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const pageLines =
+  securityLines(policy) +
+  toLines({
+    'referrer-policy': 'no-referrer',
+    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-resource-policy': 'same-origin',
+  });
+
+const htmlType = 'text/html; charset=utf-8';
+
+/** The console's page and its files. They contain no secrets, so visitors may load them without a session. */
+export function createConsolePageRoutes(): Route[] {
+  let opened: Promise<ConsoleAssets> | null = null;
+
+  function open(): Promise<ConsoleAssets> {
+    opened ??= readConsoleAssets().catch((error: unknown) => {
+      opened = null;
+      throw error;
+    });
+    return opened;
+  }
+  const page = (path: string, answer: Parameters<typeof createPageRoute>[3]) =>
+    createPageRoute(path, 'visitor', pageLines, answer);
+
+  return [
+    page(consolePath, async () => makeTaggedAnswer(renderShell((await open()).version), '', htmlType)),
+    page(`${consolePath}/`, () => makeEmptyAnswer(301, { location: '../console' })),
+    page(`${consolePath}/icon.svg`, () => makeTaggedAnswer(icon, '', 'image/svg+xml')),
+    page(`${consolePath}/assets/{version}/{file}`, async ({ params, headers }) => {
+      const assets = await open();
+      const asset = params['version'] === assets.version ? assets.find(params['file'] ?? '') : undefined;
+      if (asset === undefined) throw new AppError('not_found', 'no such file');
+      return sendAsset(asset, headers['accept-encoding'] ?? '');
+    }),
+  ];
+}
+
+const icon =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="4" fill="#0b6e4f"/><g fill="#fff"><ellipse cx="8" cy="10.6" rx="3" ry="2.4"/><circle cx="4" cy="7.2" r="1.3"/><circle cx="6.6" cy="4.9" r="1.3"/><circle cx="9.4" cy="4.9" r="1.3"/><circle cx="12" cy="7.2" r="1.3"/></g></svg>';
+
+/**
+ * The single HTML page, which its script fills. All its URLs are relative, so that it also works under a path of a
+ * proxy.
+ */
+function renderShell(version: string): string {
+  const assets = `./console/assets/${version}`;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Animal Store console</title>
+<link rel="icon" href="./console/icon.svg">
+<link rel="stylesheet" href="${assets}/uplot.css">
+<link rel="stylesheet" href="${assets}/console.css">
+<script type="module" src="${assets}/main.js"></script>
+</head>
+<body>
+<noscript><p>The console needs JavaScript. Every action is also a command: animal-store --help.</p></noscript>
+<div id="console"></div>
+</body>
+</html>
+`;
+}

@@ -1,0 +1,123 @@
+import { AccountState } from './accounts.js';
+import { callApi } from './api.js';
+import { ActDialog, useDialog } from './dialog.js';
+import { formatNumber, formatTime } from './format.js';
+import { html } from './html.js';
+import { AccountKeys } from './keys.js';
+import { notify } from './notices.js';
+import { Facts, Field, Loaded, PageHead } from './parts.js';
+import { PlanFields, readPlan } from './plan-fields.js';
+import { useResource } from './resource.js';
+import { goTo, linkTo } from './routing.js';
+import { Usage, Windows } from './usage.js';
+import { WebhookTable } from './webhooks.js';
+
+const liveMs = 5_000;
+
+/** The page of an account: its limits and usage, its webhooks and keys, and the dialogs that change it. */
+export function Account({ id: name, query }) {
+  const path = `/accounts/${encodeURIComponent(name)}`;
+  const page = query.keysFrom === undefined ? '' : `?keysFrom=${encodeURIComponent(query.keysFrom)}`;
+  const account = useResource(`${path}${page}`, liveMs);
+  const dialog = useDialog();
+  const { reload } = account;
+  const ask = (Dialog, data) => () =>
+    dialog.open(html`<${Dialog} account=${data} path=${path} onDone=${reload} />`);
+  return html`<${Loaded} resource=${account}>
+    ${(data, now) =>
+      html`<${PageHead} title=${data.account}>
+          <button type="button" onClick=${ask(PlanDialog, data)}>Change the plan</button>
+          <button type="button" onClick=${ask(RenameDialog, data)}>Rename</button>
+          ${
+            data.suspendedAtMs === null
+              ? html`<button type="button" class="danger" onClick=${ask(SuspendDialog, data)}>Suspend</button>`
+              : html`<button type="button" onClick=${ask(ResumeDialog, data)}>Resume</button>`
+          }
+        <//>
+        <${Facts}
+          facts=${[
+            ['State', html`<${AccountState} ...${data} />`],
+            ['Plan', data.plan],
+            ['Open holds', `${formatNumber(data.holdsOpen)} of ${formatNumber(data.openHolds)}`],
+            ['Created', formatTime(data.createdAtMs)],
+            ['Changes', html`<a href=${linkTo(['audit'], { account: data.account })}>Audit log</a>`],
+          ]}
+        />
+        <${Windows} minute=${data.minute} day=${data.day} now=${now} />
+        <${Usage} hours=${data.usage} nowMs=${data.nowMs} />
+        <${AccountKeys} account=${data} now=${now} onChange=${reload} />
+        <${AccountWebhooks} account=${data} onChange=${reload} />`}
+  <//>
+  ${dialog.shown}`;
+}
+
+function AccountWebhooks({ account, onChange }) {
+  return html`<section aria-labelledby="webhooks">
+    <div class="page-head">
+      <h2 id="webhooks">Webhooks</h2>
+      <a href=${linkTo(['webhooks'], { account: account.account })}>Show in Webhooks</a>
+    </div>
+    <${WebhookTable} webhooks=${account.webhooks} oldest=${account.oldest} onChange=${onChange} empty="This account has no webhook." />
+  </section>`;
+}
+
+function PlanDialog({ account, path, onDone, onClose }) {
+  function finish() {
+    notify(`${account.account} has its new plan. A running service follows within 2 seconds.`);
+    onDone();
+  }
+  const act = (fields) => callApi('PUT', `${path}/plan`, readPlan(fields));
+  return html`<${ActDialog} title=${`Change the plan of ${account.account}`} label="Save" act=${act} onDone=${finish} onClose=${onClose}>
+    <${PlanFields} account=${account} />
+    <p class="hint">The requests of the current minute and day still count.</p>
+  <//>`;
+}
+
+function RenameDialog({ account, path, onClose }) {
+  const act = ({ name = '' }) => callApi('PUT', `${path}/name`, { name });
+  function finish({ account: renamed }) {
+    notify(`The account is called ${renamed}.`);
+    goTo(['accounts', renamed]);
+  }
+  return html`<${ActDialog} title=${`Rename ${account.account}`} label="Save" act=${act} onDone=${finish} onClose=${onClose}>
+    <${Field} id="new-name" label="New name">
+      <input id="new-name" name="name" value=${account.account} maxlength="200" required />
+    <//>
+  <//>`;
+}
+
+function SuspendDialog({ account, path, onDone, onClose }) {
+  function finish() {
+    notify(`${account.account} is suspended.`);
+    onDone();
+  }
+  return html`<${ActDialog}
+    title=${`Suspend ${account.account}?`}
+    label=${`Suspend ${account.account}`}
+    isDangerous
+    act=${() => callApi('POST', `${path}/suspend`)}
+    onDone=${finish}
+    onClose=${onClose}
+  >
+    <p>
+      Within 2 seconds the service answers its requests with 403 and pauses its webhooks. Its holds expire. Nothing is
+      deleted; you can resume it.
+    </p>
+  <//>`;
+}
+
+function ResumeDialog({ account, path, onDone, onClose }) {
+  function finish() {
+    notify(`${account.account} is resumed.`);
+    onDone();
+  }
+  return html`<${ActDialog}
+    title=${`Resume ${account.account}?`}
+    label=${`Resume ${account.account}`}
+    act=${() => callApi('POST', `${path}/resume`)}
+    onDone=${finish}
+    onClose=${onClose}
+  >
+    <p>Its keys work again within 2 seconds.</p>
+  <//>`;
+}

@@ -1,0 +1,48 @@
+/** A failed call of the console's API. */
+export class ApiFailure extends Error {
+  constructor(code, message) {
+    super(message);
+    this.code = code;
+  }
+}
+
+const unreachable = 'The service does not answer. It may be stopped, or the network is down. Try again.';
+const onSignedOut = new Set();
+
+/** Calls a listener when an answer says that the session has ended. */
+export function watchSession(listener) {
+  onSignedOut.add(listener);
+  return () => onSignedOut.delete(listener);
+}
+
+/**
+ * Calls the API. Returns the JSON of the answer, or null if it has none. Throws ApiFailure with a message for the user.
+ */
+export async function callApi(method, path, body) {
+  const answer = await send(method, path, body);
+  if (answer.status === 204) return null;
+  const value = await answer.json().catch(() => null);
+  if (answer.ok && value !== null) return value;
+  const { code = 'unavailable', message = `The service answered with the status ${answer.status}.` } =
+    value ?? {};
+  if (code === 'session_missing' && path !== '/sign-in') for (const listener of onSignedOut) listener();
+  throw new ApiFailure(code, message);
+}
+
+async function send(method, path, body) {
+  try {
+    return await fetch(`./console/api${path}`, {
+      method,
+      headers: body === undefined ? {} : { 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+  } catch {
+    throw new ApiFailure('unreachable', unreachable);
+  }
+}
+
+/** A query string of the values, without undefined and empty ones. */
+export function formatQuery(values) {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined && value !== '');
+  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
+}

@@ -1,0 +1,60 @@
+import { cloneElement } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { html } from './html.js';
+import { Failure, readForm } from './parts.js';
+
+/**
+ * Asks the operator to confirm an action. `act` gets the fields of the form, and `onDone` the result of `act`. If `act`
+ * throws, the dialog stays open and shows the error.
+ */
+export function ActDialog({ title, label, isDangerous, act, onDone, onClose, children }) {
+  const dialog = useRef(null);
+  const [failure, setFailure] = useState(null);
+  const [isBusy, setBusy] = useState(false);
+  useEffect(() => dialog.current?.showModal(), []);
+
+  async function submit(event) {
+    event.preventDefault();
+    if (isBusy) return;
+    setBusy(true);
+    try {
+      const done = await act(readForm(event.target));
+      dialog.current?.close();
+      onClose();
+      onDone(done);
+    } catch (error) {
+      setFailure(error);
+      setBusy(false);
+    }
+  }
+
+  return html`<dialog ref=${dialog} onClose=${onClose} aria-labelledby="dialog-title">
+    <form onSubmit=${submit}>
+      <h2 id="dialog-title">${title}</h2>
+      ${children}
+      ${failure && html`<${Failure} failure=${failure} />`}
+      <div class="acts">
+        <button type="button" onClick=${() => dialog.current?.close()}>Back</button>
+        <button type="submit" class=${isDangerous ? 'danger' : 'main'} disabled=${isBusy}>${label}</button>
+      </div>
+    </form>
+  </dialog>`;
+}
+
+/**
+ * Opens dialogs, one at a time. Returns `open(element)` and the open dialog. A dialog closes only itself, because its
+ * close event may come after the next one has opened.
+ */
+export function useDialog() {
+  const [shown, setShown] = useState(null);
+  const count = useRef(0);
+
+  function open(element) {
+    count.current += 1;
+    const key = count.current;
+    const onClose = () => setShown((now) => (now?.key === key ? null : now));
+    setShown(cloneElement(element, { key, onClose }));
+  }
+
+  return { shown, open };
+}

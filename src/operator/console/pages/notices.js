@@ -1,0 +1,26 @@
+import { useEffect, useState } from 'preact/hooks';
+import { html } from './html.js';
+
+const shownMs = 8_000;
+const listeners = new Set();
+
+/** Shows a message for a few seconds. */
+export function notify(text) {
+  for (const listener of listeners) listener(text);
+}
+
+/** The place of messages. Screen readers read them out. */
+export function Notices() {
+  const [text, setText] = useState('');
+  useEffect(() => {
+    let timer = 0;
+    const show = (next) => {
+      setText(next);
+      clearTimeout(timer);
+      timer = setTimeout(() => setText(''), shownMs);
+    };
+    listeners.add(show);
+    return () => listeners.delete(show);
+  }, []);
+  return html`<div class=${text ? 'notice' : 'unseen'} role="status" aria-live="polite">${text}</div>`;
+}

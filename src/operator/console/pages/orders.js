@@ -1,0 +1,117 @@
+import { callApi, formatQuery } from './api.js';
+import { ActDialog, useDialog } from './dialog.js';
+import { formatTime, formatTimeLeft } from './format.js';
+import { html } from './html.js';
+import { notify } from './notices.js';
+import { Choice, Field, Loaded, PageHead, Pager, readForm, State, Table } from './parts.js';
+import { useResource, useTime } from './resource.js';
+import { goTo, linkTo } from './routing.js';
+
+const parts = ['orders'];
+const statuses = ['reserved', 'completed', 'cancelled', 'expired', 'returned'];
+const acts = {
+  reserved: {
+    action: 'cancel',
+    label: 'Cancel',
+    done: 'cancelled',
+    after: 'The animal is available again at once.',
+  },
+  completed: {
+    action: 'return',
+    label: 'Return',
+    done: 'returned',
+    after: 'The animal becomes pending. Edit its status to offer it again.',
+  },
+};
+
+/** The orders of every account, by filters. */
+export function Orders({ query }) {
+  const orders = useResource(`/orders${formatQuery(query)}`);
+  return html`<${PageHead} title="Orders" />
+    <${Filters} key=${formatQuery(query)} query=${query} />
+    <${Loaded} resource=${orders}>
+      ${({ items, next }, now) =>
+        html`<${OrderTable} orders=${items} now=${now} onChange=${orders.reload} empty="No order here matches." />
+          <${Pager} parts=${parts} query=${query} next=${next} />`}
+    <//>`;
+}
+
+/** A table of orders, with the actions for each. `now` is the clock of the service. */
+export function OrderTable({ orders, now, onChange, empty }) {
+  const dialog = useDialog();
+  const ask = (order) => dialog.open(html`<${CloseDialog} order=${order} onDone=${onChange} />`);
+  const columns = [
+    { title: 'Order', isNumber: true, cell: ({ id }) => id },
+    {
+      title: 'Animal',
+      isNumber: true,
+      cell: ({ petId }) => html`<a href=${linkTo(['animals', petId])}>${petId}</a>`,
+    },
+    { title: 'Status', cell: (order) => html`<${State} state=${order.status} />` },
+    { title: 'Time left', cell: (order) => html`<${TimeLeft} order=${order} now=${now} />` },
+    {
+      title: 'Account',
+      cell: ({ account }) => html`<a class="text" href=${linkTo(['accounts', account])}>${account}</a>`,
+    },
+    {
+      title: 'Reference',
+      isMinor: true,
+      cell: ({ reference }) => html`<span class="text">${reference ?? '–'}</span>`,
+    },
+    { title: 'Placed', isMinor: true, cell: ({ createdAt }) => formatTime(createdAt) },
+    { title: 'Actions', cell: (order) => html`<${OrderAct} order=${order} onAsk=${ask} />` },
+  ];
+  return html`<${Table} caption="Orders" columns=${columns} rows=${orders} empty=${empty} />${dialog.shown}`;
+}
+
+function TimeLeft({ order, now }) {
+  const nowMs = useTime(now);
+  return order.status === 'reserved'
+    ? html`<span title=${`until ${formatTime(order.expiresAt)}`}>${formatTimeLeft(order.expiresAt, nowMs)}</span>`
+    : '–';
+}
+
+function OrderAct({ order, onAsk }) {
+  const act = acts[order.status];
+  if (act === undefined) return '–';
+  const name = `${act.label} the order ${order.id}`;
+  return html`<button type="button" aria-label=${name} onClick=${() => onAsk(order)}>${act.label}</button>`;
+}
+
+function CloseDialog({ order, onDone, onClose }) {
+  const { action, label, done, after } = acts[order.status];
+  function finish() {
+    notify(`The order ${order.id} is ${done}.`);
+    onDone();
+  }
+  return html`<${ActDialog}
+    title=${`${label} the order ${order.id}?`}
+    label=${`${label} order ${order.id}`}
+    isDangerous
+    act=${() => callApi('POST', `/orders/${order.id}/${action}`)}
+    onDone=${finish}
+    onClose=${onClose}
+  >
+    <p>
+      It is the order of <strong class="text">${order.account}</strong> for the animal ${order.petId}. ${after} This cannot
+      be undone.
+    </p>
+  <//>`;
+}
+
+function Filters({ query }) {
+  function apply(event) {
+    event.preventDefault();
+    goTo(parts, readForm(event.target));
+  }
+  return html`<form class="filters" onSubmit=${apply} role="search" aria-label="Filter orders">
+    <${Choice} id="status" label="Status" name="status" value=${query.status} choices=${statuses} all="all" />
+    <${Field} id="pet" label="Animal">
+      <input id="pet" name="petId" inputmode="numeric" size="8" value=${query.petId ?? ''} />
+    <//>
+    <${Field} id="reference" label="Reference">
+      <input id="reference" name="reference" type="search" maxlength="255" value=${query.reference ?? ''} />
+    <//>
+    <button type="submit">Show</button>
+  </form>`;
+}

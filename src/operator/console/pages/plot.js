@@ -1,0 +1,91 @@
+import { useEffect, useRef } from 'preact/hooks';
+import uPlot from 'uplot';
+import { html } from './html.js';
+
+const height = 180;
+
+/** The colours of the style sheet, for a canvas. */
+function readColours(element) {
+  const style = getComputedStyle(element);
+  const read = (name) => style.getPropertyValue(name).trim();
+  return {
+    text: read('--plot-text'),
+    grid: read('--plot-grid'),
+    lines: ['--plot-1', '--plot-2', '--plot-3'].map(read),
+  };
+}
+
+function describeOptions(element, { series, format, span }) {
+  const { text, grid, lines } = readColours(element);
+  const axis = { stroke: text, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid } };
+  return {
+    width: element.clientWidth,
+    height,
+    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
+    axes: [axis, { ...axis, size: 64, values: (_, values) => values.map(format) }],
+    scales: {
+      x: { range: () => span.current },
+      y: { range: (_, min, max) => [Math.min(0, min ?? 0), max > 0 ? max * 1.1 : 1] },
+    },
+    series: [
+      { label: 'Time (UTC)', value: '{YYYY}-{MM}-{DD} {HH}:{mm}:{ss}' },
+      ...series.map((label, index) => ({
+        label,
+        stroke: lines[index],
+        width: 2,
+        points: { size: 5 },
+        dash: index === 1 ? [6, 3] : index === 2 ? [2, 3] : undefined,
+        value: (_, value) => format(value),
+      })),
+    ],
+  };
+}
+
+/**
+ * Lines over time. `times` are Unix seconds within `span`, the whole axis. `values` has one list for each series.
+ * Screen readers get the same numbers as a text.
+ */
+export function Plot({ title, times, span, series, values, format = String }) {
+  const place = useRef(null);
+  const plot = useRef(null);
+  const data = [times, ...values];
+  const axis = useRef(span);
+  axis.current = span;
+
+  useEffect(() => {
+    const element = place.current;
+    const draw = () => {
+      plot.current?.destroy();
+      plot.current = new uPlot(describeOptions(element, { series, format, span: axis }), data, element);
+    };
+    draw();
+    const sizes = new ResizeObserver(() => plot.current?.setSize({ width: element.clientWidth, height }));
+    sizes.observe(element);
+    const scheme = matchMedia('(prefers-color-scheme: dark)');
+    scheme.addEventListener('change', draw);
+    return () => {
+      sizes.disconnect();
+      scheme.removeEventListener('change', draw);
+      plot.current?.destroy();
+      plot.current = null;
+    };
+  }, []);
+  useEffect(() => plot.current?.setData(data));
+
+  const [from, to] = span.map((seconds) => new Date(seconds * 1000).toISOString());
+  return html`<figure class="plot" data-from=${from} data-to=${to}>
+    <figcaption>${title}</figcaption>
+    <div ref=${place} aria-hidden="true"></div>
+    <p class="unseen">${describe(title, times, series, values, format)}</p>
+  </figure>`;
+}
+
+function describe(title, times, series, values, format) {
+  if (times.length === 0) return `${title}: no values yet`;
+  const parts = series.map((name, index) => {
+    const given = values[index].filter((value) => value !== null);
+    if (given.length === 0) return `${name}: nothing`;
+    return `${name}: last ${format(given.at(-1))}, highest ${format(Math.max(...given))}`;
+  });
+  return `${title}. ${parts.join('; ')}.`;
+}

@@ -1,0 +1,32 @@
+import { useEffect, useState } from 'preact/hooks';
+import { callApi } from './api.js';
+import { html } from './html.js';
+
+const mark = '#sign-in=';
+
+/** Reads the token from the URL and removes it there, so that it is not in the browser's history. */
+export function takeToken() {
+  if (!location.hash.startsWith(mark)) return null;
+  const token = location.hash.slice(mark.length);
+  history.replaceState(null, '', `${location.pathname}${location.search}#/`);
+  return token;
+}
+
+/** The page for a visitor who is not signed in. With a token from a link it signs in by itself. */
+export function SignIn({ token, reason, onSignedIn }) {
+  const [failure, setFailure] = useState(null);
+  useEffect(() => {
+    if (token !== null) callApi('POST', '/sign-in', { token }).then(onSignedIn, setFailure);
+  }, [token]);
+
+  if (token !== null && failure === null)
+    return html`<main class="visitor"><p role="status">Signing in…</p></main>`;
+  return html`<main class="visitor">
+    <h1>Animal Store console</h1>
+    ${failure && html`<p class="failure" role="alert">${failure.message}</p>`}
+    ${!failure && reason && html`<p role="status">${reason}</p>`}
+    <p>To sign in, run this on the machine of the service, and open the link that it prints:</p>
+    <pre tabindex="0"><code>npx animal-store console</code></pre>
+    <p class="quiet">The link works once, within 10 minutes. There are no passwords.</p>
+  </main>`;
+}

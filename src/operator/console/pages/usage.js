@@ -1,0 +1,67 @@
+import { formatNumber, formatTimeLeft } from './format.js';
+import { html } from './html.js';
+import { Plot } from './plot.js';
+import { useTime } from './resource.js';
+
+/** The remaining requests of both windows of an account, by the clock of the service. */
+export function Windows({ minute, day, now }) {
+  return html`<section aria-labelledby="windows">
+    <h2 id="windows">Remaining requests</h2>
+    <div class="windows">
+      <${Window} title="This minute" id="minute" now=${now} ...${minute} />
+      <${Window} title="This day" id="day" now=${now} ...${day} />
+    </div>
+  </section>`;
+}
+
+function Window({ id, title, now, limit, used, remaining, resetAtMs }) {
+  const nowMs = useTime(now);
+  const isFull = remaining === 0;
+  return html`<div class="window">
+    <label for=${id}>${title}</label>
+    <meter id=${id} min="0" max=${limit} high=${limit * 0.8} optimum="0" value=${used}>${used} of ${limit}</meter>
+    <p>
+      <strong class=${isFull ? 'bad' : ''}>${formatNumber(remaining)} left</strong> of ${formatNumber(limit)};
+      ${resetAtMs === null ? ' not used yet.' : ` resets in ${formatTimeLeft(resetAtMs, nowMs)}.`}
+    </p>
+  </div>`;
+}
+
+const hourMs = 3_600_000;
+const shownHours = 7 * 24;
+const none = { requests: 0, refusals: 0, errors: 0 };
+
+/** Every hour of the last 7 days. Hours that the API omits had no requests. */
+function fillHours(hours, nowMs) {
+  const given = new Map(hours.map((hour) => [hour.atMs, hour]));
+  const lastMs = nowMs - (nowMs % hourMs);
+  return Array.from({ length: shownHours + 1 }, (_, index) => {
+    const atMs = lastMs - (shownHours - index) * hourMs;
+    return given.get(atMs) ?? { atMs, ...none };
+  });
+}
+
+/** The requests of the last 7 days by the hour, with refusals and errors. */
+export function Usage({ hours, nowMs }) {
+  const total = (name) => formatNumber(hours.reduce((sum, hour) => sum + hour[name], 0));
+  const filled = fillHours(hours, nowMs);
+  const times = filled.map(({ atMs }) => atMs / 1000);
+  return html`<section aria-labelledby="usage">
+    <h2 id="usage">The last 7 days</h2>
+    ${
+      hours.length === 0
+        ? html`<p class="empty">No request yet.</p>`
+        : html`<${Plot}
+            title="Requests an hour"
+            times=${times}
+            span=${[times[0], times.at(-1)]}
+            series=${['all', 'refused (429)', 'errors']}
+            values=${['requests', 'refusals', 'errors'].map((name) => filled.map((hour) => hour[name]))}
+            format=${formatNumber}
+          />
+          <p class="hint">
+            ${`${total('requests')} requests, ${total('refusals')} refused, ${total('errors')} answered with an error.`}
+          </p>`
+    }
+  </section>`;
+}

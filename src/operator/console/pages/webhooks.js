@@ -1,0 +1,187 @@
+import { useState } from 'preact/hooks';
+import { callApi, formatQuery } from './api.js';
+import { ActDialog, useDialog } from './dialog.js';
+import { countThings, formatSpan, formatTime } from './format.js';
+import { html } from './html.js';
+import { notify } from './notices.js';
+import { Badge, Choice, Field, Loaded, PageHead, Pager, readForm, State, Table } from './parts.js';
+import { useResource } from './resource.js';
+import { goTo, linkTo } from './routing.js';
+
+const parts = ['webhooks'];
+const statuses = ['enabled', 'disabled'];
+
+/** The webhooks of all accounts, with filters. */
+export function Webhooks({ query }) {
+  const webhooks = useResource(`/webhooks${formatQuery(query)}`);
+  const isFiltered = query.account !== undefined || query.status !== undefined;
+  const empty = isFiltered ? 'No webhook here matches.' : 'No account has a webhook yet.';
+  return html`<${PageHead} title="Webhooks" />
+    <${Filters} key=${formatQuery(query)} query=${query} />
+    <${Loaded} resource=${webhooks}>
+      ${({ items, next, oldest }) =>
+        html`<${WebhookTable} webhooks=${items} oldest=${oldest} onChange=${webhooks.reload} empty=${empty} hasAccounts />
+          <${Pager} parts=${parts} query=${query} next=${next} />`}
+    <//>`;
+}
+
+/** A table of webhooks, with the actions for each. `oldest` is the oldest event from which a replay can start. */
+export function WebhookTable({ webhooks, oldest, onChange, empty, hasAccounts }) {
+  const dialog = useDialog();
+  const ask = (Dialog, webhook) => () =>
+    dialog.open(html`<${Dialog} webhook=${webhook} oldest=${oldest} onDone=${onChange} />`);
+  const account = {
+    title: 'Account',
+    isMinor: true,
+    cell: (webhook) => html`<${AccountLink} ...${webhook} />`,
+  };
+  const columns = [
+    {
+      title: 'Webhook',
+      cell: ({ id, url, account: name }) =>
+        html`<span class="text">${url}</span><br /><code class="quiet">${id}</code>
+          ${hasAccounts && html`<div class="narrow"><${AccountLink} account=${name} /></div>`}`,
+    },
+    ...(hasAccounts ? [account] : []),
+    { title: 'Status', cell: (webhook) => html`<${Status} ...${webhook} />` },
+    { title: 'Behind', cell: (webhook) => html`<${Behind} ...${webhook} />` },
+    { title: 'Last attempt', cell: (webhook) => html`<${Attempt} ...${webhook} />` },
+    { title: 'Actions', cell: (webhook) => html`<${Acts} webhook=${webhook} ask=${ask} />` },
+  ];
+  return html`<${Table} caption="Webhooks" columns=${columns} rows=${webhooks} empty=${empty} />${dialog.shown}`;
+}
+
+function AccountLink({ account }) {
+  return html`<a class="text" href=${linkTo(['accounts', account])}>${account}</a>`;
+}
+
+function Status({ status, isPaused }) {
+  return html`<${State} state=${status} />
+    ${isPaused && html`${' '}<${Badge} kind="warn">paused: account suspended<//>`}`;
+}
+
+function Behind({ after, eventsBehind, behindMs }) {
+  const distance =
+    eventsBehind === 0
+      ? 'at the end'
+      : `${countThings(eventsBehind, 'event')}${behindMs === null ? '' : `, ${formatSpan(behindMs)}`}`;
+  return html`${distance}<br /><code class="quiet minor">${after === null ? 'before the first' : after}</code>`;
+}
+
+function Attempt({ lastAttemptAtMs, lastResult }) {
+  if (lastResult === null) return 'none yet';
+  const kind = /^2\d\d$/.test(lastResult) ? 'good' : 'bad';
+  return html`<${Badge} kind=${kind}>${lastResult}<//><br />
+    <span class="quiet minor">${formatTime(lastAttemptAtMs)}</span>`;
+}
+
+function Acts({ webhook, ask }) {
+  const act = (label, Dialog) =>
+    html`<button type="button" aria-label=${`${label} ${webhook.id}`} onClick=${ask(Dialog, webhook)}>${label}</button>`;
+  return html`<div class="row-acts">
+    ${webhook.status === 'enabled' ? act('Disable', DisableDialog) : act('Enable', EnableDialog)}
+    ${act('Replay', ReplayDialog)}
+  </div>`;
+}
+
+function Named({ webhook }) {
+  return html`It is the webhook of <strong class="text">${webhook.account}</strong> to
+    ${' '}<strong class="text">${webhook.url}</strong>.`;
+}
+
+function EnableDialog({ webhook, onDone, onClose }) {
+  function finish() {
+    notify(`${webhook.id} is enabled.`);
+    onDone();
+  }
+  return html`<${ActDialog}
+    title=${`Enable ${webhook.id}?`}
+    label=${`Enable ${webhook.id}`}
+    act=${() => callApi('POST', `/webhooks/${webhook.id}/enable`)}
+    onDone=${finish}
+    onClose=${onClose}
+  >
+    <p>
+      <${Named} webhook=${webhook} /> It continues from its position. Of the ${countThings(webhook.eventsBehind, 'event')}
+      ${' '}after it, it gets those of its types.
+    </p>
+  <//>`;
+}
+
+function DisableDialog({ webhook, onDone, onClose }) {
+  function finish() {
+    notify(`${webhook.id} is disabled.`);
+    onDone();
+  }
+  return html`<${ActDialog}
+    title=${`Disable ${webhook.id}?`}
+    label=${`Disable ${webhook.id}`}
+    isDangerous
+    act=${() => callApi('POST', `/webhooks/${webhook.id}/disable`)}
+    onDone=${finish}
+    onClose=${onClose}
+  >
+    <p>
+      <${Named} webhook=${webhook} /> It gets no more events, but keeps its position. Events are kept for 30 days. Its
+      account can enable it again.
+    </p>
+  <//>`;
+}
+
+const starts = {
+  oldest: 'all events of the last 30 days',
+  event: 'the events after one event',
+  now: 'only new events',
+};
+
+function ReplayDialog({ webhook, oldest, onDone, onClose }) {
+  const [start, setStart] = useState('oldest');
+  const act = ({ after = '' }) =>
+    callApi('POST', `/webhooks/${webhook.id}/replay`, {
+      after: start === 'event' ? after.trim() : start === 'now' ? 'now' : oldest,
+    });
+  function finish() {
+    const isOff = webhook.status === 'disabled';
+    notify(`${webhook.id} has its new position.${isOff ? ' It is still disabled.' : ''}`);
+    onDone();
+  }
+  return html`<${ActDialog}
+    title=${`Replay ${webhook.id}?`}
+    label=${`Replay ${webhook.id}`}
+    isDangerous
+    act=${act}
+    onDone=${finish}
+    onClose=${onClose}
+  >
+    <p><${Named} webhook=${webhook} /> It gets its events from another position, in order.</p>
+    <${Field} id="start" label="Send">
+      <select id="start" onChange=${(event) => setStart(event.target.value)}>
+        ${Object.entries(starts).map(([name, label]) => html`<option value=${name} selected=${name === start}>${label}</option>`)}
+      </select>
+    <//>
+    ${
+      start === 'event' &&
+      html`<${Field} id="after" label="Event (evt_…), as the account sees it in after">
+      <input id="after" name="after" maxlength="20" required />
+    <//>`
+    }
+    <p class="hint">
+      ${start === 'now' ? 'Events that it has not got yet are skipped.' : 'Events that it has already got are sent again, with the same webhook-id.'}
+      ${webhook.status === 'disabled' && ' It stays disabled until you enable it.'}
+    </p>
+  <//>`;
+}
+
+function Filters({ query }) {
+  function apply(event) {
+    event.preventDefault();
+    goTo(parts, readForm(event.target));
+  }
+  return html`<form class="filters" onSubmit=${apply} role="search" aria-label="Filter webhooks">
+    <${Field} id="account" label="Account">
+      <input id="account" name="account" type="search" maxlength="200" value=${query.account ?? ''} />
+    <//>
+    <${Choice} id="status" label="Status" name="status" value=${query.status} choices=${statuses} all="all" />
+    <button type="submit">Show</button>
+  </form>`;
+}

@@ -1,0 +1,57 @@
+import type { AccountKeys } from '../../accounts/account-keys.ts';
+import type { Accounts } from '../../accounts/accounts.ts';
+import type { Keyring } from '../../accounts/keyring.ts';
+import type { AdministerAs, Administration } from '../../administration/administration.ts';
+import type { Audit } from '../../audit/audit.ts';
+import type { Categories } from '../../categories/categories.ts';
+import type { Clock } from '../../clock.ts';
+import type { Environment } from '../../config.ts';
+import type { EventIds } from '../../events/event-ids.ts';
+import type { SignedIn } from '../../http/route.ts';
+import type { CountInventory } from '../../inventory/inventory.ts';
+import type { Bans } from '../../limits/bans.ts';
+import type { LookAtUsage } from '../../limits/stored-usage.ts';
+import type { Orders } from '../../orders/orders.ts';
+import type { Catalogue } from '../../pets/catalogue.ts';
+import type { Database } from '../../storage/database.ts';
+import type { OperatorWebhooks } from '../../webhooks/operator-webhooks.ts';
+import type { Acts } from '../acts/acts.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import type { Site } from './hosts.ts';
+import type { Vitals } from './vitals.ts';
+
+/** All changes that an operator can make. Each is in the audit log with its actor. */
+export interface Hands extends Acts, Administration {
+  readonly allWebhooks: OperatorWebhooks;
+}
+
+/** The dependencies of the console's operations: the same functions that the commands call. */
+export interface ConsoleServices {
+  readonly database: Database;
+  readonly catalogue: Catalogue;
+  readonly countInventory: CountInventory;
+  readonly orders: Orders;
+  readonly categories: Categories;
+  readonly accounts: Accounts;
+  readonly keyring: Keyring;
+  readonly bans: Bans;
+  readonly administerAs: AdministerAs;
+  readonly audit: Audit;
+  readonly allWebhooks: OperatorWebhooks;
+  readonly eventIds: EventIds;
+  /** Reads the current usage of an account, from the counters that this instance uses. */
+  readonly look: LookAtUsage;
+  readonly accountKeys: Pick<AccountKeys, 'list'>;
+  /** The changes that a session can make, under its name. */
+  readonly actAs: (signedIn: SignedIn) => Hands;
+  readonly sessions: Sessions;
+  readonly vitals: Vitals;
+  readonly clock: Clock;
+  readonly environment: Environment;
+  readonly findSite: (host: string | undefined) => Site | null;
+  /** The problems that make this instance not ready, and the warnings for an operator. */
+  readonly readHealth: () => Promise<{
+    readonly problems: readonly string[];
+    readonly notes: readonly string[];
+  }>;
+}

@@ -1,0 +1,87 @@
+import { sql } from 'kysely';
+import { statement } from '../storage/database.ts';
+
+/** The events of changed and deleted animals, which have an index. */
+const isEdit = sql<boolean>`pet_id is not null and type <> 'pet.added'`;
+
+/** The newest id of an animal and the newest event of an edit. Null if there is none. */
+export const selectStamp = statement<Record<never, never>>()((query) =>
+  query.selectNoFrom(({ selectFrom }) => [
+    selectFrom('pets').select('id').orderBy('id', 'desc').limit(sql.lit(1)).as('newest_id'),
+    selectFrom('events').select('id').where(isEdit).orderBy('id', 'desc').limit(sql.lit(1)).as('newest_edit'),
+  ]),
+);
+
+/** For SQLite: the edits whose events come after `after`, newest first. */
+export const selectEditsAfter = statement<{ after: bigint; count: bigint }>()((query, p) =>
+  query
+    .selectFrom('events')
+    .select([
+      'id',
+      sql<bigint>`pet_id`.as('pet_id'),
+      sql<string>`data ->> 'status'`.as('status'),
+      sql<string>`coalesce(previous, data) ->> 'status'`.as('former_status'),
+      sql<bigint>`data ->> 'category_id'`.as('category_id'),
+      sql<bigint>`coalesce(previous, data) ->> 'category_id'`.as('former_category_id'),
+    ])
+    .where(isEdit)
+    .where('id', '>', p.after)
+    .orderBy('id', 'desc')
+    .limit(p.count),
+);
+
+/** A row of the log: the state of the store with one edit, or without one if there is none. */
+export interface LogRow {
+  readonly snapshot: string;
+  readonly last_event: bigint;
+  readonly started_at: string;
+  readonly pet_id: bigint | null;
+  readonly status: string | null;
+  readonly former_status: string | null;
+  readonly category_id: bigint | null;
+  readonly former_category_id: bigint | null;
+}
+
+/** The greatest transaction id. An upper bound makes PostgreSQL estimate a narrow range and use the index. */
+const newest = sql`'18446744073709551615'::xid8`;
+
+/**
+ * For PostgreSQL: up to `count` additions, changes and deletions of animals since a snapshot, unordered, with the
+ * current snapshot. `after` is the last position in the old snapshot. An event that has got its position since then is
+ * not new if the old snapshot contains its transaction. `started_at` differs on another server and after a restart.
+ */
+export const selectLogSince = statement<{ snapshot: string; after: bigint; count: bigint }>()((query, p) => {
+  const since = sql`cast(${p.snapshot} as pg_snapshot)`;
+  const columns = sql`pet_id, data::json as now, coalesce(previous, data)::json as former`;
+  return query
+    .selectFrom(
+      sql<Pick<LogRow, 'snapshot' | 'last_event' | 'started_at'>>`(select
+        pg_current_snapshot()::text as snapshot,
+        coalesce((select max(id) from events), 0) as last_event,
+        extract(epoch from pg_postmaster_start_time())::text as started_at)`.as('head'),
+    )
+    .leftJoin(
+      sql<{ pet_id: bigint; now: unknown; former: unknown }>`(
+        (select ${columns} from event_outbox
+          where tx >= pg_snapshot_xmin(${since}) and tx <= ${newest}
+          and not pg_visible_in_snapshot(tx, ${since}) and pet_id is not null
+          order by tx limit ${p.count})
+        union all
+        (select ${columns} from events
+          where id > ${p.after} and not coalesce(pg_visible_in_snapshot(tx, ${since}), false) and pet_id is not null
+          order by id limit ${p.count}))`.as('edit'),
+      (join) => join.onTrue(),
+    )
+    .select([
+      'snapshot',
+      'last_event',
+      'started_at',
+      'pet_id',
+      sql<string>`now ->> 'status'`.as('status'),
+      sql<string>`former ->> 'status'`.as('former_status'),
+      sql<bigint>`(now ->> 'category_id')::bigint`.as('category_id'),
+      sql<bigint>`(former ->> 'category_id')::bigint`.as('former_category_id'),
+    ])
+    .limit(p.count)
+    .$castTo<LogRow>();
+});

@@ -1,0 +1,25 @@
+import { sql } from 'kysely';
+import type { Dialect } from '../../database.ts';
+import { columnTypes } from '../column-types.ts';
+
+/**
+ * The links and sessions of the console. They are stored as hashes, so a copy of these tables does not sign anybody
+ * in.
+ */
+export function createConsoleTables(engine: Dialect['engine']) {
+  const types = columnTypes[engine];
+  return [
+    sql`create table console_links (
+      token_hash ${types.bytes} primary key,
+      made_by text not null,
+      expires_at_ms ${types.integer} not null
+    ) ${types.end}`,
+    sql`create table console_sessions (
+      token_hash ${types.bytes} primary key,
+      id text not null unique,
+      made_by text not null,
+      created_at_ms ${types.integer} not null,
+      expires_at_ms ${types.integer} not null
+    ) ${types.end}`,
+  ];
+}

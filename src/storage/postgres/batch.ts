@@ -1,0 +1,148 @@
+import type { ClientBase, Connection, Submittable } from 'pg';
+import type { Value } from '../database.ts';
+import { throwStorageError } from './faults.ts';
+import type { Call } from './prepared.ts';
+import { type Column, createRowReader, type RowReader } from './row-reader.ts';
+
+/** The rows of one statement. */
+export type Rows = readonly unknown[];
+
+/**
+ * Sends statements in order in one round trip, and returns the rows of each. Outside of a transaction they form one:
+ * all are done, or none. Inside of one, the first failure ends the rest. The server parses and describes a statement
+ * once per connection. Throws AppError `unavailable` for a fault, else the driver's own error.
+ */
+export function sendBatch(client: ClientBase, calls: readonly Call[]): Promise<readonly Rows[]> {
+  const sent = withoutStatements.has(client) ? calls.map(withoutName) : calls;
+  return new Promise<readonly Rows[]>((resolve, reject) => {
+    client.query(createBatch(sent, (error, results) => (error ? reject(error) : resolve(results))));
+  }).catch(throwStorageError);
+}
+
+const withoutStatements = new WeakSet<object>();
+
+/** Makes a connection prepare no statements: it parses and describes them each time. */
+export function keepNoStatements(client: ClientBase): void {
+  withoutStatements.add(client);
+}
+
+/**
+ * What a connection knows of a prepared statement: the reader of its rows, null if it returns none, or `unsure` after
+ * a failure.
+ */
+type Known = RowReader | null | 'unsure';
+
+const statementsOf = new WeakMap<object, Map<string, Known>>();
+
+/** A query for pg that handles the protocol messages itself. */
+interface Batch extends Submittable {
+  /** The driver replaces it to apply its timeout. */
+  callback: (error: Error | null | undefined, results: readonly Rows[]) => void;
+  handleRowDescription(message: { readonly fields: readonly Column[] }): void;
+  handleDataRow(message: { readonly fields: readonly (string | null)[] }): void;
+  handleCommandComplete(): void;
+  handleReadyForQuery(): void;
+  handleError(error: Error): void;
+}
+
+function createBatch(calls: readonly Call[], callback: Batch['callback']): Batch {
+  const results: Rows[] = [];
+  let statements = new Map<string, Known>();
+  let rows: unknown[] = [];
+  /** The reader of the statement whose rows arrive now. */
+  let reader: RowReader | null = null;
+  let failure: Error | null = null;
+
+  /** Selects the reader of the next statement. */
+  function turnTo(place: number): void {
+    const known = statements.get(calls[place]?.prepared.name ?? '');
+    reader = known === undefined || known === 'unsure' ? null : known;
+    rows = [];
+  }
+
+  return {
+    callback,
+
+    submit(connection) {
+      statements = findStatements(connection);
+      writeCalls(connection, calls, statements);
+      turnTo(0);
+    },
+
+    handleRowDescription({ fields }) {
+      reader = createRowReader(fields);
+    },
+
+    handleDataRow({ fields }) {
+      try {
+        if (reader !== null) rows.push(reader(fields));
+      } catch (error) {
+        failure = error as Error;
+      }
+    },
+
+    handleCommandComplete() {
+      const { name } = calls[results.length]?.prepared ?? { name: '' };
+      if (name !== '') statements.set(name, reader);
+      results.push(rows);
+      turnTo(results.length);
+    },
+
+    handleReadyForQuery() {
+      this.callback(failure, results);
+    },
+
+    handleError(error) {
+      for (const { prepared } of calls.slice(results.length))
+        if (prepared.name !== '' && !statements.has(prepared.name)) statements.set(prepared.name, 'unsure');
+      this.callback(error, results);
+    },
+  };
+}
+
+function findStatements(connection: Connection): Map<string, Known> {
+  const known = statementsOf.get(connection) ?? new Map<string, Known>();
+  statementsOf.set(connection, known);
+  return known;
+}
+
+/** After a failure the server skips everything up to the Sync. */
+function writeCalls(
+  connection: Connection,
+  calls: readonly Call[],
+  statements: ReadonlyMap<string, Known>,
+): void {
+  const { stream } = connection;
+  const parsed = new Set<string>();
+  stream.cork();
+  try {
+    for (const { prepared, values } of calls) {
+      const { name, text } = prepared;
+      const known = statements.get(name);
+      if (name === '') {
+        connection.parse({ name, text, types: [] }, true);
+        connection.describe({ type: 'S', name }, true);
+      } else if ((known === undefined || known === 'unsure') && !parsed.has(name)) {
+        parsed.add(name);
+        if (known === 'unsure') connection.close({ type: 'S', name }, true);
+        connection.parse({ name, text, types: [] }, true);
+        connection.describe({ type: 'S', name }, true);
+      }
+      connection.bind({ portal: '', statement: name, values: values.map(toDriverValue) as never }, true);
+      connection.execute({ portal: '' }, true);
+    }
+    connection.sync();
+  } finally {
+    stream.uncork();
+  }
+}
+
+function withoutName({ prepared: { text }, values }: Call): Call {
+  return { prepared: { name: '', text }, values };
+}
+
+function toDriverValue(value: Value): string | Buffer | null {
+  if (typeof value === 'bigint') return value.toString();
+  if (value === null || typeof value === 'string') return value;
+  return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+}

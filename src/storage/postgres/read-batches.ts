@@ -1,0 +1,73 @@
+import { storeOverloaded } from '../store-unavailable.ts';
+import { type Rows, sendBatch } from './batch.ts';
+import { isUndone } from './faults.ts';
+import { connectionsMax, type PostgresPool, waitingTasksMax } from './pool.ts';
+import type { Call } from './prepared.ts';
+
+/** How many reads may share a round trip. The server runs those of one connection one after the other. */
+const batchReadsMax = 32;
+
+interface Read {
+  readonly call: Call;
+  readonly resolve: (rows: Rows) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Sends the reads of one turn of the event loop together. */
+export interface ReadBatches {
+  /** The rows of a statement, run after the call. Throws `unavailable` if too many wait. */
+  read(call: Call): Promise<Rows>;
+  /** Sends the gathered reads. Resolves when all are settled. */
+  drain(): Promise<void>;
+}
+
+/** Sends each batch at the end of the poll phase. A single read is a batch too. */
+export function createReadBatches(lend: PostgresPool['lend']): ReadBatches {
+  const underWay = new Set<Promise<void>>();
+  let gathered: Read[] = [];
+  let unsettled = 0;
+
+  function sendGathered(): void {
+    const batch = gathered;
+    gathered = [];
+    if (batch.length === 0) return;
+    const sent = send(batch).finally(() => {
+      underWay.delete(sent);
+      unsettled -= batch.length;
+    });
+    underWay.add(sent);
+  }
+
+  /** Sends a batch. A failed read ends the transaction of all, so then each read is sent separately. */
+  async function send(batch: readonly Read[]): Promise<void> {
+    try {
+      const results = await lend((client) =>
+        sendBatch(
+          client,
+          batch.map(({ call }) => call),
+        ),
+      );
+      for (const [place, { resolve }] of batch.entries()) resolve(results[place] ?? []);
+    } catch (error) {
+      if (batch.length > 1 && isUndone(error)) await Promise.all(batch.map((read) => send([read])));
+      else for (const { reject } of batch) reject(error);
+    }
+  }
+
+  return {
+    read(call) {
+      if (unsettled >= connectionsMax + waitingTasksMax) return Promise.reject(storeOverloaded());
+      unsettled += 1;
+      return new Promise((resolve, reject) => {
+        const count = gathered.push({ call, resolve, reject });
+        if (count === batchReadsMax) sendGathered();
+        else if (count === 1) setImmediate(sendGathered);
+      });
+    },
+
+    async drain() {
+      sendGathered();
+      await Promise.all(underWay);
+    },
+  };
+}

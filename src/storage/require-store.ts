@@ -1,0 +1,41 @@
+import { stat } from 'node:fs/promises';
+import { OperatorError } from '../errors.ts';
+import { parseStoreAddress } from './store-address.ts';
+import { nameStore, readStore } from './transfer/open-whole-store.ts';
+
+/** The SQLSTATE of a table that does not exist. */
+const undefinedTable = '42P01';
+
+/**
+ * Throws OperatorError of one line if there is no store at an address. Creates none. Any other fault is left to the
+ * process that opens the store.
+ */
+export async function requireStore(address: string): Promise<void> {
+  const { engine, location } = parseStoreAddress(address);
+  const isMissing = engine === 'sqlite' && (await isNoFile(location));
+  if (!isMissing && (await mayHaveSchema(address))) return;
+  throw new OperatorError(
+    `there is no store ${nameStore(address)}: "serve", "import", "migrate" and "restore" create one`,
+  );
+}
+
+async function isNoFile(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => false,
+    (error: NodeJS.ErrnoException) => error.code === 'ENOENT',
+  );
+}
+
+async function mayHaveSchema(address: string): Promise<boolean> {
+  try {
+    await readStore(address, (store) => store.query('select name from schema_migrations limit 1'));
+    return true;
+  } catch (error) {
+    return !isUndefinedTable(error);
+  }
+}
+
+function isUndefinedTable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return ('code' in error && error.code === undefinedTable) || /no such table/.test(error.message);
+}

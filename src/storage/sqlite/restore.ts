@@ -1,0 +1,140 @@
+import { existsSync, rmSync, statSync } from 'node:fs';
+import { backup, DatabaseSync } from 'node:sqlite';
+import { OperatorError } from '../../errors.ts';
+import { compareSchema } from '../migrations/migrate.ts';
+import { toOpeningError } from '../opening-error.ts';
+import { backupSqlite } from './backup.ts';
+import { claimServing, isServed } from './claim-serving.ts';
+import { lockWaitMsMax, repeatWhileBusy } from './connection.ts';
+import { openSqlite } from './database.ts';
+
+/** The result of a restore. */
+export interface Restored {
+  /** True if the ids assigned since the backup could be read: exactly those are skipped. */
+  readonly knowsGivenIds: boolean;
+}
+
+/** How many ids a restore skips if it cannot read the last ids of the old store. */
+export const skippedIdsUnknown = 1_000_000n;
+
+/** The highest id that each table assigned. */
+type LastIds = ReadonlyMap<string, bigint>;
+
+/**
+ * Replaces the store at `path` by a backup, in one transaction: at any moment there is the old store or the new one.
+ * Ids and positions assigned since the backup are not assigned again. Every position from before the restore is
+ * expired, so that readers of events start again. Throws OperatorError, with nothing changed, if the store is served,
+ * or the file is not a complete backup or comes from a newer release.
+ */
+export async function restoreSqlite(path: string, file: string): Promise<Restored> {
+  if (isServed(path)) throw new OperatorError(`the database ${path} is being served: stop the service first`);
+  requireBackup(file);
+  // The claim creates the file.
+  const isMissing = !existsSync(path);
+  const release = await claimServing(`sqlite:${path}`);
+  const copy = `${path}-restoring`;
+  try {
+    removeStore(copy);
+    backupSqlite(file, copy);
+    const given = isMissing ? null : readGivenIds(path);
+    await (await openSqlite(copy)).close();
+    skipGivenIds(copy, given);
+    await replaceStore(copy, path);
+    return { knowsGivenIds: given !== null };
+  } finally {
+    removeStore(copy);
+    release();
+  }
+}
+
+/** Throws unless the file is a store that this release knows. */
+function requireBackup(file: string): void {
+  const names = readMigrations(file);
+  const schema = compareSchema(names);
+  if (schema === 'none') throw new OperatorError(`${file} is not a backup of a store`);
+  if (schema === 'newer')
+    throw new OperatorError(
+      `${file} is a backup of a newer release: restore it with that one, or a later one`,
+    );
+}
+
+function readMigrations(file: string): string[] {
+  if (statSync(file, { throwIfNoEntry: false }) === undefined)
+    throw new OperatorError(`there is no file ${file}`);
+  const raw = new DatabaseSync(file, { readOnly: true });
+  try {
+    return raw
+      .prepare('select name from schema_migrations order by name')
+      .all()
+      .map(({ name }) => String(name));
+  } catch {
+    return [];
+  } finally {
+    raw.close();
+  }
+}
+
+/** The last ids of a store; null if it cannot be read. */
+function readGivenIds(path: string): LastIds | null {
+  const raw = new DatabaseSync(path, { timeout: lockWaitMsMax });
+  try {
+    return readLastIds(raw);
+  } catch {
+    return null;
+  } finally {
+    raw.close();
+  }
+}
+
+function readLastIds(raw: DatabaseSync): LastIds {
+  const select = raw.prepare('select name, seq from sqlite_sequence');
+  select.setReadBigInts(true);
+  return new Map(select.all().map(({ name, seq }) => [String(name), seq as bigint]));
+}
+
+/** Makes a store continue after the assigned ids, and deletes all events: their readers start again. */
+function skipGivenIds(path: string, given: LastIds | null): void {
+  const raw = new DatabaseSync(path);
+  try {
+    raw.exec('begin immediate');
+    const own = readLastIds(raw);
+    const last = (name: string) => {
+      const before = own.get(name) ?? 0n;
+      if (given === null) return before + skippedIdsUnknown;
+      const after = given.get(name) ?? 0n;
+      return after > before ? after : before;
+    };
+    const names = new Set([...own.keys(), ...(given?.keys() ?? []), 'events']);
+    // One position more, so that a reader that had read everything has to start again too.
+    for (const name of names) writeLastId(raw, name, name === 'events' ? last(name) + 1n : last(name));
+    raw.exec('delete from events');
+    raw.prepare('update event_horizon set deleted_to = ?').run(last('events') + 1n);
+    raw.exec('commit');
+  } finally {
+    raw.close();
+  }
+}
+
+function writeLastId(raw: DatabaseSync, name: string, id: bigint): void {
+  const { changes } = raw.prepare('update sqlite_sequence set seq = ? where name = ?').run(id, name);
+  if (changes === 0) raw.prepare('insert into sqlite_sequence (name, seq) values (?, ?)').run(name, id);
+}
+
+/**
+ * Copies a store over another with SQLite's own locks. A command that is reading meanwhile still sees the old store to
+ * its end.
+ */
+async function replaceStore(from: string, to: string): Promise<void> {
+  const source = new DatabaseSync(from);
+  try {
+    await repeatWhileBusy(() => backup(source, to), lockWaitMsMax);
+  } catch (error) {
+    throw toOpeningError(to, error);
+  } finally {
+    source.close();
+  }
+}
+
+function removeStore(path: string): void {
+  for (const ending of ['', '-wal', '-shm', '-journal', '-serving']) rmSync(path + ending, { force: true });
+}

@@ -1,0 +1,78 @@
+import { defineWork, statement, step, type Work } from '../storage/database.ts';
+
+/** The requests of an account in an hour. */
+export type HourColumns = {
+  accountId: bigint;
+  hourAtMs: bigint;
+  requests: bigint;
+  refusals: bigint;
+  errors: bigint;
+};
+
+/** Adds to the stored counts of an account and an hour. */
+const addHour = statement<HourColumns>()((query, p) =>
+  query
+    .insertInto('usage_hours')
+    .values({
+      account_id: p.accountId,
+      hour_at_ms: p.hourAtMs,
+      requests: p.requests,
+      refusals: p.refusals,
+      errors: p.errors,
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['account_id', 'hour_at_ms']).doUpdateSet(({ eb, ref }) => ({
+        requests: eb(ref('usage_hours.requests'), '+', ref('excluded.requests')),
+        refusals: eb(ref('usage_hours.refusals'), '+', ref('excluded.refusals')),
+        errors: eb(ref('usage_hours.errors'), '+', ref('excluded.errors')),
+      })),
+    ),
+);
+
+/** Adds the counts of one instance. All instances write rows in the same order, so that they do not deadlock. */
+export const addHours = defineWork(
+  import.meta.url,
+  'addHours',
+  function* (hours: readonly HourColumns[]): Work<void> {
+    for (const hour of hours) yield* step(addHour, hour);
+  },
+  'row locks',
+);
+
+/** The hours of an account from a time on, oldest first. */
+export const selectHours = statement<{ accountId: bigint; sinceMs: bigint }>()((query, p) =>
+  query
+    .selectFrom('usage_hours')
+    .select(['hour_at_ms', 'requests', 'refusals', 'errors'])
+    .where('account_id', '=', p.accountId)
+    .where('hour_at_ms', '>=', p.sinceMs)
+    .orderBy('hour_at_ms'),
+);
+
+/** At most `count` rows of hours before `beforeMs`, oldest first. */
+export const selectOldHours = statement<{ beforeMs: bigint; count: bigint }>()((query, p) =>
+  query
+    .selectFrom(({ selectFrom }) =>
+      selectFrom('usage_hours')
+        .select(['account_id', 'hour_at_ms'])
+        .where('hour_at_ms', '<', p.beforeMs)
+        .orderBy('hour_at_ms')
+        .limit(p.count)
+        .as('old'),
+    )
+    .select(['old.account_id', 'old.hour_at_ms']),
+);
+
+const deleteHour = statement<{ accountId: bigint; hourAtMs: bigint }>()((query, p) =>
+  query.deleteFrom('usage_hours').where('account_id', '=', p.accountId).where('hour_at_ms', '=', p.hourAtMs),
+);
+
+/** Deletes hours of accounts. */
+export const deleteHours = defineWork(
+  import.meta.url,
+  'deleteHours',
+  function* (hours: readonly { readonly accountId: bigint; readonly hourAtMs: bigint }[]): Work<void> {
+    for (const { accountId, hourAtMs } of hours) yield* step(deleteHour, { accountId, hourAtMs });
+  },
+  'row locks',
+);

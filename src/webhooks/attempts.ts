@@ -1,0 +1,140 @@
+import type { EventIds } from '../events/event-ids.ts';
+import type { EventRow } from '../events/event-rows.ts';
+import { writeEvent } from '../events/write-events.ts';
+import type { Database } from '../storage/database.ts';
+import {
+  type DeliveryRow,
+  recordFailure,
+  recordPing,
+  recordSuccess,
+  selectSending,
+} from './delivery-rows.ts';
+import type { AttemptResult, PostMessage } from './post-message.ts';
+import { failingMsMax, planWaitMs, readRetryAfterMs } from './rules/retry.ts';
+import type { SecretBox } from './secret-box.ts';
+import { type Message, signMessage } from './sign.ts';
+import { readerOf } from './webhook.ts';
+
+/** Callbacks for metrics and the log. */
+export interface DeliveryObserver {
+  /** After each attempt: an HTTP status, or why there was no answer. */
+  onAttempt(result: string): void;
+  /** The service has disabled a webhook. */
+  onDisabled(webhookId: string, reason: string): void;
+  /** No known key decrypts the secrets of a webhook, so the service sends it nothing. */
+  onSealed(webhookId: string): void;
+  /** When the next event of a webhook happened, in Unix milliseconds; null if it has no more events. */
+  onPending(webhookId: string, atMs: number | null): void;
+}
+
+/** A webhook, with the secrets that sign its messages. */
+export interface Sending {
+  readonly row: DeliveryRow;
+  readonly secrets: readonly Uint8Array[];
+}
+
+/** Sends messages to webhooks and records the results. */
+export interface Attempts {
+  /** A webhook as it is now; null if it is deleted, or if its secrets cannot be decrypted. */
+  read(id: bigint): Promise<Sending | null>;
+  /** Sends an event. Returns whether the webhook is done with it. */
+  sendEvent(sending: Sending, event: EventRow): Promise<boolean>;
+  /** Sends a ping that was requested. */
+  sendPing(sending: Sending, pingId: string): Promise<void>;
+}
+
+export interface AttemptParts {
+  readonly database: Database;
+  readonly ids: EventIds;
+  readonly box: SecretBox;
+  readonly post: PostMessage;
+  readonly observer: DeliveryObserver;
+  /** Aborts every running attempt. An aborted attempt records no result. */
+  readonly signal: AbortSignal;
+}
+
+const gone = 410;
+
+export function createAttempts({ database, ids, box, post, observer, signal }: AttemptParts): Attempts {
+  /** Null if the service ends before there is an answer. */
+  async function send({ row, secrets }: Sending, message: Message): Promise<AttemptResult | null> {
+    const signed = signMessage(message, secrets, Number(row.now_ms));
+    const headers = { ...signed, 'content-type': 'application/json', 'user-agent': 'animal-store-webhooks' };
+    const result = await post(row.url, headers, message.body, signal);
+    if ('failure' in result && signal.aborted) return null;
+    observer.onAttempt(toText(result));
+    return result;
+  }
+
+  return {
+    async read(id) {
+      const rows = await database.read(selectSending, { id });
+      const [row] = rows;
+      if (row === undefined) return null;
+      const secrets = rows.map(({ secret }) => box.open(secret, row.public_id)).filter((one) => one !== null);
+      if (secrets.length > 0) return { row, secrets };
+      observer.onSealed(row.public_id);
+      return null;
+    },
+
+    async sendEvent(sending, event) {
+      const { row } = sending;
+      observer.onPending(row.public_id, Number(event.at_ms));
+      const body = writeEvent(event, readerOf(row), ids);
+      const result = await send(sending, { id: ids.write(event.id), body });
+      if (result === null) return false;
+      if (!isSuccess(result)) {
+        await noteFailure(database, observer, row, result);
+        return false;
+      }
+      const done = { id: row.id, from: row.position, to: event.id, result: toText(result) };
+      await database.run(recordSuccess, done);
+      return true;
+    },
+
+    async sendPing(sending, pingId) {
+      const { row } = sending;
+      const timestamp = new Date(Number(row.now_ms)).toISOString();
+      const body = JSON.stringify({ id: pingId, type: 'webhook.ping', timestamp, data: {} });
+      const result = await send(sending, { id: pingId, body });
+      if (result === null) return;
+      const ends = isGone(result) ? 1n : 0n;
+      await database.run(recordPing, { id: row.id, pingId, result: toText(result), ends });
+      if (isGone(result)) observer.onDisabled(row.public_id, 'it answered 410');
+    },
+  };
+}
+
+/** Plans the next attempt, or disables the webhook. */
+async function noteFailure(
+  database: Database,
+  observer: DeliveryObserver,
+  { id, revision, public_id, failures, now_ms }: DeliveryRow,
+  result: AttemptResult,
+): Promise<void> {
+  const retryAfter = 'status' in result ? result.retryAfter : undefined;
+  const retryAfterMs = readRetryAfterMs(retryAfter, Number(now_ms));
+  const waitMs = planWaitMs(Number(failures) + 1, Math.random(), retryAfterMs);
+  const [noted] = await database.run(recordFailure, {
+    id,
+    revision,
+    result: toText(result),
+    waitMs: BigInt(waitMs),
+    failingMsMax: BigInt(failingMsMax),
+    ends: isGone(result) ? 1n : 0n,
+  });
+  if (noted?.status !== 'disabled') return;
+  observer.onDisabled(public_id, isGone(result) ? 'it answered 410' : 'no attempt has succeeded for 5 days');
+}
+
+function isGone(result: AttemptResult): boolean {
+  return 'status' in result && result.status === gone;
+}
+
+function isSuccess(result: AttemptResult): boolean {
+  return 'status' in result && result.status >= 200 && result.status < 300;
+}
+
+function toText(result: AttemptResult): string {
+  return 'status' in result ? String(result.status) : result.failure;
+}

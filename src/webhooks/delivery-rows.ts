@@ -1,0 +1,162 @@
+import { type RawBuilder, sql } from 'kysely';
+import { newest } from '../events/event-rows.ts';
+import { type Dialect, statement } from '../storage/database.ts';
+import type { WebhookRow } from './webhook.ts';
+
+const columns = [
+  'webhooks.id',
+  'public_id',
+  'webhooks.account_id',
+  'key_id',
+  'url',
+  'types',
+  'sees_pets',
+  'sees_orders',
+  'webhooks.status',
+  'position',
+  'last_attempt_at_ms',
+  'last_result',
+  'revision',
+  'failures',
+  'ping_id',
+] as const;
+
+/** A webhook with the columns that a delivery needs. */
+export interface DeliveryRow extends WebhookRow {
+  readonly revision: bigint;
+  readonly failures: bigint;
+  readonly ping_id: string | null;
+  readonly now_ms: bigint;
+  /** 1 if its next event may be sent now, else 0. */
+  readonly is_due: bigint;
+}
+
+const isDue = ({ nowMs }: Dialect) =>
+  sql<boolean>`webhooks.status = 'enabled' and webhooks.next_attempt_at_ms <= ${nowMs}`;
+
+const isBehind = (dialect: Dialect) =>
+  sql<boolean>`webhooks.position < (select ${newest(dialect)} from event_horizon)`;
+
+/** Nothing is sent while an account is suspended; its webhooks keep their positions. */
+const ofActiveAccount = sql<boolean>`exists (select 1 from accounts where accounts.id = webhooks.account_id and suspended_at_ms is null)`;
+
+const toFlag = (condition: RawBuilder<boolean>) =>
+  sql<bigint>`cast(case when ${condition} then 1 else 0 end as bigint)`;
+
+/** Every webhook that needs an event or a ping now. The least recently attempted comes first. */
+export const selectDue = statement<Record<never, never>>()((query, _, dialect) =>
+  query
+    .selectFrom('webhooks')
+    .select(columns)
+    .select([
+      toFlag(sql`${isDue(dialect)} and ${isBehind(dialect)}`).as('is_due'),
+      dialect.nowMs.as('now_ms'),
+    ])
+    .where(sql<boolean>`(ping_id is not null or (${isDue(dialect)} and ${isBehind(dialect)}))`)
+    .where(ofActiveAccount)
+    .orderBy(sql`coalesce(last_attempt_at_ms, 0)`)
+    .orderBy('webhooks.id'),
+);
+
+/**
+ * A webhook that may need something sent now: one row for each of its secrets, the current one first. No row otherwise.
+ */
+export const selectSending = statement<{ id: bigint }>()((query, p, dialect) =>
+  query
+    .selectFrom('webhooks')
+    .innerJoin('webhook_secrets', 'webhook_secrets.webhook_id', 'webhooks.id')
+    .select(columns)
+    .select(['secret', toFlag(isDue(dialect)).as('is_due'), dialect.nowMs.as('now_ms')])
+    .where('webhooks.id', '=', p.id)
+    .where(ofActiveAccount)
+    .where(({ or, eb }) =>
+      or([eb('ends_at_ms', 'is', null), eb('ends_at_ms', '>', sql<bigint>`${dialect.nowMs}`)]),
+    )
+    .orderBy('webhook_secrets.id', 'desc'),
+);
+
+/**
+ * Moves webhooks past events that are not of their types. `webhooks` is a JSON array of `id position`; a webhook that
+ * has left its position stays unchanged.
+ */
+export const passEvents = statement<{ webhooks: string; to: bigint }>()((query, p, { listTexts }) =>
+  query
+    .updateTable('webhooks')
+    .set({ position: p.to })
+    .where(sql<string>`webhooks.id || ' ' || position`, 'in', listTexts(p.webhooks))
+    .where('position', '<', p.to),
+);
+
+/** Records a success, and that the webhook is done with an event, unless its position was changed since the request. */
+export const recordSuccess = statement<{ id: bigint; from: bigint; to: bigint; result: string }>()(
+  (query, p, { nowMs }) =>
+    query
+      .updateTable('webhooks')
+      .set({
+        position: sql<bigint>`case when position = cast(${p.from} as bigint) then cast(${p.to} as bigint) else position end`,
+        failures: sql<bigint>`0`,
+        failing_since_ms: sql<null>`null`,
+        next_attempt_at_ms: sql<bigint>`0`,
+        last_attempt_at_ms: sql<bigint>`${nowMs}`,
+        last_result: p.result,
+      })
+      .where('id', '=', p.id),
+);
+
+export type Failure = {
+  id: bigint;
+  revision: bigint;
+  result: string;
+  waitMs: bigint;
+  failingMsMax: bigint;
+  /** 1 to disable the webhook at once. */
+  ends: bigint;
+};
+
+/**
+ * Records a failure and when the next attempt is due. Disables a webhook that has failed for `failingMsMax`. Returns
+ * its status. If the retries were restarted since the request, it records only the result.
+ */
+export const recordFailure = statement<Failure>()((query, p, { nowMs }) => {
+  const unlessChanged = (column: string, value: RawBuilder<unknown>) =>
+    sql<never>`case when revision = cast(${p.revision} as bigint) then ${value} else ${sql.ref(column)} end`;
+  const failsTooLong = sql`${nowMs} - coalesce(failing_since_ms, ${nowMs}) >= cast(${p.failingMsMax} as bigint)`;
+  const ends = sql`case when cast(${p.ends} as bigint) = 1 or ${failsTooLong} then 'disabled' else status end`;
+  return query
+    .updateTable('webhooks')
+    .set({
+      status: unlessChanged('status', ends),
+      failures: unlessChanged('failures', sql`failures + 1`),
+      failing_since_ms: unlessChanged('failing_since_ms', sql`coalesce(failing_since_ms, ${nowMs})`),
+      next_attempt_at_ms: unlessChanged('next_attempt_at_ms', sql`${nowMs} + cast(${p.waitMs} as bigint)`),
+      last_attempt_at_ms: sql<bigint>`${nowMs}`,
+      last_result: p.result,
+    })
+    .where('id', '=', p.id)
+    .returning('status');
+});
+
+/** Records the result of a ping; `ends` is 1 to disable the webhook. */
+export const recordPing = statement<{ id: bigint; pingId: string; result: string; ends: bigint }>()(
+  (query, p, { nowMs }) =>
+    query
+      .updateTable('webhooks')
+      .set({
+        ping_id: sql<null>`case when ping_id = cast(${p.pingId} as text) then null else ping_id end`,
+        status: sql<string>`case cast(${p.ends} as bigint) when 1 then 'disabled' else status end`,
+        last_attempt_at_ms: sql<bigint>`${nowMs}`,
+        last_result: p.result,
+      })
+      .where('id', '=', p.id),
+);
+
+/**
+ * Disables a webhook that has missed events, because the store no longer keeps them, unless its position has changed.
+ */
+export const disableLost = statement<{ id: bigint; position: bigint }>()((query, p) =>
+  query
+    .updateTable('webhooks')
+    .set({ status: sql.lit('disabled') })
+    .where('id', '=', p.id)
+    .where('position', '=', p.position),
+);

@@ -1,0 +1,74 @@
+import type { Act, AuditAction } from '../audit/act.ts';
+import { appendDeed } from '../audit/append-deed.ts';
+import { OperatorError } from '../errors.ts';
+import { createEventIds } from '../events/event-ids.ts';
+import { defineWork, step, type Work } from '../storage/database.ts';
+import { selectSecret } from '../storage/secret-rows.ts';
+import { lockAnyWebhook, lockWebhooksOfKey } from './operator-rows.ts';
+import { type WebhookRow, writeAfter } from './webhook.ts';
+import { applyChange, type WebhookChange } from './webhook-works.ts';
+
+/** An operator's change of a webhook. */
+export type OperatorChange =
+  | { readonly status: 'enabled' | 'disabled' }
+  | { readonly after: NonNullable<WebhookChange['after']> };
+
+interface ChangeByHand {
+  readonly publicId: string;
+  readonly change: OperatorChange;
+  readonly act: Act;
+}
+
+/**
+ * Changes a webhook of any account and adds a row to the audit log, unless nothing differs. Throws OperatorError if
+ * there is no such webhook, and otherwise as a change by its account does.
+ */
+export const changeWebhookByHand = defineWork(
+  import.meta.url,
+  'changeWebhookByHand',
+  function* ({ publicId, change, act }: ChangeByHand): Work<void> {
+    const [row] = yield* step(lockAnyWebhook, { publicId });
+    if (row === undefined)
+      throw new OperatorError(`there is no webhook "${publicId}": "webhooks list" shows them all`);
+    yield* changeByHand(row, change, act);
+  },
+  'row locks',
+);
+
+/** Disables the enabled webhooks that a key created. An account has only a few. */
+export const disableWebhooksOfKey = defineWork(
+  import.meta.url,
+  'disableWebhooksOfKey',
+  function* ({ keyId, act }: { readonly keyId: string; readonly act: Act }): Work<void> {
+    const rows = yield* step(lockWebhooksOfKey, { keyId });
+    for (const row of rows) yield* changeByHand(row, { status: 'disabled' }, act);
+  },
+  'row locks',
+);
+
+const unchanged: WebhookChange = { url: null, types: null, status: null, after: null };
+
+function* changeByHand(row: WebhookRow, change: OperatorChange, act: Act): Work<void> {
+  const changed = yield* applyChange(row, { ...unchanged, ...change });
+  if (changed.status === row.status && changed.position === row.position) return;
+  const ids = yield* readEventIds();
+  const show = ({ status, position }: WebhookRow) =>
+    'status' in change ? { status } : { after: writeAfter(position, ids) };
+  yield* appendDeed(act, {
+    action: nameAction(change),
+    subject: row.public_id,
+    accountId: row.account_id,
+    before: show(row),
+    after: show(changed),
+  });
+}
+
+function nameAction(change: OperatorChange): AuditAction {
+  return 'status' in change ? `webhook.${change.status}` : 'webhook.replayed';
+}
+
+function* readEventIds(): Work<ReturnType<typeof createEventIds>> {
+  const [secret] = yield* step(selectSecret, { name: 'cursor' });
+  if (secret === undefined) throw new Error('the store has no secret for the ids of events');
+  return createEventIds(secret.value);
+}

@@ -1,0 +1,22 @@
+/** The longest URL of a webhook, in characters. */
+export const urlLengthMax = 2_048;
+
+/** Describes the rule of `isTargetUrl`. */
+export function describeTargetUrl(allowsHttp: boolean): string {
+  const scheme = allowsHttp ? 'an http or https URL' : 'an https URL';
+  return `must be ${scheme} of at most ${urlLengthMax} characters, without a user, a password or a fragment`;
+}
+
+/** Whether a webhook may have a URL (contract section 14). The address behind it is checked at each attempt. */
+export function isTargetUrl(text: string, allowsHttp: boolean): boolean {
+  if (text.length > urlLengthMax || !/^https?:\/\/[!-~]+$/i.test(text)) return false;
+  const url = URL.parse(text);
+  if (url === null || url.hostname === '' || /[@\\]/.test(readAuthority(text)) || text.includes('#'))
+    return false;
+  return url.protocol === 'https:' || allowsHttp;
+}
+
+/** The part between the slashes and the path. */
+function readAuthority(text: string): string {
+  return /^https?:\/\/([^/?#]*)/i.exec(text)?.[1] ?? '';
+}

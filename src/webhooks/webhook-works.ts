@@ -1,0 +1,161 @@
+import { dayMs } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import type { EventType } from '../events/event.ts';
+import type { EventReader } from '../events/event-reader.ts';
+import { unknownEvent } from '../events/feed-page.ts';
+import { defineWork, step, type Work } from '../storage/database.ts';
+import { canReadType, coversReader } from './sight.ts';
+import { makerOf, readerOf, type WebhookRow, type WebhookStatus, webhooksMax } from './webhook.ts';
+import {
+  countWebhooks,
+  deleteOldSecrets,
+  endSecret,
+  insertSecret,
+  insertWebhook,
+  lockAccount,
+  lockWebhook,
+  type NewWebhookRow,
+  selectEnds,
+  updateWebhook,
+  type WebhookName,
+} from './webhook-rows.ts';
+
+/** How long a rotated secret still signs (contract section 14). */
+const overlapMs = dayMs;
+/** How many secrets of a webhook the store keeps, with the current one. Each makes the signature header longer. */
+const secretsMax = 10n;
+
+/** Adds a webhook at the end of the feed. Throws `limit_reached`. */
+export const addWebhook = defineWork(
+  import.meta.url,
+  'addWebhook',
+  function* ({ secret, ...row }: Omit<NewWebhookRow, 'position'> & { secret: Uint8Array }): Work<WebhookRow> {
+    yield* step(lockAccount, { accountId: row.accountId });
+    const [total] = yield* step(countWebhooks, { accountId: row.accountId });
+    if ((total?.count ?? 0n) >= webhooksMax)
+      throw new AppError(
+        'limit_reached',
+        `this account has ${webhooksMax} webhooks, the most that an account may have`,
+      );
+    const { newest } = yield* readEnds();
+    const [added] = yield* step(insertWebhook, { ...row, position: newest });
+    if (added === undefined) throw new Error('the store gave no row for a new webhook');
+    yield* step(insertSecret, { webhookId: added.id, secret });
+    return added;
+  },
+  'row locks',
+);
+
+/** The changes of a webhook; null leaves a field unchanged. */
+export interface WebhookChange {
+  readonly url: string | null;
+  readonly types: readonly EventType[] | null;
+  readonly status: WebhookStatus | null;
+  readonly after: bigint | 'now' | null;
+}
+
+/** A webhook, and the reader that wants to change it. */
+export interface Managed {
+  readonly name: WebhookName;
+  readonly reader: EventReader;
+}
+
+/** Changes a webhook. Throws `not_found`, `scope_missing`, `invalid_body` and `position_lost`. */
+export const changeWebhook = defineWork(
+  import.meta.url,
+  'changeWebhook',
+  function* ({ name, reader, change }: Managed & { readonly change: WebhookChange }): Work<WebhookRow> {
+    const [row] = yield* step(lockWebhook, name);
+    requireManaged(row, reader);
+    for (const type of change.types ?? []) requireType(type, reader, row);
+    return yield* applyChange(row, change);
+  },
+  'row locks',
+);
+
+/**
+ * Changes a locked webhook, for its account or for an operator. A change of URL, status or position restarts the
+ * retries. Throws `invalid_body` and `position_lost`.
+ */
+export function* applyChange(row: WebhookRow, change: WebhookChange): Work<WebhookRow> {
+  const position = yield* findPosition(row, change);
+  const begins = change.url !== null || change.status !== null || change.after !== null;
+  const [changed] = yield* step(updateWebhook, {
+    id: row.id,
+    url: change.url ?? row.url,
+    types: change.types?.join(' ') ?? row.types,
+    status: change.status ?? row.status,
+    position,
+    begins: begins ? 1n : 0n,
+  });
+  if (changed === undefined) throw webhookNotFound();
+  return changed;
+}
+
+/** Gives a webhook a new secret; the old one still signs for `overlapMs`. Throws `not_found` and `scope_missing`. */
+export const rotateSecret = defineWork(
+  import.meta.url,
+  'rotateSecret',
+  function* ({ name, reader, secret }: Managed & { readonly secret: Uint8Array }): Work<WebhookRow> {
+    const [row] = yield* step(lockWebhook, name);
+    requireManaged(row, reader);
+    yield* step(endSecret, { webhookId: row.id, overlapMs: BigInt(overlapMs) });
+    yield* step(insertSecret, { webhookId: row.id, secret });
+    yield* step(deleteOldSecrets, { webhookId: row.id, count: secretsMax });
+    return row;
+  },
+  'row locks',
+);
+
+function* readEnds(): Work<{ deleted_to: bigint; newest: bigint }> {
+  const [ends] = yield* step(selectEnds, {});
+  if (ends === undefined) throw new Error('the store has no horizon of its events');
+  return ends;
+}
+
+/**
+ * The new position of a webhook. If the position is set, or the webhook enabled, the store must keep all events after
+ * it.
+ */
+function* findPosition(row: WebhookRow, { after, status }: WebhookChange): Work<bigint> {
+  if (after === null && status !== 'enabled') return row.position;
+  const { deleted_to, newest } = yield* readEnds();
+  const position = after === 'now' ? newest : (after ?? row.position);
+  if (position > newest) throw new AppError('invalid_body', unknownEvent().message);
+  if (position >= deleted_to) return position;
+  throw new AppError(
+    'position_lost',
+    'after: the events after the position of this webhook are no longer kept; set after to a later event, or to now',
+  );
+}
+
+/**
+ * Throws `not_found` if there is no webhook, and `scope_missing` if the webhook sees events that the reader may not
+ * read.
+ */
+export function requireManaged(row: WebhookRow | undefined, reader: EventReader): asserts row is WebhookRow {
+  if (row === undefined) throw webhookNotFound();
+  if (coversReader(reader, readerOf(row))) return;
+  throw new AppError('scope_missing', 'this API key may not read all events that the webhook gets');
+}
+
+/** Throws `scope_missing` for a type that the reader, or the key that created the webhook, may not read. */
+function requireType(type: EventType, reader: EventReader, row: WebhookRow): void {
+  requireReadable(type, reader);
+  const maker = makerOf(row);
+  if (!canReadType(maker, type))
+    throw new AppError('scope_missing', `types: the key that created this webhook could not read ${type}`);
+  if (!coversReader(reader, readerOf(row, [type])))
+    throw new AppError('scope_missing', `types: this API key may not read ${type} of every account`);
+}
+
+/** Throws `scope_missing` for a type that a reader may not read. */
+export function requireReadable(type: EventType, reader: EventReader): void {
+  if (!canReadType(reader, type))
+    throw new AppError('scope_missing', `types: this API key may not read ${type}`);
+}
+
+/** The error for an id that is not a webhook of the account. */
+export function webhookNotFound(): AppError {
+  return new AppError('not_found', 'webhookId: there is no webhook with this identifier');
+}

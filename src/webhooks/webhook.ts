@@ -1,0 +1,193 @@
+import Type, { type Static, type TSchema } from 'typebox';
+import { AppError } from '../errors.ts';
+import { type EventType, eventIdPattern, eventTypes } from '../events/event.ts';
+import type { EventIds } from '../events/event-ids.ts';
+import type { EventReader } from '../events/event-reader.ts';
+import { unknownEvent } from '../events/feed-page.ts';
+import { enumField, timeField } from '../schema.ts';
+import { describeTargetUrl, urlLengthMax } from './rules/target-url.ts';
+import { narrowReader, readTypes } from './sight.ts';
+
+/** How many webhooks an account may have (contract section 14). */
+export const webhooksMax = 5n;
+
+/** A disabled webhook keeps its position and gets nothing but pings. */
+export const webhookStatuses = ['enabled', 'disabled'] as const;
+
+/** One of `webhookStatuses`. */
+export type WebhookStatus = (typeof webhookStatuses)[number];
+
+/** Why an attempt had no answer. */
+export const attemptFailures = ['timeout', 'refused', 'dns', 'blocked_address', 'tls'] as const;
+
+/** One of `attemptFailures`. */
+export type AttemptFailure = (typeof attemptFailures)[number];
+
+/** The text of a webhook's id. */
+export const webhookIdPattern = '^wh_[0-9A-Za-z]{16}$';
+const webhookIdLength = 19;
+const eventIdLength = 20;
+/** The prefix and 32 bytes in base64. */
+const secretLength = 50;
+
+const urlField = Type.String({
+  format: 'uri',
+  minLength: 1,
+  maxLength: urlLengthMax,
+  pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$',
+  rule: describeTargetUrl(false),
+  description: 'The URL that gets the events: `https`, or in development also `http`.',
+  examples: ['https://partner.example.com/animals'],
+});
+
+/** One of `eventTypes` as a schema, case-sensitive. */
+export const EventTypeSchema = enumField(eventTypes, 'What may happen.');
+
+const typesField = (description: string) =>
+  Type.Array(EventTypeSchema, {
+    minItems: 1,
+    maxItems: eventTypes.length,
+    rule: `must be a list of at least one of ${eventTypes.join(', ')}`,
+    description,
+  });
+
+/** A schema that also allows null. `Type.Union` does not support bounds, so this uses plain JSON Schema. */
+const nullable = <T>(schema: TSchema) =>
+  Type.Unsafe<T | null>({ anyOf: [schema, { type: 'null' }], description: schema['description' as never] });
+
+/** Contract section 14, the result of an attempt. */
+export const LastAttemptSchema = Type.Object({
+  at: timeField('When the attempt ended, by the clock of the store.'),
+  result: Type.Unsafe<number | AttemptFailure>({
+    anyOf: [
+      { type: 'integer', format: 'int32', minimum: 100, maximum: 999 },
+      { type: 'string', enum: [...attemptFailures] },
+    ],
+    description: 'The HTTP status of the answer, or why there was no answer.',
+  }),
+});
+
+/** Contract section 14, Webhook. */
+export const WebhookSchema = Type.Object({
+  id: Type.String({
+    minLength: webhookIdLength,
+    maxLength: webhookIdLength,
+    pattern: webhookIdPattern,
+    description: 'Unique identifier assigned by the service on creation.',
+  }),
+  url: urlField,
+  types: typesField('The types of the events that are sent.'),
+  status: enumField(webhookStatuses, 'Whether events are sent.'),
+  after: nullable<string>(
+    Type.String({
+      minLength: eventIdLength,
+      maxLength: eventIdLength,
+      pattern: eventIdPattern,
+      description: 'The last event that was answered with 2xx or passed over; null before the first.',
+    }),
+  ),
+  lastAttempt: nullable<Static<typeof LastAttemptSchema>>({
+    ...LastAttemptSchema,
+    description: 'The result of the last attempt; null before the first.',
+  }),
+});
+
+const secretField = Type.String({
+  minLength: secretLength,
+  maxLength: secretLength,
+  pattern: '^whsec_[0-9A-Za-z+/]{43}=$',
+  description: 'The secret that signs the requests. It is shown only once.',
+});
+
+/** A webhook with its new secret. */
+export const WebhookWithSecretSchema = Type.Object({ ...WebhookSchema.properties, secret: secretField });
+
+/** The body that creates a webhook. */
+export const NewWebhookSchema = Type.Object({
+  url: urlField,
+  types: Type.Optional(typesField('The types of the events to send. If absent, all that the key may read.')),
+});
+
+/** One of `webhookStatuses` as a schema, case-sensitive. */
+export const WebhookStatusSchema = enumField(webhookStatuses, 'Whether events are sent.');
+
+/** The event after which the webhook continues. */
+export const AfterSchema = Type.String({
+  minLength: 3,
+  maxLength: eventIdLength,
+  pattern: `^now$|${eventIdPattern}`,
+  rule: unknownEvent().message.replace('after ', ''),
+  description: 'The event after which the webhook continues, or `now` for the newest.',
+  examples: ['evt_0000000001G5cPz8'],
+});
+
+/** The position of a text of `AfterSchema`. Throws `invalid_body` for an id that this service did not create. */
+export function readAfter(text: string, ids: EventIds): bigint | 'now' {
+  const position = text === 'now' ? text : ids.read(text);
+  if (position === null) throw new AppError('invalid_body', unknownEvent().message);
+  return position;
+}
+
+/** A change of a webhook. Absent fields stay unchanged. */
+export const WebhookPatchSchema = Type.Object({
+  url: Type.Optional(urlField),
+  types: Type.Optional(typesField('The types of the events to send.')),
+  status: Type.Optional(WebhookStatusSchema),
+  after: Type.Optional(AfterSchema),
+});
+
+/** A webhook as its account sees it. */
+export type Webhook = Static<typeof WebhookSchema>;
+
+/** A webhook as the store keeps it (tables.ts). */
+export interface WebhookRow {
+  readonly id: bigint;
+  readonly public_id: string;
+  readonly account_id: bigint;
+  readonly key_id: string;
+  readonly url: string;
+  readonly types: string;
+  readonly sees_pets: bigint;
+  readonly sees_orders: string;
+  readonly status: string;
+  readonly position: bigint;
+  readonly last_attempt_at_ms: bigint | null;
+  readonly last_result: string | null;
+}
+
+/** Converts a row to the webhook that its account sees. */
+export function toWebhook(row: WebhookRow, ids: EventIds): Webhook {
+  return {
+    id: row.public_id,
+    url: row.url,
+    types: [...readTypes(row.types)],
+    status: row.status as WebhookStatus,
+    after: writeAfter(row.position, ids),
+    lastAttempt: toLastAttempt(row),
+  };
+}
+
+/** The id of the event at a position; null before the first. */
+export function writeAfter(position: bigint, ids: EventIds): string | null {
+  return position === 0n ? null : ids.write(position);
+}
+
+function toLastAttempt({ last_attempt_at_ms, last_result }: WebhookRow): Webhook['lastAttempt'] {
+  if (last_attempt_at_ms === null || last_result === null) return null;
+  const at = new Date(Number(last_attempt_at_ms)).toISOString();
+  return { at, result: /^\d+$/.test(last_result) ? Number(last_result) : (last_result as AttemptFailure) };
+}
+
+/** What the key that created a webhook was allowed to read. */
+export function makerOf({ account_id, sees_pets, sees_orders }: WebhookRow): EventReader {
+  return {
+    accountId: account_id,
+    seesPets: sees_pets === 1n,
+    seesOrders: sees_orders as EventReader['seesOrders'],
+  };
+}
+
+/** What a webhook may read: the events of its types that its key was allowed to read. */
+export function readerOf(row: WebhookRow, types: readonly EventType[] = readTypes(row.types)): EventReader {
+  return narrowReader(makerOf(row), types);
+}

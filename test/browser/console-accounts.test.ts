@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Browser } from 'playwright-core';
+import { until } from '../support/processes.ts';
+import { launchBrowser, skip } from './chromium.ts';
+import { openDesk } from './console.ts';
+
+describe('accounts and keys in the console', { skip }, () => {
+  let browser: Browser;
+  before(async () => {
+    browser = await launchBrowser();
+  });
+  after(() => browser.close());
+
+  test('an operator creates an account and a key, which is shown once and works', async (t) => {
+    const { page, open, request } = await openDesk(t, browser);
+    await open('accounts', 'Accounts');
+    await page.getByRole('button', { name: 'New account' }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('Happy Paws');
+    await page.getByLabel('Plan', { exact: true }).selectOption('enterprise');
+    await page.getByLabel('Requests a minute').fill('500');
+    await page.getByLabel('Requests a day').fill('90000');
+    await page.getByRole('button', { name: 'Create the account' }).click();
+    await page.getByRole('heading', { name: 'Happy Paws' }).waitFor();
+    await page.getByText('This account has no key.').waitFor();
+
+    await page.getByRole('button', { name: 'New key' }).click();
+    await page.getByRole('textbox', { name: /^Name/ }).fill('Warehouse');
+    await page.getByRole('button', { name: 'Create the key' }).click();
+    const key = (await page.getByLabel('The key', { exact: true }).textContent()) ?? '';
+    assert.match(key, /^as_stg_[0-9A-Za-z]{28}$/);
+    const answer = await request(key, '/pets');
+    assert.equal(answer.headers.get('x-ratelimit-limit'), '500');
+    await page.getByRole('button', { name: 'I have it' }).click();
+    await page.getByText('Warehouse').waitFor();
+    assert.ok(!(await page.content()).includes(key));
+  });
+
+  test('a key is rotated with an overlap, and the old one is revoked', async (t) => {
+    const { page, open, request, createKey } = await openDesk(t, browser);
+    const old = await createKey('pro', undefined, { account: 'Happy Paws' });
+    await open('accounts/Happy%20Paws', 'Happy Paws');
+    await page.getByRole('button', { name: /^Rotate as_stg/ }).click();
+    await page.getByRole('button', { name: 'Create the new key' }).click();
+    const key = (await page.getByLabel('The key', { exact: true }).textContent()) ?? '';
+    await page.getByRole('button', { name: 'I have it' }).click();
+    await page.getByText('rotated').waitFor();
+    assert.equal((await request(old, '/pets')).status, 200);
+    const start = old.slice(0, 11);
+    await page.getByRole('button', { name: `Revoke ${start}` }).click();
+    await page.getByRole('button', { name: `Revoke ${start}…` }).click();
+    await page.getByText(`${start}… is revoked.`).waitFor();
+    assert.equal((await request(key, '/pets')).status, 200);
+  });
+
+  test('an account changes its plan, its name, is suspended and resumed; the audit log has each act', async (t) => {
+    const { page, open, createKey, store } = await openDesk(t, browser);
+    await createKey('free', undefined, { account: 'Hapy Paws' });
+    await open('accounts/Hapy%20Paws', 'Hapy Paws');
+    await page.getByRole('button', { name: 'Change the plan' }).click();
+    await page.getByLabel('Plan', { exact: true }).selectOption('business');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('has its new plan').waitFor();
+    await page.getByRole('button', { name: 'Rename' }).click();
+    await page.getByLabel('New name').fill('Happy Paws');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'Happy Paws' }).waitFor();
+    await page.getByRole('button', { name: 'Suspend' }).click();
+    await page.getByRole('button', { name: 'Suspend Happy Paws' }).click();
+    await page.getByText(/^suspended since/).waitFor();
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await page.getByRole('button', { name: 'Resume Happy Paws' }).click();
+    await page.getByText('active').first().waitFor();
+    assert.deepEqual(
+      (await store.accounts.list()).map(({ account, plan }) => [account, plan]),
+      [['Happy Paws', 'business']],
+    );
+
+    await page.getByRole('link', { name: 'Audit log' }).click();
+    await page.getByRole('cell', { name: 'account.resumed' }).waitFor();
+    const rows = await page.getByRole('row').allTextContents();
+    for (const action of ['plan_changed', 'renamed', 'suspended', 'resumed'])
+      assert.ok(
+        rows.some((row) => row.includes(`account.${action}`) && row.includes('console mira in console_')),
+        action,
+      );
+  });
+
+  test('an account shows its remaining requests and a banned key, whose ban is lifted', async (t) => {
+    const { page, open, createKey, request, store, clock } = await openDesk(t, browser);
+    const key = await createKey('free', undefined, { account: 'Happy Paws' });
+    for (let n = 0; n < 58; n += 1) await request(key, '/pets');
+    await open('accounts/Happy%20Paws', 'Happy Paws');
+    await page.getByText('2 left', { exact: true }).waitFor();
+    assert.match(
+      (await page.getByText('942 left', { exact: true }).locator('..').textContent()) ?? '',
+      /of 1,000/,
+    );
+    for (let n = 0; n < 62; n += 1) await request(key, '/pets');
+    await page.getByText('0 left', { exact: true }).waitFor();
+    while ((await store.bans.list()).length === 0) await request(key, '/pets');
+    await page.getByRole('button', { name: /^Lift the ban as_stg/ }).click();
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Lift the ban of/ })
+      .click();
+    await page.getByText(/The ban of .* is lifted/).waitFor();
+    clock.advance(60_000);
+    while ((await request(key, '/pets')).status === 429) clock.advance(0);
+    await open('audit', 'Audit log');
+    await page.getByRole('cell', { name: 'ban.lifted' }).waitFor();
+  });
+
+  test('a window resets by the clock of the service, not of the browser', async (t) => {
+    const { page, open, createKey, request } = await openDesk(t, browser);
+    await page.evaluate('{ const { now } = Date; Date.now = () => now() + 1e11; }');
+    const key = await createKey('free', undefined, { account: 'Happy Paws' });
+    await request(key, '/pets');
+    await open('accounts/Happy%20Paws', 'Happy Paws');
+    const window = async (left: string) =>
+      (await page.getByText(left, { exact: true }).locator('..').textContent()) ?? '';
+    assert.match(await window('59 left'), /resets in (?:1 min|5\d s)\.$/);
+    assert.match(await window('999 left'), /resets in (?:1 d|23 h 59 min)\.$/);
+  });
+
+  test('the plot of the usage spans 7 days, even with requests in only one hour', async (t) => {
+    const { page, open, createKey, request, openFile } = await openDesk(t, browser);
+    const key = await createKey('free', undefined, { account: 'Happy Paws' });
+    for (let n = 0; n < 3; n += 1) await request(key, '/pets');
+    await request(key, '/nothing');
+    const file = openFile();
+    const count = file.prepare('select sum(requests) as sum from usage_hours');
+    await until(
+      async () => count.get()?.['sum'],
+      (sum) => sum === 4,
+      60_000,
+    );
+    await open('accounts/Happy%20Paws', 'Happy Paws');
+    await page.getByText('4 requests, 0 refused, 1 answered with an error.').waitFor();
+    const plot = page.getByRole('region', { name: 'The last 7 days' }).locator('figure');
+    assert.equal(await plot.getAttribute('data-from'), '2026-12-26T12:00:00.000Z');
+    assert.equal(await plot.getAttribute('data-to'), '2027-01-02T12:00:00.000Z');
+  });
+
+  test('an account with more keys than a page says so, and links to the older ones', async (t) => {
+    const { page, open, createKey, openFile } = await openDesk(t, browser);
+    await createKey('free', undefined, { account: 'Happy Paws', name: 'the oldest' });
+    openFile().exec(`with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 60)
+      insert into api_keys (id, account_id, secret_hash, visible_start, scopes, created_at_ms)
+      select 'key_' || printf('%016d', n), 1, randomblob(32), 'as_stg_' || n, 'pets:read', 2000000000000 + n from numbers;
+      insert into key_bans values ('key_0000000000000001', 2000000000000, 0, 60000, '', 2000000000000)`);
+    await open('accounts/Happy%20Paws', 'Happy Paws');
+    await page.getByText('There are more keys than these 50.').waitFor();
+    await page.getByRole('link', { name: 'Older keys' }).click();
+    await page.getByText('the oldest').waitFor();
+    await page.getByText(/^banned for /).waitFor();
+    assert.equal(await page.getByText('There are more keys').count(), 0);
+  });
+
+  test('a failed act shows the same message as the command', async (t) => {
+    const { page, open, createKey } = await openDesk(t, browser);
+    await createKey('free', undefined, { account: 'One' });
+    await createKey('free', undefined, { account: 'Two' });
+    await open('accounts/One', 'One');
+    await page.getByRole('button', { name: 'Rename' }).click();
+    await page.getByLabel('New name').fill('Two');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('there is an account "Two" already').waitFor();
+  });
+});

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Browser } from 'playwright-core';
+import { expectAccessible } from './accessible.ts';
+import { launchBrowser, skip } from './chromium.ts';
+import { type Desk, openDesk } from './console.ts';
+import { furnish } from './console-pages.ts';
+
+describe('the pages of the console', { skip }, () => {
+  let browser: Browser;
+  before(async () => {
+    browser = await launchBrowser();
+  });
+  after(() => browser.close());
+
+  test('fit each window size in each color scheme, and axe-core finds no violation', async (t) => {
+    const desk = await openDesk(t, browser);
+    const { page, open, complaints } = desk;
+    for (const { name, address, heading } of await furnish(desk)) {
+      await open(address, heading);
+      await look(desk, name);
+    }
+    await open('animals/1', 'Animal 1');
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog').waitFor();
+    await look(desk, 'dialog');
+    await page.keyboard.press('Escape');
+    await open('webhooks', 'Webhooks');
+    await page.getByRole('button', { name: /^Replay wh_8/ }).click();
+    await page.getByLabel('Send', { exact: true }).selectOption('event');
+    await look(desk, 'replay');
+    assert.deepEqual(complaints, []);
+  });
+});
+
+const looks = [
+  { size: 'screen', viewport: { width: 1280, height: 900 }, colorScheme: 'light', isJudged: true },
+  { size: 'screen', viewport: { width: 1280, height: 900 }, colorScheme: 'dark', isJudged: false },
+  { size: 'phone', viewport: { width: 390, height: 844 }, colorScheme: 'light', isJudged: false },
+  { size: 'phone', viewport: { width: 390, height: 844 }, colorScheme: 'dark', isJudged: true },
+] as const;
+
+/** Checks an open page in each size and colour scheme. axe-core runs once for each size and each scheme. */
+async function look({ page, takePicture }: Desk, name: string): Promise<void> {
+  for (const { size, viewport, colorScheme, isJudged } of looks) {
+    await page.setViewportSize(viewport);
+    await page.emulateMedia({ colorScheme });
+    await takePicture(`console-${name}-${size}-${colorScheme}`);
+    const width = await page.evaluate('document.documentElement.scrollWidth');
+    assert.equal(width, viewport.width, `${name} is wider than a ${size}`);
+    if (isJudged) await expectAccessible(page, `${name} on a ${size}, ${colorScheme}`);
+  }
+}

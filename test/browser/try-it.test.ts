@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, type TestContext, test } from 'node:test';
+import type { Browser } from 'playwright-core';
+import { findFreePort } from '../support/redis-server.ts';
+import { startService } from '../support/service.ts';
+import { launchBrowser, openVisit, skip } from './chromium.ts';
+import { openOperation, tryOperation } from './reference.ts';
+
+describe('the try-it of the reference', { skip }, () => {
+  let browser: Browser;
+  before(async () => {
+    browser = await launchBrowser();
+  });
+  after(() => browser.close());
+
+  test('adding and getting an animal shows every digit of an int64', async (t) => {
+    const { app, createKey } = await startService(t);
+    const { page } = await openVisit(t, browser);
+    await openOperation(page, app.url, 'createPet');
+    await page.getByLabel('API key').fill(await createKey());
+    const added = await tryOperation(page, (form) =>
+      form.getByLabel('Body').fill('{"name":"Rex","categoryId":9223372036854775807}'),
+    );
+    assert.equal(added.status, '201');
+    assert.match(added.body ?? '', /\n {2}"categoryId": 9223372036854775807,\n/);
+
+    // The key is still there, on another page of the tab.
+    await openOperation(page, app.url, 'getPet');
+    const got = await tryOperation(page, (form) => form.getByLabel('petId').fill('1'));
+    assert.equal(got.status, '200');
+    assert.match(got.body ?? '', /"categoryId": 9223372036854775807,/);
+  });
+
+  test('a list is sent with only the parameters that were filled in', async (t) => {
+    const { app, createKey } = await startService(t);
+    const { page, requests } = await openVisit(t, browser);
+    await openOperation(page, app.url, 'listPets');
+    await page.getByLabel('API key').fill(await createKey());
+    assert.equal((await tryOperation(page)).status, '200');
+    assert.equal(requests.at(-1), `${app.url}/v1/pets`);
+    await tryOperation(page, async (form) => {
+      await form.getByLabel('categoryId').fill('-9223372036854775808');
+      await form.getByLabel('status').selectOption('sold');
+    });
+    await page.waitForFunction(`document.querySelector('#try .answer pre').textContent === '[]'`);
+    assert.equal(requests.at(-1), `${app.url}/v1/pets?status=sold&categoryId=-9223372036854775808`);
+  });
+
+  test('a key is masked, kept in its tab and unknown in another', async (t) => {
+    const { app, createKey } = await startService(t);
+    const context = await browser.newContext();
+    t.after(() => context.close());
+    const page = await context.newPage();
+    const key = await createKey();
+    await openOperation(page, app.url, 'listPets');
+    assert.equal(await page.getByLabel('API key').getAttribute('type'), 'password');
+    await page.getByLabel('API key').fill(` Authorization: Bearer ${key} `);
+    await openOperation(page, app.url, 'createPet');
+    assert.equal(await page.getByLabel('API key').inputValue(), key);
+
+    const other = await context.newPage();
+    await openOperation(other, app.url, 'listPets');
+    assert.equal(await other.getByLabel('API key').inputValue(), '');
+    assert.equal(await page.evaluate('localStorage.length + document.cookie.length'), 0);
+  });
+
+  test('a refusal shows the message of the service', async (t) => {
+    const { app } = await startService(t);
+    const { page } = await openVisit(t, browser);
+    await openOperation(page, app.url, 'listPets');
+    await page.getByLabel('API key').fill('as_dev_wrong');
+    const answer = await tryOperation(page);
+    assert.equal(answer.status, '401');
+    assert.match(answer.body ?? '', /"code": "api_key_invalid"/);
+  });
+
+  test('a key that is invalid in a header, such as the placeholder of the guides, is refused at the button and not sent', async (t) => {
+    const { app } = await startService(t);
+    const { page, requests } = await openVisit(t, browser);
+    await openOperation(page, app.url, 'listPets');
+    await page.getByLabel('API key').fill('as_dev_…');
+    const before = requests.length;
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText('The key may have only letters, digits and _').waitFor();
+    assert.equal(requests.length, before);
+  });
+
+  test('a missing path parameter is named, and nothing is sent', async (t) => {
+    const { app } = await startService(t);
+    const { page, requests } = await openVisit(t, browser);
+    await openOperation(page, app.url, 'getPet');
+    await page.locator('#try').getByLabel('petId').fill('');
+    const before = requests.length;
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText('petId is required.').waitFor();
+    assert.equal(requests.length, before);
+  });
+
+  /** A service with the public address `localhost`, so that a page on `127.0.0.1` has another origin. */
+  async function startElsewhere(t: TestContext, allows: boolean) {
+    const port = await findFreePort();
+    const pageUrl = `http://127.0.0.1:${port}`;
+    const publicUrl = `http://localhost:${port}/v1`;
+    const settings = { PORT: String(port), PUBLIC_URL: publicUrl, CORS_ORIGINS: allows ? pageUrl : '' };
+    return { pageUrl, publicUrl, ...(await startService(t, settings)) };
+  }
+
+  test('a PUBLIC_URL with another origin is called, and its answer is shown', async (t) => {
+    const { pageUrl, publicUrl, createKey } = await startElsewhere(t, true);
+    const { page, requests } = await openVisit(t, browser);
+    await openOperation(page, pageUrl, 'listPets');
+    await page.getByLabel('API key').fill(await createKey());
+    assert.equal((await tryOperation(page)).status, '200');
+    assert.equal(requests.at(-1), `${publicUrl}/pets`);
+  });
+
+  test('a call that another origin refuses names the setting that allows it', async (t) => {
+    const { pageUrl, createKey } = await startElsewhere(t, false);
+    const { page } = await openVisit(t, browser);
+    await openOperation(page, pageUrl, 'listPets');
+    await page.getByLabel('API key').fill(await createKey());
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText(`must add ${pageUrl} to CORS_ORIGINS`).waitFor();
+  });
+});

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import { makeFolder, startService } from '../support/service.ts';
+import { runInProcess } from './run-command-line.ts';
+
+/** A store with a key that was backed up, and then changed. */
+async function prepare(t: TestContext) {
+  const folder = await makeFolder(t);
+  const url = `sqlite:${join(folder, 'store.db')}`;
+  const backup = join(folder, 'backup.db');
+  const service = await startService(t, { DATABASE_URL: url });
+  const key = await service.createKey();
+  const add = async (name: string, through = service) => {
+    const response = await through.post(key, { name, categoryId: 1 });
+    assert.equal(response.status, 201, await response.text());
+    return Number(response.headers.get('location')?.split('/').at(-1));
+  };
+  await add('before');
+  const kept = await add('kept');
+  assert.equal((await runInProcess(['backup', backup], url)).code, 0);
+  return { folder, url, backup, service, key, add, kept };
+}
+
+type World = Awaited<ReturnType<typeof prepare>>;
+
+/** All positions of the feed: before its first event, at each event, and at the end. */
+async function followAll({ service, key }: World): Promise<string[]> {
+  const positions: string[] = [];
+  for (let path = '/events?limit=1'; ; ) {
+    const response = await service.request(key, path);
+    const events = (await response.json()) as { id: string }[];
+    positions.push(...events.map(({ id }) => id));
+    if (events.length === 0) return positions;
+    path = /<\/v1([^>]*)>/.exec(response.headers.get('link') ?? '')?.[1] ?? '';
+  }
+}
+
+async function restore({ url }: World, file: string) {
+  return runInProcess(['restore', file], url);
+}
+
+test('a restored store has the content of the backup, reuses no id, and answers older positions with 410', async (t) => {
+  const world = await prepare(t);
+  const last = [await world.add('lost'), await world.add('lost too')].at(-1) ?? 0;
+  const positions = await followAll(world);
+  assert.equal(positions.length, 4);
+  await world.service.stop();
+  const { code, stderr, stdout } = await restore(world, world.backup);
+  assert.deepEqual([code, stderr], [0, '']);
+  assert.match(stdout, /^restored the store .*store\.db from .*backup\.db\n$/);
+
+  const after = await startService(t, { DATABASE_URL: world.url });
+  const pets = (await (await after.request(world.key, '/pets')).json()) as { id: number; name: string }[];
+  assert.deepEqual(
+    pets.map(({ id, name }) => [id, name]),
+    [
+      [world.kept, 'kept'],
+      [world.kept - 1, 'before'],
+    ],
+  );
+  assert.equal((await after.request(world.key, `/pets/${last}`)).status, 404);
+  for (const position of positions) {
+    const gone = await after.request(world.key, `/events?after=${position}`);
+    assert.equal(gone.status, 410, position);
+  }
+  const now = await after.request(world.key, '/events?after=now');
+  const next = /<\/v1([^>]*)>/.exec(now.headers.get('link') ?? '')?.[1] ?? '';
+  assert.ok((await world.add('after', after)) > last);
+  const events = (await (await after.request(world.key, next)).json()) as { id: string }[];
+  assert.equal(events.length, 1);
+  assert.ok((events[0]?.id ?? '') > (positions.at(-1) ?? ''));
+});
+
+test('a store in use by a service is not restored, and stays unchanged', async (t) => {
+  const world = await prepare(t);
+  await world.add('late');
+  const { code, stderr } = await restore(world, world.backup);
+  assert.equal(code, 1);
+  assert.match(stderr, /^error: .*store\.db is being served: stop the service first\n$/);
+  assert.equal(await world.service.countPets(), 3);
+});
+
+test('a store that does not exist is created from a backup, with a warning about skipped ids', async (t) => {
+  const world = await prepare(t);
+  await world.service.stop();
+  const url = `sqlite:${join(world.folder, 'new', 'other.db')}`;
+  const { code, stderr } = await runInProcess(['restore', world.backup, '--json'], url);
+  assert.equal(code, 0);
+  assert.match(
+    stderr,
+    /^warning: the ids assigned since the backup are unknown: the next 1000000 of each kind/,
+  );
+  const after = await startService(t, { DATABASE_URL: url });
+  assert.ok((await world.add('after', after)) > 1_000_000);
+});
+
+test('a file that is not a backup is refused, and the store stays unchanged', async (t) => {
+  const world = await prepare(t);
+  await world.service.stop();
+  const [text, empty, other] = ['text.db', 'empty.db', 'other.db'].map((name) => join(world.folder, name));
+  await writeFile(text ?? '', 'This is a text of more than a hundred bytes. '.repeat(100));
+  await writeFile(empty ?? '', '');
+  const database = new DatabaseSync(other ?? '');
+  database.exec('create table animals (id integer)');
+  database.close();
+  for (const file of [text, empty, other])
+    assert.match((await restore(world, file ?? '')).stderr, /^error: .* is not a backup of a store\n$/);
+  assert.match((await restore(world, '/nowhere/backup.db')).stderr, /there is no file/);
+  const newer = new DatabaseSync(world.backup);
+  newer.exec(`insert into schema_migrations values ('9999-newer', '2030-01-01T00:00:00.000Z')`);
+  newer.close();
+  assert.match((await restore(world, world.backup)).stderr, /is a backup of a newer release/);
+  const after = await startService(t, { DATABASE_URL: world.url });
+  assert.equal(await after.countPets(), 2);
+});
+
+test('a restore leaves no file but the store', async (t) => {
+  const world = await prepare(t);
+  await world.service.stop();
+  await restore(world, world.backup);
+  const names = await readdir(world.folder);
+  assert.deepEqual(
+    names.filter((name) => name.includes('restoring')),
+    [],
+  );
+});
+
+test('a store in PostgreSQL is not restored', async () => {
+  const { code, stderr } = await runInProcess(['restore', 'backup.db'], 'postgres://127.0.0.1:1/store');
+  assert.equal(code, 1);
+  assert.match(stderr, /use pg_restore/);
+});

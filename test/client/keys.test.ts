@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { AnimalStore, type ApiKey } from '../../client/src/index.ts';
+import { scopes } from '../../src/accounts/account.ts';
+import { startService } from '../support/service.ts';
+import { expectFailure } from './expect-failure.ts';
+
+const service = await startService({ after });
+const { baseUrl } = service;
+const order = { account: 'Acme Zoo', scopes };
+const client = new AnimalStore({ apiKey: await service.createKey('pro', undefined, order), baseUrl });
+
+test('the account shows plan, key, windows and open holds', async () => {
+  const { account, plan, key, minute, day, openHolds, response } = await client.account();
+  assert.deepEqual([account, plan, openHolds, response.status], ['Acme Zoo', 'pro', 0n, 200]);
+  assert.deepEqual(key.scopes, scopes);
+  assert.deepEqual([minute.limit, day.limit, day.remaining], [300n, 10_000n, 9_999n]);
+});
+
+test('a key is created, listed, rotated and deleted', async () => {
+  const made = await client.keys.create({ name: 'Till', scopes: ['pets:read'], expiresInSeconds: 60 });
+  assert.equal(made.response.status, 201);
+  const other = new AnimalStore({ apiKey: made.key, baseUrl });
+  assert.equal((await other.account()).key.name, 'Till');
+  const successor = await client.keys.rotate(made.id, { overlapSeconds: 0 });
+  service.clock.advance(1_000);
+  await expectFailure(other.account(), 'api_key_expired', made.key);
+  await client.keys.rotate(successor.id);
+  await client.keys.delete(successor.id);
+  const listed: ApiKey[] = [];
+  for await (const key of client.keys.listAll({ limit: 1 })) listed.push(key);
+  assert.equal(listed.length, 3);
+  assert.ok(!listed.some(({ id }) => id === successor.id));
+  // The service may write the last use of a key between the two reads.
+  const withoutUse = (keys: readonly ApiKey[]) => keys.map((key) => ({ ...key, lastUsedAt: null }));
+  assert.deepEqual(withoutUse((await client.keys.list()).items), withoutUse(listed));
+});
+
+test('refusals have their codes, and nothing is sent for an invalid id', async () => {
+  await expectFailure(client.keys.delete('key_3kTMd8fZq1LxW0aB'), 'not_found');
+  await expectFailure(client.keys.create({ scopes: [] }), 'invalid_body');
+  await expectFailure(client.keys.delete('a/b'), 'invalid_argument');
+});
+
+test('a key that may have been created is not created again', async () => {
+  let sent = 0;
+  const failing = new AnimalStore({
+    apiKey: 'as_secret',
+    baseUrl,
+    fetch: async () => {
+      sent += 1;
+      throw new TypeError('the connection broke');
+    },
+  });
+  await expectFailure(failing.keys.create({ scopes: ['pets:read'] }), 'connection_failed');
+  await expectFailure(failing.keys.rotate('key_3kTMd8fZq1LxW0aB'), 'connection_failed');
+  assert.equal(sent, 2);
+});

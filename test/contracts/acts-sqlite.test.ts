@@ -1,0 +1,4 @@
+import { sqliteEngine } from '../support/engines.ts';
+import { describeActs } from './acts.ts';
+
+describeActs(sqliteEngine);

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { sql } from 'kysely';
+import type { Actor } from '../../src/audit/act.ts';
+import { AppError } from '../../src/errors.ts';
+import { createActs, everyAccount } from '../../src/operator/acts/acts.ts';
+import { resolvePlan } from '../../src/plans/plan.ts';
+import { statement } from '../../src/storage/database.ts';
+import { openStore } from '../../src/store.ts';
+import type { Engine } from '../support/engines.ts';
+import type { Ending } from '../support/service.ts';
+
+const nowMs = Date.UTC(2027, 0, 2, 12);
+const mira: Actor = { kind: 'console', name: 'mira in console_1' };
+
+const selectDeeds = statement<Record<never, never>>()((query) =>
+  query
+    .selectFrom('audit')
+    .select(['actor_kind', 'actor', 'action', 'subject', 'before', 'after'])
+    .where('actor_kind', '=', sql.lit('console'))
+    .orderBy('id'),
+);
+
+/** The operator's acts, on any engine. */
+export function describeActs({ name, skip, createStore }: Engine): void {
+  describe(`acts by hand, on ${name}`, { skip }, () => {
+    async function open(t: Ending) {
+      const { url } = await createStore(t);
+      const config = { databaseUrl: url, environment: 'staging' } as const;
+      const store = await openStore(config, () => nowMs);
+      t.after(() => store.close());
+      const acts = createActs(store, () => nowMs, mira);
+      const listDeeds = async () =>
+        (await store.database.read(selectDeeds, {})).map(({ action, subject, before, after }) => [
+          action,
+          subject,
+          before && JSON.parse(before),
+          after && JSON.parse(after),
+        ]);
+      return { store, acts, listDeeds };
+    }
+
+    test('the audit log has the changed fields of an animal, and all fields of a deleted one', async (t) => {
+      const { store, acts, listDeeds } = await open(t);
+      const { id } = await store.catalogue.add({ name: 'Hapy', categoryId: 1n });
+      const changed = await acts.changePet(id, { name: 'Happy', categoryId: 1n }, null);
+      assert.equal(changed.name, 'Happy');
+      await acts.changePet(id, { name: 'Happy' }, null);
+      await acts.deletePet(id);
+      assert.equal(await store.catalogue.get(id), null);
+      const all = { name: 'Happy', categoryId: 1, status: 'available' };
+      assert.deepEqual(await listDeeds(), [
+        ['pet.changed', String(id), { name: 'Hapy' }, { name: 'Happy' }],
+        ['pet.deleted', String(id), all, null],
+      ]);
+    });
+
+    test('a refused act leaves nothing in the audit log', async (t) => {
+      const { acts, listDeeds } = await open(t);
+      const missing = (error: unknown) => error instanceof AppError && error.code === 'not_found';
+      await assert.rejects(acts.changePet(7n, { name: 'Rex' }, null), missing);
+      await assert.rejects(acts.deletePet(7n), missing);
+      await assert.rejects(acts.deleteCategory(7n), missing);
+      await assert.rejects(acts.closeOrder('cancel', 7n), missing);
+      assert.deepEqual(await listDeeds(), []);
+    });
+
+    test('the audit log has the naming, renaming and removal of a category', async (t) => {
+      const { acts, listDeeds } = await open(t);
+      assert.deepEqual(await acts.putCategory({ id: 3n, name: 'Dogs' }), { isNew: true });
+      assert.deepEqual(await acts.putCategory({ id: 3n, name: 'Hounds' }), { isNew: false });
+      await acts.putCategory({ id: 3n, name: 'Hounds' });
+      await acts.deleteCategory(3n);
+      assert.deepEqual(await listDeeds(), [
+        ['category.changed', '3', null, { name: 'Dogs' }],
+        ['category.changed', '3', { name: 'Dogs' }, { name: 'Hounds' }],
+        ['category.deleted', '3', { name: 'Hounds' }, null],
+      ]);
+    });
+
+    test('a cancelled or returned order is in the audit log once, and its animal is free', async (t) => {
+      const { store, acts, listDeeds } = await open(t);
+      const plan = resolvePlan('pro', {});
+      if ('problem' in plan) throw new Error(plan.problem);
+      await store.keyring.issue({ account: 'Happy Paws', plan, scopes: null, lifetimeMs: null });
+      const place = async (name: string) => {
+        const { id: petId } = await store.catalogue.add({ name, categoryId: 1n });
+        const order = { petId, holdMs: 3_600_000, reference: null };
+        await store.orders.place(order, { accountId: 1n, isManager: true }, null);
+        const filter = { limit: 1, status: null, petId, reference: null, newestId: null };
+        const [placed] = (await store.orders.list(filter, everyAccount)).orders;
+        return { petId, id: placed?.id ?? 0n };
+      };
+      const [held, sold] = [await place('Rex'), await place('Max')];
+      await store.orders.close('complete', sold.id, everyAccount);
+      assert.equal((await acts.closeOrder('cancel', held.id)).status, 'cancelled');
+      assert.equal((await acts.closeOrder('cancel', held.id)).status, 'cancelled');
+      assert.equal((await acts.closeOrder('return', sold.id)).account, 'Happy Paws');
+      assert.equal((await store.catalogue.get(held.petId))?.status, 'available');
+      assert.equal((await store.catalogue.get(sold.petId))?.status, 'pending');
+      assert.deepEqual(await listDeeds(), [
+        ['order.cancelled', String(held.id), { status: 'reserved' }, { status: 'cancelled' }],
+        ['order.returned', String(sold.id), { status: 'completed' }, { status: 'returned' }],
+      ]);
+    });
+  });
+}

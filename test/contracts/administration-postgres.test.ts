@@ -1,0 +1,4 @@
+import { findPostgres } from '../support/engines.ts';
+import { describeAdministration } from './administration.ts';
+
+describeAdministration(await findPostgres());

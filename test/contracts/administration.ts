@@ -1,0 +1,313 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import { overviewKeysMax, readOverview } from '../../src/administration/account-overview.ts';
+import { createAdministration } from '../../src/administration/administration.ts';
+import { auditKeptMs, createAudit } from '../../src/audit/audit.ts';
+import { dayMs, hourMs, minuteMs, secondMs } from '../../src/clock.ts';
+import { createLiftFollower } from '../../src/limits/follow-lifts.ts';
+import { createCounterStore } from '../../src/limits/memory/counter-store.ts';
+import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts';
+import { createStoredLook } from '../../src/limits/stored-usage.ts';
+import { createUsageCounts, listUsage } from '../../src/usage/usage.ts';
+import { createWorld, findListed, makePlan, order } from '../accounts/world.ts';
+import type { Engine } from '../support/engines.ts';
+
+const byAnn = { kind: 'command', name: 'ann' } as const;
+const byConsole = { kind: 'console', name: 'con_1' } as const;
+
+/** An operator's changes of accounts, keys and bans, on any engine. */
+export function describeAdministration(engine: Engine): void {
+  async function prepare(t: TestContext) {
+    const world = await createWorld(t, engine);
+    const { database, clock } = world;
+    const audit = createAudit(database, clock.now);
+    const administerAs = createAdministration(database, clock.now, 'stg');
+    const listDeeds = async (query: Partial<Parameters<typeof audit.list>[0]> = {}) =>
+      (await audit.list({ limit: 100, ...query })).entries;
+    return { ...world, audit, listDeeds, administerAs, ...administerAs(byAnn) };
+  }
+
+  /** The counters of a process on the store, and an account with a key that they have banned. */
+  async function prepareBan(t: TestContext) {
+    const world = await prepare(t);
+    const { database, clock, keyring } = world;
+    const { id } = await keyring.issue(order({ account: 'Zoo' }));
+    const { id: accountId } = await world.accounts.find('Zoo');
+    const counters = createMemoryCounters();
+    const store = createCounterStore({ counters, database, clock: clock.now });
+    const subject = `account:${accountId}`;
+    const take = () => counters.take(subject, { perMinute: 60, perDay: 1_000 }, id, clock.now());
+    for (let count = 0; count < 120; count += 1) take();
+    await store.flush();
+    const lifts = createLiftFollower(database, counters, clock.now);
+    return { ...world, id, subject, counters, counterStore: store, take, lifts };
+  }
+
+  describe(`administration on ${engine.name}`, { skip: engine.skip }, () => {
+    test('an account is created, renamed, suspended and resumed once each, with its actor in the audit log', async (t) => {
+      const { accounts, listDeeds, clock } = await prepare(t);
+      await accounts.create('Zoo', makePlan('enterprise', 5, 6));
+      await accounts.rename('Zoo', 'Ark');
+      await accounts.suspend('Ark');
+      await accounts.suspend('Ark');
+      assert.equal((await accounts.find('Ark')).suspendedAtMs, clock.now());
+      await accounts.resume('Ark');
+      await accounts.resume('Ark');
+      await accounts.setPlan('Ark', makePlan('pro'));
+      assert.equal((await accounts.find('Ark')).suspendedAtMs, null);
+      const deeds = await listDeeds();
+      assert.deepEqual(
+        deeds.toReversed().map(({ action, subject, before, after }) => [action, subject, before, after]),
+        [
+          ['account.created', 'Zoo', null, { plan: 'enterprise', perMinute: 5n, perDay: 6n }],
+          ['account.renamed', 'Ark', { account: 'Zoo' }, { account: 'Ark' }],
+          ['account.suspended', 'Ark', { suspended: false }, { suspended: true }],
+          ['account.resumed', 'Ark', { suspended: true }, { suspended: false }],
+          ['account.plan_changed', 'Ark', { plan: 'enterprise', perMinute: 5n, perDay: 6n }, { plan: 'pro' }],
+        ],
+      );
+      for (const { actor, account, atMs } of deeds)
+        assert.deepEqual([actor, account, atMs], [byAnn, 'Ark', clock.now()]);
+    });
+
+    test('a taken or invalid name and an unknown account change nothing', async (t) => {
+      const { accounts, listDeeds } = await prepare(t);
+      await accounts.create('Zoo', makePlan('free'));
+      await accounts.create('Ark', makePlan('free'));
+      const made = await listDeeds();
+      for (const refused of [
+        () => accounts.create('Zoo', makePlan('free')),
+        () => accounts.create(' ', makePlan('free')),
+        () => accounts.rename('Zoo', 'Ark'),
+        () => accounts.rename('Zoo', 'a\n'),
+        () => accounts.rename('None', 'Other'),
+        () => accounts.suspend('None'),
+        () => accounts.resume('None'),
+        () => accounts.setPlan('None', makePlan('pro')),
+      ])
+        await assert.rejects(refused, { name: 'OperatorError', message: /account/ });
+      await accounts.rename('Zoo', 'Zoo');
+      assert.deepEqual(await listDeeds(), made);
+    });
+
+    test('the audit log has pages, newest first, with filters for account, actor, action, subject and time', async (t) => {
+      const { administerAs, keyring, accounts, audit, listDeeds, clock } = await prepare(t);
+      const { id } = await keyring.issue(order({ account: 'Zoo' }));
+      await accounts.create('Ark', makePlan('free'));
+      clock.advance(hourMs);
+      await administerAs(byConsole).keyring.revoke(id);
+      await administerAs(byConsole).keyring.revoke(id);
+      const actions = async (query: Parameters<typeof listDeeds>[0]) =>
+        (await listDeeds(query)).map(({ action }) => action);
+      assert.deepEqual(await actions({}), [
+        'key.revoked',
+        'account.created',
+        'key.created',
+        'account.created',
+      ]);
+      assert.deepEqual(await actions({ account: 'Zoo' }), ['key.revoked', 'key.created', 'account.created']);
+      assert.deepEqual(await actions({ actor: 'con_1' }), ['key.revoked']);
+      assert.deepEqual(await actions({ action: 'key.created' }), ['key.created']);
+      assert.deepEqual(await actions({ subject: id }), ['key.revoked', 'key.created']);
+      assert.deepEqual(await actions({ sinceMs: clock.now() }), ['key.revoked']);
+      await assert.rejects(listDeeds({ account: 'None' }), { name: 'OperatorError' });
+      const walked: string[] = [];
+      let newestId: bigint | null = null;
+      do {
+        const page: Awaited<ReturnType<typeof audit.list>> = await audit.list({ limit: 1, newestId });
+        walked.push(...page.entries.map(({ action }) => action));
+        newestId = page.nextId;
+      } while (newestId !== null);
+      assert.deepEqual(walked, await actions({}));
+    });
+
+    test('the audit log keeps rows for a year and is swept in bounded steps', async (t) => {
+      const { accounts, audit, store, listDeeds, clock } = await prepare(t);
+      await store.execute(`with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 2500)
+        insert into audit (at_ms, actor_kind, actor, action, subject)
+        select ${clock.now()}, 'command', 'ann', 'key.revoked', 'key_' || n from numbers`);
+      clock.advance(1);
+      await accounts.create('Zoo', makePlan('free'));
+      clock.advance(auditKeptMs - 1);
+      await audit.sweep();
+      assert.equal((await listDeeds()).length, 100);
+      clock.advance(1);
+      await audit.sweep();
+      assert.deepEqual(
+        (await listDeeds()).map(({ subject }) => subject),
+        ['Zoo'],
+      );
+    });
+
+    test('a banned key is listed with the end of its ban, also in the list of keys', async (t) => {
+      const { id, bans, keyring, clock } = await prepareBan(t);
+      const endsAtMs = clock.now() + minuteMs;
+      const [ban, ...others] = await bans.list();
+      assert.partialDeepStrictEqual(ban, { keyId: id, account: 'Zoo', beganAtMs: clock.now(), endsAtMs });
+      assert.deepEqual(others, []);
+      const { state, bannedUntilMs } = await findListed(keyring, id);
+      assert.deepEqual([state, bannedUntilMs], ['banned', endsAtMs]);
+      clock.advance(minuteMs);
+      assert.deepEqual(await bans.list(), []);
+      assert.equal((await findListed(keyring, id)).state, 'active');
+    });
+
+    test('a lifted ban ends in every process at its next check, and stays lifted after a restart', async (t) => {
+      const { id, bans, lifts, take, counterStore, database, clock, listDeeds } = await prepareBan(t);
+      assert.equal(take().verdict, 'banned');
+      await bans.lift(id);
+      assert.deepEqual(await bans.list(), []);
+      await lifts.follow();
+      clock.advance(minuteMs);
+      assert.equal(take().verdict, 'passed');
+      await counterStore.flush();
+      const restarted = createMemoryCounters();
+      await createCounterStore({ counters: restarted, database, clock: clock.now }).load();
+      assert.equal(restarted.ledgers.keys.get(id), undefined);
+      const [deed] = await listDeeds();
+      assert.deepEqual([deed?.action, deed?.subject, deed?.account], ['ban.lifted', id, 'Zoo']);
+    });
+
+    test('a key that is banned again after a lift stays banned, and its first ban is a minute', async (t) => {
+      const { id, bans, lifts, take, clock } = await prepareBan(t);
+      await bans.lift(id);
+      await lifts.follow();
+      for (let count = 0; count < 60; count += 1) take();
+      await lifts.follow();
+      const { verdict, bannedUntilMs } = take();
+      assert.deepEqual([verdict, bannedUntilMs], ['banned', clock.now() + minuteMs]);
+    });
+
+    test('lifts are deleted after an hour, the longest ban', async (t) => {
+      const { id, bans, lifts, clock, store } = await prepareBan(t);
+      await bans.lift(id);
+      await lifts.follow();
+      assert.equal((await store.execute('select id from ban_lifts')).length, 1);
+      clock.advance(hourMs);
+      await lifts.follow();
+      assert.deepEqual(await store.execute('select id from ban_lifts'), []);
+    });
+
+    test('the ban of an unknown key or a key without a ban is not lifted', async (t) => {
+      const { bans, keyring, listDeeds } = await prepare(t);
+      const { id } = await keyring.issue(order({ account: 'Zoo' }));
+      await assert.rejects(bans.lift(id), { name: 'OperatorError', message: /is not banned/ });
+      await assert.rejects(bans.lift('key_none'), { name: 'OperatorError', message: /there is no key/ });
+      assert.deepEqual(await listDeeds({ action: 'ban.lifted' }), []);
+    });
+
+    test('the keys of one account are listed, and an unknown account is an error that names it', async (t) => {
+      const { keyring } = await prepare(t);
+      const { id } = await keyring.issue(order({ account: 'Zoo' }));
+      await keyring.issue(order({ account: 'Ark' }));
+      assert.deepEqual(
+        (await keyring.list('Zoo')).map((key) => key.id),
+        [id],
+      );
+      await assert.rejects(keyring.list('None'), { name: 'OperatorError' });
+    });
+
+    test('usage adds up over instances by account and hour, and is kept for 7 days', async (t) => {
+      const { accounts, database, store, clock } = await prepare(t);
+      await accounts.create('Zoo', makePlan('free'));
+      await accounts.create('Ark', makePlan('free'));
+      const [zoo, ark] = [(await accounts.find('Zoo')).id, (await accounts.find('Ark')).id];
+      const [byZoo, byArk] = [{ accountId: zoo }, { accountId: ark }];
+      const [one, other] = [
+        createUsageCounts(database, clock.now),
+        createUsageCounts(await store.open(), clock.now),
+      ];
+      const firstMs = clock.now();
+      for (const counts of [one, other])
+        for (const status of [200, 304, 404, 429, 503]) counts.note(byZoo, status);
+      one.note(byArk, 201);
+      clock.advance(hourMs - 1);
+      one.note({ ...byZoo }, 200);
+      clock.advance(1);
+      one.note(byZoo, 429);
+      await Promise.all([one.flush(), other.flush()]);
+      other.note(byZoo, 200);
+      await other.flush();
+      await other.flush();
+      const list = (id: bigint) => listUsage(database, id, clock.now());
+      assert.deepEqual(await list(zoo), [
+        { atMs: firstMs, requests: 11, refusals: 2, errors: 4 },
+        { atMs: firstMs + hourMs, requests: 2, refusals: 1, errors: 0 },
+      ]);
+      assert.deepEqual(await list(ark), [{ atMs: firstMs, requests: 1, refusals: 0, errors: 0 }]);
+      clock.advance(7 * dayMs);
+      assert.equal((await list(zoo)).length, 1);
+      clock.advance(hourMs);
+      await one.sweep();
+      assert.deepEqual(
+        (await store.execute('select account_id from usage_hours')).map((row) =>
+          Object.values(row as object),
+        ),
+        [[engine.name === 'SQLite' ? Number(zoo) : String(zoo)]],
+      );
+    });
+
+    test('usage that cannot be written is kept and written once', async (t) => {
+      const { database, store, clock } = await prepare(t);
+      const counts = createUsageCounts(database, clock.now);
+      const caller = { accountId: 1n };
+      counts.note(caller, 200);
+      await store.execute('alter table usage_hours rename to hidden');
+      await assert.rejects(counts.flush());
+      counts.note(caller, 200);
+      await assert.rejects(counts.flush());
+      await store.execute('alter table hidden rename to usage_hours');
+      await counts.flush();
+      await counts.flush();
+      const [hour] = await listUsage(database, 1n, clock.now());
+      assert.equal(hour?.requests, 2);
+    });
+
+    test('the overview has both windows from the store, keys, usage and open holds', async (t) => {
+      const { database, accounts, keyring, clock, id, take, counterStore } = await prepareBan(t);
+      take();
+      await counterStore.flush();
+      const { id: accountId } = await accounts.find('Zoo');
+      const usage = createUsageCounts(database, clock.now);
+      for (const status of [200, 429, 404]) usage.note({ accountId }, status);
+      await usage.flush();
+      const look = createStoredLook(database, clock.now);
+      const sources = { database, accounts, keyring, look, clock: clock.now };
+      const overview = await readOverview(sources, 'Zoo');
+      assert.partialDeepStrictEqual(overview, {
+        account: 'Zoo',
+        plan: 'free',
+        openHolds: 5,
+        holdsOpen: 0,
+        minute: { limit: 60, used: 60, remaining: 0, resetAtMs: clock.now() + minuteMs },
+        day: { limit: 1_000, used: 60, remaining: 940, resetAtMs: clock.now() + dayMs },
+        lastDay: { requests: 3, refusals: 1, errors: 1 },
+      });
+      assert.deepEqual(
+        overview.keys.map((key) => [key.id, key.state]),
+        [[id, 'banned']],
+      );
+      clock.advance(minuteMs + secondMs);
+      const { minute } = await readOverview(sources, 'Zoo');
+      assert.deepEqual(minute, { limit: 60, used: 0, remaining: 60, resetAtMs: null });
+      await assert.rejects(readOverview(sources, 'None'), { name: 'OperatorError' });
+    });
+
+    test('the overview of an account with many keys has only the newest, and their number', async (t) => {
+      const { database, accounts, keyring, clock, store } = await prepare(t);
+      await keyring.issue(order({ account: 'Zoo' }));
+      const ids = Array.from({ length: overviewKeysMax + 2 }, (_, n) => `key_${String(n).padStart(3, '0')}`);
+      const secret = engine.name === 'SQLite' ? 'randomblob(32)' : `decode(md5(random()::text), 'hex')`;
+      for (const [n, id] of ids.entries())
+        await store.execute(`insert into api_keys (id, account_id, secret_hash, visible_start, scopes, created_at_ms)
+          values ('${id}', 1, ${secret}, 'as_stg_', 'pets:read', ${clock.now() + n + 1})`);
+      const sources = { database, accounts, keyring, look: createStoredLook(database, clock.now) };
+      const { keys, keysTotal } = await readOverview({ ...sources, clock: clock.now }, 'Zoo');
+      assert.deepEqual(
+        keys.map(({ id }) => id),
+        ids.slice(2),
+      );
+      assert.equal(keysTotal, overviewKeysMax + 3);
+    });
+  });
+}

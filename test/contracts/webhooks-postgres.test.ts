@@ -1,0 +1,4 @@
+import { findPostgres } from '../support/engines.ts';
+import { describeWebhooks } from './webhooks.ts';
+
+describeWebhooks(await findPostgres());

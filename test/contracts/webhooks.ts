@@ -1,0 +1,623 @@
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { describe, type TestContext, test } from 'node:test';
+import { createAudit } from '../../src/audit/audit.ts';
+import { AppError, type ErrorCode } from '../../src/errors.ts';
+import { createEventIds } from '../../src/events/event-ids.ts';
+import type { EventReader } from '../../src/events/event-reader.ts';
+import { expireEvents, keptMs } from '../../src/events/expire-events.ts';
+import { createFeed } from '../../src/events/feed.ts';
+import { sequenceEvents } from '../../src/events/sequence-events.ts';
+import { createTail } from '../../src/events/tail.ts';
+import { createLease, leaseMs } from '../../src/jobs/lease.ts';
+import type { Database } from '../../src/storage/database.ts';
+import { readSecret } from '../../src/storage/secret-rows.ts';
+import type { DeliveryObserver } from '../../src/webhooks/attempts.ts';
+import { createDeliverer } from '../../src/webhooks/deliverer.ts';
+import { createOperatorWebhooks } from '../../src/webhooks/operator-webhooks.ts';
+import { createPostMessage } from '../../src/webhooks/post-message.ts';
+import { createNetworks } from '../../src/webhooks/rules/target-address.ts';
+import { createSecretBox } from '../../src/webhooks/secret-box.ts';
+import type { WebhookChange } from '../../src/webhooks/webhook-works.ts';
+import { createWebhooks, type WebhookOrder } from '../../src/webhooks/webhooks.ts';
+import type { Engine } from '../support/engines.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { openShop } from './order-shop.ts';
+
+const ids = createEventIds(Buffer.alloc(32));
+const box = createSecretBox([Buffer.alloc(32, 7)]);
+const unchanged: WebhookChange = { url: null, types: null, status: null, after: null };
+/** Longer than an answer takes on this machine, however busy it is. An attempt that hangs ends after it. */
+const attemptMs = 3_000;
+
+/** One sender on a store, as one instance has it. */
+function openSender(database: Database, leftMs = () => Number.POSITIVE_INFINITY) {
+  const noted: string[] = [];
+  const observer: DeliveryObserver = {
+    onAttempt: (result) => noted.push(result),
+    onDisabled: (_, reason) => noted.push(reason),
+    onSealed: () => noted.push('sealed'),
+    onPending: () => undefined,
+  };
+  const post = createPostMessage({ allowed: createNetworks(['127.0.0.1']), allowsHttp: true, attemptMs });
+  const feed = createFeed(database, createTail(database, Date.now));
+  const deliverer = createDeliverer({ database, feed, ids, box, post, observer, leftMs });
+
+  /** Sends everything that is due. */
+  async function send(): Promise<void> {
+    await sequenceEvents(database);
+    await deliverer.look();
+    await deliverer.untilIdle();
+  }
+  return { ...deliverer, noted, send, feed };
+}
+
+async function openWorld(t: TestContext, engine: Engine) {
+  const shop = await openShop(t, engine);
+  const { store, database } = shop;
+  const receiver = await startReceiver(t);
+  const buyer = await shop.addBuyer();
+  const reader: EventReader = { accountId: buyer.accountId, seesPets: true, seesOrders: 'own' };
+  const webhooks = createWebhooks(database, ids, box);
+  const sender = openSender(database);
+  t.after(() => sender.stop(0));
+
+  return {
+    ...shop,
+    receiver,
+    buyer,
+    reader,
+    webhooks,
+    sender,
+    add: (order: Partial<WebhookOrder> = {}, by = reader) =>
+      webhooks.add({ url: receiver.url, types: null, keyId: 'key_1', ...order }, by),
+    get: (id: string) => webhooks.get(id, reader.accountId),
+    change: (id: string, change: Partial<WebhookChange>, by = reader) =>
+      webhooks.change(id, { ...unchanged, ...change }, by),
+    /** Advances the time until waiting webhooks are due. */
+    skip: (ms: number) =>
+      store.execute(`update webhooks set next_attempt_at_ms = next_attempt_at_ms - ${ms},
+        failing_since_ms = failing_since_ms - ${ms}`),
+    /** The time until the next attempt in milliseconds, from the store. */
+    async readWaitMs() {
+      const [row] = (await store.execute(
+        'select next_attempt_at_ms - last_attempt_at_ms as ms from webhooks',
+      )) as { ms: unknown }[];
+      return Number(row?.ms);
+    },
+  };
+}
+
+const isAppError = (code: ErrorCode) => (error: unknown) => error instanceof AppError && error.code === code;
+const typesOf = (bodies: readonly { body: string }[]) => bodies.map(({ body }) => JSON.parse(body).type);
+
+export function describeWebhooks(engine: Engine): void {
+  describe(`webhooks over ${engine.name}`, { skip: engine.skip }, () => {
+    test('each event is sent once, in the order and the form of the feed', async (t) => {
+      const { database, sender, receiver, add, get, addPet, place, buyer, orders } = await openWorld(
+        t,
+        engine,
+      );
+      await addPet();
+      await sequenceEvents(database);
+      const { id, after } = await add();
+      assert.notEqual(after, null);
+      const order = await place(buyer, await addPet());
+      await orders.close('complete', order.id, buyer);
+      await sender.send();
+      assert.deepEqual(typesOf(receiver.received), [
+        'pet.added',
+        'pet.updated',
+        'order.reserved',
+        'pet.updated',
+        'order.completed',
+      ]);
+      assert.deepEqual(receiver.listIds(), receiver.listIds().toSorted());
+      assert.equal(new Set(receiver.listIds()).size, 5);
+      const webhook = await get(id);
+      assert.equal(webhook.after, receiver.listIds().at(-1));
+      assert.equal(webhook.lastAttempt?.result, 204);
+      await sender.send();
+      assert.equal(receiver.received.length, 5);
+    });
+
+    test('a new webhook starts at the newest event, or at null before the first', async (t) => {
+      const { database, add, addPet } = await openWorld(t, engine);
+      assert.equal((await add()).after, null);
+      await addPet();
+      await sequenceEvents(database);
+      assert.equal((await add()).after, ids.write(1n));
+    });
+
+    test('events of other types are skipped', async (t) => {
+      const { sender, receiver, add, get, addPet } = await openWorld(t, engine);
+      const { id } = await add({ types: ['category.deleted'] });
+      for (let count = 0; count < 3; count += 1) await addPet();
+      await sender.send();
+      assert.deepEqual(receiver.received, []);
+      const webhook = await get(id);
+      assert.deepEqual([webhook.after, webhook.lastAttempt], [ids.write(3n), null]);
+    });
+
+    test('a webhook pauses while its account is suspended, and then continues', async (t) => {
+      const { store, sender, receiver, add, addPet, buyer } = await openWorld(t, engine);
+      await add();
+      await store.execute(`update accounts set suspended_at_ms = 1 where id = ${buyer.accountId}`);
+      await addPet();
+      await sender.send();
+      assert.deepEqual(receiver.received, []);
+      await store.execute(`update accounts set suspended_at_ms = null where id = ${buyer.accountId}`);
+      await sender.send();
+      assert.deepEqual(typesOf(receiver.received), ['pet.added']);
+    });
+
+    test('a webhook that is far behind gets every event of its types once', async (t) => {
+      const { store, database, sender, receiver, add, addPet } = await openWorld(t, engine);
+      await add({ types: ['pet.deleted'] });
+      await database.load('pets', ['name', 'category_id', 'status', 'is_owned'], manyPets(1_200));
+      const last = await addPet();
+      await store.execute(`delete from pets where id in (1, 700, ${last})`);
+      for (let count = 0; count < 5; count += 1) await sender.send();
+      assert.deepEqual(typesOf(receiver.received), ['pet.deleted', 'pet.deleted', 'pet.deleted']);
+    });
+
+    test('a webhook sees the orders that its key could read, and no others', async (t) => {
+      const { sender, receiver, add, addPet, place, addBuyer, buyer, reader } = await openWorld(t, engine);
+      const types = ['order.reserved'] as const;
+      await add({ types });
+      await add({ types }, { ...reader, seesOrders: 'all' });
+      await place(await addBuyer(), await addPet(), { reference: 'other' });
+      await place(buyer, await addPet(), { reference: 'own' });
+      await sender.send();
+      const shown = receiver.received.map(({ body }) => JSON.parse(body).data);
+      const asText = shown
+        .map(({ reference, account }) => `${reference} ${account !== undefined}`)
+        .toSorted();
+      assert.deepEqual(asText, ['other true', 'own false', 'own true']);
+    });
+
+    describeRetries(engine);
+    describePositions(engine);
+    describeManaging(engine);
+    describeOperator(engine);
+    describeSenders(engine);
+  });
+}
+
+function describeRetries(engine: Engine): void {
+  test('a failed event is sent again before all later ones', async (t) => {
+    const { sender, receiver, add, get, addPet, skip, readWaitMs } = await openWorld(t, engine);
+    const { id } = await add();
+    for (let count = 0; count < 2; count += 1) await addPet();
+    receiver.reactions.push(500, 302, 404, 503, 429, 400, 200, 200);
+    const waits: number[] = [];
+    for (let attempt = 0; attempt < 6; attempt += 1) {
+      await sender.send();
+      await sender.send();
+      assert.equal(receiver.received.length, attempt + 1);
+      waits.push(await readWaitMs());
+      await skip(waits.at(-1) ?? 0);
+    }
+    const expected = [5, 30, 120, 600, 1_800, 1_800].map((seconds) => seconds * 1_000);
+    for (const [index, usual] of expected.entries())
+      assert.ok(Math.abs((waits[index] ?? 0) - usual) <= usual / 10, `${waits}`);
+    assert.equal((await get(id)).lastAttempt?.result, 400);
+    await sender.send();
+    const [first, second] = [ids.write(1n), ids.write(2n)];
+    assert.deepEqual(receiver.listIds(), [...Array(7).fill(first), second]);
+    assert.deepEqual(sender.noted, ['500', '302', '404', '503', '429', '400', '200', '200']);
+  });
+
+  test('a success resets the waits', async (t) => {
+    const { sender, receiver, add, addPet, skip, readWaitMs } = await openWorld(t, engine);
+    await add();
+    for (let count = 0; count < 2; count += 1) await addPet();
+    receiver.reactions.push(500, 500, 200, 500);
+    await sender.send();
+    await skip(6_000);
+    await sender.send();
+    await skip(40_000);
+    await sender.send();
+    assert.equal(receiver.received.length, 4);
+    assert.ok((await readWaitMs()) <= 5_500);
+  });
+
+  test('a longer Retry-After is followed, up to an hour', async (t) => {
+    for (const [seconds, ms] of [
+      ['90', 90_000],
+      ['1', 5_500],
+      ['86400', 3_600_000],
+    ] as const) {
+      const { sender, receiver, add, addPet, readWaitMs } = await openWorld(t, engine);
+      await add();
+      await addPet();
+      receiver.reactions.push({ status: 503, headers: { 'retry-after': seconds } });
+      await sender.send();
+      const waitMs = await readWaitMs();
+      assert.ok(waitMs <= ms && waitMs >= Math.min(ms, 4_500), `${seconds}: ${waitMs}`);
+    }
+  });
+
+  test('a receiver that hangs, disconnects or is gone has a result, and gets its event again later', async (t) => {
+    const { sender, receiver, add, get, addPet, skip, change } = await openWorld(t, engine);
+    const { id } = await add();
+    await addPet();
+    receiver.reactions.push(
+      () => undefined,
+      (response: ServerResponse) => void response.destroy(),
+    );
+    for (const result of ['timeout', 'refused']) {
+      await sender.send();
+      assert.equal((await get(id)).lastAttempt?.result, result);
+      await skip(60_000);
+    }
+    await change(id, { url: 'http://127.0.0.1:1/' });
+    await sender.send();
+    assert.equal((await get(id)).lastAttempt?.result, 'refused');
+    await change(id, { url: receiver.url });
+    await sender.send();
+    assert.equal((await get(id)).lastAttempt?.result, 204);
+    assert.equal(new Set(receiver.listIds()).size, 1);
+  });
+
+  test('410 disables a webhook, which keeps its position and continues when it is enabled', async (t) => {
+    const { sender, receiver, add, get, addPet, change } = await openWorld(t, engine);
+    const { id, after } = await add();
+    await addPet();
+    receiver.reactions.push(410);
+    await sender.send();
+    const disabled = await get(id);
+    assert.deepEqual(
+      [disabled.status, disabled.after, disabled.lastAttempt?.result],
+      ['disabled', after, 410],
+    );
+    assert.ok(sender.noted.includes('it answered 410'));
+    await addPet();
+    await sender.send();
+    assert.equal(receiver.received.length, 1);
+    await change(id, { status: 'enabled' });
+    await sender.send();
+    assert.deepEqual(receiver.listIds(), [ids.write(1n), ids.write(1n), ids.write(2n)]);
+  });
+
+  test('5 days without a success disable a webhook, not an hour less', async (t) => {
+    const { sender, receiver, add, get, addPet, skip } = await openWorld(t, engine);
+    const { id } = await add();
+    await addPet();
+    receiver.reactions.push(500, 500, 500);
+    await sender.send();
+    await skip(119 * 3_600_000);
+    await sender.send();
+    assert.equal((await get(id)).status, 'enabled');
+    await skip(3_600_000);
+    await sender.send();
+    assert.equal((await get(id)).status, 'disabled');
+    assert.equal(receiver.received.length, 3);
+  });
+
+  test('a change of url, status or after restarts the retries, and a change of types does not', async (t) => {
+    const { sender, receiver, add, addPet, change } = await openWorld(t, engine);
+    const { id } = await add();
+    await addPet();
+    const kinds: Partial<WebhookChange>[] = [{ url: receiver.url }, { status: 'enabled' }, { after: 0n }];
+    receiver.reactions.push(500, 500, 500, 500);
+    await sender.send();
+    await change(id, { types: ['pet.added'] });
+    await sender.send();
+    assert.equal(receiver.received.length, 1);
+    for (const [index, kind] of kinds.entries()) {
+      await change(id, kind);
+      await sender.send();
+      assert.equal(receiver.received.length, index + 2);
+    }
+  });
+
+  test('a ping is sent once, outside the feed, even to a webhook that is disabled or waits', async (t) => {
+    const { sender, receiver, add, get, addPet, change, webhooks, reader } = await openWorld(t, engine);
+    const { id } = await add();
+    await addPet();
+    receiver.reactions.push(500, 503);
+    await sender.send();
+    const pingId = await webhooks.ping(id, reader);
+    assert.equal(await webhooks.ping(id, reader), pingId);
+    await sender.send();
+    const { headers, body } = receiver.received[1] ?? assert.fail();
+    assert.equal(headers['webhook-id'], pingId);
+    assert.match(
+      body,
+      new RegExp(`^{"id":"${pingId}","type":"webhook.ping","timestamp":"[^"]*Z","data":{}}$`),
+    );
+    assert.equal((await get(id)).lastAttempt?.result, 503);
+    await change(id, { status: 'disabled' });
+    await sender.send();
+    await webhooks.ping(id, reader);
+    await sender.send();
+    assert.equal(receiver.received.length, 3);
+    assert.equal((await get(id)).lastAttempt?.result, 204);
+  });
+}
+
+function describePositions(engine: Engine): void {
+  test('setting after sends the later events again, under the same ids', async (t) => {
+    const { sender, receiver, add, addPet, change } = await openWorld(t, engine);
+    const { id } = await add();
+    for (let count = 0; count < 3; count += 1) await addPet();
+    await sender.send();
+    await change(id, { after: 1n });
+    await sender.send();
+    assert.deepEqual(receiver.listIds(), [1n, 2n, 3n, 2n, 3n].map(ids.write));
+    await change(id, { after: 0n });
+    assert.equal((await change(id, { after: 'now' })).after, ids.write(3n));
+    await sender.send();
+    assert.equal(receiver.received.length, 5);
+    await assert.rejects(change(id, { after: 4n }), isAppError('invalid_body'));
+  });
+
+  test('a success during a replay request does not undo the replay', async (t) => {
+    const { database, sender, receiver, add, addPet, change } = await openWorld(t, engine);
+    const { id } = await add();
+    for (let count = 0; count < 2; count += 1) await addPet();
+    await sequenceEvents(database);
+    const held = Promise.withResolvers<ServerResponse>();
+    receiver.reactions.push(200, (response) => held.resolve(response));
+    await sender.look();
+    const response = await held.promise;
+    await change(id, { after: 0n });
+    response.end();
+    await sender.untilIdle();
+    await sender.send();
+    assert.deepEqual(receiver.listIds(), [1n, 2n, 1n, 2n].map(ids.write));
+  });
+
+  test('a webhook whose next event is deleted is disabled, and can be enabled only with after', async (t) => {
+    const { store, database, sender, receiver, add, get, addPet, change } = await openWorld(t, engine);
+    const { id } = await add();
+    for (let count = 0; count < 3; count += 1) await addPet();
+    await sequenceEvents(database);
+    await store.execute(`update events set at_ms = at_ms - ${keptMs + 1_000} where id <= 2`);
+    await expireEvents(database);
+    await sender.send();
+    assert.equal((await get(id)).status, 'disabled');
+    assert.deepEqual(receiver.received, []);
+    for (const lost of [{ status: 'enabled' }, { after: 1n }] as const)
+      await assert.rejects(change(id, lost), isAppError('position_lost'));
+    await assert.rejects(createOperatorWebhooks(database, Date.now).enable(id), /no longer kept/);
+    await change(id, { status: 'enabled', after: 2n });
+    await sender.send();
+    assert.deepEqual(receiver.listIds(), [ids.write(3n)]);
+  });
+}
+
+function describeOperator(engine: Engine): void {
+  const mira = { kind: 'console', name: 'mira in console_1' } as const;
+  const all = { limit: 2, account: null, status: null, newestId: null };
+
+  test('an operator lists the webhooks of all accounts in pages, with their lag', async (t) => {
+    const { database, add, addPets, addBuyer, reader } = await openWorld(t, engine);
+    const operator = createOperatorWebhooks(database, Date.now, mira);
+    const first = await add();
+    await addPets(3);
+    await sequenceEvents(database);
+    const second = await add({}, { ...reader, accountId: (await addBuyer()).accountId });
+    const third = await add({ types: ['pet.added'] });
+    await operator.disable(first.id);
+    const page = await operator.listPage(all);
+    assert.deepEqual(
+      page.webhooks.map(({ id, account, eventsBehind, behindMs }) => [id, account, eventsBehind, behindMs]),
+      [
+        [third.id, 'buyer 1', 0, null],
+        [second.id, 'buyer 2', 0, null],
+      ],
+    );
+    const rest = await operator.listPage({ ...all, newestId: page.nextNewestId });
+    const [last] = rest.webhooks;
+    assert.deepEqual(
+      [last?.id, last?.eventsBehind, last?.position, rest.webhooks.length, rest.nextNewestId],
+      [first.id, 3, 0n, 1, null],
+    );
+    assert.ok((last?.behindMs ?? -1) >= 0);
+    const find = async (filter: Partial<Parameters<typeof operator.listPage>[0]>) =>
+      (await operator.listPage({ ...all, ...filter })).webhooks.map(({ id }) => id);
+    assert.deepEqual(await find({ status: 'disabled' }), [first.id]);
+    assert.deepEqual(await find({ account: 'buyer 2' }), [second.id]);
+    assert.deepEqual(await find({ account: 'buyer 1', status: 'enabled' }), [third.id]);
+    await assert.rejects(find({ account: 'None' }), { name: 'OperatorError' });
+    assert.deepEqual(
+      (await operator.list(null)).map(({ id }) => id),
+      [first.id, second.id, third.id],
+    );
+  });
+
+  test('the greatest lag is of a webhook that is enabled and whose account is not suspended', async (t) => {
+    const { store, database, add, addPets, addBuyer, reader } = await openWorld(t, engine);
+    const operator = createOperatorWebhooks(database, Date.now, mira);
+    assert.deepEqual(await operator.readLag(), { farthest: null, disabled: 0 });
+    const other = { ...reader, accountId: (await addBuyer()).accountId };
+    const [disabled, paused] = [await add(), await add({}, other)];
+    await addPets(1);
+    await sequenceEvents(database);
+    const behind = await add();
+    assert.equal((await operator.readLag()).farthest?.id, disabled.id);
+    await operator.disable(disabled.id);
+    await store.execute(`update accounts set suspended_at_ms = 1 where id = ${other.accountId}`);
+    assert.deepEqual(await operator.readLag(), { farthest: null, disabled: 1 });
+    await addPets(1);
+    await sequenceEvents(database);
+    const { farthest } = await operator.readLag();
+    assert.equal(farthest?.id, behind.id);
+    assert.ok(farthest.behindMs >= 0);
+    await store.execute('update accounts set suspended_at_ms = null');
+    assert.equal((await operator.readLag()).farthest?.id, paused.id);
+  });
+
+  test('a replay by an operator sends events again, and the audit log has both positions as events', async (t) => {
+    const { database, sender, receiver, add, addPets, get } = await openWorld(t, engine);
+    const operator = createOperatorWebhooks(database, Date.now, mira);
+    const { id } = await add();
+    await addPets(3);
+    await sender.send();
+    const before = (await get(id)).after;
+    await operator.replay(id, 1n);
+    await operator.replay(id, 1n);
+    await sender.send();
+    assert.deepEqual(receiver.listIds(), [1n, 2n, 3n, 2n, 3n].map(ids.write));
+    await assert.rejects(operator.replay(id, 4n), isAppError('invalid_body'));
+    await assert.rejects(operator.replay('wh_none', 'now'), { name: 'OperatorError' });
+    const shown = createEventIds(await readSecret(database, 'cursor'));
+    const { entries } = await createAudit(database, Date.now).list({ limit: 9 });
+    assert.deepEqual(
+      entries.map(({ actor, action, subject, account, before, after }) => [
+        actor,
+        action,
+        subject,
+        account,
+        before,
+        after,
+      ]),
+      [[mira, 'webhook.replayed', id, 'buyer 1', { after: shown.write(3n) }, { after: shown.write(1n) }]],
+    );
+    assert.equal(before, ids.write(3n));
+  });
+}
+
+function describeManaging(engine: Engine): void {
+  test('an account has at most 5 webhooks, even after concurrent requests', async (t) => {
+    const { add, webhooks, reader, addBuyer } = await openWorld(t, engine);
+    const made = await Promise.allSettled(Array.from({ length: 12 }, () => add()));
+    const refused = made.filter((one) => one.status === 'rejected');
+    assert.equal(refused.length, 7);
+    for (const { reason } of refused) assert.ok(isAppError('limit_reached')(reason), reason);
+    const { webhooks: listed } = await webhooks.list(reader.accountId, 100, null);
+    assert.equal(listed.length, 5);
+    await webhooks.remove(listed[0]?.id ?? '', reader);
+    await add();
+    await add({}, { ...reader, accountId: (await addBuyer()).accountId });
+  });
+
+  test('a webhook never sees more than the key that created it, also after another key changes it', async (t) => {
+    const { add, change, reader, webhooks } = await openWorld(t, engine);
+    const all: EventReader = { ...reader, seesOrders: 'all' };
+    const pets: EventReader = { ...reader, seesOrders: 'none' };
+    const none: EventReader = { ...reader, seesPets: false, seesOrders: 'none' };
+    await assert.rejects(add({}, none), isAppError('scope_missing'));
+    await assert.rejects(add({ types: ['order.expired'] }, pets), isAppError('scope_missing'));
+    const ofPets = await add({}, pets);
+    assert.deepEqual(ofPets.types, [
+      'pet.added',
+      'pet.updated',
+      'pet.deleted',
+      'category.updated',
+      'category.deleted',
+    ]);
+    await assert.rejects(change(ofPets.id, { types: ['order.expired'] }, all), isAppError('scope_missing'));
+    const ofAll = await add({}, all);
+    for (const act of [
+      () => change(ofAll.id, { url: 'https://a.example' }),
+      () => webhooks.rotateSecret(ofAll.id, reader),
+      () => webhooks.ping(ofAll.id, reader),
+      () => webhooks.remove(ofAll.id, reader),
+    ])
+      await assert.rejects(act(), isAppError('scope_missing'));
+    await change(ofAll.id, { types: ['pet.added'] }, all);
+    await change(ofAll.id, { url: 'https://a.example' }, pets);
+    await assert.rejects(change(ofAll.id, { types: ['order.expired'] }), isAppError('scope_missing'));
+    const other = { ...all, accountId: reader.accountId + 1n };
+    await assert.rejects(webhooks.remove(ofAll.id, other), isAppError('not_found'));
+    await assert.rejects(change(ofAll.id, {}, other), isAppError('not_found'));
+  });
+
+  test('a rotated secret still signs for 24 h', async (t) => {
+    const { store, sender, receiver, add, webhooks, reader, addPet } = await openWorld(t, engine);
+    const { id, secret } = await add();
+    const rotated = await webhooks.rotateSecret(id, reader);
+    assert.notEqual(rotated.secret, secret);
+    await addPet();
+    await sender.send();
+    const hourMs = 3_600_000;
+    for (const [hours, signatures] of [
+      [23, 2],
+      [1, 1],
+    ] as const) {
+      await store.execute(`update webhook_secrets set ends_at_ms = ends_at_ms - ${hours * hourMs}`);
+      await addPet();
+      await sender.send();
+      const { headers } = receiver.received.at(-1) ?? assert.fail();
+      assert.equal(String(headers['webhook-signature']).split(' ').length, signatures);
+    }
+  });
+
+  test('the secrets in the store cannot be read without their encryption key', async (t) => {
+    const { store, database, sender, add, addPet } = await openWorld(t, engine);
+    const { secret } = await add();
+    await addPet();
+    const stored = Buffer.from(
+      ((await store.execute('select secret from webhook_secrets')) as { secret: Uint8Array }[])[0]?.secret ??
+        [],
+    );
+    assert.equal(stored.indexOf(Buffer.from(secret.slice('whsec_'.length), 'base64')), -1);
+    assert.equal(stored.length, 1 + 12 + 16 + 32);
+    await store.execute(
+      engine.name === 'SQLite'
+        ? `update webhook_secrets set secret = cast(x'01' || secret as blob)`
+        : `update webhook_secrets set secret = '\\x01'::bytea || secret`,
+    );
+    await sender.send();
+    assert.deepEqual(sender.noted, ['sealed']);
+    assert.ok(database);
+  });
+}
+
+function describeSenders(engine: Engine): void {
+  test('another instance resends the event of an instance that ends during an attempt', async (t) => {
+    const { store, database, sender, receiver, add, addPet } = await openWorld(t, engine);
+    await add();
+    for (let count = 0; count < 2; count += 1) await addPet();
+    await sequenceEvents(database);
+    const held = Promise.withResolvers<ServerResponse>();
+    receiver.reactions.push(200, (response) => held.resolve(response));
+    await sender.look();
+    await held.promise;
+    await sender.stop(0);
+    const other = openSender(await store.open());
+    t.after(() => other.stop(0));
+    await other.send();
+    assert.deepEqual(receiver.listIds(), [1n, 2n, 2n].map(ids.write));
+  });
+
+  test('an instance starts no attempt that might outlast its lease', async (t) => {
+    const { database, receiver, add, addPet } = await openWorld(t, engine);
+    await add();
+    await addPet();
+    let leftMs = 15_900;
+    const sender = openSender(database, () => leftMs);
+    t.after(() => sender.stop(0));
+    await sender.send();
+    assert.deepEqual(receiver.received, []);
+    leftMs = 16_000;
+    await sender.send();
+    assert.equal(receiver.received.length, 1);
+  });
+
+  test('one instance has the lease at a time, and another takes it over within 30 s of its death', async (t) => {
+    const { store, database } = await openWorld(t, engine);
+    const [one, other] = [createLease(database, 'work'), createLease(await store.open(), 'work')];
+    await one.renew();
+    await other.renew();
+    assert.ok(one.leftMs() > 0);
+    if (engine.name === 'SQLite') return;
+    assert.equal(other.leftMs(), 0);
+    await one.renew();
+    await store.execute(`update leases set until_ms = until_ms - ${leaseMs}`);
+    await other.renew();
+    assert.ok(other.leftMs() > 0 && leaseMs <= 28_000);
+    await one.renew();
+    assert.equal(one.leftMs(), 0);
+    await other.release();
+    await one.renew();
+    assert.ok(one.leftMs() > 0);
+  });
+}
+
+async function* manyPets(count: number) {
+  yield Array.from({ length: count }, (_, index) => [`n${index}`, 1n, 'sold', 0n]);
+}

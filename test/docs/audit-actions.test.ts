@@ -1,0 +1,13 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { auditActions } from '../../src/audit/act.ts';
+import { readDocument, readTable } from './markdown.ts';
+
+test('docs/operations/keys-and-accounts.md lists every action of the audit log, and no other', async () => {
+  const document = await readDocument('docs/operations/keys-and-accounts.md');
+  const listed = readTable(document, 'What it records').map(([action]) => action);
+  assert.deepEqual(
+    listed,
+    auditActions.map((action) => `\`${action}\``),
+  );
+});

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { offline } from '../client/packed-client.ts';
+import { makeFolder } from '../support/service.ts';
+import { startExampleService } from './example-service.ts';
+
+const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' };
+
+interface ShownBlock {
+  readonly language: string;
+  readonly code: string;
+}
+
+/** The code of a page as a reader copies it, in its order. */
+async function readBlocks(address: string): Promise<ShownBlock[]> {
+  const html = await (await fetch(address)).text();
+  return [...html.matchAll(/data-language="(\w*)"><code>(.*?)<\/code>/gs)].map(
+    ([, language = '', code = '']) => ({
+      language,
+      code: code.replaceAll(/&(\S+?);/g, (whole, name) => entities[name] ?? whole),
+    }),
+  );
+}
+
+/** A partner's shell: an empty folder, and no registry. */
+function enterFolder(folder: string): string {
+  const exported = Object.entries({
+    ...offline,
+    npm_config_offline: 'false',
+    npm_config_registry: 'http://127.0.0.1:9',
+  });
+  return [...exported.map(([name, value]) => `export ${name}='${value}'`), `cd '${folder}'`].join('\n');
+}
+
+test('a new partner who copies the quickstart from its page, block by block, sees what it shows', async (t) => {
+  const service = await startExampleService(t);
+  const blocks = await readBlocks(service.adapt('http://127.0.0.1:8080/docs/getting-started'));
+  const commands = blocks.filter(({ language }) => language === 'sh');
+  assert.equal(commands.length, 5);
+  const printed = await service.run([
+    { name: 'an empty folder', code: enterFolder(await makeFolder(t)) },
+    // The key is all that a partner fills in.
+    ...commands.map(({ code }, index) => ({
+      name: `block ${index + 1}`,
+      code: code.replace('as_dev_…', service.key),
+    })),
+  ]);
+  let shown = 0;
+  for (const [index, { language, code }] of blocks.entries()) {
+    const before = blocks[index - 1];
+    if (language === 'sh' || before === undefined) continue;
+    const output = printed[commands.indexOf(before) + 1] ?? '';
+    if (language === 'json') assert.deepEqual(JSON.parse(output), JSON.parse(code));
+    else assert.equal(output.trim(), code.trim());
+    shown += 1;
+  }
+  assert.equal(shown, 3);
+});

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { scopes } from '../../../../src/accounts/account.ts';
+import { dayMs, minuteMs } from '../../../../src/clock.ts';
+import { expectCommonHeaders, expectError } from '../../../support/expect-error.ts';
+import { startService } from '../../../support/service.ts';
+
+const service = await startService({ after });
+
+async function get(key: string): Promise<Record<string, unknown>> {
+  const response = await service.request(key, '/account');
+  assert.equal(response.status, 200);
+  return (await response.json()) as Record<string, unknown>;
+}
+
+test('the account shows its plan, its key, both windows with this request counted, and its open holds', async () => {
+  const order = { account: 'Acme Zoo', name: 'Till', scopes: ['keys:manage'], lifetimeMs: dayMs } as const;
+  const key = await service.createKey('pro', undefined, order);
+  const listed = (await service.store.keyring.list()).find(({ account }) => account === 'Acme Zoo');
+  const openedAtMs = service.clock.now();
+  await get(key);
+  service.clock.advance(1_500);
+  assert.deepEqual(await get(key), {
+    account: 'Acme Zoo',
+    plan: 'pro',
+    key: {
+      id: listed?.id,
+      name: 'Till',
+      scopes: ['keys:manage'],
+      expiresAt: new Date(openedAtMs + dayMs).toISOString(),
+    },
+    minute: { limit: 300, remaining: 298, resetAt: new Date(openedAtMs + minuteMs).toISOString() },
+    day: { limit: 10_000, remaining: 9_998, resetAt: new Date(openedAtMs + dayMs).toISOString() },
+    openHolds: 0,
+  });
+});
+
+test('the windows are those that the headers of the response describe', async () => {
+  const key = await service.createKey('free');
+  const response = await service.request(key, '/account');
+  const { minute } = (await response.json()) as { minute: { remaining: number; resetAt: string } };
+  assert.equal(String(minute.remaining), response.headers.get('x-ratelimit-remaining'));
+  const reset = Number(response.headers.get('x-ratelimit-reset'));
+  assert.equal(reset, Math.ceil(Date.parse(minute.resetAt) / 1_000));
+  expectCommonHeaders(response);
+});
+
+test('the answer has no validator and is not stored, and If-None-Match is ignored', async () => {
+  const key = await service.createKey();
+  const response = await service.request(key, '/account', { headers: { 'if-none-match': '*' } });
+  assert.equal(response.status, 200);
+  assert.equal(response.headers.get('etag'), null);
+  assert.equal(response.headers.get('cache-control'), 'no-store');
+  const head = await service.request(key, '/account', { method: 'HEAD' });
+  assert.deepEqual([head.status, await head.text()], [200, '']);
+});
+
+test('open holds are counted, for keys with orders:manage too', async () => {
+  const key = await service.createKey('pro', undefined, { scopes });
+  const place = async () => {
+    const { headers } = await service.post(key, { name: 'Rex', categoryId: 1 });
+    const petId = headers.get('location')?.split('/').at(-1);
+    return service.request(key, '/orders', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: `{"petId":${petId}}`,
+    });
+  };
+  const first = (await (await place()).json()) as { id: number };
+  await place();
+  assert.equal((await get(key))['openHolds'], 2);
+  await service.request(key, `/orders/${first.id}/cancel`, { method: 'POST' });
+  assert.equal((await get(key))['openHolds'], 1);
+});
+
+test('an account on Enterprise sees its own numbers, and one past its limit is 429', async () => {
+  const key = await service.createKey('enterprise', { perMinute: 1, perDay: 7 });
+  const { minute, day } = await get(key);
+  assert.partialDeepStrictEqual(
+    [minute, day],
+    [
+      { limit: 1, remaining: 0 },
+      { limit: 7, remaining: 6 },
+    ],
+  );
+  await expectError(await service.request(key, '/account'), 429, 'rate_limit_exceeded');
+});
+
+test('a suspended account is 403 everywhere, is counted, and works again once it is resumed', async () => {
+  const key = await service.createKey('free', undefined, { account: 'Paws', scopes });
+  await service.store.accounts.suspend('Paws');
+  for (const path of ['/account', '/pets', '/nothing', '/pets?limit=0', '/keys']) {
+    const response = await service.request(key, path);
+    assert.equal(response.headers.get('www-authenticate'), 'Bearer');
+    await expectError(response, 403, 'account_suspended');
+  }
+  await service.store.accounts.resume('Paws');
+  service.clock.advance(1_000);
+  assert.partialDeepStrictEqual((await get(key))['minute'], { limit: 60, remaining: 54 });
+});

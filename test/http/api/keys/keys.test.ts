@@ -1,0 +1,256 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { type Scope, scopes } from '../../../../src/accounts/account.ts';
+import { secondMs } from '../../../../src/clock.ts';
+import { expectCommonHeaders, expectError } from '../../../support/expect-error.ts';
+import { startService } from '../../../support/service.ts';
+
+const service = await startService({ after });
+const json = { 'content-type': 'application/json' };
+let accounts = 0;
+
+/** A key of an account of its own. */
+async function makeKey(granted: readonly Scope[] = scopes, lifetimeMs: number | null = null) {
+  accounts += 1;
+  const order = { account: `zoo ${accounts}`, scopes: granted, lifetimeMs };
+  return service.createKey('enterprise', undefined, order);
+}
+
+function create(key: string, body: unknown, headers: Record<string, string> = json) {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return service.request(key, '/keys', { method: 'POST', headers, body: text });
+}
+
+function rotate(key: string, id: string, init: RequestInit = {}) {
+  return service.request(key, `/keys/${id}/rotate`, { method: 'POST', ...init });
+}
+
+function remove(key: string, id: string) {
+  return service.request(key, `/keys/${id}`, { method: 'DELETE' });
+}
+
+interface Shown {
+  readonly id: string;
+  readonly name: string | null;
+  readonly state: string;
+  readonly expiresAt: string | null;
+  readonly key: string;
+}
+
+async function list(key: string, query = ''): Promise<Shown[]> {
+  return (await (await service.request(key, `/keys${query}`)).json()) as Shown[];
+}
+
+test('a new key works at once, and its text is shown once and never stored', async () => {
+  const key = await makeKey();
+  const response = await create(key, { name: 'Warehouse', scopes: ['pets:read'] });
+  assert.equal(response.status, 201);
+  assert.equal(response.headers.get('cache-control'), 'no-store');
+  expectCommonHeaders(response);
+  const made = (await response.json()) as Shown;
+  assert.equal((await service.request(made.key, '/pets')).status, 200);
+  await expectError(await service.post(made.key, { name: 'Rex', categoryId: 1 }), 403, 'scope_missing');
+  const listed = await (await service.request(key, '/keys')).text();
+  assert.match(listed, /"name":"Warehouse"/);
+  assert.ok(!listed.includes(made.key));
+  const { start } = made as unknown as { start: string };
+  assert.ok(made.key.startsWith(start) && start.length === 'as_stg_'.length + 4);
+});
+
+test('a key that is rotated works until its overlap ends, and its successor at once', async () => {
+  const key = await makeKey();
+  const old = (await (await create(key, { scopes: ['pets:read'] })).json()) as Shown;
+  const response = await rotate(key, old.id, { headers: json, body: '{"overlapSeconds":60}' });
+  assert.equal(response.status, 201);
+  assert.equal(response.headers.get('cache-control'), 'no-store');
+  const { key: text } = (await response.json()) as Shown;
+  for (const either of [text, old.key]) assert.equal((await service.request(either, '/pets')).status, 200);
+  service.clock.advance(60 * secondMs);
+  await expectError(await service.request(old.key, '/pets'), 401, 'api_key_expired');
+  assert.equal((await service.request(text, '/pets')).status, 200);
+});
+
+for (const [what, init] of [
+  ['no body', {}],
+  ['no body and a content type', { headers: json }],
+  ['an empty object', { headers: json, body: '{}' }],
+] as const)
+  test(`a rotation with ${what} leaves the old key a day`, async () => {
+    const key = await makeKey();
+    const old = (await (await create(key, { scopes: ['pets:read'] })).json()) as Shown;
+    assert.equal((await rotate(key, old.id, init)).status, 201);
+    const listed = (await list(key)).find(({ id }) => id === old.id);
+    const end = new Date(service.clock.now() + 86_400 * secondMs).toISOString();
+    assert.deepEqual([listed?.state, listed?.expiresAt], ['rotated', end]);
+  });
+
+for (const body of [
+  '{',
+  '[]',
+  '1',
+  '{"overlapSeconds":-1}',
+  '{"overlapSeconds":1.5}',
+  '{"overlapSeconds":"1"}',
+])
+  test(`a rotation with the body ${body} is 400 and leaves the key as it is`, async () => {
+    const key = await makeKey();
+    const { id } = (await (await create(key, { scopes: ['pets:read'] })).json()) as Shown;
+    await expectError(await rotate(key, id, { headers: json, body }), 400, 'invalid_body');
+    const text = { 'content-type': 'text/plain' };
+    await expectError(await rotate(key, id, { headers: text, body }), 415, 'unsupported_media_type');
+    assert.equal((await list(key)).find((one) => one.id === id)?.state, 'active');
+  });
+
+test('a deleted key is refused and no longer listed, and a second DELETE is 404', async () => {
+  const key = await makeKey();
+  const made = (await (await create(key, { scopes: ['pets:read'] })).json()) as Shown;
+  assert.equal((await remove(key, made.id)).status, 204);
+  await expectError(await service.request(made.key, '/pets'), 401, 'api_key_revoked');
+  assert.equal((await list(key)).length, 1);
+  await expectError(await remove(key, made.id), 404, 'not_found');
+  await expectError(await rotate(key, made.id), 404, 'not_found');
+});
+
+test('a key of another account is 404', async () => {
+  const [one, other] = [await makeKey(), await makeKey()];
+  const [{ id = '' } = {}] = await list(other);
+  await expectError(await remove(one, id), 404, 'not_found');
+  await expectError(await rotate(one, id), 404, 'not_found');
+  assert.equal((await list(other)).length, 1);
+});
+
+test('every operation needs keys:manage, and a key grants only the scopes that it has', async () => {
+  const reader = await makeKey(['pets:read']);
+  for (const response of [
+    await service.request(reader, '/keys'),
+    await create(reader, { scopes: ['pets:read'] }),
+    await rotate(reader, 'key_none'),
+    await remove(reader, 'key_none'),
+  ])
+    await expectError(response, 403, 'scope_missing');
+  const narrow = await makeKey(['keys:manage', 'orders:manage']);
+  assert.equal((await create(narrow, { scopes: ['orders:read', 'orders:write'] })).status, 201);
+  const message = await expectError(
+    await create(narrow, { scopes: ['orders:read', 'pets:read'] }),
+    403,
+    'scope_missing',
+  );
+  assert.match(message, /pets:read/);
+});
+
+for (const body of [
+  {},
+  { scopes: 'pets:read' },
+  { scopes: [] },
+  { scopes: ['pets:all'] },
+  { scopes: ['all'] },
+  { scopes: ['pets:read', 'pets:read'] },
+  { scopes: null },
+  { scopes: [1] },
+  { scopes: ['pets:read'], name: '' },
+  { scopes: ['pets:read'], name: null },
+  { scopes: ['pets:read'], name: 'a\n' },
+  { scopes: ['pets:read'], name: 'R'.repeat(256) },
+  { scopes: ['pets:read'], expiresInSeconds: 0 },
+  { scopes: ['pets:read'], expiresInSeconds: 1.5 },
+  { scopes: ['pets:read'], expiresInSeconds: '60' },
+  { scopes: ['pets:read'], expiresInSeconds: null },
+  { scopes: ['pets:read'], expiresInSeconds: 1e300 },
+])
+  test(`the body ${JSON.stringify(body).slice(0, 60)} is 400, names its field and creates no key`, async () => {
+    const key = await makeKey();
+    const message = await expectError(await create(key, body), 400, 'invalid_body');
+    assert.match(message, /^(scopes|name|expiresInSeconds) (must|is)/);
+    assert.equal((await list(key)).length, 1);
+  });
+
+test('unknown fields are ignored, and refused under strict handling', async () => {
+  const key = await makeKey();
+  assert.equal((await create(key, { scopes: ['pets:read'], id: 'key_x' })).status, 201);
+  const strict = { ...json, prefer: 'handling=strict' };
+  await expectError(await create(key, { scopes: ['pets:read'], id: 'x' }, strict), 400, 'invalid_body');
+});
+
+test('an end after that of the calling key is 400, and the default is the end of the calling key', async () => {
+  const key = await makeKey(scopes, 60 * secondMs);
+  const end = new Date(service.clock.now() + 60 * secondMs).toISOString();
+  const late = await create(key, { scopes: ['pets:read'], expiresInSeconds: 61 });
+  assert.match(await expectError(late, 400, 'invalid_body'), /^expiresInSeconds /);
+  const made = (await (await create(key, { scopes: ['pets:read'] })).json()) as Shown;
+  assert.equal(made.expiresAt, end);
+});
+
+test('the 26th active key is 409, and one in its overlap does not count', async () => {
+  const key = await makeKey();
+  let last = '';
+  for (let count = 1; count < 25; count += 1)
+    last = ((await (await create(key, { scopes: ['pets:read'] })).json()) as Shown).id;
+  await expectError(await create(key, { scopes: ['pets:read'] }), 409, 'limit_reached');
+  assert.equal((await rotate(key, last)).status, 201);
+  assert.equal((await list(key, '?limit=100')).length, 26);
+  await expectError(await create(key, { scopes: ['pets:read'] }), 409, 'limit_reached');
+  await remove(key, last);
+  await expectError(await create(key, { scopes: ['pets:read'] }), 409, 'limit_reached');
+});
+
+test('an Idempotency-Key is ignored, even an invalid one: each request creates a key', async () => {
+  const key = await makeKey();
+  for (const name of ['once', 'once', ' '])
+    assert.equal(
+      (await create(key, { scopes: ['pets:read'] }, { ...json, 'idempotency-key': name })).status,
+      201,
+    );
+  assert.equal((await list(key)).length, 4);
+});
+
+test('the list has pages that are bound to the account, and an ETag that changes with it', async () => {
+  const [key, other] = [await makeKey(), await makeKey()];
+  for (let count = 0; count < 4; count += 1) await create(key, { scopes: ['pets:read'] });
+  const found: string[] = [];
+  for (let path: string | null = '/keys?limit=2'; path !== null; ) {
+    const response = await service.request(key, path);
+    found.push(...((await response.json()) as Shown[]).map(({ id }) => id));
+    const next = /<\/v1([^>]*)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1] ?? null;
+    if (next !== null) await expectError(await service.request(other, next), 400, 'invalid_parameter');
+    path = next;
+  }
+  assert.equal(new Set(found).size, 5);
+  const etag = (await service.request(key, '/keys')).headers.get('etag') ?? '';
+  const asked = { headers: { 'if-none-match': etag } };
+  assert.equal((await service.request(key, '/keys', asked)).status, 304);
+  await remove(key, found[0] ?? '');
+  assert.equal((await service.request(key, '/keys', asked)).status, 200);
+});
+
+for (const query of [
+  'limit=0',
+  'limit=101',
+  'limit=',
+  'limit=1&limit=1',
+  'cursor=',
+  'cursor=x',
+  'cursor=%00',
+])
+  test(`?${query} is 400`, async () => {
+    const key = await makeKey();
+    await expectError(await service.request(key, `/keys?${query}`), 400, 'invalid_parameter');
+  });
+
+test('a cursor of the animals is refused for the keys, and the other way round', async () => {
+  const key = await makeKey();
+  for (let count = 0; count < 2; count += 1) await service.post(key, { name: 'Rex', categoryId: 1 });
+  await create(key, { scopes: ['pets:read'] });
+  const cursorOf = async (path: string) =>
+    /cursor=([\w-]+)/.exec((await service.request(key, path)).headers.get('link') ?? '')?.[1];
+  const [pets, keys] = [await cursorOf('/pets?limit=1'), await cursorOf('/keys?limit=1')];
+  assert.ok(pets && keys);
+  await expectError(await service.request(key, `/keys?cursor=${pets}`), 400, 'invalid_parameter');
+  await expectError(await service.request(key, `/pets?cursor=${keys}`), 400, 'invalid_parameter');
+});
+
+test('no secret is logged', async () => {
+  const key = await makeKey();
+  const made = (await (await create(key, { scopes: ['pets:read'] })).json()) as Shown;
+  await rotate(key, made.id);
+  assert.ok(!service.readLog().includes(made.key));
+});

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { Webhook as Verifier } from 'standardwebhooks';
+import { startReceiver } from '../../../support/receiver.ts';
+import { startService } from '../../../support/service.ts';
+
+const service = await startService({ after }, { ENVIRONMENT: 'development' });
+const key = await service.createKey();
+
+const send = (method: string, path: string, body?: unknown, by = key) =>
+  service.request(by, path, {
+    method,
+    ...(body !== undefined && {
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    }),
+  });
+
+test('an event is sent as the feed shows it, signed', async (t) => {
+  const receiver = await startReceiver(t);
+  const made = (await (await send('POST', '/webhooks', { url: receiver.url })).json()) as { secret: string };
+  const added = await (await service.post(key, { name: 'Rex é', categoryId: 1 })).json();
+  await receiver.untilReceived(1);
+  const [message = assert.fail()] = receiver.received;
+  const event = new Verifier(made.secret).verify(message.body, message.headers as Record<string, string>);
+  assert.deepEqual([event], await (await send('GET', '/events')).json());
+  assert.deepEqual((event as { data: object }).data, added);
+});
+
+test('an invalid webhook is 400, and the message names field and rule', async () => {
+  const fine = { url: 'https://a.example' };
+  const made = (await (await send('POST', '/webhooks', fine)).json()) as { id: string };
+  const wrong: [field: string, values: unknown[]][] = [
+    ['url', ['', 5, null, 'ftp://a.example', 'https://u:p@a.example', 'https://a.example/#x']],
+    ['types', [[], null, 'pet.added', ['pet.changed'], [5], Array(11).fill('pet.added')]],
+    ['status', ['', null, 'on']],
+    ['after', ['', null, 5, 'evt_1', 'evt_0000000000000000']],
+  ];
+  for (const [field, values] of wrong)
+    for (const value of values) {
+      const answer = await send('PATCH', `/webhooks/${made.id}`, { [field]: value });
+      const { code, message } = (await answer.json()) as { code: string; message: string };
+      assert.deepEqual([answer.status, code], [400, 'invalid_body'], `${field} ${JSON.stringify(value)}`);
+      assert.match(
+        message,
+        new RegExp(`^${field} must be (?:an? (?:https|http or https) URL|a list|one of|now or)`),
+      );
+    }
+  for (const body of [{}, { url: null }, { ...fine, types: [] }])
+    assert.equal((await send('POST', '/webhooks', body)).status, 400);
+  assert.equal((await send('DELETE', `/webhooks/${made.id}`)).status, 204);
+});
+
+test('a webhook of another account is 404', async () => {
+  const made = (await (await send('POST', '/webhooks', { url: 'https://a.example' })).json()) as {
+    id: string;
+  };
+  const other = await service.createKey();
+  for (const [method, path] of [
+    ['GET', ''],
+    ['PATCH', ''],
+    ['DELETE', ''],
+    ['POST', '/ping'],
+    ['POST', '/rotate-secret'],
+  ] as const) {
+    const body = method === 'PATCH' ? {} : undefined;
+    assert.equal((await send(method, `/webhooks/${made.id}${path}`, body, other)).status, 404, method + path);
+  }
+  assert.deepEqual(await (await send('GET', '/webhooks', undefined, other)).json(), []);
+});

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { execFile, execFileSync } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { promisify } from 'node:util';
+import { scopes } from '../../../src/accounts/account.ts';
+import {
+  type DescribedOperation,
+  readDescription,
+} from '../../../src/http/docs-site/reference/description.ts';
+import { nameAddress } from '../../../src/http/docs-site/reference/overview.ts';
+import { installPacked } from '../../client/packed-client.ts';
+import { createExampleRequests, putIdentifiers } from '../../support/example-requests.ts';
+import { startService } from '../../support/service.ts';
+
+const run = promisify(execFile);
+const { project } = await installPacked({ after });
+const { app, baseUrl, createKey } = await startService({ after });
+const { operations } = readDescription(await (await fetch(`${app.url}/openapi.json`)).text());
+
+const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' };
+const languages = { curl: 'bash', TypeScript: process.execPath, Python: 'python3' } as const;
+const hasPython = isThere('python3') || 'SKIPPED: no python3 for the samples in Python';
+
+function isThere(program: string): boolean {
+  try {
+    execFileSync(program, ['--version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A sample as a reader copies it from the page. */
+async function readSample(operation: DescribedOperation, language: string): Promise<string> {
+  const html = await (await fetch(`${app.url}/docs/reference/${nameAddress(operation)}`)).text();
+  const [, code = ''] = new RegExp(`data-language="${language}"><code>(.*?)</code>`, 's').exec(html) ?? [];
+  return code.replaceAll(/&(\S+?);/g, (whole, name) => entities[name] ?? whole);
+}
+
+async function runSample(
+  key: string,
+  code: string,
+  language: keyof typeof languages,
+  name: string,
+): Promise<string> {
+  const endings = { curl: 'sh', TypeScript: 'ts', Python: 'py' };
+  const file = join(project, `${name}.${endings[language]}`);
+  await writeFile(file, code);
+  const env = { PATH: process.env['PATH'], ANIMAL_STORE_KEY: key };
+  return (await run(languages[language], [file], { cwd: project, env })).stdout;
+}
+
+for (const operation of operations)
+  for (const language of Object.keys(languages) as (keyof typeof languages)[]) {
+    const skip = language === 'Python' && hasPython !== true ? hasPython : false;
+    test(`the sample of ${operation.id} in ${language} works as shown on its page`, {
+      skip,
+    }, async () => {
+      // An account of its own: some things have a number that it may have of them.
+      const key = await createKey('enterprise', undefined, { scopes });
+      const made = await createExampleRequests(baseUrl, key, operations).prepare(operation);
+      const shown = await readSample(operation, language);
+      assert.ok(shown.includes(baseUrl));
+      const code = putIdentifiers(shown.replace('curl -sS', 'curl -sS --fail-with-body'), made);
+      await runSample(key, code, language, `${operation.id}-${language}`);
+    });
+  }

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { findPostgres } from '../support/engines.ts';
+import { add, ask, elementAt, readJson, readMetric, startInstances } from '../support/instances.ts';
+import { type ServiceProcess, until } from '../support/processes.ts';
+import { startReceiver } from '../support/receiver.ts';
+
+const postgres = await findPostgres();
+const { skip } = postgres;
+
+const senderMsMax = 10_000;
+/** The margin of a busy machine, beyond the 30 s in which another instance takes over (contract section 14). */
+const takeoverMsMax = 60_000;
+/** The position is written at once after the last answer. */
+const doneMsMax = 10_000;
+const json = { 'content-type': 'application/json' };
+
+interface Webhook {
+  readonly id: string;
+  readonly after: string | null;
+}
+
+function isSender(service: ServiceProcess): Promise<boolean> {
+  return readMetric(service, 'animal_store_webhook_sender').then((value) => value === 1);
+}
+
+/** The instance that sends, and the other one. */
+async function findSender(services: readonly ServiceProcess[]) {
+  const flags = await until(
+    () => Promise.all(services.map(isSender)),
+    (found) => found.includes(true),
+    senderMsMax,
+  );
+  assert.deepEqual(flags.toSorted(), [false, true], 'one instance sends at a time');
+  const place = flags.indexOf(true);
+  return [elementAt(services, place), elementAt(services, 1 - place)] as const;
+}
+
+test('another instance continues after a kill of the sender: in order, without loss, and repeating only the running delivery', {
+  skip,
+}, async (t) => {
+  const settings = { ENVIRONMENT: 'development' };
+  const { services } = await startInstances(t, { postgres, redisUrl: '', count: 2, settings });
+  const key = services.map((service) => service.key).find((made) => made !== null) ?? assert.fail();
+  const [sender, other] = await findSender(services);
+  const receiver = await startReceiver(t);
+  const underWay = Promise.withResolvers<void>();
+  // The receiver gets the fourth message but never answers it.
+  receiver.reactions.push(204, 204, 204, () => underWay.resolve());
+
+  const body = JSON.stringify({ url: receiver.url, types: ['pet.added'] });
+  const made = await ask(other, key, '/webhooks', { method: 'POST', headers: json, body });
+  assert.equal(made.status, 201);
+  const { id } = await readJson<Webhook>(made);
+  for (let n = 0; n < 8; n += 1) assert.equal((await add(n % 2 ? sender : other, key, `a${n}`)).status, 201);
+  await underWay.promise;
+  sender.child.kill('SIGKILL');
+  if (sender.child.signalCode === null) await once(sender.child, 'exit');
+  for (let n = 0; n < 4; n += 1) assert.equal((await add(other, key, `b${n}`)).status, 201);
+
+  // The operator's port has no rate limit, so the test can poll it for the whole lease.
+  await until(() => isSender(other), Boolean, takeoverMsMax);
+  await receiver.untilReceived(13);
+  const events = await readJson<{ id: string }[]>(ask(other, key, '/events?limit=100'));
+  const ids = events.map((event) => event.id);
+  assert.equal(ids.length, 12);
+  const readAfter = async () => (await readJson<Webhook>(ask(other, key, `/webhooks/${id}`))).after;
+  await until(readAfter, (after) => after === ids[11], doneMsMax);
+  assert.deepEqual(receiver.listIds(), ids.toSpliced(3, 0, elementAt(ids, 3)));
+});

@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { until } from '../support/processes.ts';
+import { startService } from '../support/service.ts';
+
+/** Long enough for any machine; what is promised is 2 s. */
+const waitMsMax = 60_000;
+
+test('a ban is listed while the service runs, and is over once it is lifted', async (t) => {
+  // The clock of the service stands still: no ban ends by itself.
+  const service = await startService(t);
+  const { bans, keyring } = service.store;
+  const key = await service.createKey('free', undefined, { account: 'Zoo' });
+  const readCode = async () =>
+    ((await (await service.request(key, '/pets')).json()) as { code?: string }).code;
+  for (let count = 0; count < 121; count += 1) await readCode();
+  assert.equal(await readCode(), 'key_banned');
+  const listBans = () => bans.list();
+  const [ban] = await until(listBans, ({ length }) => length === 1, waitMsMax);
+  const [{ id = '', state } = {}] = await keyring.list('Zoo');
+  assert.deepEqual([ban?.keyId, state], [id, 'banned']);
+  await bans.lift(id);
+  await until(readCode, (code) => code === 'rate_limit_exceeded', waitMsMax);
+  await until(listBans, ({ length }) => length === 0, waitMsMax);
+});

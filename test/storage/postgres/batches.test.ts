@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import { sql } from 'kysely';
+import { insertPet, selectPet } from '../../../src/pets/pet-rows.ts';
+import { statement } from '../../../src/storage/database.ts';
+import { findPostgres } from '../../support/engines.ts';
+import { startCounting } from '../../support/postgres-messages.ts';
+
+const postgres = await findPostgres();
+
+/** Divides 1 by a number and returns text. Fails for zero. */
+const divide = statement<{ number: bigint }>()((query, p) =>
+  query.selectNoFrom(sql<bigint>`1 / cast(${p.number} as bigint)`.as('quotient')),
+);
+const pet = (name: string) => ({ name, categoryId: 1n, status: 'available' });
+
+async function prepare(t: TestContext) {
+  const store = await postgres.createStore(t);
+  const way = await startCounting(t, store.url);
+  const database = await store.open(way.url);
+  return { store, way, database };
+}
+
+describe('statements that are sent to PostgreSQL together', { skip: postgres.skip }, () => {
+  test('fail separately, and can be sent again on the same connection', async (t) => {
+    const { database } = await prepare(t);
+    for (let round = 0; round < 3; round += 1) {
+      const numbers = [1n, 0n, 1n, 0n];
+      const reads = numbers.map((number) => database.read(divide, { number }));
+      const settled = await Promise.allSettled(reads);
+      assert.deepEqual(
+        settled.map((read) => (read.status === 'fulfilled' ? read.value : read.reason.code)),
+        numbers.map((number) => (number === 1n ? [{ quotient: 1n }] : '22012')),
+      );
+    }
+  });
+
+  test('each return their own rows', async (t) => {
+    const { database } = await prepare(t);
+    await database.run(insertPet, pet('Rex'));
+    const [none, [rex], [one]] = await Promise.all([
+      database.read(selectPet, { id: 2n }),
+      database.read(selectPet, { id: 1n }),
+      database.read(divide, { number: 1n }),
+    ]);
+    assert.deepEqual([none, rex?.name, one?.quotient], [[], 'Rex', 1n]);
+  });
+
+  test('add rows in one transaction, and each call gets its own id', async (t) => {
+    const { store, database } = await prepare(t);
+    const names = Array.from({ length: 50 }, (_, place) => `animal ${place}`);
+    const added = await Promise.all(names.map((name) => database.run(insertPet, pet(name))));
+    const rows = (await store.execute('select id, name, xmin::text as tx from pets order by id')) as {
+      id: string;
+      name: string;
+      tx: string;
+    }[];
+    const stored = new Map(rows.map(({ id, name }) => [BigInt(id), name]));
+    for (const [place, [row]] of added.entries()) assert.equal(stored.get(row?.id ?? 0n), names[place]);
+    assert.equal(new Set(rows.map(({ tx }) => tx)).size, 1);
+    const events = await store.execute('select id from event_outbox union all select id from events');
+    assert.equal(events.length, 50);
+  });
+
+  test('add each row by itself if an operator’s trigger refuses or leaves out one of them', async (t) => {
+    const { store, database } = await prepare(t);
+    await store.execute(`create function pick() returns trigger language plpgsql as $$ begin
+      if new.name = 'refused' then raise exception 'no'; end if;
+      if new.name = 'left out' then return null; end if;
+      return new; end $$`);
+    await store.execute('create trigger pick before insert on pets for each row execute function pick()');
+    for (const bad of ['refused', 'left out']) {
+      const names = ['a', 'b', bad, 'c', 'd'];
+      const settled = await Promise.allSettled(names.map((name) => database.run(insertPet, pet(name))));
+      const ids = settled.map((add) => (add.status === 'fulfilled' ? add.value[0]?.id : null));
+      assert.equal(ids.filter((id) => typeof id === 'bigint').length, 4, bad);
+      assert.equal(typeof ids[2], bad === 'refused' ? 'object' : 'undefined');
+    }
+    assert.equal((await store.execute('select id from pets')).length, 8);
+  });
+
+  test('take one round trip each if they come alone', async (t) => {
+    const { way, database } = await prepare(t);
+    await database.read(divide, { number: 1n });
+    const before = way.countRoundTrips();
+    for (let times = 0; times < 5; times += 1) await database.run(insertPet, pet('Rex'));
+    assert.equal(way.countRoundTrips() - before, 5);
+  });
+});

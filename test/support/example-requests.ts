@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import type { DescribedOperation } from '../../src/http/docs-site/reference/description.ts';
+
+/** Creates the objects that the examples of the description name, using only the operations of the description. */
+export interface ExampleRequests {
+  /**
+   * Maps each identifier in the examples of an operation to the identifier of the created object.
+   */
+  prepare(operation: DescribedOperation): Promise<ReadonlyMap<string, string>>;
+}
+
+/** The first example of an operation's body; null if it takes none. */
+export function readExampleBody({ body }: DescribedOperation): Record<string, unknown> | null {
+  const [first] = Object.values(body?.media.examples ?? {});
+  if (first === undefined) return null;
+  const toNumber = (_name: string, value: unknown) => (typeof value === 'bigint' ? Number(value) : value);
+  return JSON.parse(JSON.stringify(first.value, toNumber));
+}
+
+/** Sends the requests to a running service, with a key that has every scope. */
+export function createExampleRequests(
+  baseUrl: string,
+  key: string,
+  operations: readonly DescribedOperation[],
+): ExampleRequests {
+  const find = (method: string, path: string) =>
+    operations.find((operation) => operation.method === method && operation.path === path);
+
+  async function call(method: string, path: string, body: object | null): Promise<unknown> {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const init = { method, headers, ...(body !== null && { body: JSON.stringify(body) }) };
+    const answer = await fetch(baseUrl + path, init);
+    const text = await answer.text();
+    assert.ok(answer.ok, `${method} ${path}: ${answer.status} ${text}`);
+    return text === '' ? null : JSON.parse(text);
+  }
+
+  /** Posts the example of a collection and returns the identifier of the new object. */
+  async function makeOne(collection: string): Promise<string> {
+    const post = find('POST', collection);
+    assert.ok(post !== undefined, `nothing adds to ${collection}`);
+    const body = readExampleBody(post) ?? {};
+    if ('petId' in body) body['petId'] = Number(await makeOne('/pets'));
+    const { id } = (await call('POST', collection, body)) as { id: number | string };
+    return String(id);
+  }
+
+  return {
+    async prepare(operation) {
+      const made = new Map<string, string>();
+      if ('petId' in (readExampleBody(operation) ?? {})) made.set('42', await makeOne('/pets'));
+      const parameter = operation.parameters.find((one) => one.in === 'path');
+      if (parameter === undefined) return made;
+      const collection = operation.path.slice(0, operation.path.indexOf('/{'));
+      const put = find('PUT', `${collection}/{${parameter.name}}`);
+      if (put === undefined) made.set(String(parameter.example), await makeOne(collection));
+      else await call('PUT', `${collection}/${parameter.example}`, readExampleBody(put));
+      const order = made.get(String(parameter.example));
+      if (operation.id === 'returnOrder') await call('POST', `/orders/${order}/complete`, null);
+      return made;
+    },
+  };
+}
+
+/** Replaces the identifiers of the examples in a text by those of the created objects. */
+export function putIdentifiers(text: string, made: ReadonlyMap<string, string>): string {
+  let result = text;
+  for (const [example, actual] of made)
+    result = result.replaceAll(new RegExp(`\\b${example}(?=n?\\b)`, 'g'), actual);
+  return result;
+}

@@ -1,0 +1,72 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import type { Ending } from './service.ts';
+
+/** A message, as a receiver gets it. */
+export interface Received {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+  readonly id: string;
+}
+
+/** The answer to a message: a status, a status with headers, or a function of the response. */
+export type Reaction =
+  | number
+  | { readonly status: number; readonly headers: Record<string, string> }
+  | ((response: ServerResponse) => void);
+
+/** The server of a partner, with all messages that it has received. */
+export interface Receiver {
+  readonly url: string;
+  readonly received: Received[];
+  /** The answers to the next messages, in order. All others get 204. */
+  readonly reactions: Reaction[];
+  /** Resolves when a number of messages have arrived in total. */
+  untilReceived(count: number): Promise<void>;
+  /** The ids of the messages, in order of arrival. */
+  listIds(): string[];
+}
+
+/** Starts a receiver that stops after the test. */
+export async function startReceiver(test: Ending): Promise<Receiver> {
+  const received: Received[] = [];
+  const reactions: Reaction[] = [];
+  const listeners = new Set<() => void>();
+  const server = createServer(async (request, response) => {
+    const body = await text(request);
+    received.push({ headers: request.headers, body, id: String(request.headers['webhook-id']) });
+    react(response, reactions.shift() ?? 204);
+    for (const listener of listeners) listener();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  test.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the receiver has no port');
+
+  return {
+    url: `http://127.0.0.1:${address.port}/hook`,
+    received,
+    reactions,
+    listIds: () => received.map(({ id }) => id),
+    async untilReceived(count) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const look = () => {
+        if (received.length >= count) resolve();
+      };
+      listeners.add(look);
+      look();
+      await promise;
+      listeners.delete(look);
+    },
+  };
+}
+
+function react(response: ServerResponse, reaction: Reaction): void {
+  if (typeof reaction === 'function') reaction(response);
+  else if (typeof reaction === 'number') response.writeHead(reaction).end();
+  else response.writeHead(reaction.status, reaction.headers).end();
+}

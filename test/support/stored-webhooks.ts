@@ -1,0 +1,27 @@
+import type { DatabaseSync } from 'node:sqlite';
+
+/** A webhook that a test inserts into a SQLite store. */
+export interface StoredWebhook {
+  readonly id: string;
+  readonly accountId?: number;
+  readonly url?: string;
+  readonly types?: string;
+  readonly status?: 'enabled' | 'disabled';
+  readonly position?: number;
+  readonly result?: string | null;
+}
+
+const attemptAtMs = Date.UTC(2027, 0, 2, 11, 58);
+
+/** Inserts webhooks whose next attempt is far in the future, so that no service sends to them. */
+export function storeWebhooks(file: DatabaseSync, webhooks: readonly StoredWebhook[]): void {
+  const insert =
+    file.prepare(`insert into webhooks (public_id, account_id, key_id, url, types, sees_pets, sees_orders, status,
+      position, revision, failures, next_attempt_at_ms, last_attempt_at_ms, last_result, created_at_ms)
+    values (?, ?, 'key_1', ?, ?, 1, 'own', ?, ?, 0, 0, 9000000000000000, ?, ?, 0)`);
+  for (const { id, accountId = 1, url = 'https://zoo.example/hook', ...rest } of webhooks) {
+    const { types = 'pet.added pet.deleted', status = 'enabled', position = 0, result = null } = rest;
+    const atMs = result === null ? null : attemptAtMs;
+    insert.run(id, accountId, url, types, status, position, atMs, result);
+  }
+}

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type Server, type Socket } from 'node:net';
+import { after, test } from 'node:test';
+import { createPostMessage, type PostOptions } from '../../src/webhooks/post-message.ts';
+import { createNetworks } from '../../src/webhooks/rules/target-address.ts';
+import { startReceiver } from '../support/receiver.ts';
+
+const never = new AbortController().signal;
+const none = createNetworks([]);
+const here = createNetworks(['127.0.0.0/8', '::1']);
+/** Longer than an answer takes on this machine, however busy it is. */
+const attemptMs = 3_000;
+
+function post(url: string, options: Partial<PostOptions> = {}) {
+  const given = { allowed: here, allowsHttp: true, attemptMs, ...options };
+  return createPostMessage(given)(url, { 'webhook-id': 'evt_1' }, '{}', never);
+}
+
+/** Counts the connections to a port of this machine, over IPv4 and IPv6. */
+async function startBait(): Promise<{ port: number; count: () => number }> {
+  let connections = 0;
+  const take = (socket: Socket) => {
+    connections += 1;
+    socket.destroy();
+  };
+  const listen = async (host: string, port: number): Promise<Server> => {
+    const server = createServer(take).listen(port, host);
+    after(() => server.close());
+    await once(server, 'listening');
+    return server;
+  };
+  const address = (await listen('0.0.0.0', 0)).address();
+  assert.ok(address !== null && typeof address === 'object');
+  await listen('::1', address.port);
+  return { port: address.port, count: () => connections };
+}
+
+const bait = await startBait();
+const names: Readonly<Record<string, readonly string[]>> = {
+  'one.test': ['127.0.0.1'],
+  'six.test': ['::1'],
+  'mixed.test': ['1.1.1.1', '127.0.0.1'],
+  'mixed-six.test': ['2606:4700::1111', '::1'],
+  'mapped.test': ['::ffff:127.0.0.1'],
+  'metadata.test': ['169.254.169.254'],
+};
+const resolve = async (name: string) => names[name] ?? [];
+
+test('more than 25 forbidden targets get no connection', async () => {
+  const hosts = [
+    ...['127.0.0.1', '127.1', '127.0.1', '2130706433', '0x7f000001', '0x7f.1', '0177.0.0.1', '017700000001'],
+    ...['0.0.0.0', '0', '127.255.255.254', '[::1]', '[::]', '[0:0:0:0:0:0:0:1]', '[::ffff:127.0.0.1]'],
+    ...['[::ffff:7f00:1]', '[::127.0.0.1]', '[64:ff9b::127.0.0.1]', '[2002:7f00:1::]', '①②⑦.⓪.⓪.①'],
+    ...['10.0.0.1', '100.64.0.1', '169.254.169.254', '172.16.0.1', '192.168.0.1', '198.18.0.1', '[fd00::1]'],
+    ...['[fe80::1]', 'localhost', 'LOCALHOST', 'localhost.', 'a.localhost', ...Object.keys(names)],
+  ];
+  for (const host of hosts)
+    for (const scheme of ['http', 'https']) {
+      const options = host.endsWith('.test') ? { allowed: none, resolve } : { allowed: none };
+      const result = await post(`${scheme}://${host}:${bait.port}/`, options);
+      assert.deepEqual(result, { failure: 'blocked_address' }, `${scheme}://${host}`);
+    }
+  assert.ok(hosts.length > 25);
+  assert.equal(bait.count(), 0);
+});
+
+test('the targets can see a connection', async () => {
+  for (const host of ['127.0.0.1', '[::1]', 'localhost'])
+    assert.deepEqual(await post(`http://${host}:${bait.port}/`), { failure: 'refused' }, host);
+  assert.ok(bait.count() >= 3);
+});
+
+test('an attempt resolves a name once and connects to the checked addresses', async (t) => {
+  const receiver = await startReceiver(t);
+  const { port } = new URL(receiver.url);
+  const asked: string[] = [];
+  const rebinding = async (name: string) => {
+    asked.push(name);
+    return asked.length === 1 ? ['127.0.0.1'] : ['10.0.0.1'];
+  };
+  const url = `http://partner.test:${port}/hook?a=1`;
+  assert.deepEqual(await post(url, { resolve: rebinding }), { status: 204, retryAfter: undefined });
+  assert.deepEqual(await post(url, { resolve: rebinding }), { failure: 'blocked_address' });
+  assert.deepEqual(asked, ['partner.test', 'partner.test']);
+  assert.equal(receiver.received.length, 1);
+  assert.equal(receiver.received[0]?.headers.host, `partner.test:${port}`);
+});
+
+test('a name without addresses, or with a failed lookup, has the result dns', async () => {
+  assert.deepEqual(await post('http://nowhere.test/', { resolve }), { failure: 'dns' });
+  const fails = () => Promise.reject(new Error('SERVFAIL'));
+  assert.deepEqual(await post('http://nowhere.test/', { resolve: fails }), { failure: 'dns' });
+});
+
+test('http is refused unless it is allowed', async () => {
+  assert.deepEqual(await post('http://127.0.0.1/', { allowsHttp: false }), { failure: 'refused' });
+});
+
+test('no redirect is followed', async (t) => {
+  const receiver = await startReceiver(t);
+  for (const status of [301, 302, 303, 307, 308]) {
+    receiver.reactions.push({ status, headers: { location: receiver.url } });
+    assert.deepEqual(await post(receiver.url), { status, retryAfter: undefined });
+  }
+  assert.equal(receiver.received.length, 5);
+});
+
+test('a missing answer, endless headers and an answer that is not HTTP have a result', async (t) => {
+  const short = { attemptMs: 300 };
+  const receiver = await startReceiver(t);
+  receiver.reactions.push(() => undefined);
+  assert.deepEqual(await post(receiver.url, short), { failure: 'timeout' });
+  const slow = () => new Promise<never>(() => undefined);
+  const hangs = (_: string, signal: AbortSignal) =>
+    Promise.race([slow(), once(signal, 'abort').then(() => Promise.reject(signal.reason))]);
+  assert.deepEqual(await post('http://slow.test/', { ...short, resolve: hangs }), { failure: 'timeout' });
+  for (const [text, failure] of [
+    ['HTTP/1.1 200 OK\r\nx-a: ', 'timeout'],
+    ['HTTP/1.1 100 Continue\r\n\r\n', 'timeout'],
+    ['SSH-2.0-OpenSSH\r\n', 'refused'],
+    [`HTTP/1.1 200 OK\r\nx-a: ${'a'.repeat(100_000)}\r\n\r\n`, 'refused'],
+  ] as const) {
+    const url = await startRaw(text);
+    assert.deepEqual(await post(url, short), { failure }, text.slice(0, 40));
+  }
+});
+
+test('an endless body is not read to its end', async (t) => {
+  const receiver = await startReceiver(t);
+  const closed = Promise.withResolvers<void>();
+  receiver.reactions.push((response) => {
+    response.on('close', closed.resolve).on('error', () => undefined);
+    response.writeHead(200);
+    const write = (): void => {
+      if (response.destroyed) return;
+      response.write(Buffer.alloc(16_384));
+      setImmediate(write);
+    };
+    write();
+  });
+  assert.deepEqual(await post(receiver.url), { status: 200, retryAfter: undefined });
+  await closed.promise;
+});
+
+test('a receiver without TLS has the result tls', async (t) => {
+  const receiver = await startReceiver(t);
+  assert.deepEqual(await post(receiver.url.replace('http:', 'https:')), { failure: 'tls' });
+});
+
+/** A server that sends a fixed text. */
+async function startRaw(text: string): Promise<string> {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.write(text);
+  }).listen(0, '127.0.0.1');
+  after(() => server.close());
+  await once(server, 'listening');
+  const address = server.address();
+  assert.ok(address !== null && typeof address === 'object');
+  server.on('connection', (socket) => after(() => socket.destroy()));
+  return `http://127.0.0.1:${address.port}/`;
+}

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { describeTargetUrl, isTargetUrl, urlLengthMax } from '../../../src/webhooks/rules/target-url.ts';
+
+test('a webhook may have an https URL, and in development an http URL', () => {
+  for (const url of [
+    'https://a.example',
+    'HTTPS://a.example:8443/p?q=1',
+    'https://[2606:4700::1111]/',
+    'https://a.example/@x',
+    `https://a.example/${'a'.repeat(urlLengthMax - 18)}`,
+  ])
+    for (const allowsHttp of [true, false]) assert.ok(isTargetUrl(url, allowsHttp), url);
+  assert.ok(isTargetUrl('http://localhost:3000/hook', true));
+  assert.ok(!isTargetUrl('http://localhost:3000/hook', false));
+});
+
+test('an invalid URL, another scheme, a user, a password or a fragment is refused', () => {
+  for (const url of [
+    '',
+    'a.example',
+    '//a.example',
+    'https://',
+    'https:a.example',
+    'https://u:p@a.example/',
+    'https://u@a.example/',
+    'https://@a.example/',
+    'https://a.example\\@b.example/',
+    'https://a.example/#x',
+    'https://a.example/#',
+    'https://a b.example/',
+    'https://a.example/é',
+    'https://a.example/\n',
+    ' https://a.example/',
+    'https://a.example:99999/',
+    'https://[::1/',
+    'ftp://a.example/',
+    'file:///etc/passwd',
+    'javascript:alert(1)',
+    `https://a.example/${'a'.repeat(urlLengthMax - 17)}`,
+  ])
+    for (const allowsHttp of [true, false]) assert.ok(!isTargetUrl(url, allowsHttp), url);
+});
+
+test('the rule says whether http is allowed', () => {
+  assert.match(describeTargetUrl(false), /^must be an https URL of at most 2048 characters/);
+  assert.match(describeTargetUrl(true), /^must be an http or https URL/);
+});
