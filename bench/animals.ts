@@ -1,4 +1,4 @@
-/** An animal in the form of the import. */
+/** An animal as `import` reads it. */
 interface Animal {
   readonly name: string;
   readonly categoryId: number;
@@ -8,7 +8,7 @@ interface Animal {
 const names = ['Juno', 'Pixel', 'Rollo', 'Miso', 'Nala', 'Otto', 'Luna', 'Bruno', 'Zoë', 'Sir Barksalot'];
 const statuses = ['available', 'available', 'pending', 'sold'] as const;
 
-/** Makes the same animals every time: names of 6 to 21 characters, 50 categories, half of them available. */
+/** Generates the same animals in every run: 50 categories, names of 6 to 21 characters, half of them available. */
 export function* makeAnimals(count: number): Generator<Animal> {
   for (let index = 1; index <= count; index += 1) {
     const name = `${names[index % names.length]} ${index}`;
@@ -16,7 +16,7 @@ export function* makeAnimals(count: number): Generator<Animal> {
   }
 }
 
-/** Whether the animal with an id is available in a new store. */
+/** True if the animal with this id is available in a new store. */
 export function isAvailable(id: number): boolean {
   return statusOf(id) === 'available';
 }
@@ -27,7 +27,7 @@ function statusOf(index: number): Animal['status'] {
 
 const linesPerChunk = 2_000;
 
-/** The animals as NDJSON, in chunks of many lines. */
+/** Generates the animals as NDJSON, in chunks of 2,000 lines. */
 export function* makeAnimalLines(count: number): Generator<string> {
   let lines: string[] = [];
   for (const animal of makeAnimals(count)) {

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 
 const actions = new Set<() => void>();
 
-/** Runs an action when the process ends, except by SIGKILL. Returns a function that cancels it. */
+/** Runs an action when the process ends, except by SIGKILL. Returns a function that cancels the action. */
 export function atExit(action: () => void): () => void {
   if (actions.size === 0) listen();
   actions.add(action);
   return () => actions.delete(action);
 }
 
-/** A folder that is removed when the process ends. */
+/** Creates a folder that is removed when the process ends. */
 export function makeTemporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'animal-store-bench-'));
   atExit(() => rmSync(folder, { recursive: true, force: true }));

@@ -14,7 +14,7 @@ export interface Comparison {
   readonly others: readonly Measured[];
 }
 
-/** Measures the service and the bare server in each scenario, one scenario after the other. */
+/** Measures the service, the bare server and `others` in each scenario. Reports progress on standard error. */
 export async function compare(
   plan: Plan,
   scenarios: readonly Scenario[],
@@ -32,8 +32,8 @@ export async function compare(
 }
 
 /**
- * Returns the peers that can be installed, and the service in the form in which they are compared. Reports each peer
- * that cannot be installed.
+ * Installs the peers. Returns the installed peers and, for comparison with them, the service that logs every request.
+ * Reports each peer that cannot be installed.
  */
 export async function preparePeers({ folder, store }: Plan): Promise<Subject[]> {
   const data = await buildPeerData(folder, store);

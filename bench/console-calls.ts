@@ -1,7 +1,7 @@
 import type { AnyConsoleOperation } from '../src/operator/console/operation.ts';
 import { largeAccount, sizes } from './console-store.ts';
 
-/** A call of the console's API. Each round uses another object. */
+/** A call of the console's API. `path` and `body` may choose a different object in each round. */
 export interface ConsoleCall {
   readonly method: string;
   readonly path: (round: number) => string;
@@ -20,7 +20,7 @@ const half = Math.floor(sizes.animals / 2);
 const numbered = (prefix: string, round: number, length = 16) =>
   `${prefix}${String(round + 1).padStart(length, '0')}`;
 
-/** Every page in its slowest case: deep pages, rare filters, searches without a result, the largest account. */
+/** Calls of every page and action. The pages include the slowest cases: deep pages, rare filters, empty searches. */
 export const consoleCalls: readonly ConsoleCall[] = [
   get('/session'),
   get('/overview'),
@@ -101,7 +101,7 @@ export const consoleCalls: readonly ConsoleCall[] = [
   ),
 ];
 
-/** The operations that no call measures. Changing an animal needs an ETag, and costs as much as deleting it. */
+/** Lists the operations that no call measures. PATCH is left out: it needs an ETag and costs as much as DELETE. */
 export function listMissing(operations: readonly AnyConsoleOperation[]): string[] {
   return operations
     .filter(({ method, path }) => `${method} ${path}` !== 'PATCH /pets/{petId}')

@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
 
-/** A call for a client in a separate thread. */
+/** A call that the client in this worker thread sends. */
 export interface SentCall {
   readonly method: string;
   readonly url: string;
@@ -8,7 +8,6 @@ export interface SentCall {
   readonly cookie: string;
 }
 
-/** The result of a call. */
 export interface SentAnswer {
   readonly status: number;
   readonly cookie: string;

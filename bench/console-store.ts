@@ -1,11 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
 
-/** The size of the store. */
+/** Number of rows of each kind in the store. */
 export const sizes = {
   animals: 1_000_000,
   accounts: 10_000,
   keysEach: 3,
-  /** Of one account, including revoked keys. */
+  /** Keys of the largest account, including revoked keys. */
   keysOfOne: 10_000,
   categories: 10_000,
   orders: 200_000,
@@ -13,13 +13,13 @@ export const sizes = {
   deeds: 200_000,
 } as const;
 
-/** The account with the most of everything. */
+/** The account with the most keys and usage rows. */
 export const largeAccount = 'shop 1';
 
 const count = (rows: number) =>
   `with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < ${rows})`;
 
-/** Fills a migrated store that no service serves. */
+/** Fills a migrated store. No service may serve the store meanwhile. */
 export function fillStore(file: DatabaseSync, nowMs: number): void {
   const dayMs = 86_400_000;
   file.exec('pragma synchronous = off; begin');

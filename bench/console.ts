@@ -1,6 +1,7 @@
 /**
- * `node bench/console.ts`: how long each call of the console's API takes, and how long it blocks the event loop of the
- * service. The store has a million animals and 10,000 accounts. Exits with 1 if a call misses its bound.
+ * `node bench/console.ts` measures the time of each call of the console's API, and the time for which the call blocks
+ * the event loop of the service. The store has a million animals and 10,000 accounts. Exits with 1 if a call misses its
+ * bound.
  */
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -46,7 +47,7 @@ const cookie = await signIn();
 try {
   const text = Object.entries(sizes).map(([name, count]) => `${name} ${count}`);
   process.stdout.write(`${text.join(', ')}; ${rounds} rounds\n`);
-  process.stdout.write(`${'ms: median and worst of'.padEnd(62)}service          held\n`);
+  process.stdout.write(`${'ms: median and maximum of'.padEnd(62)}service       blocked\n`);
   for (const call of consoleCalls) await report(call);
 } finally {
   await client.terminate();

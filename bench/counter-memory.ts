@@ -1,5 +1,5 @@
 /**
- * Measures accounts with live windows: their memory, and the time to store and load all of them.
+ * Measures the memory of accounts with open rate limit windows, and the time to store and load all windows.
  *
  * node --expose-gc bench/counter-memory.ts [accounts]
  */
@@ -48,7 +48,7 @@ try {
   process.stdout.write(
     `${accounts} accounts on Node ${process.version}: ${Math.round(bytes / 1e6)} MB, ` +
       `${Math.round(bytes / accounts)} bytes an account\n` +
-      `stored in ${storedSeconds} s, the event loop held for ${milliseconds(delay.percentile(99))} ms (p99), ` +
+      `stored in ${storedSeconds} s, the event loop blocked for ${milliseconds(delay.percentile(99))} ms (p99), ` +
       `${milliseconds(delay.max)} ms (longest)\nloaded in ${loadedSeconds} s, ` +
       `${another.ledgers.accounts.size} accounts\n`,
   );

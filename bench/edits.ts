@@ -6,13 +6,13 @@ import { withKey } from './subjects.ts';
 
 /** Changes animals during a load. */
 export interface Edits {
-  /** Runs a task and makes a fixed number of edits a second meanwhile, one after the other. Throws if an edit fails. */
+  /** Runs a task and meanwhile makes a fixed number of edits a second, one after the other. Throws if an edit fails. */
   beside<T>(task: Promise<T>): Promise<T>;
 }
 
 const pauseMs = 5;
 
-/** Creates edits at an even pace. Each changes another animal, and the next task continues where the last one ended. */
+/** Creates edits at an even pace. Each edit changes the next animal of a list, also across several tasks. */
 export function createEdits(origin: string, store: SeededStore, perSecond: number): Edits {
   const requests = listRenames(randomIds(store.animals));
   const headers: RequestHeaders = withKey(store);

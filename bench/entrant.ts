@@ -8,14 +8,14 @@ import { copyStore, removeEvents, type SeededStore } from './store.ts';
 import { type Subject, service, withKey } from './subjects.ts';
 import { type Load, type Seen, sendByWrk, writeRequests } from './wrk.ts';
 
-/** The folder and store that servers start with. */
+/** The folder and the store of the servers, and the addresses of their pages. */
 export interface Site {
   readonly folder: string;
   readonly store: SeededStore;
   readonly walk: Walk;
 }
 
-/** What to measure, and how much of it. */
+/** The site and the extent of a measurement. */
 export interface Plan extends Site {
   readonly rounds: number;
   readonly seconds: number;
@@ -26,7 +26,7 @@ export interface Entrant {
   readonly subject: Subject;
   readonly server: RunningServer;
   readonly runs: Run[];
-  /** Loads it for some seconds and reads its CPU time. Each load continues where the last one ended. */
+  /** Loads the server for `seconds` and reads its CPU time. Each load continues where the previous load ended. */
   run(seconds: number): Promise<Run>;
 }
 
@@ -35,10 +35,10 @@ export interface Run extends Seen {
   readonly cpuUs: number;
 }
 
-/** What a subject starts with besides its store. */
+/** Options for the start of a subject. */
 export interface Start {
   readonly recordedFile: string;
-  /** Flags of Node, for a profile. */
+  /** Flags for Node, such as those of a profile. */
   readonly nodeFlags?: readonly string[];
 }
 
@@ -65,7 +65,6 @@ export function startSubject(
   );
 }
 
-/** Creates an entrant from a running subject and its requests. */
 export function makeEntrant(
   subject: Subject,
   server: RunningServer,
@@ -83,7 +82,7 @@ export function makeEntrant(
     const rest: Load = { ...load, skipped, ...(isKeyed && { keyPrefix: `${name}-${skipped}-` }) };
     return isHead ? sendHeads(server.origin, rest, seconds) : sendByWrk(server.origin, rest, file, seconds);
   };
-  // The first request was sent to record its answer, and some requests can be answered only once.
+  // The recording has already sent the first request, and some requests succeed only once.
   let sent = 1;
   return {
     subject,
@@ -94,7 +93,7 @@ export function makeEntrant(
       const sending = send(sent, seconds);
       const seen = await (edits === null ? sending : edits.beside(sending));
       const cpuMs = server.readCpuMs() - before;
-      // Requests that were running at the end are not counted.
+      // `seen.requests` lacks the requests that were still running at the end, at most one per connection.
       sent += seen.requests + connections;
       return { ...seen, cpuUs: (cpuMs * 1_000) / seen.requests };
     },

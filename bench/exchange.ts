@@ -13,7 +13,7 @@ export interface Request {
 
 export interface Answer {
   readonly status: number;
-  /** Names and values in turn, as sent. */
+  /** Header names and values, alternating, as the server sent them. */
   readonly rawHeaders: readonly string[];
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
@@ -25,7 +25,7 @@ const answerMsMax = 10_000;
 const connectionsMax = 16;
 const agent = new Agent({ keepAlive: true });
 
-/** Sends a request and returns the whole answer. Throws unless it is a 2xx or a 304 within 10 s. */
+/** Sends a request and returns the whole answer. Throws if no 2xx or 304 arrives within 10 s. */
 export async function exchange(origin: string, sent: Request, headers: RequestHeaders): Promise<Answer> {
   const { method, path, body } = sent;
   const sending = request(new URL(path, origin), {
@@ -34,7 +34,7 @@ export async function exchange(origin: string, sent: Request, headers: RequestHe
     agent,
     signal: AbortSignal.timeout(answerMsMax),
   });
-  // `once` and `toArray` report every failure. This listener keeps a failure between them from ending the process.
+  // `once` and `toArray` report every failure. Without a listener, a failure between them would end the process.
   sending.on('error', () => {});
   sending.end(body);
   const [response]: IncomingMessage[] = await once(sending, 'response');
@@ -45,7 +45,7 @@ export async function exchange(origin: string, sent: Request, headers: RequestHe
   return { status, rawHeaders, headers: answered, body: text };
 }
 
-/** The headers of this request only. */
+/** Returns the headers that only this request needs. */
 export function ownHeaders({ ifNoneMatch, body }: Request): RequestHeaders {
   return {
     ...(ifNoneMatch === undefined ? {} : { 'if-none-match': ifNoneMatch }),
@@ -53,7 +53,7 @@ export function ownHeaders({ ifNoneMatch, body }: Request): RequestHeaders {
   };
 }
 
-/** Adds to each request the current ETag of its answer. */
+/** Returns the requests with the current ETag of their answers in `ifNoneMatch`. */
 export async function addEtags(
   origin: string,
   requests: readonly Request[],

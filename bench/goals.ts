@@ -1,6 +1,6 @@
 import type { Comparison } from './comparison.ts';
 
-/** Whether the ratio of a scenario is at most its goal. Null without a goal. */
+/** True if the ratio of a scenario is at most its goal. Null if the scenario has no goal. */
 export function isGoalMet({ own: { scenario, ratio } }: Comparison): boolean | null {
   return scenario.ratioMax === null ? null : ratio <= scenario.ratioMax;
 }
@@ -13,12 +13,12 @@ export interface Verdict {
 }
 
 /**
- * With a single client, each create waits for its own commit. Its pace must reach this share of the pace of one commit
- * each.
+ * With a single client, each create waits for its own commit. The service must reach this share of the requests per
+ * second of a server that does one commit for each request.
  */
 export const aloneShareMin = 0.75;
 
-/** Judges the scenarios with another subject by requests per second. */
+/** Compares the requests per second of the service with those of the other subjects. */
 export function judgePaces(comparisons: readonly Comparison[]): Verdict[] {
   return comparisons.flatMap(({ own, others }) =>
     others.map((other) => {
@@ -33,12 +33,12 @@ export function judgePaces(comparisons: readonly Comparison[]): Verdict[] {
   );
 }
 
-/** Judges whether costs stay the same while something grows: the highest may be `timesMax` times the lowest. */
+/** Judges whether costs are nearly constant: the highest cost may be at most `timesMax` times the lowest. */
 export function judgeFlatness(goal: string, costs: readonly number[], timesMax: number): Verdict {
   const times = Math.max(...costs) / Math.min(...costs);
   return {
     goal,
-    wanted: `at most ${timesMax} times the least`,
+    wanted: `at most ${timesMax} times`,
     measured: `${times.toFixed(2)} times`,
     isMet: times <= timesMax,
   };

@@ -6,7 +6,7 @@ import type { Load, Seen } from './wrk.ts';
 const endOfHead = Buffer.from('\r\n\r\n');
 const bufferBytes = 16_384;
 
-/** Loads a server with requests whose answers have no body. Throws if an answer is not 200 or a connection breaks. */
+/** Loads a server with HEAD requests. Throws if an answer is not 200 or a connection breaks. */
 export async function sendHeads(origin: string, load: Load, seconds: number): Promise<Seen> {
   const { hostname, port, host } = new URL(origin);
   const texts = load.requests.map((request) => format(request, load, host));

@@ -1,4 +1,4 @@
-/** `npm run bench:instances` measures several instances over one PostgreSQL and one Redis; see README.md. */
+/** `npm run bench:instances` measures several instances over one PostgreSQL and one Redis (README.md). */
 import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
 import { makeTemporaryFolder } from './cleanup.ts';

@@ -9,7 +9,7 @@ const sampleSeconds = 10;
 const growthTimesMax = 1.1;
 const rowsMax = 15;
 
-/** Nine reads of pages and single animals for each create. */
+/** Nine reads of pages and of single animals for each create. */
 const everything: Scenario = {
   name: 'everything',
   title: 'pages, animals and creates',
@@ -38,7 +38,7 @@ interface Sample {
   readonly memoryMib: number;
 }
 
-/** Loads the service for some minutes and reads its memory. */
+/** Loads the service for `minutes` and reads its memory every 10 s. */
 export async function measureMemory(
   plan: Plan,
   minutes: number,
@@ -80,6 +80,6 @@ function judge(samples: readonly Sample[]): Verdict {
   const medianMib = (part: readonly Sample[]) => medianOf(part.map(({ memoryMib }) => memoryMib));
   const third = Math.ceil(samples.length / 3);
   const [middle, last] = [medianMib(samples.slice(third, 2 * third)), medianMib(samples.slice(-third))];
-  const title = `memory, median of the second third (${middle.toFixed(0)} MiB) and of the last (${last.toFixed(0)} MiB)`;
+  const title = `growth of the median RSS from the middle third of the run (${middle.toFixed(0)} MiB) to the last third (${last.toFixed(0)} MiB)`;
   return judgeFlatness(title, [middle, Math.max(middle, last)], growthTimesMax);
 }

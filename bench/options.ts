@@ -1,20 +1,19 @@
 import { parseArgs } from 'node:util';
 import { judgedScenarios, type Scenario, scenarios } from './scenarios.ts';
 
-/** The usage of the command line. */
 export const usage = `usage: npm run bench -- [options]
 
-  without any      CPU per request of the service against a bare server
-  --peers          beside the peers, in the scenarios that they have
-  --sizes LIST     in catalogues of several sizes, 100000 or more each, as in 100000,1000000
-  --long MINUTES   memory over a long run
+  (no option)      compare the CPU time per request of the service and of a bare server
+  --peers          compare the service with its peers, in the scenarios that they support
+  --sizes LIST     compare stores of several sizes, such as 1000,1000000
+  --long MINUTES   measure the memory over a long run
 
-  --only LIST      only these scenarios; a part of a name chooses all that have it, as in list,get-304
+  --only LIST      run only these scenarios; a part of a name selects all with that part, such as list,get-304
   --rounds N       rounds of each scenario (3)
   --seconds N      seconds of each load (1)
   --animals N      animals in the store (400000)
-  --json           print JSON and not a table
-  --write          put the table into docs/performance.md
+  --json           print JSON instead of a table
+  --write          write the table into docs/performance.md
   --help           print this
 
   scenarios: ${scenarios.map(({ name }) => name).join(', ')}
@@ -22,9 +21,9 @@ export const usage = `usage: npm run bench -- [options]
 
 export interface Options {
   readonly withPeers: boolean;
-  /** Zero without a long run. */
+  /** Minutes of the long run. 0 runs none. */
   readonly longMinutes: number;
-  /** Empty without a comparison of sizes. */
+  /** Sizes to compare, in animals. An empty list compares none. */
   readonly sizes: readonly number[];
   readonly chosen: readonly Scenario[];
   readonly rounds: number;
@@ -34,7 +33,7 @@ export interface Options {
   readonly isWritten: boolean;
 }
 
-/** Reads the command line. Throws an Error with the mistake and the usage. */
+/** Parses the command line. Throws an Error that has the mistake and the usage. */
 export function readOptions(args: readonly string[]): Options {
   try {
     return parseOptions(args);
@@ -71,7 +70,7 @@ function parseOptions(args: readonly string[]): Options {
   };
 }
 
-/** The scenarios of a list in the form of `--only`. Throws if a word matches none. */
+/** Returns the scenarios of a list in the form of `--only`. Throws if a word matches no scenario. */
 export function chooseScenarios(list: string): Scenario[] {
   const words = list.split(',');
   const isChosenBy = (word: string, { name }: Scenario) => name === word || name.split('-').includes(word);

@@ -6,13 +6,13 @@ import { exchange } from './exchange.ts';
 import type { SeededStore } from './store.ts';
 import { withService } from './with-service.ts';
 
-/** The service's animals in the files that the peers need. */
+/** The paths of files with the animals of the service, in the formats of the peers. */
 export interface PeerData {
-  /** A SQLite file with only the animals, with the same indexes as the service's file. */
+  /** A SQLite file that has only the animals, with the same indexes as the service's file. */
   readonly database: string;
   /** A JSON file whose ids are strings, as json-server needs them. */
   readonly json: string;
-  /** The service's own description. */
+  /** The OpenAPI description of the service. */
   readonly description: string;
 }
 

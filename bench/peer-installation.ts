@@ -8,8 +8,8 @@ const run = promisify(execFile);
 const installMsMax = 600_000;
 
 /**
- * Installs a peer into its own folder, unless the versions in its package.json are already there. Throws if npm cannot
- * install it within ten minutes.
+ * Installs a peer into its own folder, unless the folder is newer than the peer's package.json. Throws if npm does not
+ * succeed within ten minutes.
  */
 export async function installPeer(peer: Peer): Promise<void> {
   const folder = peerFolder(peer);

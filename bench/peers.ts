@@ -9,10 +9,10 @@ import { type Ground, onNode, type Subject } from './subjects.ts';
 /** An alternative to the service. */
 export interface Peer {
   readonly name: string;
-  /** Its folder under `peers/`, with its own package.json. */
+  /** The folder under `peers/` that has the peer's package.json. */
   readonly folder: string;
   readonly build: (port: number, ground: Ground, data: PeerData) => Omit<Command, 'folder'>;
-  /** Its requests for each operation. */
+  /** The requests for each operation. */
   readonly requests: Readonly<Record<Operation, (walk: Walk) => readonly Request[]>>;
 }
 
@@ -20,10 +20,10 @@ export function peerFolder({ folder }: Pick<Peer, 'folder'>): string {
   return join(import.meta.dirname, 'peers', folder);
 }
 
-/** The peers. README.md lists which promises of the service each of them lacks. */
+/** README.md lists the promises of the service that each peer lacks. */
 export const peers: readonly Peer[] = [
   {
-    name: 'Fastify + better-sqlite3, an afternoon',
+    name: 'Fastify + better-sqlite3, written in an afternoon',
     folder: 'afternoon',
     build: (port, ground, { database }) => ({
       ...onNode(['server.js']),
@@ -69,7 +69,7 @@ export const peers: readonly Peer[] = [
   },
 ];
 
-/** Converts an installed peer into a subject for the scenarios whose operation it has. */
+/** Converts an installed peer into a subject. The subject takes part in the scenarios with a `peerOperation`. */
 export function toSubject(peer: Peer, data: PeerData): Subject {
   return {
     name: peer.name,

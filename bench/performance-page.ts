@@ -7,7 +7,7 @@ const page = join(docs, 'performance.md');
 /** The blocks of docs/performance.md that the benchmark writes. */
 export type Block = 'comparison' | 'peers' | 'sizes' | 'memory';
 
-/** Replaces a block of docs/performance.md by Markdown. */
+/** Replaces a block of docs/performance.md by Markdown. Appends the block if it does not exist. */
 export function writeBlock(block: Block, markdown: string): void {
   const start = `<!-- bench ${block} -->`;
   const end = `<!-- end of bench ${block} -->`;

@@ -7,7 +7,7 @@ import { atExit } from './cleanup.ts';
 import { exchange, type Request, type RequestHeaders } from './exchange.ts';
 import { inheritedEnvironment } from './machine.ts';
 
-/** The command that starts a server. The server must listen on the given port. */
+/** The command that starts a server. */
 export interface Command {
   readonly file: string;
   readonly args: readonly string[];
@@ -20,11 +20,11 @@ export interface RunningServer {
   readonly origin: string;
   /** The id of the process and of its group. */
   readonly pid: number;
-  /** The time from the start of the process to its first 2xx, in milliseconds. */
+  /** The time from the start of the process to its first 2xx or 304, in milliseconds. */
   readonly coldStartMs: number;
-  /** The CPU time of the group so far, in milliseconds. NaN if the system does not report it. */
+  /** Returns the CPU time of the group so far, in milliseconds. NaN if the system does not report CPU time. */
   readCpuMs(): number;
-  /** The resident memory of the group in MiB. NaN if the system does not report it. */
+  /** Returns the resident memory of the group in MiB. NaN if the system does not report memory. */
   readMemoryMib(): number;
   stop(): Promise<void>;
 }
@@ -33,7 +33,7 @@ const startMsMax = 60_000;
 const stopMsMax = 5_000;
 const pollMs = 2;
 
-/** Starts a server and waits for its first 2xx. Throws with its output if there is none. */
+/** Starts a server and waits until it answers `ready`. Throws an error with the end of its log if no answer comes. */
 export async function startServer(
   build: (port: number) => Command,
   ready: Request,
@@ -86,7 +86,7 @@ async function untilReady(
   const deadlineMs = performance.now() + startMsMax;
   let last = 'no answer';
   while (performance.now() < deadlineMs) {
-    if (child.exitCode !== null || child.signalCode !== null) throw new Error('it ended');
+    if (child.exitCode !== null || child.signalCode !== null) throw new Error('the process ended');
     try {
       await exchange(origin, ready, headers);
       return;
@@ -128,7 +128,7 @@ async function stopGroup(child: ChildProcess): Promise<void> {
   killGroup(child, 'SIGKILL');
 }
 
-/** A sum over the processes of a group. NaN if the system does not report it. */
+/** Sums a value over the processes of a group. Returns NaN on systems other than Linux. */
 function sumGroup(group: number, read: (pid: string) => number): number {
   if (process.platform !== 'linux') return Number.NaN;
   return readdirSync('/proc').reduce((sum, entry) => {
@@ -142,7 +142,7 @@ function sumGroup(group: number, read: (pid: string) => number): number {
   }, 0);
 }
 
-/** Reads the process group. The name in parentheses may contain spaces; state, parent and group follow it. */
+/** Reads the process group from `stat`. The command name in parentheses may contain spaces, so it is removed first. */
 function readGroup(pid: string): number {
   return Number(
     readFileSync(`/proc/${pid}/stat`, 'utf8')
@@ -151,7 +151,7 @@ function readGroup(pid: string): number {
   );
 }
 
-/** The user and system time of all threads of a process. `schedstat` has nanoseconds, `stat` only ticks of 10 ms. */
+/** Returns the CPU time of all threads in ms. `schedstat` has nanoseconds, while `stat` has only ticks of 10 ms. */
 export function readCpuMs(pid: string): number {
   return readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => {
     const [nanoseconds] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ');

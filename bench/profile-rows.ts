@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** A CPU profile of V8. Times are in microseconds, and lines begin with 0. */
+/** A CPU profile of V8. Times are in microseconds. The first line number is 0. */
 export interface CpuProfile {
   readonly nodes: readonly {
     readonly id: number;
@@ -21,7 +21,7 @@ type Node = CpuProfile['nodes'][number];
 
 const root = `${import.meta.dirname}/..`;
 
-/** The busy time by function and place in the last seconds of a process's profiles, in microseconds. */
+/** Returns the self time by function and line in the last seconds of the profiles, in microseconds. Skips idle time. */
 export function sumSelfTimes(profiles: readonly CpuProfile[], lastSeconds: number): Map<string, number> {
   const selfUs = new Map<string, number>();
   for (const profile of profiles) addSelfTimes(selfUs, profile, lastSeconds);

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { exchange, type Method, type Request, type RequestHeaders } from './exchange.ts';
 
-/** Answers of the service that the bare server sends. */
+/** Recorded answers of the service, which the bare server sends. */
 export interface Recorded {
   readonly keepAliveMs: number;
   readonly answers: Answers;
@@ -11,12 +11,12 @@ type Answers = Partial<
   Record<Method, { readonly status: number; readonly headers: string[]; readonly body: string }>
 >;
 
-/** Headers that node:http adds itself, in the service and in the bare server. */
+/** Headers that are not recorded, because node:http adds them in the bare server, too. */
 const nodeHeaders = new Set(['date', 'connection', 'keep-alive']);
 
 /**
- * Records the service's answer to the first request of each method. Throws if an answer does not have the expected
- * status.
+ * Records the service's answer to the first request of each method in `file`. Throws if an answer is neither 2xx nor
+ * 304.
  */
 export async function record(
   file: string,

@@ -2,7 +2,7 @@ import type { Comparison } from './comparison.ts';
 import { isGoalMet, type Verdict } from './goals.ts';
 import type { Measured } from './rounds.ts';
 
-/** The comparisons as a Markdown table, one line for each scenario. */
+/** Formats the comparisons as a Markdown table with one row for each scenario. */
 export function formatComparisons(comparisons: readonly Comparison[]): string {
   return formatTable(
     ['scenario', '', 'CPU µs', 'bare CPU µs', 'ratio', 'at most', 'met', 'req/s', 'bare req/s', 'p99 ms'],
@@ -24,7 +24,7 @@ export function formatComparisons(comparisons: readonly Comparison[]): string {
   );
 }
 
-/** All subjects as a Markdown table, one line for each. */
+/** Formats a Markdown table with one row for each subject in each scenario. */
 export function formatSubjects(comparisons: readonly Comparison[]): string {
   return formatTable(
     ['scenario', 'server', 'CPU µs', 'ratio', 'req/s', 'p99 ms', 'RSS MiB', 'cold start ms'],
@@ -32,7 +32,7 @@ export function formatSubjects(comparisons: readonly Comparison[]): string {
   );
 }
 
-/** The subjects of the comparisons with more than two; empty if there are none. */
+/** Formats the comparisons that have more than two subjects. Returns an empty text if there are none. */
 export function formatOthers(comparisons: readonly Comparison[]): string {
   const larger = comparisons.filter(({ others }) => others.length > 0);
   return larger.length === 0 ? '' : `\n${formatSubjects(larger)}`;
@@ -51,7 +51,6 @@ function toSubjectRow(measured: Measured): string[] {
   ];
 }
 
-/** The comparisons as JSON. */
 export function toJson(comparisons: readonly Comparison[]): object[] {
   return comparisons.map((comparison) => {
     const { own, base } = comparison;
@@ -70,7 +69,7 @@ export function toJson(comparisons: readonly Comparison[]): object[] {
   });
 }
 
-/** The goals with the measured values. */
+/** Formats the goals with the measured values as a Markdown table. */
 export function formatVerdicts(verdicts: readonly Verdict[]): string {
   return formatTable(
     ['goal', 'wanted', 'measured', 'met'],
@@ -78,7 +77,6 @@ export function formatVerdicts(verdicts: readonly Verdict[]): string {
   );
 }
 
-/** A Markdown table. */
 export function formatTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const rule = headings.map(() => '---');
   return [headings, rule, ...rows].map((cells) => `| ${cells.join(' | ')} |\n`).join('');

@@ -11,27 +11,30 @@ export interface Measured {
   readonly scenario: Scenario;
   readonly subject: string;
   /**
-   * CPU per request of the process tree in the cheapest round, in microseconds. Other work on the machine only adds to
-   * it, because it empties the processor's caches.
+   * CPU time per request of the process tree in the cheapest round, in microseconds. Other load on the machine can only
+   * raise the CPU time, because it evicts the processor's caches. So the cheapest round is the most exact.
    */
   readonly cpuUs: number;
-  /** `cpuUs` divided by that of the first subject. */
+  /** `cpuUs` divided by the `cpuUs` of the first subject. */
   readonly ratio: number;
-  /** The medians of the rounds. */
+  /** The median of the rounds, as for `p99Ms`. */
   readonly requestsPerSecond: number;
   readonly p99Ms: number;
   readonly memoryMib: number;
   readonly coldStartMs: number;
 }
 
-/** The warm-up lets V8 compile the hot code. It counts requests, because a busy machine answers fewer in a second. */
+/**
+ * Number of requests of the warm-up, in which V8 compiles the hot code. A fixed time would not suffice on a busy
+ * machine.
+ */
 const warmUpRequests = 30_000;
 const warmUpLoadsMax = 12;
 
 /**
- * Measures the subjects in one scenario. The service starts first, so that the others can send its answers. All are
- * warmed up and then loaded in turn, every other round in reverse order. A failing peer is left out and reported. Any
- * other failure ends the measurement.
+ * Measures the subjects in one scenario. The service starts first, because the bare server sends recorded answers of
+ * the service. All subjects are warmed up and then loaded in turn, every second round in reverse order. If a peer
+ * fails, it is reported and left out. Throws if any other subject fails.
  */
 export async function measureScenario(
   scenario: Scenario,
@@ -82,7 +85,7 @@ interface OwnEntrant {
   readonly recordedFile: string;
 }
 
-/** Starts the service and records its answers. Throws if they do not have the status of the scenario. */
+/** Starts the service and records its answers. Throws if the first answer does not have the status of the scenario. */
 export async function enterService(
   scenario: Scenario,
   plan: Plan,
@@ -116,7 +119,7 @@ async function warmUp(entrants: Set<Entrant>, entrant: Entrant): Promise<void> {
     answered += (await tryRun(entrants, entrant, 1))?.requests ?? 0;
 }
 
-/** Loads an entrant. If that fails, returns null and leaves the entrant out from then on. */
+/** Loads an entrant. If a peer fails, returns null and removes it from the entrants. */
 async function tryRun(entrants: Set<Entrant>, entrant: Entrant, seconds: number): Promise<Run | null> {
   if (!entrants.has(entrant)) return null;
   const run = await attempt(entrant.subject, () => entrant.run(seconds));

@@ -1,4 +1,4 @@
-/** The benchmark. README.md describes what it measures and how. */
+/** The command `npm run bench`. README.md describes the measurements. */
 import { makeTemporaryFolder } from './cleanup.ts';
 import { compare, preparePeers } from './comparison.ts';
 import type { Plan } from './entrant.ts';
@@ -13,7 +13,6 @@ import { buildStore } from './store.ts';
 import { walkPages } from './walk.ts';
 import { requireWrk } from './wrk.ts';
 
-/** The result of a run. */
 interface Found {
   readonly block: Block;
   readonly report: string;
@@ -50,13 +49,13 @@ async function measure(folder: string, options: Options): Promise<Found> {
   };
 }
 
-/** Prints the result, and writes it into the documentation if asked to. */
+/** Prints the result. If `isWritten` is true, also writes the result into docs/performance.md. */
 function publish(
   { block, report, json }: Found,
   { animals, rounds, seconds, isJson, isWritten }: Options,
 ): void {
   const day = new Date().toISOString().slice(0, 10);
-  const effort = `${animals.toLocaleString('en')} animals unless said, ${rounds} rounds of ${seconds} s`;
+  const effort = `${animals.toLocaleString('en')} animals unless stated otherwise, ${rounds} rounds of ${seconds} s`;
   const terms = `Measured on ${day}: ${describeMachine()}; ${effort}.`;
   const text = `${terms}\n\n${report}`;
   process.stdout.write(

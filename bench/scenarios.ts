@@ -1,11 +1,11 @@
 import { isAvailable } from './animals.ts';
 import type { Request, RequestHeaders } from './exchange.ts';
 
-/** The data for the requests to the service. */
+/** The data from which scenarios build their requests. */
 export interface Walk {
-  /** Addresses of different pages of 20, from `Link`. */
+  /** Addresses of different pages of 20 animals, with cursors from `Link` headers. */
   readonly pages: readonly string[];
-  /** Many more addresses of pages, of 20 on average. */
+  /** Up to 300,000 addresses of different pages, with 20 animals on average. */
   readonly manyPages: readonly string[];
   readonly animals: number;
 }
@@ -17,23 +17,23 @@ export interface Scenario {
   readonly title: string;
   readonly connections: number;
   readonly requests: (walk: Walk) => readonly Request[];
-  /** The status of each answer. */
+  /** The expected status of each answer. */
   readonly status: number;
-  /** Whether each request has the ETag of its answer. */
+  /** True to send each request with the ETag of its answer in `If-None-Match`. */
   readonly isConditional?: boolean;
   /** Settings of the service. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Headers of each request besides the key. */
   readonly headers?: RequestHeaders;
-  /** Whether each request has its own Idempotency-Key. */
+  /** True to send each request with its own Idempotency-Key. */
   readonly isKeyed?: boolean;
-  /** Whether the store has no triggers that write events. The difference is what events cost. */
+  /** True to remove the triggers that write events from the store, in order to measure the cost of events. */
   readonly isEventless?: boolean;
-  /** How many animals are changed per second during the load. Each time it is another one, from the whole store. */
+  /** Number of edits per second during the load. They go through animals of the whole store in random order. */
   readonly editsPerSecond?: number;
-  /** The most CPU per request, as a multiple of the bare server's. Null for a scenario without a goal. */
+  /** The maximum CPU time per request, as a multiple of the bare server's. Null for a scenario without a goal. */
   readonly ratioMax: number | null;
-  /** The operation of the peers. Null if they have none. */
+  /** The operation that peers are measured with. Null if the peers do not take part. */
   readonly peerOperation: Operation | null;
 }
 
@@ -43,18 +43,17 @@ const editedRatioMax = 1.5;
 const createRatioMax = 2.8;
 const patchRatioMax = 3;
 const orderRatioMax = 4;
-/** The figures of version 1.0.0 (docs/performance.md, baseline). */
+/** The ratios of version 1.0.0 (docs/performance.md, baseline). */
 const uncachedRatioMax = { list: 5, get: 2.3 };
 
 export const newAnimal = '{"name":"Rex","categoryId":1,"status":"available"}';
 export const hotPage: Request = { method: 'GET', path: '/v1/pets' };
-/** The request that adds an animal. */
 export const creation: Request = { method: 'POST', path: '/v1/pets', body: newAnimal };
 const origin = 'https://shop.example';
 const manyIdsMax = 400_000;
 const editsPerSecond = 100;
 const categories = 50;
-/** So few that a warm-up requests each of them. */
+/** A small number, so that the warm-up requests every id and fills the cache. */
 const randomIdsMax = 4_096;
 
 const common = { connections: 64, status: 200, peerOperation: null } as const;
@@ -63,7 +62,7 @@ const reads = [
   { name: 'list', title: 'newest page', peerOperation: 'list', requests: () => [hotPage] },
   {
     name: 'pages',
-    title: 'thousands of pages',
+    title: 'one of thousands of pages',
     peerOperation: null,
     requests: ({ pages }: Walk) => toGets(shuffle(pages)),
   },
@@ -117,35 +116,35 @@ const writes: readonly Scenario[] = [
   {
     ...creates,
     name: 'create-categories',
-    title: `create, ${categories} categories in turn`,
+    title: `create in ${categories} categories in turn`,
     requests: () => listCategories().map((id) => addTo(id)),
     ratioMax: null,
   },
   {
     ...common,
     name: 'patch',
-    title: 'change of a name, each of another animal',
+    title: 'PATCH of the name, a different animal each time',
     requests: ({ animals }) => listRenames(randomIds(animals, manyIdsMax)),
     ratioMax: patchRatioMax,
   },
   {
     ...common,
     name: 'order',
-    title: 'order, each of another animal',
+    title: 'order, a different animal each time',
     status: 201,
     requests: ({ animals }) => listOrders(randomIds(animals, manyIdsMax)),
     ratioMax: orderRatioMax,
   },
 ];
 
-/** A create and an order in a store that writes no events. */
+/** Variants of `create` and `order` in a store that writes no events. */
 const eventless = writes
   .filter(({ name }) => name === 'create' || name === 'order')
   .map(
     (scenario): Scenario => ({
       ...scenario,
       name: `${scenario.name}-eventless`,
-      title: `${scenario.title}, without its event`,
+      title: `${scenario.title}, in a store that writes no events`,
       isEventless: true,
       peerOperation: null,
       ratioMax: null,
@@ -158,7 +157,7 @@ const editedReads = reads
     ({ name, title, requests }): Scenario => ({
       ...common,
       name: `${name}-edits`,
-      title: `${title}, beside ${editsPerSecond} edits a second`,
+      title: `${title}, during ${editsPerSecond} edits a second`,
       requests,
       editsPerSecond,
       ratioMax: editedRatioMax,
@@ -179,14 +178,14 @@ export const judgedScenarios: readonly Scenario[] = [
   {
     ...common,
     name: 'list-uncached',
-    title: 'pages, each for the first time',
+    title: 'pages, each requested once',
     requests: ({ manyPages }) => toGets(shuffle(manyPages)),
     ratioMax: uncachedRatioMax.list,
   },
   {
     ...common,
     name: 'get-uncached',
-    title: 'gets, each for the first time',
+    title: 'single animals, each requested once',
     requests: ({ animals }) => toGets(randomIds(animals, manyIdsMax).map(toPetPath)),
     ratioMax: uncachedRatioMax.get,
   },
@@ -194,7 +193,7 @@ export const judgedScenarios: readonly Scenario[] = [
   {
     ...common,
     name: 'inventory',
-    title: 'inventory, of all and of each category',
+    title: `inventory of the store and of ${categories} categories in turn`,
     requests: () => toGets(['', ...listCategories().map((id) => `?categoryId=${id}`)].map(toInventoryPath)),
     ratioMax: uncachedRatioMax.list,
   },
@@ -214,7 +213,7 @@ export const scenarios: readonly Scenario[] = [
   },
 ];
 
-/** Distinct ids from 1 to `animals` in random order, the same in every run. */
+/** Returns distinct ids from 1 to `animals` in random order. Every run gets the same ids. */
 export function randomIds(animals: number, most = randomIdsMax): number[] {
   const count = Math.min(animals, most);
   return shuffle(Array.from({ length: count }, (_, index) => Math.floor((index * animals) / count) + 1));
@@ -232,14 +231,14 @@ function toInventoryPath(query: string): string {
   return `/v1/store/inventory${query}`;
 }
 
-/** Two names in turn for each animal, so that every request changes something. */
+/** Returns two renames for each animal, to different names, so that every request changes something. */
 export function listRenames(ids: readonly number[]): Request[] {
   return ['Rex', 'Max'].flatMap((name) =>
     ids.map((id): Request => ({ method: 'PATCH', path: toPetPath(id), body: `{"name":"${name}"}` })),
   );
 }
 
-/** One order for each available animal. A store can take them once. */
+/** Returns one order for each available animal. Each order succeeds only once in a store. */
 function listOrders(ids: readonly number[]): Request[] {
   return ids
     .filter((id) => isAvailable(id))
@@ -254,7 +253,7 @@ function toGets(paths: readonly string[]): Request[] {
   return paths.map((path) => ({ method: 'GET', path }));
 }
 
-/** Shuffles in the same way in every run (Park and Miller's generator). */
+/** Shuffles items in the same way in every run, with Park and Miller's generator. */
 function shuffle<T>(items: readonly T[]): T[] {
   let state = 20_301_205;
   const keyed = items.map((item) => {

@@ -1,4 +1,4 @@
-/** The median of at least one number: the mean of the middle two if the count is even. */
+/** Returns the median, which is the mean of the middle two if the count is even. NaN without a number. */
 export function medianOf(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length / 2;

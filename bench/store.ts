@@ -12,27 +12,27 @@ import { inheritedEnvironment } from './machine.ts';
 /** The service's own command line. */
 export const serviceEntry = join(import.meta.dirname, '..', 'bin', 'animal-store.js');
 
-/** A store of the service with animals and one key. */
+/** A SQLite store with animals and one key. */
 export interface SeededStore {
   readonly file: string;
   readonly animals: number;
-  /** An API key whose limits cannot be reached for hours, so that every request is counted and none refused. */
+  /** An API key with limits that take hours to reach, so that every request is counted and none is refused. */
   readonly key: string;
 }
 
 /**
- * The greatest small integer of V8, because V8 stores the limits of all plans as small integers. It lasts six hours at
- * 100,000 requests a second.
+ * The greatest small integer of V8, because V8 stores the limits of all plans as small integers. At 100,000 requests a
+ * second, the limit is reached after six hours.
  */
 const ample = '2147483647';
 
-/** Builds a store with the commands of an operator: `import`, then `keys create`. */
+/** Builds a SQLite store with the commands `import` and `keys create`. */
 export async function buildStore(folder: string, animals: number): Promise<SeededStore> {
   const file = join(folder, `seed-${animals}.db`);
   return { file, animals, key: await seedStore(serviceEnvironment(file), animals) };
 }
 
-/** Fills the store of an environment and returns its key. */
+/** Adds animals and a key to the store at the environment's DATABASE_URL. Returns the key. */
 export async function seedStore(environment: Record<string, string>, animals: number): Promise<string> {
   const importing = ['import', '-', '--format', 'ndjson', '--json'];
   await runService(environment, importing, makeAnimalLines(animals));
@@ -45,20 +45,20 @@ export async function seedStore(environment: Record<string, string>, animals: nu
   return (JSON.parse(issued) as { key: string }).key;
 }
 
-/** Copies the store's file for a server to change. */
+/** Copies the file of a store, so that a server can change the copy. Returns the path of the copy. */
 export function copyStore({ file }: SeededStore, folder: string, name: string): string {
   const copy = join(folder, `${name}.db`);
   copyFileSync(file, copy, constants.COPYFILE_FICLONE);
-  // If the name was used before, the copy must not find the log of the old store.
+  // An earlier copy may have had the same name. SQLite would apply its write-ahead log to the new copy.
   for (const ending of ['-wal', '-shm']) rmSync(copy + ending, { force: true });
-  // Otherwise the measured commits would include the system's pending writes of the copy.
+  // Without this fsync, the first measured commit would wait until the copy is on disk.
   const descriptor = openSync(copy, 'r+');
   fsyncSync(descriptor);
   closeSync(descriptor);
   return copy;
 }
 
-/** Rewrites the triggers of a store so that its changes write no events. */
+/** Removes the statements that write events from the triggers of a store. */
 export function removeEvents(file: string): void {
   const database = new DatabaseSync(file);
   const triggers = database
@@ -72,7 +72,7 @@ export function removeEvents(file: string): void {
   database.close();
 }
 
-/** The environment of the service: the defaults, except its addresses and its file. */
+/** Returns the environment variables of a service in production on this SQLite file. */
 export function serviceEnvironment(file: string): Record<string, string> {
   return { ENVIRONMENT: 'production', DATABASE_URL: `sqlite:${file}` };
 }

@@ -4,11 +4,11 @@ import type { Command } from './processes.ts';
 import type { Scenario, Walk } from './scenarios.ts';
 import { type SeededStore, serviceEntry, serviceEnvironment } from './store.ts';
 
-/** What a subject starts with in each scenario. */
+/** The files and settings that a subject starts with. */
 export interface Ground {
   readonly folder: string;
   readonly store: SeededStore;
-  /** The store's copy for only this subject and scenario. */
+  /** A copy of the store for this subject and scenario. */
   readonly storeFile: string;
   /** The recorded answers of the service. */
   readonly recordedFile: string;
@@ -20,18 +20,18 @@ export interface Ground {
 export interface Subject {
   readonly name: string;
   readonly isFor: (scenario: Scenario) => boolean;
-  /** Whether the benchmark continues without it if it fails. */
+  /** True for a peer. If a peer fails, the benchmark continues without it. */
   readonly isPeer: boolean;
   readonly build: (port: number, ground: Ground) => Command;
   readonly requests: (scenario: Scenario, walk: Walk) => readonly Request[];
 }
 
-/** The headers of every request, also to the peers. */
+/** Returns the headers of every request, including requests to the peers. */
 export function withKey({ key }: SeededStore): RequestHeaders {
   return { authorization: `Bearer ${key}` };
 }
 
-/** A program for Node, without any flags. */
+/** Returns the command that runs a program with this Node, without flags. */
 export function onNode(args: readonly string[]): Pick<Command, 'file' | 'args'> {
   return { file: process.execPath, args };
 }
@@ -40,7 +40,7 @@ const serverFile = (name: string) => join(import.meta.dirname, 'servers', name);
 export const bareServerFile = serverFile('bare.ts');
 const ownRequests: Subject['requests'] = (scenario, walk) => scenario.requests(walk);
 
-/** The service, started as by a supervisor. */
+/** The service, started as a supervisor starts it. */
 export const service: Subject = {
   name: 'service',
   isFor: () => true,
@@ -52,7 +52,7 @@ export const service: Subject = {
   requests: ownRequests,
 };
 
-/** The service with a log line for each request, which is what most of the peers write by default. */
+/** The service with a log line for each request, as the Fastify peer logs by default. */
 export const loggingService: Subject = {
   ...service,
   name: 'service, logging every request',
@@ -72,7 +72,7 @@ export const bare: Subject = {
 
 /** A server that commits every create separately. */
 export const commitEach: Subject = {
-  name: 'one commit each',
+  name: 'node:http + node:sqlite, one commit per create',
   isFor: ({ name }) => name === 'create-alone',
   isPeer: false,
   build: (port, { storeFile, recordedFile }) =>

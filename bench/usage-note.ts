@@ -1,4 +1,4 @@
-/** `node bench/usage-note.ts` measures the CPU time of counting one request for its account. */
+/** `node bench/usage-note.ts` measures the CPU time for counting one request in the usage of its account. */
 import { systemClock } from '../src/clock.ts';
 import type { Database } from '../src/storage/database.ts';
 import { createUsageCounts } from '../src/usage/usage.ts';
@@ -7,7 +7,7 @@ const accounts = 1_000;
 const rounds = 9;
 const notesPerRound = 2_000_000;
 
-/** No store is needed, because this never flushes. */
+/** The database is null, because this program never flushes the counts. */
 const counts = createUsageCounts(null as unknown as Database, systemClock);
 const callers = Array.from({ length: accounts }, (_, index) => ({ accountId: BigInt(index + 1) }));
 const [first = { accountId: 0n }] = callers;

@@ -9,15 +9,15 @@ const manyPagesMax = 300_000;
 const stepsMax = 10_000;
 const limitMax = 100;
 const pageSize = 20;
-/** Limits whose mean is the page size. Each cursor gives as many different pages. */
+/** Limits with a mean of 20. Each cursor is combined with every limit to get many different pages. */
 const limits = Array.from({ length: 2 * pageSize - 9 }, (_, index) => index + 5);
 
-/** Walks a whole store by `Link`, as a client would, and makes pages from the cursors. */
+/** Walks a whole store by `Link` headers, as a client would, and builds page addresses from the cursors. */
 export function walkPages(folder: string, store: SeededStore): Promise<Walk> {
   return withService(folder, store, (origin) => walkService(origin, withKey(store), store.animals));
 }
 
-/** The same over a running service with a number of animals. */
+/** Walks the store of a running service that has `animals` animals, in at most `pagesWalkedMax` pages if possible. */
 export async function walkService(
   origin: string,
   headers: RequestHeaders,

@@ -4,7 +4,7 @@ import { hotPage } from './scenarios.ts';
 import { copyStore, type SeededStore } from './store.ts';
 import { service, withKey } from './subjects.ts';
 
-/** Runs the service on a copy of a store during a task and returns the task's result. */
+/** Runs a task while the service serves a copy of a store. Returns the result of the task. */
 export async function withService<T>(
   folder: string,
   store: SeededStore,

@@ -1,6 +1,9 @@
--- Sends the requests of a file in turn, over and over. A line is: method, path, If-None-Match and body, with tabs between.
--- Arguments: the file; how many requests to skip at the start; and, if each request has an Idempotency-Key, its prefix.
--- At the end it prints the counts as one line of JSON.
+-- A script for wrk that sends the requests of a file in turn, again and again. At the end it prints the counts as one
+-- line of JSON. Each line of the file has the method, the path, If-None-Match and the body, separated by tabs.
+-- Arguments:
+-- - the file
+-- - the number of requests to skip at the start
+-- - the prefix of the Idempotency-Keys; without it, requests have no key
 
 local lines = {}
 local requests = {}
@@ -8,7 +11,8 @@ local sent = 0
 local skipped = 0
 local keyed = nil
 
--- The headers are in the order of their names. A Lua table has another order in each run, and objects of other shapes in Node.
+-- Sorts the headers by name. The order of a Lua table varies from run to run, and another order of headers would give
+-- the header objects in Node another shape.
 local function format(line, key)
   local method, path, validator, body = line:match("^(%S+)\t(%S+)\t([^\t]*)\t(.*)$")
   local headers = {}

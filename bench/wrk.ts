@@ -4,18 +4,18 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Request, RequestHeaders } from './exchange.ts';
 
-/** The load on a server: requests in turn, repeated, over a number of connections. */
+/** A load on a server: requests that are sent in turn, again and again, over several connections. */
 export interface Load {
   readonly requests: readonly Request[];
   readonly headers: RequestHeaders;
   readonly connections: number;
-  /** How many requests to skip at the start. */
+  /** Number of requests to skip at the start. Default: 0. */
   readonly skipped?: number;
-  /** The prefix of the Idempotency-Key of each request. */
+  /** The prefix of the Idempotency-Keys. Without a prefix, requests have no key. */
   readonly keyPrefix?: string;
 }
 
-/** The result of the load generator. No answer failed. */
+/** The result of a load in which every request succeeded. */
 export interface Seen {
   readonly requests: number;
   readonly seconds: number;
@@ -36,7 +36,7 @@ export function requireWrk(): void {
   );
 }
 
-/** Writes the requests of a load for `sendByWrk`. */
+/** Writes requests into a file for `sendByWrk`. */
 export function writeRequests(file: string, requests: readonly Request[]): void {
   const lines = requests.map(
     ({ method, path, ifNoneMatch = '', body = '' }) => `${method}\t${path}\t${ifNoneMatch}\t${body}\n`,
@@ -45,8 +45,8 @@ export function writeRequests(file: string, requests: readonly Request[]): void 
 }
 
 /**
- * Loads a server for some seconds, or for twice as many if it gave no answer. Throws if a request failed. wrk waits for
- * the body that a HEAD announces, so it cannot send HEAD.
+ * Loads a server for `seconds`. If no answer came, repeats the load for twice as long. Throws if a request failed. The
+ * requests cannot be HEAD, because wrk would wait for the announced body.
  */
 export async function sendByWrk(origin: string, load: Load, file: string, seconds: number): Promise<Seen> {
   const { connections, headers, skipped = 0, keyPrefix } = load;

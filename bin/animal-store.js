@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// This file must run on old versions of Node.js, so that they get a readable error instead of a syntax error.
+// This file must also run on old versions of Node.js, so that they print a readable error instead of a syntax error.
 const majorMin = 24;
 
 if (Number.parseInt(process.versions.node, 10) >= majorMin) {
@@ -9,6 +9,8 @@ if (Number.parseInt(process.versions.node, 10) >= majorMin) {
     .enableCompileCache(`${import.meta.dirname}/../node_modules/.cache/compiled`);
   import('../src/main.ts');
 } else {
-  process.stderr.write(`error: this needs Node ${majorMin} or newer, and runs on ${process.version}\n`);
+  process.stderr.write(
+    `error: animal-store needs Node.js ${majorMin} or newer; this is ${process.version}\n`,
+  );
   process.exitCode = 1;
 }

@@ -7,7 +7,7 @@ import { parseConfig } from '../src/config.ts';
 import { createLog } from '../src/observability/log.ts';
 import { type Description, writeTypes } from './description-types.ts';
 
-/** Starts the service on an empty store, reads its description and writes `src/generated.ts` from it. */
+/** Starts the service with an empty store, reads its OpenAPI description and writes `src/generated.ts`. */
 async function generate(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'animal-store-'));
   const config = parseConfig({

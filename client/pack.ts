@@ -3,8 +3,8 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Builds the client and stores its tarball in `package/`, where the service finds it. docs/decisions/client.md explains
- * why.
+ * Builds the client and writes its tarball into `package/`. The service serves the tarball from there
+ * (docs/decisions/client.md).
  */
 const folder = join(import.meta.dirname, 'package');
 mkdirSync(folder, { recursive: true });

@@ -7,8 +7,8 @@ import { judgePlatforms } from './platforms.ts';
 import { judgeByProxy } from './prism.ts';
 
 /**
- * Checks the description of a running service with generated clients and a validating proxy, and our own client on
- * every platform. Returns whether all are right.
+ * Checks the description of a running service with generated clients and a validating proxy, and the project's own
+ * client on every platform. Prints each complaint. Returns true if there is none.
  */
 export async function judgeClients(folder: string): Promise<boolean> {
   const endings: (() => unknown)[] = [];

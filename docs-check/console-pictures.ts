@@ -5,7 +5,7 @@ import { launchBrowser, skip } from '../test/browser/chromium.ts';
 import { type Desk, openDesk } from '../test/browser/console.ts';
 import { furnish } from '../test/browser/console-pages.ts';
 
-/** Fills the plots of the overview with one point every 10 seconds. */
+/** Sends requests and advances the clock until the plots of the overview have `pointsShown` more points. */
 async function passTime({ clock, createKey, request, signIn, call }: Desk): Promise<void> {
   const cookie = await signIn();
   const key = await createKey('free');
@@ -20,7 +20,7 @@ async function passTime({ clock, createKey, request, signIn, call }: Desk): Prom
   }
 }
 
-/** The folder of the pictures in docs/console.md. */
+/** The folder of the pictures that docs/console.md shows. */
 const folder = join(import.meta.dirname, '../docs');
 const pointsShown = 8;
 const viewport = { width: 1200, height: 760 };

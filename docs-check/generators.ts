@@ -74,16 +74,16 @@ export async function judgeGenerators(origin: string, apiKey: string): Promise<s
   for (const generator of listGenerators(`${origin}/openapi.json`, `${origin}/v1`)) {
     const verdict = await judge(generator, apiKey);
     process.stdout.write(
-      `/openapi.json: ${generator.name}: ${verdict ?? 'generates, type-checks and calls'}\n`,
+      `/openapi.json: ${generator.name}: ${verdict ?? 'the generated client compiles and its calls succeed'}\n`,
     );
     if (verdict !== null) complaints.push(`${generator.name}: ${verdict}`);
   }
   return complaints;
 }
 
-/** The problem, or null. */
+/** Returns the problem, or null. */
 async function judge(generator: Generator, apiKey: string): Promise<string | null> {
-  // Next to the packages, so that they are found.
+  // The folder is next to node_modules, so that Node finds the packages.
   const place = await mkdtemp(join(folder, '.generated-'));
   try {
     const [program, ...args] = generator.command;

@@ -5,15 +5,15 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const folder = import.meta.dirname;
 
-/** A program that checks a description by its own rules. */
+/** A linter for OpenAPI descriptions. */
 export interface Judge {
   readonly name: string;
-  /** Its errors and warnings, one line each. Empty if the description is right. */
+  /** Returns the errors and warnings, one line each. */
   judge(file: string): Promise<string[]>;
 }
 
 const judgeMsMax = 60_000;
-/** No judge may send telemetry or look for updates. */
+/** Turns off telemetry and the check for updates. */
 const environment = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
 
 interface RedoclyReport {
@@ -32,7 +32,7 @@ interface SpectralComplaint {
 
 export const judges: readonly Judge[] = [
   {
-    name: 'Redocly, its recommended rules',
+    name: 'Redocly with its recommended rules',
     async judge(file) {
       const config = join(folder, 'redocly.yaml');
       const { problems } = await read<RedoclyReport>(
@@ -48,7 +48,7 @@ export const judges: readonly Judge[] = [
     },
   },
   {
-    name: 'Spectral, its OpenAPI rules and those of OWASP',
+    name: 'Spectral with its OpenAPI rules and the OWASP rules',
     async judge(file) {
       const rules = ['--ruleset', join(folder, 'spectral.yaml'), '--fail-severity', 'hint'];
       const complaints = await read<SpectralComplaint[]>(
@@ -65,13 +65,13 @@ export const judges: readonly Judge[] = [
   },
 ];
 
-/** Reads the JSON output of a judge, which exits with 1 if it has complaints. Throws if the output is not JSON. */
+/** Runs a linter and parses its JSON output. A linter exits with 1 if it has complaints. Throws if it prints no JSON. */
 async function read<T>(program: string, ...args: string[]): Promise<T> {
   const command = join(folder, 'node_modules/.bin', program);
   const ended = await run(command, args, { env: environment, timeout: judgeMsMax }).catch((error) => error);
   try {
     return JSON.parse(ended.stdout);
   } catch (cause) {
-    throw new Error(`${program} does not judge: ${ended.stdout}${ended.stderr}`, { cause });
+    throw new Error(`${program} printed no JSON report: ${ended.stdout}${ended.stderr}`, { cause });
   }
 }

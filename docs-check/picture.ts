@@ -3,7 +3,7 @@ import { launchBrowser, openVisit, skip } from '../test/browser/chromium.ts';
 import { openOperation, tryOperation } from '../test/browser/reference.ts';
 import { startService } from '../test/support/service.ts';
 
-/** The picture of the reference page in the README. */
+/** The screenshot of the reference page that README.md shows. */
 const path = join(import.meta.dirname, '../docs/docs-page.png');
 const viewport = { width: 1280, height: 900 };
 

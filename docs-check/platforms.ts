@@ -7,17 +7,17 @@ import { installPacked } from '../test/client/packed-client.ts';
 const run = promisify(execFile);
 const packages = join(import.meta.dirname, 'node_modules');
 
-/** A platform besides Node.js that runs the client: where npm puts its binary, and how it runs a file and tests. */
+/** A platform other than Node.js that runs the client. */
 interface Platform {
   readonly name: string;
-  /** The folder of npm's packages. One of them has the binary for this machine. */
+  /** The npm scope of the platform's packages. The installed package of the scope has the binary for this machine. */
   readonly folder: string;
   readonly binary: string;
   readonly runArgs: readonly string[];
   readonly testArgs: readonly string[];
 }
 
-/** The tests of the client that need no service. The others start one in their own process, which needs Node.js. */
+/** The client tests that need no service. The other tests start a service in their process, which needs Node.js. */
 const testFiles = ['exact-json', 'retry'].map((name) =>
   join(import.meta.dirname, `../test/client/${name}.test.ts`),
 );
@@ -33,7 +33,7 @@ const platforms: readonly Platform[] = [
   { name: 'Bun', folder: '@oven', binary: 'bin/bun', runArgs: ['run'], testArgs: ['test'] },
 ];
 
-/** Calls each part of the client that depends on the platform: requests, pages, errors, events, aborts and signatures. */
+/** Uses each part of the client that depends on the platform: requests, pages, errors, events, aborts, signatures. */
 const program = `import { createHmac } from 'node:crypto';
 import { AnimalStore, NotFoundError, stringifyExactJson, verifyWebhook } from '@animal-store/client';
 const client = new AnimalStore();
@@ -68,8 +68,8 @@ webhook.ping null
 `;
 
 /**
- * Checks that the installed client behaves on every platform as in Node.js. Reports each platform that is not
- * available.
+ * Runs tests and a program with the installed client on every platform. Prints a verdict for each platform. Returns
+ * false if one fails. A platform that is not available is skipped.
  */
 export async function judgePlatforms(baseUrl: string, createKey: () => Promise<string>): Promise<boolean> {
   const endings: (() => unknown)[] = [];
@@ -81,7 +81,7 @@ export async function judgePlatforms(baseUrl: string, createKey: () => Promise<s
     for (const platform of platforms) {
       const verdict = await judge(platform, file, { url: baseUrl, key: await createKey() });
       process.stdout.write(
-        `client: ${platform.name}: ${verdict ?? 'passes its tests, and the program prints what it should'}\n`,
+        `client: ${platform.name}: ${verdict ?? 'the tests pass, and the program prints the expected output'}\n`,
       );
       if (verdict !== null && !verdict.startsWith('SKIPPED')) isRight = false;
     }
@@ -91,18 +91,18 @@ export async function judgePlatforms(baseUrl: string, createKey: () => Promise<s
   return isRight;
 }
 
-/** The problem, or null. */
+/** Returns the problem, or null. */
 async function judge(
   { folder, binary, runArgs, testArgs }: Platform,
   file: string,
   { url, key }: { readonly url: string; readonly key: string },
 ): Promise<string | null> {
   const [own] = await readdir(join(packages, folder)).catch(() => []);
-  if (own === undefined) return 'SKIPPED: npm has none for this machine';
+  if (own === undefined) return 'SKIPPED: npm has no binary for this machine';
   const env = { ...process.env, ANIMAL_STORE_URL: url, ANIMAL_STORE_KEY: key };
   const command = join(packages, folder, own, binary);
   try {
-    // The packages make it executable in an install script, which does not run here.
+    // The install script that makes the binary executable does not run, because of --ignore-scripts.
     await chmod(command, 0o755);
     await run(command, [...testArgs, ...testFiles], { cwd: join(import.meta.dirname, '..') });
     const { stdout } = await run(command, [...runArgs, file], { env, cwd: join(file, '..') });

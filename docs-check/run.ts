@@ -8,7 +8,7 @@ import { startService } from '../test/support/service.ts';
 import { judgeClients } from './clients.ts';
 import { judges } from './judges.ts';
 
-/** The base addresses to check the description with: none, as in development, and one behind a proxy. */
+/** The values of PUBLIC_URL to check the description with: empty, as in development, and an address behind a proxy. */
 const publicUrls = ['', 'https://pets.test/store/v1'];
 
 const folder = await mkdtemp(join(tmpdir(), 'animal-store-docs-'));
@@ -21,10 +21,10 @@ try {
 } finally {
   await rm(folder, { recursive: true, force: true });
 }
-process.stdout.write(isRight ? 'the documentation holds\n' : 'the documentation does not hold\n');
+process.stdout.write(isRight ? 'the documentation passes all checks\n' : 'the documentation fails a check\n');
 process.exitCode = isRight ? 0 : 1;
 
-/** Checks the description of a running service and prints every complaint. Returns whether there was none. */
+/** Lints the description of a running service and prints every complaint. Returns true if there is none. */
 async function judgeDescription(publicUrl: string): Promise<boolean> {
   const file = join(folder, 'openapi.json');
   await writeFile(file, await readDescription(publicUrl));
@@ -51,7 +51,7 @@ async function readDescription(publicUrl: string): Promise<string> {
   }
 }
 
-/** The tests of links, anchors, tables and examples in all documents. */
+/** Runs the tests of links, anchors, tables and examples in all documents. Returns true if all pass. */
 async function runTests(): Promise<boolean> {
   const args = ['--test', '--test-timeout=600000', '--test-reporter=spec', 'test/docs/*.test.ts'];
   const child = spawn(process.execPath, args, { cwd: join(import.meta.dirname, '..'), stdio: 'inherit' });

@@ -6,7 +6,6 @@ const page = join(import.meta.dirname, '..', 'docs', 'mutation-testing.md');
 const start = '<!-- mutation -->';
 const end = '<!-- end of mutation -->';
 
-/** Writes the verdicts into docs/mutation-testing.md. */
 export function writeVerdicts(verdicts: readonly Verdict[]): void {
   const text = readFileSync(page, 'utf8');
   const [from, to] = [text.indexOf(start), text.indexOf(end)];
@@ -34,14 +33,14 @@ function formatSurvivors(verdicts: readonly Verdict[]): string {
   return ['| Survivor | From | To |', '| --- | --- | --- |', ...rows].join('\n');
 }
 
-/** The share in percent, rounded down. */
+/** Formats a share in percent, rounded down. */
 export function formatShare(killed: number, mutants: number): string {
   return `${Math.floor((100 * killed) / Math.max(1, mutants))} %`;
 }
 
 const codeLengthMax = 70;
 
-/** Writes code on one line of a table cell. */
+/** Formats code as one line for a table cell, with at most 70 characters. */
 export function quote(code: string): string {
   const line = code.replaceAll(/\s+/g, ' ');
   const short = line.length > codeLengthMax ? `${line.slice(0, codeLengthMax)}…` : line;

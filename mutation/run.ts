@@ -1,4 +1,4 @@
-/** Changes the pure rules, one change at a time, and shows which changes no test notices. */
+/** Runs mutation testing: changes the rule files, one change at a time, and prints the changes that no test detects. */
 import { parseArgs } from 'node:util';
 import { installPackages } from '../test/support/install-packages.ts';
 import { formatShare, quote, writeVerdicts } from './page.ts';
@@ -8,7 +8,8 @@ import { targets } from './targets.ts';
 const { values } = parseArgs({ options: { only: { type: 'string' }, write: { type: 'boolean' } } });
 const names = values.only?.split(',') ?? targets.map(({ name }) => name);
 const unknown = names.find((name) => !targets.some((target) => target.name === name));
-if (unknown !== undefined) throw new Error(`there is no target ${unknown}: see mutation/targets.ts`);
+if (unknown !== undefined)
+  throw new Error(`there is no target ${unknown}; mutation/targets.ts lists the targets`);
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 await installPackages(import.meta.dirname);
@@ -21,11 +22,12 @@ for (const target of targets) {
 }
 if (values.write === true) writeVerdicts(verdicts);
 const weak = verdicts.filter(isWeak);
-for (const { target } of weak) say(`${target.name}: fewer than ${target.killedMin} % were killed`);
+for (const { target } of weak)
+  say(`${target.name}: fewer than ${target.killedMin} % of the mutants were killed`);
 process.exitCode = weak.length > 0 ? 1 : 0;
 
 function report({ target, mutants, killed, survivors }: Verdict): void {
-  say(`${target.name}: ${killed} of ${mutants} killed, ${formatShare(killed, mutants)}`);
+  say(`${target.name}: ${killed} of ${mutants} mutants killed, ${formatShare(killed, mutants)}`);
   for (const { line, from, to } of survivors)
     say(`  survived: ${target.file}:${line} ${quote(from)} → ${quote(to)}`);
 }

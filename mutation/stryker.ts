@@ -5,16 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Target } from './targets.ts';
 
-/** The result of the mutants of a target. */
+/** The result of mutation testing for one target. */
 export interface Verdict {
   readonly target: Target;
-  /** The mutants that tests could have noticed. */
+  /** Number of mutants, without ignored ones and those that do not compile. */
   readonly mutants: number;
   readonly killed: number;
   readonly survivors: readonly Survivor[];
 }
 
-/** A change to a rule that no test noticed. */
+/** A mutant that no test detected. */
 export interface Survivor {
   readonly line: number;
   readonly from: string;
@@ -31,17 +31,17 @@ interface Mutant {
   readonly location: { readonly start: Place; readonly end: Place };
 }
 
-/** Both start at 1. */
+/** A position in a source file. The first line and the first column are 1. */
 interface Place {
   readonly line: number;
   readonly column: number;
 }
 
 const program = join(import.meta.dirname, 'node_modules/@stryker-mutator/core/bin/stryker.js');
-/** An endless loop counts as noticed. On a busy machine a test may be slow. */
+/** A timeout counts as killed, because the mutant may loop forever. The time is long enough for a busy machine. */
 const timeoutMs = 30_000;
 
-/** Changes one rule at a time and runs the target's tests on each change. Throws if they fail without a change. */
+/** Runs the tests of a target on each mutant of its file. Throws if the tests fail on the unchanged file. */
 export async function mutate(target: Target): Promise<Verdict> {
   const folder = await mkdtemp(join(tmpdir(), 'animal-store-mutation-'));
   try {

@@ -1,10 +1,10 @@
-/** A file of rules, and the tests that must notice when a rule in it changes. */
+/** A file with rules, and the tests that must detect changes to the rules. */
 export interface Target {
   readonly name: string;
   readonly file: string;
-  /** Every test runs separately for every mutant, so these are only the quickest tests that can notice it. */
+  /** Every test runs for every mutant, so the list has only the fastest tests that can detect changes. */
   readonly tests: readonly string[];
-  /** The least share of mutants that the tests must kill, in percent. Null only reports the survivors. */
+  /** The minimum percentage of mutants that the tests must kill. Null requires none and only reports the survivors. */
   readonly killedMin: number | null;
 }
 

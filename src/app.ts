@@ -49,29 +49,35 @@ export interface App {
   /** The address of the public port, without `/v1`. */
   readonly url: string;
   readonly opsUrl: string;
-  /** The first key of an empty store, in development. Show it once. */
+  /** The first key of an empty store, only in development. Show it now, because it cannot be read later. */
   readonly firstKey: IssuedKey | null;
   /**
-   * Graceful shutdown: accepts no more connections, finishes running requests, writes what waits in memory. Takes at
-   * most 10 s.
+   * Graceful shutdown: accepts no more connections, finishes running requests, and flushes the counts in memory.
+   * Takes at most 10 s.
    */
   close(): Promise<void>;
 }
 
-/** A kill may lose the last second of counts. Half of that leaves room for a flush that is late under full load. */
+/**
+ * Interval in ms at which counts are flushed. A kill may lose at most one second of counts. Half of that leaves room
+ * for a flush that is late under full load.
+ */
 const flushMs = secondMs / 2;
-/** An animal is available within 2 s after its hold ends. */
+/** Interval in ms at which holds expire. An animal must be available within 2 s after its hold expires. */
 const expiryMs = secondMs / 2;
-/** An event is readable within 1 s of its commit. */
+/** Interval in ms at which events get their positions. An event must be readable within 1 s of its commit. */
 const sequencingMs = secondMs / 10;
-/** How long running requests may take to finish at shutdown. */
+/** Time in ms that running requests may take at shutdown. */
 export const drainMsMax = 7 * secondMs;
-/** How long running requests and the last flush may take together. */
+/** Time in ms that running requests and the last flush may take together at shutdown. */
 const drainAndFlushMsMax = drainMsMax + lastFlushMs.least;
-/** How long the store may take to close at shutdown. If the disk hangs longer, the end of the process closes it. */
+/**
+ * Time in ms that the store may take to close at shutdown. If the disk hangs longer, the store closes when the
+ * process ends.
+ */
 const storeCloseMsMax = secondMs / 2;
 
-/** Starts the service. Throws OperatorError if it cannot start, and leaves nothing open. */
+/** Starts the service. If it cannot start, throws OperatorError and closes everything that it opened. */
 export async function startApp(config: Config, clock: Clock, log: Log): Promise<App> {
   const opened: ((flushUntilMs: number) => Promise<unknown>)[] = [];
   /** Runs every step even if one fails, then throws the first failure. */
@@ -88,7 +94,8 @@ export async function startApp(config: Config, clock: Clock, log: Log): Promise<
     const faults = createStoreFaults(log, clock);
     const watchers = [faults, createStoreMetrics(registry)];
     const watch = (database: Database) => watchCalls(database, watchers);
-    // Before the store is opened: opening a file by a second name can already overwrite pages of the first.
+    // The claim comes before the store is opened, because opening a file under a second name can already overwrite
+    // pages.
     const release = await claimServing(config.databaseUrl);
     opened.push(async () => release());
     const store = await openStore(config, clock, watch);
@@ -101,13 +108,11 @@ export async function startApp(config: Config, clock: Clock, log: Log): Promise<
     opened.push(() => service.operatorServer.close(0));
     const url = await service.server.listen(config.host, config.port);
     opened.push(() => Promise.all([service.server.close(drainMsMax), service.stopDelivery()]));
-    // A key is shown once, so it is made after everything that can fail.
+    // A key is shown only once, so it is created after everything that can fail.
     const firstKey = config.environment === 'development' ? await issueFirstKey(store.keyring) : null;
     return { url, opsUrl, firstKey, close };
   } catch (error) {
-    await close().catch((failure) =>
-      log.error({ err: failure }, 'the start failed, and closing what was open failed too'),
-    );
+    await close().catch((failure) => log.error({ err: failure }, 'the start failed, and so did the cleanup'));
     throw error;
   }
 }
@@ -179,7 +184,7 @@ interface OperatorParts {
   readonly eventIds: EventIds;
 }
 
-/** The operator's port with its console. */
+/** Builds the server of the operator's port, including the console. */
 function buildOperator(
   store: Store,
   { environment, consoleUrl }: Config,
@@ -203,8 +208,8 @@ function logBan(log: Log, { accountName: account, keyId }: KeyCaller, untilMs: n
 }
 
 /**
- * First lifts the bans that an operator lifted while no service ran. A failing store or Redis does not stop the
- * start.
+ * Applies the lifts of bans that are recorded in the store, now and every second. Operators may have lifted bans while
+ * no service ran. A failure of the store or Redis does not stop the start.
  */
 async function followLifts({ follow }: LiftFollower, jobs: JobRunner, log: Log): Promise<void> {
   await follow().catch((err) =>
@@ -213,7 +218,6 @@ async function followLifts({ follow }: LiftFollower, jobs: JobRunner, log: Log):
   jobs.every(secondMs, follow);
 }
 
-/** Starts the background jobs of the store. */
 async function startStoreJobs(
   { database, audit, firstAnswers, orders, tail }: Store,
   jobs: JobRunner,
@@ -236,7 +240,7 @@ async function issueFirstKey(keyring: Keyring): Promise<IssuedKey | null> {
   return 'problem' in plan ? null : await keyring.issueFirst('development', plan);
 }
 
-/** A store that does not answer throws, and the readiness check reports that. */
+/** Throws if the store does not respond. The readiness check reports the error. */
 async function findUnreadiness(database: Database): Promise<string | null> {
   await database.read(selectAnyAccount, { count: 1n });
   return null;

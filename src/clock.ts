@@ -1,14 +1,14 @@
-/** Returns whole milliseconds since the Unix epoch. Tests pass a clock that they move. */
+/** Returns whole milliseconds since the Unix epoch. Tests pass a clock that they set. */
 export type Clock = () => number;
 
-/** The clock of this machine. It may be set back at any time. */
+/** The clock of this machine. It can be set back at any time. */
 export const systemClock: Clock = Date.now;
 
-/** A second in milliseconds. */
+/** One second in milliseconds. */
 export const secondMs = 1000;
-/** A minute in milliseconds. */
+/** One minute in milliseconds. */
 export const minuteMs = 60 * secondMs;
-/** An hour in milliseconds. */
+/** One hour in milliseconds. */
 export const hourMs = 60 * minuteMs;
-/** A day of 86,400 s in milliseconds. */
+/** 24 hours in milliseconds. */
 export const dayMs = 24 * hourMs;

@@ -32,34 +32,36 @@ export interface Config {
   readonly opsHost: string;
   readonly opsPort: number;
   readonly environment: Environment;
-  /** The base address that clients see, ending in `/v1`. Null: links are path-absolute. */
+  /** Base address that clients see, ending in `/v1`. If null, links are path-absolute. */
   readonly publicUrl: string | null;
   readonly databaseUrl: string;
-  /** Null: this process counts alone and keeps its counts in the database. */
+  /** If null, this process counts alone and keeps its counts in the database. */
   readonly redisUrl: string | null;
   readonly trustProxy: TrustProxy;
   readonly logLevel: LogLevel;
   readonly logRequests: 'errors' | 'all';
   /** Origins whose pages may call the service from a browser. */
   readonly corsOrigins: readonly string[];
-  /** The address of the console in a browser, ending in `/console`. Null: only loopback addresses. */
+  /**
+   * Address of the console in a browser, ending in `/console`. If null, only loopback addresses reach the console.
+   */
   readonly consoleUrl: string | null;
-  /** Networks that may receive webhooks although they are not global. */
+  /** Networks that may receive webhooks although their addresses are not public. */
   readonly webhookAllowNetworks: readonly string[];
   /**
-   * Keys of 32 bytes. The first encrypts webhook secrets, any of them decrypts. Empty: secrets are stored in plain
-   * text.
+   * Keys of 32 bytes each. The first key encrypts webhook secrets, and every key decrypts them. If empty, secrets are
+   * stored in plain text.
    */
   readonly webhookSecretKeys: readonly Uint8Array[];
 }
 
-/** One setting: how its text is parsed, and its row in the documentation. */
+/** One setting: the parser of its text, and its row in the documentation. */
 interface Setting<T> {
   readonly type: string;
-  /** The value of an unset variable. Null: no default. */
+  /** The text that is used if the variable is unset. Null if there is no default. */
   readonly default: string | null;
   readonly sentence: string;
-  /** Throws RangeError; its message says what the value must be. */
+  /** Throws RangeError. The message completes the sentence "NAME must be …". */
   readonly parse: (text: string) => T;
 }
 
@@ -146,8 +148,8 @@ type Parsed<Name extends SettingName> = ReturnType<(typeof settings)[Name]['pars
 type Values = { readonly [Name in SettingName]: Parsed<Name> };
 
 /**
- * Reads the configuration from an environment. An empty variable counts as unset. Throws one OperatorError that names
- * every wrong setting and the rule that it breaks. The message never shows a value, because it may be a secret.
+ * Reads the configuration from environment variables. An empty variable counts as unset. Throws one OperatorError
+ * that lists every wrong setting with its rule. The message contains no values, because they may be secrets.
  */
 export function parseConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const problems: string[] = [];
@@ -171,7 +173,10 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
   return toConfig(values);
 }
 
-/** Whether both servers would listen on the same port of one address. `0.0.0.0` and `::` include every address. */
+/**
+ * Returns true if both servers would listen on the same port of one address. `0.0.0.0` and `::` include every
+ * address.
+ */
 function shareAPort({ HOST, PORT, OPS_HOST, OPS_PORT }: Values): boolean {
   const hosts = [HOST, OPS_HOST];
   return (

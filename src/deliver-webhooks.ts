@@ -16,12 +16,12 @@ import { createNetworks } from './webhooks/rules/target-address.ts';
 import { sealSecrets } from './webhooks/seal-secrets.ts';
 import type { SecretBox } from './webhooks/secret-box.ts';
 
-/** How often the feed is checked for events to send. */
+/** Interval in ms at which the feed is checked for events to send. */
 const lookMs = secondMs / 4;
 
-/** How long the whole shutdown of delivery may take. */
+/** Time in ms that the whole shutdown of delivery may take. */
 const endMsMax = 3 * secondMs;
-/** How long a running attempt may take after SIGTERM. */
+/** Time in ms that a running attempt may take after SIGTERM. */
 const graceMs = 2 * secondMs;
 
 export interface DeliveryOptions {
@@ -34,7 +34,10 @@ export interface DeliveryOptions {
   readonly registry: Registry;
 }
 
-/** Sends events to webhooks, from one instance at a time. Returns the function that stops it. */
+/**
+ * Sends events to webhooks. A lease ensures that only one instance sends at a time. Returns the function that stops the
+ * sending.
+ */
 export async function deliverWebhooks(
   { database, feed }: Pick<Store, 'database' | 'feed'>,
   { config, ids, box, jobs, clock, log, registry }: DeliveryOptions,
@@ -56,7 +59,7 @@ export async function deliverWebhooks(
   });
   await lease.renew();
   return async () => {
-    // A lease that cannot be released expires. A store that hangs does not delay the shutdown.
+    // If the lease cannot be released, it expires. If the store hangs, the timeout ends the wait.
     const ending = deliverer.stop(graceMs).then(lease.release, () => undefined);
     await Promise.race([ending.catch(() => undefined), sleep(endMsMax, undefined, { ref: false })]);
   };
@@ -74,7 +77,7 @@ function observe(log: Log, metrics: ReturnType<typeof exposeWebhooks>): Delivery
     onSealed(webhook) {
       if (sealed.has(webhook)) return;
       sealed.add(webhook);
-      log.error({ webhook }, 'nothing is sent to a webhook: WEBHOOK_SECRET_KEY does not decrypt its secret');
+      log.error({ webhook }, 'a webhook gets no events: WEBHOOK_SECRET_KEY does not decrypt its secret');
     },
   };
 }

@@ -1,4 +1,7 @@
-/** Every `code` of an Error body (interface section 7). docs/errors.md gives the cause and the cure of each. */
+/**
+ * Every `code` of an Error body (interface section 7). docs/errors.md describes the cause and the remedy of each
+ * code.
+ */
 export const errorCodes = [
   'api_key_missing',
   'api_key_invalid',
@@ -34,15 +37,15 @@ export const errorCodes = [
 /** One of `errorCodes`. */
 export type ErrorCode = (typeof errorCodes)[number];
 
-/** Further codes of the operator's console (docs/console.md). No answer under `/v1` has them. */
+/** Additional codes of the operator's console (docs/console.md). No response under `/v1` has them. */
 export const consoleErrorCodes = ['session_missing', 'host_refused', 'origin_refused', 'not_done'] as const;
 
 /** One of `consoleErrorCodes`. */
 export type ConsoleErrorCode = (typeof consoleErrorCodes)[number];
 
 /**
- * A failure that is reported to the client. The client gets `message` as it is, so it names the field and the rule,
- * and nothing internal. The optional `cause` is only for the log.
+ * A failure that is reported to the client. The client receives `message` unchanged, so the message must name the
+ * field and the rule, and no internals. The optional `cause` is only logged.
  */
 export class AppError extends Error {
   override readonly name = 'AppError';
@@ -54,17 +57,17 @@ export class AppError extends Error {
   }
 }
 
-/** A mistake of the operator, printed in one line on standard error. Clients never see it. */
+/** A mistake of the operator. It is printed as one line on standard error. Clients never see it. */
 export class OperatorError extends Error {
   override readonly name: string = 'OperatorError';
 }
 
-/** The output was written completely or not at all; which of the two is unknown. */
+/** The output was written either completely or not at all, and it is unknown which. */
 export class OutcomeUnknownError extends OperatorError {
   override readonly name = 'OutcomeUnknownError';
 }
 
-/** A wrong use of a command. */
+/** A command was called with wrong arguments or options. */
 export class UsageError extends OperatorError {
   override readonly name = 'UsageError';
 }

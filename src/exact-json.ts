@@ -1,27 +1,34 @@
 import { randomBytes } from 'node:crypto';
 import { isInt64, parseInt64Literal } from './int64.ts';
 
-/** How deep objects and arrays may be nested. */
+/** Maximum nesting depth of objects and arrays. */
 export const jsonDepthMax = 128;
 
-/** How many numbers with a fraction, an exponent or more than 15 digits a text may have. Each costs a microsecond. */
+/**
+ * Maximum count of numbers in a text that have a fraction, an exponent or more than 15 digits. Each takes about a
+ * microsecond to parse.
+ */
 export const longNumbersMax = 1_000;
 
-/** TypeScript's library does not declare `JSON.rawJSON` yet (proposal JSON.parse source text access). */
+/** TypeScript's library does not declare `JSON.rawJSON` (proposal "JSON.parse source text access"). */
 const { rawJSON } = JSON as JSON & { rawJSON(text: string): object };
 
-/** Finds a number that is not a plain integer of at most 15 digits. JSON.parse reads those exactly. */
+/**
+ * Matches a number that JSON.parse may not read exactly. JSON.parse reads plain integers of at most 15 digits
+ * exactly.
+ */
 const mayLoseDigits = /\d{16}|\d[.eE]/;
-/** In valid JSON, matches every string, and every number with its sign, fraction and exponent. */
+/** Matches every string and every number in valid JSON. A number includes its sign, fraction and exponent. */
 const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
-/** Marks a number literal while JSON.parse reads it as a string. It is random, so no client can guess it. */
+/** Prefix of a number literal that JSON.parse reads as a string. It is random, so that no client can guess it. */
 const mark = randomBytes(12).toString('base64url');
 
 /**
- * Parses JSON without losing a digit. A number whose literal is an int64 becomes a bigint (`1.0` and `1e2` too), any
- * other stays a number. The last of repeated names counts. Throws SyntaxError if the text is not JSON. Throws
- * RangeError beyond `jsonDepthMax` and `longNumbersMax`; its message is a rule ("must …"). Linear in the length of
- * the text.
+ * Parses JSON without losing digits. A number whose literal is an int64 becomes a bigint. This includes `1.0` and
+ * `1e2`. Any other number stays a number. If a name is repeated, the last value counts.
+ *
+ * Throws SyntaxError if the text is not JSON. Throws RangeError if the text exceeds `jsonDepthMax` or `longNumbersMax`.
+ * The message of a RangeError is a rule ("must …"). The time is linear in the length of the text.
  */
 export function parseExactJson(text: string): unknown {
   if (text.length > jsonDepthMax && isTooDeep(text))
@@ -30,12 +37,15 @@ export function parseExactJson(text: string): unknown {
   return toBigints(mayLoseDigits.test(text) ? JSON.parse(markNumbers(text)) : value);
 }
 
-/** Writes JSON with bigints as plain integers; they must be int64. Other values follow JSON.stringify. */
+/** Writes JSON with bigints as plain integers. Every bigint must be an int64. Other values follow JSON.stringify. */
 export function stringifyExactJson(value: unknown): string {
   return JSON.stringify(value, (_name, member: unknown) => (isInt64(member) ? rawJSON(`${member}`) : member));
 }
 
-/** Puts each number that may lose digits in a string. This costs a tenth of a reviver that gets the source text. */
+/**
+ * Turns each number that may lose digits into a marked string. This takes a tenth of the time of a reviver with
+ * source text.
+ */
 function markNumbers(text: string): string {
   let count = 0;
   return text.replace(stringOrNumber, (token) => {
@@ -43,13 +53,13 @@ function markNumbers(text: string): string {
     count += 1;
     if (count > longNumbersMax)
       throw new RangeError(
-        `must hold at most ${longNumbersMax} numbers with a fraction, an exponent or more than 15 digits`,
+        `must contain at most ${longNumbersMax} numbers with a fraction, an exponent or more than 15 digits`,
       );
     return `"${mark}${token}"`;
   });
 }
 
-/** Replaces integers, and marked numbers that are int64, by bigints. */
+/** Replaces numbers by bigints. A marked number that is not an int64 becomes a plain number. */
 function toBigints(value: unknown): unknown {
   if (typeof value === 'number') return BigInt(value);
   if (typeof value === 'string')
@@ -64,7 +74,10 @@ function readLiteral(literal: string): bigint | number {
   return parseInt64Literal(literal) ?? Number(literal);
 }
 
-/** `toBigints` is recursive, so this check comes first. Brackets in strings do not count. */
+/**
+ * Returns true if the text exceeds `jsonDepthMax`. Brackets in strings do not count. The check protects `toBigints`,
+ * which is recursive, from a stack overflow.
+ */
 function isTooDeep(text: string): boolean {
   let depth = 0;
   let quoted = false;

@@ -3,12 +3,16 @@ import { OperatorError } from './errors.ts';
 import type { SharedCounters } from './limits/redis/shared-counters.ts';
 import type { Log } from './observability/log.ts';
 
-/** How long the last flush may take if the running requests finish quickly, and in any case, in milliseconds. */
+/**
+ * Time in ms that the last flush may take: up to `most` if the running requests finish quickly, and always at least
+ * `least`.
+ */
 export const lastFlushMs = { most: 4 * secondMs, least: secondMs };
 
 /**
- * Writes what waits in memory at shutdown. `restMs` is how long the shutdown may still take. If another program locks
- * the store or its disk hangs, gives up with one line of the log.
+ * Flushes the counts and last uses in memory at shutdown. `restMs` is the remaining time of the shutdown in ms. If
+ * the flush takes too long, gives up and logs one line. The cause is another program that locks the store, or a disk
+ * that hangs.
  */
 export async function flushLast(
   flush: () => Promise<unknown>,

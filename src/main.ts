@@ -1,16 +1,19 @@
 #!/usr/bin/env node
 import { runCommandLine } from './cli/command-line.ts';
 
-/** A second SIGINT within this time belongs to the same Ctrl-C: the terminal sends one, and npm forwards its own. */
+/**
+ * Time in ms within which a second SIGINT belongs to the same Ctrl-C. The terminal sends one SIGINT, and npm forwards
+ * another.
+ */
 const sameInterruptMs = 500;
 
 /**
- * Whether the command runs until a signal stops it. A service keeps running, and exits 0, when its log cannot be
- * written.
+ * True if the command runs until a signal stops it, as a service does. If standard output fails, such a command
+ * continues, and its exit code stays 0.
  */
 let outlivesOutput = false;
 
-/** Settles at the first SIGTERM or SIGINT. A later SIGINT ends the process at once. */
+/** Resolves at the first SIGTERM or SIGINT. A later SIGINT ends the process at once. */
 function untilStopped(): Promise<void> {
   outlivesOutput = true;
   return new Promise((resolve) => {
@@ -23,8 +26,9 @@ function untilStopped(): Promise<void> {
 }
 
 /**
- * Ends the process at once. `process.exit` waits for a thread inside SQLite, and so for a disk that hangs. Replacing
- * the process by a program that exits does not wait. Node's permission model may forbid that.
+ * Ends the process at once, even if the disk hangs. The function `process.exit` would wait for a thread inside SQLite,
+ * and so for the disk. The function `execve` replaces the process by a program that exits, without waiting. Node's
+ * permission model may forbid `execve`; then `process.exit` is used.
  */
 function endNow(): void {
   const code = process.exitCode ?? 0;
@@ -44,7 +48,7 @@ process.on('uncaughtException', (error) => {
 
 let isOutputFailureReported = false;
 
-/** A closed reader (EPIPE) is not a failure. Any other failure to write is reported once. */
+/** EPIPE means that the reader has closed, which is not a failure. Any other failure to write is reported once. */
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') return;
   if (!outlivesOutput) process.exitCode = 1;

@@ -9,8 +9,8 @@ import type { Log } from './observability/log.ts';
 import type { Database } from './storage/database.ts';
 
 /**
- * Opens the counters. Without Redis, they are in this process and kept in the database. With Redis, all instances
- * share them, and each counts in its own process while Redis is out of reach.
+ * Opens the counters of the rate limits. Without Redis, they are in this process and saved in the database. With
+ * Redis, all instances share them. While Redis is unreachable, each instance counts in its own process.
  */
 export async function openCounters(
   { redisUrl }: Config,
@@ -24,20 +24,25 @@ export async function openCounters(
   await store.load();
   if (redisUrl === null) return { counters: local, store, shared: null };
   const prefix = redisPrefix(secret);
-  // Loaded only if needed: the driver is a third of the code that a start loads.
+  // Imported only if needed, because the Redis driver is a third of the code that a start loads.
   const { createRedisCounters } = await import('./limits/redis/redis-counters.ts');
   const shared = createSharedCounters({
     local,
     clock,
     shared: createRedisCounters({ url: redisUrl, prefix }),
     onChange: (sharing) =>
-      log[sharing.mode === 'alone' ? 'warn' : 'info'](sharing, `requests are now counted ${sharing.mode}`),
+      log[sharing.mode === 'alone' ? 'warn' : 'info'](
+        sharing,
+        sharing.mode === 'alone'
+          ? 'this instance counts requests alone'
+          : 'this instance shares its request counts',
+      ),
   });
   await shared.probe();
   return { counters: shared, store, shared };
 }
 
-/** One note while this instance counts alone although Redis is configured; else none. */
+/** Returns one note while this instance counts alone although Redis is configured. Otherwise returns no notes. */
 export function describeSharing(shared: SharedCounters | null): string[] {
   const sharing = shared?.sharing();
   if (sharing?.mode !== 'alone') return [];

@@ -2,12 +2,12 @@ import Type, { type Static, type TObject, type TSchema, type TString } from 'typ
 import { Compile } from 'typebox/compile';
 import { int64Max, int64Min, isInt64 } from './int64.ts';
 
-/** The longest name, in Unicode code points (contract section 2). */
+/** Maximum length of a name in Unicode code points (contract section 2). */
 export const nameLengthMax = 255;
 
 /** At least one character that is not white space. No control characters and no lone surrogates. */
 const namePattern = '^(?=[^]*[^\\p{White_Space}\\ufeff])[^\\u0000-\\u001f\\u007f\\p{Cs}]*$';
-/** The same rule without `\p{…}`, so that regular expressions of every language can read it. */
+/** The same rule without `\p{…}`, because regular expressions of some languages do not support it. */
 const publishedNamePattern = '^[^\\x00-\\x1f\\x7f]*[^\\s\\x00-\\x1f\\x7f\\x85][^\\x00-\\x1f\\x7f]*$';
 
 /** An int64: a bigint in the program, a JSON integer on the wire. */
@@ -25,7 +25,7 @@ export function timeField(description: string) {
   return Type.String({ format: 'date-time', minLength: 24, maxLength: 24, description });
 }
 
-/** The given string schema, or null. */
+/** Returns a schema that accepts null and every value of the given string schema. */
 export function nullable(schema: TString) {
   return Type.Unsafe<string | null>({ ...schema, type: ['string', 'null'] });
 }
@@ -41,12 +41,12 @@ export function nameField(description: string, example: string) {
   });
 }
 
-/** One of a fixed list of texts, case-sensitive. */
+/** One of a fixed list of strings, case-sensitive. */
 export function enumField<const Choice extends string>(choices: readonly Choice[], description: string) {
   return Type.Unsafe<Choice>({ type: 'string', enum: [...choices], description });
 }
 
-/** A broken rule, and its field; null for the whole value. */
+/** A broken rule. `field` is null if the rule is about the whole value. */
 export interface Violation {
   readonly field: string | null;
   readonly rule: string;
@@ -54,13 +54,15 @@ export interface Violation {
 
 /** A compiled schema of a JSON object. */
 export interface ObjectRules<T> {
-  /** Whether a value satisfies the schema. An int64 must be a bigint. Unknown fields are ignored. */
+  /** Returns true if a value satisfies the schema. An int64 must be a bigint. Unknown fields are ignored. */
   accepts(value: unknown): value is T;
-  /** The rules that a value breaks, at most one for each field; empty if it is accepted. */
+  /**
+   * Returns the rules that a value breaks, at most one per field. Returns an empty array if the value is accepted.
+   */
   findViolations(value: unknown): Violation[];
 }
 
-/** Compiles the schema of a JSON object. Its fields must come from the functions above. */
+/** Compiles the schema of a JSON object. Its fields must be created by the functions above. */
 export function compileObject<S extends TObject>(schema: S): ObjectRules<Static<S>> {
   const whole = Compile(asChecked(schema));
   const fields = Object.entries<TSchema>(schema.properties).map(([field, property]) => ({
@@ -84,12 +86,15 @@ export function compileObject<S extends TObject>(schema: S): ObjectRules<Static<
   return { accepts: (value): value is Static<S> => whole.Check(value), findViolations };
 }
 
-/** All violations in one sentence for the client: "name is required; status must be one of …". */
+/**
+ * Returns all violations in one sentence for the client, such as "name is required; status must be one of …". `whole`
+ * is the name of the whole value.
+ */
 export function describeViolations(violations: readonly Violation[], whole: string): string {
   return violations.map(({ field, rule }) => `${field ?? whole} ${rule}`).join('; ');
 }
 
-/** The rule of a field in words. A `rule` in the schema takes precedence. */
+/** Returns the rule of a field in words. If the schema has a `rule`, returns that text. */
 export function describeRule(schema: TSchema): string {
   const { type, format, pattern, rule, ...bounds } = schema as Readonly<Record<string, unknown>>;
   if (typeof rule === 'string') return rule;
@@ -101,7 +106,7 @@ export function describeRule(schema: TSchema): string {
   return 'must not be empty';
 }
 
-/** The schema that values are checked against: an int64 is a bigint, and a name has its full pattern. */
+/** Returns the schema for validation. In it, an int64 is a bigint, and a name has the full pattern. */
 function asChecked(schema: TSchema): TSchema {
   if ('pattern' in schema && schema.pattern === publishedNamePattern)
     return { ...schema, pattern: namePattern };

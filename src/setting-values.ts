@@ -1,23 +1,22 @@
 import { isIP } from 'node:net';
 
-// Every parser here throws RangeError; its message says what the value must be.
+// Every parser in this file throws RangeError. The message completes the sentence "NAME must be …".
 
-/** Which peers are trusted to set `X-Forwarded-For`: none, the nearest N proxies, or a list of addresses. */
+/** The peers whose `X-Forwarded-For` is trusted: none, the nearest N proxies, or a list of addresses and networks. */
 export type TrustProxy = false | number | readonly string[];
 
-/** An IP address or a host name. */
 export function parseHost(text: string): string {
   if (isIP(text) !== 0 || /^[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?$/.test(text)) return text;
   throw new RangeError('an IP address or a host name');
 }
 
-/** A port. 0 takes a free one. */
+/** Parses a port number. 0 means any free port. */
 export function parsePort(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
   throw new RangeError('a whole number from 0 to 65535');
 }
 
-/** One of a list of words. */
+/** Returns a parser that accepts only these words. */
 export function oneOf<const Choice extends string>(choices: readonly Choice[]) {
   return (text: string): Choice => {
     const choice = choices.find((candidate) => candidate === text);
@@ -26,12 +25,10 @@ export function oneOf<const Choice extends string>(choices: readonly Choice[]) {
   };
 }
 
-/** A URL that ends in `/v1`. */
 export function parsePublicUrl(text: string): string | null {
   return parseAddress(text, '/v1');
 }
 
-/** A URL that ends in `/console`. */
 export function parseConsoleUrl(text: string): string | null {
   return parseAddress(text, '/console');
 }
@@ -46,14 +43,12 @@ function parseAddress(text: string, ending: string): string {
   return url.href;
 }
 
-/** The URL of a store. */
 export function parseDatabaseUrl(text: string): string {
   if (/^sqlite:(?!:memory:$|file:)./.test(text)) return text;
   if (/^postgres(?:ql)?:\/\//.test(text) && URL.canParse(text)) return text;
-  throw new RangeError('sqlite: with a file, or a postgres:// address');
+  throw new RangeError('"sqlite:" and the path of a file, or a postgres:// address');
 }
 
-/** The URL of a Redis. */
 export function parseRedisUrl(text: string): string {
   const url = URL.parse(text);
   const isServer = url !== null && /^rediss?:$/.test(url.protocol) && url.hostname !== '';
@@ -71,7 +66,6 @@ function isDecodable(text: string): boolean {
   }
 }
 
-/** The trusted proxies. */
 export function parseTrustProxy(text: string): TrustProxy {
   if (text === 'false') return false;
   if (/^\d{1,2}$/.test(text)) return Number(text) === 0 ? false : Number(text);
@@ -82,10 +76,8 @@ export function parseTrustProxy(text: string): TrustProxy {
   );
 }
 
-/** The loopback networks. */
 export const loopback = ['127.0.0.0/8', '::1'] as const;
 
-/** A comma-separated list of addresses and networks. */
 export function parseNetworks(text: string): readonly string[] {
   const networks = text.split(',').map((part) => part.trim());
   if (networks.every(isNetwork)) return networks;
@@ -94,7 +86,6 @@ export function parseNetworks(text: string): readonly string[] {
 
 const secretKeyBytes = 32;
 
-/** A comma-separated list of keys, each 32 bytes in base64. */
 export function parseSecretKeys(text: string): readonly Uint8Array[] {
   const texts = text.split(',').map((part) => part.trim());
   const keys = texts.map((part) => Buffer.from(part, 'base64'));
@@ -113,7 +104,6 @@ function isNetwork(text: string): boolean {
   return /^\d{1,3}$/.test(prefix) && Number(prefix) >= 1 && Number(prefix) <= (version === 4 ? 32 : 128);
 }
 
-/** A comma-separated list of origins. */
 export function parseOrigins(text: string): readonly string[] {
   const origins = text
     .split(',')

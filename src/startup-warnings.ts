@@ -4,10 +4,13 @@ import type { Config } from './config.ts';
 import type { Log } from './observability/log.ts';
 import type { Store } from './store.ts';
 
-/** How many keys of other environments the warning names. */
+/** Maximum number of keys that the warning lists. */
 const foreignKeysMax = 10;
 
-/** Warns of keys of other environments: a key works only in its own. Copied stores have such keys. */
+/**
+ * Logs a warning if the store has keys of other environments. Such keys come from a copied store, and do not work
+ * here.
+ */
 export async function warnOfForeignKeys(keyring: Keyring, { environment }: Config, log: Log): Promise<void> {
   const found = await keyring.listForeign(foreignKeysMax + 1);
   if (found.length === 0) return;
@@ -16,8 +19,8 @@ export async function warnOfForeignKeys(keyring: Keyring, { environment }: Confi
   log.warn({ keyIds, andMore }, `keys of another environment do not work in ${environment}`);
 }
 
-/** Warns of a store without keys. Only development makes a first key by itself. */
+/** Logs a warning if the store has no keys. Only in development does the service create a first key. */
 export async function warnOfNoKeys({ database }: Store, { environment }: Config, log: Log): Promise<void> {
   if (environment === 'development' || (await database.read(selectAnyKey, { count: 1n })).length > 0) return;
-  log.warn('the store has no keys: "animal-store keys create --plan free --account NAME" makes one');
+  log.warn('the store has no keys: "animal-store keys create --plan free --account NAME" creates one');
 }

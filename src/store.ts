@@ -20,7 +20,7 @@ import type { Database } from './storage/database.ts';
 import { openDatabase } from './storage/open-database.ts';
 import { createOperatorWebhooks, type OperatorWebhooks } from './webhooks/operator-webhooks.ts';
 
-/** Everything that works on a store without a server: the command line uses it. */
+/** Everything that works on a store without a server. The command line uses it too. */
 export interface Store {
   readonly database: Database;
   readonly catalogue: Catalogue;
@@ -30,7 +30,10 @@ export interface Store {
   readonly feed: Feed;
   readonly tail: Tail;
   readonly firstAnswers: FirstAnswers;
-  /** Accounts, keys and bans, administered by another actor than the user of this process. */
+  /**
+   * Administers accounts, keys and bans for an actor. `keyring`, `accounts` and `bans` below act for the user of this
+   * process.
+   */
   readonly administerAs: AdministerAs;
   readonly keyring: Keyring;
   readonly accounts: Accounts;
@@ -43,8 +46,8 @@ export interface Store {
 }
 
 /**
- * Opens the store of a configuration and migrates it to the newest schema. Throws OperatorError if it cannot be
- * opened.
+ * Opens the store of a configuration and migrates it to the newest schema. `wrap` wraps the database, for example to
+ * measure its calls. Throws OperatorError if the store cannot be opened.
  */
 export async function openStore(
   config: Pick<Config, 'databaseUrl' | 'environment'>,

@@ -16,7 +16,7 @@ function messageOf(environment: Record<string, string>): string {
 }
 
 describe('the settings of contract section 8', () => {
-  test('are these, and no others', () => {
+  test('are exactly these settings', () => {
     assert.deepEqual(Object.keys(settings), [
       'HOST',
       'PORT',
@@ -54,11 +54,11 @@ describe('the settings of contract section 8', () => {
     webhookSecretKeys: [],
   };
 
-  test('have these defaults', () => {
+  test('have the documented defaults', () => {
     assert.deepEqual(parseConfig({}), defaults);
   });
 
-  test('count as unset where they are empty', () => {
+  test('count as unset if they are empty', () => {
     const empty = Object.fromEntries(Object.keys(settings).map((name) => [name, '']));
     assert.deepEqual(parseConfig(empty), defaults);
   });
@@ -111,17 +111,17 @@ describe('the settings of contract section 8', () => {
     ],
   );
   for (const [setting, text, field, value] of readings)
-    test(`${setting}=${text} is read`, () => {
+    test(`${setting}=${text} is accepted`, () => {
       assert.deepEqual(parseConfig({ [setting]: text })[field], value);
     });
 
   for (const environment of ['staging', 'production'])
-    test(`in ${environment} webhooks may be sent to no address that is not global`, () => {
+    test(`in ${environment} webhooks may be sent only to global addresses`, () => {
       assert.deepEqual(parseConfig({ ENVIRONMENT: environment }).webhookAllowNetworks, []);
     });
 
   for (const environment of ['staging', 'production'])
-    test(`in ${environment} only failed and slow requests are logged unless all are asked for`, () => {
+    test(`in ${environment} only failed and slow requests are logged by default`, () => {
       assert.equal(parseConfig({ ENVIRONMENT: environment }).logRequests, 'errors');
       assert.equal(parseConfig({ ENVIRONMENT: environment, LOG_REQUESTS: 'all' }).logRequests, 'all');
     });
@@ -217,12 +217,12 @@ describe('a wrong setting', () => {
   };
   for (const [setting, texts] of Object.entries(wrongs))
     for (const text of texts)
-      test(`${setting}=${text} is named with its rule`, () => {
+      test(`${setting}=${text} is reported with the name and the rule of the setting`, () => {
         const message = messageOf({ [setting]: text });
         assert.match(message, new RegExp(`^wrong settings: ${setting} must be [^;\n]+$`));
       });
 
-  test('is named with all others that are wrong, in one line', () => {
+  test('is reported together with all other wrong settings, in one line', () => {
     const message = messageOf(
       Object.fromEntries(Object.entries(wrongs).map(([name, [text]]) => [name, text ?? ''])),
     );
@@ -231,30 +231,30 @@ describe('a wrong setting', () => {
     assert.deepEqual(named, Object.keys(settings));
   });
 
-  test('is never shown, as it may hold a secret', () => {
+  test('is reported without its value, because the value may be a secret', () => {
     for (const name of Object.keys(settings))
       for (const value of ['S3cret!/', 'mysql://user:S3cret!/@host/d', 'redis://:S3cret!/@host', '-S3cret!/'])
         assert.doesNotMatch(messageOf({ [name]: value }), /S3cret/);
   });
 });
 
-describe('the two surfaces', () => {
+describe('the public port and the operator port', () => {
   const rule = 'wrong settings: OPS_PORT must differ from PORT';
   for (const [host, opsHost] of [
     ['127.0.0.1', '127.0.0.1'],
     ['0.0.0.0', '127.0.0.1'],
     ['127.0.0.1', '::'],
   ] as const)
-    test(`cannot share a port of ${host} and ${opsHost}`, () => {
+    test(`cannot be the same port on ${host} and ${opsHost}`, () => {
       assert.equal(messageOf({ HOST: host, OPS_HOST: opsHost, PORT: '9000', OPS_PORT: '9000' }), rule);
     });
 
-  test('cannot share a port although only one of the two is set', () => {
+  test('cannot be the same port even if only one of them is set', () => {
     assert.equal(messageOf({ PORT: '8081' }), rule);
     assert.equal(messageOf({ OPS_PORT: '8080' }), rule);
   });
 
-  test('may have one port on two addresses, and both any free one', () => {
+  test('may be the same port on two addresses, or both 0 for any free port', () => {
     assert.equal(parseConfig({ HOST: '10.0.0.1', PORT: '80', OPS_PORT: '80' }).opsPort, 80);
     assert.equal(parseConfig({ PORT: '0', OPS_PORT: '0' }).opsPort, 0);
   });

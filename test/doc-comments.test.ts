@@ -5,11 +5,11 @@ import { test } from 'node:test';
 
 const source = join(import.meta.dirname, '../src');
 
-/** The floors below the wiring whose exports others build on: words, rules, ports, operations and storage. */
+/** The files whose exports other layers use: basic types, rules, interfaces, operations and storage. */
 const lowerFloors =
   /^(?:(?:clock|config|errors|exact-json|int64|soon)\.ts|(?:accounts|limits|pets|plans|storage|doctor)\/.*\.ts)$/;
 
-/** The exports of a file that have no doc comment right above them. */
+/** Returns the exports of a file that have no doc comment directly above them. */
 function findBare(text: string): string[] {
   const lines = text.split('\n');
   return lines.flatMap((line, index) => {
@@ -18,7 +18,7 @@ function findBare(text: string): string[] {
   });
 }
 
-test('every export of the lower floors has a doc comment', async () => {
+test('every export of the lower layers has a doc comment', async () => {
   const entries = await readdir(source, { recursive: true });
   const files = entries.filter((file) => lowerFloors.test(file));
   assert.ok(files.length > 50);
@@ -29,7 +29,7 @@ test('every export of the lower floors has a doc comment', async () => {
   assert.deepEqual((await Promise.all(found)).flat().sort(), []);
 });
 
-test('an export without a doc comment is found', () => {
+test('the check finds an export without a doc comment', () => {
   assert.deepEqual(findBare('/** A. */\nexport const a = 1;\nexport function b() {}\n\nexport type C = 1;'), [
     'b',
     'C',

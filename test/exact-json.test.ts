@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { jsonDepthMax, longNumbersMax, parseExactJson, stringifyExactJson } from '../src/exact-json.ts';
 import { int64Max, int64Min } from '../src/int64.ts';
 
-test('reads every int64 to the digit, as a bigint', () => {
+test('parseExactJson returns every int64 exactly, as a bigint', () => {
   assert.deepEqual(parseExactJson('[-9223372036854775808, 9223372036854775807, 0, -0]'), [
     int64Min,
     int64Max,
@@ -13,11 +13,11 @@ test('reads every int64 to the digit, as a bigint', () => {
   ]);
 });
 
-test('reads 1.0 and 1e2 as the integers that they are', () => {
+test('parseExactJson returns 1.0 and 1e2 as bigints, because their values are integers', () => {
   assert.deepEqual(parseExactJson('[1.0, 1e2, 10e-1]'), [1n, 100n, 1n]);
 });
 
-test('reads short integers as bigints wherever they stand, and leaves all else', () => {
+test('parseExactJson returns short integers at any position as bigints, and other values like JSON.parse', () => {
   assert.equal(parseExactJson('7'), 7n);
   assert.equal(parseExactJson('7.5'), 7.5);
   for (const text of ['"7"', 'true', 'null']) assert.equal(parseExactJson(text), JSON.parse(text));
@@ -32,7 +32,7 @@ test('reads short integers as bigints wherever they stand, and leaves all else',
   });
 });
 
-test('reads what stands beside a number with a point or an exponent as it is', () => {
+test('parseExactJson returns correct values next to a number with a decimal point or an exponent', () => {
   assert.deepEqual(parseExactJson('{"a":1.0,"b":"2","c":null,"d":true,"e":[3,4e0],"f":1234567890123456}'), {
     a: 1n,
     b: '2',
@@ -43,35 +43,35 @@ test('reads what stands beside a number with a point or an exponent as it is', (
   });
 });
 
-test('leaves what is no int64 a number', () => {
+test('parseExactJson returns a number for a literal that is not an int64', () => {
   assert.deepEqual(parseExactJson('[1.5, 9223372036854775808, 1.00000000000000000001]'), [1.5, 2 ** 63, 1]);
 });
 
-test('leaves numbers in strings alone', () => {
+test('parseExactJson does not change digits in strings', () => {
   assert.deepEqual(parseExactJson('{"1": "1"}'), { 1: '1' });
 });
 
-test('takes __proto__ for a name like any other', () => {
+test('parseExactJson treats __proto__ as an ordinary property', () => {
   const value = parseExactJson('{"__proto__": {"name": "Rex"}}') as { name?: unknown };
   assert.equal(value.name, undefined);
   assert.deepEqual(Object.keys(value), ['__proto__']);
 });
 
-test('reads nesting up to its bound and throws RangeError past it', () => {
+test('parseExactJson throws RangeError if the nesting exceeds its bound', () => {
   const nest = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
   assert.ok(Array.isArray(parseExactJson(nest(jsonDepthMax))));
   assert.throws(() => parseExactJson(nest(jsonDepthMax + 1)), RangeError);
   assert.throws(() => parseExactJson(nest(20_000)), RangeError);
 });
 
-test('reads as many long numbers as it may and throws RangeError for more', () => {
+test('parseExactJson throws RangeError if the number of long numbers exceeds its bound', () => {
   const list = (count: number) => `[${Array.from({ length: count }, (_, n) => `${n}.0`).join()}]`;
   const most = parseExactJson(list(longNumbersMax)) as unknown[];
   assert.equal(most.at(-1), BigInt(longNumbersMax - 1));
   assert.throws(() => parseExactJson(list(longNumbersMax + 1)), RangeError);
 });
 
-test('counts objects as nesting, and those beside each other once', () => {
+test('parseExactJson counts nested objects, and counts siblings as one level', () => {
   const nest = (depth: number) => `${'{"a":'.repeat(depth)}0${'}'.repeat(depth)}`;
   assert.equal(typeof parseExactJson(nest(jsonDepthMax)), 'object');
   assert.throws(() => parseExactJson(nest(jsonDepthMax + 1)), {
@@ -84,27 +84,27 @@ test('counts objects as nesting, and those beside each other once', () => {
   assert.throws(() => parseExactJson(tooDeep), RangeError);
 });
 
-test('finds the end of a string behind a backslash', () => {
+test('parseExactJson finds the end of a string with backslashes', () => {
   const tooDeep = '['.repeat(jsonDepthMax) + ']'.repeat(jsonDepthMax);
   for (const string of ['\\', '"', 'n', '\n', '\\"'])
     assert.throws(() => parseExactJson(`[${JSON.stringify(string)},${tooDeep}]`), RangeError);
 });
 
-test('does not take brackets in strings for nesting', () => {
+test('parseExactJson does not count brackets in strings as nesting', () => {
   const text = `\\" ${'[{'.repeat(200)}`;
   assert.equal(parseExactJson(JSON.stringify(text)), text);
 });
 
-test('throws SyntaxError for what is no JSON, long or short', () => {
+test('parseExactJson throws SyntaxError for invalid JSON of any length', () => {
   for (const text of ['', '{', '"', '"\\', '01', 'nul', `{"name": "${'x'.repeat(200)}`])
     assert.throws(() => parseExactJson(text), SyntaxError, text);
 });
 
-test('throws rather than write a bigint that is no int64', () => {
+test('stringifyExactJson throws TypeError for a bigint that is not an int64', () => {
   assert.throws(() => stringifyExactJson({ id: int64Max + 1n }), TypeError);
 });
 
-test('reads back whatever it wrote', () => {
+test('parseExactJson parses everything that stringifyExactJson writes', () => {
   const { value } = fc.letrec((tie) => ({
     value: fc.oneof(
       { maxDepth: 5 },

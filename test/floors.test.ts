@@ -6,8 +6,8 @@ import { test } from 'node:test';
 const source = join(import.meta.dirname, '../src');
 
 /**
- * The floors of the house, lowest first, by pattern: a new noun is a room of operations, and its `rules` are pure. A file
- * stands on the first floor that names it.
+ * The layers ("floors") of the source, lowest first, by pattern. A file belongs to the first layer whose pattern matches.
+ * A folder for a new noun belongs to the operations, and its `rules` are pure.
  */
 const floors: readonly (readonly [height: number, name: string, files: RegExp])[] = [
   [0, 'words', /^(?:clock|config|errors|etag|exact-json|int64|schema|setting-values|soon)\.ts$/],
@@ -55,13 +55,13 @@ async function listImports(): Promise<{ from: string; to: string }[]> {
   return (await Promise.all(imports)).flat();
 }
 
-test('every file stands on a floor', async () => {
+test('every source file belongs to a layer', async () => {
   const entries = await readdir(source, { recursive: true });
   const homeless = entries.filter((file) => file.endsWith('.ts') && findFloor(file) < 0);
   assert.deepEqual(homeless, []);
 });
 
-test('a file imports only from its own folder or from floors below', async () => {
+test('a file imports only from its own folder or from lower layers', async () => {
   const imports = await listImports();
   assert.ok(imports.length > 100);
   const breaches = imports.filter(({ from, to }) => {
@@ -72,7 +72,7 @@ test('a file imports only from its own folder or from floors below', async () =>
   assert.deepEqual(breaches, []);
 });
 
-test('the domain knows neither HTTP nor a database driver', async () => {
+test('the domain layers import neither HTTP modules nor a database driver', async () => {
   const entries = await readdir(source, { recursive: true });
   const inner = entries.filter((file) => file.endsWith('.ts') && findFloor(file) <= operations);
   for (const file of inner) {
@@ -81,7 +81,7 @@ test('the domain knows neither HTTP nor a database driver', async () => {
   }
 });
 
-test('only the entry reads the environment', async () => {
+test('only the entry file reads environment variables', async () => {
   const entries = await readdir(source, { recursive: true });
   for (const file of entries.filter((name) => name.endsWith('.ts') && name !== 'main.ts')) {
     const text = await readFile(join(source, file), 'utf8');

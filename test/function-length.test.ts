@@ -7,10 +7,10 @@ const source = join(import.meta.dirname, '../src');
 const linesMax = 60;
 
 const control = /^\s*(?:\} )?(?:if|else|for|while|switch|try|catch|finally)\b/;
-/** The first line of a function, an arrow or a method, whether its signature ends there or not. */
+/** Matches the first line of a function, an arrow function or a method. The signature may continue on later lines. */
 const start = /(?:\bfunction\b|=>|^\s*(?:(?:async|static|get|set) )*\*?#?\w+(?:<.*>)?\().*[{(]$/;
 
-/** The first lines of functions of more than `lines` lines; each ends at the first brace below its own start. */
+/** Returns the first lines of functions with more than `lines` lines. A function ends at a brace with its indentation. */
 function findLong(text: string, lines: number): string[] {
   const all = text.split('\n');
   return all.filter((line, index) => {
@@ -21,7 +21,7 @@ function findLong(text: string, lines: number): string[] {
   });
 }
 
-test('no function of src is over 60 lines', async () => {
+test('no function in src is longer than 60 lines', async () => {
   const entries = await readdir(source, { recursive: true });
   const files = entries.filter((file) => /\.[jt]s$/.test(file));
   assert.ok(files.length > 200);
@@ -32,7 +32,7 @@ test('no function of src is over 60 lines', async () => {
   assert.deepEqual((await Promise.all(found)).flat().sort(), []);
 });
 
-test('a function that is too long is found, whatever its form', () => {
+test('the check finds a function of any form that is too long', () => {
   const body = ['a();', 'b();', 'c();'];
   for (const [first, last] of [
     ['export async function act(one: string): Promise<void> {', '}'],

@@ -5,18 +5,18 @@ import { int64Max, int64Min, isInt64, parseCanonicalInt64, parseInt64Literal } f
 
 const int64 = fc.bigInt(int64Min, int64Max);
 
-test('int64 is all of -2^63 to 2^63-1 and no more', () => {
+test('isInt64 accepts exactly the bigints from -2^63 to 2^63-1', () => {
   assert.equal(int64Min, -9223372036854775808n);
   assert.equal(int64Max, 9223372036854775807n);
   assert.ok(isInt64(int64Min) && isInt64(int64Max) && isInt64(0n));
   assert.ok(!isInt64(int64Min - 1n) && !isInt64(int64Max + 1n));
 });
 
-test('a number of the language is no int64, as it may have lost digits', () => {
+test('isInt64 refuses JavaScript numbers, because they may have lost digits', () => {
   for (const value of [1, 0, 1.5, '1', null, undefined, Number.NaN]) assert.equal(isInt64(value), false);
 });
 
-test('reads every int64 from the decimal that it writes', () => {
+test('every int64 is parsed exactly from its own decimal text', () => {
   fc.assert(fc.property(int64, (value) => assert.equal(parseCanonicalInt64(`${value}`), value)));
 });
 
@@ -40,7 +40,7 @@ for (const text of [
   '-9223372036854775809',
   '1'.repeat(10_000),
 ])
-  test(`${JSON.stringify(text.slice(0, 30))} is no canonical int64`, () =>
+  test(`${JSON.stringify(text.slice(0, 30))} is not a canonical int64`, () =>
     assert.equal(parseCanonicalInt64(text), null));
 
 const integers: Readonly<Record<string, bigint>> = {
@@ -86,12 +86,12 @@ for (const literal of [
   '-9223372036854775809',
   '12345678901234567890123456789',
 ])
-  test(`the JSON number ${literal} is no int64`, () => assert.equal(parseInt64Literal(literal), null));
+  test(`the JSON number ${literal} is not an int64`, () => assert.equal(parseInt64Literal(literal), null));
 
 for (const text of ['', '-', 'x1', '1x', '1.', '.5', '1e', '1e1.0', '--1', '1 ', ' 1.0', '1.0 '])
-  test(`${JSON.stringify(text)} is no JSON number`, () => assert.equal(parseInt64Literal(text), null));
+  test(`${JSON.stringify(text)} is not a JSON number`, () => assert.equal(parseInt64Literal(text), null));
 
-test('reads an int64 from any literal of the same value', () => {
+test('an int64 is parsed from any JSON literal with the same value', () => {
   fc.assert(
     fc.property(int64, fc.nat(30), (value, zeros) => {
       assert.equal(parseInt64Literal(`${value}.${'0'.repeat(zeros + 1)}`), value);
@@ -101,7 +101,7 @@ test('reads an int64 from any literal of the same value', () => {
   );
 });
 
-test('reads a literal as long as a body may be at once', () => {
+test('a literal as long as the longest body is parsed quickly', () => {
   const zeros = '0'.repeat(60_000);
   assert.equal(parseInt64Literal(`1${zeros}e-60000`), 1n);
   assert.equal(parseInt64Literal(`1.${zeros}1`), null);

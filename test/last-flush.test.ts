@@ -5,7 +5,7 @@ import { hourMs } from '../src/clock.ts';
 import { flushLast, lastFlushMs } from '../src/last-flush.ts';
 import { createLog } from '../src/observability/log.ts';
 
-/** Starts a last flush that never settles, and counts how long it is waited for. */
+/** Starts a last flush that never settles, with mocked timers. */
 function startHanging(t: TestContext, restMs: number) {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const output = new PassThrough();
@@ -31,11 +31,11 @@ function startHanging(t: TestContext, restMs: number) {
 }
 
 for (const [what, restMs, msMax] of [
-  ['as long as the shutdown has left', 2_000, 2_000],
-  ['at most four seconds', hourMs, lastFlushMs.most],
-  ['at least a second, if the shutdown is late', -5_000, lastFlushMs.least],
+  ['the rest of the shutdown time', 2_000, 2_000],
+  ['at most 4 s', hourMs, lastFlushMs.most],
+  ['1 s even if the shutdown is late', -5_000, lastFlushMs.least],
 ] as const)
-  test(`the last flush may take ${what}, and a hanging store is one line of the log`, async (t) => {
+  test(`the last flush may take ${what}, and then the log has one line about the hanging store`, async (t) => {
     const hanging = startHanging(t, restMs);
     assert.equal(await hanging.isOverAfter(msMax - 1), false);
     assert.equal(hanging.readLog(), '');
@@ -46,7 +46,7 @@ for (const [what, restMs, msMax] of [
     );
   });
 
-test('a flush that takes three seconds is kept, without a line in the log', async (t) => {
+test('a last flush that takes 3 s succeeds without a log line', async (t) => {
   const slow = startHanging(t, hourMs);
   assert.equal(await slow.isOverAfter(3_000), false);
   slow.flush.resolve();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { targets } from '../mutation/targets.ts';
 
-test('every target of mutation testing names files that are there', () => {
+test('every target of mutation testing names existing files', () => {
   for (const { name, file, tests } of targets) {
     assert.ok(tests.length > 0, name);
     for (const path of [file, ...tests]) assert.ok(existsSync(join(import.meta.dirname, '..', path)), path);

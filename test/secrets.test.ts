@@ -13,7 +13,7 @@ import { startService, type TestService } from './support/service.ts';
 
 const fragmentLength = 8;
 
-/** Asserts that nothing of a key beyond its visible start stands in a text, whole or in part. */
+/** Asserts that a text contains no part of a key beyond its visible start. */
 function assertAbsent(key: string, place: string, told: string): void {
   const secret = key.slice(visibleStart(key).length);
   for (let index = 0; index + fragmentLength <= secret.length; index += 1)
@@ -27,7 +27,7 @@ function spoil(key: string): string {
   return key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
 }
 
-/** Sends a key wherever a client might put it, by right or by mistake, and gives all that was answered. */
+/** Sends a key in every place in which a client might put it, correctly or by mistake. Returns all answers. */
 async function sendEverywhere({ app, request }: TestService, key: string): Promise<string> {
   const encoded = key.replaceAll('_', '%5F');
   const whollyEncoded = Buffer.from(key).toString('hex').replaceAll(/../g, '%$&');
@@ -76,7 +76,7 @@ async function sendRaw(url: string, message: string): Promise<string> {
   return await text(socket);
 }
 
-/** Runs commands on the store of a service; what they print is kept, but for the keys that they issue. */
+/** Creates a runner of commands on the store of a service. It records their output without the issued keys. */
 function createOperator(service: TestService) {
   const printed: string[] = [];
 
@@ -106,7 +106,7 @@ async function readFiles(folder: string): Promise<[name: string, content: string
   );
 }
 
-/** The whole life of keys: issued by command and in process, used, listed, rotated, revoked, expired. */
+/** Issues keys by command and in the process, then uses, lists, rotates, revokes and expires them. */
 async function liveThrough(t: TestContext) {
   const service = await startService(t, {
     LOG_REQUESTS: 'all',
@@ -118,7 +118,7 @@ async function liveThrough(t: TestContext) {
   const answers: string[] = [];
   const send = async (keys: readonly { key: string }[]) => {
     for (const key of keys.flatMap(({ key }) => [key, spoil(key)])) {
-      // What has no valid key is counted by address, 60 a minute.
+      // Requests without a valid key have a limit of 60 a minute by address.
       service.clock.advance(minuteMs);
       answers.push(await sendEverywhere(service, key));
     }
@@ -151,7 +151,7 @@ async function liveThrough(t: TestContext) {
   return { service, folder, keys, answers: answers.join('\n'), printed: operator.readPrinted() };
 }
 
-test('no key, and no part of one, stands in an answer, a log, an output or a file', async (t) => {
+test('no answer, log, output or file contains a key or a part of one', async (t) => {
   const { service, folder, keys, answers, printed } = await liveThrough(t);
   const running = await readFiles(folder);
   await service.stop();
@@ -189,7 +189,7 @@ test('a redacted key keeps the name of its environment', () => {
   }
 });
 
-test('a key is redacted however often any of its characters is encoded', () => {
+test('a key is redacted even if its characters are percent-encoded repeatedly', () => {
   const encodeAll = (text: string) =>
     [...text].map((character) => `%${character.charCodeAt(0).toString(16)}`).join('');
   const encodeAgain = (text: string) => text.replaceAll('%', '%25');
@@ -207,11 +207,11 @@ test('a key is redacted however often any of its characters is encoded', () => {
     assert.equal(redactKeys(`/v1/pets/${spelling}/x`), '/v1/pets/as_stg_[redacted]/x', spelling);
 });
 
-test('what a key is looked for in is read in a time that grows with its length only', () => {
+test('redaction takes linear time for any text', () => {
   for (const piece of ['%25', '%', 'as_live_', 'as_%', '%2561', '25'])
     assert.ok(redactKeys(piece.repeat(20_000)).length > 0);
 });
 
-test('a visible start is not redacted', () => {
+test('the visible start of a key is not redacted', () => {
   assert.equal(redactKeys('as_live_a1B2'), 'as_live_a1B2');
 });

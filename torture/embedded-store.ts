@@ -11,21 +11,21 @@ import {
 } from '../test/support/processes.ts';
 import type { TortureContext } from './scenario.ts';
 
-/** A store in an SQLite file. Services are started on it one after the other, each in its own process. */
+/** A store in an SQLite file. One service after the other serves the store, each in its own process. */
 export interface EmbeddedStore {
   readonly file: string;
   readonly settings: Readonly<Record<string, string>>;
-  /** Starts a service in its own process group. Throws with its log if it does not listen. */
+  /** Starts a service in its own process group. Throws an error with the log if the service does not listen. */
   start(): Promise<ServiceProcess>;
   /** Runs a command of the program until it ends. */
   run(...args: string[]): Promise<Ended>;
-  /** Creates a key whose plan no load reaches, with further options of `keys create`. */
+  /** Creates a key with limits that no load reaches. `options` are further options of `keys create`. */
   createKey(...options: string[]): Promise<MadeKey>;
   /** Runs a query on the file directly. Integers become bigints. */
   query(sql: string): readonly Record<string, unknown>[];
 }
 
-/** Creates a store. `options` apply to each of its processes. */
+/** Creates a store. `options` apply to each process that uses the store. */
 export function createEmbeddedStore(
   context: TortureContext,
   file: string,

@@ -18,14 +18,13 @@ const page = join(import.meta.dirname, '..', 'docs', 'operations', 'fault-runs.m
 const start = '<!-- torture -->';
 const end = '<!-- end of torture -->';
 const head =
-  '| What was done | What clients saw | What was lost | Well again | Scenario |\n| --- | --- | --- | --- | --- |';
+  '| What was done | What clients saw | What was lost | Recovered | Scenario |\n| --- | --- | --- | --- | --- |';
 
-/** Describes the machine of the run. */
 export function describeMachine(): string {
   return `${availableParallelism()} cores, ${Math.round(totalmem() / 2 ** 30)} GiB`;
 }
 
-/** Writes rows into the fault table of docs/operations/fault-runs.md. A row replaces the one of the same name. */
+/** Writes rows into the fault table of docs/operations/fault-runs.md. A new row replaces the row with the same name. */
 export function writeRows(rows: readonly Row[], order: readonly string[]): void {
   const text = readFileSync(page, 'utf8');
   const from = text.indexOf(start);
@@ -36,7 +35,7 @@ export function writeRows(rows: readonly Row[], order: readonly string[]): void 
   writeFileSync(page, `${text.slice(0, from)}${start}\n\n${machine}\n\n${table}\n\n${text.slice(to)}`);
 }
 
-/** Merges new rows into a Markdown table, in the order of the scenarios. */
+/** Merges new rows into a Markdown table. `order` lists the names of the scenarios. */
 export function mergeRows(table: string, rows: readonly Row[], order: readonly string[]): string {
   const lines = new Map<string, string>();
   for (const line of table.split('\n')) {

@@ -6,22 +6,21 @@ import type { TortureContext } from './scenario.ts';
 
 /** Writers and readers that run until they are stopped and check every answer against the documented interface. */
 export interface Load {
-  /** How many answers came since the last `begin`, by kind and status: `add 201`. */
+  /** Number of answers since the last `begin`, by kind and status, such as `add 201`. */
   readonly seen: ReadonlyMap<string, number>;
-  /** Forgets the answers so far and begins another phase. */
+  /** Resets `seen` and begins another phase. */
   begin(): void;
   /**
-   * Resolves when a number of such answers came in this phase. Throws after a minute without one, or for a wrong
-   * answer.
+   * Resolves when this phase has `count` answers of a kind. Rejects after `phaseMsMax`, or if an answer is wrong.
    */
   until(kind: string, count: number): Promise<void>;
   /** The number of answers in all phases. */
   countAnswers(): number;
-  /** Stops the load and throws for a wrong answer. Returns the names answered with 201, by id. */
+  /** Stops the load. Rejects if an answer was wrong. Returns the names of the animals answered with 201, by id. */
   stop(): Promise<ReadonlyMap<bigint, string>>;
 }
 
-/** A limit for phases that would never end, generous for any machine. */
+/** The time limit of a phase, generous for any machine. */
 const phaseMsMax = 60_000;
 
 export interface LoadOptions {
@@ -31,7 +30,7 @@ export interface LoadOptions {
   readonly prefix: string;
 }
 
-/** Starts a load. An answer may only be 200, 201, or 503 `unavailable`, and no connection may break. */
+/** Starts a load. Every answer must be 200, 201 or 503 `unavailable`, and no connection may break. */
 export async function startLoad(
   context: TortureContext,
   service: Pick<ServiceProcess, 'url'>,
@@ -72,7 +71,7 @@ export async function startLoad(
   }
 
   async function read(connection: RawConnection): Promise<string> {
-    // Different numbers, so that the cache does not have every answer.
+    // The limit varies, so that the cache does not have every answer.
     connection.send(
       `GET /v1/pets?limit=${1 + (sent % 100)} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${key}\r\n\r\n`,
     );
@@ -130,5 +129,5 @@ export function requireAmong(
   const kept = new Map(rows.map(({ id, name }) => [BigInt(String(id)), name]));
   for (const [id, name] of answered)
     if (kept.get(id) !== name)
-      throw new Error(`${name} was answered with the id ${id}; there is ${kept.get(id)}`);
+      throw new Error(`${name} was answered with the id ${id}, but the store has ${kept.get(id)} there`);
 }

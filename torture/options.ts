@@ -9,18 +9,17 @@ export interface Options {
   readonly isWritten: boolean;
 }
 
-/** The usage of the command line. */
 export const usage = `usage: npm run torture -- [options]
 
-  --only LIST   of the scenarios only these, as in kill,full-disk
-  --seed N      what all random choices come from (1)
-  --scale N     1 is the full run, 0.1 a tenth of it (1)
-  --list        name the scenarios and their times, and run none
-  --write       put the results into the fault table of docs/operations/fault-runs.md
+  --only LIST   run only these scenarios, such as kill,full-disk
+  --seed N      the seed of all random choices (1)
+  --scale N     the share of the full run: 0.1 runs a tenth of the rounds (1)
+  --list        list the scenarios and their time limits, and run none
+  --write       write the results into the fault table of docs/operations/fault-runs.md
   --help        print this
 `;
 
-/** Reads the command line. Throws an Error with the mistake. */
+/** Parses the command line. Throws an Error that names the mistake. */
 export function readOptions(args: readonly string[], scenarios: readonly Scenario[]): Options {
   const { values } = parseArgs({
     args: [...args],

@@ -1,14 +1,14 @@
-/** Pseudo-random numbers that are the same for the same seed. */
+/** A generator of pseudo-random numbers. The same seed gives the same sequence. */
 export interface Random {
-  /** From 0 up to but not including 1. */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   next(): number;
-  /** A whole number from `min` to `max`, inclusive. */
+  /** Returns a whole number from `min` to `max`, both inclusive. */
   between(min: number, max: number): number;
-  /** One of the choices, of which there must be at least one. */
+  /** Returns one of the choices. Throws RangeError if there are none. */
   pick<T>(choices: readonly T[]): T;
 }
 
-/** Mulberry32 with 32 bits of state. It is good enough to choose moments and inputs, but not for secrets. */
+/** Creates a Mulberry32 generator with 32 bits of state. It is not suitable for secrets. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   function next(): number {

@@ -2,8 +2,8 @@ import type { ServiceProcess } from '../test/support/processes.ts';
 import type { EmbeddedStore } from './embedded-store.ts';
 
 /**
- * Requires that a start fails as promised: with exit code 1, and one line on standard error after the log line of the
- * start. Returns that line. A start that succeeds never ends, so use this only for a store that must be refused.
+ * Requires that a start fails with exit code 1 and one error line on standard error after the log line of the start.
+ * Returns the error line. Never resolves if the start succeeds, so use it only for a store that must be refused.
  */
 export async function requireRefusal(store: EmbeddedStore): Promise<string> {
   const { code, stdout, stderr } = await store.run('serve', '--json');
@@ -14,7 +14,7 @@ export async function requireRefusal(store: EmbeddedStore): Promise<string> {
   return line.slice('error: '.length);
 }
 
-/** Starts a service, or returns the line with which it was refused. */
+/** Starts a service. If the start is refused, returns the error line. */
 export async function tryToStart(
   store: EmbeddedStore,
 ): Promise<{ readonly service: ServiceProcess } | { readonly refusal: string }> {

@@ -14,14 +14,14 @@ export type Result =
   | { readonly kind: 'skipped'; readonly reason: string; readonly seconds: number };
 
 /**
- * Runs a scenario in its own folder. Throws if a guarantee was broken or the time limit is over. The message has the
- * options that repeat the run.
+ * Runs a scenario in its own folder. Throws if a guarantee was broken or the time limit was exceeded. The message has
+ * the command that repeats the run.
  */
 export async function runScenario(scenario: Scenario, { seed, scale, log }: RunOptions): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), 'animal-store-torture-'));
   const ends: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true })];
   const after = (end: () => unknown) => ends.push(end);
-  // When the run itself is stopped, there is time for only one turn of the event loop.
+  // An `exit` handler cannot wait for promises, so asynchronous actions only start.
   const endAtOnce = () => {
     for (const end of ends.reverse()) void end();
   };

@@ -1,4 +1,4 @@
-/** Runs faults and abuse against the real service. docs/operations/fault-runs.md has the results. */
+/** The command `npm run torture`: runs faults and abuse against the real service. */
 import { describeMachine, type Row, writeRows } from './fault-table.ts';
 import { type Options, readOptions, usage } from './options.ts';
 import { runScenario } from './run-scenario.ts';
@@ -8,8 +8,8 @@ import { scenarios } from './scenarios.ts';
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
 function tellRow({ outcome: { done, seen, lost, well, figures }, seconds }: Row): void {
-  say(`  done   ${done}\n  seen   ${seen}\n  lost   ${lost}\n  well   ${well}`);
-  for (const [name, value] of Object.entries(figures)) say(`         ${name}: ${value}`);
+  say(`  done       ${done}\n  seen       ${seen}\n  lost       ${lost}\n  recovered  ${well}`);
+  for (const [name, value] of Object.entries(figures)) say(`             ${name}: ${value}`);
   say(`  held, ${seconds.toFixed(1)} s`);
 }
 
@@ -56,7 +56,7 @@ async function torture(options: Options): Promise<number> {
   const { rows, broken, skipped } = await runAll(options);
   say(`\n${rows.length} held, ${broken.length} broken, ${skipped.length} skipped`);
   if (broken.length > 0) say(`BROKEN: ${broken.join(', ')}`);
-  if (skipped.length > 0) say(`SKIPPED, so not shown to hold here: ${skipped.join(', ')}`);
+  if (skipped.length > 0) say(`SKIPPED (not verified on this machine): ${skipped.join(', ')}`);
   if (options.isWritten)
     writeRows(
       rows,

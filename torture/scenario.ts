@@ -2,7 +2,7 @@
 export interface Scenario {
   /** The name for `--only`. */
   readonly name: string;
-  /** A few words for the fault table. */
+  /** A short description, printed by `--list` and at the start of a run. */
   readonly title: string;
   /** The time limit at scale 1, in minutes. A longer run has failed. */
   readonly minutes: number;
@@ -15,11 +15,11 @@ export interface TortureContext {
   readonly seed: number;
   /** An empty folder that is removed at the end. */
   readonly folder: string;
-  /** 1 is the full run. A tenth does a tenth of the rounds, but at least one of each. */
+  /** The share of the full run: 0.1 runs a tenth of the rounds, but each kind of round at least once. */
   readonly scale: number;
   /** Reports progress in one line, without a newline. */
   log(line: string): void;
-  /** Runs an action when the scenario ends, in reverse order. It has the form that test/support expects of a test. */
+  /** Runs an action when the scenario ends, in reverse order. Helpers of test/support use it like `after` of a test. */
   after(end: () => unknown): void;
 }
 
@@ -29,9 +29,9 @@ export interface Outcome {
   readonly done: string;
   /** What clients saw. */
   readonly seen: string;
-  /** What was lost of everything answered. */
+  /** Which answered changes were lost. */
   readonly lost: string;
-  /** How long until the service recovered. */
+  /** The time until the service recovered. */
   readonly well: string;
   /** Counts and measurements for the printed report. */
   readonly figures: Readonly<Record<string, number | string>>;

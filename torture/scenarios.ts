@@ -29,7 +29,7 @@ import { removed } from './storage/removed.ts';
 import { hangingDisk, slowDisks } from './storage/slow.ts';
 import { unwritable } from './storage/unwritable.ts';
 
-/** Each runs over SQLite, and over PostgreSQL and Redis. */
+/** Each abuse runs twice: over SQLite, and over PostgreSQL with Redis. */
 const abuses = [
   slowHeads,
   slowBodies,

@@ -5,24 +5,23 @@ import { runProgram, type ServiceProcess, serveInProcess } from '../test/support
 import type { TortureContext } from './scenario.ts';
 
 /**
- * The service in its own process, with what measurements need. It uses an SQLite file unless its settings name another
- * store.
+ * The service in its own process, with its memory and its descriptors. It uses an SQLite file unless the settings name
+ * another store.
  */
 export interface Target extends ServiceProcess {
   readonly host: string;
   readonly port: number;
   readonly databaseUrl: string;
-  /** Creates a key with options of `keys create`. Without options, it belongs to an account that meets no limit. */
+  /** Creates a key with options of `keys create`. Without options, the key has limits that no load reaches. */
   createKey(...options: string[]): Promise<MadeKey>;
-  /** Runs a command as an operator would, beside the service, and returns its JSON output. */
+  /** Runs a command of the program while the service runs, and returns the parsed JSON output. */
   command<T>(...args: string[]): Promise<T>;
-  /** Resident memory, in MiB. */
+  /** Returns the resident memory in MiB. */
   readMemoryMib(): number;
-  /** Open descriptors. */
   countDescriptors(): number;
 }
 
-/** Starts the service, with another command if one is given. It is killed when the scenario ends. */
+/** Starts the service, as an argument of the command `wrapper` if given. Kills the service when the scenario ends. */
 export async function startTarget(
   context: Pick<TortureContext, 'folder' | 'after'>,
   extra: Record<string, string> = {},
@@ -53,7 +52,7 @@ export async function startTarget(
   };
 }
 
-/** A loopback address for each number below 15 million, never 127.0.0.1. */
+/** Returns a loopback address for a number below 15 million. Each number has its own address, never 127.0.0.1. */
 export function loopbackAddress(number: number): string {
   return `127.${1 + (Math.floor(number / 62_500) % 250)}.${Math.floor(number / 250) % 250}.${1 + (number % 250)}`;
 }

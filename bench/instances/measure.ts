@@ -11,7 +11,7 @@ import { walkService } from '../walk.ts';
 import { sendByWrk, writeRequests } from '../wrk.ts';
 import { openServerTimes, postgresMsBetween, type ServerTimes } from './server-time.ts';
 
-/** The folder of the instances and the key for their requests. */
+/** The stores and the folder of the instances, and the key for requests. */
 export interface Site {
   readonly folder: string;
   readonly databaseUrl: string;
@@ -20,7 +20,7 @@ export interface Site {
   readonly animals: number;
 }
 
-/** One scenario at a number of instances. CPU is in microseconds per request, from the cheapest round. */
+/** The result of a scenario. CPU times are in microseconds per request, from the cheapest round. */
 export interface InstanceRow {
   readonly instances: number;
   readonly title: string;
@@ -32,24 +32,23 @@ export interface InstanceRow {
   readonly redisUs: number;
 }
 
-/** The number of rounds, and the seconds of each. */
 export interface Load {
   readonly rounds: number;
   readonly seconds: number;
-  /** Where the requests of each scenario begin, as a share of them: an animal can be ordered only once. */
+  /** The first request of each scenario, as a share of the list, because an animal can be ordered only once. */
   readonly start: number;
 }
 
 type Round = Omit<InstanceRow, 'instances' | 'title' | 'bareUs'>;
 
 const connections = 64;
-/** A walk over PostgreSQL is slow. */
+/** The bound is lower than over SQLite, because each page takes a round trip to PostgreSQL. */
 const pagesWalkedMax = 2_000;
 /** The warm-up lets V8 compile the hot code, and fills the response cache. */
 const warmUpRequests = 20_000;
 const warmUpRoundsMax = 6;
 
-/** Measures scenarios at `count` instances and at a bare server, which sends the answers of the first instance. */
+/** Measures scenarios on `count` instances and on a bare server, which sends the answers of the first instance. */
 export async function measureInstances(
   site: Site,
   count: number,
@@ -130,8 +129,8 @@ async function startBare(site: Site, origin: string, requests: readonly Request[
 }
 
 /**
- * Creates a function that loads all servers at once for some seconds. Each server has its own share of the requests and
- * continues where it ended, because some requests can be answered only once.
+ * Creates a function that loads all servers at the same time. Each server gets its own share of the requests, and each
+ * load continues after the previous one, because some requests succeed only once.
  */
 function createRounds(
   site: Site,
@@ -145,7 +144,7 @@ function createRounds(
   const share = connections / servers.length;
   const places = servers.map(({ origin }, index) => ({
     origin,
-    // The first request was sent to record its answer.
+    // The recording has already sent the first request.
     skipped: 1 + Math.floor((index * requests.length) / servers.length),
   }));
   const send = async (place: { origin: string; skipped: number }, seconds: number) => {

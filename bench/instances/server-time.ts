@@ -2,20 +2,19 @@ import { createClient } from '@redis/client';
 import { Client } from 'pg';
 import { readCpuMs } from '../processes.ts';
 
-/** The CPU time of the servers behind the service so far, in milliseconds. */
+/** The total CPU time of PostgreSQL and Redis so far, in milliseconds. */
 export interface ServerTime {
   readonly redisMs: number;
-  /** By process of PostgreSQL. */
+  /** By process id. */
   readonly postgresMs: ReadonlyMap<number, number>;
 }
 
-/** Reads the CPU time of the servers. */
 export interface ServerTimes {
   read(): Promise<ServerTime>;
   close(): Promise<void>;
 }
 
-/** The CPU time of PostgreSQL between two readings, without processes that ended meanwhile. */
+/** Returns the CPU time of PostgreSQL between two readings. It lacks processes that ended between them. */
 export function postgresMsBetween(before: ServerTime, after: ServerTime): number {
   let sumMs = 0;
   for (const [pid, ms] of after.postgresMs) sumMs += ms - (before.postgresMs.get(pid) ?? 0);
@@ -26,8 +25,8 @@ const backends = `select pid from pg_stat_activity
   where datname = current_database() and pid <> pg_backend_pid() order by pid`;
 
 /**
- * Reads the CPU time of both servers, which must run on this machine. Of PostgreSQL, only the processes with
- * connections to this database count.
+ * Connects to both servers, which must run on this machine. The CPU time of PostgreSQL includes only the processes that
+ * serve connections to this database.
  */
 export async function openServerTimes(databaseUrl: string, redisUrl: string): Promise<ServerTimes> {
   const postgres = new Client({ connectionString: databaseUrl });

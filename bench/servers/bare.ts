@@ -1,6 +1,9 @@
 /**
- * The bare server: node:http as in its guide. It sends the recorded bytes of the service from memory and does nothing
- * else. Arguments: a port, and a file with the recorded answer of each method.
+ * The bare server: a minimal node:http server that sends recorded answers of the service from memory.
+ *
+ * Arguments:
+ * - the port
+ * - a file with the recorded answer of each method
  */
 import { readFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
@@ -26,5 +29,5 @@ const server = createServer((request, response) => {
 });
 server.keepAliveTimeout = keepAliveMs;
 server.listen(Number(port), '127.0.0.1');
-// An orderly exit, so that Node writes a profile if asked to.
+// With `process.exit`, unlike after a signal, Node writes the profile of `--cpu-prof`.
 process.once('SIGTERM', () => process.exit());

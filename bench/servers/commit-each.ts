@@ -1,7 +1,11 @@
 /**
- * The reference for creates: node:http and node:sqlite with `synchronous=FULL`. It checks nothing, commits every insert
- * separately, and sends the service's headers from memory, with its own length. Arguments: a port, the store, the
- * recorded answers.
+ * The reference for creates: node:http and node:sqlite with `synchronous=FULL`. It validates nothing and commits every
+ * insert separately. Its answers have the recorded headers of the service and their own Content-Length.
+ *
+ * Arguments:
+ * - the port
+ * - the SQLite file
+ * - a file with the recorded answers
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';

@@ -2,10 +2,8 @@ import { attachResponse, readCallOptions, type WithResponse } from './call.ts';
 import { type Account, operations } from './generated.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
-/** An account with the metadata of its answer. */
 export type AccountAnswer = WithResponse<Account>;
 
-/** Creates the call that gets the account of the API key. */
 export function createGetAccount(send: Transport) {
   return async (options?: CallOptions): Promise<AccountAnswer> => {
     const { signal } = readCallOptions(options);

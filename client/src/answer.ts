@@ -6,24 +6,27 @@ import { operations } from './operations.ts';
 import { type ResponseInfo, readResponseInfo, readRetryAfter } from './response-info.ts';
 import type { Settings } from './settings.ts';
 
-/** A call with a check for its successful answer. */
+/** A request and a type guard that recognizes a successful response. */
 export interface Call<T> extends Outgoing {
   readonly isExpected: (value: unknown, status: number) => value is T;
-  /** Whether a repetition could act twice. Such a call is repeated only after a 429: then the service did nothing. */
+  /**
+   * True if a retry could apply the request twice. Such a request is retried only after a 429, because then the service
+   * did nothing.
+   */
   readonly isOnce?: boolean;
 }
 
-/** The answer to a call. */
+/** A successful response. `value` is the parsed body. */
 export interface Answer<T> {
   readonly value: T;
-  /** The body as it was received. Null if it is not JSON. */
+  /** The body as received. Null if it is not JSON. */
   readonly text: string | null;
   readonly response: ResponseInfo;
 }
 
 /**
- * Reads the answer to a call. Throws the service's error with its code, or `unexpected_answer` for an answer that an
- * Animal Store would not send.
+ * Parses a response. Throws the service's error with its code. Throws `unexpected_answer` if the response cannot come
+ * from an Animal Store.
  */
 export function readAnswer<T>(
   settings: Settings,
@@ -37,7 +40,7 @@ export function readAnswer<T>(
   const details = { ...info, retryAfterSeconds: readRetryAfter(info.headers, Date.now()) };
   const address = nameAddress(settings, call);
   if (!response.ok && isErrorBody(value) && value.status === BigInt(response.status)) {
-    // The list always exists, so the address is wrong.
+    // This path exists in every store, so a 404 means that baseUrl is wrong.
     const hint = value.code === 'not_found' && isListed(call) ? `; check baseUrl: ${address}` : '';
     const message = value.message.replaceAll(settings.apiKey, '<apiKey>');
     throw createError(value.code, message + hint, details);
@@ -46,13 +49,16 @@ export function readAnswer<T>(
   throw createError('unexpected_answer', message, details);
 }
 
-/** Whether the address of a call always exists. */
+/**
+ * True if the path of the operation exists in every store. False for `placeOrder`: it answers 404 for an unknown
+ * animal.
+ */
 function isListed({ operation }: Outgoing): boolean {
   if (operation === null || operation === 'placeOrder') return false;
   return !operations[operation].path.includes('{');
 }
 
-/** Parses JSON with exact integers. Undefined if it is not JSON. */
+/** Returns undefined if the text is not JSON. */
 function parse(text: string): unknown {
   try {
     return parseExactJson(text);
@@ -61,7 +67,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** An error body with exact integers. */
+/** An error body as `parseExactJson` returns it: integers are bigints. */
 type ReadErrorBody = Omit<ErrorBody, 'status'> & { readonly status: bigint };
 
 function isErrorBody(value: unknown): value is ReadErrorBody {
@@ -74,12 +80,12 @@ function describe({ status, type, headers }: Response, text: string | null): str
   if (type === 'opaqueredirect') return 'with a redirect';
   const location = headers.get('location');
   if (status >= 300 && status < 400 && location !== null) return `with a redirect to ${location}`;
-  if (text !== null) return `${status} with JSON of another shape`;
+  if (text !== null) return `${status} with unexpected JSON`;
   return `${status} with ${headers.get('content-type') ?? 'no content type'}`;
 }
 
 function judge({ status }: Response): string {
   return status >= 500
-    ? 'something in front of the Animal Store failed, or baseUrl leads elsewhere'
-    : 'this is not an answer of an Animal Store; check baseUrl';
+    ? 'a proxy in front of the Animal Store failed, or baseUrl is wrong'
+    : 'this is not a response from an Animal Store; check baseUrl';
 }

@@ -11,22 +11,24 @@ import { toInt64 } from './int64.ts';
 import { createPage, type Page } from './page.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
-/** A category with the metadata of its answer. */
 export type CategoryAnswer = WithResponse<Category>;
 
 export interface CategoriesListOptions extends ListCategoriesQuery, CallOptions {}
 
 export interface CategoriesListAllOptions extends Omit<CategoriesListOptions, 'cursor'> {}
 
-/** Names for the numbers that animals have as `categoryId`. All methods reject with AnimalStoreError. */
+/** The names of categories. A name is a label for a `categoryId`. A method that fails rejects with AnimalStoreError. */
 export interface Categories {
-  /** One page, sorted by number. The default `limit` is 20. */
+  /** Returns one page, in ascending order of the ids. The default `limit` is 20. */
   list(options?: CategoriesListOptions): Promise<Page<Category>>;
-  /** All categories, page by page. */
+  /** Yields all categories. Requests one page after the other. */
   listAll(options?: CategoriesListAllOptions): AsyncGenerator<Category, void, undefined>;
-  /** Names a category. The `status` of the response is 201 if it is new. Needs `pets:manage`. */
+  /**
+   * Creates or changes the name of a category. `response.status` is 201 if the category had no name. Needs
+   * `pets:manage`.
+   */
   put(categoryId: bigint | number, category: NewCategory, options?: CallOptions): Promise<CategoryAnswer>;
-  /** Removes the name. Animals keep their `categoryId`. Needs `pets:manage`. */
+  /** Deletes the name. Animals keep their `categoryId`. Needs `pets:manage`. */
   delete(categoryId: bigint | number, options?: CallOptions): Promise<void>;
 }
 

@@ -10,7 +10,7 @@ import { createStore, type Store } from './store.ts';
 import { type CallOptions, createTransport } from './transport.ts';
 import { createWebhooks, type Webhooks } from './webhooks.ts';
 
-/** A client of one Animal Store with one API key. Printing the client does not show the key. */
+/** A client for one Animal Store with one API key. Logging the client does not show the key. */
 export class AnimalStore {
   readonly pets: Pets;
   readonly categories: Categories;
@@ -18,13 +18,13 @@ export class AnimalStore {
   readonly store: Store;
   readonly events: Events;
   readonly keys: Keys;
-  /** The account of the API key: its plan, what is left of its limits, its open holds. */
+  /** Returns the account of the API key with its plan, its remaining requests and its open holds. */
   readonly account: (options?: CallOptions) => Promise<AccountAnswer>;
-  /** Sends a request to any address of the service and returns the answer as it was received. */
+  /** Sends a request to any path of the service. */
   readonly request: SendRequest;
   readonly webhooks: Webhooks;
 
-  /** Throws `invalid_argument` for an invalid option. Sends nothing. */
+  /** Throws `invalid_argument` if an option is invalid. Sends no request. */
   constructor(options?: AnimalStoreOptions) {
     const settings = readOptions(options);
     const send = createTransport(settings);

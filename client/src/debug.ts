@@ -3,31 +3,29 @@ import { methodOf, nameAddress } from './exchange.ts';
 import type { OperationName } from './operations.ts';
 import type { Settings } from './settings.ts';
 
-/** A sent request and its result, without the API key. */
+/** One request and its result. The API key is not included. */
 export interface Attempt {
-  /** Null for an operation that this version of the client does not know. */
+  /** Null if this version of the client does not know the operation. */
   readonly operation: OperationName | null;
   readonly method: string;
-  /** Includes the query. */
+  /** The full URL with its query. */
   readonly url: string;
-  /** How many requests were sent for the call, including this one. */
+  /** Number of requests sent for the call, including this one. */
   readonly attempts: number;
   readonly durationMs: number;
-  /** Null if there was no answer. */
+  /** Null if there was no response. */
   readonly status: number | null;
   readonly requestId: string | null;
-  /** The error, or null. */
   readonly error: Error | null;
 }
 
-/** The result of a request. */
 export interface AttemptResult {
   readonly status: number | null;
   readonly requestId: string | null;
   readonly error?: Error;
 }
 
-/** Calls `debug` of the options. */
+/** Calls the `debug` option, if it is set. */
 export function reportAttempt(
   settings: Settings,
   outgoing: Outgoing,

@@ -1,20 +1,20 @@
 import { findLink } from './links.ts';
 import { type OperationName, operations } from './operations.ts';
 
-/** The announcement that an operation will be removed. */
+/** An announcement that an operation is deprecated. */
 export interface Deprecation {
   readonly operation: OperationName;
-  /** When it became deprecated. Null if the service does not say. */
+  /** Time since which the operation is deprecated. Null if the service does not say. */
   readonly since: Date | null;
-  /** When it is removed. Null if the service does not say. */
+  /** Time at which the operation is removed. Null if the service does not say. */
   readonly removedAt: Date | null;
-  /** The address of its replacement, as the service writes it. Null if there is none. */
+  /** The URL of the replacement, as the service sends it. Null if the service names none. */
   readonly successor: string | null;
-  /** The announcement as a sentence. */
+  /** The announcement as one line for a log. */
   readonly message: string;
 }
 
-/** Reads the headers of an answer and reports each deprecated operation once. */
+/** Reads the headers of a response. Reports each deprecated operation only once. */
 export type DeprecationWatch = (operation: OperationName | null, headers: Headers) => void;
 
 export function createDeprecationWatch(report: (deprecation: Deprecation) => void): DeprecationWatch {
@@ -28,7 +28,7 @@ export function createDeprecationWatch(report: (deprecation: Deprecation) => voi
   };
 }
 
-/** Reads the forms of RFC 9745 (`@` and Unix seconds) and RFC 8594 (an HTTP date). */
+/** `Deprecation` is `@` and Unix seconds (RFC 9745). `Sunset` is an HTTP date (RFC 8594). */
 function readDeprecation(operation: OperationName, deprecated: string, headers: Headers): Deprecation {
   const [, seconds] = /^@(-?\d{1,12})$/.exec(deprecated) ?? [];
   const since = toDate(Number(seconds) * 1000);

@@ -3,16 +3,15 @@ import type { RateLimit } from './response-info.ts';
 
 /** The error codes of the client itself. All other codes come from the service (docs/errors.md). */
 export type ClientErrorCode =
-  /** An argument or option is invalid; the message names the rule. Nothing was sent. */
+  /** An argument or option is invalid. The message names the rule. No request was sent. */
   | 'invalid_argument'
-  /** There was no answer: no connection, or it broke. */
+  /** No response arrived, because the connection failed. */
   | 'connection_failed'
-  /** There was no complete answer within `timeoutMs`. */
+  /** No complete response arrived within `timeoutMs`. */
   | 'timed_out'
-  /** The answer is not from an Animal Store. Usually `baseUrl` is wrong. */
+  /** The response does not come from an Animal Store. Usually `baseUrl` is wrong. */
   | 'unexpected_answer';
 
-/** The details of a failure besides its code and message. */
 export interface FailureDetails {
   readonly status?: number;
   readonly requestId?: string | null;
@@ -23,22 +22,25 @@ export interface FailureDetails {
 }
 
 /**
- * The error of every failed call. A call that its caller aborted rejects with the reason of the signal instead.
- * Neither the message nor the fields contain the API key.
+ * The error of every failed call. If the caller aborts the call, the call rejects with the reason of the signal
+ * instead. Neither the message nor the fields contain the API key.
  */
 export class AnimalStoreError extends Error {
   override readonly name: string = 'AnimalStoreError';
-  /** The code for programs. A newer service may send a code that this version of the client does not list. */
+  /** A machine-readable code. A newer service may send a code that this version of the client does not list. */
   readonly code: ErrorCode | ClientErrorCode;
-  /** The HTTP status. Null if there was no answer. */
+  /** The HTTP status. Null if there was no response. */
   readonly status: number | null;
-  /** The id by which the operator finds the request. Null if there was no answer of the service. */
+  /**
+   * The `X-Request-Id` of the response. With it, the operator finds the request in the log. Null if the service did not
+   * respond.
+   */
   readonly requestId: string | null;
-  /** How long the service asks to wait, in whole seconds. Null if it does not. */
+  /** Whole seconds to wait before a retry, from `Retry-After`. Null if the response has no valid `Retry-After`. */
   readonly retryAfterSeconds: number | null;
-  /** The state of the rate limit. Null if there was no answer of the service. */
+  /** The state of the rate limit. Null if the response does not contain it. */
   readonly rateLimit: RateLimit | null;
-  /** How many requests were sent for the call. */
+  /** Number of requests sent for the call. */
   readonly attempts: number;
 
   constructor(code: ErrorCode | ClientErrorCode, message: string, details: FailureDetails = {}) {
@@ -52,17 +54,17 @@ export class AnimalStoreError extends Error {
   }
 }
 
-/** An argument or option is invalid: `invalid_argument`. Nothing was sent. */
+/** `invalid_argument`: an argument or option is invalid. No request was sent. */
 export class ArgumentError extends AnimalStoreError {
   override readonly name = 'ArgumentError';
 }
 
-/** There was no answer: `connection_failed` or `timed_out`. */
+/** `connection_failed` or `timed_out`: no complete response arrived. */
 export class ConnectionError extends AnimalStoreError {
   override readonly name = 'ConnectionError';
 }
 
-/** 400, 405, 408, 413, 415, 431: the request is invalid. */
+/** 400, 405, 408, 413, 415 and 431: the request is invalid. */
 export class InvalidRequestError extends AnimalStoreError {
   override readonly name = 'InvalidRequestError';
 }
@@ -72,27 +74,27 @@ export class AuthenticationError extends AnimalStoreError {
   override readonly name = 'AuthenticationError';
 }
 
-/** 403: the API key may not do this. */
+/** 403: the API key may not make this request. */
 export class PermissionError extends AnimalStoreError {
   override readonly name = 'PermissionError';
 }
 
-/** 404 and 410: the requested resource does not exist, or no longer does. */
+/** 404 and 410: the resource does not exist, or it was removed. */
 export class NotFoundError extends AnimalStoreError {
   override readonly name = 'NotFoundError';
 }
 
-/** 409, 412 and 422: the request conflicts with the current state, or with an earlier request. */
+/** 409, 412 and 422: the request conflicts with the current state or with an earlier request. */
 export class ConflictError extends AnimalStoreError {
   override readonly name = 'ConflictError';
 }
 
-/** 429: the limit is reached, or the key is banned. `retryAfterSeconds` says how long to wait. */
+/** 429: a rate limit is reached, or the key is banned. Retry after `retryAfterSeconds`. */
 export class RateLimitError extends AnimalStoreError {
   override readonly name = 'RateLimitError';
 }
 
-/** 5xx: the service failed, or cannot answer at the moment. */
+/** 5xx: the service failed, or is temporarily unavailable. */
 export class ServiceError extends AnimalStoreError {
   override readonly name = 'ServiceError';
 }
@@ -115,7 +117,7 @@ const classByStatus: Readonly<Record<number, typeof AnimalStoreError>> = {
   429: RateLimitError,
 };
 
-/** Creates an error of the class for its code, or else for its status. */
+/** Selects the class of the error by its code, or by its status if the code has no class. */
 export function createError(
   code: ErrorCode | ClientErrorCode,
   message: string,
@@ -127,7 +129,7 @@ export function createError(
   return new Kind(code, message, details);
 }
 
-/** The error for an invalid argument. `rule` continues the sentence after the field's name: `must be …`. */
+/** Creates an `invalid_argument` error. `rule` follows the name of the field in the message, as in `must be …`. */
 export function argumentError(field: string, rule: string): AnimalStoreError {
   return createError('invalid_argument', `${field} ${rule}`);
 }

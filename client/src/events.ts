@@ -11,13 +11,13 @@ import { findNext } from './page.ts';
 import type { ResponseInfo } from './response-info.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
-/** A change of the store. Its `type` shows which kind it is. */
+/** A change of the store. `type` is the kind of change. */
 export type StoreEvent = PetEvent | CategoryEvent | OrderEvent;
 
-/** A page of the feed, oldest first. An empty page is the current end. */
+/** A page of the feed, oldest events first. An empty page means that there are no newer events yet. */
 export interface EventPage {
   readonly items: readonly StoreEvent[];
-  /** The position after which the next page begins. It also skips events that the key cannot see. */
+  /** The value of `after` for the next page. Events that the key may not read are skipped. */
   readonly next: string;
   readonly response: ResponseInfo;
 }
@@ -25,31 +25,32 @@ export interface EventPage {
 export interface EventsListOptions extends ListEventsQuery, CallOptions {}
 
 export interface FollowOptions extends CallOptions {
-  /** Where to begin: a stored position, or `now`. Default: the oldest event that is kept. */
+  /** The stored position to start after, or `now` for new events only. Default: the start of the feed. */
   readonly after?: string | null | undefined;
-  /** How many events each request gets, 1 to 100. Default: 100. */
+  /** Number of events per request, 1 to 100. Default: 100. */
   readonly limit?: number | undefined;
   /**
-   * Called and awaited when you have handled all events up to a position. Store the position and begin there next time.
+   * Called and awaited when you have handled all events up to a position. Store the position. After a restart, pass it
+   * as `after`.
    */
   readonly onPosition?: ((after: string) => unknown) | undefined;
 }
 
-/** The changes of the store. All methods reject with AnimalStoreError. */
+/** The event feed of the store. A method that fails rejects with AnimalStoreError. */
 export interface Events {
-  /** One page. The default `limit` is 20. */
+  /** Returns one page. The default `limit` is 20. */
   list(options?: EventsListOptions): Promise<EventPage>;
   /**
-   * Returns every event and then waits for new ones, without end. `break` or the signal ends it. Fails with
-   * `events_expired` if an event after `after` is no longer kept.
+   * Yields all events and then waits for new ones. The generator never ends by itself: use `break` or the signal. Fails
+   * with `events_expired` if an event after `after` has expired.
    */
   follow(options?: FollowOptions): AsyncGenerator<StoreEvent, never, undefined>;
 }
 
 const waitSecondsMax = 20;
 
-/** Creates the event methods. `timeoutMs` is the time limit of one request. */
 export function createEvents(send: Transport, timeoutMs: number): Events {
+  // At most two thirds of the timeout, so that an empty page arrives before the request times out.
   const wait = Math.max(1, Math.min(waitSecondsMax, Math.floor(timeoutMs / 1_500)));
 
   const list: Events['list'] = async (options) => {
@@ -82,7 +83,7 @@ function isEventList(value: unknown): value is readonly StoreEvent[] {
   return Array.isArray(value) && value.every(isEvent);
 }
 
-/** Accepts events of any type, because later releases may add types. */
+/** Accepts unknown types, because later releases of the service may add types. */
 function isEvent(value: unknown): value is StoreEvent {
   if (typeof value !== 'object' || value === null) return false;
   const { id, type, timestamp, data } = value as Record<string, unknown>;

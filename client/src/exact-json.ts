@@ -1,26 +1,26 @@
-/** The third argument of a reviver in newer engines (ECMAScript 2026). The compiler's library does not know it yet. */
+/** The third argument of a reviver (ECMAScript 2026). TypeScript has no type for it yet. */
 interface ReviverContext {
   readonly source?: string;
 }
 
 const integer = /^-?\d+$/;
 
-/** Matches numbers, and strings with the colon that makes them a name. */
+/** Matches a number or a string. A colon after a string shows that the string is a member name. */
 const token = /"([^"\\]*(?:\\.[^"\\]*)*)"(\s*:)?|-?\d[\d.eE+-]*/g;
 
 const knowsSource = checkSource();
 
 /**
- * Reads JSON without losing a digit: a number written as an integer (`42`, not `4.2e1`) becomes a bigint, any other
- * stays a number. Throws SyntaxError for text that is not JSON.
+ * Parses JSON without losing digits. A number written as an integer (`42`, not `4.2e1`) becomes a bigint. Any other
+ * number stays a number. Throws SyntaxError if the text is not JSON.
  */
 export function parseExactJson(text: string): unknown {
   return knowsSource ? JSON.parse(text, reviveSource) : parseTagged(text);
 }
 
-/** The same without support of the engine: a letter before each string and integer distinguishes them. */
+/** `parseExactJson` for engines without `context.source`. A letter before each string and integer tags its type. */
 export function parseTagged(text: string): unknown {
-  // Only valid JSON can be rewritten safely.
+  // Throws SyntaxError first, because the rewrite below is correct only for valid JSON.
   JSON.parse(text);
   const tagged = text.replace(token, (found: string, string: string | undefined, colon?: string) => {
     if (string === undefined) return integer.test(found) ? `"i${found}"` : found;
@@ -33,8 +33,8 @@ export function parseTagged(text: string): unknown {
 }
 
 /**
- * Writes JSON with exact bigints. Like JSON.stringify, it uses `toJSON` and omits values without a JSON form. It does
- * not support wrapped primitives (`new Number(1)`) and JSON.rawJSON.
+ * Writes JSON with exact bigints. Like JSON.stringify, it calls `toJSON` and omits values without a JSON form. Wrapped
+ * primitives (`new Number(1)`) and JSON.rawJSON are not supported.
  */
 export function stringifyExactJson(value: unknown): string {
   return write(represent('', value));

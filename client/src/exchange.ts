@@ -4,27 +4,27 @@ import { operations } from './operations.ts';
 import { isBrowser, type Settings } from './settings.ts';
 import { startDeadline } from './waiting.ts';
 
-/** The request of a call, the same in every attempt. */
+/** The request of a call. Every attempt sends the same request. */
 export interface Outgoing {
-  /** Null for an operation that this version of the client does not know. */
+  /** Null if this version of the client does not know the operation. */
   readonly operation: OperationName | null;
-  /** Set if the operation is null. */
+  /** Used only if `operation` is null. */
   readonly method?: string;
-  /** The path after the base address: `/pets?limit=5`. */
+  /** The path and query after the base address: `/pets?limit=5`. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
 }
 
-/** An answer with its body. The text is null if it is not JSON; then it was not read. */
+/** A response with its body. If the body is not JSON, it is not read and `text` is null. */
 export interface Incoming {
   readonly response: Response;
   readonly text: string | null;
 }
 
 /**
- * Sends a request once and reads the whole answer. Throws `connection_failed` or `timed_out` if there is none, and the
- * signal's reason if that is aborted.
+ * Sends a request once and reads the whole response. Throws `connection_failed` or `timed_out` if no complete response
+ * arrives. If `signal` is aborted, throws its reason instead.
  */
 export async function exchange(
   settings: Settings,
@@ -53,12 +53,11 @@ export async function exchange(
   }
 }
 
-/** The address of a call without its query. */
+/** Returns the URL of a request without its query. */
 export function nameAddress({ baseUrl }: Settings, { path }: Outgoing): string {
   return baseUrl + path.replace(/\?.*/, '');
 }
 
-/** The HTTP method of a call. */
 export function methodOf({ operation, method = 'GET' }: Outgoing): string {
   return operation === null ? method : operations[operation].method;
 }
@@ -74,7 +73,7 @@ function toRequest({ apiKey, userAgent }: Settings, outgoing: Outgoing): Request
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...headers,
     },
-    // A redirect would turn a POST into a GET, and the service sends none.
+    // The service sends no redirects. Following one could turn a POST into a GET.
     redirect: 'manual',
     credentials: 'omit',
     ...(body !== undefined && { body }),
@@ -91,7 +90,8 @@ async function readText(response: Response): Promise<string | null> {
 const corsHint = ' (is the origin of this page in CORS_ORIGINS of the service?)';
 
 /**
- * Names the reason of a failed `fetch`. Node.js has it in `cause`, and only as a code if it tried several addresses.
+ * Returns the reason of a failed `fetch`. In Node.js, the reason is in `cause`. If Node.js tried several addresses,
+ * `cause` has only a code.
  */
 function nameReason(error: unknown): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error;

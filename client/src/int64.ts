@@ -4,8 +4,8 @@ const int64Min = -(2n ** 63n);
 const int64Max = 2n ** 63n - 1n;
 
 /**
- * Converts an argument into an exact int64. Accepts a number only if it is a safe integer, because a larger one has
- * already lost digits. Throws `invalid_argument` for anything else.
+ * Converts an argument to a bigint. A number must be a safe integer, because a larger number may have lost digits.
+ * Throws `invalid_argument` for any other value.
  */
 export function toInt64(field: string, value: unknown): bigint {
   const exact = typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : value;

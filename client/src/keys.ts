@@ -18,27 +18,29 @@ import {
 import { createPage, type Page } from './page.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
-/** A new key with the metadata of its answer. */
 export type IssuedApiKeyAnswer = WithResponse<IssuedApiKey>;
 
 export interface KeysListOptions extends ListKeysQuery, CallOptions {}
 
 export interface KeysListAllOptions extends Omit<KeysListOptions, 'cursor'> {}
 
-/** The keys of the account. All methods need `keys:manage` and reject with AnimalStoreError. */
+/** The API keys of the account. All methods need `keys:manage`. A method that fails rejects with AnimalStoreError. */
 export interface Keys {
-  /** One page, newest keys first. The default `limit` is 20. */
+  /** Returns one page, newest keys first. The default `limit` is 20. */
   list(options?: KeysListOptions): Promise<Page<ApiKey>>;
-  /** All keys, page by page. */
+  /** Yields all keys. Requests one page after the other. */
   listAll(options?: KeysListAllOptions): AsyncGenerator<ApiKey, void, undefined>;
-  /** Creates a key. Its text is in `key`, only in this answer, so the call is repeated only after a 429. */
+  /**
+   * Creates a key. Only this response contains its text, in `key`. The call is retried only after a 429, because
+   * another retry could create a second key.
+   */
   create(newKey: NewApiKey, options?: CallOptions): Promise<IssuedApiKeyAnswer>;
   /**
-   * Replaces a key by a new one. The old key stays valid for a day, or for `overlapSeconds`. As with `create`, the call
-   * is repeated only after a 429.
+   * Replaces a key with a new one. The old key stays valid for `overlapSeconds`, by default one day. Like `create`, the
+   * call is retried only after a 429.
    */
   rotate(keyId: string, rotation?: ApiKeyRotation, options?: CallOptions): Promise<IssuedApiKeyAnswer>;
-  /** Ends a key for good. */
+  /** Revokes a key. This cannot be undone. */
   delete(keyId: string, options?: CallOptions): Promise<void>;
 }
 

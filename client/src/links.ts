@@ -2,7 +2,7 @@
 const links = /<([^>]*)>((?:[^,"]|"[^"]*")*)/g;
 const relation = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;"]+))/i;
 
-/** The target of the first link with a relation, or null. */
+/** Returns the target of the first link with this relation, or null. */
 export function findLink(headers: Headers, wanted: string): string | null {
   for (const [, target = '', parameters = ''] of (headers.get('link') ?? '').matchAll(links)) {
     const [, quoted, plain] = relation.exec(parameters) ?? [];

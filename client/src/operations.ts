@@ -2,5 +2,5 @@ import { operations } from './generated.ts';
 
 export { operations };
 
-/** The name of an operation in the description of the service. */
+/** An operation id of the OpenAPI description, such as `listPets`. */
 export type OperationName = keyof typeof operations;

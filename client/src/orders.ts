@@ -13,7 +13,6 @@ import { createPage, type Page } from './page.ts';
 import type { CreateOptions } from './pets.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
-/** An order with the metadata of its answer. */
 export type OrderAnswer = WithResponse<Order>;
 
 export interface OrdersListOptions extends ListOrdersQuery, CallOptions {}
@@ -21,22 +20,22 @@ export interface OrdersListOptions extends ListOrdersQuery, CallOptions {}
 export interface OrdersListAllOptions extends Omit<OrdersListOptions, 'cursor'> {}
 
 /**
- * The orders of the account, or of all accounts with the scope `orders:manage`. All methods reject with
- * AnimalStoreError.
+ * The orders of the account. With the scope `orders:manage`, the orders of all accounts. A method that fails rejects
+ * with AnimalStoreError.
  */
 export interface Orders {
-  /** Reserves an animal exactly once, even if the request is repeated. */
+  /** Reserves an animal. Retries have the same idempotency key, so they place only one order. */
   place(newOrder: NewOrder, options?: CreateOptions): Promise<OrderAnswer>;
-  /** One page, newest orders first. The default `limit` is 20. */
+  /** Returns one page, newest orders first. The default `limit` is 20. */
   list(options?: OrdersListOptions): Promise<Page<Order>>;
-  /** All orders, page by page. Returns every order that existed at the start exactly once. */
+  /** Yields all orders, page by page. Every order that existed at the start is yielded exactly once. */
   listAll(options?: OrdersListAllOptions): AsyncGenerator<Order, void, undefined>;
   get(orderId: bigint | number, options?: CallOptions): Promise<OrderAnswer>;
-  /** Sells the reserved animal. Fails with `order_expired` if the hold has expired. */
+  /** Completes a reserved order, so that the animal is sold. Fails with `order_expired` if the hold has expired. */
   complete(orderId: bigint | number, options?: CallOptions): Promise<OrderAnswer>;
-  /** Cancels a hold. */
+  /** Cancels a reserved order. The animal becomes available again. */
   cancel(orderId: bigint | number, options?: CallOptions): Promise<OrderAnswer>;
-  /** Takes a sold animal back. */
+  /** Returns a completed order. The animal becomes pending. Needs `orders:manage`. */
   return(orderId: bigint | number, options?: CallOptions): Promise<OrderAnswer>;
 }
 
@@ -92,7 +91,7 @@ function writeOrder(newOrder: NewOrder): string {
   try {
     return stringifyExactJson({ ...newOrder, petId });
   } catch {
-    throw argumentError('newOrder', 'must be possible to write as JSON, without circular references');
+    throw argumentError('newOrder', 'must be serializable as JSON, without circular references');
   }
 }
 

@@ -4,17 +4,19 @@ import { findLink } from './links.ts';
 import type { ResponseInfo } from './response-info.ts';
 import type { CallOptions } from './transport.ts';
 
-/** A page of a list. */
 export interface Page<T> {
   readonly items: readonly T[];
-  /** The cursor of the next page, for a later `list`. Null on the last page. */
+  /** The `cursor` of the next page. Null on the last page. */
   readonly nextCursor: string | null;
   readonly response: ResponseInfo;
-  /** The next page, or null after the last. It uses the signal of the first page by default. */
+  /**
+   * Returns the next page, or null after the last page. By default, the request uses the signal of the call that
+   * returned this page.
+   */
   next(options?: CallOptions): Promise<Page<T> | null>;
 }
 
-/** Creates a page. `path` is the path of the list. `follow` gets the page for the query of a link. */
+/** `path` is the path of the list. `follow` requests the page for the query of a link. */
 export function createPage<T>(
   { value, response }: Answer<readonly T[]>,
   path: string,
@@ -30,8 +32,8 @@ export function createPage<T>(
 }
 
 /**
- * The query of the link to the next page, or null. Only the query is used: the request and its key always go to the
- * client's base address, wherever the link leads.
+ * Returns the query of the link to the next page, or null without such a link. Throws `unexpected_answer` if the link
+ * leads to another path. The rest of the link is ignored, so that the API key is sent only to `baseUrl`.
  */
 export function findNext(response: ResponseInfo, list: string): URLSearchParams | null {
   const target = findLink(response.headers, 'next');

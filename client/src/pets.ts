@@ -14,9 +14,6 @@ import { toInt64 } from './int64.ts';
 import { createPage, type Page } from './page.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
-/**
- * An animal with the metadata of its answer. `response` is not enumerable, so it is neither copied nor written as JSON.
- */
 export type PetAnswer = WithResponse<Pet>;
 
 export interface ListOptions extends ListPetsQuery, CallOptions {}
@@ -25,31 +22,37 @@ export interface ListAllOptions extends CallOptions {
   readonly status?: ListPetsQuery['status'];
   readonly categoryId?: ListPetsQuery['categoryId'];
   readonly id?: ListPetsQuery['id'];
-  /** How many animals each request gets, 1 to 100. Default: 100. */
+  /** Number of animals per request, 1 to 100. Default: 100. */
   readonly limit?: number | undefined;
 }
 
 export interface CreateOptions extends CallOptions {
-  /** Identifies this addition for 24 hours, even if your program restarts. By default, the client creates a key. */
+  /**
+   * Identifies the request for 24 hours. If your program repeats the request with the same key, the service returns the
+   * first response and does nothing else. By default, the client creates a key for each call.
+   */
   readonly idempotencyKey?: string | null | undefined;
 }
 
 export interface ChangeOptions extends CallOptions {
-  /** The `ETag` of the animal as you know it. If the animal has changed, the call fails with `precondition_failed`. */
+  /**
+   * The `ETag` of the animal when you read it. If the animal has changed since, the call fails with
+   * `precondition_failed`.
+   */
   readonly ifMatch?: string | null | undefined;
 }
 
-/** The animals of the store. All methods reject with AnimalStoreError. */
+/** The animals of the store. A method that fails rejects with AnimalStoreError. */
 export interface Pets {
-  /** One page, newest animals first. The default `limit` is 20. */
+  /** Returns one page, newest animals first. The default `limit` is 20. */
   list(options?: ListOptions): Promise<Page<Pet>>;
-  /** All animals, page by page. Returns every animal that existed at the start exactly once. */
+  /** Yields all animals, page by page. Every animal that existed at the start is yielded exactly once. */
   listAll(options?: ListAllOptions): AsyncGenerator<Pet, void, undefined>;
-  /** Adds an animal exactly once, even if the request is repeated. */
+  /** Adds an animal. Retries have the same idempotency key, so they add only one animal. */
   create(newPet: NewPet, options?: CreateOptions): Promise<PetAnswer>;
-  /** One animal. @deprecated The service removes this operation on 5 December 2030; use `list`. */
+  /** Returns one animal. @deprecated The service removes this operation on 5 December 2030; use `list`. */
   get(petId: bigint | number, options?: CallOptions): Promise<PetAnswer>;
-  /** Changes the given fields and returns the changed animal. Needs `pets:manage`. */
+  /** Changes the fields in `patch` and returns the changed animal. Needs `pets:manage`. */
   update(petId: bigint | number, patch: PetPatch, options?: ChangeOptions): Promise<PetAnswer>;
   /** Deletes an animal. Needs `pets:manage`. */
   delete(petId: bigint | number, options?: ChangeOptions): Promise<void>;
@@ -147,7 +150,7 @@ function writePet(newPet: NewPet): string {
   try {
     return stringifyExactJson({ ...newPet, categoryId });
   } catch {
-    throw argumentError('newPet', 'must be possible to write as JSON, without circular references');
+    throw argumentError('newPet', 'must be serializable as JSON, without circular references');
   }
 }
 

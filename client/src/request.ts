@@ -4,21 +4,20 @@ import { argumentError } from './errors.ts';
 import { type OperationName, operations } from './operations.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
-/** The methods of the interface. */
 export type RequestMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export interface RequestOptions extends CallOptions {
   readonly query?: Readonly<Record<string, string | number | bigint | undefined>> | undefined;
   /** Sent as JSON. Use a bigint for an int64. */
   readonly body?: object | undefined;
-  /** Headers besides those of the client. */
+  /** Additional headers. `authorization` is not allowed. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
- * Sends a request to any address of the service: for an operation that this version of the client does not know, or for
- * the unchanged answer. It waits and repeats requests as every call does. A POST without an `idempotency-key` is
- * repeated only after a 429, because then the service did nothing. Rejects with AnimalStoreError.
+ * Sends a request to any path of the service. Use it for an operation that this version of the client does not know, or
+ * to get the text of the response. Retries work as in every other call. One exception: a POST without an
+ * `idempotency-key` is retried only after a 429, because then the service did nothing. Rejects with AnimalStoreError.
  */
 export type SendRequest = <T = unknown>(
   method: RequestMethod,
@@ -34,10 +33,10 @@ export function createRequest(send: Transport): SendRequest {
     if (typeof path !== 'string' || !/^\/[!-~]*$/.test(path) || /[?#]/.test(path))
       throw argumentError(
         'path',
-        'must be a path after the base address, such as /pets; put the query in `query`',
+        'must be a path relative to baseUrl, such as /pets; put the query into `query`',
       );
     const names = Object.keys(headers).map((name) => name.toLowerCase());
-    if (names.includes('authorization')) throw argumentError('headers', 'must not name authorization');
+    if (names.includes('authorization')) throw argumentError('headers', 'must not contain authorization');
     const call = {
       operation: findOperation(method, path),
       method,

@@ -1,24 +1,23 @@
-/** The window of the limits with the fewest requests left. */
+/** The rate limit window with the fewest remaining requests. */
 export interface RateLimit {
-  /** The number of requests allowed in the window. */
+  /** Number of requests allowed in the window. */
   readonly limit: number;
-  /** The number of requests left. */
+  /** Number of requests left in the window. */
   readonly remaining: number;
-  /** When the window ends, in Unix seconds. */
+  /** Time at which the window resets, in Unix seconds. */
   readonly resetAtSeconds: number;
 }
 
-/** The metadata of an answer. */
+/** The metadata of a response. */
 export interface ResponseInfo {
   readonly status: number;
-  /** The id by which the operator finds the request. */
+  /** The `X-Request-Id`. With it, the operator finds the request in the log. */
   readonly requestId: string | null;
   readonly rateLimit: RateLimit | null;
-  /** Whether this is the stored answer to an earlier attempt, or to an earlier call with the same `idempotencyKey`. */
+  /** True if this is the stored response to an earlier request with the same idempotency key. */
   readonly replayed: boolean;
-  /** How many requests were sent for the call. */
+  /** Number of requests sent for the call. */
   readonly attempts: number;
-  /** All headers as they were received. */
   readonly headers: Headers;
 }
 
@@ -42,7 +41,8 @@ function readRateLimit(headers: Headers): RateLimit | null {
 }
 
 /**
- * Reads `Retry-After` in whole seconds. Proxies may send its other form, a date (RFC 9110). Null without the header.
+ * Returns `Retry-After` in whole seconds. Null if the header is absent or invalid. A proxy may send an HTTP date
+ * instead of seconds (RFC 9110).
  */
 export function readRetryAfter(headers: Headers, nowMs: number): number | null {
   const text = headers.get('retry-after');

@@ -1,21 +1,21 @@
 import type { AnimalStoreError } from './errors.ts';
 import type { OperationName } from './operations.ts';
 
-/** A planned repetition of a request. */
+/** A planned retry of a request. */
 export interface Retry {
-  /** Null for an operation that this version of the client does not know. */
+  /** Null if this version of the client does not know the operation. */
   readonly operation: OperationName | null;
-  /** How many requests were sent for the call so far. */
+  /** Number of requests sent for the call so far. */
   readonly attempts: number;
-  /** How long the client waits now, in milliseconds. */
+  /** Milliseconds until the retry. */
   readonly waitMs: number;
   /** The error of the last attempt. */
   readonly error: AnimalStoreError;
 }
 
 /**
- * How long an addition with an unknown result is repeated. The service remembers the idempotency key one hour longer.
- * After that, a repetition would add again.
+ * Time in ms for which a POST with an unknown result is retried. The service keeps the idempotency key one hour longer.
+ * After that, a retry could have a second effect.
  */
 export const openMsMax = 23 * 3_600_000;
 
@@ -23,8 +23,8 @@ const firstBackoffMs = 500;
 const backoffMsMax = 8_000;
 
 /**
- * Failures that may pass. A create or an order has an idempotency key and a transition is idempotent, so repeating them
- * is as safe as repeating a list.
+ * Codes of failures that may be temporary. A retry is safe: creates and orders have an idempotency key, changes of an
+ * order's status are idempotent, and `isOnce` protects all other requests.
  */
 const transientCodes: ReadonlySet<string> = new Set([
   'connection_failed',
@@ -34,11 +34,11 @@ const transientCodes: ReadonlySet<string> = new Set([
 const transientStatuses: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 
 /**
- * How many milliseconds to wait before the request is repeated, at most `maxWaitMs`. Null if it should not be repeated:
- * it would fail again, or the service asks for a longer wait. `random` is from 0 to 1.
+ * Returns the milliseconds until the retry, at most `maxWaitMs`. Returns null if a retry is useless: the failure is
+ * permanent, or `Retry-After` is longer than `maxWaitMs`. `random` is from 0 to 1.
  *
- * The client waits at least as long as `Retry-After` says. Without it, the wait is exponential backoff with full
- * jitter. The backoff is added to `Retry-After` after a 5xx and after a second refusal, when many clients may compete.
+ * The wait is `Retry-After` plus exponential backoff with full jitter. The first 429 with `Retry-After` needs no
+ * backoff. After a 5xx or a second 429, the backoff spreads the clients that compete.
  */
 export function planWaitMs(
   { code, status, retryAfterSeconds, attempts }: AnimalStoreError,

@@ -3,7 +3,7 @@ import { createDeprecationWatch, type Deprecation, type DeprecationWatch } from 
 import { argumentError } from './errors.ts';
 import type { Retry } from './retry.ts';
 
-/** Sends a request: the `fetch` of the platform, or a wrapper. */
+/** The `fetch` of the platform, or a function that replaces it. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface AnimalStoreOptions {
@@ -11,36 +11,33 @@ export interface AnimalStoreOptions {
   readonly apiKey?: string | undefined;
   /** The base address, ending in `/v1`. Default: the environment variable `ANIMAL_STORE_URL`. */
   readonly baseUrl?: string | URL | undefined;
-  /** The most repetitions of a request, 0 to 100. Default: 4. */
+  /** Maximum number of retries of a request, 0 to 100. Default: 4. */
   readonly maxRetries?: number | undefined;
-  /**
-   * The longest wait between two attempts, in milliseconds. If the service asks for more, the call fails. Default:
-   * 60,000.
-   */
+  /** Maximum wait between two attempts, in ms. If `Retry-After` is longer, the call fails. Default: 60,000. */
   readonly maxWaitMs?: number | undefined;
-  /** The time limit of one attempt, in milliseconds. Default: 30,000. */
+  /** Timeout of one attempt, in ms. Default: 30,000. */
   readonly timeoutMs?: number | undefined;
-  /** The name of your program for the service, before the client's own name. Browsers send their own. */
+  /** The name of your program. It precedes the client's name in the `User-Agent` header. Ignored in browsers. */
   readonly userAgent?: string | undefined;
   /** Replaces the platform's `fetch`. */
   readonly fetch?: Fetch | undefined;
-  /** Called once for each deprecated operation that is used. Default: `console.warn`. */
+  /** Called once for each deprecated operation that you use. Default: `console.warn` with the message. */
   readonly onDeprecation?: ((deprecation: Deprecation) => void) | undefined;
-  /** Called before each wait for another attempt. */
+  /** Called before the wait for each retry. */
   readonly onRetry?: ((retry: Retry) => void) | undefined;
-  /** Called after each request with the request and its result, never with the API key. */
+  /** Called after each request with the request and its result. The API key is not included. */
   readonly debug?: ((attempt: Attempt) => void) | undefined;
 }
 
-/** The validated options with their defaults. */
+/** The validated options. Absent options have their defaults. */
 export interface Settings {
   readonly apiKey: string;
-  /** Without a slash at the end. */
+  /** Has no slash at the end. */
   readonly baseUrl: string;
   readonly maxRetries: number;
   readonly maxWaitMs: number;
   readonly timeoutMs: number;
-  /** Null if the browser sends its own. */
+  /** Null in a browser, which sends its own header. */
   readonly userAgent: string | null;
   readonly fetch: Fetch;
   readonly deprecations: DeprecationWatch;
@@ -48,18 +45,18 @@ export interface Settings {
   readonly debug: ((attempt: Attempt) => void) | null;
 }
 
-/** The version of this package. */
 export const version = '1.1.0';
 
 const ownName = `animal-store-client/${version}`;
-/** The longest timer on all platforms: 24 days. */
+/** The longest delay that `setTimeout` supports: 24 days. */
 const timerMsMax = 2 ** 31 - 1;
 
-/** Whether this runs in a browser, which sends its own `User-Agent` and needs CORS. */
+/** True in a browser. A browser sends its own `User-Agent` and requires CORS. */
 export const isBrowser = globalThis.navigator?.userAgent?.startsWith('Mozilla/') === true;
 
 /**
- * Validates the options. Throws `invalid_argument` for the first invalid one, without its value, which may be the key.
+ * Throws `invalid_argument` for the first invalid option. The message omits the value of the option, which may be the
+ * API key.
  */
 export function readOptions(given: AnimalStoreOptions | null | undefined): Settings {
   const options = given ?? {};
@@ -73,7 +70,7 @@ export function readOptions(given: AnimalStoreOptions | null | undefined): Setti
   if (typeof apiKey !== 'string' || !/^[!-~]+$/.test(apiKey))
     throw argumentError('apiKey', 'must be an API key, as_<env>_…: visible ASCII characters without spaces');
   if (typeof userAgent !== 'string' || !/^[ -~]*$/.test(userAgent))
-    throw argumentError('userAgent', 'must be a text of visible ASCII characters');
+    throw argumentError('userAgent', 'must be a string of visible ASCII characters');
   for (const [field, callback] of Object.entries({ fetch, onDeprecation, onRetry, debug }))
     if ((callback ?? null) !== null && typeof callback !== 'function')
       throw argumentError(field, 'must be a function');
@@ -91,7 +88,7 @@ export function readOptions(given: AnimalStoreOptions | null | undefined): Setti
   };
 }
 
-/** An environment variable. Undefined in a browser. */
+/** Returns undefined in a browser. */
 function readEnvironment(name: string): string | undefined {
   const { process } = globalThis as { process?: { env?: Readonly<Record<string, string | undefined>> } };
   return process?.env?.[name];

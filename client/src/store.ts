@@ -3,7 +3,7 @@ import { operations } from './generated.ts';
 import { toInt64 } from './int64.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
-/** How many animals of each status there were at `asOf`. */
+/** Number of animals of each status at the time `asOf`. */
 export interface Inventory {
   readonly available: bigint;
   readonly pending: bigint;
@@ -11,17 +11,16 @@ export interface Inventory {
   readonly asOf: string;
 }
 
-/** An inventory with the metadata of its answer. */
 export type InventoryAnswer = WithResponse<Inventory>;
 
 export interface InventoryOptions extends CallOptions {
-  /** Only the animals of this category. */
+  /** Counts only the animals of this category. */
   readonly categoryId?: bigint | number | undefined;
 }
 
-/** The inventory of the store. All methods reject with AnimalStoreError. */
+/** The inventory of the store. A method that fails rejects with AnimalStoreError. */
 export interface Store {
-  /** How many animals are available, pending and sold. */
+  /** Returns the number of available, pending and sold animals. */
   inventory(options?: InventoryOptions): Promise<InventoryAnswer>;
 }
 

@@ -8,16 +8,19 @@ import { wait } from './waiting.ts';
 
 /** The options of every call. */
 export interface CallOptions {
-  /** Aborts the call at once, even while it waits. The call rejects with the signal's reason. */
+  /**
+   * Aborts the call immediately, even while the client waits for a retry. The call rejects with the reason of the
+   * signal.
+   */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Sends a call until it is answered or a repetition is useless. */
+/** Sends a request, with retries, and returns the successful response. */
 export type Transport = <T>(call: Call<T>, options: CallOptions) => Promise<Answer<T>>;
 
 /**
- * Creates a transport that sends at most 1 + `maxRetries` requests for a call. It throws AnimalStoreError, or the
- * signal's reason.
+ * Creates a transport that sends at most 1 + `maxRetries` requests for a call. Throws AnimalStoreError. If the signal
+ * is aborted, throws its reason.
  */
 export function createTransport(settings: Settings): Transport {
   async function sendOnce<T>(call: Call<T>, attempts: number, signal: AbortSignal | undefined) {
@@ -50,7 +53,7 @@ export function createTransport(settings: Settings): Transport {
         settings.onRetry({ operation: call.operation, attempts, waitMs, error });
         await wait(waitMs, signal);
         if (error.status !== 429) openSinceMs = Math.min(openSinceMs, sentAtMs);
-        // The machine may have been asleep.
+        // The wait may have taken much longer than `waitMs`, because the machine was asleep.
         if (isAdding && Date.now() - openSinceMs > openMsMax) throw error;
       }
     }

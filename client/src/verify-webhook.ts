@@ -2,7 +2,7 @@ import { argumentError } from './errors.ts';
 import type { StoreEvent } from './events.ts';
 import { parseExactJson } from './exact-json.ts';
 
-/** The event that a ping sends. */
+/** The event that `webhooks.ping` sends. */
 export interface PingEvent {
   readonly id: string;
   readonly type: 'webhook.ping';
@@ -10,18 +10,18 @@ export interface PingEvent {
   readonly data: Readonly<Record<string, never>>;
 }
 
-/** The headers of a request, in the form of the platform. */
+/** The headers of a request: a `Headers` object, or a plain object as in Node.js. */
 export type WebhookHeaders =
   | { get(name: string): string | null }
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** The greatest accepted age of a message in seconds, including the difference of the clocks. */
+/** Maximum difference between the timestamp of a message and the local clock, in seconds. */
 const toleranceSeconds = 300;
 
 /**
- * Verifies a request to a webhook and returns its event (Standard Webhooks 1.0.0). Null if your secret did not sign it,
- * or if it is more than five minutes old. `body` is the body before it is parsed. Each int64 in the event is a bigint.
- * Throws `invalid_argument` for an invalid secret.
+ * Verifies a request to a webhook (Standard Webhooks 1.0.0) and returns its event. Returns null if no signature matches
+ * the secret, or if the timestamp differs from the local clock by more than 5 minutes. `body` is the raw body. Each
+ * int64 in the event is a bigint. Throws `invalid_argument` if the secret is invalid.
  */
 export async function verifyWebhook(
   body: string | Uint8Array,

@@ -1,4 +1,4 @@
-/** Resolves after a time. Rejects with the signal's reason as soon as that is aborted. */
+/** Resolves after `ms`. Rejects with the reason of the signal as soon as the signal is aborted. */
 export function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {
@@ -14,12 +14,14 @@ export function wait(ms: number, signal: AbortSignal | undefined): Promise<void>
   });
 }
 
-/** A signal that aborts when another one does or when the time is over. */
+/** A signal that is aborted after a time, or earlier if another signal is aborted. */
 export interface Deadline {
   readonly signal: AbortSignal;
-  /** Whether the time is over. */
+  /** True if the time has passed. */
   isOver(): boolean;
-  /** Releases the timer and the other signal. Call it when the deadline no longer matters. */
+  /**
+   * Stops the timer and removes the listener from the other signal. Call it when the deadline is not needed any longer.
+   */
   end(): void;
 }
 

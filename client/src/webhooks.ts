@@ -19,30 +19,31 @@ import {
 import { createPage, type Page } from './page.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
-/** A webhook with the metadata of its answer. */
 export type WebhookAnswer = WithResponse<Webhook>;
 
-/** A webhook with a new secret, which is shown only once. */
+/** A webhook with a new secret. The secret is shown only once. */
 export type SecretWebhookAnswer = WithResponse<WebhookWithSecret>;
 
 export interface WebhooksListOptions extends ListWebhooksQuery, CallOptions {}
 
-/** The webhooks of the account. All methods need `webhooks:manage` and reject with AnimalStoreError. */
+/**
+ * The webhooks of the account. All methods need `webhooks:manage`. A method that fails rejects with AnimalStoreError.
+ */
 export interface Webhooks {
-  /** One page, newest webhooks first. The default `limit` is 20. */
+  /** Returns one page, newest webhooks first. The default `limit` is 20. */
   list(options?: WebhooksListOptions): Promise<Page<Webhook>>;
   /**
-   * Creates a webhook and returns its secret. If the answer is lost, the call is not repeated: use `list` to see
-   * whether the webhook exists.
+   * Creates a webhook and returns its secret. The call is not retried if the response is lost. In that case, use `list`
+   * to see whether the webhook exists.
    */
   create(webhook: NewWebhook, options?: CallOptions): Promise<SecretWebhookAnswer>;
   get(webhookId: string, options?: CallOptions): Promise<WebhookAnswer>;
-  /** Changes the fields in `patch`. `after` sends the events after a position again. */
+  /** Changes the fields in `patch`. To receive events again, set `after` to the position before them. */
   update(webhookId: string, patch: WebhookPatch, options?: CallOptions): Promise<WebhookAnswer>;
   delete(webhookId: string, options?: CallOptions): Promise<void>;
-  /** Creates a new secret. For 24 hours the service signs requests with the old secret, too. */
+  /** Creates a new secret. For 24 hours, the service also signs requests with the old secret. */
   rotateSecret(webhookId: string, options?: CallOptions): Promise<SecretWebhookAnswer>;
-  /** Sends a `webhook.ping` and returns its id. */
+  /** Sends a `webhook.ping` event and returns the id of the event. */
   ping(webhookId: string, options?: CallOptions): Promise<WithResponse<{ readonly id: string }>>;
 }
 
@@ -114,7 +115,7 @@ export function createWebhooks(send: Transport): Webhooks {
   };
 }
 
-/** Converts the status of an attempt from a bigint to a number. */
+/** Converts an HTTP status in `lastAttempt.result` from a bigint to a number. */
 function withNumber<T extends Webhook>(webhook: T): T {
   const { lastAttempt } = webhook;
   if (lastAttempt === null) return webhook;

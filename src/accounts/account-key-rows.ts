@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { statement } from '../storage/database.ts';
 
-/** Leaves out revoked keys. The `revoked_at_ms` of a revoked key differs from its end (key-state.ts). */
+/** Excludes revoked keys. In a rotated key, `revoked_at_ms` equals `expires_at_ms` (key-state.ts). */
 const isNotRevoked = sql<boolean>`(revoked_at_ms is null or revoked_at_ms = expires_at_ms)`;
 const isEndless = sql<boolean>`expires_at_ms is null`;
 
@@ -16,7 +16,7 @@ const listedColumns = [
   'last_used_at_ms',
 ] as const;
 
-/** The newest keys of an account, without revoked ones. */
+/** Selects the `count` newest keys of an account, without revoked keys. */
 export const selectNewestAccountKeys = statement<{ accountId: bigint; count: bigint }>()((query, p) =>
   query
     .selectFrom('api_keys')
@@ -28,7 +28,7 @@ export const selectNewestAccountKeys = statement<{ accountId: bigint; count: big
     .limit(p.count),
 );
 
-/** The same, beginning at a given key. */
+/** Like `selectNewestAccountKeys`, but starts at the key `firstId`. */
 export const selectAccountKeysFrom = statement<{ accountId: bigint; firstId: string; count: bigint }>()(
   (query, p) =>
     query
@@ -47,7 +47,7 @@ function isFrom(firstId: RawBuilder<unknown>) {
     where first.id = ${firstId})`;
 }
 
-/** Counts the active keys of an account. */
+/** Counts the keys of an account that are neither rotated, revoked nor expired. */
 export const countActiveKeys = statement<{ accountId: bigint; nowMs: bigint }>()((query, p) =>
   query
     .selectFrom('api_keys')
@@ -57,7 +57,7 @@ export const countActiveKeys = statement<{ accountId: bigint; nowMs: bigint }>()
     .where(({ or, eb }) => or([isEndless, eb('expires_at_ms', '>', p.nowMs)])),
 );
 
-/** The data of `GET /account` without the limits: the key, and the number of open holds of its account. */
+/** Selects the data of `GET /account` without the rate limits: the key, and the number of open holds of its account. */
 export const selectStanding = statement<{ keyId: string }>()((query, p, { nowMs }) =>
   query
     .selectFrom('api_keys')

@@ -21,8 +21,11 @@ interface CreateAccountKey {
 }
 
 /**
- * Stores a key for the account of the calling key. Throws `scope_missing` for a scope that the calling key lacks,
- * `invalid_body` if the new key would outlive the calling key, and `limit_reached` if the account has too many keys.
+ * Creates a key for the account of the calling key.
+ *
+ * - Throws `scope_missing` if the calling key lacks a scope of the new key.
+ * - Throws `invalid_body` if the new key would expire after the calling key.
+ * - Throws `limit_reached` if the account has `liveKeysMax` active keys or more.
  */
 export const createAccountKey = defineWork(
   import.meta.url,
@@ -35,11 +38,14 @@ export const createAccountKey = defineWork(
     if (callingKeyEndMs !== null && expiresAtMs !== null && expiresAtMs > callingKeyEndMs)
       throw new AppError(
         'invalid_body',
-        `expiresInSeconds must not exceed the end of the calling key, ${new Date(callingKeyEndMs).toISOString()}`,
+        `expiresInSeconds must not exceed the lifetime of the calling key, which expires at ${new Date(callingKeyEndMs).toISOString()}`,
       );
     const [active] = yield* step(countActiveKeys, { accountId: callingKey.id, nowMs: BigInt(act.nowMs) });
     if ((active?.count ?? 0n) >= liveKeysMax)
-      throw new AppError('limit_reached', `this account has ${liveKeysMax} keys or more; delete one first`);
+      throw new AppError(
+        'limit_reached',
+        `this account has ${liveKeysMax} or more active keys; delete a key first`,
+      );
     return yield* addKey(newKey, callingKey, { name, scopes, expiresAtMs }, act);
   },
 );
@@ -53,9 +59,11 @@ interface RotateAccountKey {
 }
 
 /**
- * Rotates an active key: stores the key that replaces it. Both belong to the account of the calling key. The new key
- * ends no later than the calling key. Throws `not_found`, and `scope_missing` for a key with scopes that the calling
- * key lacks.
+ * Creates the successor of an active key in the account of the calling key. The successor expires no later than the
+ * calling key.
+ *
+ * - Throws `not_found` if the account has no active key `id`.
+ * - Throws `scope_missing` if the key has a scope that the calling key lacks.
  */
 export const rotateAccountKey = defineWork(
   import.meta.url,
@@ -80,7 +88,7 @@ interface RemoveAccountKey {
   readonly act: Act;
 }
 
-/** Ends a key of the calling key's account for good. Throws `not_found`. */
+/** Revokes a key of the account permanently. Throws `not_found` if the key is unknown or already revoked. */
 export const removeAccountKey = defineWork(
   import.meta.url,
   'removeAccountKey',
@@ -95,12 +103,15 @@ export const removeAccountKey = defineWork(
   },
 );
 
-/** The 404 error of a key. */
+/** Returns the 404 error for a key id. A key of another account gets the same error as an unknown key. */
 export function keyNotFound(): AppError {
   return new AppError('not_found', 'keyId: there is no key with this identifier');
 }
 
-/** Finds the calling key. Throws if it has ended or its account was suspended since the request was authenticated. */
+/**
+ * Reads the calling key again, inside the transaction. Throws if the key has expired, or if the key was revoked or its
+ * account was suspended since the request was authenticated.
+ */
 function* findCallingKey(id: string, nowMs: number) {
   const [callingKey] = yield* step(selectKey, { id });
   if (callingKey === undefined) throw endedKey('revoked');
@@ -115,11 +126,11 @@ function requireScopes(held: readonly Scope[], asked: readonly Scope[]): void {
   if (missing.length === 0) return;
   throw new AppError(
     'scope_missing',
-    `this API key lacks ${missing.join(', ')}; a key can grant and rotate only scopes that it has`,
+    `this API key lacks ${missing.join(', ')}; it can create or rotate only keys whose scopes it has`,
   );
 }
 
-/** The earlier of two ends. Null means no end. */
+/** Null means no expiry. */
 function findEarlier(oneMs: number | null, otherMs: number | null): number | null {
   if (oneMs === null || otherMs === null) return oneMs ?? otherMs;
   return Math.min(oneMs, otherMs);

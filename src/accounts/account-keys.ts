@@ -11,39 +11,39 @@ import { type IssuedPartnerKey, keyIdPattern, type PartnerKey } from './key.ts';
 import { readScopes, readState, toTime } from './key-state.ts';
 import { generateNewKey } from './keyring.ts';
 
-/** The properties of a key that an account makes for itself. */
+/** The properties of a key that a partner creates. */
 export interface AccountKeyOrder {
   readonly name: string | null;
   readonly scopes: readonly Scope[];
-  /** Null: it ends with the calling key. */
+  /** Null: the new key expires together with the calling key. */
   readonly lifetimeSeconds: number | null;
 }
 
-/** A page of keys. `nextId` is the first key of the next page, or null on the last page. */
+/** A page of keys. `nextId` is the id of the first key on the next page; null on the last page. */
 export interface KeyPage {
   readonly keys: readonly PartnerKey[];
   readonly nextId: string | null;
 }
 
-/** The key that a request is sent with. */
+/** The key that authenticated the request. */
 export type CallingKey = Pick<Caller, 'accountId' | 'keyId'>;
 
 /**
- * Manages the keys of an account for a key of that account (contract section 15). Each change is one transaction with
- * its row of the audit log. A key can grant and rotate only scopes that it has or covers.
+ * Manages the keys of an account on behalf of one of these keys (contract section 15). Each change is one transaction
+ * that also writes the audit log. A calling key can create and rotate only keys whose scopes it has or covers.
  */
 export interface AccountKeys {
-  /** The account's keys, newest first, without deleted ones. A page begins at `firstId`. */
+  /** Returns the keys that are not revoked, newest first. A page starts at `firstId`, or at the newest key if null. */
   list(accountId: bigint, limit: number, firstId: string | null): Soon<KeyPage>;
-  /** Throws `scope_missing`, `limit_reached`, and `invalid_body` for an end after that of the calling key. */
+  /** Throws `scope_missing`, `limit_reached`, or `invalid_body` if the new key would outlive the calling key. */
   create(callingKey: CallingKey, order: AccountKeyOrder): Promise<IssuedPartnerKey>;
-  /** Replaces an active key, which ends after the overlap. Throws `not_found` and `scope_missing`. */
+  /** Replaces an active key. The old key expires after the overlap. Throws `not_found` and `scope_missing`. */
   rotate(callingKey: CallingKey, id: string, overlapSeconds: number): Promise<IssuedPartnerKey>;
-  /** Ends a key for good. Throws `not_found`. */
+  /** Revokes a key permanently. Throws `not_found`. */
   remove(callingKey: CallingKey, id: string): Promise<void>;
 }
 
-/** Creates the key management of a store. New keys have `environment` in their text. */
+/** Creates the key management of a store. The text of new keys contains `environment`. */
 export function createAccountKeys(
   database: Database,
   clock: Clock,
@@ -93,7 +93,7 @@ export function createAccountKeys(
 
 const keyId = new RegExp(keyIdPattern);
 
-/** Throws `not_found` for a text that cannot be a key id. */
+/** Throws `not_found` without a transaction if the text cannot be a key id. */
 function requireKeyId(id: string): void {
   if (!keyId.test(id)) throw keyNotFound();
 }

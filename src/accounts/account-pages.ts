@@ -5,9 +5,9 @@ import { type Database, statement } from '../storage/database.ts';
 import { readPlan } from './account-plan.ts';
 import type { ListedAccount } from './accounts.ts';
 
-/** The most accounts that one page reads when it searches by name. The next page continues after them. */
+/** Maximum number of accounts that a search by name reads for one page. The next page continues the search. */
 export const searchedAccountsMax = 10_000;
-/** How many accounts it reads at once. The event loop runs between two reads. */
+/** Rows per query of a search. The event loop runs between two queries, so a search does not block other requests. */
 const readRows = 500;
 
 const selectPage = statement<{ newestId: bigint; count: bigint }>()((query, p) =>
@@ -27,22 +27,25 @@ export interface PagedAccount extends Omit<ListedAccount, 'keys'> {
 /** A page of accounts, newest first. */
 export interface AccountPage {
   readonly accounts: readonly PagedAccount[];
-  /** How many accounts were read for the page. */
+  /** Number of accounts that were read for the page, including accounts that do not match. */
   readonly searched: number;
-  /** The first id of the next page. Null on the last page. */
+  /** The `newestId` of the next page; null on the last page. */
   readonly nextNewestId: bigint | null;
 }
 
-/** A query for a page of accounts. */
+/** The filter, the size and the start of a page. */
 export interface AccountQuery {
   readonly limit: number;
-  /** A part of the name, in any case. Empty for all. */
+  /** Part of the account name, case-insensitive. An empty text matches all accounts. */
   readonly name: string;
-  /** Only accounts whose id is at most this; null begins with the newest. */
+  /** Highest id on the page; null starts at the newest account. */
   readonly newestId: bigint | null;
 }
 
-/** Reads a page of accounts. The cost does not depend on their number. Fails as the database does (database.ts). */
+/**
+ * Returns a page of accounts. The cost of a page does not grow with the number of accounts. Throws AppError
+ * `unavailable` if the database cannot be read.
+ */
 export async function listAccountPage(
   database: Database,
   { limit, name, newestId }: AccountQuery,
@@ -85,7 +88,7 @@ interface AccountRow {
   readonly suspended_at_ms: bigint | null;
 }
 
-/** Converts a row into an account. */
+/** Converts a row into an account. An account without its own number of open holds gets the number of its plan. */
 export function toPagedAccount(row: AccountRow): PagedAccount {
   const { name: plan, limits, openHolds = openHoldsOf[plan] } = readPlan(row);
   return {

@@ -1,6 +1,6 @@
 import { type Plan, resolvePlan } from '../plans/plan.ts';
 
-/** The plan columns of an account's row. Only enterprise has its own numbers. */
+/** Returns the plan columns of an account row. The limits are null unless the plan is enterprise. */
 export function toPlanColumns({ name, limits, openHolds }: Plan) {
   const isCustom = name === 'enterprise';
   return {
@@ -11,7 +11,7 @@ export function toPlanColumns({ name, limits, openHolds }: Plan) {
   };
 }
 
-/** The plan columns of a row. `open_holds` is absent if the query does not read it. */
+/** The plan columns of an account row. `open_holds` is absent if the query does not select it. */
 export interface PlanRow {
   readonly plan: string;
   readonly per_minute: bigint | null;
@@ -19,7 +19,7 @@ export interface PlanRow {
   readonly open_holds?: bigint | null;
 }
 
-/** Reads the plan of an account's row with its effective limits. */
+/** Returns the plan of an account row with its effective limits. Throws Error if the row has no valid plan. */
 export function readPlan(row: PlanRow): Plan {
   const plan = resolvePlan(row.plan, {
     ...(row.per_minute !== null && { perMinute: Number(row.per_minute) }),
@@ -30,7 +30,7 @@ export function readPlan(row: PlanRow): Plan {
   return plan;
 }
 
-/** Describes a plan for the audit log, with its numbers if they are the account's own. */
+/** Describes a plan for the audit log. Includes the limits only if the plan is enterprise. */
 export function describePlan({ name, limits, openHolds }: Plan): Record<string, unknown> {
   if (name !== 'enterprise') return { plan: name };
   return { plan: name, ...limits, ...(openHolds !== undefined && { openHolds }) };

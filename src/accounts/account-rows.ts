@@ -3,8 +3,8 @@ import { insertion, statement } from '../storage/database.ts';
 import type { Tables } from '../storage/tables.ts';
 
 /**
- * Adds an account and returns its id. The numbers are null unless the plan is enterprise. A taken name violates a
- * constraint.
+ * Inserts an account and returns its id. `perMinute`, `perDay` and `openHolds` are null unless the plan is
+ * enterprise. A name that is already taken violates a constraint.
  */
 export const insertAccount = insertion<{
   name: string;
@@ -40,7 +40,7 @@ const accountColumns = [
   'suspended_at_ms',
 ] as const;
 
-/** The account with a name, if there is one. */
+/** Selects an account by name. */
 export const selectAccount = statement<{ name: string }>()((query, p) =>
   query.selectFrom('accounts').select(accountColumns).where('name', '=', p.name),
 );
@@ -56,22 +56,22 @@ const selectListed = (query: QueryCreator<Tables>) =>
         .as('keys'),
     );
 
-/** Every account with the number of its keys, in the order of their creation. */
+/** Selects all accounts with the number of their keys, oldest first. */
 export const selectListedAccounts = statement<Record<never, never>>()((query) =>
   selectListed(query).orderBy('id'),
 );
 
-/** The same for the account with a name: one row or none. */
+/** Selects one account by name, with the number of its keys. */
 export const selectListedAccount = statement<{ name: string }>()((query, p) =>
   selectListed(query).where('name', '=', p.name),
 );
 
-/** The ids of at most `count` accounts. It shows whether an account exists and whether the store answers. */
+/** Selects the ids of at most `count` accounts. Used to check that the store can be read, or that it has an account. */
 export const selectAnyAccount = statement<{ count: bigint }>()((query, p) =>
   query.selectFrom('accounts').select('id').limit(p.count),
 );
 
-/** Changes the plan of an account. */
+/** Changes the plan of an account. `perMinute`, `perDay` and `openHolds` are null unless the plan is enterprise. */
 export const updateAccountPlan = statement<{
   name: string;
   plan: string;
@@ -85,12 +85,12 @@ export const updateAccountPlan = statement<{
     .where('name', '=', p.name),
 );
 
-/** Renames an account. */
+/** Changes the name of an account. A name that is already taken violates a constraint. */
 export const updateAccountName = statement<{ id: bigint; name: string }>()((query, p) =>
   query.updateTable('accounts').set({ name: p.name }).where('id', '=', p.id),
 );
 
-/** Suspends an account from a time on. Null resumes it. */
+/** Suspends an account. A null `suspendedAtMs` resumes the account. */
 export const updateSuspension = statement<{ id: bigint; suspendedAtMs: bigint | null }>()((query, p) =>
   query.updateTable('accounts').set({ suspended_at_ms: p.suspendedAtMs }).where('id', '=', p.id),
 );

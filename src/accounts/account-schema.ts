@@ -4,17 +4,17 @@ import { enumField, int64Field, timeField } from '../schema.ts';
 import { accountNameLengthMax } from './account.ts';
 import { CallingKeySchema } from './key.ts';
 
-/** A window of the limits, with what is left of it. */
+/** A rate limit window and its remaining requests. */
 export const WindowSchema = Type.Object({
   limit: int64Field('The number of requests allowed in the window.'),
   remaining: int64Field('The number of requests left in the window.'),
   resetAt: timeField('When the window ends.'),
 });
 
-/** The name of a plan, as a schema. */
+/** The schema of the name of a plan. */
 export const PlanNameSchema = enumField(planNames, 'The plan that the account is on.');
 
-/** Contract section 15, the account of the calling key. */
+/** The account of the calling key, as `GET /account` returns it (contract section 15). */
 export const AccountSchema = Type.Object({
   account: Type.String({
     minLength: 1,

@@ -4,19 +4,19 @@ import { selectStanding } from './account-key-rows.ts';
 import { endedKey } from './ended-keys.ts';
 import { toTime } from './key-state.ts';
 
-/** The state of a key and its account, without the limits. */
+/** The state of a key and its account, without the rate limits. */
 export interface Standing {
   readonly keyName: string | null;
-  /** Null: it never expires. */
+  /** Null: the key never expires. */
   readonly keyExpiresAt: string | null;
-  /** The number of open holds of the account. */
+  /** Number of open holds of the account. */
   readonly openHolds: bigint;
 }
 
-/** Reads the standing of a key. Throws `api_key_revoked` if the key no longer exists. */
+/** Reads the standing of a key. Throws `api_key_revoked` if the key does not exist. */
 export type ReadStanding = (keyId: string) => Soon<Standing>;
 
-/** Creates a reader that needs one statement. */
+/** Creates a reader that runs one statement per call. */
 export function createReadStanding(database: Database): ReadStanding {
   return (keyId) =>
     after(database.read(selectStanding, { keyId }), ([row]) => {

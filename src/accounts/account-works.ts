@@ -47,7 +47,7 @@ interface RenameAccount {
   readonly act: Act;
 }
 
-/** Renames an account. Throws OperatorError if it does not exist, or the new name is taken or invalid. */
+/** Renames an account. Throws OperatorError if the account does not exist, or if the new name is taken or invalid. */
 export const renameAccount = defineWork(
   import.meta.url,
   'renameAccount',
@@ -74,8 +74,8 @@ interface SuspendAccount {
 }
 
 /**
- * Suspends or resumes an account. Does nothing if it already is in that state. Throws OperatorError if it does not
- * exist.
+ * Suspends or resumes an account. Does nothing if the account is already in that state. Throws OperatorError if the
+ * account does not exist.
  */
 export const suspendAccount = defineWork(
   import.meta.url,
@@ -102,10 +102,10 @@ function* findAccount(name: string) {
 
 function* refuseTakenName(name: string): Work<void> {
   const [taken] = yield* step(selectAccount, { name });
-  if (taken !== undefined) throw new OperatorError(`there is an account "${name}" already`);
+  if (taken !== undefined) throw new OperatorError(`an account named "${name}" already exists`);
 }
 
-/** The error for an account that does not exist. */
+/** Returns the error for an account that does not exist. */
 export function noSuchAccount(name: string): OperatorError {
-  return new OperatorError(`there is no account "${name}": "accounts list" shows them all`);
+  return new OperatorError(`there is no account "${name}": "accounts list" shows all accounts`);
 }

@@ -15,7 +15,7 @@ export const scopes = [
 /** One of `scopes`. */
 export type Scope = (typeof scopes)[number];
 
-/** The default scopes of a key: those that a partner needs. */
+/** Default scopes of a new key, chosen for partners. */
 export const partnerScopes: readonly Scope[] = [
   'pets:read',
   'pets:write',
@@ -24,18 +24,21 @@ export const partnerScopes: readonly Scope[] = [
   'webhooks:manage',
 ];
 
-/** The scopes that another scope covers. */
+/** Scopes that include other scopes. */
 const covered: Partial<Record<Scope, readonly Scope[]>> = {
   'orders:manage': ['orders:read', 'orders:write'],
 };
 
-/** Whether scopes include the required scope, or any one of several, directly or because a scope covers it. */
+/**
+ * True if `owned` has the required scope, or a scope that includes it. If `required` is a list, any one scope of the
+ * list is enough.
+ */
 export function coversScope(owned: readonly Scope[], required: Scope | readonly Scope[]): boolean {
   if (typeof required !== 'string') return required.some((one) => coversScope(owned, one));
   return owned.includes(required) || owned.some((scope) => covered[scope]?.includes(required) === true);
 }
 
-/** The sender of a request: a valid key and its account. All keys of an account share its limits. */
+/** The authenticated sender of a request: a valid key and its account. All keys of an account share its limits. */
 export interface Caller {
   readonly accountId: bigint;
   readonly accountName: string;
@@ -43,30 +46,36 @@ export interface Caller {
   readonly plan: PlanName;
   readonly limits: Limits;
   readonly scopes: readonly Scope[];
-  /** Every request of a suspended account is refused (contract section 16). */
+  /** If true, every request gets 403 (contract section 16). */
   readonly isSuspended: boolean;
 }
 
-/** The most code points in the name of an account. */
+/** Maximum number of Unicode code points in an account name. */
 export const accountNameLengthMax = 100;
 
-/** The rule of `isAccountName` in words. */
+/** Error message for a name that `isAccountName` refuses. */
 export const accountNameRule = `an account name must have 1 to ${accountNameLengthMax} characters, no control characters, and no space at either end`;
 
-/** Whether a text is a valid account name: 1 to 100 code points, no space at either end, no control characters. */
+/**
+ * True if a text is a valid account name. Such a name has 1 to `accountNameLengthMax` code points, no control
+ * characters, no lone surrogates, and no white space at either end.
+ */
 export function isAccountName(text: string): boolean {
   const isShort = text.length <= 2 * accountNameLengthMax && [...text].length <= accountNameLengthMax;
   return text !== '' && isShort && text.trim() === text && !/[\p{Cc}\p{Cs}]/u.test(text);
 }
 
 /**
- * Parses a comma-separated list of scopes, or `all`, in the order of `scopes`. Returns the problem of an invalid list.
+ * Parses `all` or a comma-separated list of scopes. Returns the scopes in the order of `scopes`, or a problem if a
+ * name is not a scope.
  */
 export function parseScopes(text: string): readonly Scope[] | { problem: string } {
   if (text.trim() === 'all') return scopes;
   const named = text.split(',').map((name) => name.trim());
   const unknown = named.find((name) => !scopes.some((scope) => scope === name));
   if (unknown !== undefined)
-    return { problem: `scopes must be all, or among ${scopes.join(', ')}, not "${unknown}"` };
+    return {
+      problem: `scopes must be "all" or a comma-separated list of ${scopes.join(', ')}, not "${unknown}"`,
+    };
   return scopes.filter((scope) => named.includes(scope));
 }

@@ -19,43 +19,44 @@ export interface ListedAccount {
   readonly account: string;
   readonly plan: PlanName;
   readonly limits: Limits;
-  /** The most holds that may be open at once. */
+  /** Maximum number of holds that may be open at once. */
   readonly openHolds: number;
-  /** The number of its keys, including ended ones. */
+  /** Number of keys of the account, including expired and revoked keys. */
   readonly keys: number;
   /** Unix milliseconds. */
   readonly createdAtMs: number;
-  /** When it was suspended. Null if it is not. */
+  /** Unix milliseconds; null if the account is not suspended. */
   readonly suspendedAtMs: number | null;
 }
 
-/** Manages accounts for operators. Each change is one transaction with its row of the audit log. */
+/** Manages accounts for operators. Each change is one transaction that also writes the audit log. */
 export interface Accounts {
-  /** All accounts, oldest first. */
+  /** Returns all accounts, oldest first. */
   list(): Promise<ListedAccount[]>;
-  /** The id of an account. Throws OperatorError if it does not exist. */
+  /** Throws OperatorError if the account does not exist. */
   findId(account: string): Promise<bigint>;
-  /** The account with a name. Throws OperatorError if it does not exist. */
+  /** Throws OperatorError if the account does not exist. */
   find(account: string): Promise<ListedAccount>;
-  /** Creates an account without a key. Throws OperatorError if its name is taken or invalid. */
+  /** Creates an account without a key. Throws OperatorError if the name is taken or invalid. */
   create(account: string, plan: Plan): Promise<void>;
-  /** Throws OperatorError if the account does not exist, or the new name is taken or invalid. */
+  /** Throws OperatorError if the account does not exist, or if the new name is taken or invalid. */
   rename(account: string, newName: string): Promise<void>;
   /**
-   * Suspends an account: its requests are 403 and its holds expire. A running service follows within the time that it
-   * remembers a key. Does nothing if it is suspended. Throws OperatorError if the account does not exist.
+   * Suspends an account: its requests get 403 and its holds expire. A running service applies this within
+   * `rememberedMs` (key-verifier.ts). Does nothing if the account is already suspended. Throws OperatorError if the
+   * account does not exist.
    */
   suspend(account: string): Promise<void>;
-  /** Resumes an account, if it is suspended. Throws OperatorError if it does not exist. */
+  /** Resumes an account, if it is suspended. Throws OperatorError if the account does not exist. */
   resume(account: string): Promise<void>;
   /**
-   * Changes the plan of an account. A running service follows within the time that it remembers a key
-   * (key-verifier.ts). The open windows keep their counts. Throws OperatorError if the account does not exist.
+   * Changes the plan of an account. A running service applies this within `rememberedMs` (key-verifier.ts). Open rate
+   * limit windows keep their counts. Throws OperatorError if the account does not exist.
    */
   setPlan(account: string, plan: Plan): Promise<void>;
 }
 
-/** Creates the account management of a store. The audit log names `actor`. Any number of callers may use it at once. */
+/** Creates the account management of a store. The audit log names `actor` as the author of each change. */
 export function createAccounts(database: Database, clock: Clock, actor: Actor = commandActor()): Accounts {
   const actNow = (): Act => ({ actor, nowMs: clock() });
 

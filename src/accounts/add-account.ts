@@ -8,32 +8,32 @@ import { accountNameRule, isAccountName } from './account.ts';
 import { describePlan, readPlan, toPlanColumns } from './account-plan.ts';
 import { insertAccount, selectAccount } from './account-rows.ts';
 
-/** The account of a new key. */
+/** The account that a new key belongs to. */
 export interface AccountRow {
   readonly id: bigint;
   readonly name: string;
   readonly plan: string;
 }
 
-/** An account, and whether it was just created. */
+/** An account, and whether this call created it. */
 export interface FoundAccount {
   readonly row: AccountRow;
   readonly isNew: boolean;
 }
 
 /**
- * Returns the account with a name, or creates it on the plan. Throws OperatorError if a new account has no plan, or an
- * existing one is on another plan.
+ * Returns the account with this name, or creates it with the plan. Throws OperatorError if a new account has no plan,
+ * or if an existing account has a different plan.
  */
 export function* findOrAddAccount(name: string, plan: Plan | null, act: Act): Work<FoundAccount> {
   const [account] = yield* step(selectAccount, { name });
   if (account === undefined) {
-    if (plan === null) throw new OperatorError(`there is no account "${name}": a new one needs a plan`);
+    if (plan === null) throw new OperatorError(`there is no account "${name}": a new account needs a plan`);
     return { row: yield* addAccount(name, plan, act), isNew: true };
   }
   if (plan !== null && !isDeepStrictEqual(plan, readPlan(account)))
     throw new OperatorError(
-      `the account "${name}" is on the plan ${account.plan} already: "accounts set-plan" changes it`,
+      `the account "${name}" already has a plan (${account.plan}): "accounts set-plan" changes the plan`,
     );
   return { row: account, isNew: false };
 }
@@ -43,7 +43,7 @@ export function* addAccount(name: string, plan: Plan, act: Act): Work<AccountRow
   if (!isAccountName(name)) throw new OperatorError(accountNameRule);
   const columns = { name, ...toPlanColumns(plan), createdAtMs: BigInt(act.nowMs) };
   const [row] = yield* step(insertAccount, columns);
-  if (row === undefined) throw new Error('the store gave no id for a new account');
+  if (row === undefined) throw new Error('the database returned no id for a new account');
   yield* appendDeed(act, {
     action: 'account.created',
     subject: name,

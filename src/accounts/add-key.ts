@@ -7,32 +7,32 @@ import type { AccountRow } from './add-account.ts';
 import { insertApiKey, updateKeyRotated } from './api-key-rows.ts';
 import { describeKey, toTime } from './key-state.ts';
 
-/** The id of a new key and the stored parts of its text. */
+/** The id of a new key, and the parts of the key's text that are stored. */
 export interface NewKey {
   readonly id: string;
   readonly secretHash: Uint8Array;
   readonly visibleStart: string;
 }
 
-/** A stored key. */
+/** A key after it was stored, without its text. */
 export interface StoredKey {
   readonly id: string;
   readonly name: string | null;
   readonly account: string;
   readonly plan: PlanName;
   readonly scopes: readonly Scope[];
-  /** Unix milliseconds. Null: it never expires. */
+  /** Unix milliseconds; null if the key never expires. */
   readonly expiresAtMs: number | null;
 }
 
-/** The name, scopes and end of a new key. A null end means never. */
+/** The name, the scopes and the expiry of a new key. If `expiresAtMs` is null, the key never expires. */
 export interface Grant {
   readonly name: string | null;
   readonly scopes: readonly Scope[];
   readonly expiresAtMs: number | null;
 }
 
-/** Stores a key of an account. `predecessor` is the id of the key that it replaces. */
+/** Stores a key of an account. If the key replaces another key, `predecessor` is the id of the replaced key. */
 export function* addKey(
   { id, secretHash, visibleStart }: NewKey,
   account: AccountRow,
@@ -65,10 +65,10 @@ export function* addKey(
   return { id, name, account: account.name, plan: account.plan as PlanName, scopes, expiresAtMs };
 }
 
-/** An active key to be rotated. */
+/** The active key that is being rotated. */
 interface RotatedKey {
   readonly key_id: string;
-  /** The id of its account. */
+  /** The id of the account. */
   readonly id: bigint;
   readonly key_name: string | null;
   readonly scopes: string;
@@ -77,8 +77,10 @@ interface RotatedKey {
 }
 
 /**
- * Ends a key after the overlap or at its own expiry, and returns when. `expiresAtMs` is the end of its successor, which
- * has the same lifetime as the key itself.
+ * Makes the rotated key expire after the overlap, or at its own expiry if that is earlier.
+ *
+ * Returns the new expiry of the rotated key as `oldEndsAtMs`, and the expiry of the successor as `expiresAtMs`. The
+ * successor gets the full lifetime of the rotated key, counted from now.
  */
 export function* endRotatedKey(
   old: RotatedKey,

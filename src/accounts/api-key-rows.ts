@@ -2,7 +2,10 @@ import type { QueryCreator } from 'kysely';
 import { statement } from '../storage/database.ts';
 import type { Tables } from '../storage/tables.ts';
 
-/** Adds a key. Stores its hash and visible start, never its text. Null times mean never. */
+/**
+ * Inserts a key. The row has the hash and the visible start of the key's text, never the text itself. If
+ * `expiresAtMs` is null, the key never expires.
+ */
 export const insertApiKey = statement<{
   id: string;
   accountId: bigint;
@@ -25,7 +28,7 @@ export const insertApiKey = statement<{
   }),
 );
 
-/** The key with a hash, and its account. Authentication needs no other query. */
+/** Selects a key and its account by the hash of the key's text. Authentication needs no other query. */
 export const selectKeyBySecret = statement<{ secretHash: Uint8Array }>()((query, p) =>
   query
     .selectFrom('api_keys')
@@ -45,7 +48,7 @@ export const selectKeyBySecret = statement<{ secretHash: Uint8Array }>()((query,
     .where('api_keys.secret_hash', '=', p.secretHash),
 );
 
-/** The key with an id and its account, if there is one. */
+/** Selects a key and its account by key id. In the row, `id` and `name` belong to the account. */
 export const selectKey = statement<{ id: string }>()((query, p) =>
   query
     .selectFrom('api_keys')
@@ -64,7 +67,7 @@ export const selectKey = statement<{ id: string }>()((query, p) =>
     .where('api_keys.id', '=', p.id),
 );
 
-/** The ends of the existing keys in a JSON array of ids, and whether their accounts are suspended. */
+/** Selects the expiry, revocation and account suspension of keys. `ids` is a JSON array of key ids. */
 export const selectKeyEnds = statement<{ ids: string }>()((query, p, { listTexts }) =>
   query
     .selectFrom('api_keys')
@@ -92,12 +95,12 @@ const selectListed = (query: QueryCreator<Tables>) =>
       'accounts.plan',
     ]);
 
-/** Every key with its account and ban, in the order of their creation. */
+/** Selects all keys with their accounts and bans, oldest first. */
 export const selectKeys = statement<Record<never, never>>()((query) =>
   selectListed(query).orderBy('api_keys.created_at_ms').orderBy('api_keys.id'),
 );
 
-/** The `count` newest keys of the account with a name, newest first. */
+/** Selects the `count` newest keys of an account, newest first. */
 export const selectNewestKeys = statement<{ account: string; count: bigint }>()((query, p) =>
   selectListed(query)
     .where('api_keys.account_id', '=', ({ selectFrom }) =>
@@ -108,7 +111,7 @@ export const selectNewestKeys = statement<{ account: string; count: bigint }>()(
     .limit(p.count),
 );
 
-/** Sets the end of a rotated key in both columns (key-state.ts). */
+/** Sets the new expiry of a rotated key in both columns. Equal values mark the key as rotated (key-state.ts). */
 export const updateKeyRotated = statement<{ id: string; endsAtMs: bigint }>()((query, p) =>
   query
     .updateTable('api_keys')
@@ -116,7 +119,7 @@ export const updateKeyRotated = statement<{ id: string; endsAtMs: bigint }>()((q
     .where('id', '=', p.id),
 );
 
-/** Revokes a key that is not revoked. A rotated key counts as not revoked. */
+/** Revokes a key. Does nothing if the key is already revoked. A rotated key is not a revoked key. */
 export const updateKeyRevoked = statement<{ id: string; revokedAtMs: bigint }>()((query, p) =>
   query
     .updateTable('api_keys')
@@ -127,7 +130,7 @@ export const updateKeyRevoked = statement<{ id: string; revokedAtMs: bigint }>()
     ),
 );
 
-/** Stores a use of a key, unless a later one is stored. Instances may write out of order. */
+/** Stores the time of a key's last use, unless a later time is stored. Instances may write out of order. */
 export const updateKeyLastUse = statement<{ id: string; lastUsedAtMs: bigint }>()((query, p) =>
   query
     .updateTable('api_keys')
@@ -138,7 +141,7 @@ export const updateKeyLastUse = statement<{ id: string; lastUsedAtMs: bigint }>(
     ),
 );
 
-/** The ids of at most `count` keys that are valid at a time and whose text does not match a pattern. */
+/** Selects the ids of at most `count` keys that are valid at `nowMs` and do not match `pattern` (SQL LIKE). */
 export const selectForeignKeys = statement<{ pattern: string; nowMs: bigint; count: bigint }>()((query, p) =>
   query
     .selectFrom('api_keys')
@@ -152,7 +155,7 @@ export const selectForeignKeys = statement<{ pattern: string; nowMs: bigint; cou
     .limit(p.count),
 );
 
-/** The ids of at most `count` keys. It shows whether a key exists. */
+/** Selects the ids of at most `count` keys. Used to check whether any key exists. */
 export const selectAnyKey = statement<{ count: bigint }>()((query, p) =>
   query.selectFrom('api_keys').select('id').limit(p.count),
 );

@@ -2,22 +2,28 @@ import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Environment } from '../config.ts';
 
-/** The environment in the text of a key. It shows that a key found in a test file is a live one. */
+/**
+ * The environments of keys. Each key contains its environment (`as_<env>_…`), so that people can see whether a key in a
+ * file is a live key.
+ */
 export const keyEnvironments = ['dev', 'stg', 'live'] as const;
 
 /** One of `keyEnvironments`. */
 export type KeyEnvironment = (typeof keyEnvironments)[number];
 
-/** The environment of the keys that an installation issues and accepts (contract section 5). */
+/**
+ * Maps the setting `ENVIRONMENT` to the environment of the keys that the service issues and accepts (contract section
+ * 5).
+ */
 export const keyEnvironmentOf: Readonly<Record<Environment, KeyEnvironment>> = {
   development: 'dev',
   staging: 'stg',
   production: 'live',
 };
 
-/** The digits of base62 in the order of their values. */
+/** The base62 digits in the order of their values. */
 export const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** The number of random characters in a key. */
+/** Number of random characters in a key. */
 export const randomLength = 22;
 const checksumLength = 6;
 const visibleRandomLength = 4;
@@ -25,7 +31,7 @@ const keyText = new RegExp(
   `^as_(?:${keyEnvironments.join('|')})_[0-9A-Za-z]{${randomLength + checksumLength}}$`,
 );
 
-/** `count` random characters of base62, each equally likely: about 5.95 bits each. */
+/** Returns `count` random base62 characters, each equally likely (about 5.95 bits per character). */
 export function randomText(count: number): string {
   const unbiased = 256 - (256 % base62.length);
   let text = '';
@@ -41,33 +47,36 @@ export function generateKey(environment: KeyEnvironment): string {
   return formatKey(environment, randomText(randomLength));
 }
 
-/** Formats a key from `randomLength` characters of base62. It is as secret as they are. */
+/** Formats a key from `randomLength` base62 characters. The key is only as hard to guess as `random`. */
 export function formatKey(environment: KeyEnvironment, random: string): string {
   const body = `as_${environment}_${random}`;
   return body + checksum(body);
 }
 
-/** Whether a text has the form and the checksum of a key. This finds most mistyped keys without a query. */
+/** True if a text has the format and the checksum of a key. Most mistyped keys fail this check and need no query. */
 export function isKeyText(text: string): boolean {
   return keyText.test(text) && checksum(text.slice(0, -checksumLength)) === text.slice(-checksumLength);
 }
 
-/** Whether the text of a key belongs to an environment. Keys of other environments are refused without a query. */
+/** True if a key belongs to an environment. Keys of other environments are refused without a query. */
 export function isOfEnvironment(text: string, environment: KeyEnvironment): boolean {
   return text.startsWith(`as_${environment}_`);
 }
 
-/** The stored hash of a key: its SHA-256. */
+/** Returns the SHA-256 of a key. The store has only this hash, never the text. */
 export function hashKey(text: string): Uint8Array {
   return hash('sha256', text, 'buffer');
 }
 
-/** The start of a key that may be shown, with 4 of its random characters. It distinguishes keys. */
+/**
+ * Returns the part of a key that may be stored and shown: the prefix and 4 random characters. This part distinguishes
+ * the keys of an account.
+ */
 export function visibleStart(text: string): string {
   return text.slice(0, text.length - checksumLength - randomLength + visibleRandomLength);
 }
 
-/** The CRC-32 of the text before it, in base62. */
+/** Returns the CRC-32 of `body` in base62. */
 function checksum(body: string): string {
   let rest = crc32(body);
   let text = '';

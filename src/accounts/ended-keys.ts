@@ -5,8 +5,8 @@ import { selectKeyEnds } from './api-key-rows.ts';
 import { readState } from './key-state.ts';
 
 /**
- * Finds which keys have ended or belong to a suspended account, each with the error for its requests. For requests that
- * have waited.
+ * Checks keys again for requests that have waited since their authentication. Returns an error for each key that is
+ * expired, revoked, or of a suspended account.
  */
 export async function findEndedKeys(
   database: Database,
@@ -23,7 +23,7 @@ export async function findEndedKeys(
   return ended;
 }
 
-/** The error for requests of a key that has ended. */
+/** Returns the 401 error for requests of an expired or revoked key. */
 export function endedKey(state: 'expired' | 'revoked'): AppError {
   return state === 'expired'
     ? new AppError('api_key_expired', 'Authorization: this API key has expired')

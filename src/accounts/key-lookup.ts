@@ -6,42 +6,46 @@ import { after, type Soon } from '../soon.ts';
 import type { KeyVerifier, Verification } from './key-verifier.ts';
 import { createLane, type LaneBounds, sentAway } from './lane.ts';
 
-/** The lane for unknown keys from addresses with count left. Its queue has room for every connection. */
+/** The lane for unknown keys from addresses within their rate limit. It has room for one lookup per connection. */
 export const strangersLane: LaneBounds = {
   runningMax: 2,
   waitingMax: 20_000,
   waitingPerAddressMax: 20_000,
 };
-/** The lane for unknown keys from addresses with no count left. */
+/** Bounds of the lane for unknown keys from addresses that have used up their rate limit. */
 export const spentLane: LaneBounds = { runningMax: 1, waitingMax: 100, waitingPerAddressMax: 10 };
-/** The longest wait of a look-up for its turn. Checked when the turn comes. */
+/** Maximum time in ms that a lookup may wait for its turn. Checked when the turn comes. */
 export const lookUpWaitMsMax = 5 * secondMs;
 
-/** The caller of a key, why it has none, or the 429 of an address whose key was not looked up. */
+/** The caller of a key, the reason for a refusal, or a 429 because the address has used up its rate limit. */
 export type LookedUp = Verification | { readonly decision: Decision };
 
-/** Verifies keys, and keeps unknown keys from using the store's capacity for known callers (contract section 6). */
+/** Verifies keys. Limits lookups of unknown keys, to keep the store free for known callers (contract section 6). */
 export interface KeyLookup {
   /**
-   * Returns a plain value for a remembered key and for a 429. A known key is read at once. Any other key waits in the
-   * lane of strangers. If the count of its address is used up, it waits in a smaller lane. If that lane is full, the
-   * answer is 429 without a query.
+   * Verifies a key that came from an address:
    *
-   * A key that becomes known while it waits is read, however late. Fails with AppError `unavailable` if the key cannot
-   * be read, or not in time.
+   * - A remembered result or a refusal without a query is returned at once, as a plain value.
+   * - A known key (found valid within the last hour) is read at once.
+   * - An unknown key waits in `strangersLane` if its address is within the rate limit.
+   * - An unknown key waits in the smaller `spentLane` if its address has used up the rate limit. If `spentLane` is full
+   *   or the wait was too long, the result is a 429.
+   *
+   * If another lookup finds the key valid during the wait, the key is read even after `lookUpWaitMsMax`. Fails with
+   * AppError `unavailable` if the key cannot be read, or if `strangersLane` is full or too slow.
    */
   verify(text: string, address: string): Soon<LookedUp>;
 }
 
-/** The dependencies of key look-ups. */
+/** The dependencies of key lookups. */
 export interface KeyLookupOptions {
   readonly verifier: Pick<KeyVerifier, 'recall' | 'isKnown' | 'verify'>;
-  /** The 429 of an address whose count is used up, or null (limiter.ts). */
+  /** Returns the 429 of an address that has used up its rate limit, or null (limiter.ts). */
   readonly findRefusal: (address: string) => Soon<Decision | null>;
   readonly clock: Clock;
 }
 
-/** Creates look-ups with lanes of their own. An instance uses at most three connections to PostgreSQL for them. */
+/** Creates lookups with their own lanes. One instance uses at most three PostgreSQL connections for unknown keys. */
 export function createKeyLookup({ verifier, findRefusal, clock }: KeyLookupOptions): KeyLookup {
   const strangers = createLane(strangersLane);
   const spent = createLane(spentLane);
@@ -62,7 +66,8 @@ export function createKeyLookup({ verifier, findRefusal, clock }: KeyLookupOptio
     const subject = addressSubject(address);
     const found = strangers.run(subject, async () => {
       if (verifier.isKnown(text)) return verifier.verify(text);
-      // Look-ups that failed since then may have used up the count. Then the whole queue of the address leaves the lane.
+      // Lookups that failed in the meantime may have used up the rate limit of the address. If so, all waiting lookups
+      // of the address leave this lane.
       const isSpent = (await findRefusal(address)) !== null;
       if (isSpent) strangers.sendAway(subject);
       else if (isLate(sinceMs)) throw overloaded();
@@ -91,5 +96,5 @@ export function createKeyLookup({ verifier, findRefusal, clock }: KeyLookupOptio
 }
 
 function overloaded(): AppError {
-  return new AppError('unavailable', 'too many unknown API keys wait to be looked up; try again');
+  return new AppError('unavailable', 'too many unknown API keys are waiting for a lookup; try again');
 }

@@ -1,17 +1,17 @@
 import { type Scope, scopes } from './account.ts';
 
-/** The state of a key. A rotated key stays valid until the end of its overlap and then is expired. */
+/** The state of a key. A rotated key stays valid until its overlap ends. Then it is expired. */
 export type KeyState = 'active' | 'rotated' | 'expired' | 'revoked';
 
-/** The columns with the end of a key. A rotated key has the end of its overlap in both. */
+/** The columns that define when a key ends. In a rotated key, both columns have the end of the overlap. */
 export interface KeyEnd {
   readonly expires_at_ms: bigint | null;
   readonly revoked_at_ms: bigint | null;
 }
 
 /**
- * The state of a key at a time. A key ends exactly at the millisecond of its expiry. A revoked key stays revoked even
- * if the clock is set back. Equal times of revocation and expiry therefore mark a rotation.
+ * Returns the state of a key at `nowMs`. A key expires exactly at `expires_at_ms`. Equal times of revocation and
+ * expiry mark a rotation. A revoked key stays revoked even if the clock is set back.
  */
 export function readState(end: KeyEnd, nowMs: number): KeyState {
   const revokedAtMs = readRevocation(end);
@@ -20,12 +20,12 @@ export function readState(end: KeyEnd, nowMs: number): KeyState {
   return end.revoked_at_ms === null ? 'active' : 'rotated';
 }
 
-/** When a key was revoked, in Unix milliseconds. Null if it was not, or had already ended. */
+/** Returns when a key was revoked, in Unix milliseconds. Null if the key is not revoked, for example rotated. */
 export function readRevocation({ expires_at_ms, revoked_at_ms }: KeyEnd): number | null {
   return revoked_at_ms === null || revoked_at_ms === expires_at_ms ? null : Number(revoked_at_ms);
 }
 
-/** Parses the stored scopes of a key, separated by spaces, in the order of `scopes`. Ignores unknown names. */
+/** Parses stored scopes, separated by spaces, into the order of `scopes`. Ignores unknown names. */
 export function readScopes(stored: string): readonly Scope[] {
   const names = stored.split(' ');
   return scopes.filter((scope) => names.includes(scope));

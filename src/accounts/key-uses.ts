@@ -2,25 +2,28 @@ import { minuteMs } from '../clock.ts';
 import { type Database, defineWork, step } from '../storage/database.ts';
 import { updateKeyLastUse } from './api-key-rows.ts';
 
-/** The most rows in one transaction: about a millisecond of SQLite's work. */
+/** Maximum number of rows per transaction. SQLite writes 250 rows in about 1 ms. */
 const writtenRowsMax = 250;
 
-/** Records when keys were last used, to the minute. Uses are kept in memory and written once a minute for each key. */
+/** Records when keys were last used, to the minute. Uses stay in memory until `flush` writes them. */
 export interface KeyUses {
   note(keyId: string, nowMs: number): void;
-  /** Writes the recorded uses. Throws AppError `unavailable` if it cannot write all of them, and keeps the rest. */
+  /**
+   * Writes the recorded uses. If a write fails, throws AppError `unavailable` and keeps the uses that are not written
+   * yet.
+   */
   flush(): Promise<void>;
 }
 
-/** Keeps one use for each key in memory. Only `flush` writes. */
+/** Creates a recorder that keeps one use per key in memory. Only `flush` writes to the database. */
 export function createKeyUses(database: Database): KeyUses {
   const unwritten = new Map<string, number>();
   const noted = new Set<string>();
   let notedMinuteMs = 0;
-  /** One flush runs at a time, so the last one also waits for what an earlier one writes. */
+  /** Flushes run one after the other. So the last flush also waits for the writes of earlier flushes. */
   let running: Promise<void> = Promise.resolve();
 
-  /** If the write fails, it puts the uses back, except those of keys with a later use. */
+  /** If the write fails, puts the uses back. A key that was used again in the meantime keeps the later use. */
   async function write(batch: [keyId: string, usedAtMs: number][]): Promise<void> {
     for (const [keyId] of batch) unwritten.delete(keyId);
     try {
@@ -52,7 +55,7 @@ export function createKeyUses(database: Database): KeyUses {
   };
 }
 
-/** Writes when keys were last used, in the order of the ids, so that two instances do not deadlock in PostgreSQL. */
+/** Writes when keys were last used, ordered by key id, so that two instances do not deadlock in PostgreSQL. */
 export const writeUses = defineWork(
   import.meta.url,
   'writeUses',

@@ -10,49 +10,48 @@ import { createKeyUses } from './key-uses.ts';
 import { createKnownKeys } from './known-keys.ts';
 import { createRememberedKeys, rememberedKeysMax } from './remembered-keys.ts';
 
-/** Why a key has no caller: it is unknown or mistyped, has expired, or was revoked. */
+/** Why a key is refused. `api_key_invalid`: the key is unknown, mistyped, or from another environment. */
 export type KeyRefusal = 'api_key_invalid' | 'api_key_expired' | 'api_key_revoked';
 
-/** The caller of a key, or why it has none. A refusal is a result, not an error. */
+/** The caller of a key, or the reason for its refusal. A refusal is a result, not an error. */
 export type Verification = { readonly caller: Caller } | { readonly refusal: KeyRefusal };
 
 /**
- * How long the result for a key is reused after it was read. A revocation, a rotation or a change of plan takes effect
- * within this time (contract section 5: 2 s on one machine, 5 s across instances), or sooner after `forget`.
+ * Time in ms for which the result of reading a key is reused. A revocation, a rotation, a suspension or a change of
+ * plan takes effect within this time, or sooner after `forget`. Contract section 5 allows 2 s on one machine and 5 s
+ * across instances.
  */
 export const rememberedMs = secondMs;
-/** Finds the caller of a key, from memory if it was read within `rememberedMs`. */
+/** Finds the caller of a key. Reuses the result of a read for `rememberedMs`. */
 export interface KeyVerifier {
   /**
-   * The caller of a key's text, or why it has none. A plain value if `recall` knows it, a promise if the key must be
-   * read. Unknown keys are not remembered, so a new key works at once. Fails with AppError `unavailable` if a key
-   * cannot be read.
+   * Returns the caller of a key, or the reason for its refusal. The result is a plain value if `recall` knows it, and
+   * a promise if the key must be read. Unknown keys are not remembered, so a new key works at once. Fails with
+   * AppError `unavailable` if the key cannot be read.
    */
   verify(text: string): Soon<Verification>;
   /**
-   * The same without a query. Returns the remembered result. Refuses a text that is malformed, has a wrong checksum, or
-   * is for another environment. Null if the key must be read.
+   * Like `verify`, but without a query. Refuses a text that is malformed, has a wrong checksum, or is for another
+   * environment. Returns null if the key must be read.
    */
   recall(text: string): Verification | null;
-  /** Whether this instance has found the key valid within the last hour (known-keys.ts). */
+  /** True if this instance has found the key valid within the last hour (known-keys.ts). */
   isKnown(text: string): boolean;
   /**
-   * Forgets the keys of an account, or of all accounts if it is null, so that they are read again. Reads that are under
-   * way may have missed the change, so their results are not remembered either.
+   * Forgets the remembered keys of an account, so that they are read again. Null forgets all keys. Results of pending
+   * reads are not remembered either, because these reads may have missed the change.
    */
   forget(accountId: bigint | null): void;
   /**
-   * Writes when keys were last used, to the minute. Throws AppError `unavailable` and keeps what it could not write.
+   * Writes when keys were last used. If a write fails, throws AppError `unavailable` and keeps the uses that are not
+   * written yet.
    */
   flush(): Promise<void>;
 }
 
 const invalid: Verification = { refusal: 'api_key_invalid' };
 
-/**
- * Creates a verifier for any number of simultaneous requests. It reads each key at most once at a time. All requests
- * that wait get this result, or that of the next read. Without an `environment`, keys of all environments are accepted.
- */
+/** Creates a verifier. Without `environment`, it accepts the keys of all environments. */
 export function createKeyVerifier(
   database: Database,
   clock: Clock,
@@ -100,9 +99,7 @@ export function createKeyVerifier(
   };
 }
 
-/**
- * Combines simultaneous reads of a key into one. Otherwise every request would read the key when its memory expires.
- */
+/** Combines simultaneous reads of a key. Otherwise every request would read a key whose remembered result is stale. */
 function createSingleReads(
   read: (text: string) => Promise<Verification>,
   recall: (text: string, nowMs: number) => Verification | null,
@@ -118,8 +115,9 @@ function createSingleReads(
   return (text, nowMs) => {
     const reading = underWay.get(text);
     if (reading === undefined) return begin(text);
-    // This read began before the request, and the key may have been created since. So its result is used only if it
-    // may be remembered. The next read begins after this request, so its result serves all that have waited.
+    // The pending read began before this request, so the read may have missed a new key or a change. The result of the
+    // read is used only if it was remembered. Otherwise all waiting requests share the next read, which begins after
+    // they arrived.
     return reading.then(() => recall(text, nowMs) ?? underWay.get(text) ?? begin(text));
   };
 }
@@ -149,8 +147,8 @@ function judge(row: KeyRow, nowMs: number): Verification {
 }
 
 /**
- * When a remembered key must be read again: after `rememberedMs`, at its expiry, and at the start of each minute, to
- * record its last use.
+ * Returns when a remembered key must be read again: after `rememberedMs`, at its expiry, or at the next full minute,
+ * whichever comes first. The read at the full minute records the last use.
  */
 function findStaleness({ expires_at_ms }: KeyRow, nowMs: number): number {
   const staleAtMs = Math.min(nowMs + rememberedMs, nowMs - (nowMs % minuteMs) + minuteMs);

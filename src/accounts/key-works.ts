@@ -20,7 +20,7 @@ interface IssueKey {
   readonly act: Act;
 }
 
-/** Stores a key of an account and creates the account if it is new. Returns whether it is new. */
+/** Stores a key. Creates the account if it does not exist, and then returns true as `isNewAccount`. */
 export const issueKey = defineWork(import.meta.url, 'issueKey', function* (input: IssueKey) {
   const { row, isNew } = yield* findOrAddAccount(input.account, input.plan, input.act);
   const { nowMs } = input.act;
@@ -37,7 +37,7 @@ interface IssueFirstKey {
   readonly act: Act;
 }
 
-/** Stores a key with all scopes in a store without accounts. Returns null if there is an account. */
+/** Stores a key with all scopes if the store has no account. Otherwise returns null. */
 export const issueFirstKey = defineWork(
   import.meta.url,
   'issueFirstKey',
@@ -57,7 +57,9 @@ interface RotateKey {
 }
 
 /**
- * Stores the successor of an active key. The old key ends after the overlap or at its own expiry. Returns when it ends.
+ * Stores the successor of an active key. The old key expires after the overlap, or at its own expiry if that is
+ * earlier. Returns the new expiry of the old key as `oldEndsAtMs`. Throws OperatorError if the key does not exist or
+ * is not active.
  */
 export const rotateKey = defineWork(
   import.meta.url,
@@ -66,14 +68,14 @@ export const rotateKey = defineWork(
     const old = yield* findKey(id);
     const state = readState(old, act.nowMs);
     if (state !== 'active')
-      throw new OperatorError(`the key "${id}" is ${state} already: "keys create" makes another`);
+      throw new OperatorError(`the key "${id}" is already ${state}: "keys create" creates a new key`);
     const { oldEndsAtMs, expiresAtMs } = yield* endRotatedKey({ ...old, key_id: id }, overlapMs, act);
     const grant = { name: old.key_name, scopes: readScopes(old.scopes), expiresAtMs };
     return { ...(yield* addKey(newKey, old, grant, act, id)), oldEndsAtMs };
   },
 );
 
-/** Ends a key for good. */
+/** Revokes a key permanently, unless it is already revoked. Throws OperatorError if the key does not exist. */
 export const revokeKey = defineWork(
   import.meta.url,
   'revokeKey',
@@ -93,6 +95,6 @@ export const revokeKey = defineWork(
 
 function* findKey(id: string) {
   const [row] = yield* step(selectKey, { id });
-  if (row === undefined) throw new OperatorError(`there is no key "${id}": "keys list" shows them all`);
+  if (row === undefined) throw new OperatorError(`there is no key "${id}": "keys list" shows all keys`);
   return row;
 }

@@ -6,29 +6,29 @@ import { scopes } from './account.ts';
 export const keyIdPattern = '^key_[0-9A-Za-z]{16}$';
 const keyIdLength = 20;
 
-/** The most active keys of an account that creates keys over HTTP (contract section 15). */
+/** Maximum number of active keys when a partner creates one (contract section 15). Operators may create more. */
 export const liveKeysMax = 25;
 const lifetimeSecondsMax = 2_147_483_647;
 const overlapSecondsMax = 2_592_000;
 
-/** The states of listed keys. */
+/** The states of keys in `GET /keys`. Revoked keys are not listed. */
 export const listedKeyStates = ['active', 'rotated', 'expired'] as const;
 
-/** The schema of a key id. */
+/** Returns the schema of a key id. */
 export function keyIdField(description: string) {
   return Type.String({ minLength: keyIdLength, maxLength: keyIdLength, pattern: keyIdPattern, description });
 }
 
-/** One of `scopes`, as a schema. */
+/** The schema of one scope. */
 export const ScopeSchema = enumField(scopes, 'What a key may do.');
 
-/** The state of a key, as a schema. */
+/** The schema of the state of a key. */
 export const KeyStateSchema = enumField(
   listedKeyStates,
   '`rotated`: replaced by another key, but valid until `expiresAt`.',
 );
 
-/** The schema of the scopes of a key. */
+/** Returns the schema of the scopes of a key. */
 export function scopesField(description: string) {
   return Type.Array(ScopeSchema, {
     minItems: 1,
@@ -42,7 +42,7 @@ export function scopesField(description: string) {
 const keyName = 'The name of the key, for people.';
 const never = 'null: it never expires.';
 
-/** The calling key in `GET /account`. */
+/** The calling key, as `GET /account` returns it. */
 export const CallingKeySchema = Type.Object({
   id: keyIdField('Identifier of the key.'),
   name: nullable(nameField(keyName, 'Warehouse')),
@@ -50,7 +50,7 @@ export const CallingKeySchema = Type.Object({
   expiresAt: nullable(timeField(`When the key ends; ${never}`)),
 });
 
-/** A key as `GET /keys` lists it (contract section 15). */
+/** A key, as `GET /keys` returns it (contract section 15). */
 export const KeySchema = Type.Object({
   ...CallingKeySchema.properties,
   start: Type.String({
@@ -64,7 +64,7 @@ export const KeySchema = Type.Object({
   lastUsedAt: nullable(timeField('When the key was last used, to the minute; null: never.')),
 });
 
-/** A new key. */
+/** The request body that creates a key. */
 export const NewKeySchema = Type.Object({
   name: Type.Optional(nameField(keyName, 'Warehouse')),
   scopes: scopesField('The scopes of the key. The calling key must have or cover them.'),
@@ -76,7 +76,7 @@ export const NewKeySchema = Type.Object({
   ),
 });
 
-/** The body of a rotation. */
+/** The request body that rotates a key. */
 export const KeyRotationSchema = Type.Object({
   overlapSeconds: Type.Optional(
     wholeNumberField('How many seconds the old key stays valid; 86400 by default. 0 ends it at once.', {
@@ -86,7 +86,7 @@ export const KeyRotationSchema = Type.Object({
   ),
 });
 
-/** A new key with its text, which is shown only once. */
+/** A new key with its text. Only the response that creates the key has the text. */
 export const IssuedKeySchema = Type.Object({
   ...KeySchema.properties,
   key: Type.String({
@@ -100,5 +100,5 @@ export const IssuedKeySchema = Type.Object({
 /** A key as a partner sees it. */
 export type PartnerKey = Static<typeof KeySchema>;
 
-/** A new key as a partner sees it, once. */
+/** A new key with its text, as a partner sees it. */
 export type IssuedPartnerKey = Static<typeof IssuedKeySchema>;

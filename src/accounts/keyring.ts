@@ -13,33 +13,33 @@ import { selectForeignKeys, selectKeys, selectNewestKeys } from './api-key-rows.
 import { type KeyState, readRevocation, readScopes, readState } from './key-state.ts';
 import { issueFirstKey, issueKey, revokeKey, rotateKey } from './key-works.ts';
 
-/** The properties of a key to be created. */
+/** The properties of a new key. */
 export interface KeyOrder {
-  /** The name of an existing or new account. Null creates an account with a generated name. */
+  /** Name of an existing or new account. Null creates an account with a generated name. */
   readonly account: string | null;
-  /** The plan of a new account. For an existing account, null or its current plan. */
+  /** Plan of a new account. For an existing account: null, or the plan that the account already has. */
   readonly plan: Plan | null;
-  /** The name of the key, for people. Default: none. */
+  /** Name of the key, for people. Default: null. */
   readonly name?: string | null;
-  /** The scopes of the key. Null means those that a partner needs. */
+  /** Null means `partnerScopes`. */
   readonly scopes: readonly Scope[] | null;
-  /** How long the key is valid from now. Null means until it is revoked. */
+  /** Lifetime from now. Null: the key never expires. */
   readonly lifetimeMs: number | null;
 }
 
-/** A new key with its text, which is shown only once. */
+/** A new key with its text. The text is shown only once, because it is not stored. */
 export interface IssuedKey extends StoredKey {
   readonly key: string;
 }
 
-/** A new key of an account. */
+/** A new key, and whether its account is new too. */
 export interface IssuedAccountKey extends IssuedKey {
   readonly isNewAccount: boolean;
 }
 
-/** A key that replaces another. */
+/** The key that replaces a rotated key. */
 export interface SuccessorKey extends IssuedKey {
-  /** When the replaced key ends, in Unix milliseconds. */
+  /** When the rotated key expires, in Unix milliseconds. */
   readonly oldEndsAtMs: number;
 }
 
@@ -50,46 +50,46 @@ export interface ListedKey {
   readonly name: string | null;
   readonly account: string;
   readonly plan: PlanName;
-  /** `banned`: the key is valid, but refused until its ban ends. */
+  /** `banned`: the key is valid, but its requests are refused until the ban expires. */
   readonly state: KeyState | 'banned';
-  /** When its ban ends. Null if it is not banned. */
+  /** Null if the key is not banned. */
   readonly bannedUntilMs: number | null;
   readonly scopes: readonly Scope[];
   readonly createdAtMs: number;
   readonly expiresAtMs: number | null;
   readonly revokedAtMs: number | null;
-  /** To the minute. */
+  /** Rounded down to the minute. */
   readonly lastUsedAtMs: number | null;
 }
 
-/** The default overlap of a rotation: long enough to roll out the new key (docs/decisions/keys.md). */
+/** Default overlap of a rotation. One day is enough to roll out the new key (docs/decisions/keys.md). */
 export const defaultOverlapMs = dayMs;
 
 /**
- * Manages keys for operators. Each method is one transaction, so that simultaneous calls run one after the other. It
- * throws OperatorError if it cannot do its work.
+ * Manages keys for operators. Each change is one transaction. Throws OperatorError if the change is not possible, for
+ * example because the key does not exist.
  */
 export interface Keyring {
-  /** Creates a key, and its account if that is new. The key works at once on every running instance. */
+  /** Creates a key, and the account if it does not exist. The key works at once on every running instance. */
   issue(order: KeyOrder): Promise<IssuedAccountKey>;
-  /** Creates a key in a store without accounts. Returns null if there is an account. */
+  /** Creates a key with all scopes if the store has no account. Otherwise returns null. */
   issueFirst(account: string, plan: Plan): Promise<IssuedKey | null>;
   /**
    * Creates a key with the account, the scopes and the lifetime of an active key. The old key stays valid for
    * `overlapMs`, but not past its own expiry.
    */
   rotate(id: string, overlapMs: number): Promise<SuccessorKey>;
-  /** Ends a key for good. A running service may accept it until it reads the key again (key-verifier.ts). */
+  /** Revokes a key permanently. A running service may accept the key for up to `rememberedMs` (key-verifier.ts). */
   revoke(id: string): Promise<void>;
-  /** All keys, or those of an account, oldest first. Throws OperatorError if the account does not exist. */
+  /** Returns the keys of one or all accounts, oldest first. Throws OperatorError if the account does not exist. */
   list(account?: string | null): Promise<ListedKey[]>;
-  /** The newest keys of an account, at most `count`. Throws OperatorError if the account does not exist. */
+  /** Returns the `count` newest keys, the oldest of them first. Throws OperatorError if the account does not exist. */
   listNewest(account: string, count: number): Promise<ListedKey[]>;
-  /** The ids of valid keys of other environments, which do not work here: at most `count`. */
+  /** Returns the ids of at most `count` valid keys of other environments. Such keys do not work here. */
   listForeign(count: number): Promise<string[]>;
 }
 
-/** Creates the keyring of a store. The audit log names `actor`, and new keys have `environment` in their text. */
+/** Creates the keyring of a store. The audit log names `actor`. The text of new keys contains `environment`. */
 export function createKeyring(
   database: Database,
   clock: Clock,
@@ -141,7 +141,7 @@ export function createKeyring(
   };
 }
 
-/** Generates the text of a key, and the parts of it that are stored. */
+/** Generates a key: its text, and the parts of the text that are stored. */
 export function generateNewKey(environment: KeyEnvironment): {
   readonly key: string;
   readonly newKey: NewKey;

@@ -1,15 +1,15 @@
 import { hourMs } from '../clock.ts';
 
-/** How long a key stays known after it was found valid (contract section 6). */
+/** Time in ms for which a key stays known after it was found valid (contract section 6). */
 export const knownMs = hourMs;
-/** The most known keys, each in about 150 bytes. Beyond it, the key that was read longest ago is forgotten. */
+/** Maximum number of known keys, each of about 150 bytes. Evicts the key whose last read is the oldest. */
 export const knownKeysMax = 100_000;
 
-/** The keys that this instance has found valid. Unknown keys cannot fill it. */
+/** The keys that this instance has found valid. Only valid keys are stored, so unknown keys cannot evict known keys. */
 export interface KnownKeys {
-  /** Records the result of reading a key. */
+  /** Records that a key was found valid, or forgets the key if it was refused. */
   note(text: string, isValid: boolean, nowMs: number): void;
-  /** Whether the key was found valid within `knownMs` and not refused since. */
+  /** True if the key was found valid within `knownMs` and was not refused since. */
   has(text: string, nowMs: number): boolean;
 }
 

@@ -1,4 +1,4 @@
-/** How many tasks of a lane run at once, and how many may wait. */
+/** Maximum numbers of running tasks, of waiting tasks, and of waiting tasks per address. */
 export interface LaneBounds {
   readonly runningMax: number;
   readonly waitingMax: number;
@@ -7,13 +7,13 @@ export interface LaneBounds {
 
 /** Runs a bounded number of tasks at once. Fair queueing: the addresses of waiting tasks take turns. */
 export interface Lane {
-  /** Runs a task in its turn and returns its result. Returns null at once if no more tasks of this address may wait. */
+  /** Runs a task when its turn comes, and returns its result. Returns null at once if too many tasks wait. */
   run<T>(address: string, task: () => Promise<T>): Promise<T | SentAway> | null;
-  /** Removes all waiting tasks of an address without running them. */
+  /** Removes all waiting tasks of an address. Their result is `sentAway`. */
   sendAway(address: string): void;
 }
 
-/** The result of a task that was removed. */
+/** The result of a task that was removed before it ran. */
 export const sentAway = Symbol('sent away');
 /** The type of `sentAway`. */
 export type SentAway = typeof sentAway;
@@ -25,7 +25,7 @@ interface Waiting {
 
 /** Creates an empty lane. */
 export function createLane({ runningMax, waitingMax, waitingPerAddressMax }: LaneBounds): Lane {
-  /** In the order of the turns. */
+  /** The waiting tasks by address. The first address has the next turn. */
   const queues = new Map<string, Waiting[]>();
   let running = 0;
   let waiting = 0;

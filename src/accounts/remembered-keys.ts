@@ -1,22 +1,24 @@
-/** The remembered result of reading a key. */
+/** The result of reading a key. */
 export interface Remembered<T> {
   readonly value: T;
   readonly accountId: bigint;
   readonly readAtMs: number;
-  /** When the key must be read again. */
   readonly staleAtMs: number;
 }
 
 /** The results of reading keys, by the text of the key. */
 export interface RememberedKeys<T> {
-  /** The remembered result. Null if the key must be read, or if the clock was set back to before its reading. */
+  /**
+   * Returns the remembered result. Null if there is no result, or if the result is stale. Also null if the clock was
+   * set back to a time before the read.
+   */
   find(text: string, nowMs: number): T | null;
   put(text: string, entry: Remembered<T>): void;
-  /** Drops the keys of an account, or all keys if it is null. */
+  /** Drops the keys of an account. Null drops all keys. */
   drop(accountId: bigint | null): void;
 }
 
-/** The most remembered keys, each in about 500 bytes. The key that was read first is forgotten first. */
+/** Maximum number of remembered keys, each of about 500 bytes. Evicts the key whose last read is the oldest. */
 export const rememberedKeysMax = 20_000;
 
 /** Creates an empty memory for at most `keysMax` keys. */

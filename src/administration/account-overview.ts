@@ -6,23 +6,22 @@ import type { LookAtUsage } from '../limits/stored-usage.ts';
 import { type Database, statement } from '../storage/database.ts';
 import { listUsage, type UsageHour } from '../usage/usage.ts';
 
-/** A rate limit window of an account. */
 export interface WindowState {
   readonly limit: number;
   readonly used: number;
   readonly remaining: number;
-  /** Unix milliseconds; null while the window is not open. */
+  /** Unix milliseconds; null if the window is not open. */
   readonly resetAtMs: number | null;
 }
 
-/** The state of an account, for an operator. */
+/** The state of an account, for operators. */
 export interface AccountState extends Omit<ListedAccount, 'keys'> {
   readonly minute: WindowState;
   readonly day: WindowState;
   readonly holdsOpen: number;
-  /** The number of its keys, also ended ones. */
+  /** Number of keys of the account, including expired and revoked keys. */
   readonly keysTotal: number;
-  /** By the hour, oldest first, without the hours that have no requests. */
+  /** Request counts per hour, oldest first. Hours without requests are absent. */
   readonly usage: readonly UsageHour[];
   readonly lastDay: Omit<UsageHour, 'atMs'>;
 }
@@ -32,10 +31,8 @@ export interface AccountOverview extends AccountState {
   readonly keys: readonly ListedKey[];
 }
 
-/** How many keys an overview has at most. */
 export const overviewKeysMax = 50;
 
-/** The sources of the state of an account. */
 export interface StateSources {
   readonly database: Database;
   readonly accounts: Pick<Accounts, 'find'>;
@@ -43,7 +40,7 @@ export interface StateSources {
   readonly clock: Clock;
 }
 
-/** The state of an account. Throws OperatorError if there is no such account. */
+/** Throws OperatorError if the account does not exist. */
 export async function readAccountState(sources: StateSources, name: string): Promise<AccountState> {
   const { database, accounts, look, clock } = sources;
   const { keys: keysTotal, ...account } = await accounts.find(name);
@@ -63,7 +60,7 @@ export async function readAccountState(sources: StateSources, name: string): Pro
   };
 }
 
-/** The overview of an account. Throws OperatorError if there is no such account. */
+/** Throws OperatorError if the account does not exist. */
 export async function readOverview(
   sources: StateSources & { readonly keyring: Pick<Keyring, 'listNewest'> },
   name: string,

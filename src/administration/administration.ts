@@ -6,17 +6,16 @@ import type { Clock } from '../clock.ts';
 import { type Bans, createBans } from '../limits/bans.ts';
 import type { Database } from '../storage/database.ts';
 
-/** What an operator may change. Each change is in the audit log under the name of the actor. */
+/** The changes that an operator can make. The audit log names the actor as the author of each change. */
 export interface Administration {
   readonly accounts: Accounts;
   readonly keyring: Keyring;
   readonly bans: Bans;
 }
 
-/** Creates the administration for an actor. */
 export type AdministerAs = (actor: Actor) => Administration;
 
-/** The administration of a store. The text of new keys contains `environment`. */
+/** Prepares the administration of a store for any actor. The text of new keys contains `environment`. */
 export function createAdministration(
   database: Database,
   clock: Clock,

@@ -1,10 +1,9 @@
-/** Who changes something: the system user of a command, a session of the console, or a key, both by their ids. */
+/** The author of a change. `name` is the system user of a command, the id of a console session, or the id of a key. */
 export interface Actor {
   readonly kind: 'command' | 'console' | 'key';
   readonly name: string;
 }
 
-/** The actions in the audit log. */
 export const auditActions = [
   'account.created',
   'account.renamed',
@@ -27,21 +26,20 @@ export const auditActions = [
   'webhook.replayed',
 ] as const;
 
-/** One of `auditActions`. */
 export type AuditAction = (typeof auditActions)[number];
 
-/** Who does something and when, in Unix milliseconds. */
+/** The author and the time of a change. */
 export interface Act {
   readonly actor: Actor;
   readonly nowMs: number;
 }
 
-/** One change. `before` and `after` are JSON values and never contain a secret. */
+/** A change, as the audit log records it. `before` and `after` are JSON values and never contain a secret. */
 export interface Deed {
   readonly action: AuditAction;
-  /** The id of the changed object; for an account its name, for an import the file name. */
+  /** Id of the changed object. For an account: its name. For an import: the file name. */
   readonly subject: string;
-  /** The account of the object, if it has one. */
+  /** The account that the object belongs to; null if there is none. */
   readonly accountId: bigint | null;
   /** Null for a new object. */
   readonly before: Readonly<Record<string, unknown>> | null;

@@ -3,7 +3,7 @@ import { step, type Work } from '../storage/database.ts';
 import type { Act, Deed } from './act.ts';
 import { insertDeed } from './audit-rows.ts';
 
-/** Adds a row to the audit log, in the transaction of the change. */
+/** Adds a row to the audit log. Runs in the transaction of the change, so that both are stored or neither. */
 export function* appendDeed({ actor, nowMs }: Act, deed: Deed): Work<void> {
   const { action, subject, accountId, before, after } = deed;
   yield* step(insertDeed, {

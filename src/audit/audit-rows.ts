@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { type Statement, statement } from '../storage/database.ts';
 
-/** Adds a row to the audit log. */
 export const insertDeed = statement<{
   atMs: bigint;
   actorKind: string;
@@ -24,7 +23,7 @@ export const insertDeed = statement<{
   }),
 );
 
-/** The filters of a list of the audit log; null means no filter. A type alias, so that it is assignable to a record. */
+/** Null means no filter. A type alias, because an interface is not assignable to `Parameters`. */
 export type AuditFilter = {
   readonly accountId: bigint | null;
   readonly actor: string | null;
@@ -34,7 +33,6 @@ export type AuditFilter = {
   readonly sinceMs: bigint | null;
 };
 
-/** A row of the audit log. */
 export interface DeedRow {
   readonly id: bigint;
   readonly at_ms: bigint;
@@ -51,7 +49,7 @@ type PageParameters = AuditFilter & { newestId: bigint; count: bigint };
 
 const pages = new Map<string, Statement<PageParameters, DeedRow>>();
 
-/** The statement of a page, newest first, up to an id. Each set of filters has its own. */
+/** Returns the statement that selects a page, newest first. Each combination of filters has its own statement. */
 export function selectDeeds(filter: AuditFilter): Statement<PageParameters, DeedRow> {
   const name = Object.values(filter)
     .map((value) => value !== null)
@@ -84,12 +82,11 @@ function buildPage(filter: AuditFilter): Statement<PageParameters, DeedRow> {
   );
 }
 
-/** The id of an account by its name, in one row or none. */
 export const selectAccountId = statement<{ name: string }>()((query, p) =>
   query.selectFrom('accounts').select('id').where('name', '=', p.name),
 );
 
-/** Deletes up to `count` of the oldest rows, if they are older than `beforeMs`. Returns their ids. */
+/** Checks the `count` oldest rows, deletes those before `beforeMs`, and returns the deleted ids. */
 export const deleteOldDeeds = statement<{ beforeMs: bigint; count: bigint }>()((query, p) =>
   query
     .deleteFrom('audit')

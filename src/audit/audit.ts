@@ -12,28 +12,27 @@ import {
   selectDeeds,
 } from './audit-rows.ts';
 
-/** How long a row of the audit log is kept. */
+/** Time in ms for which the audit log keeps a row. */
 export const auditKeptMs = 365 * dayMs;
-/** How many rows one statement deletes. */
+/** Maximum number of rows that one statement deletes. */
 const deletedRowsMax = 1_000;
 
-/** The filters and the place of a page. */
+/** The filters, the size and the start of a page. */
 export interface AuditQuery {
   /** The name of an account. */
   readonly account?: string | undefined;
-  /** A system user, a session of the console, or the id of a key. */
+  /** A system user, the id of a console session, or the id of a key. */
   readonly actor?: string | undefined;
   readonly action?: AuditAction | undefined;
-  /** The id of the changed object; for an account its name. */
+  /** Id of the changed object. For an account: its name. For an import: the file name. */
   readonly subject?: string | undefined;
   /** Unix milliseconds. */
   readonly sinceMs?: number | undefined;
   readonly limit: number;
-  /** The first row of the page; absent for the newest row. */
+  /** Id of the first row on the page. Absent or null: the page starts at the newest row. */
   readonly newestId?: bigint | null;
 }
 
-/** A row of the audit log. */
 export interface AuditEntry {
   readonly id: bigint;
   /** Unix milliseconds. */
@@ -41,13 +40,13 @@ export interface AuditEntry {
   readonly actor: Actor;
   readonly action: string;
   readonly subject: string;
-  /** The current name of its account; null if it has none. */
+  /** The current name of the account; null if the changed object belongs to no account. */
   readonly account: string | null;
   readonly before: unknown;
   readonly after: unknown;
 }
 
-/** A page of the audit log, and the id that starts the next one; null on the last page. */
+/** A page of the audit log. `nextId` is the `newestId` of the next page; null on the last page. */
 export interface AuditPage {
   readonly entries: readonly AuditEntry[];
   readonly nextId: bigint | null;
@@ -55,9 +54,9 @@ export interface AuditPage {
 
 /** The audit log: who changed what, and when (contract section 16). */
 export interface Audit {
-  /** A page, newest first. Throws OperatorError if there is no such account. */
+  /** Returns a page, newest first. Throws OperatorError if the account does not exist. */
   list(query: AuditQuery): Promise<AuditPage>;
-  /** Deletes rows older than `auditKeptMs`, a bounded number in each statement. */
+  /** Deletes rows older than `auditKeptMs`, in statements of at most `deletedRowsMax` rows. */
   sweep(): Promise<void>;
 }
 
@@ -65,7 +64,7 @@ export function createAudit(database: Database, clock: Clock): Audit {
   async function findAccountId(name: string): Promise<bigint> {
     const [row] = await database.read(selectAccountId, { name });
     if (row === undefined)
-      throw new OperatorError(`there is no account "${name}": "accounts list" shows them all`);
+      throw new OperatorError(`there is no account "${name}": "accounts list" shows all accounts`);
     return row.id;
   }
 

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import type { Actor } from './act.ts';
 
-/** The system user of this process; its number if it has no name. */
+/** Returns the system user of this process as the actor. A user without a name is named by its user id. */
 export function commandActor(): Actor {
   return { kind: 'command', name: readUser() };
 }

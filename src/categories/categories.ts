@@ -17,26 +17,28 @@ import {
   selectCategoriesOf,
 } from './category-rows.ts';
 
-/** A page of categories, and where the next page begins. */
 export interface CategoryPage {
-  /** In the order of their ids. */
+  /** Sorted by id. */
   readonly categories: readonly Category[];
-  /** Null on the last page. */
+  /** The `firstId` for the next page. Null on the last page. */
   readonly nextId: bigint | null;
 }
 
 /**
- * The categories of a store (contract section 11). Each change is one transaction with its row of the audit log. Throws
- * as the database does (database.ts).
+ * The categories of a store (contract section 11). Each change and its row of the audit log are one transaction.
+ * Methods also throw the errors of the database (database.ts).
  */
 export interface Categories {
-  /** A page of at most `limit` categories, starting with `firstId`; null starts with the first category. */
+  /** Returns at most `limit` categories with ids from `firstId` on. Null starts with the first category. */
   list(limit: number, firstId: bigint | null): Soon<CategoryPage>;
-  /** The categories with these ids; ids without a name are left out. Takes at most one page of ids. */
+  /**
+   * Returns the categories with these ids, unordered. Leaves out ids that have no category. Takes at most the ids of
+   * one page of animals.
+   */
   find(ids: readonly bigint[]): Soon<readonly Category[]>;
   /** Creates or renames a category. Throws `limit_reached` if there are `categoriesMax` categories. */
   put(category: Category, actor: Actor): Promise<{ readonly isNew: boolean }>;
-  /** Deletes a category; its animals keep their `categoryId`. Throws `not_found`. */
+  /** Deletes a category. Its animals keep their `categoryId`. Throws `not_found`. */
   remove(id: bigint, actor: Actor): Promise<void>;
 }
 
@@ -45,8 +47,8 @@ interface PutCategory extends Category {
 }
 
 /**
- * Creates or renames a category. Only one transaction does this at a time, so that the count stays exact. The same name
- * again changes nothing.
+ * Creates or renames a category. If the name is the same as before, changes nothing. Only one such transaction runs at
+ * a time, so that the number of categories cannot exceed `categoriesMax`.
  */
 export const putCategory = defineWork(
   import.meta.url,
@@ -85,7 +87,6 @@ interface RemoveCategory {
   readonly act: Act;
 }
 
-/** Deletes a category. Throws `not_found`. */
 export const removeCategory = defineWork(
   import.meta.url,
   'removeCategory',
@@ -104,7 +105,6 @@ export const removeCategory = defineWork(
   'row locks',
 );
 
-/** The categories of a database. */
 export function createCategories(database: Database, clock: Clock): Categories {
   const actOf = (actor: Actor): Act => ({ actor, nowMs: clock() });
 

@@ -14,10 +14,9 @@ import { formatTime, toIsoTime, writeJson, writeLine } from './output.ts';
 import { type Column, writeColumns } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
-/** The text output shows this many hours; --json has all. */
+/** Maximum number of hours in the text output. --json lists the hours of 7 days. */
 const shownHours = 24;
 
-/** `accounts show`: everything about one account. */
 export function showCommand({ withStore, readConfig, clock, terminal }: CommandContext): Command {
   return new Command('show')
     .description('show an account: its plan, its remaining requests, its keys and its usage')
@@ -26,9 +25,11 @@ export function showCommand({ withStore, readConfig, clock, terminal }: CommandC
     .addHelpText(
       'after',
       `
-The windows and the usage come from the store, where a running service writes
-them twice a second. With REDIS_URL, the windows come from Redis. --json has
-every hour of 7 days. The output has the newest ${overviewKeysMax} keys.
+The rate limit windows and the usage are read from the store. A running service
+updates them twice a second. With REDIS_URL, the windows are read from Redis.
+Without --json, the output shows the newest ${shownHours} hours with requests. With --json,
+it shows all hours with requests in the last 7 days. Both show the newest ${overviewKeysMax}
+keys.
 
 Examples:
   animal-store accounts show "Acme Zoo"
@@ -43,7 +44,10 @@ Examples:
     });
 }
 
-/** Opens the counters of the running services: Redis if the settings name one, else the store. */
+/**
+ * Calls `task` with the counts of the running instances. The counts are in Redis if `REDIS_URL` is set, otherwise in
+ * the store.
+ */
 async function withLook<T>(
   { redisUrl }: Config,
   { database }: Store,
@@ -82,11 +86,11 @@ function writeOverview(terminal: Terminal, overview: AccountOverview): void {
 }
 
 function describeRest({ account, keys, keysTotal }: AccountOverview): string {
-  return `(the newest ${keys.length} of ${keysTotal}; all by: keys list --account "${account}")`;
+  return `(the newest ${keys.length} of ${keysTotal}; to list all: keys list --account "${account}")`;
 }
 
 function describeWindow({ used, limit, remaining, resetAtMs }: WindowState): string {
-  const reset = resetAtMs === null ? 'not open' : `resets at ${toIsoTime(resetAtMs)?.slice(0, 19)}Z`;
+  const reset = resetAtMs === null ? 'not started' : `resets at ${toIsoTime(resetAtMs)?.slice(0, 19)}Z`;
   return `${used} of ${limit} used, ${remaining} left, ${reset}`;
 }
 

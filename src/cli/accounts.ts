@@ -14,7 +14,6 @@ import type { CommandContext } from './context.ts';
 import { formatTime, toIsoTime, writeJson, writeLine } from './output.ts';
 import { type Column, writeColumns } from './table.ts';
 
-/** `accounts`: the owners of keys, and their plans. */
 export function accountsCommand(context: CommandContext): Command {
   return new Command('accounts')
     .description('create, show, rename and suspend accounts, and change their plans')
@@ -49,7 +48,7 @@ function setPlanCommand({ withStore, terminal }: CommandContext): Command {
   const command = new Command('set-plan');
   for (const option of planOptions) command.addOption(option);
   return command
-    .description('move an account to another plan; a running service follows within 2 seconds')
+    .description('move an account to another plan; effective within 2 seconds (5 with several instances)')
     .argument('<account>', 'the name of the account')
     .addOption(jsonOption)
     .addHelpText(
@@ -98,7 +97,7 @@ function createCommand({ withStore, terminal }: CommandContext): Command {
       if (plan === null) return command.error("error: required option '--plan <plan>' not specified");
       await withStore(({ accounts }) => accounts.create(account, plan));
       if (json) writeJson(terminal, planToJson(account, plan));
-      else writeLine(terminal, `${account} is created, on the plan ${plan.name}`);
+      else writeLine(terminal, `${account} is created on the plan ${plan.name}`);
     });
 }
 
@@ -118,12 +117,12 @@ function renameCommand({ withStore, terminal }: CommandContext): Command {
 
 function suspendCommand({ withStore, terminal }: CommandContext): Command {
   return new Command('suspend')
-    .description('suspend an account: its requests are refused within 2 seconds')
+    .description('suspend an account: its requests are refused within 2 seconds (5 with several instances)')
     .argument('<account>', 'the name of the account')
     .addOption(jsonOption)
     .addHelpText(
       'after',
-      '\nIts keys, orders and webhooks stay. Its open holds expire.\n\nExample:\n  animal-store accounts suspend "Acme Zoo"',
+      '\nThe account keeps its keys, orders and webhooks. Its open holds expire.\n\nExample:\n  animal-store accounts suspend "Acme Zoo"',
     )
     .action(async (account: string, { json }: JsonOption) => {
       await withStore(({ accounts }) => accounts.suspend(account));
@@ -134,7 +133,7 @@ function suspendCommand({ withStore, terminal }: CommandContext): Command {
 
 function resumeCommand({ withStore, terminal }: CommandContext): Command {
   return new Command('resume')
-    .description('resume a suspended account; effective within 2 seconds')
+    .description('resume a suspended account; effective within 2 seconds (5 with several instances)')
     .argument('<account>', 'the name of the account')
     .addOption(jsonOption)
     .addHelpText('after', '\nExample:\n  animal-store accounts resume "Acme Zoo"')

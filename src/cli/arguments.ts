@@ -16,8 +16,8 @@ const unitMs = { s: secondMs, m: minuteMs, h: hourMs, d: dayMs, w: 7 * dayMs };
 const durationMsMax = 100 * 365 * dayMs;
 
 /**
- * Parses a duration such as `90s`, `15m`, `24h`, `30d` or `2w` to milliseconds; at most 100 years. Throws commander's
- * error.
+ * Returns the milliseconds of a duration such as `0`, `90s`, `15m`, `24h`, `30d` or `2w`. Throws InvalidArgumentError
+ * if the text is not a duration, or is longer than 100 years.
  */
 export function parseDuration(text: string): number {
   if (text === '0') return 0;
@@ -25,11 +25,11 @@ export function parseDuration(text: string): number {
   const durationMs = Number(count) * (unitMs[unit as keyof typeof unitMs] ?? Number.NaN);
   if (durationMs <= durationMsMax) return durationMs;
   throw new InvalidArgumentError(
-    'It must be a whole number with s, m, h, d or w, as in 30d, at most 100 years.',
+    'It must be a whole number with the unit s, m, h, d or w, as in 30d, and at most 100 years.',
   );
 }
 
-/** Parses a duration of at least one second. */
+/** Like `parseDuration`, but throws for less than one second. */
 export function parseLifetime(text: string): number {
   const durationMs = parseDuration(text);
   if (durationMs === 0) throw new InvalidArgumentError('It must be at least one second.');
@@ -47,11 +47,11 @@ export function parseAccountName(text: string): string {
   throw new InvalidArgumentError(`${accountNameRule.replace(/^a/, 'A')}.`);
 }
 
-/** Checks a name by the rules of contract section 2. */
+/** Applies the rules of names (contract section 2). */
 export function parseName(text: string): string {
   if (isReference(text)) return text;
   throw new InvalidArgumentError(
-    'It must have 1 to 255 characters, not all white space, no control characters.',
+    'It must have 1 to 255 characters, not only white space, and no control characters.',
   );
 }
 
@@ -65,14 +65,12 @@ function parseOpenHolds(text: string): number {
   throw new InvalidArgumentError(`It must be a whole number from 1 to ${openHoldsMax}.`);
 }
 
-/** Parses an id that the store assigned. */
 export function parseInt64Id(text: string): bigint {
   const id = parseCanonicalInt64(text);
   if (id === null) throw new InvalidArgumentError('It must be an id in decimal digits.');
   return id;
 }
 
-/** Parses any int64 in decimal digits. */
 export function parseInt64(text: string): bigint {
   const value = parseCanonicalInt64(text);
   if (value === null)
@@ -86,12 +84,14 @@ export interface JsonOption {
   readonly json?: true;
 }
 
-/** The options of a plan. A command adds them all. */
 export const planOptions = [
   new Option('--plan <plan>', 'the plan of the account').choices(planNames),
   new Option('--per-minute <count>', 'requests per minute, for enterprise').argParser(parseLimit),
   new Option('--per-day <count>', 'requests per day, for enterprise').argParser(parseLimit),
-  new Option('--open-holds <count>', 'open holds, for enterprise (default: 100)').argParser(parseOpenHolds),
+  new Option(
+    '--open-holds <count>',
+    'orders that may be reserved at a time, for enterprise (default: 100)',
+  ).argParser(parseOpenHolds),
 ] as const;
 
 export interface PlanOptions {
@@ -101,7 +101,10 @@ export interface PlanOptions {
   readonly openHolds?: number;
 }
 
-/** The plan of the options, or null without them. Exits with an error if the options contradict each other. */
+/**
+ * Returns the plan that the options name, or null without any of them. Exits with a usage error if the options
+ * contradict each other.
+ */
 export function readPlanOptions({ plan, ...numbers }: PlanOptions, command: Command): Plan | null {
   const { perMinute, perDay, openHolds } = numbers;
   const custom: Partial<CustomNumbers> = {

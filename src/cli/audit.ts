@@ -20,24 +20,23 @@ interface AuditOptions extends JsonOption {
   readonly limit: number;
 }
 
-/** `audit`: who changed what, and when. */
 export function auditCommand({ withStore, terminal, clock }: CommandContext): Command {
   return new Command('audit')
     .description('show who changed what, and when: by command, in the console or with a key')
     .option('--account <name>', 'only changes of this account and of what it owns', parseAccountName)
-    .option('--by <actor>', 'only changes by this system user, key or session of the console')
-    .addOption(new Option('--action <action>', 'only this').choices(auditActions))
+    .option('--by <actor>', 'only changes by this system user, key or console session')
+    .addOption(new Option('--action <action>', 'only changes of this kind').choices(auditActions))
     .option(
       '--of <subject>',
-      'only changes of this key, animal, order, …, by id, or of this account, by name',
+      'only changes of this object: the name of an account, or the id of any other object',
     )
-    .option('--since <duration>', 'only changes in this time, as in 7d', parseDuration)
-    .option('--limit <count>', `how many at most, up to ${listedMax}`, parseCount, listedDefault)
+    .option('--since <duration>', 'only changes made within this duration, as in 7d', parseDuration)
+    .option('--limit <count>', `maximum number of changes, up to ${listedMax}`, parseCount, listedDefault)
     .addOption(jsonOption)
     .addHelpText(
       'after',
       `
-The newest change comes first. The store keeps each for a year.
+The newest change comes first. The store keeps changes for one year.
 
 Examples:
   animal-store audit

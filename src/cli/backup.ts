@@ -10,7 +10,6 @@ import type { CommandContext } from './context.ts';
 import { writeJson, writeLine } from './output.ts';
 import { writeWholeFile } from './whole-file.ts';
 
-/** `backup`: copies the whole store to a file, while the service runs. */
 export function backupCommand({ readConfig, terminal }: CommandContext): Command {
   return new Command('backup')
     .description('copy the whole store to a file and check the copy, while the service runs (SQLite)')
@@ -20,7 +19,7 @@ export function backupCommand({ readConfig, terminal }: CommandContext): Command
     .addHelpText(
       'after',
       `
-To return to the copy, stop the service and run restore.
+To restore the copy, stop the service and run "animal-store restore".
 
 Example:
   animal-store backup /var/backups/animal-store.db`,
@@ -29,7 +28,7 @@ Example:
       const { databaseUrl } = readConfig();
       const { engine, location } = parseStoreAddress(databaseUrl);
       if (engine !== 'sqlite')
-        throw new OperatorError('backup copies a SQLite store; use pg_dump for one in PostgreSQL');
+        throw new OperatorError('backup copies only SQLite stores; use pg_dump for PostgreSQL');
       await requireStore(databaseUrl);
       await checkUnused(file);
       const mode = await readMode(location);
@@ -46,17 +45,20 @@ Example:
     });
 }
 
-/** The permissions of the store. The copy gets them too, so that the same users can read it. */
+/** Returns the permissions of the store. The copy gets the same permissions, so that the same users can read it. */
 async function readMode(location: string): Promise<number> {
   const found = await stat(location).catch((error) => Promise.reject(toOpeningError(location, error)));
   return found.mode & 0o777;
 }
 
-/** Throws if files of an open or killed database are beside `file`. SQLite would apply them to the copy. */
+/**
+ * Throws if a write-ahead log or a rollback journal is beside `file`. SQLite would apply this log or journal to the
+ * copy.
+ */
 async function checkUnused(file: string): Promise<void> {
   for (const companion of [`${file}-wal`, `${file}-journal`])
     if ((await stat(companion).catch(() => null)) !== null)
       throw new OperatorError(
-        `${file} is a database in use, or a killed process left it: ${companion} exists`,
+        `${file} is a database in use, or was not closed properly: ${companion} exists`,
       );
 }

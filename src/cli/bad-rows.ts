@@ -2,14 +2,19 @@ import { stringifyExactJson } from '../exact-json.ts';
 import { toPrintable } from '../observability/printable.ts';
 import type { BadField } from '../pets/pet-import.ts';
 
-/** The rows of a file that break a rule. It counts all, and keeps a bounded number to show. */
+/**
+ * Collects the invalid rows of a file. Counts all invalid rows, and keeps the first `keptMax` violations for the
+ * output.
+ */
 export interface BadRows {
   add(line: number, violations: readonly BadField[]): void;
-  /** The number of bad rows. */
+  /** Returns the number of invalid rows. */
   count(): number;
-  /** The first verdicts, one a line, and the number of the others; empty without bad rows. */
+  /**
+   * Returns the first `printedMax` violations, one per line, and the number of further ones. Empty if there are none.
+   */
   toText(): string;
-  /** The first verdicts and the number of all, for --json. */
+  /** Returns the first `keptMax` violations and the number of all violations, for --json. */
   toJson(): { readonly errors: readonly Verdict[]; readonly errorsTotal: number };
 }
 
@@ -19,7 +24,7 @@ interface Verdict extends BadField {
 
 const printedMax = 20;
 const keptMax = 1_000;
-/** How many characters of a value are printed. */
+/** Number of characters after which a printed value is cut off. */
 const shownValueMax = 60;
 
 export function createBadRows(): BadRows {

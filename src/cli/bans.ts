@@ -5,7 +5,6 @@ import type { CommandContext } from './context.ts';
 import { formatTime, toIsoTime, writeJson, writeLine } from './output.ts';
 import { type Column, writeColumns } from './table.ts';
 
-/** `bans`: keys that are refused for a while, because they kept sending after a 429. */
 export function bansCommand(context: CommandContext): Command {
   return new Command('bans')
     .description('list the bans of keys and lift them')
@@ -19,7 +18,7 @@ export function bansCommand(context: CommandContext): Command {
 
 function listCommand({ withStore, terminal }: CommandContext): Command {
   return new Command('list')
-    .description('list the keys that are banned now; the ban that ends first comes first')
+    .description('list the banned keys; the ban that expires first comes first')
     .addOption(jsonOption)
     .addHelpText('after', '\nExamples:\n  animal-store bans list\n  animal-store bans list --json')
     .action(async ({ json }: JsonOption) => {
@@ -31,8 +30,8 @@ function listCommand({ withStore, terminal }: CommandContext): Command {
 
 function liftCommand({ withStore, terminal }: CommandContext): Command {
   return new Command('lift')
-    .description('lift the ban of a key; a running service follows within 2 seconds')
-    .argument('<key>', 'the id of the key, as in bans list')
+    .description('lift the ban of a key; effective within 2 seconds (5 with several instances)')
+    .argument('<key>', 'the id of the key, as shown by "bans list"')
     .addOption(jsonOption)
     .addHelpText('after', '\nExample:\n  animal-store bans lift key_3kTMd8fZq1LxW0aB')
     .action(async (keyId: string, { json }: JsonOption) => {

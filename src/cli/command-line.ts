@@ -34,8 +34,8 @@ export interface CommandLineOptions {
 }
 
 /**
- * Runs one command line and returns the exit code: 0, 2 for a usage error, 1 for any other error. An error is one line
- * on standard error, never a stack trace.
+ * Runs a command and returns the exit code: 0 for success, 2 for a usage error, 1 for any other error. Prints an error
+ * as one line on standard error, never a stack trace.
  */
 export async function runCommandLine(argv: readonly string[], options: CommandLineOptions): Promise<number> {
   const { terminal, lifetime } = options;
@@ -45,14 +45,14 @@ export async function runCommandLine(argv: readonly string[], options: CommandLi
     await buildProgram(createContext(options)).parseAsync(argv, { from: 'user' });
     return 0;
   } catch (error) {
-    // Commander has already printed its errors. It also throws after --help, with exit code 0.
+    // Commander has already printed this error. After --help, it throws with exit code 0.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     report(error);
     return error instanceof UsageError ? 2 : 1;
   }
 }
 
-/** The message of an error, with its cause if there is one. */
+/** Adds the cause of an AppError, because the message of an AppError is written for clients and omits it. */
 function describeFailure(error: unknown): string {
   if (error instanceof OperatorError) return error.message;
   if (!(error instanceof Error)) return `unexpected: ${error}`;
@@ -115,14 +115,16 @@ Examples:
   animal-store import animals.csv
 
 The exit code is 0 for success, 1 for an error, 2 for a usage error. An error is
-one line on standard error. Output has colours only on a terminal, unless
+one line on standard error. Output has colours on a terminal, but not if
 NO_COLOR is set. The settings are environment variables: see docs/settings.md.`,
     );
   configure(program, context.terminal);
   return program;
 }
 
-/** Commander applies settings only to the commands that it creates itself. */
+/**
+ * Configures a command and all its subcommands. Commander passes settings only to subcommands that it creates itself.
+ */
 function configure(command: Command, terminal: Terminal): void {
   const { stdout, stderr } = terminal;
   command.exitOverride().configureOutput({
@@ -135,8 +137,8 @@ function configure(command: Command, terminal: Terminal): void {
 }
 
 /**
- * For help on an unknown command, commander prints the usage as an error. This parses the word alone, so that commander
- * refuses it by name.
+ * For `help` with an unknown command, commander prints the usage as an error. Parsing only the unknown word makes
+ * commander print an error that names the word.
  */
 function refuseUnknownTopic(command: Command, isError: boolean): string {
   const [, topic] = command.args;

@@ -1,6 +1,6 @@
 import type { CompletionNode, Values } from './completion-tree.ts';
 
-/** The completion of a program for bash, 3.2 and later. */
+/** Returns the completion script for bash 3.2 and later. */
 export function writeBashCompletion(name: string, nodes: readonly CompletionNode[]): string {
   const places = nodes.map(({ place }) => `'${place}'`).slice(1);
   const options = nodes.flatMap(({ place, options: own }) =>
@@ -13,7 +13,7 @@ export function writeBashCompletion(name: string, nodes: readonly CompletionNode
 _animal_store() {
   local current=$COMP_CWORD stem='' place='' words='' files='' index
   local word=\${COMP_WORDS[current]}
-  # bash splits a word at each : and =, and replaces only the part after the last.
+  # bash splits a word at each : and =, and replaces only the part after the last one.
   if [[ $word == : ]]; then
     stem=\${COMP_WORDS[current-1]}: word='' current=$((current - 1))
   elif [[ \${COMP_WORDS[current-1]} == : ]]; then

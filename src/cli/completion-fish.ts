@@ -1,6 +1,5 @@
 import type { CompletionNode, OfferedOption, Values } from './completion-tree.ts';
 
-/** The completion of a program for fish. */
 export function writeFishCompletion(name: string, nodes: readonly CompletionNode[]): string {
   const places = nodes.map(({ place }) => quote(place)).slice(1);
   const complete = (place: string, ...parts: string[]) =>

@@ -1,16 +1,16 @@
 import type { Command, Option } from 'commander';
 import { scopes } from '../accounts/account.ts';
 
-/** The values of an argument: one of these words, the path of a file, or any text. */
+/** The values that an argument accepts: one of the listed words, the path of a file, or any text. */
 export type Values = readonly string[] | 'file' | 'text';
 
-/** A word that a shell can offer. */
+/** A word that a shell suggests. */
 export interface Offer {
   readonly word: string;
   readonly description: string;
 }
 
-/** An option of a command; `values` is null if it takes none. */
+/** An option of a command. `values` is null if the option takes no value. */
 export interface OfferedOption extends Offer {
   readonly values: Values | null;
 }
@@ -18,17 +18,17 @@ export interface OfferedOption extends Offer {
 /** The completions of one command. */
 export interface CompletionNode {
   /**
-   * The words of the command without the program's name, each with a space before it: ` keys create`, and `` for the
-   * program.
+   * The words of the command without the name of the program, each after a space: ` keys create`. Empty for the program
+   * itself.
    */
   readonly place: string;
   readonly commands: readonly Offer[];
   readonly options: readonly OfferedOption[];
-  /** The values of its argument; null if it takes none. */
+  /** The values of the command's first argument. Null if the command takes no argument. */
   readonly values: Values | null;
 }
 
-/** Lists the program and every command below it, with the texts of their help. */
+/** Returns a node for the program and one for each of its subcommands, at any depth. */
 export function listNodes(program: Command, place = ''): CompletionNode[] {
   const help = program.createHelp();
   const commands = help.visibleCommands(program);

@@ -1,6 +1,5 @@
 import type { CompletionNode, Offer, Values } from './completion-tree.ts';
 
-/** The completion of a program for zsh. */
 export function writeZshCompletion(name: string, nodes: readonly CompletionNode[]): string {
   const places = nodes.map(({ place }) => `'${place}'`).slice(1);
   const options = nodes.flatMap(({ place, options: own }) =>
@@ -50,7 +49,7 @@ function offerAll({ commands, options, values }: CompletionNode): string {
   return `offers=(${offers.join(' ')})${values === 'file' ? ' files=1' : ''}`;
 }
 
-/** zsh takes the text after a colon as the description. */
+/** zsh shows the text after a colon as the description. */
 function describe({ word, description }: Offer): string {
   return quote(`${word}:${escapeColons(description)}`);
 }

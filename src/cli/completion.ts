@@ -11,7 +11,6 @@ const writers = { bash: writeBashCompletion, zsh: writeZshCompletion, fish: writ
 
 type Shell = keyof typeof writers;
 
-/** `completion`: prints a script that completes the commands and options of this program in a shell. */
 export function completionCommand({ terminal }: CommandContext): Command {
   return new Command('completion')
     .description('print the completion of commands and options for a shell')
@@ -20,8 +19,8 @@ export function completionCommand({ terminal }: CommandContext): Command {
     .addHelpText(
       'after',
       `
-It completes the command animal-store, and not npx. To have that command, put a
-link into a folder of your PATH, from the project's folder:
+The script completes the command animal-store, but not npx animal-store. To
+install the command, run this in the folder of the project:
   ln -s "$PWD/bin/animal-store.js" ~/.local/bin/animal-store
 
 Examples:

@@ -13,17 +13,16 @@ interface ConsoleOptions extends JsonOption {
   readonly revoke?: true;
 }
 
-/** `console`: prints a link that signs in to the web console. */
 export function consoleCommand({ withStore, readConfig, clock, terminal }: CommandContext): Command {
   return new Command('console')
-    .description('print a link to the web console; it signs in once, within 10 minutes')
-    .option('--revoke', 'end every session and every link instead')
+    .description('print a link that signs in to the web console once, within 10 minutes')
+    .option('--revoke', 'end all sessions and links instead of printing a link')
     .addOption(jsonOption)
     .addHelpText(
       'after',
       `
-The console is on the operator's port of a running service. A session lasts
-12 hours.
+A running service serves the console on the operator's port. A session expires
+after 12 hours.
 
 Examples:
   animal-store console
@@ -46,7 +45,7 @@ Examples:
     });
 }
 
-/** The URL of the console for a browser. Throws OperatorError if the settings do not contain it. */
+/** Returns the URL of the console for a browser. Throws OperatorError if the settings do not determine it. */
 function findAddress({ consoleUrl, opsHost, opsPort }: Config): string {
   if (consoleUrl !== null) return consoleUrl;
   if (opsPort === 0)

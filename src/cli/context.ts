@@ -7,22 +7,22 @@ import type { Terminal } from './terminal.ts';
 export interface Lifetime {
   /** Resolves on SIGTERM or SIGINT. */
   untilStopped(): Promise<void>;
-  /** Ends the process after `ms` even if it is busy, or earlier if it has nothing left to do. */
+  /** Ends the process after `ms`, even if it still has pending work. Without pending work, it ends earlier. */
   endWithin(ms: number): void;
-  /** Calls `report` with an uncaught error, before the process ends with exit code 1. */
+  /** Sets the function that reports an uncaught error. The process then ends with exit code 1. */
   onCrash(report: (error: unknown) => void): void;
 }
 
 /** The dependencies of a command. */
 export interface CommandContext {
-  /** Reads the settings. Throws OperatorError if one is wrong. */
+  /** Reads the settings. Throws OperatorError if a setting is invalid. */
   readonly readConfig: () => Config;
   readonly clock: Clock;
   readonly terminal: Terminal;
   readonly lifetime: Lifetime;
   /**
-   * Opens the store for a task and closes it afterwards. Throws OperatorError if there is no store, unless the command
-   * creates one.
+   * Opens the store for a task and closes it afterwards. If the store does not exist, throws OperatorError. With
+   * `makesStore`, creates the store instead.
    */
   readonly withStore: <T>(
     task: (store: Store) => Promise<T>,

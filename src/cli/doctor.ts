@@ -10,16 +10,15 @@ import { countThings } from './count-things.ts';
 import { writeJson } from './output.ts';
 import type { Terminal } from './terminal.ts';
 
-/** `doctor`: checks everything that the service depends on, and says how to solve problems. */
 export function doctorCommand({ readConfig, clock, terminal }: CommandContext): Command {
   return new Command('doctor')
-    .description('check settings, store, Redis, clock, ports and files, and say what to do, without changes')
+    .description('check settings, store, Redis, clock, ports and files, and suggest repairs; changes nothing')
     .addOption(jsonOption)
     .addHelpText(
       'after',
       `
-The exit code is 0 without problems and 1 with problems. Warnings are not
-problems. Run it as the user of the service, with the settings of the service.
+The exit code is 1 if there are problems, otherwise 0. Warnings do not count as
+problems. Run the command as the user of the service, with the same settings.
 
 Examples:
   animal-store doctor
@@ -33,11 +32,11 @@ Examples:
       if (json) writeJson(terminal, { problems, warnings, findings });
       else writeFindings(terminal, findings);
       if (problems > 0) throw new OperatorError(`the doctor found ${countThings(problems, 'problem')}`);
-      if (!json) terminal.stdout.write(`no problem, ${countThings(warnings, 'warning')}\n`);
+      if (!json) terminal.stdout.write(`no problems, ${countThings(warnings, 'warning')}\n`);
     });
 }
 
-/** Texts from outside, such as the version of a server, may contain control characters. */
+/** Escapes control characters and redacts keys, because a text may come from a server or another program. */
 function toShown({ is, todo, ...finding }: Finding): Finding {
   const show = (text: string) => toPrintable(redactKeys(text));
   return { ...finding, is: show(is), todo: todo === null ? null : show(todo) };

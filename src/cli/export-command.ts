@@ -11,7 +11,6 @@ interface ExportFlags extends Omit<ExportOptions, 'format'> {
   readonly format?: PetFileFormat;
 }
 
-/** `export`: writes all animals. */
 export function exportCommand({ withStore, terminal }: CommandContext): Command {
   return new Command('export')
     .description('write all animals as CSV or NDJSON, oldest first')
@@ -23,7 +22,8 @@ export function exportCommand({ withStore, terminal }: CommandContext): Command 
     .addHelpText(
       'after',
       `
-An import of a row with an id changes its animal; a row without an id adds one.
+When the file is imported, a row with an id changes that animal, and a row
+without an id adds an animal.
 
 Examples:
   animal-store export > animals.ndjson
@@ -32,7 +32,7 @@ Examples:
     )
     .action(async ({ json = false, format, ...options }: ExportFlags) => {
       if (json && options.output === undefined)
-        throw new UsageError('--json needs --output FILE: the animals are on standard output');
+        throw new UsageError('--json needs --output FILE, because the animals go to standard output');
       const { exportFile } = await import('./export.ts');
       const chosen = format ?? formatOfEnding(options.output ?? '') ?? 'ndjson';
       await withStore(({ catalogue }) =>

@@ -12,18 +12,18 @@ import { writeWholeFile } from './whole-file.ts';
 
 export interface ExportOptions {
   readonly format: PetFileFormat;
-  /** A path; undefined writes to standard output. */
+  /** A path. If undefined, the animals go to standard output. */
   readonly output?: string | undefined;
   readonly withoutIds: boolean;
-  /** Whether to replace a file that exists. */
+  /** True to replace an existing file. */
   readonly force: boolean;
   readonly json: boolean;
 }
 
 /**
- * Writes every animal, oldest first, to standard output or to a file. A failed export leaves no file. An error of
- * standard output ends the export, but main.ts reports it. Throws OperatorError if the file exists already or cannot be
- * written.
+ * Writes all animals, oldest first, to standard output or to a file. A failed export leaves no file. If standard output
+ * fails, the export ends without an error, because main.ts reports the failure. Throws OperatorError if the file exists
+ * and `force` is false, or if the file cannot be written.
  */
 export async function exportFile(
   catalogue: Catalogue,

@@ -4,10 +4,9 @@ import { jsonOption } from './arguments.ts';
 import type { CommandContext } from './context.ts';
 import type { ImportOptions } from './import.ts';
 
-/** `import`: adds and changes the animals of a file. */
 export function importCommand({ withStore, terminal, clock }: CommandContext): Command {
   return new Command('import')
-    .description('add and change the animals of a CSV or NDJSON file, all or none')
+    .description('add and change animals from a CSV or NDJSON file, all rows or none')
     .argument('<file>', 'a path, or - for standard input')
     .addOption(formatOption("the format (default: by the file's ending)"))
     .option('--skip-invalid', 'import the valid rows even if there are invalid ones', false)
@@ -16,10 +15,11 @@ export function importCommand({ withStore, terminal, clock }: CommandContext): C
     .addHelpText(
       'after',
       `
-CSV has the columns name, categoryId and status; the categoryId is in decimal
-digits, as in 100. NDJSON has the same fields; the categoryId is a whole JSON
-number, also as in 1e2. The default status is available. A row with an id
-changes that animal; fields that the row omits stay unchanged.
+CSV has the columns name, categoryId, status and id. NDJSON has the same fields.
+A categoryId is a whole number: in CSV decimal digits, with a minus sign if it
+is negative (100, -5), in NDJSON any JSON form (100, 1e2). The default status is
+available. A row with an id changes the animal with this id, and fields that the
+row omits stay unchanged. A row without an id adds an animal.
 
 Examples:
   animal-store import animals.csv

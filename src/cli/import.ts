@@ -16,23 +16,24 @@ import type { Terminal } from './terminal.ts';
 export interface ImportOptions {
   /** A path, or `-` for standard input. */
   readonly file: string;
-  /** If undefined, the file's ending decides. */
+  /** If undefined, the ending of the file name determines the format. */
   readonly format?: PetFileFormat | undefined;
-  /** Whether to import the valid rows even if there are bad ones. */
+  /** True to import the valid rows even if other rows are invalid. */
   readonly skipInvalid: boolean;
-  /** Whether to check everything and write nothing. */
+  /** True to check every row and write nothing. */
   readonly dryRun: boolean;
   readonly json: boolean;
-  /** Who imports, for the audit log. */
+  /** The actor and the time for the audit log. */
   readonly act: Act;
 }
 
 const readBytesMax = 262_144;
 
 /**
- * Imports the animals of a file. A row without an id adds an animal; a row with an id changes that animal. Either all
- * rows are applied or none. Reports bad rows. Throws OperatorError, with nothing written, if the file is unreadable or
- * has a bad row that `skipInvalid` does not allow. Throws OutcomeUnknownError as `load` does (database.ts).
+ * Imports the animals of a file. A row without an id adds an animal. A row with an id changes that animal. Applies all
+ * rows or none; with `skipInvalid`, all valid rows or none. Reports invalid rows. Throws OperatorError, with nothing
+ * written, if the file is unreadable, or if it has invalid rows and `skipInvalid` is false. Throws OutcomeUnknownError
+ * as `load` does (database.ts).
  */
 export async function importFile(
   catalogue: Catalogue,
@@ -87,11 +88,14 @@ function guessFormat(file: string): PetFileFormat {
   throw new UsageError(`the format of ${nameSource(file)} is not known: add --format csv or --format ndjson`);
 }
 
-/** Counts the valid rows. Throws if a row was bad, unless bad rows are skipped. */
+/** Counts the valid rows. Throws for invalid rows, unless `skipInvalid` is true. */
 function createRowCheck(badRows: BadRows, skipInvalid: boolean) {
   let goodCount = 0;
 
-  /** Bad changes are known only after all rows were read. Until then they count as valid. */
+  /**
+   * A row that changes an animal is validated only after all rows are read. Until then, it counts as valid. `badBefore`
+   * is the number of invalid rows that never counted as valid.
+   */
   function check(badBefore = 0): void {
     const badCount = badRows.count();
     if (skipInvalid || badCount === 0) return;
@@ -99,7 +103,10 @@ function createRowCheck(badRows: BadRows, skipInvalid: boolean) {
     throw new OperatorError(`${badCount} of ${rows} are invalid; --skip-invalid imports the others`);
   }
 
-  /** Yields batches until a row is bad. Then it reads on to find all bad rows, and throws at the end. */
+  /**
+   * Yields batches until a row is invalid. After that, reads the other rows only to find all invalid rows, and throws
+   * at the end.
+   */
   async function* pass(batches: AsyncIterable<readonly LoadedPet[]>) {
     for await (const pets of batches) {
       goodCount += pets.length;
@@ -125,7 +132,7 @@ async function* readBytes(file: string, { stdin }: Terminal, onRead: (bytes: num
   }
 }
 
-/** The size of a regular file in bytes, or null if it is unknown. */
+/** Returns the size of a regular file in bytes, or null if the size is unknown. */
 async function measureFile(file: string): Promise<number | null> {
   const found = file === '-' ? null : await stat(file).catch(() => null);
   return found?.isFile() ? found.size : null;

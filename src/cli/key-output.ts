@@ -5,7 +5,6 @@ import { formatTime, toIsoTime, writeJson, writeLine } from './output.ts';
 import { type Column, writeColumns } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Prints a new key. Its text is not available later. */
 export function writeIssuedKey(
   terminal: Terminal,
   issued: IssuedKey & Partial<SuccessorKey>,
@@ -27,10 +26,10 @@ export function writeIssuedKey(
   writeLine(terminal, `works only with ENVIRONMENT=${environmentOf(key)}`);
   if (oldEndsAtMs !== null) writeLine(terminal, `the old key works until ${toIsoTime(oldEndsAtMs)}`);
   writeLine(terminal, '');
-  writeLine(terminal, 'Keep the key now: it is not stored and cannot be shown again.');
+  writeLine(terminal, 'Copy the key now: it is not stored and cannot be shown again.');
 }
 
-/** The environment in the text of a key. */
+/** Returns the environment in the text of a key. */
 function environmentOf(key: string): string {
   const found = environments.find((environment) => isOfEnvironment(key, keyEnvironmentOf[environment]));
   return found ?? 'no environment';
@@ -53,13 +52,11 @@ function describeState({ state, bannedUntilMs }: ListedKey): string {
   return bannedUntilMs === null ? state : `${state} until ${formatTime(bannedUntilMs)}`;
 }
 
-/** Prints keys as a table, or as JSON. */
 export function writeKeys(terminal: Terminal, keys: readonly ListedKey[], json?: true): void {
   if (json) writeJson(terminal, keys.map(keyToJson));
   else writeColumns(terminal, keyColumns, keys);
 }
 
-/** A key for --json. */
 export function keyToJson(listed: ListedKey) {
   const { visibleStart, createdAtMs, expiresAtMs, revokedAtMs, lastUsedAtMs, bannedUntilMs, ...key } = listed;
   return {

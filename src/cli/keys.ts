@@ -19,7 +19,6 @@ import { writeIssuedKey, writeKeys } from './key-output.ts';
 import { writeJson, writeLine, writeWarning } from './output.ts';
 import type { Terminal } from './terminal.ts';
 
-/** `keys`: API keys. */
 export function keysCommand(context: CommandContext): Command {
   return new Command('keys')
     .description('create, list, rotate and revoke API keys')
@@ -41,8 +40,12 @@ function createCommand({ withStore, terminal }: CommandContext): Command {
   const command = new Command('create');
   for (const option of planOptions) command.addOption(option);
   return command
-    .description('create a key, and its account unless it exists')
-    .option('--account <name>', 'the account (default: a new one with a name of its own)', parseAccountName)
+    .description('create a key, and its account if it does not exist')
+    .option(
+      '--account <name>',
+      'the account (default: a new account with a generated name)',
+      parseAccountName,
+    )
     .option('--name <name>', 'a label for the key', parseName)
     .option(
       '--scopes <scopes>',
@@ -95,8 +98,8 @@ function listCommand({ withStore, terminal }: CommandContext): Command {
 
 function rotateCommand({ withStore, terminal }: CommandContext): Command {
   return new Command('rotate')
-    .description('replace a key by a new one; the old key stays valid for a while')
-    .argument('<id>', 'the id of the key, as in keys list')
+    .description('replace a key with a new one; the old key stays valid for 24h, or for --overlap')
+    .argument('<id>', 'the id of the key, as shown by "keys list"')
     .option('--overlap <duration>', 'how long the old key stays valid (default: 24h)', parseDuration)
     .addOption(jsonOption)
     .addHelpText(
@@ -116,8 +119,8 @@ Examples:
 
 function revokeCommand({ withStore, terminal }: CommandContext): Command {
   return new Command('revoke')
-    .description('revoke a key; a running service follows within 2 seconds')
-    .argument('<id>', 'the id of the key, as in keys list')
+    .description('revoke a key; effective within 2 seconds (5 with several instances)')
+    .argument('<id>', 'the id of the key, as shown by "keys list"')
     .option('--disable-webhooks', 'also disable the webhooks that the key created')
     .addOption(jsonOption)
     .addHelpText('after', '\nExample:\n  animal-store keys revoke key_3kTMd8fZq1LxW0aB')
@@ -137,7 +140,7 @@ interface RevokeOptions extends JsonOption {
   readonly disableWebhooks?: boolean;
 }
 
-/** The webhooks of a key continue without it, so this lists them. */
+/** Lists the webhooks that the key created, because revoking a key does not disable them. */
 function writeRevoked(terminal: Terminal, id: string, webhooks: readonly MadeWebhook[]): void {
   writeLine(terminal, `${id} is revoked`);
   for (const webhook of webhooks)

@@ -8,19 +8,18 @@ interface MigrateOptions extends JsonOption {
   readonly to?: string;
 }
 
-/** `migrate`: updates the schema of the store, as every start does, or copies a store to another database. */
 export function migrateCommand(context: CommandContext): Command {
   return new Command('migrate')
-    .description('update the schema of the store, as every start does, or move a store')
+    .description('update the schema of the store, as every start does, or move the store')
     .option('--from <address>', 'move the store at this address')
-    .option('--to <address>', 'to this address, which must have no store or an empty one')
+    .option('--to <address>', 'move the store to this address, which must have an empty store or no store')
     .addOption(jsonOption)
     .addHelpText(
       'after',
       `
-An address is sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE; a
-password can also be in PGPASSWORD. A move does not include changes to the old
-store after its start.
+An address is sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE. The
+password can also be in PGPASSWORD. A move copies the store. Changes to the old
+store after the start of the move are not copied.
 
 Examples:
   animal-store migrate
@@ -31,7 +30,7 @@ Examples:
         const { moveStore } = await import('./move-store.ts');
         return moveStore({ from, to, json: json ?? false }, context.terminal);
       }
-      if (from !== to) command.error('error: --from and --to go together');
+      if (from !== to) command.error('error: --from and --to must be used together');
       return bringUpToDate(context, json);
     });
 }

@@ -5,14 +5,14 @@ import { startRowProgress } from './row-progress.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface MoveOptions {
-  /** The `DATABASE_URL` of the store to move, which stays unchanged. */
+  /** The `DATABASE_URL` of the store to copy. This store stays unchanged. */
   readonly from: string;
   /** The `DATABASE_URL` of an empty store. */
   readonly to: string;
   readonly json: boolean;
 }
 
-/** Copies a whole store to another database and reports what it copied. Throws as copyStore does. */
+/** Copies a whole store to another database and prints the number of copied rows. Throws as `copyStore` does. */
 export async function moveStore({ from, to, json }: MoveOptions, terminal: Terminal): Promise<void> {
   const startedMs = performance.now();
   const progress = startRowProgress(terminal);

@@ -14,7 +14,6 @@ const pageRows = 100;
 const listedDefault = 100;
 const listedMax = 10_000;
 
-/** `orders`: the orders of all accounts. */
 export function ordersCommand(context: CommandContext): Command {
   return new Command('orders')
     .description('list orders and cancel them')
@@ -37,11 +36,11 @@ interface ListOptions extends JsonOption {
 function listCommand({ withStore, terminal }: CommandContext): Command {
   return new Command('list')
     .description('list the orders of all accounts, newest first')
-    .addOption(new Option('--status <status>', 'only orders of this status').choices(orderStatuses))
+    .addOption(new Option('--status <status>', 'only orders with this status').choices(orderStatuses))
     .option('--pet <id>', 'only orders for this animal', parseInt64Id)
     .option('--reference <text>', 'only orders with this reference', parseName)
     .option('--account <name>', 'only orders of this account', parseAccountName)
-    .option('--limit <count>', `how many at most, up to ${listedMax}`, parseCount, listedDefault)
+    .option('--limit <count>', `maximum number of orders, up to ${listedMax}`, parseCount, listedDefault)
     .addOption(jsonOption)
     .addHelpText(
       'after',
@@ -56,8 +55,8 @@ function listCommand({ withStore, terminal }: CommandContext): Command {
 
 function cancelCommand({ withStore, terminal, clock }: CommandContext): Command {
   return new Command('cancel')
-    .description('cancel a reserved order; its animal is available again')
-    .argument('<id>', 'the id of the order, as in orders list', parseInt64Id)
+    .description('cancel a reserved order; its animal becomes available again')
+    .argument('<id>', 'the id of the order, as shown by "orders list"', parseInt64Id)
     .addOption(jsonOption)
     .addHelpText('after', '\nExample:\n  animal-store orders cancel 7')
     .action(async (id: bigint, { json }: JsonOption) => {
@@ -93,7 +92,7 @@ async function cancel(acts: Acts, id: bigint): Promise<Order> {
     return await acts.closeOrder('cancel', id);
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'not_found') throw error;
-    throw new OperatorError(`there is no order "${id}": "orders list" shows them`);
+    throw new OperatorError(`there is no order "${id}": see "orders list"`);
   }
 }
 

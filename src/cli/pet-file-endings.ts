@@ -7,7 +7,7 @@ const formats: Readonly<Record<string, PetFileFormat>> = {
   '.jsonl': 'ndjson',
 };
 
-/** The format of a file by its ending; null for an unknown ending. */
+/** Returns the format for the ending of a file name, or null if the ending is unknown. */
 export function formatOfEnding(file: string): PetFileFormat | null {
   return formats[extname(file).toLowerCase()] ?? null;
 }

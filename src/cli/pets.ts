@@ -9,7 +9,6 @@ import type { CommandContext } from './context.ts';
 import { writeJson, writeLine } from './output.ts';
 import type { Terminal } from './terminal.ts';
 
-/** `pets`: shows and changes single animals. */
 export function petsCommand(context: CommandContext): Command {
   return new Command('pets')
     .description('show, change and delete an animal')
@@ -82,7 +81,7 @@ function checkPatch(id: bigint, patch: PetPatch): void {
   if (violations.length > 0) throw new UsageError(describeViolations(violations, 'the change'));
 }
 
-/** Runs an edit. An error that a client would get becomes a one-line error for the operator. */
+/** Runs an edit. Converts an error for a client into a one-line error for the operator. */
 async function act<T>(id: bigint, edit: () => Promise<T>): Promise<T> {
   try {
     return await edit();

@@ -1,10 +1,13 @@
 import { SingleBar } from 'cli-progress';
 import type { Terminal } from './terminal.ts';
 
-/** A progress bar on standard error for a file that is read. */
+/** A progress bar on standard error for reading a file. */
 export interface Progress {
   advance(bytes: number): void;
-  /** Shows that the file is read and the writing begins. The writing blocks the process, so the bar cannot move then. */
+  /**
+   * Shows that reading has ended and writing begins. Writing blocks the event loop, so the bar cannot move during that
+   * time.
+   */
   beginWriting(): void;
   /** Removes the bar. */
   stop(): void;
@@ -12,9 +15,7 @@ export interface Progress {
 
 const silent: Progress = { advance: () => undefined, beginWriting: () => undefined, stop: () => undefined };
 
-/**
- * Starts a bar if standard error is a terminal; otherwise shows nothing. `totalBytes` is null if the size is unknown.
- */
+/** Shows nothing if standard error is not a terminal. `totalBytes` is null if the size is unknown. */
 export function startProgress({ stderr }: Terminal, totalBytes: number | null): Progress {
   if (!stderr.isTTY) return silent;
   const format = totalBytes === null ? '{phase} {mib} MiB' : '{phase} [{bar}] {percentage} % of {mib} MiB';

@@ -5,11 +5,10 @@ import type { Terminal } from './terminal.ts';
 /** A progress bar on standard error for the rows of one phase. */
 export interface RowProgress {
   show(phase: string, rows: number, rowsTotal: number): void;
-  /** Removes the bar. */
   stop(): void;
 }
 
-/** Starts a bar if standard error is a terminal; otherwise shows nothing. */
+/** Shows nothing if standard error is not a terminal. */
 export function startRowProgress({ stderr }: Terminal): RowProgress {
   if (!stderr.isTTY) return { show: () => undefined, stop: () => undefined };
   const bar = new SingleBar({

@@ -7,10 +7,11 @@ import type { CommandContext } from './context.ts';
 import { writeJson } from './output.ts';
 import type { Terminal } from './terminal.ts';
 
-/** How long a start may continue after SIGTERM. A transaction that is still open then is rolled back. */
+/**
+ * Time in ms that a start may continue after SIGTERM. Then the process ends, and an open transaction is rolled back.
+ */
 const startEndMsMax = 5 * secondMs;
 
-/** `serve`: runs the service until SIGTERM or SIGINT. */
 export function serveCommand({ readConfig, clock, terminal, lifetime }: CommandContext): Command {
   return new Command('serve')
     .description('run the service')
@@ -18,8 +19,8 @@ export function serveCommand({ readConfig, clock, terminal, lifetime }: CommandC
     .addHelpText(
       'after',
       `
-With --json, standard output says where the service listens, and the log goes to
-standard error.
+With --json, the addresses of the service go to standard output, and the log
+goes to standard error.
 
 Examples:
   animal-store serve
@@ -49,14 +50,14 @@ Examples:
       try {
         await app.close();
       } finally {
-        // A DNS query or a connection that a driver has leaked could keep the process alive.
+        // A pending DNS query or a leaked connection of a driver could keep the process alive.
         lifetime.endWithin(secondMs / 2);
       }
       log.info('stopped');
     });
 }
 
-/** Shows the first key once, with a command that adds an animal and lists it. */
+/** Prints the first key, and a command line that adds an animal and lists it. */
 function writeWelcome({ stdout }: Terminal, { firstKey }: App, localUrl: string): void {
   if (firstKey === null) return;
   const authorization = `-H 'Authorization: Bearer ${firstKey.key}'`;

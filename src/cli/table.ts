@@ -3,22 +3,21 @@ import { writeLine } from './output.ts';
 import type { Terminal } from './terminal.ts';
 import { measureWidth } from './text-width.ts';
 
-/** A table may always be this wide, even on a narrower terminal. */
+/** Width in columns that a table may always have, even on a narrower terminal. */
 const widthMin = 80;
 const gap = '  ';
 
-/** A column of a table. */
 export interface Column<Row> {
   readonly heading: string;
   readonly cell: (row: Row) => string;
   /**
-   * If there is not enough room, columns with the highest number are left out first. A column without a number always
-   * stays.
+   * If the table does not fit, the columns with the highest number are omitted first. A column without a number is
+   * never omitted.
    */
   readonly leavesAt?: number;
 }
 
-/** Prints rows in aligned columns under their headings, and leaves out columns until the table fits the terminal. */
+/** Prints rows in aligned columns with headings. Omits columns until the table fits the terminal. */
 export function writeColumns<Row>(
   terminal: Terminal,
   columns: readonly Column<Row>[],
@@ -60,7 +59,7 @@ function pad(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - measureWidth(text)));
 }
 
-/** The columns of the terminal; 0 without a terminal. */
+/** Returns the width of the terminal in columns, or 0 if standard output is not a terminal. */
 function readWidth({ stdout }: Terminal): number {
   return 'columns' in stdout && typeof stdout.columns === 'number' ? stdout.columns : 0;
 }

@@ -1,10 +1,8 @@
 import type { Readable, Writable } from 'node:stream';
 
-/** An output stream of a command. */
 export type Output = Writable & {
-  /** True for a terminal. */
   readonly isTTY?: boolean;
-  /** Whether the terminal supports colours and NO_COLOR is not set. Only terminals have it. */
+  /** True if the terminal supports colours and NO_COLOR is not set. Only terminals have this method. */
   hasColors?(): boolean;
 };
 

@@ -6,7 +6,6 @@ import { formatTime, toIsoTime, writeJson, writeLine } from './output.ts';
 import { type Column, writeColumns } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
-/** `webhooks`: the webhooks of all accounts. */
 export function webhooksCommand(context: CommandContext): Command {
   return new Command('webhooks')
     .description('list, enable and disable webhooks')
@@ -22,7 +21,7 @@ export function webhooksCommand(context: CommandContext): Command {
 function listCommand({ withStore, terminal }: CommandContext): Command {
   return new Command('list')
     .description('list the webhooks of all accounts')
-    .option('--account <name>', 'only those of this account', parseAccountName)
+    .option('--account <name>', 'only webhooks of this account', parseAccountName)
     .addOption(jsonOption)
     .addHelpText('after', '\nExamples:\n  animal-store webhooks list\n  animal-store webhooks list --json')
     .action(async ({ account, json }: JsonOption & { readonly account?: string }) => {
@@ -35,7 +34,7 @@ function listCommand({ withStore, terminal }: CommandContext): Command {
 function enableCommand({ withStore, terminal }: CommandContext): Command {
   return new Command('enable')
     .description('enable a webhook; it continues from its position')
-    .argument('<id>', 'the id of the webhook, as in webhooks list')
+    .argument('<id>', 'the id of the webhook, as shown by "webhooks list"')
     .addOption(jsonOption)
     .addHelpText('after', '\nExample:\n  animal-store webhooks enable wh_8tKq2ZmX0aLr5VnC')
     .action(async (id: string, { json }: JsonOption) => {
@@ -47,7 +46,7 @@ function enableCommand({ withStore, terminal }: CommandContext): Command {
 function disableCommand({ withStore, terminal }: CommandContext): Command {
   return new Command('disable')
     .description('disable a webhook; it keeps its position')
-    .argument('<id>', 'the id of the webhook, as in webhooks list')
+    .argument('<id>', 'the id of the webhook, as shown by "webhooks list"')
     .addOption(jsonOption)
     .addHelpText('after', '\nExample:\n  animal-store webhooks disable wh_8tKq2ZmX0aLr5VnC')
     .action(async (id: string, { json }: JsonOption) => {

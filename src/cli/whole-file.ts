@@ -4,16 +4,19 @@ import { dirname } from 'node:path';
 import { OperatorError } from '../errors.ts';
 import { syncFolder } from '../storage/sync-folder.ts';
 
-/** The permissions of a file until `chmod` sets its own. The umask would restrict those of `open`. */
+/**
+ * The permissions until `chmod` sets the final ones. `open` cannot set the final ones, because the umask restricts
+ * them.
+ */
 const ownerOnly = 0o600;
 
 /**
- * Writes a file atomically: under a temporary name in the same folder, then fsync and rename. A reader finds the old
- * file or the whole new one, never a part. Calls `write` with the path of an empty file that has the permissions `mode`,
- * or those of the umask without a `mode`.
+ * Writes a file atomically: writes a temporary file in the same folder, flushes it with fsync and renames it. A reader
+ * sees the old file or the whole new file, never a part. `write` gets the path of an empty file. The file has the
+ * permissions `mode`. Without `mode`, the umask determines the permissions.
  *
- * Throws OperatorError if the file exists and `replaces` is false, or if it cannot be written. Rethrows the errors of
- * `write`.
+ * Throws OperatorError if the file exists and `replaces` is false, or if the file cannot be written. Rethrows the
+ * errors of `write`.
  */
 export async function writeWholeFile(
   file: string,
@@ -39,7 +42,10 @@ export async function writeWholeFile(
   }
 }
 
-/** Throws if there is a file or a link, and `replaces` is false. */
+/**
+ * Throws if the target is not a regular file, or if it exists and `replaces` is false. `lstat` also finds a broken
+ * link.
+ */
 async function checkTarget(file: string, replaces: boolean): Promise<void> {
   const look = replaces ? stat : lstat;
   const found = await look(file).catch(() => null);
@@ -49,7 +55,7 @@ async function checkTarget(file: string, replaces: boolean): Promise<void> {
   if (!replaces) throw new OperatorError(`${file} exists already: --force replaces it`);
 }
 
-/** Also does not replace a file that was created after the check: `link` fails if the name exists. */
+/** `link` fails if the name exists. So a file that was created after the check is not replaced. */
 async function putInPlace(unfinished: string, file: string, replaces: boolean): Promise<void> {
   if (replaces || !(await tryToLink(unfinished, file))) {
     await checkTarget(file, replaces);
@@ -57,7 +63,7 @@ async function putInPlace(unfinished: string, file: string, replaces: boolean): 
   } else await rm(unfinished);
 }
 
-/** Whether the file has the second name now. Some file systems do not support hard links. */
+/** Returns false if the second name exists, or if the file system does not support hard links. */
 async function tryToLink(file: string, second: string): Promise<boolean> {
   return link(file, second).then(
     () => true,
@@ -65,7 +71,7 @@ async function tryToLink(file: string, second: string): Promise<boolean> {
   );
 }
 
-/** Converts a system error to an error for the operator. Returns any other error unchanged. */
+/** Converts a system error to an OperatorError. Returns any other error unchanged. */
 function toWriteError(file: string, error: unknown): unknown {
   if (!(error instanceof Error && 'syscall' in error)) return error;
   return new OperatorError(`${file} cannot be written: ${error.message}`, { cause: error });

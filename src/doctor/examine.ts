@@ -10,13 +10,13 @@ import { checkRedis } from './redis.ts';
 import { checkSettings } from './settings.ts';
 import { checkSqlite, type StoreCheck } from './sqlite.ts';
 
-/** How long the check reads the file of a store before it gives up. */
+/** Time in ms after which the check stops reading the file of a store. */
 const lookMsMax = 20_000;
 
 /**
  * Checks everything that the service depends on and returns the findings in a fixed order. Changes nothing and never
- * throws. Every wait is bounded: half a minute in total. If the settings are wrong, nothing that they name is
- * checked.
+ * throws. Takes at most 30 s, because every wait is bounded. If the settings are invalid, checks only Node.js and the
+ * clock.
  */
 export async function examine(readConfig: () => Config, clock: Clock): Promise<Finding[]> {
   const machine = [checkNode(), checkClock(clock())];
@@ -24,7 +24,7 @@ export async function examine(readConfig: () => Config, clock: Clock): Promise<F
   try {
     config = readConfig();
   } catch (error) {
-    const todo = 'correct them as docs/settings.md says; nothing that they name was checked';
+    const todo = 'correct the settings (docs/settings.md); store, Redis and ports were not checked';
     return [problem('settings', reasonOf(error), todo), ...machine];
   }
   const { redisUrl } = config;
@@ -47,7 +47,7 @@ export async function examine(readConfig: () => Config, clock: Clock): Promise<F
   return groups.flat();
 }
 
-/** Turns an exception of one check into a problem, so that the other checks still run. */
+/** Converts an exception of one check into a problem, so that the findings of the other checks are still returned. */
 function settle(check: string, findings: Promise<readonly Finding[]>): Promise<readonly Finding[]> {
   return findings.catch((error: unknown) => [
     problem(check, `it cannot be checked: ${reasonOf(error)}`, 'run the doctor as the user of the service'),

@@ -1,7 +1,10 @@
-/** The result of a check. A warning deserves a look; a problem keeps the service from working as promised. */
+/**
+ * The result of a check. A `problem` prevents the service from working as documented. A `warning` does not, but needs
+ * attention.
+ */
 export type Verdict = 'ok' | 'warning' | 'problem';
 
-/** What one check found. Each text is one line. */
+/** What a check found. Each text is one line. */
 export interface Finding {
   /** The subject of the check, such as `store` or `port`. */
   readonly check: string;
@@ -12,22 +15,22 @@ export interface Finding {
   readonly todo: string | null;
 }
 
-/** A finding without fault. */
+/** Returns a finding that needs no attention. */
 export function ok(check: string, is: string): Finding {
   return { check, verdict: 'ok', is, todo: null };
 }
 
-/** A finding that deserves a look, and what to do about it. */
+/** Returns a finding that needs attention. `todo` is what the operator should do. */
 export function warning(check: string, is: string, todo: string): Finding {
   return { check, verdict: 'warning', is, todo };
 }
 
-/** A finding that keeps the service from working as promised, and what to do about it. */
+/** Returns a finding that prevents the service from working as documented. `todo` is what the operator should do. */
 export function problem(check: string, is: string, todo: string): Finding {
   return { check, verdict: 'problem', is, todo };
 }
 
-/** The message of anything that was thrown, in one line. */
+/** Returns the message of a thrown value as one line. */
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join(', ');
   return (error instanceof Error ? error.message : String(error)).replaceAll(/\s+/g, ' ');

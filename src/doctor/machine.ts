@@ -2,10 +2,10 @@ import { stat } from 'node:fs/promises';
 import manifest from '../../package.json' with { type: 'json' };
 import { type Finding, ok, problem, warning } from './finding.ts';
 
-/** The oldest Node.js that can run the program. */
+/** The oldest major version of Node.js that can run the program. */
 const nodeMajorMin = Number(/\d+/.exec(manifest.engines.node)?.[0]);
 
-/** Whether this Node.js can run the program. */
+/** Checks that this version of Node.js can run the program. */
 export function checkNode(version = process.versions.node): Finding {
   const major = Number.parseInt(version, 10);
   const is = `Node.js ${version}`;
@@ -19,23 +19,28 @@ export function checkNode(version = process.versions.node): Finding {
   return ok('node', is);
 }
 
-/** Files with secrets. Operators create them as deploy/README.md says. */
+/** Files with secrets, which operators create by the steps of deploy/README.md. */
 const secretFiles = ['/etc/animal-store.env', new URL('../../deploy/.env', import.meta.url).pathname];
 
 const [groupOrOthers, write, read] = [0o077, 0o022, 0o004];
 
-/** Whether only the owner can read the files with secrets. Missing files are ignored. */
+/** Checks that only the owner has permissions on the files with secrets. Ignores missing files. */
 export async function checkSecretFiles(files: readonly string[] = secretFiles): Promise<Finding[]> {
   const findings = files.map(async (file) => {
     const mode = (await stat(file).catch(() => null))?.mode;
     if (mode === undefined) return [];
-    if ((mode & groupOrOthers) === 0) return [ok('secrets', `only the owner can read ${file}`)];
-    return [warning('secrets', `others can read ${file} (${formatMode(mode)})`, `chmod 600 ${file}`)];
+    if ((mode & groupOrOthers) === 0) return [ok('secrets', `only the owner has access to ${file}`)];
+    return [
+      warning('secrets', `other users have access to ${file} (${formatMode(mode)})`, `chmod 600 ${file}`),
+    ];
   });
   return (await Promise.all(findings)).flat();
 }
 
-/** Whether only the owner can write to a file and its folder and, unless `mayOthersRead`, read the file. */
+/**
+ * Checks that only the owner can change the file and replace it in its folder. Unless `mayOthersRead`, also checks that
+ * users outside the group of the file cannot read the file.
+ */
 export async function checkOwnership(file: string, folder: string, mayOthersRead: boolean): Promise<Finding> {
   const [fileMode, folderMode] = [(await stat(file)).mode, (await stat(folder)).mode];
   const modes = `${file} ${formatMode(fileMode)}, ${folder} ${formatMode(folderMode)}`;

@@ -6,21 +6,24 @@ import { secondMs } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { type Finding, ok, problem, reasonOf, warning } from './finding.ts';
 
-/** An address that the service listens on, and how to recognise the service there. */
+/** An address on which the service listens, and a way to recognise the service there. */
 export interface Surface {
-  /** The setting of its port: `PORT` or `OPS_PORT`. */
+  /** The name of the setting for the port: `PORT` or `OPS_PORT`. */
   readonly setting: string;
   readonly host: string;
   readonly port: number;
   /** A path that needs no key. */
   readonly path: string;
-  /** Whether an answer to it comes from this program. */
+  /** Returns true if a response to `path` looks like a response of this program. */
   readonly isOurs: (headers: IncomingHttpHeaders, body: string) => boolean;
 }
 
 const answerMsMax = 2 * secondMs;
 
-/** The addresses that the service listens on. A header or a body that only this program sends identifies it. */
+/**
+ * Returns the addresses on which the service listens. The service is recognised by headers or a body that few other
+ * programs send.
+ */
 export function listSurfaces(config: Pick<Config, 'host' | 'port' | 'opsHost' | 'opsPort'>): Surface[] {
   return [
     {
@@ -41,13 +44,14 @@ export function listSurfaces(config: Pick<Config, 'host' | 'port' | 'opsHost' | 
 }
 
 /**
- * Whether a port is free or in use by the service itself. Asks the program that uses it, for at most 2 s. If it is an
- * Animal Store, `isServed` says whether it serves this store; null if that is unknown.
+ * Checks that a port is free or in use by the service itself. If it is in use, sends a request to the program there,
+ * for at most 2 s. `isServed` is true if a service serves this store, null if unknown. An Animal Store on the port
+ * counts as the service itself only if `isServed` is true.
  */
 export async function checkPort(surface: Surface, isServed: Promise<boolean | null>): Promise<Finding> {
   const { setting, host, port } = surface;
   const place = `${setting} ${host}:${port}`;
-  if (port === 0) return ok('port', `${setting} is 0: a start takes a free one`);
+  if (port === 0) return ok('port', `${setting} is 0: each start takes a free port`);
   const failure = await tryToListen(host, port);
   if (failure === null) return ok('port', `${place} is free`);
   if (failure.code === 'EADDRINUSE') {
@@ -58,18 +62,25 @@ export async function checkPort(surface: Surface, isServed: Promise<boolean | nu
     return problem(
       'port',
       `this user may not listen on ${place}`,
-      `set ${setting} to 1024 or above, or give it CAP_NET_BIND_SERVICE`,
+      `set ${setting} to 1024 or above, or give the service CAP_NET_BIND_SERVICE`,
     );
   if (failure.code === 'EADDRNOTAVAIL')
     return problem(
       'port',
       `this machine has no address ${host}`,
-      'name one of its addresses, or 0.0.0.0 for all',
+      'use one of its addresses, or 0.0.0.0 for all of them',
     );
   return problem('port', `the service cannot listen on ${place}: ${reasonOf(failure)}`, 'check the address');
 }
 
-/** `holder` is who uses the port. For an Animal Store: whether it serves this store, null if unknown. */
+/**
+ * Returns the finding for a port that is in use. The values of `holder`:
+ * - `true`: an Animal Store that serves this store.
+ * - `false`: an Animal Store that does not serve this store.
+ * - `null`: an Animal Store that may serve this store or another.
+ * - `another`: another program.
+ * - `silent`: a program that does not respond.
+ */
 function judgeHolder(place: string, setting: string, holder: boolean | null | 'another' | 'silent'): Finding {
   const stopIt = `stop it, or set ${setting} to another port`;
   if (holder === true) return ok('port', `${place} is in use by the service`);
@@ -83,14 +94,14 @@ function judgeHolder(place: string, setting: string, holder: boolean | null | 'a
     return warning(
       'port',
       `${place} is in use by an Animal Store; it may serve another store`,
-      `if it is another, ${stopIt}`,
+      `if it serves another store, ${stopIt}`,
     );
   if (holder === 'another') return problem('port', `${place} is in use by another program`, stopIt);
   const is = `${place} is in use by a program that does not answer within ${answerMsMax / secondMs} s`;
   return warning('port', is, 'if it is the service, restart it; else stop it');
 }
 
-/** Listens for a moment. Returns the error, or null if it can listen. */
+/** Listens and stops immediately. Returns the error, or null if listening works. */
 async function tryToListen(host: string, port: number): Promise<NodeJS.ErrnoException | null> {
   const server = createServer();
   const { promise, resolve } = Promise.withResolvers<NodeJS.ErrnoException | null>();
@@ -99,7 +110,10 @@ async function tryToListen(host: string, port: number): Promise<NodeJS.ErrnoExce
   return promise;
 }
 
-/** Whether the program that uses the port answers as the service does. */
+/**
+ * Sends a request to the program that uses the port. Returns `silent` if the program does not respond within
+ * `answerMsMax`.
+ */
 async function askHolder({ host, port, path, isOurs }: Surface): Promise<'ours' | 'another' | 'silent'> {
   const near = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   try {

@@ -9,7 +9,7 @@ import { type Finding, ok, problem, reasonOf, warning } from './finding.ts';
 import { checkKeys } from './keys.ts';
 import { checkSchema } from './schema.ts';
 
-/** The oldest PostgreSQL that the service is tested with. */
+/** The oldest major version of PostgreSQL with which the service is tested. */
 const majorMin = 15;
 
 /** Checks a PostgreSQL server and the store on it. */
@@ -49,26 +49,30 @@ function checkRights({ isReadOnly, mayCreate, mayWrite, migrations }: PostgresIn
   if (isReadOnly)
     return problem('writing', 'the server is read-only', 'name the primary in DATABASE_URL, not a standby');
   if (migrations.length === 0 && !mayCreate)
-    return problem('writing', 'this user may not create tables', 'grant create on schema public to it');
+    return problem(
+      'writing',
+      'this user may not create tables',
+      'grant create on schema public to this user',
+    );
   if (!mayWrite)
     return problem(
       'writing',
       'this user may not write to every table, or may not use the sequences',
-      'grant it all privileges on all tables and sequences in schema public',
+      'grant this user all privileges on all tables and sequences in schema public',
     );
   return ok('writing', 'the database can be written');
 }
 
-/** The connections of an instance: its pool, and one that listens for changed keys. */
+/** Number of connections of an instance: its pool, and one connection that listens for changed keys. */
 const perInstance = connectionsMax + 1;
 
-/** Whether the server has enough free connections for one more instance. */
+/** Checks that the server has enough free connections for one more instance. */
 function checkConnections({ connectionsMax: most, connectionsOpen: open }: PostgresInspection): Finding {
   const is = `${open} of ${most} connections are open; an instance takes up to ${perInstance}`;
   if (most - open >= perInstance) return ok('connections', is);
   return warning(
     'connections',
     is,
-    'raise max_connections, or find out in pg_stat_activity who keeps them open',
+    'raise max_connections, or see in pg_stat_activity which clients keep connections open',
   );
 }

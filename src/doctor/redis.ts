@@ -2,11 +2,11 @@ import { inspectRedis, type RedisInspection } from '../limits/redis/inspection.t
 import { compareClocks } from './clock.ts';
 import { type Finding, ok, problem, reasonOf, warning } from './finding.ts';
 
-/** An instance waits 300 ms for Redis before it counts alone. A tenth of that is slow. */
+/** Time in ms above which a round trip counts as slow: a tenth of the 300 ms after which an instance counts alone. */
 const roundTripMsMax = 30;
 const fullAt = 0.9;
 
-/** Checks the Redis or Valkey where instances share their counts. */
+/** Checks the Redis or Valkey server in which instances share their counts. */
 export async function checkRedis(url: string): Promise<Finding[]> {
   const server = `Redis ${new URL(url).host}`;
   try {
@@ -26,7 +26,8 @@ function checkAnswer(server: string, { version, isPrimary, roundTripMs }: RedisI
   const is = `${server} answers in ${roundTripMs.toFixed(1)} ms, version ${version}`;
   if (!isPrimary)
     return problem('redis', `${is}; it is a replica and cannot count`, 'name the primary in REDIS_URL');
-  if (roundTripMs > roundTripMsMax) return warning('redis', is, 'move it closer: every request waits for it');
+  if (roundTripMs > roundTripMsMax)
+    return warning('redis', is, 'move it closer to the service: every request waits for it');
   return ok('redis', is);
 }
 
@@ -34,7 +35,7 @@ function checkMemory({ evictionPolicy, usedBytes, bytesMax }: RedisInspection): 
   const is = `maxmemory-policy is ${evictionPolicy}`;
   if (evictionPolicy !== 'noeviction') {
     const todo =
-      'set it to noeviction: otherwise a full Redis drops live counts, and limits let more requests through';
+      'set it to noeviction: otherwise a full Redis evicts current counts, and too many requests pass the limits';
     return warning('redis', is, todo);
   }
   if (bytesMax > 0 && usedBytes > bytesMax * fullAt) {

@@ -1,7 +1,10 @@
 import { compareSchema } from '../storage/migrations/migrate.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 
-/** Compares the schema of a store with this program. */
+/**
+ * Checks that the schema of a store fits this program. `migrations` are the names of the migrations that ran in the
+ * store, oldest first.
+ */
 export function checkSchema(migrations: readonly string[]): Finding {
   const last = migrations.at(-1) ?? '';
   switch (compareSchema(migrations)) {
@@ -13,7 +16,7 @@ export function checkSchema(migrations: readonly string[]): Finding {
       return warning(
         'schema',
         `older than this program: "${last}"`,
-        'back up; the next start, or animal-store migrate, updates it',
+        'make a backup; the next start, or "animal-store migrate", updates the schema',
       );
     case 'newer':
       return problem(

@@ -4,10 +4,10 @@ import type { Config } from '../config.ts';
 import { parseStoreAddress } from '../storage/store-address.ts';
 import { type Finding, ok, warning } from './finding.ts';
 
-/** Advice: whether it applies, the state, and what to do. */
+/** A piece of advice: whether it applies, the state that was found, and what to do. */
 type Rule = readonly [applies: boolean, is: string, todo: string];
 
-/** Warns of settings that do not fit together. Each is valid by itself, and the service starts with them. */
+/** Warns of settings that do not fit together. Each setting is valid by itself, so the service starts with them. */
 export function checkSettings(config: Config): Finding[] {
   const advice = [...listSurfaceRules(config), ...listStoreRules(config)].filter(([applies]) => applies);
   if (advice.length === 0) return [ok('settings', `all are valid, for ${config.environment}`)];
@@ -52,8 +52,8 @@ function listStoreRules({ environment, databaseUrl, redisUrl }: Config): Rule[] 
     ],
     [
       isSqlite && environment !== 'development' && !isAbsolute(location),
-      'DATABASE_URL is relative, so the store depends on the folder where a command is run',
-      'name the file of the store from the root: sqlite:/var/lib/animal-store/animal-store.db',
+      'DATABASE_URL is relative, so the store depends on the folder in which a command runs',
+      'use an absolute path: sqlite:/var/lib/animal-store/animal-store.db',
     ],
   ];
 }

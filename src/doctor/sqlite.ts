@@ -14,24 +14,24 @@ import { checkOwnership } from './machine.ts';
 import { checkSchema } from './schema.ts';
 
 const mebibyte = 2 ** 20;
-/** With less, a day of writes or a checkpoint may fill the disk. */
+/** With less free space, a day of writes or a checkpoint may fill the disk. */
 const freeBytesMin = 64 * mebibyte;
-/** With less, or less than the size of the store, a backup beside it does not fit. */
+/** With less free space, or less than the size of the store, a backup on the same disk does not fit. */
 const freeBytesWanted = 1_024 * mebibyte;
 
-/** The options of the checks of a SQLite store. */
+/** The options of `checkSqlite`. */
 export interface SqliteCheckOptions {
   readonly clock: Clock;
   /** In development, other users of the machine may read the store. */
   readonly environment: Environment;
-  /** How long the check may read the file. */
+  /** Time in ms after which the check stops reading the file. */
   readonly lookMsMax: number;
 }
 
 /** The result of checking a store. */
 export interface StoreCheck {
   readonly findings: readonly Finding[];
-  /** Whether a service runs on it now; null if unknown. */
+  /** True if a service serves the store now. Null if unknown. */
   readonly isServed: boolean | null;
 }
 
@@ -83,7 +83,7 @@ function judge(
   const use = isServed ? 'a service serves it now' : 'no service serves it now';
   const store =
     integrity === 'ok'
-      ? ok('store', `${file} is whole, ${use}`)
+      ? ok('store', `${file} is intact, ${use}`)
       : problem(
           'store',
           `${file} is damaged: ${integrity}`,
@@ -111,7 +111,7 @@ function hasOtherName(file: string, name: string): Finding {
   );
 }
 
-/** Whether this user can write the store, and whether the disk has room. */
+/** Checks that this user can write the store, and that the disk has free space. */
 async function checkPlace(file: string, size: number): Promise<Finding[]> {
   const folder = await findFolder(dirname(file));
   const places = [folder, ...(size > 0 ? [file, `${file}-wal`] : [])];
@@ -135,7 +135,7 @@ async function checkPlace(file: string, size: number): Promise<Finding[]> {
   return [writing, await checkRoom(folder, size)];
 }
 
-/** The folder itself or, if it does not exist, the nearest parent that does. */
+/** Returns the folder or, if it does not exist, its nearest existing parent. */
 async function findFolder(folder: string): Promise<string> {
   const isThere = await stat(folder).then(
     () => true,
@@ -149,9 +149,9 @@ async function checkRoom(folder: string, size: number): Promise<Finding> {
   const free = bavail * bsize;
   const is = `${formatBytes(free)} are free for a store of ${formatBytes(size)}`;
   if (free < freeBytesMin)
-    return problem('disk', is, 'free some space: on a full disk no animal can be added');
+    return problem('disk', is, 'free disk space: on a full disk, no animal can be added');
   if (free < Math.max(size, freeBytesWanted))
-    return warning('disk', is, 'free some space: a backup needs as much as the store');
+    return warning('disk', is, 'free disk space: a backup needs as much space as the store');
   return ok('disk', is);
 }
 

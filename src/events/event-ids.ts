@@ -1,23 +1,24 @@
 import { createHmac } from 'node:crypto';
 import { base62 } from '../accounts/api-key.ts';
 
-/** Writes and reads the ids of events. */
+/** Converts positions in the feed to event ids and back. */
 export interface EventIds {
-  /** The id of the event at a position, 0 or more. Position 0 is before the first event. */
+  /** Returns the id of the event at a position. Position 0 is before the first event. */
   write(position: bigint): string;
-  /** The position of an id. Null if this service did not make it. */
+  /** Returns the position of an id. Returns null if the id was not created with the secret of this store. */
   read(text: string): bigint | null;
 }
 
 const prefix = 'evt_';
-/** Enough digits for every int64. */
+/** 11 base62 digits are enough for every int64. */
 const positionLength = 11;
 const sealLength = 5;
 const base = BigInt(base62.length);
 
 /**
- * An id is a position in base62 and a seal, an HMAC with the secret of the store. The digits of base62 are in ASCII
- * order, so ids sort as positions do. Only the store can make an id, and all instances that share a store accept it.
+ * An id consists of a prefix, a position in base62 and a seal. The seal is a truncated HMAC of the position with the
+ * secret of the store, so that clients cannot invent ids. All instances that share a store accept the same ids. The
+ * digits of base62 are in ASCII order, so ids sort like their positions.
  */
 export function createEventIds(secret: Uint8Array): EventIds {
   function seal(digits: string): string {
@@ -41,7 +42,7 @@ export function createEventIds(secret: Uint8Array): EventIds {
   };
 }
 
-/** The last `length` digits of a number, 0 or more. */
+/** Returns the last `length` base62 digits of a number, which must not be negative. */
 function toDigits(number: bigint, length: number): string {
   let rest = number;
   let text = '';

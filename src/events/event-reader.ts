@@ -1,13 +1,18 @@
-/** The reader of events, and what it may see (contract section 13). */
+/** The rights of a reader of events (contract section 13). */
 export interface EventReader {
   readonly accountId: bigint;
-  /** Whether it sees the events of animals and categories. */
+  /** True if the reader may see the events of animals and categories. */
   readonly seesPets: boolean;
-  /** The order events that it sees: none, those of its account, or those of all accounts with `account`. */
+  /**
+   * The order events that the reader may see:
+   * - `none`: no order events.
+   * - `own`: those of the reader's account.
+   * - `all`: those of all accounts, with the field `account`.
+   */
   readonly seesOrders: 'none' | 'own' | 'all';
 }
 
-/** Whether a reader sees an event. Only events of orders have an account. */
+/** Returns true if the reader may see the event. Only order events have an account. */
 export function canSee(
   { accountId, seesPets, seesOrders }: EventReader,
   event: { readonly account_id: bigint | null },

@@ -2,27 +2,27 @@ import { type RawBuilder, sql } from 'kysely';
 import { type Dialect, type Statement, statement } from '../storage/database.ts';
 import type { EventReader } from './event-reader.ts';
 
-/** The row of an event. `data` and `previous` are rows as JSON. */
+/** A row of an event. `data` is the changed row as JSON. `previous` is the same row before an update, else null. */
 export interface EventRow {
   readonly id: bigint;
   readonly at_ms: bigint;
   readonly type: string;
-  /** The id and name of the account. Only for events of orders. */
+  /** The id and the name of the account of an order. Null for other events. */
   readonly account_id: bigint | null;
   readonly account: string | null;
   readonly data: string;
   readonly previous: string | null;
 }
 
-/** The ends of the feed. */
+/** The bounds of the feed. */
 export interface Ends {
   /** All events up to this position are deleted. */
   readonly deleted_to: bigint;
-  /** The position of the newest event ever, even if it is deleted. 0 before the first. */
+  /** The position of the newest event, even if this event is deleted. 0 if there was never an event. */
   readonly newest: bigint;
 }
 
-/** A row of a page: an event with the ends of the feed, or only the ends if the page is empty. */
+/** A row of a page: an event and the bounds of the feed. An empty page has one row, and its `id` is null. */
 export type FeedRow = Ends & (EventRow | { readonly id: null });
 
 type PageParameters = { after: bigint; count: bigint; accountId: bigint };
@@ -30,8 +30,8 @@ type PageStatement = Statement<PageParameters, FeedRow>;
 type Visibility = `${'pets' | 'no pets'}, ${EventReader['seesOrders']}`;
 
 /**
- * The condition for what a reader sees. A reader of only orders uses an index of their events. For others, no index is
- * needed, because at least every second event is about an animal.
+ * The condition for the events that a reader may see. If the reader may see only orders, an index of order events has
+ * the same condition. Other readers need no such index, because at least half of all events are about animals.
  */
 const visible: Readonly<Record<Visibility, (accountId: bigint) => RawBuilder<unknown>>> = {
   'pets, all': () => sql`true`,
@@ -46,7 +46,10 @@ const pages = Object.fromEntries(
   Object.entries(visible).map(([visibility, isVisible]) => [visibility, selectPage(isVisible)]),
 ) as Record<Visibility, PageStatement>;
 
-/** The statement for a page of what a reader sees, oldest first, with the ends of the feed at that moment. */
+/**
+ * Returns the statement for a page of the events that a reader may see, oldest first. Each row also has the bounds of
+ * the feed at that moment.
+ */
 export function selectPageFor({ seesPets, seesOrders }: EventReader): PageStatement {
   return pages[`${seesPets ? 'pets' : 'no pets'}, ${seesOrders}`];
 }
@@ -70,7 +73,7 @@ function selectPage(isVisible: (accountId: bigint) => RawBuilder<unknown>): Page
   );
 }
 
-/** The position of the newest event ever. Use it with the row of `event_horizon`. */
+/** SQL expression for `Ends.newest`. The query must select from `event_horizon`. */
 export function newest({ engine }: Dialect): RawBuilder<unknown> {
   const greater = sql.raw(engine === 'sqlite' ? 'max' : 'greatest');
   return sql`${greater}(deleted_to, coalesce((select max(id) from events), 0))`;

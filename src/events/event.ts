@@ -7,10 +7,8 @@ import { enumField, timeField } from '../schema.ts';
 /** The types of events of animals (contract section 13). */
 export const petEventTypes = ['pet.added', 'pet.updated', 'pet.deleted'] as const;
 
-/** The types of events of categories. */
 export const categoryEventTypes = ['category.updated', 'category.deleted'] as const;
 
-/** The types of events of orders. */
 export const orderEventTypes = [
   'order.reserved',
   'order.completed',
@@ -19,10 +17,8 @@ export const orderEventTypes = [
   'order.returned',
 ] as const;
 
-/** All types of events. */
 export const eventTypes = [...petEventTypes, ...categoryEventTypes, ...orderEventTypes] as const;
 
-/** One of `eventTypes`. */
 export type EventType = (typeof eventTypes)[number];
 
 /** The pattern of an event id (event-ids.ts). */
@@ -54,22 +50,22 @@ export const CategoryPreviousSchema = Type.Object(
   { minProperties: 1 },
 );
 
-/** Contract section 13, the event of an animal. */
+/** An event of an animal, as responses and webhooks show it (contract section 13). */
 export const PetEventSchema = Type.Object({
   ...headOf(petEventTypes),
   data: PetSchema,
   previous: previous(PetPreviousSchema),
 });
 
-/** Contract section 13, the event of a category. */
+/** An event of a category, as responses and webhooks show it (contract section 13). */
 export const CategoryEventSchema = Type.Object({
   ...headOf(categoryEventTypes),
   data: CategorySchema,
   previous: previous(CategoryPreviousSchema),
 });
 
-/** Contract section 13, the event of an order. */
+/** An event of an order, as responses and webhooks show it (contract section 13). */
 export const OrderEventSchema = Type.Object({ ...headOf(orderEventTypes), data: OrderSchema });
 
-/** Any event. Its `type` shows which one it is. */
+/** Any event. Its `type` determines the schema. */
 export const EventSchema = Type.Union([PetEventSchema, CategoryEventSchema, OrderEventSchema]);

@@ -3,11 +3,11 @@ import { type Database, defineWork, step, type Work } from '../storage/database.
 import { tryLock } from '../storage/lock-rows.ts';
 import { deleteEvents, moveHorizon, selectExpired } from './expire-rows.ts';
 
-/** How long an event is kept (contract section 13). */
+/** Time for which an event is kept (contract section 13). */
 export const keptMs = 30 * dayMs;
-/** The most events that one transaction deletes. */
+/** Maximum number of events that one transaction deletes. */
 export const deletedEventsMax = 1_000;
-/** The number of the advisory lock, which no other lock of the store has: "expevent" in ASCII. */
+/** Number of the advisory lock: "expevent" in ASCII. No other lock of the store has this number. */
 const expiryLock = 0x6578_7065_7665_6e74n;
 
 interface Bounds {
@@ -15,7 +15,10 @@ interface Bounds {
   readonly count: number;
 }
 
-/** Deletes a bounded number of old events. Returns whether there may be more. */
+/**
+ * Deletes at most `count` expired events. Returns true if there may be more. On PostgreSQL, deletes nothing and returns
+ * false while another instance deletes events.
+ */
 export const expireOnce = defineWork(
   import.meta.url,
   'expireOnce',
@@ -32,11 +35,11 @@ export const expireOnce = defineWork(
   'row locks',
 );
 
-/** Deletes all old events, a bounded number in each transaction, so that other writes run in between. */
+/** Deletes all expired events, at most `count` in each transaction, so that other writes can run in between. */
 export async function expireEvents(database: Database, count = deletedEventsMax): Promise<void> {
   const bounds = { engine: database.engine, count };
   for (;;) {
-    // This read takes no lock that writers need.
+    // Reads first, because a transaction would block writers even if no event has expired.
     const [expired] = await database.read(selectExpired, { keptMs: BigInt(keptMs), count: 1n });
     if (typeof expired?.last !== 'bigint' || !(await database.transact(expireOnce, bounds))) return;
   }

@@ -6,8 +6,8 @@ type Step = { keptMs: bigint; count: bigint };
 const isYoung = (p: Step, { nowMs }: Dialect) => sql<boolean>`at_ms > ${nowMs} - ${p.keptMs}`;
 
 /**
- * The last of the oldest events that may be deleted, at most `count` of them. It and all events before it are older
- * than `keptMs`. Null if there is none. The read begins after the events that are already deleted.
+ * Selects the position up to which events may be deleted. All events up to `last` are older than `keptMs`. `last` is
+ * null if there are no such events. The statement reads at most `count` events and starts after the deleted events.
  */
 export const selectExpired = statement<Step>()((query, p, dialect) =>
   query
@@ -31,7 +31,6 @@ export const moveHorizon = statement<{ last: bigint }>()((query, p) =>
   query.updateTable('event_horizon').set({ deleted_to: p.last }).where('deleted_to', '<', p.last),
 );
 
-/** Deletes the events up to a position. */
 export const deleteEvents = statement<{ last: bigint }>()((query, p) =>
   query.deleteFrom('events').where('id', '<=', p.last),
 );

@@ -8,7 +8,10 @@ export interface FeedPage {
   readonly next: bigint;
 }
 
-/** Builds a page from the rows of its statement, at most `limit`. */
+/**
+ * Builds a page from the rows of `selectPageFor`. `limit` is the `count` of that statement: a page with fewer events
+ * reaches the end of the feed.
+ */
 export function toPage(rows: readonly FeedRow[], limit: number): FeedPage {
   const events = rows.filter((row): row is FeedRow & EventRow => row.id !== null);
   const last = events.at(-1);
@@ -16,8 +19,8 @@ export function toPage(rows: readonly FeedRow[], limit: number): FeedPage {
 }
 
 /**
- * Throws `invalid_parameter` for a position that does not exist yet, and `events_expired` if an event after it is
- * deleted.
+ * Throws `invalid_parameter` if the position is after the newest event. Throws `events_expired` if an event after the
+ * position is deleted.
  */
 export function requireKept(position: bigint, rows: readonly FeedRow[]): void {
   const { newest, deleted_to } = endsOf(rows);
@@ -29,15 +32,15 @@ export function requireKept(position: bigint, rows: readonly FeedRow[]): void {
   );
 }
 
-/** The error for an `after` that this service never returned. */
+/** Returns the error for an `after` that this service never returned. */
 export function unknownEvent(): AppError {
   return new AppError(
     'invalid_parameter',
-    'after must be now or the id of an event that this service returned',
+    'after must be "now" or the id of an event that this service returned',
   );
 }
 
 function endsOf([row]: readonly FeedRow[]): FeedRow {
-  if (row === undefined) throw new Error('the store has no horizon of its events');
+  if (row === undefined) throw new Error('the table event_horizon has no row');
   return row;
 }

@@ -7,42 +7,49 @@ import { selectPageFor } from './event-rows.ts';
 import { type FeedPage, requireKept, toPage } from './feed-page.ts';
 import type { Tail } from './tail.ts';
 
-/** The longest wait for an event (contract section 13). */
+/** Maximum number of seconds that a request waits for an event (contract section 13). */
 export const waitSecondsMax = 20;
 
-/** A query for a page of the feed. */
 export interface FeedQuery {
-  /** Where the page begins: after a position, at the oldest kept event, or at the end. */
+  /** Starts the page after a position, at the oldest kept event, or at the end of the feed. */
   readonly start: bigint | 'oldest' | 'now';
-  /** The most events on the page, 1 to 100. */
+  /** Maximum number of events on the page, 1 to 100 in a request. */
   readonly limit: number;
 }
 
-/** How long an empty page waits for an event, and for which client. */
+/** Options for a request that waits for an event if its page is empty (long polling). */
 export interface FeedWait {
-  /** Up to `waitSecondsMax`. 0 does not wait. */
+  /** 0 to `waitSecondsMax`. 0 means no wait. */
   readonly seconds: number;
   readonly keyId: string;
-  /** Calls a listener when the client has disconnected. */
+  /** Registers a listener for the disconnection of the client. */
   readonly onGone: (listener: () => void) => void;
 }
 
-/** All changes of the store in an order that never changes (contract section 13). Fails as the database does. */
+/**
+ * All changes of the store in an order that never changes (contract section 13). Methods also throw the errors of the
+ * database.
+ */
 export interface Feed {
   /**
-   * A page of what a reader sees. Throws `invalid_parameter` for a position that does not exist yet, and
-   * `events_expired` if an event after it is deleted.
+   * Returns a page of the events that the reader may see. Throws `invalid_parameter` if the position is after the
+   * newest event. Throws `events_expired` if an event after the position is deleted.
    */
   read(query: FeedQuery, reader: EventReader): Soon<FeedPage>;
   /**
-   * The same, but an empty page waits. It is returned when the reader has an event to see, the time is over, the client
-   * has disconnected, or the service stops. Throws `unavailable` if too many wait, and the error of a key that ended
-   * during the wait.
+   * Like `read`, but a request with an empty page waits until
+   * - there is an event that the reader may see,
+   * - the time is over,
+   * - the client disconnects, or
+   * - the service stops.
+   *
+   * `heldMs` is the time that the request waited. Throws `unavailable` if too many requests wait. If the key expires or
+   * is revoked during the wait, or the account is suspended, throws the same error as a request with such a key.
    */
   readOrWait(query: FeedQuery, reader: EventReader, wait: FeedWait): Soon<FeedPage & { heldMs: number }>;
 }
 
-/** Creates the feed of a store. Empty pages wait at `tail`. */
+/** Creates the feed of a store. Requests wait for events at `tail`. */
 export function createFeed(database: Database, tail: Tail): Feed {
   function read({ start, limit }: FeedQuery, reader: EventReader): Soon<FeedPage> {
     const position = start === 'oldest' ? 0n : start === 'now' ? int64Max : start;

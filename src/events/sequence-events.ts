@@ -8,15 +8,17 @@ import {
   selectWaiting,
 } from './sequence-rows.ts';
 
-/** The most events that one transaction gives positions. */
+/** Maximum number of events that get their positions in one transaction. */
 export const sequencedEventsMax = 5_000;
-/** The number of the advisory lock, which no other lock of the store has: "sequence" in ASCII. */
+/** Number of the advisory lock: "sequence" in ASCII. No other lock of the store has this number. */
 const sequencingLock = 0x7365_7175_656e_6365n;
 
 /**
- * For PostgreSQL. Gives positions to a bounded number of committed events. Does nothing while another instance does
- * this. The lock lasts until the end of the transaction, so the next one sees all positions of this one. No event gets
- * a position before one that was already readable.
+ * For PostgreSQL. Assigns positions to at most `count` committed events and returns the number of these events. While
+ * another instance assigns positions, does nothing and returns 0.
+ *
+ * The lock is held until the transaction ends, so the next transaction sees all assigned positions. No event gets a
+ * position before an event that could already be read.
  */
 export const sequenceOnce = defineWork(
   import.meta.url,
@@ -30,7 +32,10 @@ export const sequenceOnce = defineWork(
   'row locks',
 );
 
-/** For SQLite, where triggers give the positions: does the same for the events in a copy of a PostgreSQL store. */
+/**
+ * For SQLite. Triggers assign the positions there, so only a copy of a PostgreSQL store has events without positions.
+ * Assigns positions to at most `count` of these events. Returns the number of events that got a position.
+ */
 export const sequenceCopied = defineWork(
   import.meta.url,
   'sequenceCopied',
@@ -46,8 +51,8 @@ export const sequenceCopied = defineWork(
 );
 
 /**
- * Gives positions to all events that wait for one. On PostgreSQL every instance runs it as a job, on SQLite it runs
- * once at the start. Returns how long the first event has waited, in milliseconds, or 0 if none waited.
+ * Assigns positions to all events without a position. On PostgreSQL, every instance runs this as a job. On SQLite, it
+ * runs once at startup. Returns the age of the oldest of these events in milliseconds, or 0 if there are none.
  */
 export async function sequenceEvents(database: Database, count = sequencedEventsMax): Promise<number> {
   const [first] = await database.read(selectWaiting, {});

@@ -3,10 +3,10 @@ import { statement } from '../storage/database.ts';
 
 const columns = ['at_ms', 'type', 'account_id', 'pet_id', 'data', 'previous'] as const;
 
-/** On PostgreSQL an event also has its transaction. */
+/** On PostgreSQL, an event also has the id of its transaction. */
 const allColumns = sql.raw([...columns, 'tx'].join());
 
-/** The event that waits longest for its position, if there is one, and for how long. */
+/** Selects the oldest event without a position, and its age in milliseconds. */
 export const selectWaiting = statement<Record<never, never>>()((query, _, { nowMs }) =>
   query
     .selectFrom('event_outbox')
@@ -16,8 +16,8 @@ export const selectWaiting = statement<Record<never, never>>()((query, _, { nowM
 );
 
 /**
- * For PostgreSQL: gives the oldest `count` committed events the next positions, in the order in which they were
- * written. Returns their number. Events of an open transaction come later, however long it takes.
+ * For PostgreSQL. Assigns the next positions to the oldest `count` committed events, in the order in which they were
+ * written. Returns the number of these events. Events of a transaction that is still open get later positions.
  */
 export const moveWaiting = statement<{ count: bigint }>()((query, p) =>
   query
@@ -37,7 +37,10 @@ export const moveWaiting = statement<{ count: bigint }>()((query, p) =>
     .select(({ fn }) => fn.countAll<bigint>().as('count')),
 );
 
-/** For SQLite: the last of the oldest `count` waiting events. */
+/**
+ * For SQLite. Reads the oldest events without a position, at most `count`. Selects the last id of these events, and how
+ * many they are.
+ */
 export const selectLastWaiting = statement<{ count: bigint }>()((query, p) =>
   query
     .selectFrom(({ selectFrom }) =>
@@ -46,7 +49,7 @@ export const selectLastWaiting = statement<{ count: bigint }>()((query, p) =>
     .select(({ fn }) => [fn.max('id').as('last'), fn.countAll<bigint>().as('count')]),
 );
 
-/** For SQLite: gives the waiting events up to `last` the next positions. */
+/** For SQLite. Copies the events up to `last` into the feed, where they get the next positions. */
 export const copyWaiting = statement<{ last: bigint }>()((query, p) =>
   query
     .insertInto('events')
@@ -56,7 +59,7 @@ export const copyWaiting = statement<{ last: bigint }>()((query, p) =>
     ),
 );
 
-/** For SQLite: removes these events from the waiting ones. */
+/** For SQLite. Deletes the events up to `last` that `copyWaiting` has copied. */
 export const deleteWaiting = statement<{ last: bigint }>()((query, p) =>
   query.deleteFrom('event_outbox').where('id', '<=', p.last),
 );

@@ -6,38 +6,41 @@ import { canSee, type EventReader } from './event-reader.ts';
 import { selectPageFor } from './event-rows.ts';
 import { type FeedPage, toPage } from './feed-page.ts';
 
-/** An empty page that waits for events. */
+/** A request with an empty page that waits for events. */
 export interface Waiting {
-  /** The end of the page. The page includes everything that was readable up to here. */
+  /** The end of the empty page. The client has seen all events up to this position. */
   readonly position: bigint;
   readonly limit: number;
   readonly reader: EventReader;
   readonly keyId: string;
   readonly ms: number;
-  /** Ends the wait when it aborts. */
+  /** Ends the wait when aborted. */
   readonly signal: AbortSignal;
 }
 
-/** The end of the feed, where empty pages wait for events. */
+/** The end of the feed, where requests wait for events (long polling). */
 export interface Tail {
   /**
-   * Returns the page once it has an event, or empty if its time is over, its signal aborts or the tail stops. Null
-   * means that the caller must read the page again. Throws `unavailable` if too many wait or the store cannot be read,
-   * and the error of a key that has ended.
+   * Resolves to a page with events, or to an empty page if the time is over, the signal aborts or the tail stops.
+   * Resolves to null if the last poll has already read events after `position`. The caller must then read the page from
+   * the store.
+   *
+   * Throws `unavailable` if too many requests wait or the store cannot be read. If the key expires or is revoked during
+   * the wait, or the account is suspended, throws the same error as a request with such a key.
    */
   wait(waiting: Waiting): Promise<FeedPage | null>;
-  /** The number of waiting pages. */
+  /** Returns the number of waiting requests. */
   count(): number;
-  /** Returns all waiting pages as they are. From now on no page waits. */
+  /** Resolves all waiting requests with empty pages. Callers must not call `wait` after this. */
   stop(): void;
   isStopped(): boolean;
 }
 
-/** How often the store is polled while a page waits. */
+/** Milliseconds between two polls of the store while a request waits. */
 const pollMs = 200;
-/** The most events that one poll reads. If there are more, it polls again at once. */
+/** Maximum number of events in one poll. If a poll returns this many, the next poll follows at once. */
 const pollEvents = 500;
-/** The most pages that may wait at one instance. */
+/** Maximum number of requests that may wait at one instance. */
 export const waitingPagesMax = 10_000;
 
 const everything: EventReader = { accountId: 0n, seesPets: true, seesOrders: 'all' };
@@ -48,10 +51,10 @@ interface Waiter extends Omit<Waiting, 'ms' | 'signal'> {
   readonly fail: (error: unknown) => void;
 }
 
-/** Creates a tail. One poll of the store serves all waiting pages. Without waiting pages, it does not poll. */
+/** Creates a tail. One poll of the store serves all waiting requests. If no request waits, the store is not polled. */
 export function createTail(database: Database, clock: Clock): Tail {
   const waiters = new Set<Waiter>();
-  /** The end of the last poll. All waiting pages have seen the events before it. */
+  /** The position up to which the last poll read. All waiting clients have seen the events up to here. */
   let seenTo = 0n;
   let isPolling = false;
   let isStopped = false;
@@ -103,7 +106,10 @@ export function createTail(database: Database, clock: Clock): Tail {
   };
 }
 
-/** Gives each waiting page the events that it may see. A key may have ended while its request waited. */
+/**
+ * Resolves each waiting request that may see an event of the page. Checks the keys of these requests again, because a
+ * key may have expired or been revoked during the wait.
+ */
 async function deliver(
   page: FeedPage,
   waiters: ReadonlySet<Waiter>,
@@ -122,7 +128,7 @@ async function deliver(
   }
 }
 
-/** Those events of a poll that a waiting page may see and that come after its position. */
+/** Returns the events of a poll that a waiting request may see and has not seen yet. */
 function pageFor({ position, limit, reader }: Waiter, page: FeedPage): FeedPage {
   const visible = page.events.filter((event) => event.id > position && canSee(reader, event));
   const events = visible.slice(0, limit);
@@ -137,5 +143,5 @@ function pause(ms: number): Promise<void> {
 }
 
 function crowded(): AppError {
-  return new AppError('unavailable', 'too many requests wait for events; try again');
+  return new AppError('unavailable', 'too many requests are waiting for events; try again');
 }

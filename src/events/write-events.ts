@@ -7,7 +7,10 @@ import type { EventIds } from './event-ids.ts';
 import type { EventReader } from './event-reader.ts';
 import type { EventRow } from './event-rows.ts';
 
-/** Writes events as a reader may see them. Each object has the form of its own operations. */
+/**
+ * Returns the JSON of events as a reader may see them. Animals, categories and orders have the same form as in the
+ * responses of their own operations.
+ */
 export function writeEvents(
   events: readonly EventRow[],
   { seesOrders }: Pick<EventReader, 'seesOrders'>,
@@ -16,7 +19,7 @@ export function writeEvents(
   return stringifyExactJson(events.map((event) => toShown(event, seesOrders, ids)));
 }
 
-/** Writes one event in the same form. */
+/** Like `writeEvents`, for one event. */
 export function writeEvent(
   event: EventRow,
   { seesOrders }: Pick<EventReader, 'seesOrders'>,
@@ -42,12 +45,12 @@ function toData({ type, account }: EventRow, json: string, showsAccount: boolean
   return toPet(row as PetRow);
 }
 
-/** Drops the columns that no reader sees. */
+/** Leaves out columns that clients never see. */
 function toCategory({ id, name }: Category): Category {
   return { id, name };
 }
 
-/** The previous values of the changed fields. */
+/** Returns the previous values of the changed fields. */
 function findPrevious(event: EventRow, json: string): object {
   const now = new Map(Object.entries(toData(event, event.data, false)));
   const before = Object.entries(toData(event, json, false));

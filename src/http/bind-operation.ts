@@ -16,7 +16,7 @@ import type { BodyReader, Call, Route } from './route.ts';
 const neverStored = toLines({ 'cache-control': 'no-store' });
 const noFields = { type: 'object', properties: {} } as unknown as TObject;
 
-/** Makes the route of an operation: compiles its schemas and gives its handler the services. */
+/** Compiles the schemas of an operation and returns its route. */
 export function bindOperation(operation: Operation, services: Services): Route {
   const { method, path, scope, deprecation, query, body, bodyTypes = jsonTypes.plain } = operation;
   const { isCached = false, isIdempotent = false } = operation;
@@ -45,7 +45,7 @@ export function bindOperation(operation: Operation, services: Services): Route {
   };
 }
 
-/** Compiles a reader that validates a body by its schema and names every field that breaks a rule. */
+/** Returns a reader that validates a body against `schema`. The error names every invalid field. */
 export function compileBody(schema: TObject, types: readonly string[], isOptional = false): BodyReader {
   const names = Object.keys(schema.properties);
   const rules = compileObject(schema);
@@ -62,8 +62,8 @@ export function compileBody(schema: TObject, types: readonly string[], isOptiona
 }
 
 /**
- * Compiles a serialiser for the schemas of an operation's answers. It keeps int64 exact and adds a validator to the
- * answers of GET.
+ * Returns a function that serialises the responses of an operation by their schemas. An int64 keeps all its digits. A
+ * response to GET gets an `ETag`, unless no cache may store the response.
  */
 function compileAnswers(
   { method, answers, isNeverStored = false }: Operation,

@@ -5,28 +5,33 @@ import type { LimitHeaders, Usage } from '../limits/rules/decision.ts';
 import type { SignedIn } from './route.ts';
 import type { Match } from './router.ts';
 
-/** A request on its way through the pipeline. */
+/** The state of a request in the pipeline. */
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly id: string;
-  /** Milliseconds since an arbitrary start. */
+  /** Arrival time, from `performance.now()`. */
   readonly startedAtMs: number;
   readonly match: Match;
-  /** Null until the key is verified. */
+  /** Null until the key is verified, and for requests without a valid key. */
   caller: Caller | null;
-  /** The operator in the console; null for all other requests. */
+  /** The signed-in operator, for requests to the console. Null for all other requests. */
   signedIn: SignedIn | null;
-  /** Null until the request is counted, and for requests that are not counted. */
+  /** The rate limit headers. Null until they are known, and on the operator's port, which has no rate limits. */
   limit: LimitHeaders | null;
-  /** What the caller's account has used. Null until the request is counted. */
+  /**
+   * The rate limit usage of the account after this request. Without a caller, the usage of the address. Null until the
+   * request is counted.
+   */
   usage: Usage | null;
-  /** The error that broke the body before the request was counted, or null. */
+  /** The error that made the body unreadable before the request was admitted. Null if there is none. */
   brokenBy: AppError | null;
-  /** Whether the connection can find the request (connection/in-flight.ts). */
+  /** True once the gate has decided on the request, even if it refused the request. */
+  isAdmitted: boolean;
+  /** True if `InFlight` has recorded the request (connection/in-flight.ts). */
   isTracked: boolean;
   isAnswered: boolean;
-  /** How long the answer waited because the client asked for it, in milliseconds. */
+  /** Milliseconds that the response was held back because the client asked for it. */
   heldMs: number;
 }
 
@@ -47,6 +52,7 @@ export function openExchange(
     limit: null,
     usage: null,
     brokenBy: null,
+    isAdmitted: false,
     isTracked: false,
     isAnswered: false,
     heldMs: 0,

@@ -9,8 +9,8 @@ import { toLines } from './response/header-lines.ts';
 import { securityLines } from './response/security-headers.ts';
 
 /**
- * Makes the answers to requests that are not readable HTTP, with the Error body and the headers of every answer. They
- * are counted by address, because they have no readable key.
+ * Returns a function that makes the responses to requests that are not valid HTTP. Such a request counts against its
+ * address, because its key cannot be read.
  */
 export function createMalformedAnswers(options: {
   readonly limiter: Limiter;

@@ -9,37 +9,40 @@ import type { Deprecation } from './response/deprecation.ts';
 import type { HeaderTexts } from './response/header-lines.ts';
 import type { Call, Method } from './route.ts';
 
-/** An example of a body, for the reference. */
+/** An example body in the reference. */
 export interface Example {
   readonly summary: string;
   readonly value: unknown;
 }
 
-/** A successful answer of an operation. */
+/** Describes a successful response of an operation. */
 export interface AnswerDefinition {
-  /** When the operation returns it. */
+  /** The condition under which the operation returns this response. */
   readonly description: string;
-  /** Absent if the answer has no body. */
+  /** Absent if the response has no body. */
   readonly body?: TSchema;
-  /** Headers besides those that every answer has. */
+  /** Headers of this response, without the headers that every response has. */
   readonly headers?: readonly HeaderName[];
   readonly examples?: Readonly<Record<string, Example>>;
 }
 
-/** The answer of an operation to a call, before it is serialised. */
+/** The result of an operation, before it is serialised. */
 export interface Outcome {
   /** One of the statuses in the operation's `answers`. */
   readonly status: number;
-  /** Serialised by the schema of its answer. */
+  /** The body before serialisation. Its schema is in the operation's `answers`. */
   readonly body?: unknown;
-  /** The text for the validator of a GET, if it does not depend on the whole body. */
+  /** The text from which the `ETag` of a GET is computed. Default: the whole body. */
   readonly validated?: string;
-  /** An already serialised body, in place of `body`. */
+  /** A body that is already serialised. It is sent instead of `body`. */
   readonly text?: string;
   readonly headers?: HeaderTexts;
-  /** How long the answer waited because the client asked for it. The measured duration does not include it. */
+  /**
+   * Milliseconds that the response was held back because the client asked for it. Logs and metrics subtract this time
+   * from the duration of the request.
+   */
   readonly heldMs?: number;
-  /** The animals that the answer depends on. The response cache keeps only answers that have it. */
+  /** The animals that the response depends on. Without this field, the response cache does not store the response. */
   readonly dependsOn?: PetSelection;
 }
 
@@ -47,54 +50,64 @@ export interface Outcome {
 export type NoFields = TObject<Record<never, never>>;
 
 /**
- * The definition of one operation of the interface. The router, the validation, the description and the client follow
- * from it.
+ * The definition of one operation. The route, the validation, the OpenAPI description and the client are derived from
+ * this definition.
  */
 export interface OperationDefinition<Query extends TObject, Body extends TObject> {
   readonly id: string;
   readonly method: Method;
-  /** Relative to the base address, as in OpenAPI: `/pets/{petId}`. */
+  /** Path below the base URL, as in OpenAPI: `/pets/{petId}`. */
   readonly path: `/${string}`;
   readonly tag: string;
-  /** The required scope. Any one of several is enough; null accepts every key. */
+  /**
+   * The required scope. If it is a list, any one of its scopes is enough. If it is null, every key may call the
+   * operation.
+   */
   readonly scope: Scope | readonly Scope[] | null;
   readonly summary: string;
   readonly description: string;
-  /** `beta` marks an extension of the interface. */
+  /** `stable` if the interface document describes the operation (CONTRIBUTING.md, "Words"), otherwise `beta`. */
   readonly stability: 'stable' | 'beta';
   readonly deprecation?: Deprecation;
-  /** Path parameters, by name. The operation checks them itself: an invalid identifier is 404, not 400. */
+  /**
+   * Schemas of the path parameters, used only for the description. The operation validates the values itself, because
+   * an invalid identifier gets 404 and not 400.
+   */
   readonly params?: TObject;
   readonly query?: Query;
   readonly body?: Body;
-  /** The media types of the body. Default: only JSON. */
+  /** Accepted media types of the body. Default: `application/json`. */
   readonly bodyTypes?: readonly string[];
-  /** Whether the body may be left out. Then the handler gets null. */
+  /** True if the body may be absent. If it is absent, the handler gets null. */
   readonly isBodyOptional?: boolean;
   readonly bodyExamples?: Readonly<Record<string, Example>>;
-  /** Whether the operation reads `Idempotency-Key` and answers a retry with its first answer. */
+  /**
+   * True if the operation reads `Idempotency-Key`. A retry with the same key gets the stored response to the first
+   * request.
+   */
   readonly isIdempotent?: boolean;
-  /** Whether the operation reads `If-Match` and does nothing unless it matches. */
+  /** True if the operation reads `If-Match`. If the header does not match, the operation changes nothing. */
   readonly isConditional?: boolean;
   readonly answers: Readonly<Record<number, AnswerDefinition>>;
-  /**
-   * Error codes of this operation alone: not those that all operations, all with a body, or all with a key share.
-   */
+  /** Error codes that are specific to this operation. openapi/failures.ts adds the common codes. */
   readonly failures?: readonly ErrorCode[];
-  /** Whether the response cache keeps the answers, each until an animal that it depends on changes. */
+  /**
+   * True if the response cache stores the responses. A stored response is valid until an animal in its `dependsOn`
+   * changes.
+   */
   readonly isCached?: boolean;
   /**
-   * Whether the answers are valid only for a moment or have a secret. They have no validator, and no cache may store
-   * them.
+   * True if the responses contain a secret or are outdated immediately. They get `Cache-Control: no-store` and no
+   * `ETag`.
    */
   readonly isNeverStored?: boolean;
   handle(call: Call<Static<Query>, Static<Body>, Caller>, services: Services): Soon<Outcome>;
 }
 
-/** An operation without the types of its query and body, which are checked where it is defined. */
+/** An operation whose query and body types are erased. `defineOperation` has checked them. */
 export type Operation = OperationDefinition<TObject, TObject>;
 
-/** Defines an operation and checks the types of its handler. */
+/** Returns the definition unchanged. The compiler checks the types of the handler against the schemas. */
 export function defineOperation<Query extends TObject = NoFields, Body extends TObject = NoFields>(
   definition: OperationDefinition<Query, Body>,
 ): Operation {

@@ -3,7 +3,7 @@ import type { Answer } from './response/answer.ts';
 import type { Access, Call, Route } from './route.ts';
 
 /**
- * A GET route that is not part of the interface and reads no query: a documentation page or an endpoint for operators.
+ * Returns a GET route that is not part of the API and ignores its query, such as a documentation page or `/metrics`.
  */
 export function createPageRoute(
   path: string,

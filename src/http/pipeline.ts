@@ -23,8 +23,18 @@ export interface PipelineOptions extends ResponderOptions {
 }
 
 /**
- * The path of every request: route, authenticate, rate limit, scope, cached answer, parse by schema, run the operation,
- * serialise by schema, send. It stays synchronous if nothing has to be awaited.
+ * Returns the listener for all requests. The steps of a request:
+ *
+ * 1. Find the route.
+ * 2. Authenticate the caller.
+ * 3. Apply the rate limit.
+ * 4. Check the scope.
+ * 5. Look for a cached response.
+ * 6. Parse and validate the query and the body by schema.
+ * 7. Run the operation.
+ * 8. Serialise the response by schema and send it.
+ *
+ * If no step returns a promise, all steps run synchronously.
  */
 export function createPipeline(options: PipelineOptions): RequestListener {
   const { router, gate, cors, createRequestId, clock } = options;
@@ -35,7 +45,7 @@ export function createPipeline(options: PipelineOptions): RequestListener {
   const runRoute = createRouteRunner(options.cache, responder, steps);
 
   function begin(exchange: Exchange): void {
-    // The connection must find a request that breaks off in its body or while it waits.
+    // If the body breaks off, the connection must find this request and fail it.
     if (!exchange.request.readableEnded) track(exchange);
     const preflight = cors.answerPreflight(exchange.request);
     if (preflight === null) proceed(exchange, gate.admit(exchange), checkAdmission);
@@ -48,6 +58,7 @@ export function createPipeline(options: PipelineOptions): RequestListener {
 
   function checkAdmission(exchange: Exchange, admission: Admission): void {
     const { caller, limit, usage, refusal, signedIn } = admission;
+    exchange.isAdmitted = true;
     exchange.caller = caller;
     exchange.signedIn = signedIn ?? null;
     exchange.limit = limit;
@@ -65,7 +76,7 @@ export function createPipeline(options: PipelineOptions): RequestListener {
   };
 }
 
-/** The reason to refuse a request that the gate has admitted, or null. */
+/** Returns the error if a request that passed the gate must be refused, otherwise null. */
 function findRefusal({ request, match, caller }: Exchange, clock: Clock): AppError | null {
   const { route, failure } = match;
   if (caller?.isSuspended) return accountSuspended();
@@ -82,8 +93,9 @@ const otherVersion = new AppError('invalid_parameter', 'the request line must na
 const noHost = new AppError('invalid_parameter', 'Host: exactly one Host header is required');
 
 /**
- * HTTP/1.1 requires exactly one Host (RFC 9112, section 3.2). Node's own check would answer without our headers. Node
- * joins a repeated Host with commas, which no host contains.
+ * True if the request satisfies RFC 9112, section 3.2: HTTP/1.1 requires exactly one Host. Node's own check is off,
+ * because it responds without our headers. Node joins repeated Host headers with commas, and a valid host contains no
+ * comma.
  */
 function hasOneHost({ headers: { host }, httpVersionMinor }: IncomingMessage): boolean {
   return host === undefined ? httpVersionMinor === 0 : !host.includes(',');

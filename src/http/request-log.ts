@@ -6,33 +6,36 @@ import type { Exchange } from './exchange.ts';
 import type { ClientAddress } from './request/client-address.ts';
 import { readPath } from './request/path.ts';
 
-/** The duration from which a request is slow and always logged, in milliseconds. */
+/** Duration in ms from which a request counts as slow. Slow requests are always logged. */
 export const slowRequestMs = 1_000;
 
 /**
- * How many 503 answers are logged a second. A failing store refuses thousands of requests, and the log may be on the
- * disk that is full. LOG_REQUESTS=all logs every request.
+ * Maximum number of 503 responses that are logged per second. A failing store refuses thousands of requests, and the
+ * log may be on the disk that is full. With LOG_REQUESTS=all, there is no maximum.
  */
 export const unavailableLinesMax = 10;
 
-/** The answer to an unreadable request. */
+/** The response to a request that is not valid HTTP. */
 export interface MalformedNote {
   readonly requestId: string;
   readonly status: number;
   readonly address: string;
 }
 
-/** Is called for every answer. */
+/** A listener that is notified of every response. */
 export interface RequestObserver {
   /**
-   * `ms` is the time from the arrival of the head to the sending of the answer, without the wait that the client asked
-   * for.
+   * `ms` is the time from the arrival of the request head until the response is sent. A wait that the client asked for
+   * is not included.
    */
   note(exchange: Exchange, status: number, ms: number): void;
   noteMalformed(note: MalformedNote): void;
 }
 
-/** Logs every answered request, or only those that failed with 5xx or were slow. It never logs a query string. */
+/**
+ * Logs answered requests. `all` logs every request. `errors` logs requests with status 5xx and slow requests. Query
+ * strings are never logged.
+ */
 export function createRequestLog(
   log: Log,
   which: 'errors' | 'all',
@@ -72,14 +75,17 @@ export function createRequestLog(
   };
 }
 
-/** A client's text on one line, without API keys. A path must be decoded first, so that a key in it is recognised. */
+/** Makes a text from a client safe for the log: escapes unprintable characters and redacts API keys. */
 function clean(text: string): string {
   return redactKeys(toPrintable(text));
 }
 
 const traceparent = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/;
 
-/** The trace id of a `traceparent` (W3C Trace Context), or nothing if it is malformed. */
+/**
+ * Returns the trace id of a `traceparent` header (W3C Trace Context). Returns an empty object if the header is absent
+ * or malformed.
+ */
 function readTraceId(header: string | readonly string[] | undefined): { readonly traceId?: string } {
   const [, traceId] = traceparent.exec(String(header ?? '')) ?? [];
   return traceId === undefined || /^0+$/.test(traceId) ? {} : { traceId };

@@ -4,15 +4,16 @@ import { expose } from '../observability/metrics.ts';
 import type { RequestObserver } from './request-log.ts';
 import type { Route } from './route.ts';
 
-/** The durations of the answers of one route and method, by status. */
+/** The durations of the requests of one route and method, by status. */
 interface Series {
   readonly name: string;
   readonly answers: Map<number, Durations>;
 }
 
 /**
- * Counts and times requests by route and status. The label is the pattern of the route and never a path, so that no
- * client can add series. `none` stands for unknown addresses and `malformed` for unreadable requests.
+ * Counts and times requests by route and status. The `route` label is the pattern of a route and never a path, so
+ * clients cannot create new series. The label is `none` for unknown paths and `malformed` for requests that are not
+ * valid HTTP.
  */
 export function countRequests(registry: Registry): RequestObserver {
   const none: Series = { name: 'none', answers: new Map() };
@@ -41,14 +42,14 @@ export function countRequests(registry: Registry): RequestObserver {
     registry,
     {
       name: 'request_duration_seconds',
-      help: 'How long requests took, from their head to the sending of their answer.',
+      help: 'Time from the arrival of the request head until the response is sent.',
     },
     () => listAnswers(all),
   );
 
   return {
     note: ({ match, request }, status, ms) => noteAnswer(findSeries(match.route, request.method), status, ms),
-    // Its start is not known.
+    // The arrival time of a malformed request is not known.
     noteMalformed: ({ status }) => noteAnswer(malformed, status, 0),
   };
 }

@@ -19,11 +19,11 @@ export interface ResponderOptions {
   readonly log: Log;
 }
 
-/** Sends every answer. Each request is answered once, with its answer or its failure. */
+/** Sends one response to each request: a given answer or an error. Ignores further answers to the same request. */
 export interface Responder {
   send(exchange: Exchange, answer: Answer): void;
   fail(exchange: Exchange, error: unknown): void;
-  /** Lets the connection find a request that breaks off in its body or while it waits. */
+  /** Records the request in `InFlight`, so that the connection can fail the request if its body breaks off. */
   track(exchange: Exchange): void;
 }
 
@@ -48,7 +48,7 @@ export function createResponder(options: ResponderOptions): Responder {
       return;
     }
     const failure = toAppError(error);
-    // The store logs its own failures once, not for every request.
+    // `unavailable` is not logged here: the store logs each of its failures once, and not for every request.
     if (errorStatus[failure.code] >= 500 && failure.code !== 'unavailable')
       log.error({ requestId: exchange.id, err: failure.cause ?? failure }, failure.message);
     const { route, allow } = exchange.match;
@@ -69,14 +69,14 @@ export function createResponder(options: ResponderOptions): Responder {
     const { request, response } = exchange;
     response.shouldKeepAlive = false;
     if (exchange.isAnswered) request.socket.destroySoon();
-    else if (exchange.limit === null) exchange.brokenBy = failure;
-    else fail(exchange, failure);
+    else if (exchange.isAdmitted) fail(exchange, failure);
+    else exchange.brokenBy = failure;
   }
 
   return { send, fail, track };
 }
 
-/** Cuts an answer that has begun and cannot be completed. */
+/** Closes the connection of a response that has begun and cannot be completed. */
 function cutShort(response: ServerResponse): void {
   if (!response.writableEnded) response.destroy();
 }

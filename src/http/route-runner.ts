@@ -9,7 +9,7 @@ import type { CacheKey, ResponseCache } from './response/response-cache.ts';
 import type { Call, Route } from './route.ts';
 import type { Steps } from './steps.ts';
 
-/** Answers an admitted request: from the cache, or by running its route with the parsed query and body. */
+/** Responds to an admitted request from the cache, or runs the route with the parsed query and body. */
 export type RunRoute = (exchange: Exchange, route: Route) => void;
 
 export function createRouteRunner(
@@ -55,7 +55,7 @@ export function createRouteRunner(
   };
 }
 
-/** Parses and validates a request. Throws AppError. */
+/** Throws AppError if the query, the body or the `Idempotency-Key` is invalid. */
 function readCall(exchange: Exchange, route: Route, strict: boolean, bytes: Buffer | null): Call {
   const { request, match, caller, usage } = exchange;
   const { headers } = request;
@@ -75,7 +75,7 @@ function readCall(exchange: Exchange, route: Route, strict: boolean, bytes: Buff
   };
 }
 
-/** Short numbers become number keys, because V8 finds a number faster than a text. */
+/** Matches numbers of at most 9 digits. They become number keys, because V8 finds a number faster than a string. */
 const shortNumber = /^[1-9]\d{0,8}$/;
 
 function cacheKeyOf({ match: { params, query } }: Exchange): CacheKey {

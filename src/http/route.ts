@@ -9,93 +9,100 @@ import type { Answer } from './response/answer.ts';
 /** The methods that a route may have. A GET route also answers HEAD. */
 export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-/** One of `methods`. */
 export type Method = (typeof methods)[number];
 
-/** All methods of some routes, sorted. */
+/** Returns the methods of all routes, sorted and without duplicates. */
 export function listMethods(routes: readonly Route[]): string[] {
   return [...new Set(routes.flatMap(methodsOf))].sort();
 }
 
-/** The methods that a route answers. */
 export function methodsOf({ method }: Route): (Method | 'HEAD')[] {
   return method === 'GET' ? [method, 'HEAD'] : [method];
 }
 
 /**
- * Who may call an address, and which count its requests use. `key`: clients with an API key. `anyone`: an unknown
- * address that is not part of the interface; a valid key still counts. `reader`: readers of the documentation, which
- * has its own count.
+ * The access level of a path. The access level also decides which count the rate limit uses.
  *
- * The operator's port counts nothing. `operator`: anyone who can reach it. `visitor`: a browser on the console's
- * address. `console`: an operator who is signed in there.
+ * - `key`: clients with an API key.
+ * - `anyone`: an unknown path outside the API. No key is needed, but a request with a valid key counts for its account.
+ * - `reader`: the documentation. Its requests have a separate count for each address.
+ *
+ * The operator's port has no rate limits:
+ *
+ * - `operator`: anyone who can reach the port.
+ * - `visitor`: anyone who opens the console in a browser.
+ * - `console`: an operator who is signed in to the console.
  */
 export type Access = 'key' | 'anyone' | 'reader' | 'operator' | 'visitor' | 'console';
 
 /** An operator who is signed in to the console. */
 export interface SignedIn {
-  /** The id of the session. */
+  /** Session id. */
   readonly id: string;
   /** The person who created the sign-in link of the session. */
   readonly madeBy: string;
 }
 
-/** The parsed request that a route handles. */
+/** A parsed request for a route. */
 export interface Call<Query = unknown, Body = unknown, Who = Caller | null> {
   readonly params: Readonly<Record<string, string | undefined>>;
   readonly query: Query;
   readonly body: Body;
   readonly headers: IncomingHttpHeaders;
   readonly caller: Who;
-  /** What the caller's account has used, including this request. Null if the request does not count for an account. */
+  /**
+   * The rate limit usage of the account after this request. Without a caller, the usage of the address. Null if the
+   * request is not counted.
+   */
   readonly usage: Usage | null;
   /** Null unless the access of the route is `console`. */
   readonly signedIn: SignedIn | null;
-  /** Null if the request has no `Idempotency-Key`, or the route does not read it. */
+  /** Null if the request has no `Idempotency-Key` or the route ignores the header. */
   readonly idempotency: Idempotency | null;
-  /** Calls a listener when the client has disconnected or the answer is sent. */
+  /** Registers a listener that is called once the client has disconnected or the response is sent. */
   readonly onGone: (listener: () => void) => void;
 }
 
-/** The answer to a call, and the data that it depends on, if the cache may keep it. */
+/** The result of a route. */
 export interface Reply {
   readonly answer: Answer;
+  /** The animals that the answer depends on. Null if the response cache must not store the answer. */
   readonly dependsOn: PetSelection | null;
-  /** How long the answer waited because the client asked for it, in milliseconds. */
+  /** Milliseconds that the response was held back because the client asked for it. */
   readonly heldMs?: number;
 }
 
-/** Reads the body of a route. */
+/** Validates and parses the body of a request. */
 export interface BodyReader {
-  /** Whether the body may be left out. Then `parse` is not called and the body is null. */
+  /** True if the body may be absent. If it is absent, `parse` is not called and the body is null. */
   readonly isOptional: boolean;
-  /** Checks the media type before the body is read. Throws AppError if the route does not accept it. */
+  /** Called before the body is read. Throws AppError if the route does not accept the media type. */
   checkType(headers: IncomingHttpHeaders): void;
-  /** The parsed and validated body. Throws AppError. */
+  /** Returns the parsed and validated body. Throws AppError. If `isStrict`, unknown fields are an error. */
   parse(bytes: Buffer, isStrict: boolean): unknown;
 }
 
-/** One method of one address, which the pipeline can run. */
+/** One method of one path, with everything that the pipeline needs to run it. */
 export interface Route {
   readonly method: Method;
   /** As in OpenAPI: `/v1/pets/{petId}`. */
   readonly path: string;
   readonly access: Access;
-  /** The required scope. Any one of several is enough; null requires none. */
+  /** The required scope. If it is a list, any one of its scopes is enough. Null requires no scope. */
   readonly scope: Scope | readonly Scope[] | null;
-  /** When the route begins to answer 410, in Unix milliseconds. Null if it stays. */
+  /** Unix time in ms from which the route answers 410. Null if no removal is planned. */
   readonly removedAtMs: number | null;
-  /** Header lines of every answer of the route, including failures. */
+  /** Header lines that announce a deprecation. Every response of the route has them, including errors. */
   readonly announcement: string;
-  /** Security headers for browsers. Null stands for the default ones (security-headers.ts). */
+  /** Security header lines for browsers. Null for the defaults (security-headers.ts). */
   readonly securityLines: string | null;
-  /** Whether the response cache keeps its answers. */
+  /** True if the response cache stores the responses. */
   readonly isCached: boolean;
-  /** The operation that an `Idempotency-Key` applies to. Null if the route does not read it. */
+  /** The operation id to which an `Idempotency-Key` belongs. Null if the route ignores the header. */
   readonly idempotentOperation: string | null;
-  /** The parsed and validated query. Throws AppError. */
+  /** Returns the parsed and validated query. Throws AppError. If `isStrict`, unknown parameters are an error. */
   readQuery(text: string, isStrict: boolean): unknown;
-  /** Null if the route reads no body. A body that arrives is ignored. */
+  /** Null if the route takes no body. A body in the request is then ignored. */
   readonly body: BodyReader | null;
   run(call: Call): Soon<Reply>;
 }

@@ -4,16 +4,16 @@ import { headerBytesMax } from './connection/bounds.ts';
 import { readPath } from './request/path.ts';
 import { type Access, methods, methodsOf, type Route } from './route.ts';
 
-/** The route of a request, or the reason why there is none. */
+/** The route of a request, or the error if no route matches. */
 export interface Match {
   readonly route: Route | null;
   readonly params: Readonly<Record<string, string | undefined>>;
-  /** The text after the `?`. */
+  /** The text after the `?`, not decoded. Empty if no route matches. */
   readonly query: string;
   readonly access: Access;
-  /** Null if there is a route. */
+  /** The error for the client. Null if a route matches. */
   readonly failure: AppError | null;
-  /** The allowed methods, if only the method is wrong. */
+  /** Value of the `Allow` header if the path exists, but not with this method. Otherwise null. */
   readonly allow: string | null;
 }
 
@@ -28,7 +28,6 @@ const noEndpoint = new AppError('not_found', 'no such endpoint');
 const operators: ReadonlySet<Access> = new Set(['operator', 'visitor', 'console']);
 const noParams = {};
 
-/** Creates a router that finds routes by method and address. GET routes also answer HEAD. */
 export function createRouter(routes: readonly Route[]): Router {
   const isOperators = routes.every(({ access }) => operators.has(access));
   const ignore = () => {};
@@ -40,7 +39,10 @@ export function createRouter(routes: readonly Route[]): Router {
   for (const route of routes)
     finder.on(methodsOf(route), route.path.replaceAll(/\{(\w+)\}/g, ':$1'), ignore, route);
 
-  /** Null if there is no route. `*` is not an address, but the finder does not compare the first character. */
+  /**
+   * Returns null if no route matches. The target `*` is excluded first, because find-my-way ignores the first character
+   * and would match `/`.
+   */
   function look(method: string, target: string) {
     return target === '*' ? null : finder.find(method as HTTPMethod, target);
   }
@@ -62,7 +64,7 @@ export function createRouter(routes: readonly Route[]): Router {
     return { ...base, allow, failure: new AppError('method_not_allowed', message) };
   }
 
-  /** An undecodable path counts as part of the interface. */
+  /** Returns the access level of a path without a route. A path that cannot be decoded counts as part of the API. */
   function accessOf(path: string | null): Access {
     if (isOperators) return 'operator';
     if (path === null || underVersion.test(path)) return 'key';

@@ -33,20 +33,20 @@ export interface ServerOptions extends Omit<Services, 'baseUrl'> {
   readonly limiter: Limiter;
   readonly tail: Tail;
   readonly log: Log;
-  /** Gets the metrics. */
+  /** The registry to which the server adds its metrics. */
   readonly registry?: Registry;
   readonly publicUrl: string | null;
   readonly trustProxy: TrustProxy;
   readonly corsOrigins: readonly string[];
   readonly logRequests: 'errors' | 'all';
-  /** Called for every answer, besides the log and the metrics. */
+  /** Observers in addition to the log and the metrics. */
   readonly observers?: readonly RequestObserver[];
   readonly timeouts?: Timeouts;
   /** Default: all operations of api/operations.ts. */
   readonly operations?: readonly Operation[];
 }
 
-/** Builds the public server (`/v1`, `/openapi.json`, `/docs`). It does not listen. */
+/** Builds the public server (`/v1`, `/openapi.json`, `/docs`). Call `listen` to start it. */
 export function buildServer(options: ServerOptions): HttpService {
   const { catalogue, limiter, clock, log, publicUrl, registry = new Registry() } = options;
   const { timeouts = defaultTimeouts, operations = allOperations } = options;

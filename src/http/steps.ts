@@ -2,11 +2,14 @@ import type { Soon } from '../soon.ts';
 import type { Exchange } from './exchange.ts';
 import type { Responder } from './responder.ts';
 
-/** Runs the steps of a request, synchronously if possible. A step that throws fails the request. */
+/** Runs the steps of a request. If a step throws, the error becomes the response. */
 export interface Steps {
   /** Runs a step unless the request is already answered. */
   attempt(exchange: Exchange, step: (exchange: Exchange) => void): void;
-  /** Continues with a value at once, or when its promise resolves. */
+  /**
+   * Calls `next` with the value: immediately if it is not a promise, otherwise when the promise resolves. If the
+   * promise rejects, the error becomes the response.
+   */
   proceed<T>(exchange: Exchange, value: Soon<T>, next: (exchange: Exchange, value: T) => void): void;
 }
 

@@ -9,7 +9,7 @@ import { createSend } from './response/send.ts';
 import { listMethods, type Route } from './route.ts';
 import { createRouter } from './router.ts';
 
-/** The parts that differ between the public server and the operator's. */
+/** The parts in which the public server and the operator's server differ. */
 export interface ServiceParts extends Omit<PipelineOptions, 'router' | 'send' | 'inFlight'> {
   readonly routes: readonly Route[];
   readonly makeMalformedAnswer: MalformedOptions['makeAnswer'];
@@ -19,7 +19,7 @@ export interface ServiceParts extends Omit<PipelineOptions, 'router' | 'send' | 
   readonly onClosing?: () => void;
 }
 
-/** Builds a service from routes, the pipeline and all connection guards. It does not listen. */
+/** Builds a service from routes. Call `listen` to start it. */
 export function wireService(parts: ServiceParts): HttpService {
   const { routes, makeMalformedAnswer, timeouts } = parts;
   const inFlight = createInFlight();

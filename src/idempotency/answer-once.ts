@@ -10,9 +10,9 @@ import {
 import { lockKey, selectFirstAnswer, upsertFirstAnswer } from './first-answer-rows.ts';
 
 /**
- * Inside a work of row locks: runs `act` and stores its answer in the same transaction, or returns the first answer
- * without running it. Without `idempotency`, always runs. Throws `idempotency_key_reused` and
- * `idempotency_key_in_use`.
+ * Handles a request with an idempotency key inside a transaction with the isolation `row locks`. Returns the stored
+ * response if there is one. Otherwise runs `act` and stores its response in the same transaction. If `idempotency` is
+ * null, always runs `act` and stores nothing. Throws `idempotency_key_reused` and `idempotency_key_in_use`.
  */
 export function* answerOnce(
   idempotency: Idempotency | null,
@@ -41,7 +41,7 @@ export function* answerOnce(
   return { answer, isReplayed: false };
 }
 
-/** The advisory lock of a key. All instances use the same number. */
+/** Returns the number of the advisory lock of a key. It is the same on all instances. */
 export function lockOf({ keyHash }: Idempotency): bigint {
   return Buffer.from(keyHash).readBigInt64BE();
 }

@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import { statement } from '../storage/database.ts';
 
 /**
- * Locks a key until the transaction ends. `is_free` is 0 while another transaction has it. SQLite runs transactions
- * one after the other, so there the key is always free.
+ * Tries to lock a key until the transaction ends. `is_free` is 0 if another transaction has the lock. On SQLite it is
+ * always 1, because transactions run one after the other.
  */
 export const lockKey = statement<{ lock: bigint }>()((query, p, { engine }) =>
   query.selectNoFrom(
@@ -14,7 +14,10 @@ export const lockKey = statement<{ lock: bigint }>()((query, p, { engine }) =>
   ),
 );
 
-/** The first answer to a key of an account, in one row or none. */
+/**
+ * Selects the stored response to a key of an account, in one row or none. Ignores responses stored at or before
+ * `outlivedMs`.
+ */
 export const selectFirstAnswer = statement<{ accountId: bigint; keyHash: Uint8Array; outlivedMs: bigint }>()(
   (query, p) =>
     query
@@ -25,7 +28,7 @@ export const selectFirstAnswer = statement<{ accountId: bigint; keyHash: Uint8Ar
       .where('created_at_ms', '>', p.outlivedMs),
 );
 
-/** Stores the first answer to a key. It replaces an expired one. */
+/** Stores the response to a key. Replaces an expired response. */
 export const upsertFirstAnswer = statement<{
   accountId: bigint;
   keyHash: Uint8Array;
@@ -61,9 +64,10 @@ export const upsertFirstAnswer = statement<{
 );
 
 /**
- * Deletes at most `count` answers that are older than `beforeMs`, the oldest first. Returns a row for each. The outer
- * condition repeats the age: an answer may be renewed before it is deleted, and PostgreSQL then rechecks only the
- * outer condition.
+ * Deletes at most `count` responses stored before `beforeMs`, the oldest first. Returns a row for each.
+ *
+ * The outer condition repeats the age. A concurrent request may replace an expired response before it is deleted.
+ * PostgreSQL then checks only the outer condition again.
  */
 export const deleteOldFirstAnswers = statement<{ beforeMs: bigint; count: bigint }>()((query, p) =>
   query

@@ -2,39 +2,39 @@ import { hash } from 'node:crypto';
 import { dayMs } from '../clock.ts';
 import { AppError } from '../errors.ts';
 
-/** How long the service remembers an `Idempotency-Key` (contract section 2). */
+/** Time in ms for which the service remembers an `Idempotency-Key` (contract section 2). */
 export const rememberedMs = dayMs;
 
-/** Identifies a retry. A key belongs to one operation and one body of its account. */
+/** The idempotency key of a request. A retry must have the same account, operation and body. */
 export interface Idempotency {
   readonly accountId: bigint;
-  /** The SHA-256 of the account and the key. The key itself is not stored. */
+  /** SHA-256 of the account id and the key. The key itself is not stored. */
   readonly keyHash: Uint8Array;
   readonly operation: string;
-  /** The SHA-256 of the body's bytes. */
+  /** SHA-256 of the bytes of the body. */
   readonly bodyHash: Uint8Array;
 }
 
-/** The stored answer to a request. */
+/** The stored response to the first request with a key. */
 export interface FirstAnswer {
   readonly status: number;
-  /** The `Location`, relative to the base address. */
+  /** The `Location` header, relative to the base address. */
   readonly location: string;
   readonly body: string;
 }
 
-/** An answer. `isReplayed`: an earlier request with the same key got it first. */
+/** A response to send. `isReplayed` is true if it is the stored response to an earlier request with the same key. */
 export interface Given {
   readonly answer: FirstAnswer;
   readonly isReplayed: boolean;
 }
 
-/** The hash of a key, the same on all instances. */
+/** Returns the hash of a key. It is the same on all instances. */
 export function hashIdempotencyKey(accountId: bigint, key: string): Uint8Array {
   return hash('sha256', `${accountId} ${key}`, 'buffer');
 }
 
-/** The columns of a first answer's row. */
+/** The columns of a stored response. */
 export interface FirstAnswerRow {
   readonly operation: string;
   readonly body_hash: Uint8Array;
@@ -44,7 +44,8 @@ export interface FirstAnswerRow {
 }
 
 /**
- * Reads a first answer from its row. Throws `idempotency_key_reused` if the key belongs to another operation or body.
+ * Returns the stored response of a row. Throws `idempotency_key_reused` if the key was sent with another operation or
+ * body.
  */
 export function replay(row: FirstAnswerRow, { operation, bodyHash }: Idempotency): Given {
   if (row.operation !== operation)
@@ -61,7 +62,7 @@ export function replay(row: FirstAnswerRow, { operation, bodyHash }: Idempotency
   return { answer: { status: Number(row.status), location, body }, isReplayed: true };
 }
 
-/** The error of a request whose key is in use. */
+/** Returns the error for a request whose key is in use. */
 export function inUse(): AppError {
   return new AppError(
     'idempotency_key_in_use',

@@ -5,20 +5,19 @@ import { deleteOldFirstAnswers, selectFirstAnswer } from './first-answer-rows.ts
 
 const sweepRowsMax = 1_000n;
 
-/** The first answers of idempotency keys, for any operation. */
+/** The stored responses to idempotency keys, for any operation. */
 export interface FirstAnswers {
   /**
-   * Runs `answer` under a key. While it runs in this process, another request with the key throws
-   * `idempotency_key_in_use`. Once the first has its answer, any number of concurrent requests get it.
+   * Runs `answer` for a request with a key. While `answer` runs in this process, another request with the same key
+   * gets the stored response if there is one. Otherwise that request throws `idempotency_key_in_use`.
    */
   run(idempotency: Idempotency, answer: (nowMs: number) => Promise<Given>): Promise<Given>;
-  /** The first answer to a key, or null. Throws `idempotency_key_reused`. */
+  /** Returns the stored response to a key, or null. Throws `idempotency_key_reused`. */
   find(idempotency: Idempotency, nowMs: number): Promise<Given | null>;
-  /** Deletes expired answers, a bounded number in each transaction. */
+  /** Deletes expired responses, at most `sweepRowsMax` in each transaction. */
   sweep(): Promise<void>;
 }
 
-/** The first answers in a database. */
 export function createFirstAnswers(database: Database, clock: Clock): FirstAnswers {
   const running = new Set<string>();
 
@@ -41,7 +40,7 @@ export function createFirstAnswers(database: Database, clock: Clock): FirstAnswe
     async run(idempotency, answer) {
       const name = Buffer.from(idempotency.keyHash).toString('latin1');
       const nowMs = clock();
-      // The request that runs may itself be a retry, so an answer may exist already.
+      // The running request may itself be a retry, so a response may already be stored.
       if (running.has(name)) return findOrRefuse(idempotency, nowMs);
       running.add(name);
       try {

@@ -2,14 +2,18 @@ import { type Database, defineWork, step, type Work } from '../storage/database.
 import { tryLock } from '../storage/lock-rows.ts';
 import { foldChanges } from './inventory-rows.ts';
 
-/** How many changes one transaction sums up. */
+/** Maximum number of changes that one transaction adds to the totals. */
 export const foldedChangesMax = 10_000;
 /**
- * The number of an advisory lock that no other lock of the store uses: the first 8 letters of "inventory" in ASCII.
+ * Number of an advisory lock: the first 8 letters of "inventory" in ASCII. No other lock of the store has this
+ * number.
  */
 const foldingLock = 0x696e_7665_6e74_6f72n;
 
-/** Adds at most `count` changes to the totals. Returns how many there were; 0 while another instance does it. */
+/**
+ * Adds at most `count` changes to the totals, and returns their number. Returns 0 while another instance adds
+ * changes.
+ */
 export const foldInventoryOnce = defineWork(
   import.meta.url,
   'foldInventoryOnce',
@@ -23,8 +27,8 @@ export const foldInventoryOnce = defineWork(
 );
 
 /**
- * Adds all appended changes to the totals, so that an inventory sums few rows. Does nothing on SQLite, which updates
- * totals at once.
+ * Adds all appended changes to the totals, so that reading the inventory sums few rows. Does nothing on SQLite, where
+ * triggers update the totals.
  */
 export async function foldInventory(database: Database): Promise<void> {
   if (database.engine === 'sqlite') return;

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { statement } from '../storage/database.ts';
 
-/** The number of animals of each status: the totals plus the changes not yet added to them. */
+/** The sum of the counts of each status. */
 const sums = [
   sql<bigint>`cast(coalesce(sum(available), 0) as bigint)`.as('available'),
   sql<bigint>`cast(coalesce(sum(pending), 0) as bigint)`.as('pending'),
@@ -10,7 +10,9 @@ const sums = [
 
 const counts = ['available', 'pending', 'sold'] as const;
 
-/** The inventory of all animals, in one row. */
+/**
+ * Selects the inventory of all animals, in one row. Sums the totals and the changes that are not added to them yet.
+ */
 export const selectInventory = statement<Record<never, never>>()((query, _, { nowMs }) =>
   query
     .selectFrom(({ selectFrom }) =>
@@ -22,7 +24,7 @@ export const selectInventory = statement<Record<never, never>>()((query, _, { no
     .select([...sums, nowMs.as('as_of_ms')]),
 );
 
-/** The inventory of a category, in one row. */
+/** Selects the inventory of a category, in one row. */
 export const selectInventoryOf = statement<{ categoryId: bigint }>()((query, p, { nowMs }) =>
   query
     .selectFrom(({ selectFrom }) =>
@@ -35,7 +37,10 @@ export const selectInventoryOf = statement<{ categoryId: bigint }>()((query, p, 
     .select([...sums, nowMs.as('as_of_ms')]),
 );
 
-/** For PostgreSQL: adds the oldest `count` changes to the totals, and returns how many there were. */
+/**
+ * Only for PostgreSQL. Adds the oldest `count` changes to the totals. Returns their number, or no row if there are
+ * none.
+ */
 export const foldChanges = statement<{ count: bigint }>()((query, p) =>
   query
     .with('taken', (cte) =>

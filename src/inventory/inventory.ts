@@ -2,7 +2,7 @@ import { after, type Soon } from '../soon.ts';
 import type { Database } from '../storage/database.ts';
 import { selectInventory, selectInventoryOf } from './inventory-rows.ts';
 
-/** The number of animals of each status. */
+/** Number of animals of each status. */
 export interface Inventory {
   readonly available: bigint;
   readonly pending: bigint;
@@ -12,12 +12,11 @@ export interface Inventory {
 }
 
 /**
- * Counts all animals, or those of a category. The cost does not depend on the size of the catalogue. Sees everything
- * committed before the call. Throws as the database does (database.ts).
+ * Counts all animals, or the animals of a category. The cost does not depend on the size of the catalogue. Sees
+ * everything committed before the call. Throws as the database does (database.ts).
  */
 export type CountInventory = (categoryId: bigint | null) => Soon<Inventory>;
 
-/** Counts the animals of a store. */
 export function createInventory(database: Database): CountInventory {
   return (categoryId) => {
     const rows =
@@ -25,7 +24,7 @@ export function createInventory(database: Database): CountInventory {
         ? database.read(selectInventory, {})
         : database.read(selectInventoryOf, { categoryId });
     return after(rows, ([row]) => {
-      if (row === undefined) throw new Error('the store gave no inventory');
+      if (row === undefined) throw new Error('the store returned no inventory');
       const { available, pending, sold, as_of_ms } = row;
       return { available, pending, sold, asOfMs: Number(as_of_ms) };
     });

@@ -1,9 +1,12 @@
 import { AppError } from '../errors.ts';
 import type { Log } from '../observability/log.ts';
 
-/** Runs timed work in the background. */
+/** Runs jobs in the background. */
 export interface JobRunner {
-  /** Runs a job at an interval, never twice at once. A failed run is logged; the next one tries again. */
+  /**
+   * Runs a job every `intervalMs` milliseconds. Skips a run while the previous run is not finished. A failed run is
+   * logged, and the next run tries again.
+   */
   every(intervalMs: number, job: () => Promise<unknown>): void;
   /** Starts no further runs. */
   stop(): void;
@@ -21,7 +24,7 @@ export function createJobRunner(log: Log): JobRunner {
         try {
           await job();
         } catch (error) {
-          // An unavailable store has its own log lines.
+          // Faults of the store have their own log lines (store-faults.ts).
           const isKnown = error instanceof AppError && error.code === 'unavailable';
           if (!isKnown) log.error({ err: error }, 'a background job failed; its next run tries again');
         } finally {

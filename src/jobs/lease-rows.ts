@@ -2,7 +2,8 @@ import { sql } from 'kysely';
 import { statement } from '../storage/database.ts';
 
 /**
- * Takes or renews a lease for `leaseMs` from now, by the store's clock. Returns a row unless another holder has it.
+ * Takes or renews a lease until `leaseMs` from now, by the store's clock. Returns one row, or none if another holder
+ * has the lease.
  */
 export const takeLease = statement<{ name: string; holder: string; leaseMs: bigint }>()(
   (query, p, { nowMs }) =>
@@ -25,7 +26,6 @@ export const takeLease = statement<{ name: string; holder: string; leaseMs: bigi
       .returning('holder'),
 );
 
-/** Releases a lease. */
 export const deleteLease = statement<{ name: string; holder: string }>()((query, p) =>
   query.deleteFrom('leases').where('name', '=', p.name).where('holder', '=', p.holder),
 );

@@ -3,22 +3,29 @@ import { secondMs } from '../clock.ts';
 import type { Database } from '../storage/database.ts';
 import { deleteLease, takeLease } from './lease-rows.ts';
 
-/** How long a lease lasts after a renewal. Another instance takes over at most `renewalMs` later. */
+/**
+ * Time in ms after which a lease expires if it is not renewed. Another instance takes over at most `renewalMs` later.
+ */
 export const leaseMs = 20 * secondMs;
-/** How often each instance tries to take or renew a lease. */
+/** Interval in ms at which each instance tries to take or renew a lease. */
 export const renewalMs = 2 * secondMs;
 
-/** The right to do a piece of work that one instance does at a time. */
+/** A lease ensures that only one instance at a time runs a job. */
 export interface Lease {
-  /** Takes or renews the lease unless another instance has it. Each instance calls it every `renewalMs`. */
+  /** Takes or renews the lease unless another instance has it. Call it every `renewalMs`. */
   renew(): Promise<void>;
-  /** How many milliseconds of the lease are certainly left, by a monotonic clock. 0 while another instance has it. */
+  /**
+   * Returns the remaining time of the lease in ms, by a monotonic clock. The lease does not expire earlier. Returns 0
+   * if this instance does not have the lease.
+   */
   leftMs(): number;
-  /** Releases the lease, so that another instance need not wait. */
+  /** Releases the lease, so that another instance need not wait for its expiry. */
   release(): Promise<void>;
 }
 
-/** The lease of that name on a store, for this instance. A SQLite store has one instance, which holds every lease. */
+/**
+ * Creates the lease with this name for this instance. A SQLite store has only one instance, which has every lease.
+ */
 export function createLease(database: Database, name: string): Lease {
   return database.engine === 'sqlite' ? createOwnLease() : createSharedLease(database, name);
 }

@@ -1,6 +1,6 @@
 import { statement } from '../storage/database.ts';
 
-/** The bans that end after a time, each with its key and account, in the order of their ends. */
+/** Selects at most `count` bans that expire after `nowMs`, each with its key and account, ordered by expiry. */
 export const selectBans = statement<{ nowMs: bigint; count: bigint }>()((query, p) =>
   query
     .selectFrom('key_bans')
@@ -20,7 +20,7 @@ export const selectBans = statement<{ nowMs: bigint; count: bigint }>()((query, 
     .limit(p.count),
 );
 
-/** The ends of the bans of given keys, for those that are banned at a time. `ids` is a JSON array. */
+/** Selects the expiry of the bans of keys that are banned at `nowMs`. `ids` is a JSON array of key ids. */
 export const selectBansOf = statement<{ ids: string; nowMs: bigint }>()((query, p, { listTexts }) =>
   query
     .selectFrom('key_bans')
@@ -29,7 +29,7 @@ export const selectBansOf = statement<{ ids: string; nowMs: bigint }>()((query, 
     .where('banned_until_ms', '>', p.nowMs),
 );
 
-/** A key with the end of its newest ban. The end is null if the key has neither a ban nor strikes. */
+/** Selects a key with the expiry of its newest ban. The expiry is null if the key has no ban and no strikes. */
 export const selectBan = statement<{ keyId: string }>()((query, p) =>
   query
     .selectFrom('api_keys')
@@ -38,22 +38,22 @@ export const selectBan = statement<{ keyId: string }>()((query, p) =>
     .where('api_keys.id', '=', p.keyId),
 );
 
-/** Deletes the ban and the strikes of a key. */
+/** Deletes the stored ban and strikes of a key. */
 export const deleteBan = statement<{ keyId: string }>()((query, p) =>
   query.deleteFrom('key_bans').where('key_id', '=', p.keyId),
 );
 
-/** Requests that every running service lifts the ban of a key. */
+/** Records a lift. Every running service then lifts the ban of the key in its counters (follow-lifts.ts). */
 export const insertLift = statement<{ keyId: string; accountId: bigint; atMs: bigint }>()((query, p) =>
   query.insertInto('ban_lifts').values({ key_id: p.keyId, account_id: p.accountId, at_ms: p.atMs }),
 );
 
-/** The lifts that are stored, in the order of their requests. */
+/** Selects the recorded lifts, oldest first. */
 export const selectLifts = statement<Record<never, never>>()((query) =>
   query.selectFrom('ban_lifts').select(['id', 'key_id', 'account_id']).orderBy('id'),
 );
 
-/** Deletes the lifts up to a time. The bans that they could end are over. */
+/** Deletes the lifts up to `untilMs`. A lift older than the longest ban has no effect. */
 export const deleteLifts = statement<{ untilMs: bigint }>()((query, p) =>
   query.deleteFrom('ban_lifts').where('at_ms', '<=', p.untilMs),
 );

@@ -6,7 +6,7 @@ import { OperatorError } from '../errors.ts';
 import { type Database, defineWork, step, type Work } from '../storage/database.ts';
 import { deleteBan, insertLift, selectBan, selectBans, selectBansOf } from './ban-rows.ts';
 
-/** A ban as an operator sees it. Times are Unix milliseconds. */
+/** A ban as operators see it. Times are Unix milliseconds. */
 export interface ListedBan {
   readonly keyId: string;
   readonly visibleStart: string;
@@ -16,20 +16,20 @@ export interface ListedBan {
   readonly endsAtMs: number;
 }
 
-/** The bans of keys, for operators. A new ban is listed within 1 s. */
+/** Manages the bans of keys, for operators. `list` shows a new ban within 1 s. */
 export interface Bans {
-  /** The current bans, ordered by their end, at most `listedBansMax`. */
+  /** Returns the current bans, ordered by expiry, at most `listedBansMax`. */
   list(): Promise<ListedBan[]>;
-  /** The ends of the bans of keys, in Unix milliseconds, by key id. A key that is not banned is absent. */
+  /** Returns when the bans of keys expire, in Unix milliseconds by key id. Keys that are not banned are absent. */
   findEnds(keyIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /**
-   * Ends the ban of a key and forgets its strikes and earlier bans. Every running service follows within 2 s. Throws
-   * OperatorError if the key does not exist or is not banned.
+   * Ends the ban of a key, and forgets its strikes and earlier bans. Every running service applies this within 2 s.
+   * Throws OperatorError if the key does not exist or is not banned.
    */
   lift(keyId: string): Promise<void>;
 }
 
-/** The most bans that `list` returns. */
+/** Maximum number of bans that `list` returns. */
 export const listedBansMax = 10_000;
 
 interface LiftBan {
@@ -37,17 +37,17 @@ interface LiftBan {
   readonly act: Act;
 }
 
-/** Lifts the ban of a key. */
+/** Lifts the ban of a key. Throws OperatorError if the key does not exist or is not banned. */
 export const liftBan = defineWork(
   import.meta.url,
   'liftBan',
   function* ({ keyId, act }: LiftBan): Work<void> {
     const [found] = yield* step(selectBan, { keyId });
     if (found === undefined)
-      throw new OperatorError(`there is no key "${keyId}": "keys list" shows them all`);
+      throw new OperatorError(`there is no key "${keyId}": "keys list" shows all keys`);
     const { account_id: accountId, banned_until_ms: untilMs } = found;
     if (untilMs === null || untilMs <= act.nowMs)
-      throw new OperatorError(`the key "${keyId}" is not banned: "bans list" shows those that are`);
+      throw new OperatorError(`the key "${keyId}" is not banned: "bans list" shows all banned keys`);
     yield* step(deleteBan, { keyId });
     yield* step(insertLift, { keyId, accountId, atMs: BigInt(act.nowMs) });
     yield* appendDeed(act, {
@@ -60,7 +60,7 @@ export const liftBan = defineWork(
   },
 );
 
-/** Creates the bans of a store. The audit log names `actor`. */
+/** Creates the ban management of a store. The audit log names `actor` as the author of each change. */
 export function createBans(database: Database, clock: Clock, actor: Actor = commandActor()): Bans {
   return {
     async list() {

@@ -4,15 +4,15 @@ import { deleteLifts, selectLifts } from './ban-rows.ts';
 import type { Counters } from './counters.ts';
 import { banMsMax } from './rules/bans.ts';
 
-/** Applies the lifts that operators record in the store to the counters of a process. */
+/** Operators lift bans in the store. A follower applies these lifts to the counters. */
 export interface LiftFollower {
-  /** Applies new lifts. Fails as the store and the counters do; the next call tries again. */
+  /** Applies new lifts. Fails if the store or the counters fail. The next call tries again. */
   follow(): Promise<void>;
 }
 
 /**
- * Each process applies each lift once. At its start it applies all lifts of the last hour, because shared counters
- * may still have a ban that was lifted while no service ran.
+ * Creates a follower, which applies each lift once. The first call applies all recorded lifts, because shared
+ * counters may still have a ban that was lifted while no service ran.
  */
 export function createLiftFollower(database: Database, counters: Counters, clock: Clock): LiftFollower {
   let applied = new Set<bigint>();

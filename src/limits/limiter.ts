@@ -14,26 +14,23 @@ export interface KeyCaller {
 }
 
 /**
- * Decides on each request exactly once (contract section 6). A refusal is a result, not an error. Is synchronous if the
- * counters are.
+ * Decides whether requests pass (contract section 6). Each request is counted at most once. A refusal is a result,
+ * not an error. If the counters return plain values, so do these methods.
  */
 export interface Limiter {
-  /** Counts a request of a valid key for its account. All keys of an account share its limits. */
+  /** Counts a request with a valid key for its account. All keys of an account share its limits. */
   takeForKey(caller: KeyCaller): Soon<Decision>;
-  /** Counts a request without a valid key for its address, with the limits of Free. */
+  /** Counts a request without a valid key for its address, with the limits of the Free plan. */
   takeForAddress(address: string): Soon<Decision>;
-  /** Counts a request for a documentation page against its address, separately from all other requests. */
+  /** Counts a request to the documentation for its address, separately from all other requests. */
   takeForReader(address: string): Soon<Decision>;
-  /** The usage of an address. Counts and refuses nothing. */
+  /** Returns the usage of an address. Counts nothing and refuses nothing. */
   peekAddress(address: string): Soon<Decision>;
-  /** The 429 of an address without room in a window; null if it has room. Counts nothing. */
+  /** Returns the 429 of an address that has used up a window. Null if the address has requests left. Counts nothing. */
   findRefusal(address: string): Soon<Decision | null>;
 }
 
-/**
- * Creates a limiter. Its methods fail only if the counters fail. The request that begins a ban calls `onBan`, once for
- * each ban.
- */
+/** Creates a limiter. Its methods fail only if the counters fail. The request that begins a ban calls `onBan`. */
 export function createLimiter(options: {
   counters: Counters;
   clock: Clock;
@@ -42,7 +39,7 @@ export function createLimiter(options: {
   const { counters, clock, onBan = () => undefined } = options;
   const subjects = new WeakMap<KeyCaller, string>();
 
-  /** Caches the subject of each caller: formatting a bigint costs more than counting. */
+  /** Caches the subject of each caller, because formatting a bigint takes longer than counting. */
   function accountSubject(caller: KeyCaller): string {
     const known = subjects.get(caller);
     if (known !== undefined) return known;

@@ -15,8 +15,8 @@ const selectWindowsOf = statement<{ subject: string }>()((query, p) =>
 );
 
 /**
- * Reads the counts from the store. They may be a second old. While the services share a Redis, the store does not
- * have them.
+ * Creates a reader of the stored counts. The stored counts may be up to a second old. While the instances share their
+ * counts in Redis, the counts are not in the store.
  */
 export function createStoredLook(database: Database, clock: Clock): LookAtUsage {
   return (subject) =>

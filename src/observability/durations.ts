@@ -2,16 +2,16 @@ import type { Registry } from 'prom-client';
 import { secondMs } from '../clock.ts';
 import { type Exposition, expose, type Sample } from './metrics.ts';
 
-/** The upper bounds of the buckets in milliseconds. A last bucket holds longer durations. */
+/** Upper bounds of the histogram buckets in ms. One more bucket holds longer durations. */
 export const durationBoundsMs = [0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000] as const;
 
-/** A histogram of durations. */
 export interface Durations {
-  /** Adds a duration. Costs a few nanoseconds. */
   note(ms: number): void;
-  /** The number of durations. */
   count(): number;
-  /** The samples of a Prometheus histogram in seconds: a count for each bound, the sum and the count of all. */
+  /**
+   * Returns the samples of a Prometheus histogram in seconds: a cumulative count for each bound, the sum, and the
+   * count.
+   */
   listSamples(labels: Sample['labels']): Iterable<Sample>;
 }
 
@@ -43,7 +43,7 @@ export function createDurations(): Durations {
   };
 }
 
-/** Exposes durations as one histogram with labels. */
+/** Exposes one histogram. Each entry of `list` contributes its durations under its labels. */
 export function exposeDurations(
   registry: Registry,
   { name, help }: Omit<Exposition, 'type'>,

@@ -12,8 +12,8 @@ interface Tally {
 }
 
 /**
- * Wraps counters and exposes their verdicts by plan, and the bans that begin. Plan `none` is a request without a
- * valid key, counted by address.
+ * Wraps counters and exposes their verdicts and new bans by plan. The plan `none` stands for requests without a valid
+ * key, which are counted by address.
  */
 export function countVerdicts(counters: Counters, registry: Registry): Counters {
   const none = newTally('none');
@@ -37,7 +37,7 @@ export function countVerdicts(counters: Counters, registry: Registry): Counters 
     tallies.filter((tally) => tally !== none).map(({ plan, bans }) => ({ labels: { plan }, value: bans })),
   );
 
-  /** Accounts of a listed plan share one limits object. Each enterprise account has its own. */
+  /** All accounts of a plan share one limits object. The exception is enterprise: each account has its own. */
   function findTally(limits: Limits, keyId: string | null): Tally {
     return keyId === null ? none : (byLimits.get(limits) ?? enterprise);
   }
@@ -54,7 +54,9 @@ export function countVerdicts(counters: Counters, registry: Registry): Counters 
   };
 }
 
-/** Exposes whether this instance counts together with the others. Call it only if Redis is configured. */
+/**
+ * Exposes whether this instance shares its counts with the others through Redis. Call it only if Redis is configured.
+ */
 export function exposeSharing(registry: Registry, isShared: () => boolean): void {
   expose(
     registry,

@@ -1,6 +1,9 @@
-/** Limits the log lines of a second, and counts the omitted ones. */
+/** Limits the number of log lines per second. Counts the omitted lines. */
 export interface LineBudget {
-  /** Null to omit this line. Otherwise write it, with the number of lines omitted since the last one. */
+  /**
+   * Returns null if the next line must be omitted. Otherwise, returns the number of lines omitted since the last
+   * written line.
+   */
   spend(): number | null;
 }
 

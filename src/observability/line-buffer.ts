@@ -1,7 +1,7 @@
-/** How many characters of log lines may wait for the output. */
+/** Maximum number of characters of log lines that wait for the output. */
 export const waitingCharactersMax = 2 ** 20;
 
-/** The part of a stream that is used here. */
+/** The part of a stream that `bufferLines` uses. */
 export interface LineOutput {
   write(text: string, done: (error?: Error | null) => void): unknown;
 }
@@ -11,16 +11,16 @@ export interface LineBuffer {
   write(line: string): void;
   /** Writes the buffered lines now, unless a write is running. */
   flush(): void;
-  /** Writes the buffered lines now, even if a write is running: the process is about to end. */
+  /** Writes the buffered lines now, even if a write is running, because the process is about to end. */
   flushSync(): void;
-  /** The number of lines dropped since the start. */
+  /** Returns the number of lines dropped since the start. */
   countDropped(): number;
 }
 
 /**
- * Joins the lines of one turn of the event loop into one write. Only one write runs at a time. While the reader
- * stalls, up to `waitingCharactersMax` wait; further lines are dropped. Lines of a failed write count as dropped.
- * After the next successful write, `onDropped` gets the number of dropped lines.
+ * Writes the lines of one turn of the event loop together. Only one write runs at a time. While the reader stalls, at
+ * most `waitingCharactersMax` characters are buffered. Further lines are dropped. Lines of a failed write count as
+ * dropped. After the next successful write, `onDropped` gets the number of lines dropped since its last call.
  */
 export function bufferLines(output: LineOutput, onDropped: (count: number) => void): LineBuffer {
   let text = '';

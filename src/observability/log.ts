@@ -8,15 +8,18 @@ import { expose } from './metrics.ts';
 import { redactKeys } from './redact-keys.ts';
 
 /**
- * The service's log. It writes the lines of one turn of the event loop together. `flush` and `fatal` write them now.
- * It does not redact any field but `err`: text from a client must pass `redactKeys` at its source.
+ * The service's log. The lines of one turn of the event loop are written together. `flush` and `fatal` write them
+ * immediately. The log redacts keys only in the field `err`. Pass any other text from a client through `redactKeys`
+ * first.
  */
 export type Log = Pick<Logger, 'info' | 'warn' | 'error' | 'fatal' | 'flush'> & {
-  /** The number of lines dropped since the start, because the reader stalled or a write failed. */
+  /** Returns the number of lines dropped since the start, because the reader stalled or a write failed. */
   countDropped(): number;
 };
 
-/** Creates a log of one JSON object per line. On a terminal it writes readable lines, in colours if supported. */
+/**
+ * Creates a log that writes one JSON object per line. On a terminal, it writes readable lines, in colours if supported.
+ */
 export function createLog(
   level: LogLevel,
   output: Writable & { readonly isTTY?: boolean; hasColors?(): boolean },
@@ -40,7 +43,6 @@ export function createLog(
   return Object.assign(log, { countDropped: buffer.countDropped });
 }
 
-/** Exposes the number of dropped lines. */
 export function exposeDroppedLines(registry: Registry, log: Log): void {
   expose(
     registry,
@@ -54,8 +56,8 @@ export function exposeDroppedLines(registry: Registry, log: Log): void {
 }
 
 /**
- * Makes the time field of lines. Lines of one millisecond share its text, because formatting it costs as much as the
- * rest of a line.
+ * Returns the function that writes the time field of a line. Lines of the same millisecond share the text, because
+ * formatting a time costs as much as the rest of the line.
  */
 function createTimestamp(): () => string {
   let atMs = Number.NaN;
@@ -70,7 +72,7 @@ function createTimestamp(): () => string {
   };
 }
 
-/** Logs only these fields: errors of drivers have statements and values in further fields. */
+/** Logs only these fields, because errors of database drivers contain statements and values in other fields. */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return redactKeys(String(error));
   const { type, message, stack } = stdSerializers.err(error);

@@ -1,6 +1,6 @@
 import { type Counter, collectDefaultMetrics, Registry } from 'prom-client';
 
-/** The prefix of the service's own metrics. Those of the process begin with `nodejs_` and `process_`. */
+/** The prefix of the service's own metrics. Process metrics begin with `nodejs_` and `process_`. */
 const prefix = 'animal_store_';
 
 export interface Sample {
@@ -17,7 +17,7 @@ export interface Exposition {
   readonly help: string;
 }
 
-/** The registry of `/metrics`. It starts with prom-client's metrics of the process. */
+/** Creates the registry of `/metrics`, with prom-client's metrics of the process. */
 export function createRegistry(): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -25,8 +25,8 @@ export function createRegistry(): Registry {
 }
 
 /**
- * Registers a metric whose samples are collected at each scrape. The program itself counts with plain numbers, because
- * each increment of a prom-client counter looks its labels up, which costs a microsecond.
+ * Registers a metric. `collect` returns its samples at each scrape. The service counts with plain numbers, because
+ * prom-client looks up the labels at each increment, which takes a microsecond.
  */
 export function expose(
   registry: Registry,

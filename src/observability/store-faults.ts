@@ -4,17 +4,19 @@ import type { Log } from './log.ts';
 import { redactKeys } from './redact-keys.ts';
 import type { CallWatcher, StoreWatcher } from './watch-calls.ts';
 
-/** How often an ongoing fault is logged again. */
+/** Time in ms after which an ongoing fault is logged again. */
 export const repeatAfterMs = 10_000;
-/** How long no call may fail before a fault counts as over. A store may fail and succeed by turns. */
+/**
+ * Time in ms without a failed call after which a fault is over. Alternating failures and successes count as one fault.
+ */
 export const calmMs = 1_000;
 
 /**
- * Logs the start of a store's fault, repeats it every 10 s, and logs its end. The number of lines does not depend on
- * the number of refused requests.
+ * Logs the start of a store fault, logs it again every 10 s, and logs its end. So the number of log lines does not
+ * depend on the number of failed calls.
  */
 export interface StoreFaults extends StoreWatcher {
-  /** What the store cannot do now, in short notes. Empty while it works. */
+  /** Returns one short note if reads fail and one if writes fail. Empty if the store works. */
   listNotes(): readonly string[];
 }
 
@@ -42,7 +44,7 @@ interface Fault {
   reason: string;
 }
 
-/** Watches one kind of calls. `what` completes "the store cannot be …". */
+/** Watches either reads or writes. `what` completes the message "the store cannot be …". */
 function watchFaults(
   what: string,
   { log, clock, elapsedMs }: { log: Log; clock: Clock; elapsedMs: () => number },
@@ -81,7 +83,7 @@ function watchFaults(
   };
 }
 
-/** Redacts the message: a database may quote what a client sent. */
+/** Redacts keys, because a database may quote text from a client. */
 function findReason({ cause, message }: AppError): string {
   return redactKeys(cause instanceof Error && cause.message !== '' ? cause.message : message);
 }

@@ -3,7 +3,10 @@ import { createDurations, exposeDurations } from './durations.ts';
 import { expose } from './metrics.ts';
 import type { CallWatcher, StoreWatcher } from './watch-calls.ts';
 
-/** Exposes how long reads and writes of a store took, and how many the store could not do. */
+/**
+ * Exposes the duration of store reads and writes, and the number of calls that failed because the store was
+ * unavailable.
+ */
 export function createStoreMetrics(registry: Registry): StoreWatcher {
   const calls = { read: countCalls(), write: countCalls() };
   const listed = Object.entries(calls);
@@ -28,7 +31,6 @@ export function createStoreMetrics(registry: Registry): StoreWatcher {
   return { read: calls.read.watcher, write: calls.write.watcher };
 }
 
-/** Counts and times calls of one kind. */
 function countCalls() {
   const durations = createDurations();
   let failures = 0;

@@ -2,11 +2,14 @@ import { performance } from 'node:perf_hooks';
 import { AppError } from '../errors.ts';
 import type { Database } from '../storage/database.ts';
 
-/** Gets the end of each call, with its duration in milliseconds, waiting included. It must not throw. */
+/**
+ * Called at the end of each store call. `ms` is the duration in ms, including the time in queues. The methods must not
+ * throw.
+ */
 export interface CallWatcher {
-  /** `ms` is null for `readNow`: reading the clock would take longer than the call. */
+  /** `ms` is null for `readNow`, because reading the clock would take longer than the call. */
   succeed(ms: number | null): void;
-  /** `failure` says why the store was unavailable. Null: the error has another cause. */
+  /** `failure` is the reason why the store was unavailable. Null if the error has another cause. */
   fail(failure: AppError | null, ms: number | null): void;
 }
 
@@ -69,7 +72,7 @@ function watchRead({ read }: Database, watcher: CallWatcher): Database['read'] {
   };
 }
 
-/** Creates no function per call, because nearly every request makes this call. */
+/** Does not create a function per call, because nearly every request calls `readNow`. */
 function watchReadNow({ readNow }: Database, watcher: CallWatcher): Database['readNow'] {
   if (readNow === null) return null;
   return (statement, parameters) => {

@@ -3,22 +3,21 @@ import { type Clock, secondMs } from '../clock.ts';
 import { attemptFailures } from '../webhooks/webhook.ts';
 import { expose } from './metrics.ts';
 
-/** How many webhooks have a lag of their own in the metrics: those that lag most. */
+/** Maximum number of webhooks in `webhook_lag_seconds`: those with the largest lag. */
 export const shownWebhooksMax = 20;
 
 const statusClasses = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const;
 
-/** Collects the metrics of webhooks. */
 export interface WebhookMetrics {
-  /** Counts an attempt. `result` is its HTTP status, or the reason why there was none. */
+  /** Counts an attempt. `result` is the HTTP status, or the reason why there was no response. */
   noteAttempt(result: string): void;
-  /** Notes the time of the next event to send to a webhook. Null: the webhook has received all events. */
+  /** Sets the time of the next event to send to a webhook. Null if the webhook has received all events. */
   notePending(webhookId: string, atMs: number | null): void;
-  /** Forgets all other webhooks: they are disabled or deleted. */
+  /** Removes all webhooks except the given ones. The removed webhooks are disabled or deleted. */
   keepOnly(webhookIds: ReadonlySet<string>): void;
 }
 
-/** Exposes the delivery of events. `isSending` says whether this instance is the sender. */
+/** Exposes the delivery of events. `isSending` returns true if this instance is the sender. */
 export function exposeWebhooks(registry: Registry, clock: Clock, isSending: () => boolean): WebhookMetrics {
   const attempts = new Map<string, number>([...statusClasses, ...attemptFailures].map((label) => [label, 0]));
   const pending = new Map<string, number>();
@@ -57,7 +56,7 @@ export function exposeWebhooks(registry: Registry, clock: Clock, isSending: () =
   };
 }
 
-/** The label of a result: the class of a status (`2xx`), or the reason. */
+/** Returns the class of an HTTP status, such as `2xx`, or the reason unchanged. */
 function toLabel(result: string): string {
   return /^\d/.test(result) ? `${result.charAt(0)}xx` : result;
 }

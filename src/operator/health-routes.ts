@@ -6,11 +6,17 @@ import type { Route } from '../http/route.ts';
 export interface ReadinessCheck {
   /** The name in error messages, such as "the store". */
   readonly name: string;
-  /** Null if the check passes, else the problem in a few words. A check also fails if it throws or times out. */
+  /**
+   * Returns null if the check passes. Otherwise, returns the problem, which follows `name` in a sentence. The check
+   * also fails if it throws or times out.
+   */
   findProblem(): Promise<string | null>;
 }
 
-/** `/healthz` is the liveness check, `/readyz` the readiness check. */
+/**
+ * Creates `/healthz`, the liveness check, and `/readyz`, the readiness check. `checkMsMax` is the timeout of each check
+ * in ms. `listNotes` returns warnings that do not affect readiness.
+ */
 export function createHealthRoutes(
   checks: readonly ReadinessCheck[],
   listNotes: () => readonly string[],
@@ -29,7 +35,7 @@ export function createHealthRoutes(
   ];
 }
 
-/** The problems that make the service not ready, in a few words each. */
+/** Returns the problems that make the service not ready. `checkMsMax` is the timeout of each check in ms. */
 export async function findProblems(checks: readonly ReadinessCheck[], checkMsMax: number): Promise<string[]> {
   const found = await Promise.all(checks.map((check) => runCheck(check, checkMsMax)));
   return found.filter((problem) => problem !== null);

@@ -15,23 +15,23 @@ import { createMetricsRoute } from './metrics-route.ts';
 
 export interface OperatorServerOptions {
   readonly checks: readonly ReadinessCheck[];
-  /** Warnings for the operator of a service that is ready, in a few words each. */
+  /** Returns short warnings for the operator. They do not affect readiness. */
   readonly listNotes?: () => readonly string[];
   readonly registry: Registry;
-  /** The web console; none if absent. */
+  /** The web console. If absent, the port does not serve it. */
   readonly console?: Console;
   readonly log: Log;
-  /** The timeout of a readiness check. */
+  /** Timeout of each readiness check in ms. Default: 1 s. */
   readonly checkMsMax?: number;
   readonly timeouts?: Timeouts;
 }
 
-/** How many open connections the operator's port allows. */
+/** Maximum number of open connections on the operator's port. */
 export const operatorConnectionsMax = 1_000;
 
 /**
- * Builds the server of the operator's port, which does not listen yet. Health and metrics need no key, so clients must
- * not be able to reach this port. It has the same limits as the public port.
+ * Builds the server of the operator's port. The server does not listen yet. Health and metrics need no key, so clients
+ * must not be able to reach this port. Timeouts and sizes of requests are limited as on the public port.
  */
 export function buildOperatorServer(options: OperatorServerOptions): HttpService {
   const { checks, listNotes = () => [], registry, log, timeouts = defaultTimeouts } = options;

@@ -3,10 +3,12 @@ import { type Dialect, type Statement, statement } from '../storage/database.ts'
 import type { OrderRow } from './order.ts';
 import { writtenColumns } from './order-columns.ts';
 
-/** The actions that a client can do on an order. */
 export type OrderAction = 'complete' | 'cancel' | 'return';
 
-/** The statuses that an action changes an order from and to, and the new state of the animal (contract section 12). */
+/**
+ * For each action: the required status of the order, its new status, and the new state of the animal (contract section
+ * 12).
+ */
 export const transitions = {
   complete: { from: 'reserved', to: 'completed', petStatus: 'sold', isOwned: 1 },
   cancel: { from: 'reserved', to: 'cancelled', petStatus: 'available', isOwned: 0 },
@@ -16,7 +18,7 @@ export const transitions = {
 /** `accountId` is null for a key that may change the orders of all accounts. */
 type Closing = { id: bigint; accountId: bigint | null };
 
-/** Finds the order if the action is allowed now by the store's clock. */
+/** Returns SQL that finds the order only if the action is allowed now, by the store's clock. */
 function findOrder(action: OrderAction, p: Closing, nowMs: RawBuilder<bigint>): RawBuilder<unknown> {
   const { from } = transitions[action];
   const isInTime = from === 'reserved' ? sql`and orders.expires_at_ms > ${nowMs}` : sql``;
@@ -25,8 +27,8 @@ function findOrder(action: OrderAction, p: Closing, nowMs: RawBuilder<bigint>): 
 }
 
 /**
- * When an order is closed. A write that waited may happen after the end of the hold, but the order was closed before
- * it.
+ * Returns the time at which the order is closed. A statement that had to wait may write after the hold has expired. The
+ * order then counts as closed 1 ms before the expiry, because the action was allowed when it was checked.
  */
 function closedAt(
   action: OrderAction,
@@ -42,9 +44,11 @@ const setPet = (action: OrderAction) => {
 };
 
 /**
- * For PostgreSQL: does an action in one statement and transaction. Returns the order's row, or none if the action is
- * not allowed. It waits for the lock on the order's row and then checks again. It counts the written animals before it
- * writes the order, so that the events have this order.
+ * For PostgreSQL. Runs an action in one statement. Returns the row of the order, or no row if the action is not
+ * allowed. If the statement has to wait for the lock on the order, PostgreSQL checks the condition again after the
+ * wait.
+ *
+ * The update of the order depends on the number of updated animals, so the event of the animal comes first.
  */
 export const closeInOneStatement: Readonly<Record<OrderAction, Statement<Closing, OrderRow>>> = {
   complete: closeAtOnce('complete'),
@@ -76,7 +80,7 @@ function closeAtOnce(action: OrderAction): Statement<Closing, OrderRow> {
   );
 }
 
-/** For SQLite, in a work: writes the animal of an order if the action is allowed. Returns a row if it is. */
+/** For SQLite. Updates the animal of the order. Returns no row if the action is not allowed. */
 export const writePetOf: Readonly<Record<OrderAction, Statement<Closing, { id: bigint }>>> = {
   complete: writePet('complete'),
   cancel: writePet('cancel'),
@@ -94,7 +98,7 @@ function writePet(action: OrderAction): Statement<Closing, { id: bigint }> {
   );
 }
 
-/** For SQLite, in a work: writes the order itself. */
+/** For SQLite. Updates the order. Run it after `writePetOf`, in the same transaction. */
 export const writeOrder: Readonly<Record<OrderAction, Statement<{ id: bigint }, OrderRow>>> = {
   complete: writeClosed('complete'),
   cancel: writeClosed('cancel'),

@@ -10,7 +10,6 @@ import {
 import type { OrderRow } from './order.ts';
 import { selectOrder } from './order-rows.ts';
 
-/** An action on an order. */
 export interface Closing {
   readonly action: OrderAction;
   readonly id: bigint;
@@ -18,7 +17,7 @@ export interface Closing {
   readonly accountId: bigint | null;
 }
 
-/** Does an action on SQLite. Returns null if it is not allowed. */
+/** Runs an action on SQLite. Returns null if the action is not allowed. */
 export const closeBySteps = defineWork(
   import.meta.url,
   'closeBySteps',
@@ -32,7 +31,7 @@ export const closeBySteps = defineWork(
 );
 
 /**
- * Does an action on an order and returns its row. An action that was already done changes nothing. Throws `not_found`,
+ * Runs an action on an order and returns the row of the order. Repeating an action changes nothing. Throws `not_found`,
  * `order_closed` and `order_expired`.
  */
 export async function closeOrder(database: Database, closing: Closing): Promise<OrderRow> {
@@ -46,7 +45,10 @@ export async function closeOrder(database: Database, closing: Closing): Promise<
   return requireDone(action, found);
 }
 
-/** Returns the order if the action was already done, and otherwise throws the reason why it is not allowed. */
+/**
+ * Returns the order if it already has the status that the action sets. Otherwise throws the reason why the action is
+ * not allowed.
+ */
 function requireDone(action: OrderAction, found: OrderRow | undefined): OrderRow {
   if (found === undefined) throw orderNotFound();
   const { from, to } = transitions[action];
@@ -57,10 +59,9 @@ function requireDone(action: OrderAction, found: OrderRow | undefined): OrderRow
     throw new AppError('order_expired', `this order expired at ${at}`);
   }
   const status = isPast ? 'expired' : found.status;
-  throw new AppError('order_closed', `this order is ${status}: only one that is ${from} can be ${to}`);
+  throw new AppError('order_closed', `this order is ${status}: only a ${from} order can be ${to}`);
 }
 
-/** The error if the account has no order with an id. */
 export function orderNotFound(): AppError {
   return new AppError('not_found', 'orderId: there is no order with this identifier');
 }

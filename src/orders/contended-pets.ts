@@ -1,21 +1,28 @@
-/** Coordinates orders for the same animal in this process. `Seen` is the data that is read of an animal. */
+/** Limits simultaneous orders for the same animal in this process. `Seen` is the state of an animal. */
 export interface ContendedPets<Seen> {
   /**
-   * Runs an order for an animal. If another order for the animal is running here, it waits for that one first. Then
-   * `onSeen` throws if the order may not continue.
+   * Runs `order`. If the first order for the animal is running in this process, first waits for that order, then calls
+   * `onSeen` with the state of the animal. To refuse the order, `onSeen` throws.
    */
   run<T>(petId: bigint, order: () => Promise<T>, onSeen: (seen: Seen) => Promise<void>): Promise<T>;
 }
 
-/** A running order, and the data that all orders that wait for it read once afterwards. */
+/**
+ * The first order for an animal. All orders that wait for the first order share one read of the animal, `seen`. Before
+ * this read, `seen` is null.
+ */
 interface RunningOrder<Seen> {
   readonly running: Promise<unknown>;
   seen: Promise<Seen> | null;
 }
 
 /**
- * Limits simultaneous orders for one animal: one runs in a transaction, and one statement shows all others that they
- * are too late. Otherwise a rush on a few animals would take the connections from all other requests.
+ * The first order for an animal runs alone. Simultaneous orders wait for the first order and then share one read of the
+ * animal, which usually shows that the animal is taken. Without this wait, a rush on one animal would occupy all
+ * database connections.
+ *
+ * If the animal is still available after the first order, all orders that waited run at once. No later order waits for
+ * these orders.
  */
 export function createContendedPets<Seen>(readPet: (petId: bigint) => Promise<Seen>): ContendedPets<Seen> {
   const runningOrders = new Map<bigint, RunningOrder<Seen>>();

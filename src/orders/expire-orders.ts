@@ -5,7 +5,7 @@ import { type Database, defineWork, statement, step, type Work } from '../storag
 
 const batchRows = 50n;
 
-/** Expired holds, earliest expiry first, continuing after the last batch. */
+/** Selects expired holds in the order of their expiry, starting after `afterMs` and `afterId`. */
 const selectOverdue = statement<{ afterMs: bigint; afterId: bigint; count: bigint }>()(
   (query, p, { nowMs }) =>
     query
@@ -21,7 +21,10 @@ const selectOverdue = statement<{ afterMs: bigint; afterId: bigint; count: bigin
       .limit(p.count),
 );
 
-/** The given holds that are still open and that no other instance is closing. PostgreSQL locks them. */
+/**
+ * Selects those of the given holds that are still open. On PostgreSQL, locks these holds and skips holds that another
+ * instance is closing.
+ */
 const lockOverdue = statement<{ ids: string }>()((query, p, { engine, nowMs, listIntegers }) => {
   const overdue = query
     .selectFrom('orders')
@@ -34,7 +37,9 @@ const lockOverdue = statement<{ ids: string }>()((query, p, { engine, nowMs, lis
   return engine === 'postgres' ? overdue.forUpdate().skipLocked() : overdue;
 });
 
-/** Closes the given expired holds, except those that another instance closes. Returns how many it closed. */
+/**
+ * Closes the given expired holds, except those that another instance is closing. Returns the number of closed holds.
+ */
 export const closeOverdueHolds = defineWork(
   import.meta.url,
   'closeOverdueHolds',
@@ -47,9 +52,11 @@ export const closeOverdueHolds = defineWork(
 );
 
 /**
- * Closes all expired holds in the order of their ends, a bounded number in each transaction. Returns how many it
- * closed. Instances share the work. A hold that cannot be closed does not stop the others; the first failure is thrown
- * at the end.
+ * Closes all expired holds in the order of their expiry, at most `batchRows` in each transaction. Returns the number of
+ * closed holds. Several instances can run this at the same time.
+ *
+ * If a hold cannot be closed, the others are still closed, and the first error is thrown at the end. `unavailable` is
+ * thrown at once.
  */
 export async function expireOrders(database: Database): Promise<number> {
   const failures: unknown[] = [];

@@ -4,16 +4,15 @@ import { type OrderRow, type OrderStatus, orderStatuses } from './order.ts';
 import { moment, presentColumns, storedColumns } from './order-columns.ts';
 import { type OrderRange, selectRange } from './order-range.ts';
 
-/** The filters of a page of orders. */
+/** The filters of a page of orders. Null means no filter. */
 export interface OrderFilter {
   readonly status: OrderStatus | null;
   readonly petId: bigint | null;
   readonly reference: string | null;
-  /** Only orders of this account. Null means all accounts. */
   readonly accountId: bigint | null;
 }
 
-/** The parameters of a page. A null filter is not part of the statement. */
+/** The parameters of a page. The statement has no condition for a filter that is null. */
 export type PageParameters = {
   newestId: bigint;
   count: bigint;
@@ -24,7 +23,7 @@ export type PageParameters = {
 
 const pages = new Map<string, Statement<PageParameters, OrderRow>>();
 
-/** The statement for a page of orders, newest first. There is one for each combination of filters. */
+/** Returns the statement for a page of orders, newest first. Each combination of filters has its own statement. */
 export function selectOrders(filter: OrderFilter): Statement<PageParameters, OrderRow> {
   const { status, petId, reference, accountId } = filter;
   const name = [status, petId !== null, reference !== null, accountId !== null].join();
@@ -35,12 +34,15 @@ export function selectOrders(filter: OrderFilter): Statement<PageParameters, Ord
   return made;
 }
 
-/** A page is the newest orders of several parts. Each part uses one index (migrations/0002/order-indexes.ts). */
+/**
+ * Builds a union of parts, each of which reads one index (migrations/0002/order-indexes.ts). The page is the newest
+ * orders of the union.
+ */
 function buildPage(filter: OrderFilter): Statement<PageParameters, OrderRow> {
   return statement<PageParameters>()((query, p, { nowMs, engine }) =>
     query
       .with('moment', (cte) => cte.selectNoFrom(nowMs.as('now_ms')))
-      // Materialised, so that it always uses the index of ends.
+      // Materialized, so that this part always uses the index `orders_by_expiry`.
       .with(
         (cte) => cte('overdue').materialized(),
         () => sql<OrderRow>`(select ${storedColumns} from orders ${sql.raw(byExpiry[engine])}
@@ -75,7 +77,7 @@ function listParts(filter: OrderFilter, p: PageParameters, engine: Dialect['engi
   return [...ranges, ...owners, ...overdue];
 }
 
-/** An expired hold is no longer reserved. */
+/** Excludes expired holds, which do not count as reserved. */
 const isOpen = sql`expires_at_ms > ${moment}`;
 
 function toRange(filter: OrderFilter, p: PageParameters, status: OrderStatus): OrderRange {
@@ -98,7 +100,7 @@ function toRange(filter: OrderFilter, p: PageParameters, status: OrderStatus): O
   };
 }
 
-/** Selects the order that owns an animal, if it matches the filters. */
+/** Selects the order that owns the animal if this order matches the filters. */
 function selectOwner(filter: OrderFilter, p: PageParameters, engine: Dialect['engine']): RawBuilder<unknown> {
   const index = engine === 'sqlite' ? sql`indexed by orders_owning` : sql``;
   const owner = sql`(select ${storedColumns} from orders ${index}
@@ -112,7 +114,10 @@ function selectOwner(filter: OrderFilter, p: PageParameters, engine: Dialect['en
   return sql`select * from ${owner} where ${sql.join(conditions, sql` and `)}`;
 }
 
-/** Selects the expired holds that are not closed yet. There are few. */
+/**
+ * Selects the expired holds that are not closed yet and match the filters. There are few, because a job closes expired
+ * holds.
+ */
 function selectOverdue(filter: OrderFilter, p: PageParameters): RawBuilder<unknown> {
   return sql`select * from overdue where ${sql.join(listConditions(filter, p), sql` and `)}`;
 }

@@ -1,21 +1,26 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Dialect } from '../storage/database.ts';
 
-/** A range of one index of orders: given values of its first columns, from an id downwards. */
+/**
+ * A range of one index of `orders`: the entries with the given values in the first columns and an id up to `newestId`.
+ */
 export interface OrderRange {
   readonly index: string;
   /** The columns of the index before `id`, each with its required value. */
   readonly key: readonly (readonly [column: string, value: RawBuilder<unknown>])[];
   readonly newestId: RawBuilder<unknown>;
-  /** Further conditions, including the condition of a partial index. */
+  /** Further conditions. For a partial index, they include the condition of the index. */
   readonly conditions: readonly RawBuilder<unknown>[];
   readonly count: RawBuilder<unknown>;
 }
 
 /**
- * A query that reads a range along its index, whatever the engine's statistics say. SQLite gets the name of the index,
- * and the caller adds order and limit, because the query may be part of a union. For PostgreSQL, bounds and order match
- * only this index. It reads at most `count` orders, newest first.
+ * Returns a query that reads the range through its index, whatever the planner's statistics say.
+ *
+ * - On SQLite, the query names the index. The caller adds `order by` and `limit`, because a part of a union cannot have
+ *   them.
+ * - On PostgreSQL, the bounds and the sort order match only this index. The query returns at most `count` orders,
+ *   newest first.
  */
 export function selectRange(
   columns: RawBuilder<unknown>,

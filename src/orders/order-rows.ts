@@ -3,7 +3,10 @@ import { statement } from '../storage/database.ts';
 import type { OrderRow } from './order.ts';
 import { presentColumns } from './order-columns.ts';
 
-/** The order with an id, if there is one, of an account or of any account if `accountId` is null. */
+/**
+ * Selects an order. Returns no row if the order does not exist or belongs to another account. A null `accountId`
+ * matches all accounts.
+ */
 export const selectOrder = statement<{ id: bigint; accountId: bigint | null }>()((query, p, { nowMs }) =>
   query
     .with('moment', (cte) => cte.selectNoFrom(nowMs.as('now_ms')))

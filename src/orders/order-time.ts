@@ -5,7 +5,7 @@ const selectNow = statement<Record<never, never>>()((query, _, { nowMs }) =>
   query.selectNoFrom(nowMs.as('now_ms')),
 );
 
-/** The time by the store's clock, which decides when holds end. Unix milliseconds. */
+/** Returns the time of the store's clock in Unix milliseconds. This clock decides when holds expire. */
 export function readOrderTime(database: Database): Soon<number> {
   return after(database.read(selectNow, {}), ([row]) => {
     if (row === undefined) throw new Error('the store gave no time');

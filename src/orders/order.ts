@@ -3,27 +3,26 @@ import { dayMs, minuteMs, secondMs } from '../clock.ts';
 import { stringifyExactJson } from '../exact-json.ts';
 import { compileObject, enumField, int64Field, nameField, timeField, wholeNumberField } from '../schema.ts';
 
-/** The statuses of an order (contract section 12). An order that is `reserved` or `completed` owns its animal. */
+/** The statuses of an order (contract section 12). A `reserved` or `completed` order owns its animal. */
 export const orderStatuses = ['reserved', 'completed', 'cancelled', 'expired', 'returned'] as const;
 
-/** One of `orderStatuses`. */
 export type OrderStatus = (typeof orderStatuses)[number];
 
-/** The bounds of `holdSeconds`. */
+/** The bounds and the default of `holdSeconds` in a new order. */
 export const holdSeconds = {
   min: minuteMs / secondMs,
   max: dayMs / secondMs,
-  /** For keys with `orders:manage`. */
+  /** The maximum for keys with `orders:manage`. */
   managedMax: (7 * dayMs) / secondMs,
   default: (15 * minuteMs) / secondMs,
 } as const;
 
-/** OrderStatus as a schema. It is case-sensitive. */
+/** `OrderStatus` as a schema. It is case-sensitive. */
 export const OrderStatusSchema = enumField(orderStatuses, 'The status of the order.');
 
 const accountLengthMax = 100;
 
-/** Contract section 12, Order. */
+/** An order, as responses and events show it (contract section 12). */
 export const OrderSchema = Type.Object({
   id: int64Field('Unique identifier assigned by the service on creation.'),
   petId: int64Field('Identifier of the animal.'),
@@ -42,7 +41,7 @@ export const OrderSchema = Type.Object({
   ),
 });
 
-/** Contract section 12, NewOrder. */
+/** The request body that places an order (contract section 12). */
 export const NewOrderSchema = Type.Object({
   petId: int64Field('Identifier of the animal to reserve.'),
   holdSeconds: Type.Optional({
@@ -58,15 +57,15 @@ export const NewOrderSchema = Type.Object({
   reference: Type.Optional(nameField("The client's own number for the order; need not be unique.", 'A-1017')),
 });
 
-/** A new order, as it was sent. */
+/** A new order as the client sent it. */
 export type NewOrder = Static<typeof NewOrderSchema>;
 
-/** An order, as its reader sees it. */
+/** An order as its reader sees it. */
 export type Order = Static<typeof OrderSchema>;
 
 const references = compileObject(Type.Object({ reference: NewOrderSchema.properties.reference }));
 
-/** Whether a text is a valid reference. The rules are those of a name. */
+/** Returns true if the text is a valid reference. A reference follows the same rules as a name. */
 export function isReference(text: string): boolean {
   return references.accepts({ reference: text });
 }
@@ -75,7 +74,7 @@ export function isReference(text: string): boolean {
 export interface OrderRow {
   readonly id: bigint;
   readonly pet_id: bigint;
-  /** The current status: a hold that has ended is `expired`, even if its row does not show it yet. */
+  /** The current status. An expired hold is `expired`, even if the hold is not closed yet. */
   readonly status: string;
   readonly reference: string | null;
   readonly created_at_ms: bigint;
@@ -98,7 +97,7 @@ export function toOrder(row: OrderRow, showsAccount: boolean): Order {
   };
 }
 
-/** Writes an order or a page of orders as every answer has it. */
+/** Returns the JSON of an order or a page of orders, the same in all responses. */
 export function writeOrders(orders: Order | readonly Order[]): string {
   return stringifyExactJson(orders);
 }

@@ -11,14 +11,13 @@ import { type OrderFilter, selectOrders } from './order-page-rows.ts';
 import { selectOrder } from './order-rows.ts';
 import { createPlacing } from './place-in-turn.ts';
 
-/** The reader of orders. */
 export interface OrderReader {
   readonly accountId: bigint;
-  /** Whether the key has `orders:manage` and so can see and change the orders of all accounts. */
+  /** True if the key has `orders:manage`, so that it can read and change the orders of all accounts. */
   readonly isManager: boolean;
 }
 
-/** A new order, complete and validated. */
+/** A new order after validation, with its defaults. */
 export interface CompleteOrder {
   readonly petId: bigint;
   readonly holdMs: number;
@@ -27,45 +26,46 @@ export interface CompleteOrder {
 
 /** A query for a page of orders. A null filter means no filter. */
 export interface OrderQuery {
-  /** The most orders on the page, 1 to 100. */
+  /** Maximum number of orders on the page, 1 to 100. */
   readonly limit: number;
   readonly status: OrderStatus | null;
   readonly petId: bigint | null;
   readonly reference: string | null;
-  /** Only orders of this account. Null means all orders that the reader sees. */
+  /** For a manager: lists only the orders of this account. Null lists the orders of all accounts. */
   readonly ofAccount?: bigint | null;
-  /** Only orders whose id is at most this. Null begins with the newest. */
+  /** The highest id that the page may contain. Null starts with the newest order. */
   readonly newestId: bigint | null;
 }
 
-/** A page of orders, newest first. `nextNewestId` is the first id of the next page, or null on the last page. */
+/** A page of orders, newest first. `nextNewestId` is the `newestId` for the next page, or null on the last page. */
 export interface OrderPage {
   readonly orders: readonly Order[];
   readonly nextNewestId: bigint | null;
 }
 
 /**
- * The orders of a store (contract section 12). For a reader that is not a manager, orders of other accounts do not
- * exist. A hold is expired from its end on. Fails as the database does (database.ts).
+ * The orders of a store (contract section 12). A reader that is not a manager sees only the orders of its account;
+ * other orders count as not found. An expired hold is `expired` at once, even before a job closes it. Methods also
+ * throw the errors of the database (database.ts).
  */
 export interface Orders {
   /**
-   * Reserves an animal and returns the answer. With an idempotency key it reserves once, however often the request is
-   * sent. Throws `not_found`, `pet_unavailable`, `limit_reached`, `idempotency_key_reused` and
-   * `idempotency_key_in_use`.
+   * Reserves an animal and returns the response. With an idempotency key, repeated requests reserve the animal only
+   * once.
+   *
+   * Throws `not_found`, `pet_unavailable`, `limit_reached`, `idempotency_key_reused` and `idempotency_key_in_use`.
    */
   place(order: CompleteOrder, reader: OrderReader, idempotency: Idempotency | null): Promise<Given>;
-  /** A page of orders, newest first. */
   list(query: OrderQuery, reader: OrderReader): Soon<OrderPage>;
   /** Throws `not_found`. */
   get(id: bigint, reader: OrderReader): Soon<Order>;
   /** Completes, cancels or returns an order. Throws `not_found`, `order_closed` and `order_expired`. */
   close(action: OrderAction, id: bigint, reader: OrderReader): Promise<Order>;
-  /** Closes all expired holds and returns how many it closed. Every instance runs it as a job. */
+  /** Closes all expired holds and returns their number. Every instance runs this as a job. */
   expire(): Promise<number>;
 }
 
-/** Creates the orders of a store. `onWrite` is called after the commit of every change of an animal. */
+/** Creates the orders of a store. Calls `onWrite` after each commit that changes an animal. */
 export function createOrders(database: Database, firstAnswers: FirstAnswers, onWrite: () => void): Orders {
   const place = createPlacing(database, firstAnswers);
 

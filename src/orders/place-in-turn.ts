@@ -7,15 +7,17 @@ import { createContendedPets } from './contended-pets.ts';
 import { type Placing, placeOrder } from './place-order.ts';
 import { selectObstacle } from './place-order-rows.ts';
 
-/** Whether an animal is available, and its expired hold that is not closed yet, if it has one. */
+/** The result of `selectObstacle`. */
 interface Obstacle {
   readonly is_available: bigint;
   readonly overdue_id: bigint | null;
 }
 
 /**
- * Creates a function that places orders. It first closes an expired hold on the animal. Throws `not_found`,
- * `pet_unavailable`, `limit_reached`, `idempotency_key_reused` and `idempotency_key_in_use`.
+ * Returns a function that places orders. If the animal has an overdue hold, the function closes the hold first.
+ *
+ * The function throws `not_found`, `pet_unavailable`, `limit_reached`, `idempotency_key_reused` and
+ * `idempotency_key_in_use`.
  */
 export function createPlacing(
   database: Database,
@@ -27,7 +29,8 @@ export function createPlacing(
     try {
       return await database.transact(placeOrder, placing);
     } catch (error) {
-      // An operator has set the animal to available by hand while an order owns it.
+      // The row of the animal says `available`, but an order owns the animal. Only a manual change of the row can cause
+      // this.
       if (isUniqueViolation(error)) throw petUnavailable(error);
       if (placing.closesOverdue || !isUnavailable(error)) throw error;
       const obstacle = await readObstacle(placing.petId);
@@ -42,7 +45,10 @@ export function createPlacing(
     return obstacle;
   }
 
-  /** Refuses an order for an unavailable animal, unless its idempotency key already has an answer. */
+  /**
+   * Throws `pet_unavailable` if the animal is not available and has no overdue hold. Does not throw if the idempotency
+   * key of the order already has a first answer, because the transaction returns that answer.
+   */
   async function refuseLate(
     { idempotency, nowMs }: Placing,
     { is_available, overdue_id }: Obstacle,
@@ -52,8 +58,7 @@ export function createPlacing(
     throw petUnavailable(undefined);
   }
 
-  // SQLite runs orders one after the other anyway, and a refusal costs no round trip, so SQLite needs no queue for each
-  // animal.
+  // SQLite needs no limit for each animal: it runs orders one after the other, and a refusal costs no round trip.
   if (database.engine === 'sqlite') return place;
   return (placing) =>
     contended.run(

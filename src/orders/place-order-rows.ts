@@ -8,12 +8,18 @@ import { type OrderRange, selectRange } from './order-range.ts';
 const claim = (petId: bigint) => sql`update pets set status = 'pending', is_owned = 1
   where pets.id = ${petId} and pets.status = 'available' and pets.is_owned = 0`;
 
-/** The animal's id, and the plan of the account if its holds are limited, else null. */
+/**
+ * The result of `claimPet`:
+ * - `id` is the id of the animal.
+ * - `plan` is null if the holds of the account are not limited.
+ * - `open_holds` is the limit of the account, or null if the limit of the plan applies.
+ */
 type Claimed = { id: bigint; plan: string | null; open_holds: bigint | null };
 
 /**
- * Takes an available animal for an order. Returns a row if it did. Other orders of the account `limitedId` wait for
- * this one, so that its holds can be counted. If it is null, no account is limited.
+ * Reserves an animal for an order. Returns no row if the animal is not available. Locks the account `limitedId`, so
+ * that other orders of this account wait until its open holds are counted. A null `limitedId` means that the holds are
+ * not limited.
  */
 export const claimPet = statement<{ petId: bigint; limitedId: bigint | null }>()((query, p, { engine }) =>
   engine === 'postgres'
@@ -41,7 +47,8 @@ export const claimPet = statement<{ petId: bigint; limitedId: bigint | null }>()
 );
 
 /**
- * Selects the open holds of an account, at most as many as it may have. Includes expired ones if `countsOverdue` is 1.
+ * Selects at most `openHoldsMax` open holds of an account. If `countsOverdue` is 1, includes expired holds that are not
+ * closed yet.
  */
 function selectOpenHolds(
   p: { accountId: bigint; openHoldsMax: bigint | null; countsOverdue: bigint },
@@ -63,8 +70,9 @@ function selectOpenHolds(
 }
 
 /**
- * Adds an order by the store's clock and returns its row. Returns none if the account has `openHoldsMax` open holds;
- * null means no limit. Expired holds that are not closed yet count if `countsOverdue` is 1.
+ * Adds an order and returns its row. The times are those of the store's clock. Returns no row if the account already
+ * has `openHoldsMax` open holds; null means no limit. If `countsOverdue` is 1, expired holds that are not closed yet
+ * count as open.
  */
 export const insertOrder = statement<{
   accountId: bigint;
@@ -89,14 +97,14 @@ export const insertOrder = statement<{
 );
 
 /**
- * The expired holds of an account that no other instance is closing, in the order of their ends. PostgreSQL locks them.
+ * Selects expired holds of an account in the order of their expiry. On PostgreSQL, locks these holds and skips holds
+ * that another instance is closing.
  */
 export const selectOverdueOf = statement<{ accountId: bigint; count: bigint }>()((query, p, dialect) => {
   const overdue = query
     .selectFrom('orders')
     .select(['id', 'pet_id'])
-    // The plus prevents both engines from using an index of the account, which may have many holds that are not
-    // expired.
+    // The plus keeps both engines from using an index on the account, which may have many holds that have not expired.
     .where(sql<boolean>`+account_id = ${p.accountId}`)
     .where('closed_at_ms', 'is', null)
     .where('expires_at_ms', '<=', dialect.nowMs)
@@ -107,8 +115,8 @@ export const selectOverdueOf = statement<{ accountId: bigint; count: bigint }>()
 });
 
 /**
- * Whether an animal is available. Returns no row if the animal does not exist. `overdue_id` is the id of its hold that
- * has expired but is not closed yet. It is null if there is none.
+ * Selects whether an animal is available. Returns no row if the animal does not exist. `overdue_id` is the order of a
+ * hold that has expired but is not closed yet. It is null if there is no such hold.
  */
 export const selectObstacle = statement<{ petId: bigint }>()((query, p, { nowMs }) =>
   query

@@ -7,27 +7,31 @@ import { defineWork, step, type Work } from '../storage/database.ts';
 import { type OrderRow, toOrder, writeOrders } from './order.ts';
 import { claimPet, insertOrder, selectOverdueOf } from './place-order-rows.ts';
 
-/** An order to place. */
 export interface Placing {
   readonly petId: bigint;
   readonly holdMs: number;
   readonly reference: string | null;
   readonly accountId: bigint;
-  /** Whether the key has `orders:manage`: its holds are not limited, and the answer names the account. */
+  /**
+   * True if the key has `orders:manage`. The number of open holds is then not limited, and the response names the
+   * account.
+   */
   readonly isManager: boolean;
   readonly idempotency: Idempotency | null;
   readonly nowMs: number;
-  /** Whether the animal has an expired hold that must be closed first. */
+  /** True if the animal has an overdue hold that must be closed first. */
   readonly closesOverdue: boolean;
 }
 
-/** How many expired holds are read at once. */
+/** Number of expired holds in one read. */
 const closedAtOnce = 100n;
 
 /**
- * Takes the animal and adds its order, or returns the first answer of the key. Throws `limit_reached`, and
- * `pet_unavailable` also if the animal does not exist. An expired hold is locked before its animal, as everywhere, so
- * it is closed first or not at all.
+ * Reserves the animal and adds the order. If the idempotency key already has a first answer, returns that answer.
+ * Throws `limit_reached` and `pet_unavailable`. Throws `pet_unavailable` also if the animal does not exist.
+ *
+ * All transactions lock an order before its animal. An overdue hold of the animal is therefore closed first or not at
+ * all.
  */
 export const placeOrder = defineWork(
   import.meta.url,

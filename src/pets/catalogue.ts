@@ -12,27 +12,25 @@ import { createStamps, type Stamps } from './stamps.ts';
 
 const exportBatchRows = 1_000n;
 
-/**
- * The animals of a store. If the engine runs in this process, reads are synchronous. Fails as the database does
- * (database.ts).
- */
+/** The animals of a store. On SQLite, reads are synchronous. Methods throw the errors of the database (database.ts). */
 export interface Catalogue extends PetEdits {
-  /** A page of animals, newest first (contract section 3). The cost does not depend on the depth. */
+  /** Returns a page of animals, newest first (contract section 3). Deep pages cost as much as the first page. */
   list(query: ListQuery): Soon<Page>;
-  /** The animal with an id, or null. */
+  /** Returns null if the animal does not exist. */
   get(id: bigint): Soon<Pet | null>;
-  /** Stamps of the store, which show whether a cached answer is still right. */
+  /** Shows whether a cached response is still valid. */
   readonly stamps: Stamps;
-  /** Adds an animal and returns it with its id once it is on disk. */
+  /** Adds an animal. Resolves to the animal with its id after the write is durable. */
   add(newPet: NewPet): Promise<Pet>;
   /**
-   * Adds an animal once for an idempotency key, however often the request is sent, and returns the answer. The location
-   * of the animal is `locationStart` and its id. Throws `idempotency_key_reused` and `idempotency_key_in_use`.
+   * Adds an animal once per idempotency key, even if the request is repeated, and returns the response. The `Location`
+   * of the response is `locationStart` followed by the id. Throws `idempotency_key_reused` and
+   * `idempotency_key_in_use`.
    */
   addOnce(newPet: NewPet, idempotency: Idempotency, locationStart: string): Promise<Given>;
-  /** Adds and changes many animals in order, all or none (load-pets.ts). */
+  /** Adds and changes animals in the order of `batches`, all or none (load-pets.ts). */
   load(batches: AsyncIterable<readonly LoadedPet[]>, options?: LoadPetsOptions): Promise<LoadedCounts>;
-  /** All animals in batches, oldest first. */
+  /** Yields all animals in batches, oldest first. */
   listAll(): AsyncGenerator<readonly Pet[]>;
 }
 
@@ -53,7 +51,7 @@ export function createCatalogue(database: Database, firstAnswers: FirstAnswers):
 
     get: (id) => after(database.read(selectPet, { id }), ([row]) => (row === undefined ? null : toPet(row))),
 
-    // `await` would cost another turn of the microtasks.
+    // Uses `then`, because `await` would add a microtask turn to each addition.
     add(newPet) {
       const complete = completeNewPet(newPet);
       const { name, categoryId, status } = complete;

@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import { statement, step, type Work } from '../storage/database.ts';
 
 /**
- * The reserved order of an animal, if its hold has expired by the store's clock. PostgreSQL locks its row until the
- * transaction ends.
+ * Selects the reserved order of an animal if its hold has expired by the store's clock. On PostgreSQL, locks the row of
+ * the order until the transaction ends.
  */
 export const selectOverdueHold = statement<{ petId: bigint }>()((query, p, { engine, nowMs }) => {
   const overdue = query
@@ -11,7 +11,7 @@ export const selectOverdueHold = statement<{ petId: bigint }>()((query, p, { eng
     .select('id')
     .where('pet_id', '=', p.petId)
     .where('status', '=', sql.lit('reserved'))
-    // Exactly the condition of the index `orders_owning`. SQLite uses the index for no other condition.
+    // Repeats the condition of the partial index `orders_owning`. SQLite uses the index only for this exact condition.
     .where(sql<boolean>`status in ('reserved', 'completed')`)
     .where('expires_at_ms', '<=', nowMs);
   return engine === 'postgres' ? overdue.forUpdate() : overdue;
@@ -32,8 +32,11 @@ const expireOrder = statement<{ orderId: bigint }>()((query, p) =>
 );
 
 /**
- * For a work with row locks: closes the expired hold of an animal and frees the animal. Returns whether there was one.
- * It locks the order before the animal, so call it before any step that locks the animal.
+ * Part of a transaction with row locks. If the animal has an overdue hold, closes the hold, makes the animal available
+ * and returns true.
+ *
+ * Call it before any step that locks the animal. All transactions lock an order before its animal, so that they cannot
+ * deadlock.
  */
 export function* closeOverdueHold(petId: bigint): Work<boolean> {
   const [order] = yield* step(selectOverdueHold, { petId });
@@ -43,8 +46,8 @@ export function* closeOverdueHold(petId: bigint): Work<boolean> {
 }
 
 /**
- * For a work that has locked an order with an expired hold: frees the animal, then sets the order to expired at the end
- * of its hold. The events have the same order.
+ * Part of a transaction that has locked an order with an expired hold. Makes the animal available, then sets the order
+ * to `expired` as of the end of its hold. The events of the two changes are written in this order.
  */
 export function* expireHold(orderId: bigint, petId: bigint): Work<void> {
   yield* step(freePet, { petId });

@@ -4,22 +4,30 @@ import { parseCanonicalInt64 } from '../int64.ts';
 import { checkLength, readLines } from './import-lines.ts';
 import { notUtf8Rule, type Row } from './import-row.ts';
 
-/** The text of a record: one line, or several if a quoted field has a newline. */
+/**
+ * A record is one line, or several lines if a quoted field contains a newline. `line` is the number of the first line.
+ */
 interface CsvRecord {
   readonly line: number;
   readonly text: string;
+  /** Length of `text` in UTF-8. */
+  readonly byteLength: number;
   readonly isUtf8: boolean;
 }
 
 const quotesRule =
-  'must be quoted as in RFC 4180: put a field with a quote in quotes, and double each quote in it';
+  'must follow RFC 4180: enclose a field that contains a quote in quotes, and double each quote inside the field';
 
 /**
- * Reads the rows of comma-separated values (RFC 4180, also with LF). The first record names the columns `name` and
- * `categoryId` and may name `status` and `id`, in any order. Other columns are ignored. An empty status or id counts as
- * absent.
+ * Reads the rows of a CSV file (RFC 4180, but a line may also end in LF alone). The first record is the header. It must
+ * name the columns `name` and `categoryId`, and may name `status` and `id`, in any order. Other columns are ignored. An
+ * empty `status` or `id` counts as absent.
  *
- * Throws OperatorError for missing or repeated columns, and for a broken quote that hides where the next row begins.
+ * Throws OperatorError in these cases:
+ * - The file is empty.
+ * - The header is invalid.
+ * - A record is too long.
+ * - After a broken quote, the start of the next row cannot be found.
  */
 export async function* readCsvRows(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<readonly Row[]> {
   let columns: readonly string[] | undefined;
@@ -48,14 +56,15 @@ function readHeader({ line, isUtf8 }: CsvRecord, columns: readonly string[] | un
       );
     if (count === 0 && name !== 'status' && name !== 'id')
       throw new OperatorError(
-        `line ${line}: the header must have a column ${name}; separate columns by commas`,
+        `line ${line}: the header must have a column "${name}"; separate columns by commas`,
       );
-    if (count > 1) throw new OperatorError(`line ${line}: the header has the column ${name} ${count} times`);
+    if (count > 1)
+      throw new OperatorError(`line ${line}: the header has the column "${name}" ${count} times`);
   }
   return columns;
 }
 
-/** The separator in a header without commas, or null. */
+/** Returns the name of the separator if the header has semicolons or tabs instead of commas. Otherwise returns null. */
 function findOtherSeparator([first = '', ...others]: readonly string[]): string | null {
   if (others.length > 0) return null;
   if (first.includes(';')) return 'semicolons';
@@ -67,7 +76,7 @@ function toRow(columns: readonly string[], record: CsvRecord, fields: readonly s
   if (!isUtf8) return { line, brokenRule: notUtf8Rule };
   if (fields === undefined) return { line, brokenRule: quotesRule };
   if (fields.length !== columns.length)
-    return { line, brokenRule: `must have ${columns.length} fields as the header has, not ${fields.length}` };
+    return { line, brokenRule: `must have ${columns.length} fields like the header, not ${fields.length}` };
   const name = fields[columns.indexOf('name')];
   const categoryId = fields[columns.indexOf('categoryId')] ?? '';
   const status = fields[columns.indexOf('status')] ?? '';
@@ -88,11 +97,9 @@ async function* readRecords(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<re
     const records: CsvRecord[] = [];
     for (const { number, text, isUtf8 } of lines) {
       if (begun === undefined && /^\r?$/.test(text)) continue;
-      const record: CsvRecord =
-        begun === undefined
-          ? { line: number, text, isUtf8 }
-          : { line: begun.line, text: `${begun.text}\n${text}`, isUtf8: begun.isUtf8 && isUtf8 };
-      checkLength(record.line, record.text.length);
+      const line: CsvRecord = { line: number, text, byteLength: Buffer.byteLength(text), isUtf8 };
+      const record = begun === undefined ? line : joinLines(begun, line);
+      checkLength(record.line, record.byteLength);
       const isOpen = endsInQuotes(text, begun !== undefined);
       if (!isOpen) records.push(record);
       begun = isOpen ? record : undefined;
@@ -102,7 +109,16 @@ async function* readRecords(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<re
   if (begun !== undefined) yield [begun];
 }
 
-/** Whether a quoted field is still open at the end of a line. A broken quote ends the record. */
+function joinLines(begun: CsvRecord, next: CsvRecord): CsvRecord {
+  return {
+    line: begun.line,
+    text: `${begun.text}\n${next.text}`,
+    byteLength: begun.byteLength + 1 + next.byteLength,
+    isUtf8: begun.isUtf8 && next.isUtf8,
+  };
+}
+
+/** Returns true if a quoted field is still open at the end of the line. A broken quote ends the record. */
 function endsInQuotes(line: string, beginsInQuotes: boolean): boolean {
   let quoted = beginsInQuotes;
   for (let quote = line.indexOf('"'); quote !== -1; quote = line.indexOf('"', quote + 1)) {
@@ -113,14 +129,17 @@ function endsInQuotes(line: string, beginsInQuotes: boolean): boolean {
   return quoted;
 }
 
-/** The fields of each record, or undefined if its quotes are broken. Parses all records at once if none is broken. */
+/**
+ * Returns the fields of each record, or undefined for a record with broken quotes. First parses all records in one
+ * call, which is faster. If one record is broken, parses each record alone.
+ */
 function parseRecords(records: readonly CsvRecord[]): (readonly string[] | undefined)[] {
   const fields = parseText(records.map(({ text }) => `${text}\n`).join(''));
   if (fields?.length === records.length) return fields;
   return records.map(({ line, text }) => {
     const [alone] = parseText(`${text}\n`) ?? [];
     if (alone === undefined && text.includes('\n'))
-      throw new OperatorError(`line ${line}: a row ${quotesRule}; where the next row begins is unknown`);
+      throw new OperatorError(`line ${line}: a row ${quotesRule}; the start of the next row cannot be found`);
     return alone;
   });
 }

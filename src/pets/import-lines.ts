@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { OperatorError } from '../errors.ts';
 
-/** The most bytes in one record of a file, the same as in a request body. */
+/** Maximum number of bytes in a record of a file. It equals the maximum of a request body. */
 export const recordBytesMax = 65_536;
 
 /** A line of a file without its newline. */
@@ -9,7 +9,7 @@ export interface Line {
   /** Starts at 1. */
   readonly number: number;
   readonly text: string;
-  /** False if the bytes are not UTF-8. Then `text` has U+FFFD in their place. */
+  /** False if the line contains bytes that are not UTF-8. `text` has U+FFFD in place of such bytes. */
   readonly isUtf8: boolean;
 }
 
@@ -17,9 +17,10 @@ const newline = 0x0a;
 const byteOrderMark = '\ufeff';
 
 /**
- * Splits bytes at LF into lines, one batch for each chunk. A CR stays at the end of its line, and a byte order mark is
- * dropped. Keeps at most one chunk and one line in memory. Throws OperatorError for a line longer than
- * `recordBytesMax`, before it reads the rest.
+ * Splits bytes into lines at LF and yields one batch of lines per chunk. A CR stays at the end of its line. A byte
+ * order mark is dropped. Keeps at most one chunk and one line in memory.
+ *
+ * Throws OperatorError as soon as a line exceeds `recordBytesMax`.
  */
 export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<readonly Line[]> {
   let number = 1;
@@ -50,7 +51,7 @@ function toLine(number: number, bytes: Buffer): Line {
   };
 }
 
-/** Throws OperatorError for a record that is too long. `number` is its first line. */
+/** Throws OperatorError if `length` exceeds `recordBytesMax`. `number` is the first line of the record. */
 export function checkLength(number: number, length: number): void {
   if (length <= recordBytesMax) return;
   throw new OperatorError(

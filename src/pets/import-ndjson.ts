@@ -4,7 +4,7 @@ import { notUtf8Rule, type Row } from './import-row.ts';
 
 const notJsonRule = 'must be a JSON object on one line';
 
-/** Reads the rows of newline-delimited JSON, one value a line. Skips blank lines. */
+/** Reads the rows of newline-delimited JSON, one row per line. Skips blank lines. */
 export async function* readNdjsonRows(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<readonly Row[]> {
   for await (const lines of readLines(bytes)) yield lines.filter(({ text }) => text.trim() !== '').map(toRow);
 }

@@ -1,7 +1,10 @@
-/** A row of a file with its first line: a candidate for a NewPet, or the rule of the format that it breaks. */
+/**
+ * A row of an import file. `line` is the number of its first line. If the row breaks a rule of the file format,
+ * `brokenRule` is this rule. Otherwise `candidate` is the parsed row, which is not validated yet.
+ */
 export type Row =
   | { readonly line: number; readonly candidate: unknown }
   | { readonly line: number; readonly brokenRule: string };
 
-/** The rule that a row with invalid UTF-8 breaks. */
+/** The `brokenRule` of a row with bytes that are not UTF-8. */
 export const notUtf8Rule = 'must be UTF-8';

@@ -1,12 +1,8 @@
 import { sql } from 'kysely';
 import { sharingStatement } from '../storage/database.ts';
 
-/**
- * The parameters of `insertPetOnce`: the animal, its first answer, and the time before which an older answer is
- * expired.
- */
 type OnceParameters = {
-  /** The number of the advisory lock of the key. */
+  /** Number of the advisory lock of the idempotency key. */
   lock: bigint;
   name: string;
   categoryId: bigint;
@@ -15,21 +11,28 @@ type OnceParameters = {
   keyHash: Uint8Array;
   operation: string;
   bodyHash: Uint8Array;
-  /** The text around the new id in the location and body of the answer. */
+  /**
+   * The `Location` and the body of the response without the new id. The id follows `locationStart`, and stands between
+   * `bodyStart` and `bodyEnd`.
+   */
   locationStart: string;
   bodyStart: string;
   bodyEnd: string;
   createdAtMs: bigint;
+  /** A first answer that was created at or before this time has expired. Unix milliseconds. */
   expiredBeforeMs: bigint;
 };
 
 const newId = sql`nextval(pg_get_serial_sequence('pets', 'id'))`;
 
 /**
- * For PostgreSQL: adds an animal and stores the first answer of its key, both or neither, in one statement and
- * transaction. If another request holds the same lock, it does nothing and `is_free` is false.
+ * For PostgreSQL. Adds an animal and stores the first answer of its idempotency key. This is one statement, so both are
+ * stored or neither.
  *
- * `id` is null if the key has an unexpired answer, even one that was committed after the statement began.
+ * The statement returns one row:
+ * - `is_free` is false if another transaction holds the advisory lock of the key. Nothing is stored then.
+ * - `id` is the id of the new animal. It is null if nothing was stored: the lock was not free, or the key has an
+ *   unexpired first answer. An answer counts even if it was committed after the statement began.
  */
 export const insertPetOnce = sharingStatement<OnceParameters>()((query, p) =>
   query

@@ -7,16 +7,19 @@ import { insertPetOnce } from './keyed-add-rows.ts';
 import { completeNewPet, type NewPet } from './pet.ts';
 import { addPet } from './pet-rows.ts';
 
-/** An addition with an idempotency key. */
+/** A new animal and the idempotency key of its request. */
 export interface KeyedAdd {
   readonly newPet: NewPet;
   readonly idempotency: Idempotency;
-  /** The start of the answer's `Location`, before the id. */
+  /** The `Location` of the response without the id at its end. */
   readonly locationStart: string;
   readonly nowMs: number;
 }
 
-/** Adds an animal for a key, or returns the first answer of the key. */
+/**
+ * Adds an animal and stores the response as the first answer of the idempotency key. If the key already has a first
+ * answer, adds nothing and returns that answer.
+ */
 export const addPetOnce = defineWork(
   import.meta.url,
   'addPetOnce',
@@ -28,8 +31,8 @@ export const addPetOnce = defineWork(
 );
 
 /**
- * For PostgreSQL, where each step of a transaction is a round trip. One statement adds under a new key, and a second
- * one finds the first answer of a used key.
+ * Does the same as `addPetOnce` with fewer round trips to PostgreSQL. A new key takes one statement. A used key takes a
+ * second statement, which reads its first answer.
  */
 export async function addPetInOneStatement(
   database: Database,
@@ -51,8 +54,8 @@ export async function addPetInOneStatement(
   });
   const id = row?.id ?? null;
   if (id !== null) return { answer: toAnswer(newPet, id, locationStart), isReplayed: false };
-  // Run the transaction: it throws the reason why the key is in use, or adds the animal if the answer has been
-  // deleted.
+  // If no first answer is found, the first request is still running, or its answer has just been deleted. The
+  // transaction throws `idempotency_key_in_use` in the first case and adds the animal in the second.
   return (await firstAnswers.find(idempotency, nowMs)) ?? database.transact(addPetOnce, add);
 }
 
@@ -61,7 +64,7 @@ function toAnswer(newPet: NewPet, id: bigint, locationStart: string): FirstAnswe
   return { status: 201, location: `${locationStart}${id}`, body: `${bodyStart}${id}${bodyEnd}` };
 }
 
-/** The JSON of a new animal before and after its id. */
+/** Returns the JSON of a new animal in two parts: the text before the id and the text after the id. */
 function splitBody(newPet: NewPet): readonly [start: string, end: string] {
   return ['{"id":', `,${stringifyExactJson(completeNewPet(newPet)).slice(1)}`];
 }

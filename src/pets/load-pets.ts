@@ -3,26 +3,26 @@ import type { Database, Value } from '../storage/database.ts';
 import { type AuditedImport, appendImport, changeLoadedPets, type OnBadChange } from './load-rows.ts';
 import { completeNewPet, type NewPet, type PetPatch } from './pet.ts';
 
-/** A new animal or, with an id, a change of an existing one. */
+/** A new animal, or a change of the animal `id`. `line` is the line of the change in the import file. */
 export type LoadedPet =
   | (NewPet & { readonly id?: undefined })
   | (PetPatch & { readonly id: bigint; readonly line: number });
 
-/** Options for loading animals. */
+/** Options of `loadPets`. Without `onBadChange`, the options `check`, `audited` and `isDryRun` are ignored. */
 export interface LoadPetsOptions {
-  /** Called when all input is read and writing begins. */
+  /** Called after all input is read, before the first write. */
   readonly onWrite?: () => void;
-  /** Called for each change that cannot be made. Without it, no row may have an id. */
+  /** Called for each change that is skipped. Without this callback, a row with an id throws OperatorError. */
   readonly onBadChange?: OnBadChange;
-  /** Called after all bad changes are reported. If it throws, nothing changes. */
+  /** Called after the last `onBadChange`. If `check` throws, nothing is stored. */
   readonly check?: () => void;
-  /** Writes the load into the audit log in the same commit, if `onBadChange` is given. */
+  /** Adds a row to the audit log in the same transaction. */
   readonly audited?: AuditedImport;
-  /** Rolls everything back at the end. */
+  /** Rolls back all changes at the end. */
   readonly isDryRun?: boolean;
 }
 
-/** How many animals were added and changed, or would be. */
+/** Numbers of added and changed animals. After a dry run, the numbers that a real run would have. */
 export interface LoadedCounts {
   readonly added: number;
   readonly changed: number;
@@ -31,8 +31,13 @@ export interface LoadedCounts {
 const columns = ['name', 'category_id', 'status', 'is_owned'];
 
 /**
- * Adds and changes animals, all or none. It reads the whole source before it writes. A change is reported and skipped
- * if it names no animal, or another status for an animal that an order owns. Fails as `load` does (database.ts).
+ * Adds and changes animals, all or none. Reads all of `batches` before the first write. Throws the errors of
+ * `Database.load`.
+ *
+ * A change is reported to `onBadChange` and skipped in these cases:
+ * - No animal has the id.
+ * - An earlier row changes the same animal.
+ * - An order owns the animal, and the change sets another status.
  */
 export async function loadPets(
   database: Database,

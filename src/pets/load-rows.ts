@@ -3,7 +3,10 @@ import type { Act } from '../audit/act.ts';
 import { appendDeed } from '../audit/append-deed.ts';
 import { statement, step, type Work } from '../storage/database.ts';
 
-/** A row of the table `loaded` (database.ts). A field that a change leaves out is null. */
+/**
+ * A row of the table `loaded` (`LoadOptions` in database.ts). A null `id` means a new animal. In a change, a field that
+ * is null stays unchanged.
+ */
 interface Loaded {
   readonly id: bigint | null;
   readonly line: bigint;
@@ -14,13 +17,13 @@ interface Loaded {
 
 const loaded = sql<Loaded>`loaded`.as('loaded');
 
-/** Why a row cannot change its animal, or null. */
+/** SQL expression: the reason why a row cannot change its animal. Null if nothing prevents the change. */
 const problem = sql<'unknown' | 'repeated' | 'owned' | null>`case
   when pets.id is null then 'unknown'
   when exists (select 1 from loaded as earlier where earlier.id = loaded.id and earlier.line < loaded.line) then 'repeated'
   when pets.is_owned = 1 and loaded.status <> pets.status then 'owned' end`;
 
-/** The first `count` rows after `afterLine` that cannot change their animals, by line. */
+/** Selects the first `count` rows after line `afterLine` that cannot change their animals, sorted by line. */
 const selectBadChanges = statement<{ afterLine: bigint; count: bigint }>()((query, p) =>
   query
     .selectFrom(loaded)
@@ -33,7 +36,7 @@ const selectBadChanges = statement<{ afterLine: bigint; count: bigint }>()((quer
     .limit(p.count),
 );
 
-/** Locks the animals to be changed until the transaction ends. SQLite has only one writer. */
+/** Locks the animals to be changed until the transaction ends. SQLite needs no lock, because it has only one writer. */
 const lockChanged = statement<Record<never, never>>()((query, _, { engine }) => {
   const changed = query.selectFrom('pets').innerJoin(loaded, 'loaded.id', 'pets.id').select('pets.id');
   const locked = engine === 'postgres' ? changed.forUpdate('pets') : changed;
@@ -48,7 +51,6 @@ const countChanges = statement<Record<never, never>>()((query) =>
     .where(sql<boolean>`${problem} is null`),
 );
 
-/** How many rows add an animal. */
 const countAdditions = statement<Record<never, never>>()((query) =>
   query.selectFrom(loaded).select(sql<bigint>`count(*)`.as('count')).where('loaded.id', 'is', null),
 );
@@ -74,10 +76,13 @@ const rules = {
   owned: 'must stay as it is: an order owns this animal, and only the order changes its status',
 } as const;
 
-/** Called for each row that cannot change its animal, with the field and the rule that it breaks. */
+/** Receives a row that cannot change its animal: its line, the invalid field, and the rule that the field breaks. */
 export type OnBadChange = (line: number, field: string, rule: string) => void;
 
-/** Part of a load: reports the rows that cannot change their animals, applies the others, and returns their number. */
+/**
+ * Part of the transaction of a load. Reports each row that cannot change its animal and calls `check`. Then applies the
+ * other changes and returns their number.
+ */
 export function* changeLoadedPets(onBadChange: OnBadChange, check: () => void): Work<number> {
   yield* step(lockChanged, {});
   let afterLine = -1n;
@@ -95,16 +100,16 @@ export function* changeLoadedPets(onBadChange: OnBadChange, check: () => void): 
   return Number(changed?.count ?? 0);
 }
 
-/** The data of a load for its row of the audit log, without the numbers of added and changed animals. */
+/** The data for the audit log about a load, except the numbers of added and changed animals. */
 export interface AuditedImport {
   readonly act: Act;
-  /** The source of the animals, such as the name of a file. */
+  /** The source of the animals, such as a file name. */
   readonly source: string;
-  /** Returns how many rows were refused. Called when all rows are checked. */
+  /** Returns the number of refused rows. Called after all rows are checked. */
   readonly countRefused: () => number;
 }
 
-/** Part of a load: writes the load into the audit log. */
+/** Part of the transaction of a load. Adds a row about the load to the audit log. */
 export function* appendImport({ act, source, countRefused }: AuditedImport, changed: number): Work<void> {
   const [added] = yield* step(countAdditions, {});
   yield* appendDeed(act, {

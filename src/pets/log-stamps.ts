@@ -6,17 +6,20 @@ import { createRecentEdits } from './recent-edits.ts';
 import { type LogRow, selectLogSince } from './stamp-rows.ts';
 import { isFreshSince, type Stamp, type Stamps } from './stamps.ts';
 
-/** The most edits in one read. If there are more, all cached answers become stale. */
+/**
+ * Maximum number of edits in one read. If a read returns this many, edits may be missing, so all cached responses
+ * become stale.
+ */
 const readEditsMax = 1_000;
-/** The most edits that are kept. An answer older than all of them is made again. */
+/** Maximum number of edits in memory. A cached response that is older than all of them counts as stale. */
 const editsMax = 10_000;
 /**
- * The longest time between two reads that still count as continuous. This is safe because the store keeps events for
- * days: none that the next read needs is deleted before it.
+ * Milliseconds between two reads after which all cached responses become stale. The store keeps events for 30 days, so
+ * the next read after a shorter pause still finds every event.
  */
 const readingMsMax = hourMs;
 
-/** The moment of a read. The next read returns everything committed since. */
+/** The point in the log up to which a read has seen all events. The next read continues from here. */
 interface Reading {
   readonly snapshot: string;
   readonly after: bigint;
@@ -24,7 +27,7 @@ interface Reading {
   readonly atMs: number;
 }
 
-/** The moment before the first read. */
+/** The point before the first read. `isContinued` is false for it, so the first read starts a new era. */
 const nothing: Reading = { snapshot: '1:1:', after: int64Max, startedAt: '', atMs: Number.NEGATIVE_INFINITY };
 
 interface Turn {
@@ -34,11 +37,11 @@ interface Turn {
 }
 
 /**
- * Creates the stamps of a store on a database server (PostgreSQL). One read of the log serves all requests that arrived
- * before it was sent. It returns every edit committed since the last read, with or without a position in the feed.
+ * Creates the stamps of a PostgreSQL store. A read returns all edits committed since the last read, even if their
+ * events have no position in the feed yet. One read serves all requests that arrive before the read is sent.
  *
- * A request that arrives during a read waits for the next one, which begins when the current one ends. If no read is
- * running, the request waits for the end of the turn of the event loop.
+ * A request that arrives during a read waits for the next read, which starts when the current read ends. If no read is
+ * running, a read starts at the end of the event loop turn.
  */
 export function createLogStamps(database: Database): Stamps {
   const log = createLog();
@@ -85,13 +88,16 @@ export function createLogStamps(database: Database): Stamps {
   };
 }
 
-/** The edits read from the log. They are numbered by this instance in the order in which it reads them. */
+/**
+ * Keeps the edits read from the log. This instance numbers them in read order, because an edit may have no position
+ * yet.
+ */
 function createLog() {
   const edits = createRecentEdits(editsMax);
   let last = nothing;
   let stamp: Stamp | null = null;
 
-  /** Whether all edits since the last read are certainly here. Otherwise a new era begins. */
+  /** Returns true if no edit since the last read can be missing. Otherwise a new era starts. */
   function isContinued({ started_at, last_event }: LogRow, count: number): boolean {
     return (
       started_at === last.startedAt &&
@@ -129,7 +135,6 @@ function createLog() {
   };
 }
 
-/** The edit in a row that has one. */
 function toEdit(row: LogRow, id: bigint): Edit {
   const { pet_id, status, former_status, category_id, former_category_id } = row;
   return { id, pet_id, status, former_status, category_id, former_category_id } as Edit;

@@ -4,9 +4,9 @@ import type { Tables } from '../storage/tables.ts';
 import type { Pet, PetPatch } from './pet.ts';
 import type { PetRow } from './pet-rows.ts';
 
-/** The parameters of a change. Null leaves a field as it is. */
+/** The parameters of a change. A null field stays unchanged. */
 export type Change = { id: bigint; name: string | null; categoryId: bigint | null; status: string | null };
-/** The state of an animal that a statement expects. */
+/** The state that an animal must have for a statement to take effect. */
 type Expected = { id: bigint; oldName: string; oldCategoryId: bigint; oldStatus: string };
 
 /** Converts a patch into the parameters of a change. Ignores unknown fields. */
@@ -14,21 +14,21 @@ export function toChange(id: bigint, { name, categoryId, status }: PetPatch): Ch
   return { id, name: name ?? null, categoryId: categoryId ?? null, status: status ?? null };
 }
 
-/** The parameters of a statement that acts only if the animal is as it was read. */
+/** Converts an animal into the parameters of `updateExpectedPet` and `deleteExpectedPet`. */
 export function toExpected({ id, name, categoryId, status }: Pet): Expected {
   return { id, oldName: name, oldCategoryId: categoryId, oldStatus: status };
 }
 
 const isFree = sql<boolean>`is_owned = 0`;
 
-/** Which fields a change sets. */
+/** True for each field that a change sets. */
 interface Taken {
   readonly name: boolean;
   readonly categoryId: boolean;
   readonly status: boolean;
 }
 
-/** Sets only the fields of a change, because SQLite rewrites every index with a column that is set. */
+/** Sets only the fields of the change, because SQLite rewrites every index that contains a column in `set`. */
 function update(query: QueryCreator<Tables>, p: Change, taken: Taken) {
   const isEmpty = !(taken.name || taken.categoryId || taken.status);
   return query
@@ -43,7 +43,7 @@ function update(query: QueryCreator<Tables>, p: Change, taken: Taken) {
     .returning(['id', 'name', 'category_id', 'status']);
 }
 
-/** Caches a statement for each set of fields that a change may set. */
+/** Builds and caches one statement for each combination of fields. */
 function forChanges<P extends Change>(
   build: (taken: Taken) => Statement<P, PetRow>,
 ): (change: Change) => Statement<P, PetRow> {
@@ -57,15 +57,15 @@ function forChanges<P extends Change>(
   };
 }
 
-/** Changes an animal and returns its new state. */
+/** Changes an animal and returns its new state. Returns no row if the animal does not exist. */
 export const updatePet = forChanges((taken) => statement<Change>()((query, p) => update(query, p, taken)));
 
-/** The same, unless an order owns the animal. */
+/** Like `updatePet`, but changes nothing and returns no row if an order owns the animal. */
 export const updateFreePet = forChanges((taken) =>
   statement<Change>()((query, p) => update(query, p, taken).where(isFree)),
 );
 
-/** The same, and only if the animal is as it was read. */
+/** Like `updateFreePet`, but also changes nothing if the animal has changed since it was read. */
 export const updateExpectedPet = forChanges((taken) =>
   statement<Change & Expected>()((query, p) =>
     update(query, p, taken)
@@ -80,13 +80,13 @@ function remove(query: QueryCreator<Tables>, { id }: { id: bigint }) {
   return query.deleteFrom('pets').where('id', '=', id).returning(['id', 'name', 'category_id', 'status']);
 }
 
-/** Deletes an animal and returns its last state. */
+/** Deletes an animal and returns its last state. Returns no row if the animal does not exist. */
 export const deletePet = statement<{ id: bigint }>()(remove);
 
-/** The same, unless an order owns the animal. */
+/** Like `deletePet`, but deletes nothing and returns no row if an order owns the animal. */
 export const deleteFreePet = statement<{ id: bigint }>()((query, p) => remove(query, p).where(isFree));
 
-/** The same, and only if the animal is as it was read. */
+/** Like `deleteFreePet`, but also deletes nothing if the animal has changed since it was read. */
 export const deleteExpectedPet = statement<Expected>()((query, p) =>
   remove(query, p)
     .where(isFree)
@@ -95,7 +95,7 @@ export const deleteExpectedPet = statement<Expected>()((query, p) =>
     .where('status', '=', p.oldStatus),
 );
 
-/** An animal, and whether an order owns it. PostgreSQL locks its row until the transaction ends. */
+/** Selects an animal and whether an order owns the animal. On PostgreSQL, locks the row until the transaction ends. */
 export const lockPet = statement<{ id: bigint }>()((query, p, { engine }) => {
   const pet = query
     .selectFrom('pets')

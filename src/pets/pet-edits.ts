@@ -17,26 +17,30 @@ import {
 import { type PetRow, selectPet, toPet } from './pet-rows.ts';
 import { hasOneTag, type IfMatch } from './pet-tags.ts';
 
-/** Changes and deletes animals. Both first close an expired hold on the animal. */
+/** Changes and deletes animals. If an animal has an overdue hold, both methods close the hold first. */
 export interface PetEdits {
   /**
-   * Changes the fields in a patch and returns the animal once it is on disk. Throws `not_found`, `precondition_failed`
-   * if the animal has none of the tags, and `pet_in_order` for another status of an owned animal.
+   * Changes the fields in `patch`. Resolves to the changed animal after the write is durable.
+   *
+   * Throws
+   * - `not_found`,
+   * - `precondition_failed` if the animal has none of the `tags`,
+   * - `pet_in_order` if the patch changes the status and an order owns the animal.
    */
   change(id: bigint, patch: PetPatch, tags: IfMatch): Promise<Pet>;
-  /** Deletes an animal. Throws as `change` does, and `pet_in_order` for any owned animal. */
+  /** Deletes an animal. Throws the errors of `change`, but throws `pet_in_order` whenever an order owns the animal. */
   remove(id: bigint, tags: IfMatch): Promise<void>;
 }
 
 type Refusal = 'not_found' | 'precondition_failed' | 'pet_in_order';
 
 /**
- * The animal after the change or before the deletion. A refusal is not thrown, so that a hold that was closed stays
- * closed.
+ * `pet` is the animal after the change or before the deletion. A refusal is returned, not thrown, because an error
+ * would roll back the closing of an overdue hold.
  */
 export type Outcome = { readonly pet: Pet } | { readonly refusal: Refusal };
 
-/** An edit of an animal that has one of the tags. */
+/** A change or deletion of an animal that must have one of the `tags`. */
 export interface Edit {
   readonly id: bigint;
   /** Null deletes the animal. */
@@ -44,7 +48,7 @@ export interface Edit {
   readonly tags: IfMatch;
 }
 
-/** Changes or deletes an animal, or returns the refusal. */
+/** Changes or deletes an animal. Returns the refusal if this is not allowed. */
 export const editPet = defineWork(
   import.meta.url,
   'editPet',
@@ -64,8 +68,10 @@ export const editPet = defineWork(
 );
 
 /**
- * The usual case in one statement: the animal exists, has one of the tags, and no order owns it. Returns null if it did
- * nothing. With tags, it reads the animal first, and the statement requires the animal as it was read.
+ * Handles the usual case with one write statement: the animal exists, has one of the tags, and no order owns it.
+ * Returns null if nothing was written.
+ *
+ * If there are tags, reads the animal first. The write takes effect only if the animal has not changed since.
  */
 async function editFreePet(database: Database, { id, change, tags }: Edit): Promise<Outcome | null> {
   const [row] =
@@ -94,15 +100,19 @@ async function editRead(
 const messages: Readonly<Record<Refusal, string>> = {
   not_found: 'petId: there is no animal with this identifier',
   precondition_failed: 'If-Match: the animal has changed; get it again',
-  pet_in_order: 'an order owns this animal: only the order can change its status, and it cannot be deleted',
+  pet_in_order:
+    'an order owns this animal: only the order can change its status, and the animal cannot be deleted',
 };
 
-/** The error of a refused edit. */
+/** Returns the error for a refused edit. */
 export function refusePetEdit(refusal: Refusal): AppError {
   return new AppError(refusal, messages[refusal]);
 }
 
-/** Creates the edits of a store. `onWrite` is called after each edit, even a failed one. */
+/**
+ * Creates the edits of a store. Calls `onWrite` after each edit, even if the edit fails, because a refused edit may
+ * have closed an overdue hold.
+ */
 export function createPetEdits(database: Database, onWrite: () => void): PetEdits {
   async function edit(request: Edit): Promise<Pet> {
     try {

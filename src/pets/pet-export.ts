@@ -6,8 +6,8 @@ import type { PetFileFormat } from './pet-import.ts';
 const fields = ['name', 'categoryId', 'status'];
 
 /**
- * Writes animals as the text of a file, one text for each batch. An import of the file loses no digit and no character.
- * Names that a spreadsheet would read as formulas are not changed.
+ * Yields the text of an export file, one string per batch. Values are written exactly, so that an import reads the same
+ * values. A name that a spreadsheet would treat as a formula is not escaped.
  */
 export async function* writePets(
   batches: AsyncIterable<readonly Pet[]>,

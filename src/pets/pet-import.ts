@@ -4,7 +4,7 @@ import { readNdjsonRows } from './import-ndjson.ts';
 import type { LoadedPet } from './load-pets.ts';
 import { findPatchViolations, findViolations, isIdentifiedPatch, isNewPet } from './pet.ts';
 
-/** The file formats of imports. */
+/** The file formats of imports and exports. */
 export const petFileFormats = ['csv', 'ndjson'] as const;
 
 /** One of `petFileFormats`. */
@@ -12,15 +12,18 @@ export type PetFileFormat = (typeof petFileFormats)[number];
 
 const readers = { csv: readCsvRows, ndjson: readNdjsonRows };
 
-/** A rule that a row breaks, with the bad value if there is one. */
+/**
+ * A rule that a row breaks. `value` is the invalid value. It is absent if the field is missing or the rule is about the
+ * whole row.
+ */
 export interface BadField extends Violation {
   readonly value?: unknown;
 }
 
 /**
- * Reads the animals of a file in order, one batch in memory at a time. A row with an `id` changes that animal. A bad
- * row is skipped and reported to `onBadRow` with its first line and every rule that it breaks. Throws OperatorError if
- * the file is not in the format.
+ * Reads the rows of a file in order, with one batch in memory at a time. A row with an `id` is a change of that animal.
+ * An invalid row is skipped and reported to `onBadRow`, with its first line and every rule that it breaks. Throws
+ * OperatorError if the file as a whole is invalid, such as a CSV file without a header.
  */
 export async function* readPets(
   bytes: AsyncIterable<Uint8Array>,

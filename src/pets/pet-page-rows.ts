@@ -6,39 +6,45 @@ import { type PetStatus, petStatuses } from './pet.ts';
 /** Selects the `count` newest animals whose id is at most `newestId`. */
 type PageParameters = { newestId: bigint; count: bigint };
 type CategoryParameters = PageParameters & { categoryId: bigint };
-/** `ids` is a JSON array. A null filter selects all. */
+/** `ids` is a JSON array of ids. A null `status` or `categoryId` selects all. */
 type NamedParameters = PageParameters & { ids: string; status: string | null; categoryId: bigint | null };
 
 const columns = ['id', 'name', 'category_id', 'status'] as const;
 
-/** A page of all animals. */
+/** Selects a page of all animals. */
 export const selectNewest = statement<PageParameters>()((query, p) => newest(query, p));
 
-/** The same for one status, along an index, so that the cost does not depend on the size of the catalogue. */
+/**
+ * Selects a page of the animals with a status. Each status has an index, so the cost does not depend on the number of
+ * animals.
+ */
 export const selectNewestOf: Readonly<Record<PetStatus, typeof selectNewest>> = {
   available: selectNewestOfStatus('available'),
   pending: selectNewestOfStatus('pending'),
   sold: selectNewestOfStatus('sold'),
 };
 
-/** The same for a category and a status. */
+/** Selects a page of the animals with a category and a status. */
 export const selectNewestOfBoth: Readonly<Record<PetStatus, typeof selectNewestOfCategory>> = {
   available: selectNewestOfCategoryAndStatus('available'),
   pending: selectNewestOfCategoryAndStatus('pending'),
   sold: selectNewestOfCategoryAndStatus('sold'),
 };
 
-/** The same for a category: the newest of the pages of its three statuses. It needs no index of its own. */
+/**
+ * Selects a page of the animals with a category. Merges the pages of the three statuses, so that this query needs no
+ * index of its own.
+ */
 export const selectNewestOfCategory = statement<CategoryParameters>()((query, p, dialect) => {
   const [first, ...others] = petStatuses.map((status) =>
     query.selectFrom(newestOfBoth(query, p, status, dialect).as(status)).select(columns),
   );
-  if (first === undefined) throw new Error('there is no status');
+  if (first === undefined) throw new Error('petStatuses is empty');
   const pages = others.reduce((union, page) => union.unionAll(page), first);
   return query.selectFrom(pages.as('pets')).select(columns).orderBy('id', 'desc').limit(p.count);
 });
 
-/** A page of the animals with given ids. All of them are read before they are filtered. */
+/** Selects a page of the animals with the given ids. Reads all of these animals before it applies the filters. */
 export const selectNewestNamed = statement<NamedParameters>()((query, p, dialect) =>
   query
     .with(
@@ -55,8 +61,8 @@ export const selectNewestNamed = statement<NamedParameters>()((query, p, dialect
 );
 
 /**
- * Makes PostgreSQL look up each id. It does not know how many ids there are, so it might read the whole table
- * otherwise.
+ * Makes PostgreSQL look up each id in the primary key. The planner does not know the number of ids, so it might
+ * otherwise read the whole table.
  */
 function readNamed(query: QueryCreator<Tables>, ids: string, { engine, listIntegers }: Dialect) {
   const listed = listIntegers(ids);
@@ -80,7 +86,7 @@ function newest(query: QueryCreator<Tables>, p: PageParameters) {
     .limit(p.count);
 }
 
-/** The status is a literal, so that PostgreSQL uses the partial index of that status. */
+/** The status is a literal, so that PostgreSQL uses the partial index for this status. */
 function selectNewestOfStatus(status: PetStatus): typeof selectNewest {
   return statement<PageParameters>()((query, p) => newest(query, p).where('status', '=', sql.lit(status)));
 }
@@ -90,8 +96,8 @@ function selectNewestOfCategoryAndStatus(status: PetStatus) {
 }
 
 /**
- * For PostgreSQL, the order matches only one index (indexCategories), and the bounds are on its first column. It
- * therefore reads only the animals on the page, whatever its statistics say.
+ * On PostgreSQL, the sort order matches only one index (`indexCategories`), and the bounds are on the first column of
+ * this index. The statement therefore reads only the rows of the page, whatever the planner's statistics say.
  */
 function newestOfBoth(
   query: QueryCreator<Tables>,

@@ -13,15 +13,15 @@ import { type PetRow, toPet } from './pet-rows.ts';
 
 /** A query for a page of animals. */
 export interface ListQuery {
-  /** The most animals on the page, 1 to 100. */
+  /** Maximum number of animals on the page, 1 to 100 in a request. */
   readonly limit: number;
-  /** Only animals of this status; null lists all. */
+  /** Lists only animals with this status. Null lists all. */
   readonly status: PetStatus | null;
-  /** Only animals of this category; null lists all. */
+  /** Lists only animals with this category. Null lists all. */
   readonly categoryId?: bigint | null;
-  /** Only the animals of these ids, 1 to 100; null lists all. */
+  /** Lists only animals with these ids, 1 to 100 ids. Null lists all. */
   readonly ids?: readonly bigint[] | null;
-  /** Only animals whose id is at most this. Null begins with the newest. */
+  /** The highest id that the page may contain. Null starts with the newest animal. */
   readonly newestId: bigint | null;
 }
 
@@ -29,11 +29,11 @@ export interface ListQuery {
 export interface Page {
   /** Newest first. */
   readonly pets: readonly Pet[];
-  /** The first id of the next page. Null on the last page. */
+  /** The `newestId` for the next page. Null on the last page. */
   readonly nextNewestId: bigint | null;
 }
 
-/** Reads a page. The cost does not depend on the depth. */
+/** Reads a page. Deep pages cost as much as the first page. */
 export function readPage(database: Database, query: ListQuery): Soon<Page> {
   return after(readRows(database, query), (rows) => ({
     pets: rows.slice(0, query.limit).map(toPet),
@@ -41,7 +41,7 @@ export function readPage(database: Database, query: ListQuery): Soon<Page> {
   }));
 }
 
-/** Reads one more row than the page has, if there is one. */
+/** Reads one row more than fits on the page. The extra row is the first of the next page. */
 function readRows(database: Database, query: ListQuery): Soon<readonly PetRow[]> {
   const { limit, status, categoryId = null, ids = null, newestId } = query;
   const range = { newestId: newestId ?? int64Max, count: BigInt(limit) + 1n };

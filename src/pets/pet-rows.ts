@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { insertion, statement, step, type Work } from '../storage/database.ts';
 import type { Pet, PetStatus } from './pet.ts';
 
-/** Selects animals whose id is above `afterId`, oldest first: for the export. */
+/** Selects the `count` oldest animals with an id above `afterId`, oldest first. */
 export const selectOldest = statement<{ afterId: bigint; count: bigint }>()((query, p) =>
   query
     .selectFrom('pets')
@@ -12,14 +12,14 @@ export const selectOldest = statement<{ afterId: bigint; count: bigint }>()((que
     .limit(p.count),
 );
 
-/** The animal with an id, if there is one. */
+/** Selects one animal. Returns no row if the animal does not exist. */
 export const selectPet = statement<{ id: bigint }>()((query, p) =>
   query.selectFrom('pets').select(['id', 'name', 'category_id', 'status']).where('id', '=', p.id),
 );
 
 const notOwned = sql<bigint>`0`;
 
-/** Adds an animal and returns its id. Ids grow and are never used again. */
+/** Adds an animal and returns its id. Ids increase and are never reused. */
 export const insertPet = insertion<{ name: string; categoryId: bigint; status: string }>()((query, rows) =>
   query
     .insertInto('pets')
@@ -29,12 +29,12 @@ export const insertPet = insertion<{ name: string; categoryId: bigint; status: s
     .returning('id'),
 );
 
-/** Part of a work: adds an animal and returns its id. */
+/** Part of a transaction. Adds an animal and returns its id. */
 export function* addPet(pet: Omit<Pet, 'id'>): Work<bigint> {
   return insertedId(yield* step(insertPet, pet));
 }
 
-/** The row of an animal. */
+/** A row of the table `pets` without `is_owned`. */
 export interface PetRow {
   readonly id: bigint;
   readonly name: string;
@@ -47,7 +47,7 @@ export function toPet({ id, name, category_id, status }: PetRow): Pet {
   return { id, name, categoryId: category_id, status: status as PetStatus };
 }
 
-/** The id of a new animal. */
+/** Returns the id from the result of `insertPet`. */
 export function insertedId(rows: readonly { id: bigint }[]): bigint {
   const [row] = rows;
   if (row === undefined) throw new Error('the store gave no id for a new animal');

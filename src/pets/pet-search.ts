@@ -3,24 +3,24 @@ import type { Database } from '../storage/database.ts';
 import type { Pet } from './pet.ts';
 import { type ListQuery, readPage } from './pet-pages.ts';
 
-/** The most animals that one search reads. The next search continues after them. */
+/** Maximum number of animals that one search reads. The next search continues after these animals. */
 export const searchedMax = 10_000;
-/** How many animals it reads at once. The event loop runs between two reads. */
+/** Number of animals in one read. The event loop runs between two reads of a search. */
 export const searchReadRows = 500;
 
 /** The result of a search by name. */
 export interface SearchPage {
   /** Newest first. */
   readonly pets: readonly Pet[];
-  /** How many animals were read. */
+  /** Number of animals that were read. */
   readonly searched: number;
-  /** Where the next search continues. Null at the end. */
+  /** The `newestId` for the next search. Null if there are no more animals to search. */
   readonly nextNewestId: bigint | null;
 }
 
 /**
- * Finds animals whose name contains a text, in any case. It reads the newest `searchedMax` animals of a filter at most
- * and stops after `limit` results. The cost does not depend on the size of the store.
+ * Finds animals whose name contains `text`, ignoring case. Reads at most `searchedMax` animals and stops after `limit`
+ * results, so the cost does not depend on the size of the store.
  */
 export async function searchPets(
   database: Database,

@@ -1,8 +1,9 @@
 import type { PetStatus } from './pet.ts';
 
 /**
- * The animals that an answer depends on: those from `oldestId` to `newestId` with the status and category, if given. A
- * null `oldestId` means from the first. A null `newestId` means to the last, including animals added later.
+ * The animals that a cached response depends on: those with an id from `oldestId` to `newestId`, and with `status` and
+ * `categoryId` if these are given. A null id means no bound. A null `newestId` therefore includes animals that are
+ * added later.
  */
 export interface PetSelection {
   readonly newestId: bigint | null;
@@ -11,9 +12,12 @@ export interface PetSelection {
   readonly categoryId?: bigint | undefined;
 }
 
-/** A change or deletion of an animal. For a deletion, the former values equal the new ones. */
+/**
+ * A change or deletion of an animal. On PostgreSQL, an addition is an edit, too. In an addition or a deletion, the
+ * former values equal the new values.
+ */
 export interface Edit {
-  /** The id of its event. */
+  /** Increases with each edit: the id of the event on SQLite, a number of this instance on PostgreSQL. */
   readonly id: bigint;
   readonly pet_id: bigint;
   readonly status: string;
@@ -22,7 +26,7 @@ export interface Edit {
   readonly former_category_id: bigint;
 }
 
-/** Whether an edit affects the animals of a selection. */
+/** Returns true if the edited animal may belong to the selection, before or after the edit. */
 export function affects(edit: Edit, { newestId, oldestId, status, categoryId }: PetSelection): boolean {
   return (
     (newestId === null || edit.pet_id <= newestId) &&

@@ -2,17 +2,18 @@ import { computeEtag } from '../etag.ts';
 import { stringifyExactJson } from '../exact-json.ts';
 import type { Pet } from './pet.ts';
 
-/**
- * The validators of a conditional change (contract section 10). The animal must have one of them. Null: no condition.
- */
+/** The ETags in `If-Match` (contract section 10). The animal must have one of these ETags. Null means no condition. */
 export type IfMatch = readonly string[] | null;
 
-/** Writes an animal as every answer has it. */
+/** Returns the JSON of an animal, the same in all responses. */
 export function writePet(pet: Pet): string {
   return stringifyExactJson(pet);
 }
 
-/** Whether an animal has one of the validators: its own, or that of a list of only this animal. */
+/**
+ * Returns true if one of the tags is the ETag of the animal or of a page with only this animal. Returns true if `tags`
+ * is null.
+ */
 export function hasOneTag(pet: Pet, tags: IfMatch): boolean {
   if (tags === null) return true;
   const text = writePet(pet);

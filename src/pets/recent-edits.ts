@@ -1,16 +1,19 @@
 import { affects, type Edit, type PetSelection } from './pet-selection.ts';
 
-/** The newest edits of animals. They show whether a cached answer is still right. */
+/** The newest edits of animals. They show whether a cached response may be stale. */
 export interface RecentEdits {
-  /** Adds edits in the order of their events. */
+  /** Adds edits that are newer than all earlier ones, in ascending order of their ids. */
   add(edits: readonly Edit[]): void;
-  /** Whether an edit after an event affects a selection, or could. */
+  /**
+   * Returns true if an edit with an id above `since` affects the selection. Also returns true if edits above `since`
+   * have been dropped.
+   */
   mayAffect(selection: PetSelection, since: bigint): boolean;
 }
 
 const blockEdits = 64;
 
-/** Consecutive edits, with the lowest and highest id of their animals. */
+/** Consecutive edits with the lowest and the highest id of the edited animals. */
 interface Block {
   readonly edits: Edit[];
   lowestPet: bigint;
@@ -18,13 +21,13 @@ interface Block {
 }
 
 /**
- * Keeps the newest `editsMax` edits, and up to one block more. A block whose animals are all outside a selection is
- * skipped. This is common, because most edits are additions and most pages show older animals.
+ * Keeps at least the newest `editsMax` edits. A lookup skips each block whose animals are all outside the selection.
+ * This is the usual case, because most edits concern new animals and most pages show older ones.
  */
 export function createRecentEdits(editsMax: number): RecentEdits {
   const blocksMax = Math.ceil(editsMax / blockEdits) + 1;
   const blocks: Block[] = [];
-  /** All edits after this event are here. */
+  /** All edits with an id above this one are in `blocks`. */
   let knownAfter = 0n;
 
   function append(edit: Edit): void {

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import { statement } from '../storage/database.ts';
 
-/** The events of changed and deleted animals, which have an index. */
+/** Matches the events of changed and deleted animals. The partial index `events_of_edits` has the same condition. */
 const isEdit = sql<boolean>`pet_id is not null and type <> 'pet.added'`;
 
-/** The newest id of an animal and the newest event of an edit. Null if there is none. */
+/** Selects the highest id of an animal and the id of the newest edit. Each is null if there is none. */
 export const selectStamp = statement<Record<never, never>>()((query) =>
   query.selectNoFrom(({ selectFrom }) => [
     selectFrom('pets').select('id').orderBy('id', 'desc').limit(sql.lit(1)).as('newest_id'),
@@ -12,7 +12,7 @@ export const selectStamp = statement<Record<never, never>>()((query) =>
   ]),
 );
 
-/** For SQLite: the edits whose events come after `after`, newest first. */
+/** For SQLite. Selects the newest `count` edits with an event id above `after`, newest first. */
 export const selectEditsAfter = statement<{ after: bigint; count: bigint }>()((query, p) =>
   query
     .selectFrom('events')
@@ -30,7 +30,10 @@ export const selectEditsAfter = statement<{ after: bigint; count: bigint }>()((q
     .limit(p.count),
 );
 
-/** A row of the log: the state of the store with one edit, or without one if there is none. */
+/**
+ * A row of `selectLogSince`: the state of the store and one edit. Without edits, the statement returns one row whose
+ * edit columns are null.
+ */
 export interface LogRow {
   readonly snapshot: string;
   readonly last_event: bigint;
@@ -42,13 +45,16 @@ export interface LogRow {
   readonly former_category_id: bigint | null;
 }
 
-/** The greatest transaction id. An upper bound makes PostgreSQL estimate a narrow range and use the index. */
+/** The highest transaction id. This upper bound makes PostgreSQL estimate a narrow range and use the index. */
 const newest = sql`'18446744073709551615'::xid8`;
 
 /**
- * For PostgreSQL: up to `count` additions, changes and deletions of animals since a snapshot, unordered, with the
- * current snapshot. `after` is the last position in the old snapshot. An event that has got its position since then is
- * not new if the old snapshot contains its transaction. `started_at` differs on another server and after a restart.
+ * For PostgreSQL. Selects at most `count` additions, changes and deletions of animals that were committed since
+ * `snapshot`. The rows are unordered, and each has the current snapshot.
+ *
+ * - `after` is the last position of the feed when `snapshot` was taken. An event with a higher position is not new if
+ *   `snapshot` contains the transaction of the event. Only the position of such an event is new.
+ * - `started_at` is the start time of the server. It changes after a restart and on another server.
  */
 export const selectLogSince = statement<{ snapshot: string; after: bigint; count: bigint }>()((query, p) => {
   const since = sql`cast(${p.snapshot} as pg_snapshot)`;

@@ -3,17 +3,23 @@ import { createRecentEdits } from './recent-edits.ts';
 import { selectEditsAfter, selectStamp } from './stamp-rows.ts';
 import { isFreshSince, type Stamp, type Stamps } from './stamps.ts';
 
-/** The most uses of one stamp. With thousands of connections a turn may be long. */
+/**
+ * Maximum number of uses of one stamp. This bounds the age of a stamp, because a turn with thousands of connections may
+ * be long.
+ */
 const usesMax = 256;
-/** The most edits that are kept. If one read returns so many, all cached answers become stale. */
+/**
+ * Maximum number of edits in memory and in one read. If a read returns this many, edits may be missing, so all cached
+ * responses become stale.
+ */
 const editsMax = 1_000;
 
 /**
- * Creates the stamps of a store in this process. One read serves all requests of a turn of the event loop, until a
- * write is committed. A stamp is kept from the arrival of a request to the end of the poll phase of that turn.
+ * Creates the stamps of a SQLite store. One read serves all requests of an event loop turn until a write is committed.
+ * The stamp is kept from the arrival of the first request until the end of the poll phase.
  *
- * A request that waited is handled outside the poll phase. Its stamp is not kept, because it would last through the
- * next poll phase.
+ * A request that had to wait runs outside the poll phase. Its stamp is not kept, because the stamp would still be used
+ * in the next poll phase.
  */
 export function createTurnStamps(readNow: NonNullable<Database['readNow']>): Stamps {
   const edits = createRecentEdits(editsMax);
@@ -38,8 +44,8 @@ export function createTurnStamps(readNow: NonNullable<Database['readNow']>): Sta
   }
 
   /**
-   * Records the edits since the last read. A lower number means that the store was restored or has lost events, so
-   * edits may be missing and a new era begins.
+   * Records the edits since the last read. If `newestEdit` is below `after`, the store was restored or has lost events.
+   * Edits may then be missing, so a new era starts.
    */
   function noteEdits(after: bigint, newestEdit: bigint): void {
     const rows = readNow(selectEditsAfter, { after, count: BigInt(editsMax) });

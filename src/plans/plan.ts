@@ -1,12 +1,10 @@
-/**
- * The names of the plans (interface section 8). An account on Enterprise sets its own limits (contract section 6).
- */
+/** The names of the plans (interface section 8). An enterprise account has its own limits (contract section 6). */
 export const planNames = ['free', 'pro', 'business', 'enterprise'] as const;
 
 /** One of `planNames`. */
 export type PlanName = (typeof planNames)[number];
 
-/** The limits of requests in a minute window and in a day window. Whole numbers, at least 1. */
+/** Maximum numbers of requests in a minute window and in a day window. Whole numbers of at least 1. */
 export interface Limits {
   readonly perMinute: number;
   readonly perDay: number;
@@ -16,19 +14,19 @@ export interface Limits {
 export interface Plan {
   readonly name: PlanName;
   readonly limits: Limits;
-  /** The most open holds of an enterprise account that sets its own number. */
+  /** Maximum number of open holds. Present only if an enterprise account has its own maximum. */
   readonly openHolds?: number;
 }
 
-/** The numbers that an enterprise account sets. */
+/** The limits of an enterprise account, which may differ between such accounts. */
 export interface CustomNumbers extends Limits {
   readonly openHolds: number;
 }
 
-/** The highest limit that an enterprise account may set: far above any traffic, and exact as a number. */
+/** Highest request limit of an enterprise account: far above any traffic, and exact as a JavaScript number. */
 export const limitMax = 1_000_000_000_000;
 
-/** The most open holds that an enterprise account may set. Each of its orders counts them. */
+/** Highest number of open holds of an enterprise account. Bounded, because each new order counts them. */
 export const openHoldsMax = 1_000_000;
 
 const listedLimits: Record<Exclude<PlanName, 'enterprise'>, Limits> = {
@@ -37,7 +35,7 @@ const listedLimits: Record<Exclude<PlanName, 'enterprise'>, Limits> = {
   business: { perMinute: 1_000, perDay: 100_000 },
 };
 
-/** The most open holds of an account (contract section 12). An enterprise account may set another number. */
+/** Maximum number of open holds of an account (contract section 12). An enterprise account may have its own number. */
 export const openHoldsOf: Readonly<Record<PlanName, number>> = {
   free: 5,
   pro: 25,
@@ -45,15 +43,15 @@ export const openHoldsOf: Readonly<Record<PlanName, number>> = {
   enterprise: 100,
 };
 
-/** The limits of Free. They also apply to an address without a valid key (contract section 6). */
+/** Limits of the Free plan. They also apply to an address without a valid key (contract section 6). */
 export const freeLimits = listedLimits.free;
 
-/** The limits of an address that reads the documentation (contract section 6). */
+/** Limits of an address for requests to the documentation (contract section 6). */
 export const readerLimits: Limits = { perMinute: 600, perDay: 20_000 };
 
 /**
- * The plan of that name with its limits, or the reason why it is not valid. Enterprise needs both limits and may set
- * open holds; other plans accept no numbers.
+ * Returns a plan with its limits, or a problem if the input is not valid. Enterprise requires both request limits and
+ * may have its own number of open holds. Other plans accept no numbers.
  */
 export function resolvePlan(name: string, custom: Partial<CustomNumbers>): Plan | { problem: string } {
   const known = planNames.find((candidate) => candidate === name);

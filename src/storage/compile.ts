@@ -14,7 +14,10 @@ import {
 import type { Dialect, Parameters, Statement, Value } from './database.ts';
 import type { Tables } from './tables.ts';
 
-/** A statement compiled for one engine: its text, and the parameter name of each placeholder. */
+/**
+ * A statement compiled for one engine. `names` are the parameter names of the placeholders, in order. If the
+ * statement adds several rows, `names` covers one row.
+ */
 export interface CompiledStatement {
   readonly sql: string;
   readonly names: readonly string[];
@@ -28,8 +31,8 @@ class Placeholder {
 }
 
 /**
- * SQLite plans by the number in a limit. If that is a bare parameter, SQLite prepares the whole statement again at
- * each binding, a third of the cost of a page. It does not look into an expression.
+ * Writes `limit ? + 0` instead of `limit ?`. A bare parameter influences SQLite's query plan, so SQLite would prepare
+ * the statement again at each binding. That takes a third of the time of a page query.
  */
 class SqliteCompiler extends SqliteQueryCompiler {
   protected override visitLimit(node: LimitNode): void {
@@ -76,8 +79,8 @@ const dialects: Readonly<Record<Dialect['engine'], Dialect>> = {
 const placeholders = new Proxy({}, { get: (_, name) => new Placeholder(String(name)) });
 
 /**
- * Compiles a statement for an engine. A statement that adds rows is compiled for `rows` rows at once; `names` are
- * those of one row. Throws TypeError for a value that is not a named parameter.
+ * Compiles a statement for an engine. If the statement adds rows, the SQL adds `rows` rows at once, and `names` are
+ * the parameters of one row. Throws TypeError if the statement contains a value that is not a named parameter.
  */
 export function compileStatement<P extends Parameters, R>(
   { build, buildRows }: Statement<P, R>,
@@ -95,13 +98,13 @@ export function compileStatement<P extends Parameters, R>(
   });
   const ofOneRow = names.slice(0, names.length / rows);
   if (names.some((name, index) => name !== ofOneRow[index % ofOneRow.length]))
-    throw new TypeError(`a statement that adds rows has a parameter outside of them: ${sql}`);
+    throw new TypeError(`a statement that adds rows has a parameter outside the rows: ${sql}`);
   return { sql, names: ofOneRow };
 }
 
 /**
- * Appends the values of the parameters to `values` in the order of their placeholders. Throws TypeError for a missing
- * one.
+ * Appends the parameter values to `values` in the order of `names`, and returns `values`. Throws TypeError if a
+ * parameter is missing.
  */
 export function placeParameters(
   names: readonly string[],
@@ -110,7 +113,7 @@ export function placeParameters(
 ): Value[] {
   for (const name of names) {
     const value = parameters[name];
-    if (value === undefined) throw new TypeError(`the parameter ${name} is not given`);
+    if (value === undefined) throw new TypeError(`the parameter ${name} is missing`);
     values.push(value);
   }
   return values;

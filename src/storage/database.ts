@@ -2,56 +2,65 @@ import type { Compilable, QueryCreator, RawBuilder } from 'kysely';
 import type { Soon } from '../soon.ts';
 import type { Tables } from './tables.ts';
 
-/** A value of a column on any engine. Integers are bigints, so that they keep all digits. */
+/** A column value on any engine. Integers are bigints, because a number cannot represent every int64. */
 export type Value = string | bigint | Uint8Array | null;
 
-/** The named values of a statement. */
+/** The parameter values of a statement, by name. */
 export type Parameters = Readonly<Record<string, Value>>;
 
-/** The parts of SQL that differ between engines. */
+/** The SQL expressions that differ between engines. */
 export interface Dialect {
   readonly engine: 'sqlite' | 'postgres';
-  /** The store's clock in Unix milliseconds. On PostgreSQL it is the server's, read when the statement runs. */
+  /**
+   * The store's clock in Unix milliseconds. PostgreSQL reads the server's clock when the statement runs, not when the
+   * transaction begins.
+   */
   readonly nowMs: RawBuilder<bigint>;
-  /** The int64 values of a parameter that is a JSON array, as a subquery: `id in (…)`. */
+  /** A subquery that returns the int64 values of a parameter. The parameter is a JSON array: `id in (…)`. */
   listIntegers(json: string): RawBuilder<bigint>;
-  /** The texts of such a parameter. */
+  /** A subquery that returns the strings of a parameter. The parameter is a JSON array. */
   listTexts(json: string): RawBuilder<string>;
 }
 
-/** A statement of SQL. It is built and prepared once for each engine, and run with named parameters. */
+/** An SQL statement with named parameters. It is compiled once per engine. */
 export interface Statement<P extends Parameters, R> {
   readonly build: (query: QueryCreator<Tables>, parameters: P, dialect: Dialect) => Compilable<R>;
-  /** For a statement that adds a row and returns its `id`: builds it for several rows at once. */
+  /** Builds an insert of several rows. Only for a statement that inserts a row and returns its `id`. */
   readonly buildRows?: (query: QueryCreator<Tables>, rows: readonly P[]) => Compilable<R>;
   /**
-   * For a statement that writes: it never waits for a row lock. So on PostgreSQL it can share a transaction with
-   * concurrent ones. Statements that add rows share one too.
+   * True if the statement writes and never waits for a row lock. PostgreSQL commits such statements in groups (group
+   * commit), and also statements with `buildRows`.
    */
   readonly waitsForNoRowLock?: true;
 }
 
-/** One step of a transaction: a statement and its values. */
+/** One statement of a transaction, with its parameters. */
 export interface Step {
   readonly statement: Statement<Parameters, unknown>;
   readonly parameters: Parameters;
 }
 
-/** A running transaction body. It yields steps and gets their rows back. A failed step ends it. */
+/**
+ * A running transaction body. It yields steps and receives the rows of each step. If a step fails, the body does not
+ * continue.
+ */
 export type Work<T> = Generator<Step, T, readonly unknown[]>;
 
 /**
- * The isolation of concurrent works on PostgreSQL. SQLite runs works one after the other.
+ * The isolation of concurrent transactions on PostgreSQL. SQLite runs transactions one after the other.
  *
- * `serializable`: as if they ran one after the other; a work that conflicts is repeated. `row locks`: each step sees
- * everything committed before it, and the rows that it changes stay locked until the end. Such a work decides only by
- * conditional writes, and does not wait for works on other rows.
+ * - `serializable`: the transactions have the same result as if they ran one after the other. If a transaction
+ *   conflicts with another, it is repeated.
+ * - `row locks`: each step sees everything committed before the step. Rows that the transaction changes stay locked
+ *   until the transaction ends. Such a transaction must decide only by conditional writes. It does not wait for
+ *   transactions on other rows.
  */
 export type Isolation = 'serializable' | 'row locks';
 
 /**
- * A transaction that any thread can run: its body, and the module that exports it under this name. Input and result
- * must be cloneable (structured clone). Time and random values are part of the input.
+ * A transaction that any thread can run. `module` is the module that exports the transaction as `name`. Input and
+ * result must be cloneable (structured clone). The body may run more than once, so it takes time and random values only
+ * from the input.
  */
 export interface NamedWork<I, T> {
   readonly module: string;
@@ -60,58 +69,67 @@ export interface NamedWork<I, T> {
   readonly body: (input: I) => Work<T>;
 }
 
-/** Options of `load`. */
+/** Options of `Database.load`. */
 export interface LoadOptions {
-  /** Called when reading ends and writing begins. */
+  /** Called after the last row is read, before the table is written. */
   readonly onWrite?: (() => void) | undefined;
   /**
-   * For rows that may also change existing ones. Each row has two more values: the id of the row that it changes, or
-   * null, and its line.
+   * Set if rows may also change existing rows. Each row then has two more values: the id of the row to change, or
+   * null for a new row, and the line number.
    */
   readonly changes?:
     | {
-        /** Runs before rows are added, in the same transaction. The table `loaded` has all rows that were read. */
+        /**
+         * Changes the existing rows, in the same transaction and before new rows are added. The table `loaded`
+         * contains all rows that were read.
+         */
         readonly apply: () => Work<void>;
-        /** Rolls back at the end. `load` returns how many rows it would have added. */
+        /** If true, rolls back at the end. `load` then returns the number of rows that it would have added. */
         readonly isDryRun: boolean;
       }
     | undefined;
 }
 
 /**
- * The interface to the databases. Every method throws AppError `unavailable` if the database cannot do its part now
- * or is closed; nothing is done then. If a connection is lost during a commit, it is unknown whether everything or
- * nothing was done. A broken constraint (constraint.ts), or a mistake in a statement, throws the engine's own
- * error.
+ * The interface to the databases.
+ *
+ * Every method throws AppError `unavailable` if the database is closed or cannot execute the call now. Then the call
+ * had no effect, with one exception: if the connection is lost during a commit, it is unknown whether the transaction
+ * was committed.
+ *
+ * A constraint violation (constraint.ts) or an invalid statement throws the engine's own error.
  */
 export interface Database {
   readonly engine: 'sqlite' | 'postgres';
 
   /**
-   * The rows of one statement, outside of a transaction. Sees everything committed before the call. An engine in this
-   * process reads within the call.
+   * Returns the rows of one statement, outside a transaction. The statement sees everything committed before the
+   * call. On SQLite, the read is synchronous.
    */
   read<P extends Parameters, R>(statement: Statement<P, R>, parameters: P): Soon<readonly R[]>;
 
-  /** Like `read`, for statements too short to be timed. Null if a read is a round trip. */
+  /**
+   * Like `read`, but always synchronous. For statements so short that measuring their time would cost more than the
+   * statement. Null on PostgreSQL, where a read takes a round trip.
+   */
   readonly readNow:
     | (<P extends Parameters, R>(statement: Statement<P, R>, parameters: P) => readonly R[])
     | null;
 
-  /** Runs one writing statement. Settles when it is durable. */
+  /** Runs one writing statement. Resolves when the write is durable. */
   run<P extends Parameters, R>(statement: Statement<P, R>, parameters: P): Promise<readonly R[]>;
 
   /**
-   * Runs a work completely or not at all, with its isolation. Settles when it is durable. The body may run more than
-   * once and on another thread, so it must have no other effects. It throws errors of errors.ts with class, code and
-   * message; any other error arrives as an Error with its message.
+   * Runs a transaction completely or not at all. Resolves when it is durable. The body may run more than once and on
+   * another thread, so it must have no side effects. Errors of errors.ts keep their class, code and message. Any
+   * other error becomes an Error with the same message.
    */
   transact<I, T>(work: NamedWork<I, T>, input: I): Promise<T>;
 
   /**
-   * Adds rows to a table in their order, all or none, and returns their number. Reads the whole source before it
-   * touches the table; an error of the source leaves the table as it was. Throws OutcomeUnknownError if the
-   * connection is lost.
+   * Adds all rows to a table in their order, or none, and returns their number. Reads the whole source before it
+   * writes to the table, so an error of the source leaves the table unchanged. Throws OutcomeUnknownError if the
+   * connection is lost during the write.
    */
   load(
     table: keyof Tables,
@@ -121,27 +139,29 @@ export interface Database {
   ): Promise<number>;
 
   /**
-   * Calls `onChange` soon after each commit that changes or deletes a plan or a key of an account, whoever made it.
-   * Null as account: changes of any account may have been missed. No notices arrive while the connection is broken,
-   * so nobody may rely on them alone. The member is null if the engine has no notices.
+   * Calls `onChange` soon after each commit, by any program, that changes or deletes a plan or a key of an account. A
+   * call `onChange(null)` means that changes of any account may have been missed. No notices arrive while the
+   * connection is broken, so callers must not rely on notices alone.
+   *
+   * Null on SQLite, and on PostgreSQL behind a pooler in transaction mode.
    */
   readonly watchAccounts: ((onChange: (accountId: bigint | null) => void) => void) | null;
 
-  /** Waits for all pending calls except loads, then closes the database. Closing it again does nothing. */
+  /** Waits for all pending calls except loads, then closes the database. A second call does nothing. */
   close(): Promise<void>;
 }
 
-/** Declares a statement. `P` names its parameters; the row type follows from the query. */
+/** Declares a statement. `P` is the type of its parameters. The row type is inferred from the query. */
 export function statement<P extends Parameters>() {
   return <R>(build: Statement<P, R>['build']): Statement<P, R> => ({ build });
 }
 
-/** Declares a statement that writes and never waits for a row lock. */
+/** Declares a writing statement that never waits for a row lock (`waitsForNoRowLock`). */
 export function sharingStatement<P extends Parameters>() {
   return <R>(build: Statement<P, R>['build']): Statement<P, R> => ({ build, waitsForNoRowLock: true });
 }
 
-/** Declares a statement that adds rows to a table that assigns ids. The result is the `id` of each row. */
+/** Declares an insert into a table with generated ids. It returns the `id` of each row. */
 export function insertion<P extends Parameters>() {
   return (
     buildRows: (query: QueryCreator<Tables>, rows: readonly P[]) => Compilable<{ id: bigint }>,
@@ -150,14 +170,14 @@ export function insertion<P extends Parameters>() {
 
 const workModules = new Set<string>();
 
-/** The modules of all works defined so far. */
+/** Returns the modules of all named transactions declared so far. */
 export function listWorkModules(): readonly string[] {
   return [...workModules];
 }
 
 /**
- * Declares a work. `module` is the `import.meta.url` of the module that exports it as `name`. The writing thread
- * imports that module, so importing it must have no other effect.
+ * Declares a named transaction. `module` is the `import.meta.url` of the module that exports it as `name`. SQLite's
+ * writing thread imports that module, so the import must have no side effects.
  */
 export function defineWork<I, T>(
   module: string,
@@ -169,7 +189,7 @@ export function defineWork<I, T>(
   return { module, name, isolation, body };
 }
 
-/** Runs one statement inside a work. */
+/** Runs one statement inside a transaction body: `const rows = yield* step(…)`. */
 export function* step<P extends Parameters, R>(
   target: Statement<P, R>,
   parameters: P,

@@ -1,19 +1,19 @@
-/** The state of a store, found without changing anything in it. */
+/** The state of a store, read without changing the store. */
 export interface Inspection {
-  /** The names of the migrations that ran, in order. Empty if there are no tables yet. */
+  /** Names of the migrations that ran, in order. Empty if there are no tables. */
   readonly migrations: readonly string[];
-  /** The time of its newest row in epoch milliseconds. Null if no row has one. */
+  /** Time of the newest row in Unix milliseconds. Null if no row has a time, or the schema is not the newest. */
   readonly newestRowMs: number | null;
-  /** Ids of valid keys of other environments than the given one, at most `foreignKeysMax`. */
+  /** Ids of valid API keys of other environments, at most `foreignKeysMax`. */
   readonly foreignKeys: readonly string[];
 }
 
-/** The most keys of other environments that an inspection names. */
+/** Maximum number of keys of other environments that an inspection lists. */
 export const foreignKeysMax = 10;
 
 /**
- * Selects the ids of keys that are valid at a time and belong to another environment than `as_<environment>_`, on
- * every engine.
+ * Returns a query for any engine. It selects the ids of keys that are valid at `nowMs` and do not start with
+ * `as_<environment>_`.
  */
 export function foreignKeysSql(environment: string, nowMs: number): string {
   return `select id from api_keys where visible_start not like 'as_${environment}_%'
@@ -22,8 +22,8 @@ export function foreignKeysSql(environment: string, nowMs: number): string {
 }
 
 /**
- * Selects the time of the newest row of a store with the newest schema, on every engine. A day window opens a day
- * before its end.
+ * Query for any engine that selects the time of the newest row. It needs the newest schema. `usage_windows` has the
+ * reset time of the day window, so the query subtracts one day.
  */
 export const newestRowSql = `
   select max(at_ms) as newest from (
@@ -34,5 +34,5 @@ export const newestRowSql = `
     union all select max(day_ends_at_ms) - 86400000 from usage_windows
   ) as times`;
 
-/** Selects the names of the migrations that ran, in order, on every engine. */
+/** Query for any engine that selects the names of the migrations that ran, in order. */
 export const migrationsSql = 'select name from schema_migrations order by name';

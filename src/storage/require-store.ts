@@ -3,12 +3,12 @@ import { OperatorError } from '../errors.ts';
 import { parseStoreAddress } from './store-address.ts';
 import { nameStore, readStore } from './transfer/open-whole-store.ts';
 
-/** The SQLSTATE of a table that does not exist. */
+/** SQLSTATE `undefined_table` of PostgreSQL. */
 const undefinedTable = '42P01';
 
 /**
- * Throws OperatorError of one line if there is no store at an address. Creates none. Any other fault is left to the
- * process that opens the store.
+ * Throws OperatorError of one line if there is no store at an address. Does not create a store. Ignores other faults,
+ * because the code that opens the store reports them.
  */
 export async function requireStore(address: string): Promise<void> {
   const { engine, location } = parseStoreAddress(address);

@@ -1,11 +1,11 @@
 import { type Database, statement } from './database.ts';
 
-/** The secret of a name, in one row. */
+/** Selects the secret with a name, in one row or none. */
 export const selectSecret = statement<{ name: string }>()((query, p) =>
   query.selectFrom('secrets').select('value').where('name', '=', p.name),
 );
 
-/** A secret that all instances of a store share. The first migration creates it. */
+/** Returns a secret that all instances of a store share. The first migration creates it. */
 export async function readSecret(database: Database, name: 'cursor'): Promise<Uint8Array> {
   const [row] = await database.read(selectSecret, { name });
   if (row === undefined) throw new Error(`the store has no secret "${name}"`);

@@ -2,7 +2,7 @@ import { OperatorError } from '../errors.ts';
 import type { Database } from './database.ts';
 import { followLinks } from './sqlite/follow-links.ts';
 
-/** The location of a store: the path of a file, or the address of a server and its database. */
+/** Engine and location of a store. `location` is the path of a SQLite file, or the URL of a PostgreSQL database. */
 export interface StoreAddress {
   readonly engine: Database['engine'];
   readonly location: string;
@@ -12,14 +12,16 @@ const sqliteScheme = 'sqlite:';
 const postgresSchemes = ['postgres://', 'postgresql://'];
 
 /**
- * Parses an address, `sqlite:PATH` or `postgres://…`. Resolves symbolic links, so that a file has one name only.
- * Throws OperatorError of one line for any other text. It never shows the address, which may have a password.
+ * Parses the address of a store: `sqlite:PATH` or `postgres://…`. Resolves symbolic links, so that one file always
+ * has the same path. Throws OperatorError of one line for any other text. The error does not contain the address,
+ * which may include a password.
  */
 export function parseStoreAddress(address: string): StoreAddress {
   if (postgresSchemes.some((scheme) => address.startsWith(scheme)))
     return { engine: 'postgres', location: address };
   const path = address.startsWith(sqliteScheme) ? address.slice(sqliteScheme.length) : '';
-  // Each connection of a store would have its own `:memory:`, and only SQLite understands a `file:` address.
+  // With `:memory:`, each connection would have its own database. Only SQLite understands a `file:` URL; other code
+  // here needs a path.
   if (path === '' || path === ':memory:' || path.startsWith('file:'))
     throw new OperatorError(
       'the database must be sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE',

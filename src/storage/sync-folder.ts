@@ -2,9 +2,10 @@ import { mkdir, open } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 
 /**
- * Syncs the entries of a folder to disk. Until then a power failure may lose a new file or a new name. Does nothing
- * if that is not possible: the folder cannot be opened (as on Windows), or Node's permission model forbids fsync. Then
- * only SQLite syncs the folder of a store, when it creates the `-wal`.
+ * Calls fsync on a folder. Without it, a power failure may lose a new or renamed file.
+ *
+ * Does nothing if the folder cannot be opened (on Windows) or Node's permission model forbids fsync. In these cases
+ * only SQLite syncs the folder of a store, when SQLite creates the `-wal`.
  */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder).catch(() => null);
@@ -17,7 +18,7 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Creates a folder and its missing parents, and syncs the entry of each. */
+/** Creates a folder and its missing parents, and syncs the parent of each new folder. */
 export async function makeFolder(folder: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true });
   if (first === undefined) return;

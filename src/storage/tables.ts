@@ -1,6 +1,9 @@
 import type { ColumnType, Generated } from 'kysely';
 
-/** A change, written by the trigger of its table. `data` and `previous` are rows as JSON. */
+/**
+ * A change of a row, written by the trigger of its table. The column `data` is the row after the change, or the deleted
+ * row. The column `previous` is the row before an update, or null. Both are JSON.
+ */
 interface Event {
   id: Generated<bigint>;
   at_ms: Generated<bigint>;
@@ -11,7 +14,7 @@ interface Event {
   previous: string | null;
 }
 
-/** The number of animals of each status. */
+/** Number of animals of each status. */
 interface Counts {
   available: bigint;
   pending: bigint;
@@ -38,7 +41,7 @@ export interface Tables {
     plan: string;
     per_minute: bigint | null;
     per_day: bigint | null;
-    /** The most open holds; null for the plan's number. */
+    /** Maximum number of open holds. If null, the plan's number applies. */
     open_holds: ColumnType<bigint | null, bigint | null | undefined>;
     created_at_ms: bigint;
     /** Null unless the account is suspended. */
@@ -66,14 +69,14 @@ export interface Tables {
     last_used_at_ms: bigint | null;
     name: ColumnType<string | null, string | null | undefined>;
   };
-  /** Bans that every running service must lift. */
+  /** Lifts of bans. Every running instance applies the lifts to its counters. */
   ban_lifts: {
     id: Generated<bigint>;
     key_id: string;
     account_id: bigint;
     at_ms: bigint;
   };
-  /** The requests of each account in each hour. */
+  /** Number of requests per account and hour. */
   usage_hours: {
     account_id: bigint;
     hour_at_ms: bigint;
@@ -81,7 +84,7 @@ export interface Tables {
     refusals: bigint;
     errors: bigint;
   };
-  /** The audit log: who changed what, and when. `before` and `after` are JSON. */
+  /** The audit log. `before` and `after` are JSON. */
   audit: {
     id: Generated<bigint>;
     at_ms: bigint;
@@ -93,66 +96,70 @@ export interface Tables {
     before: string | null;
     after: string | null;
   };
-  /** The first answer to each idempotency key. The key itself is not stored. */
+  /** The stored response to each idempotency key. The key itself is stored only as a hash. */
   first_answers: {
     account_id: bigint;
     key_hash: Uint8Array;
     operation: string;
     body_hash: Uint8Array;
     status: bigint;
-    /** Relative to the base address. */
+    /** The `Location` header, relative to the base address. */
     location: string;
     body: string;
     created_at_ms: bigint;
   };
-  /** Events that wait for their position. Always empty on SQLite. */
+  /**
+   * Events that have no position in the feed yet. Empty on SQLite, except between a move from PostgreSQL and the next
+   * start.
+   */
   event_outbox: Event;
-  /** Every event, in the order of the feed. */
+  /** All events with a position in the feed, in order. */
   events: Event;
-  /** One row: the newest deleted event, or 0. All events before it are deleted too. */
+  /** One row with the position of the newest deleted event, or 0. All older events are deleted too. */
   event_horizon: { deleted_to: bigint };
-  /** One row for all animals. Changes not yet added are in `inventory_changes`. */
+  /** One row for all animals. It does not include the changes that are still in `inventory_changes`. */
   inventory_totals: Counts;
   inventory_by_category: Counts & { category_id: bigint };
-  /** Always empty on SQLite. */
+  /** Changes that are not added to the totals yet. On SQLite, only a move from PostgreSQL adds rows. */
   inventory_changes: Counts & { id: Generated<bigint>; category_id: bigint };
   webhooks: {
     id: Generated<bigint>;
     /** The id that clients see. */
     public_id: string;
     account_id: bigint;
-    /** The key that created it. */
+    /** The id of the key that created the webhook. */
     key_id: string;
     url: string;
-    /** The types of its events, separated by spaces. */
+    /** The event types that the webhook receives, separated by spaces. */
     types: string;
-    /** What the key that created it may read: 1 or 0, and `none`, `own` or `all`. */
+    /** 1 if the webhook receives events of animals, else 0. Derived from the scopes of the key that created it. */
     sees_pets: bigint;
+    /** The orders whose events the webhook receives: `none`, `own` or `all`. */
     sees_orders: string;
     status: string;
-    /** The position of the last event that it received or skipped; 0 before the first. */
+    /** The position of the last event that was delivered or skipped. 0 before the first event. */
     position: bigint;
     /** Incremented by each change that restarts the retries. */
     revision: bigint;
-    /** Failed attempts since the last success. */
+    /** Number of failed attempts since the last success. */
     failures: bigint;
     failing_since_ms: bigint | null;
     next_attempt_at_ms: bigint;
     last_attempt_at_ms: bigint | null;
     last_result: string | null;
-    /** The id of a ping to send. */
+    /** The id of a ping to send, or null. */
     ping_id: string | null;
     created_at_ms: bigint;
   };
   webhook_secrets: {
     id: Generated<bigint>;
     webhook_id: bigint;
-    /** Encrypted with the operator's key if there is one (webhooks/secret-box.ts). */
+    /** Encrypted if WEBHOOK_SECRET_KEY is set (webhooks/secret-box.ts). */
     secret: Uint8Array;
-    /** Null for the current secret. */
+    /** Expiry of a rotated secret. Null for the current secret. */
     ends_at_ms: bigint | null;
   };
-  /** Leases of work that one instance does at a time. */
+  /** Leases of the jobs that only one instance may run at a time. */
   leases: { name: string; holder: string; until_ms: bigint };
   usage_windows: {
     subject: string;
@@ -169,16 +176,16 @@ export interface Tables {
     refused_at_ms: string;
     forget_at_ms: bigint;
   };
-  /** Unused links to the console. A link works once. */
+  /** Unused sign-in links of the console. Each link works once. */
   console_links: {
     token_hash: Uint8Array;
-    /** The user who ran the command that created it. */
+    /** The user who ran the command that created the link. */
     made_by: string;
     expires_at_ms: bigint;
   };
   console_sessions: {
     token_hash: Uint8Array;
-    /** Its name in the audit log. */
+    /** The name of the session in the audit log. */
     id: string;
     made_by: string;
     created_at_ms: bigint;

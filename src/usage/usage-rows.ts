@@ -1,6 +1,5 @@
 import { defineWork, statement, step, type Work } from '../storage/database.ts';
 
-/** The requests of an account in an hour. */
 export type HourColumns = {
   accountId: bigint;
   hourAtMs: bigint;
@@ -9,7 +8,7 @@ export type HourColumns = {
   errors: bigint;
 };
 
-/** Adds to the stored counts of an account and an hour. */
+/** Adds the counts to the stored row of the account and the hour. If there is no such row, inserts the row. */
 const addHour = statement<HourColumns>()((query, p) =>
   query
     .insertInto('usage_hours')
@@ -29,7 +28,7 @@ const addHour = statement<HourColumns>()((query, p) =>
     ),
 );
 
-/** Adds the counts of one instance. All instances write rows in the same order, so that they do not deadlock. */
+/** Adds the counts of one instance. `hours` must be sorted by account and hour, so that instances do not deadlock. */
 export const addHours = defineWork(
   import.meta.url,
   'addHours',
@@ -39,7 +38,6 @@ export const addHours = defineWork(
   'row locks',
 );
 
-/** The hours of an account from a time on, oldest first. */
 export const selectHours = statement<{ accountId: bigint; sinceMs: bigint }>()((query, p) =>
   query
     .selectFrom('usage_hours')
@@ -49,7 +47,7 @@ export const selectHours = statement<{ accountId: bigint; sinceMs: bigint }>()((
     .orderBy('hour_at_ms'),
 );
 
-/** At most `count` rows of hours before `beforeMs`, oldest first. */
+/** Selects at most `count` hours that began before `beforeMs`, oldest first. */
 export const selectOldHours = statement<{ beforeMs: bigint; count: bigint }>()((query, p) =>
   query
     .selectFrom(({ selectFrom }) =>
@@ -67,7 +65,6 @@ const deleteHour = statement<{ accountId: bigint; hourAtMs: bigint }>()((query, 
   query.deleteFrom('usage_hours').where('account_id', '=', p.accountId).where('hour_at_ms', '=', p.hourAtMs),
 );
 
-/** Deletes hours of accounts. */
 export const deleteHours = defineWork(
   import.meta.url,
   'deleteHours',

@@ -2,30 +2,35 @@ import { type Clock, dayMs, hourMs } from '../clock.ts';
 import type { Database } from '../storage/database.ts';
 import { addHours, deleteHours, selectHours, selectOldHours } from './usage-rows.ts';
 
-/** How long the store keeps the hours of an account. */
+/** Time in ms for which the store keeps hourly counts. */
 export const usageKeptMs = 7 * dayMs;
-/** How many rows one transaction writes or deletes: about a millisecond of SQLite's work. */
+/** Maximum number of rows per transaction. SQLite writes 250 rows in about 1 ms. */
 const rowsMax = 250;
 
-/** The requests of an account in an hour. */
+/** Request counts of an account in one hour. */
 export interface UsageHour {
   /** The start of the hour in Unix milliseconds. */
   readonly atMs: number;
-  /** All requests of its keys. */
+  /** All requests with a key of the account. */
   readonly requests: number;
   /** Requests that a limit or a ban refused (429). */
   readonly refusals: number;
-  /** Requests with any other status from 400 on. */
+  /** Requests with any other status of 400 or higher. */
   readonly errors: number;
 }
 
-/** Counts the requests of accounts in memory and writes the counts later. The counts of all instances add up. */
+/**
+ * Counts the requests of accounts in memory. `flush` adds the counts to the stored counts, which are the sums over all
+ * instances.
+ */
 export interface UsageCounts {
-  /** Counts a request and its status. Takes a fraction of a microsecond for a known caller. */
+  /** Counts a request by its status. Takes less than a microsecond for a known caller. */
   note(caller: CountedCaller, status: number): void;
-  /** Writes the counts. Throws AppError `unavailable` if the store could not take all of them, and keeps the rest. */
+  /**
+   * Writes the counts. If a write fails, throws AppError `unavailable` and keeps the counts that are not written yet.
+   */
   flush(): Promise<void>;
-  /** Deletes hours older than `usageKeptMs`, a bounded number in each transaction. */
+  /** Deletes hours older than `usageKeptMs`, in transactions of at most `rowsMax` rows. */
   sweep(): Promise<void>;
 }
 
@@ -37,7 +42,7 @@ export interface CountedCaller {
 interface Tally {
   readonly accountId: bigint;
   readonly hourAtMs: number;
-  /** Whether requests are still added. */
+  /** True while requests are added to the tally. */
   isOpen: boolean;
   requests: number;
   refusals: number;
@@ -46,7 +51,7 @@ interface Tally {
 
 function createTallies(clock: Clock) {
   let tallies = new Map<bigint, Tally>();
-  /** By object, because a lookup by bigint costs ten times as much. */
+  /** Keyed by object, because a lookup by bigint takes ten times as long. */
   const byCaller = new WeakMap<CountedCaller, Tally>();
   const closed: Tally[] = [];
   let hourAtMs = 0;
@@ -69,7 +74,7 @@ function createTallies(clock: Clock) {
   }
 
   return {
-    /** Complete tallies, ready to be written. */
+    /** Complete tallies that wait to be written. */
     closed,
     close,
     note(caller: CountedCaller, status: number): void {
@@ -87,15 +92,15 @@ function createTallies(clock: Clock) {
   };
 }
 
-/** Counts requests by account and hour. A kill loses the counts since the last flush. */
+/** Creates counts by account and hour. If the process is killed, the counts since the last flush are lost. */
 export function createUsageCounts(database: Database, clock: Clock): UsageCounts {
   const { note, close, closed } = createTallies(clock);
-  /** One flush runs at a time, because two would write the same rows. */
+  /** Flushes run one after the other, because simultaneous flushes would write the same rows. */
   let running: Promise<void> = Promise.resolve();
 
   /**
-   * Writes waiting tallies before it closes the open ones. So only one tally per account and hour waits while the
-   * store is unavailable.
+   * Writes the closed tallies before it closes the open ones. So while the store is unavailable, at most one closed
+   * tally per account and hour waits.
    */
   async function writeAll(): Promise<void> {
     await writeClosed();
@@ -147,7 +152,7 @@ function toColumns({ accountId, hourAtMs, requests, refusals, errors }: Tally) {
   };
 }
 
-/** The hours of an account within `usageKeptMs`, oldest first. Hours without a request are left out. */
+/** Returns the hours of an account within `usageKeptMs`, oldest first. Hours without requests are absent. */
 export async function listUsage(database: Database, accountId: bigint, nowMs: number): Promise<UsageHour[]> {
   const sinceMs = BigInt(nowMs - usageKeptMs);
   const rows = await database.read(selectHours, { accountId, sinceMs });

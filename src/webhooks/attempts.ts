@@ -17,17 +17,17 @@ import { readerOf } from './webhook.ts';
 
 /** Callbacks for metrics and the log. */
 export interface DeliveryObserver {
-  /** After each attempt: an HTTP status, or why there was no answer. */
+  /** Called after each attempt. `result` is the HTTP status, or an `AttemptFailure` if there was no response. */
   onAttempt(result: string): void;
-  /** The service has disabled a webhook. */
+  /** Called after the service has disabled a webhook. */
   onDisabled(webhookId: string, reason: string): void;
-  /** No known key decrypts the secrets of a webhook, so the service sends it nothing. */
+  /** Called if no configured key decrypts the secrets of a webhook. The service then sends nothing to this webhook. */
   onSealed(webhookId: string): void;
-  /** When the next event of a webhook happened, in Unix milliseconds; null if it has no more events. */
+  /** Reports the time of the next event for a webhook, in Unix milliseconds. Null if there are no more events. */
   onPending(webhookId: string, atMs: number | null): void;
 }
 
-/** A webhook, with the secrets that sign its messages. */
+/** A webhook and the secrets that sign its messages. */
 export interface Sending {
   readonly row: DeliveryRow;
   readonly secrets: readonly Uint8Array[];
@@ -35,11 +35,13 @@ export interface Sending {
 
 /** Sends messages to webhooks and records the results. */
 export interface Attempts {
-  /** A webhook as it is now; null if it is deleted, or if its secrets cannot be decrypted. */
+  /**
+   * Reads the current state of a webhook. Returns null if the webhook is deleted, its account is suspended, or its
+   * secrets cannot be decrypted.
+   */
   read(id: bigint): Promise<Sending | null>;
-  /** Sends an event. Returns whether the webhook is done with it. */
+  /** Sends an event and records the result. Returns true if the delivery succeeded. */
   sendEvent(sending: Sending, event: EventRow): Promise<boolean>;
-  /** Sends a ping that was requested. */
   sendPing(sending: Sending, pingId: string): Promise<void>;
 }
 
@@ -56,7 +58,7 @@ export interface AttemptParts {
 const gone = 410;
 
 export function createAttempts({ database, ids, box, post, observer, signal }: AttemptParts): Attempts {
-  /** Null if the service ends before there is an answer. */
+  /** Returns null if `signal` aborts before there is a response. */
   async function send({ row, secrets }: Sending, message: Message): Promise<AttemptResult | null> {
     const signed = signMessage(message, secrets, Number(row.now_ms));
     const headers = { ...signed, 'content-type': 'application/json', 'user-agent': 'animal-store-webhooks' };
@@ -105,7 +107,7 @@ export function createAttempts({ database, ids, box, post, observer, signal }: A
   };
 }
 
-/** Plans the next attempt, or disables the webhook. */
+/** Records a failed attempt. Schedules the next attempt or disables the webhook. */
 async function noteFailure(
   database: Database,
   observer: DeliveryObserver,

@@ -8,37 +8,45 @@ import { createEventWindow, type EventPage, type EventWindow, findPage } from '.
 import { attemptMsMax } from './rules/retry.ts';
 import { createSendings } from './sendings.ts';
 
-/** How many webhooks the service sends to at once. */
+/** Maximum number of webhooks that the service sends to at the same time. */
 export const sendingsMax = 200;
 
 /** Sends events to webhooks. */
 export interface Deliverer {
   /**
-   * Starts the deliveries that are due. Each instance calls it regularly, but only the one that has the lease sends.
-   * Throws as the database does. Also throws the error of a delivery that failed unexpectedly since the last call.
+   * Starts the deliveries that are due. Every instance calls this regularly, but only the instance with the lease
+   * sends. Throws the errors of the database, and the error of a delivery that has failed unexpectedly since the last
+   * call.
    */
   look(): Promise<void>;
   /**
-   * Resolves when no delivery is running. Throws the error of a delivery that failed unexpectedly since the last call.
+   * Resolves when no delivery is running. Throws the error of a delivery that has failed unexpectedly since the last
+   * call.
    */
   untilIdle(): Promise<void>;
   /**
-   * Starts no more deliveries, and aborts the running ones after `graceMs`. An aborted delivery records no result, so
-   * the next instance sends its event again.
+   * Starts no more deliveries, and aborts the running deliveries after `graceMs`. An aborted delivery records no
+   * result, so the next instance sends its event again.
    */
   stop(graceMs: number): Promise<void>;
 }
 
 export interface DelivererParts extends Omit<AttemptParts, 'signal'> {
   readonly feed: Feed;
-  /** How many milliseconds this instance still has the lease for. */
+  /** Milliseconds until the lease of this instance expires. 0 without the lease. */
   readonly leftMs: () => number;
 }
 
-/** An attempt starts only if it ends before the lease does, so that two instances never send to one webhook at once. */
+/**
+ * An attempt starts only if this much time of the lease is left. The attempt then ends before the lease expires, so
+ * that two instances never send to the same webhook at the same time.
+ */
 const leftMsMin = attemptMsMax + secondMs;
 
-/** A webhook gets its events one at a time, in their order. Webhooks do not wait for each other. */
+/**
+ * Creates a deliverer, which sends the events of a webhook one at a time, in feed order. Webhooks do not wait for each
+ * other.
+ */
 export function createDeliverer({ feed, leftMs, ...parts }: DelivererParts): Deliverer {
   const { database, observer } = parts;
   const stopping = new AbortController();
@@ -48,7 +56,7 @@ export function createDeliverer({ feed, leftMs, ...parts }: DelivererParts): Del
   let isEnding = false;
   const mayBegin = () => !isEnding && leftMs() >= leftMsMin;
 
-  /** Starts a delivery if the webhook has a next event. Otherwise returns the position up to which it has none. */
+  /** Starts the next delivery. If the webhook has no event, returns the position up to which there is none. */
   async function examine(row: DeliveryRow): Promise<Passed | null> {
     try {
       const { page, event } = await findPage(window, row, null);
@@ -104,7 +112,9 @@ interface SendOptions {
   readonly mayBegin: () => boolean;
 }
 
-/** Sends the events of a webhook, starting with those of a page, until there are no more or one fails. */
+/**
+ * Sends the events of a webhook, starting with the page `first`, until there are no more events or a delivery fails.
+ */
 async function sendOn(
   id: bigint,
   first: EventPage,
@@ -125,13 +135,13 @@ async function sendPing(id: bigint, attempts: Attempts): Promise<void> {
   if (sending !== null && pingId !== null) await attempts.sendPing(sending, pingId);
 }
 
-/** A webhook, and the position up to which it has no events. */
+/** A webhook that has no events to receive up to the position `to`. */
 interface Passed {
   readonly row: DeliveryRow;
   readonly to: bigint;
 }
 
-/** Advances the positions of webhooks, with one statement for each target position. */
+/** Advances the positions of webhooks with one statement for each target position. */
 async function pass(database: Database, passed: readonly Passed[]): Promise<void> {
   for (const [to, group] of Map.groupBy(passed, (one) => one.to)) {
     const names = group.map(({ row }) => `${row.id} ${row.position}`);

@@ -21,13 +21,13 @@ const columns = [
   'ping_id',
 ] as const;
 
-/** A webhook with the columns that a delivery needs. */
+/** A row of `webhooks` with the columns that a delivery needs. */
 export interface DeliveryRow extends WebhookRow {
   readonly revision: bigint;
   readonly failures: bigint;
   readonly ping_id: string | null;
   readonly now_ms: bigint;
-  /** 1 if its next event may be sent now, else 0. */
+  /** 1 if the next event may be sent now, else 0. */
   readonly is_due: bigint;
 }
 
@@ -37,13 +37,13 @@ const isDue = ({ nowMs }: Dialect) =>
 const isBehind = (dialect: Dialect) =>
   sql<boolean>`webhooks.position < (select ${newest(dialect)} from event_horizon)`;
 
-/** Nothing is sent while an account is suspended; its webhooks keep their positions. */
+/** While an account is suspended, its webhooks receive nothing and keep their positions. */
 const ofActiveAccount = sql<boolean>`exists (select 1 from accounts where accounts.id = webhooks.account_id and suspended_at_ms is null)`;
 
 const toFlag = (condition: RawBuilder<boolean>) =>
   sql<bigint>`cast(case when ${condition} then 1 else 0 end as bigint)`;
 
-/** Every webhook that needs an event or a ping now. The least recently attempted comes first. */
+/** Selects all webhooks that need an event or a ping now, least recently attempted first. */
 export const selectDue = statement<Record<never, never>>()((query, _, dialect) =>
   query
     .selectFrom('webhooks')
@@ -59,7 +59,8 @@ export const selectDue = statement<Record<never, never>>()((query, _, dialect) =
 );
 
 /**
- * A webhook that may need something sent now: one row for each of its secrets, the current one first. No row otherwise.
+ * Selects a webhook with one row for each valid secret, the current secret first. Returns no row if the webhook does
+ * not exist or its account is suspended.
  */
 export const selectSending = statement<{ id: bigint }>()((query, p, dialect) =>
   query
@@ -76,8 +77,8 @@ export const selectSending = statement<{ id: bigint }>()((query, p, dialect) =>
 );
 
 /**
- * Moves webhooks past events that are not of their types. `webhooks` is a JSON array of `id position`; a webhook that
- * has left its position stays unchanged.
+ * Advances webhooks past events that they do not receive. `webhooks` is a JSON array of strings of the form `id
+ * position`. A webhook whose position has changed stays unchanged.
  */
 export const passEvents = statement<{ webhooks: string; to: bigint }>()((query, p, { listTexts }) =>
   query
@@ -87,7 +88,10 @@ export const passEvents = statement<{ webhooks: string; to: bigint }>()((query, 
     .where('position', '<', p.to),
 );
 
-/** Records a success, and that the webhook is done with an event, unless its position was changed since the request. */
+/**
+ * Records a successful delivery and advances the position of the webhook from `from` to `to`. If the position was
+ * changed during the delivery, keeps the changed position.
+ */
 export const recordSuccess = statement<{ id: bigint; from: bigint; to: bigint; result: string }>()(
   (query, p, { nowMs }) =>
     query
@@ -114,8 +118,9 @@ export type Failure = {
 };
 
 /**
- * Records a failure and when the next attempt is due. Disables a webhook that has failed for `failingMsMax`. Returns
- * its status. If the retries were restarted since the request, it records only the result.
+ * Records a failed delivery and schedules the next attempt after `waitMs`. Disables a webhook that has failed for
+ * `failingMsMax`. If the retries were restarted during the delivery, records only the result. Returns the status of the
+ * webhook.
  */
 export const recordFailure = statement<Failure>()((query, p, { nowMs }) => {
   const unlessChanged = (column: string, value: RawBuilder<unknown>) =>
@@ -136,7 +141,7 @@ export const recordFailure = statement<Failure>()((query, p, { nowMs }) => {
     .returning('status');
 });
 
-/** Records the result of a ping; `ends` is 1 to disable the webhook. */
+/** Records the result of a ping. If `ends` is 1, disables the webhook. */
 export const recordPing = statement<{ id: bigint; pingId: string; result: string; ends: bigint }>()(
   (query, p, { nowMs }) =>
     query
@@ -150,9 +155,7 @@ export const recordPing = statement<{ id: bigint; pingId: string; result: string
       .where('id', '=', p.id),
 );
 
-/**
- * Disables a webhook that has missed events, because the store no longer keeps them, unless its position has changed.
- */
+/** Disables a webhook whose next events are deleted. If its position has changed, does nothing. */
 export const disableLost = statement<{ id: bigint; position: bigint }>()((query, p) =>
   query
     .updateTable('webhooks')

@@ -5,18 +5,18 @@ import type { FeedPage } from '../events/feed-page.ts';
 import { readTypes } from './sight.ts';
 import { readerOf, type WebhookRow } from './webhook.ts';
 
-/** A page of the feed, with the events that one reader may see. */
+/** A page of the feed with the events after `from` that one reader may see. */
 export interface EventPage extends FeedPage {
   readonly from: bigint;
-  /** Whether the feed had no more events after it. */
+  /** True if the feed had no events after this page. */
   readonly isLast: boolean;
 }
 
-/** The newest events, read once for all webhooks that are near the end of the feed. */
+/** A cache of the newest events for all webhooks that are near the end of the feed. */
 export interface EventWindow {
-  /** Reads the events since the last call. */
+  /** Replaces the cache with the events since the last call. */
   refresh(): Promise<void>;
-  /** The page after a position. Throws `events_expired` if the store no longer keeps all of its events. */
+  /** Returns the page after a position. Throws `events_expired` if an event after the position is deleted. */
   read(reader: EventReader, position: bigint): Promise<EventPage>;
 }
 
@@ -24,7 +24,7 @@ const everything: EventReader = { accountId: 0n, seesPets: true, seesOrders: 'al
 const windowEvents = 500;
 const pageEvents = 100;
 
-/** The window of a feed. Reads older events from the store. */
+/** Creates the cache of a feed. Pages that begin before the cached events are read from the store. */
 export function createEventWindow(feed: Feed): EventWindow {
   let window: EventPage | null = null;
 
@@ -49,10 +49,13 @@ export function createEventWindow(feed: Feed): EventWindow {
   };
 }
 
-/** The most pages that one call reads while none has an event for the webhook. */
+/** Maximum number of pages that one call reads while it finds no event for the webhook. */
 const pagesMax = 20;
 
-/** The next event for a webhook and its page. `event` is undefined if there is none up to the end of that page. */
+/**
+ * Finds the next event for a webhook and its page. If there is no event for the webhook up to the end of the page,
+ * `event` is undefined. The page `known` is used again if it contains the position of the webhook.
+ */
 export async function findPage(
   window: EventWindow,
   row: WebhookRow,

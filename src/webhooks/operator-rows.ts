@@ -3,13 +3,15 @@ import { newest } from '../events/event-rows.ts';
 import { type Dialect, type Statement, statement } from '../storage/database.ts';
 import { webhookColumns } from './webhook-rows.ts';
 
-/** The filters of a list of webhooks; null means no filter. A type alias, so that it is assignable to a record. */
+/**
+ * The filters of a list of webhooks. Null means no filter. This is a type alias, because TypeScript does not assign
+ * interfaces to `Parameters`.
+ */
 export type WebhookFilter = {
   readonly accountId: bigint | null;
   readonly status: string | null;
 };
 
-/** A webhook in a list. */
 export interface ListedWebhookRow {
   readonly id: bigint;
   readonly public_id: string;
@@ -22,9 +24,9 @@ export interface ListedWebhookRow {
   readonly position: bigint;
   readonly last_attempt_at_ms: bigint | null;
   readonly last_result: string | null;
-  /** How many events of the feed come after its position, of all types. */
+  /** Number of events in the feed after `position`, of all types. */
   readonly events_behind: bigint;
-  /** The age of the first of them, by the clock of the store; null if there is none. */
+  /** Age of the first event after `position` in milliseconds, by the store's clock. Null if there is none. */
   readonly behind_ms: bigint | null;
 }
 
@@ -34,8 +36,8 @@ type PageStatement = Statement<PageParameters, ListedWebhookRow>;
 const pages = new Map<string, PageStatement>();
 
 /**
- * The statement of a page, newest first, up to an id. Each set of filters has its own, so that a page reads only its
- * own rows.
+ * Returns the statement for a page of webhooks with ids up to `newestId`, newest first. Each combination of filters has
+ * its own statement, so that each statement can use the best index.
  */
 export function selectWebhookPage(filter: WebhookFilter): PageStatement {
   const name = `${filter.accountId !== null}, ${filter.status !== null}`;
@@ -44,7 +46,7 @@ export function selectWebhookPage(filter: WebhookFilter): PageStatement {
   return page;
 }
 
-/** The age of the first event after the position of a webhook; null if there is none. */
+/** SQL expression for `ListedWebhookRow.behind_ms`. */
 const behindMs = ({ nowMs }: Dialect) =>
   sql<
     bigint | null
@@ -64,7 +66,7 @@ function buildPage({ accountId, status }: WebhookFilter): PageStatement {
         'position',
         'last_attempt_at_ms',
         'last_result',
-        // With a join, the planner may start with the accounts.
+        // Uses subqueries, because the planner may read all accounts first in a join.
         sql<string>`(select name from accounts where accounts.id = webhooks.account_id)`.as('account'),
         sql<bigint | null>`(select suspended_at_ms from accounts where accounts.id = webhooks.account_id)`.as(
           'suspended_at_ms',
@@ -77,7 +79,8 @@ function buildPage({ accountId, status }: WebhookFilter): PageStatement {
       .$if(status !== null && accountId === null, (narrowed) =>
         narrowed.where('status', '=', p.status as string),
       )
-      // The expression prevents the index on the status: an account has few webhooks.
+      // The expression keeps the planner from using the index on the status. The index on the account is better,
+      // because an account has at most `webhooksMax` webhooks.
       .$if(status !== null && accountId !== null, (narrowed) =>
         narrowed.where(sql<boolean>`status || '' = ${p.status}`),
       )
@@ -86,7 +89,6 @@ function buildPage({ accountId, status }: WebhookFilter): PageStatement {
   );
 }
 
-/** How many webhooks are disabled, in one row. */
 export const countDisabled = statement<Record<never, never>>()((query) =>
   query
     .selectFrom('webhooks')
@@ -95,8 +97,9 @@ export const countDisabled = statement<Record<never, never>>()((query) =>
 );
 
 /**
- * Reads the next `count` active webhooks after a row. Returns the one with the lowest position, and the last row. No row
- * if there are no more.
+ * Reads the next `count` active webhooks with ids above `afterId` and returns the one with the lowest position.
+ * `last_id` is the highest id that was read. Returns no row if there are no more webhooks. A webhook is active if it is
+ * enabled and its account is not suspended.
  */
 export const selectFarthestOf = statement<{ afterId: bigint; count: bigint }>()((query, p) =>
   query
@@ -119,7 +122,7 @@ export const selectFarthestOf = statement<{ afterId: bigint; count: bigint }>()(
     .limit(sql.lit(1)),
 );
 
-/** The age of the first event after a position, in one row; null if there is none. */
+/** Selects the age of the first event after a position in milliseconds. Null if there is none. */
 export const selectLag = statement<{ position: bigint }>()((query, p, { nowMs }) =>
   query.selectNoFrom(
     sql<
@@ -130,7 +133,7 @@ export const selectLag = statement<{ position: bigint }>()((query, p, { nowMs })
   ),
 );
 
-/** The webhooks that a key created, oldest first. */
+/** Selects the webhooks that a key created, oldest first. */
 export const selectWebhooksOfKey = statement<{ keyId: string }>()((query, p) =>
   query
     .selectFrom('webhooks')
@@ -139,13 +142,13 @@ export const selectWebhooksOfKey = statement<{ keyId: string }>()((query, p) =>
     .orderBy('id'),
 );
 
-/** A webhook of any account, locked until the transaction ends. */
+/** Selects a webhook of any account. On PostgreSQL, locks the row until the transaction ends. */
 export const lockAnyWebhook = statement<{ publicId: string }>()((query, p, { engine }) => {
   const found = query.selectFrom('webhooks').select(webhookColumns).where('public_id', '=', p.publicId);
   return engine === 'postgres' ? found.forUpdate() : found;
 });
 
-/** The enabled webhooks that a key created, locked until the transaction ends. */
+/** Selects the enabled webhooks that a key created. On PostgreSQL, locks the rows until the transaction ends. */
 export const lockWebhooksOfKey = statement<{ keyId: string }>()((query, p, { engine }) => {
   const found = query
     .selectFrom('webhooks')
@@ -156,12 +159,10 @@ export const lockWebhooksOfKey = statement<{ keyId: string }>()((query, p, { eng
   return engine === 'postgres' ? found.forUpdate() : found;
 });
 
-/** The ids of all webhooks that are enabled. */
 export const selectEnabled = statement<Record<never, never>>()((query) =>
   query.selectFrom('webhooks').select('public_id').where('status', '=', sql.lit('enabled')),
 );
 
-/** The stored secrets of all webhooks. */
 export const selectSecrets = statement<Record<never, never>>()((query) =>
   query
     .selectFrom('webhook_secrets')
@@ -170,7 +171,6 @@ export const selectSecrets = statement<Record<never, never>>()((query) =>
     .orderBy('webhook_secrets.id'),
 );
 
-/** Replaces the stored form of a secret. */
 export const updateSecret = statement<{ id: bigint; secret: Uint8Array }>()((query, p) =>
   query.updateTable('webhook_secrets').set({ secret: p.secret }).where('id', '=', p.id),
 );

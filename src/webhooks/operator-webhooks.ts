@@ -25,44 +25,43 @@ import { selectEnds } from './webhook-rows.ts';
 export interface ListedWebhook {
   readonly id: string;
   readonly account: string;
-  /** Whether its account is suspended. A suspended account is sent nothing. */
+  /** True if the account is suspended. The service sends nothing to webhooks of a suspended account. */
   readonly isPaused: boolean;
-  /** The key that created it. */
+  /** The id of the key that created the webhook. */
   readonly keyId: string;
   readonly url: string;
   readonly types: readonly EventType[];
   readonly status: WebhookStatus;
-  /** The position of the last event that it is done with; 0 before the first. */
+  /** The position of the last event that the webhook received or skipped. 0 before the first event. */
   readonly position: bigint;
-  /** How many events, of any type, come after that position in the feed. */
+  /** Number of events in the feed after `position`, of all types. */
   readonly eventsBehind: number;
-  /** The age of the first of them; null if there is none. */
+  /** Age of the first event after `position`. Null if there is none. */
   readonly behindMs: number | null;
-  /** Unix milliseconds; null before the first attempt. */
+  /** Unix milliseconds. Null before the first attempt. */
   readonly lastAttemptAtMs: number | null;
-  /** An HTTP status, or why there was no answer. */
+  /** The HTTP status, or an `AttemptFailure` if there was no response. Null before the first attempt. */
   readonly lastResult: string | null;
 }
 
-/** The filters and the place of a page. */
 export interface WebhookQuery {
   readonly limit: number;
-  /** The name of an account; null for all. */
+  /** The name of an account. Null means all accounts. */
   readonly account: string | null;
   readonly status: WebhookStatus | null;
-  /** The largest id of a row on the page; null for the first page. */
+  /** The highest row id that the page may contain. Null for the first page. */
   readonly newestId: bigint | null;
 }
 
-/** A page of webhooks, newest first, and where the next one begins; null on the last page. */
+/** A page of webhooks, newest first. `nextNewestId` is the `newestId` for the next page, or null on the last page. */
 export interface ListedWebhookPage {
   readonly webhooks: readonly ListedWebhook[];
   readonly nextNewestId: bigint | null;
 }
 
-/** The state of all webhooks together. */
+/** The lag of all webhooks together. `disabled` is the number of disabled webhooks. */
 export interface WebhookLag {
-  /** The active webhook that is farthest behind; null if none is behind. */
+  /** The active webhook that is farthest behind. Null if no webhook is behind. */
   readonly farthest: { readonly id: string; readonly behindMs: number } | null;
   readonly disabled: number;
 }
@@ -75,35 +74,38 @@ export interface MadeWebhook {
 }
 
 /**
- * Webhooks of all accounts, for operators. Each change is one transaction with its row of the audit log, and restarts
- * the retries. Throws OperatorError if there is no such webhook.
+ * Webhooks of all accounts, for operators. Each change and its row of the audit log are one transaction. Each change
+ * restarts the retries. Throws OperatorError if a webhook does not exist.
  */
 export interface OperatorWebhooks {
-  /** A page. It costs the same at any depth. Throws OperatorError if there is no such account. */
+  /** Returns a page. Deep pages cost as much as the first page. Throws OperatorError if the account does not exist. */
   listPage(query: WebhookQuery): Promise<ListedWebhookPage>;
-  /** All webhooks, or those of an account, oldest first. */
+  /**
+   * Returns the webhooks of an account, oldest first. Null means all accounts. Throws OperatorError if the account does
+   * not exist.
+   */
   list(account: string | null): Promise<ListedWebhook[]>;
   readLag(): Promise<WebhookLag>;
-  /** The first position after which the store keeps all events. */
+  /** Returns the lowest position after which the store has all events. */
   readOldest(): Promise<bigint>;
-  /** Also throws OperatorError if the store no longer keeps the events after its position. */
+  /** Also throws OperatorError if an event after the position of the webhook is deleted. */
   enable(id: string): Promise<void>;
   disable(id: string): Promise<void>;
   /**
-   * Sets the position of a webhook, enabled or disabled. Also throws `invalid_body` for a position that the feed never
-   * had, and `position_lost`.
+   * Sets the position of an enabled or disabled webhook. Also throws `invalid_body` if the position is after the newest
+   * event, and `position_lost` if an event after the position is deleted.
    */
   replay(id: string, after: bigint | 'now'): Promise<void>;
-  /** The webhooks that a key created. They continue after the key ends. */
+  /** Returns the webhooks that a key created. They stay active after the key expires or is revoked. */
   listOfKey(keyId: string): Promise<MadeWebhook[]>;
   /** Disables the enabled webhooks that a key created. */
   disableOfKey(keyId: string): Promise<void>;
 }
 
-/** The number of webhooks per read when all are read. */
+/** Number of webhooks in one read of `list` or `readLag`. */
 const pageRows = 1_000;
 
-/** Changes are in the audit log under the name of the actor. */
+/** Creates the webhooks of a store for an operator. The audit log names `actor` in each row. */
 export function createOperatorWebhooks(
   database: Database,
   clock: Clock,
@@ -122,7 +124,7 @@ export function createOperatorWebhooks(
       } catch (error) {
         if (!(error instanceof AppError) || error.code !== 'position_lost') throw error;
         throw new OperatorError(
-          `the events after the position of ${id} are no longer kept: first replay it from a later event in the console, or let its owner set "after"`,
+          `the events after the position of ${id} are no longer kept: first replay the webhook from a later event in the console, or let its owner set "after"`,
         );
       }
     },
@@ -187,7 +189,7 @@ async function listAll(
   return found.toReversed();
 }
 
-/** Reads in steps, so that the event loop runs in between. */
+/** Reads `pageRows` webhooks at a time, so that the event loop can run in between. */
 async function findFarthest(database: Database): Promise<WebhookLag['farthest']> {
   let farthest: { readonly public_id: string; readonly position: bigint } | null = null;
   for (let afterId = 0n; ; await nextTurn()) {

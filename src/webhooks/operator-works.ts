@@ -8,7 +8,6 @@ import { lockAnyWebhook, lockWebhooksOfKey } from './operator-rows.ts';
 import { type WebhookRow, writeAfter } from './webhook.ts';
 import { applyChange, type WebhookChange } from './webhook-works.ts';
 
-/** An operator's change of a webhook. */
 export type OperatorChange =
   | { readonly status: 'enabled' | 'disabled' }
   | { readonly after: NonNullable<WebhookChange['after']> };
@@ -20,8 +19,8 @@ interface ChangeByHand {
 }
 
 /**
- * Changes a webhook of any account and adds a row to the audit log, unless nothing differs. Throws OperatorError if
- * there is no such webhook, and otherwise as a change by its account does.
+ * Changes a webhook of any account. Adds a row to the audit log if the status or the position changes. Throws
+ * OperatorError if the webhook does not exist. Also throws `invalid_body` and `position_lost` (`applyChange`).
  */
 export const changeWebhookByHand = defineWork(
   import.meta.url,
@@ -35,7 +34,10 @@ export const changeWebhookByHand = defineWork(
   'row locks',
 );
 
-/** Disables the enabled webhooks that a key created. An account has only a few. */
+/**
+ * Disables the enabled webhooks that a key created. One transaction is short enough, because an account has at most
+ * `webhooksMax` webhooks.
+ */
 export const disableWebhooksOfKey = defineWork(
   import.meta.url,
   'disableWebhooksOfKey',
@@ -69,6 +71,6 @@ function nameAction(change: OperatorChange): AuditAction {
 
 function* readEventIds(): Work<ReturnType<typeof createEventIds>> {
   const [secret] = yield* step(selectSecret, { name: 'cursor' });
-  if (secret === undefined) throw new Error('the store has no secret for the ids of events');
+  if (secret === undefined) throw new Error('the store has no secret for event ids');
   return createEventIds(secret.value);
 }

@@ -7,12 +7,12 @@ import { attemptMsMax } from './rules/retry.ts';
 import { isAllowedTarget } from './rules/target-address.ts';
 import type { AttemptFailure } from './webhook.ts';
 
-/** The result of an attempt: status and `Retry-After` of the answer, or why there was none. */
+/** The result of an attempt: the status and `Retry-After` of the response, or the reason why there was no response. */
 export type AttemptResult =
   | { readonly status: number; readonly retryAfter: string | undefined }
   | { readonly failure: AttemptFailure };
 
-/** Posts a message to a URL once. Never throws: every error is a result. */
+/** Posts a message to a URL once. Never throws: an error is a result with `failure`. */
 export type PostMessage = (
   url: string,
   headers: Readonly<Record<string, string>>,
@@ -20,25 +20,29 @@ export type PostMessage = (
   signal: AbortSignal,
 ) => Promise<AttemptResult>;
 
-/** Which addresses may receive messages. */
 export interface PostOptions {
-  /** Networks that are allowed although they are not global. */
+  /** Networks that may receive messages although their addresses are not global. */
   readonly allowed: BlockList;
   readonly allowsHttp: boolean;
-  /** The timeout of an attempt. */
+  /** Timeout of an attempt. */
   readonly attemptMs?: number;
-  /** The addresses of a host name. Throws if there are none. */
+  /** Returns the addresses of a host name. If this function throws or returns none, the attempt fails. */
   readonly resolve?: (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 }
 
-/** How much of an answer's body is read, and discarded, before the connection is closed. */
+/**
+ * Maximum number of bytes of a response body. The service discards the body. If the body is longer, the service closes
+ * the connection.
+ */
 export const answerBytesMax = 64 * 1024;
-/** How many addresses of one name an attempt tries at most. */
+/** Maximum number of addresses of a host name that an attempt tries. */
 const addressesMax = 4;
 
 /**
- * Makes the only outgoing connections of the service. Each attempt resolves the name once, requires that every address
- * is allowed, and connects to these addresses alone. It follows no redirects and uses no proxy.
+ * Creates the function that posts messages. Clients choose the URLs, so the function must not reach internal addresses.
+ *
+ * Each attempt resolves the host name once, requires that every address is allowed, and connects only to these
+ * addresses. The function follows no redirects and uses no proxy.
  */
 export function createPostMessage(options: PostOptions): PostMessage {
   const { allowed, allowsHttp, attemptMs = attemptMsMax, resolve = resolveName } = options;
@@ -91,7 +95,9 @@ function send(
   return promise;
 }
 
-/** Whether the TLS handshake of the connection is complete; null before there is a connection. */
+/**
+ * Returns a function that returns true after the TLS handshake, false before it, and null before there is a connection.
+ */
 function watchHandshake(request: ClientRequest): () => boolean | null {
   let isSecured: boolean | null = null;
   request.on('socket', (socket) => {
@@ -105,7 +111,10 @@ function watchHandshake(request: ClientRequest): () => boolean | null {
   return () => isSecured;
 }
 
-/** A lookup that returns the checked addresses, so that a changed DNS record has no effect (DNS rebinding). */
+/**
+ * Returns a lookup that gives the checked addresses. A DNS record that changes after the check therefore has no effect
+ * (DNS rebinding).
+ */
 function answerWith(addresses: readonly string[]): LookupFunction {
   const found = addresses.map((address) => ({ address, family: isIP(address) }));
   const [first] = found;
@@ -115,7 +124,7 @@ function answerWith(addresses: readonly string[]): LookupFunction {
   };
 }
 
-/** Reads an answer to its end, or up to `answerBytesMax`. */
+/** Reads and discards the body of a response, at most `answerBytesMax` bytes. */
 function drain(response: IncomingMessage): void {
   let bytes = 0;
   response.on('data', (chunk: Buffer) => {
@@ -125,12 +134,12 @@ function drain(response: IncomingMessage): void {
   response.on('error', () => undefined);
 }
 
-/** The timeout of one DNS query; the resolver tries twice. */
+/** Timeout of one DNS query. The resolver sends a query at most twice. */
 const questionMs = 3 * secondMs;
 
 /**
- * Queries the name servers of the system. `dns.lookup` is not used: it occupies one of the few threads of the process
- * while a receiver's name server is slow.
+ * Queries the name servers of the system. Does not use `dns.lookup`, which would block one of the few libuv threads
+ * while a name server is slow.
  */
 async function resolveName(name: string, signal: AbortSignal): Promise<readonly string[]> {
   if (/(?:^|\.)localhost\.?$/.test(name)) return ['127.0.0.1', '::1'];

@@ -3,8 +3,9 @@ import { selectSecrets, updateSecret } from './operator-rows.ts';
 import type { SecretBox } from './secret-box.ts';
 
 /**
- * Encrypts the stored secrets of webhooks with the current key, also those that were stored without a key. A secret
- * that no key decrypts stays unchanged. Returns how many it changed. Throws as the database does.
+ * Encrypts all stored secrets of webhooks with the current key. This includes secrets that are stored in plain text. A
+ * secret that no key decrypts stays unchanged. Returns the number of changed secrets. Throws the errors of the
+ * database.
  */
 export async function sealSecrets(database: Database, box: SecretBox): Promise<number> {
   let count = 0;

@@ -2,22 +2,28 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 /** Encrypts the secrets of webhooks, so that a copy of the database is not enough to sign messages. */
 export interface SecretBox {
-  /** The stored form of a secret, bound to its webhook. */
+  /** Returns the stored form of a secret. If it is encrypted, it can be opened only with the same `webhookId`. */
   seal(secret: Uint8Array, webhookId: string): Uint8Array;
-  /** The secret; null if its key is unknown, or if it belongs to another webhook. */
+  /** Returns the secret. Returns null if no configured key decrypts it or if it belongs to another webhook. */
   open(sealed: Uint8Array, webhookId: string): Uint8Array | null;
-  /** Whether a stored secret has the form that `seal` writes now. */
+  /**
+   * Returns true if the secret is stored as `seal` would store it: encrypted with the current key, or in plain text if
+   * there is no key.
+   */
   isCurrent(sealed: Uint8Array, webhookId: string): boolean;
 }
 
 const cipher = 'aes-256-gcm';
 const ivBytes = 12;
 const tagBytes = 16;
-/** The first byte of a stored secret says whether it is encrypted. */
+/** The first byte of a stored secret: plain text or encrypted. */
 const plain = 0;
 const encrypted = 1;
 
-/** Encrypts with the first key, of 32 bytes, and decrypts with any. Without keys, secrets are stored as they are. */
+/**
+ * Encrypts with the first key and decrypts with any key. A key has 32 bytes. Without keys, secrets are stored in plain
+ * text.
+ */
 export function createSecretBox(keys: readonly Uint8Array[]): SecretBox {
   const [present] = keys;
 

@@ -1,12 +1,12 @@
-/** The running deliveries, each with its own name. */
+/** The running deliveries. Each has a unique name. */
 export interface Sendings {
-  /** Starts a delivery, unless one with that name is running. */
+  /** Starts a delivery, unless a delivery with the same name is running. */
   begin(name: string, work: () => Promise<void>): void;
   has(name: string): boolean;
   count(): number;
   /** Resolves when no delivery is running. */
   untilIdle(): Promise<void>;
-  /** Throws the first error since the last call, if there was one. */
+  /** Throws the first error of a delivery since the last call, if there was one. */
   throwFailure(): void;
 }
 

@@ -5,25 +5,24 @@ import { secondMs } from '../clock.ts';
 const prefix = 'whsec_';
 const secretBytes = 32;
 
-/** A new secret: 256 bits from the system's generator. */
+/** Returns a new secret: 256 bits from the random generator of the system. */
 export function generateSecret(): Uint8Array {
   return randomBytes(secretBytes);
 }
 
-/** The text form of a secret, which its owner sees once. */
+/** Returns the text form of a secret, which its owner sees only once. */
 export function writeSecret(secret: Uint8Array): string {
   return prefix + Buffer.from(secret).toString('base64');
 }
 
-/** A message to sign. */
 export interface Message {
   readonly id: string;
   readonly body: string;
 }
 
 /**
- * The headers of a message by Standard Webhooks 1.0.0, with one signature for each secret, at a time in Unix
- * milliseconds.
+ * Returns the headers of a message (Standard Webhooks 1.0.0), with one signature for each secret. `atMs` is the time of
+ * the message in Unix milliseconds.
  */
 export function signMessage(
   { id, body }: Message,

@@ -18,10 +18,9 @@ export const webhookColumns = [
   'last_result',
 ] as const;
 
-/** Names one webhook of an account. */
+/** Identifies a webhook of an account. */
 export type WebhookName = { publicId: string; accountId: bigint };
 
-/** A webhook, in one row or none. */
 export const selectWebhook = statement<WebhookName>()((query, p) =>
   query
     .selectFrom('webhooks')
@@ -30,7 +29,7 @@ export const selectWebhook = statement<WebhookName>()((query, p) =>
     .where('account_id', '=', p.accountId),
 );
 
-/** A webhook, in one row or none, locked until the transaction ends. */
+/** Selects a webhook. On PostgreSQL, locks the row until the transaction ends. */
 export const lockWebhook = statement<WebhookName>()((query, p, { engine }) => {
   const found = query
     .selectFrom('webhooks')
@@ -40,7 +39,7 @@ export const lockWebhook = statement<WebhookName>()((query, p, { engine }) => {
   return engine === 'postgres' ? found.forUpdate() : found;
 });
 
-/** The `count` newest webhooks of an account up to the id `newestId`, newest first. */
+/** Selects the `count` newest webhooks of an account with ids up to `newestId`, newest first. */
 export const selectWebhooks = statement<{ accountId: bigint; newestId: bigint; count: bigint }>()(
   (query, p) =>
     query
@@ -52,13 +51,15 @@ export const selectWebhooks = statement<{ accountId: bigint; newestId: bigint; c
       .limit(p.count),
 );
 
-/** Makes transactions that add webhooks to an account run one after the other. On SQLite all transactions do. */
+/**
+ * Makes transactions that add webhooks to an account run one after the other. SQLite needs no lock, because all its
+ * transactions run one after the other.
+ */
 export const lockAccount = statement<{ accountId: bigint }>()((query, p, { engine }) => {
   const account = query.selectFrom('accounts').select('id').where('id', '=', p.accountId);
   return engine === 'postgres' ? account.forNoKeyUpdate() : account;
 });
 
-/** How many webhooks an account has. */
 export const countWebhooks = statement<{ accountId: bigint }>()((query, p) =>
   query
     .selectFrom('webhooks')
@@ -66,12 +67,11 @@ export const countWebhooks = statement<{ accountId: bigint }>()((query, p) =>
     .where('account_id', '=', p.accountId),
 );
 
-/** The positions of the first and the last event of the feed (event-rows.ts), in one row. */
+/** Selects the bounds of the feed (`Ends` in event-rows.ts). */
 export const selectEnds = statement<Record<never, never>>()((query, _, dialect) =>
   query.selectFrom('event_horizon').select(['deleted_to', newest(dialect).$castTo<bigint>().as('newest')]),
 );
 
-/** The columns of a new webhook. */
 export type NewWebhookRow = WebhookName & {
   keyId: string;
   url: string;
@@ -103,7 +103,7 @@ export const insertWebhook = statement<NewWebhookRow>()((query, p, { nowMs }) =>
     .returning(webhookColumns),
 );
 
-/** Adds a secret, which becomes the current one. */
+/** Adds a secret, which becomes the current secret of the webhook. */
 export const insertSecret = insertion<{ webhookId: bigint; secret: Uint8Array }>()((query, rows) =>
   query
     .insertInto('webhook_secrets')
@@ -111,7 +111,7 @@ export const insertSecret = insertion<{ webhookId: bigint; secret: Uint8Array }>
     .returning('id'),
 );
 
-/** Makes the current secret expire after `overlapMs`. Until then it still signs. */
+/** Makes the current secret expire after `overlapMs`. The secret signs messages until it expires. */
 export const endSecret = statement<{ webhookId: bigint; overlapMs: bigint }>()((query, p, { nowMs }) =>
   query
     .updateTable('webhook_secrets')
@@ -120,7 +120,7 @@ export const endSecret = statement<{ webhookId: bigint; overlapMs: bigint }>()((
     .where('ends_at_ms', 'is', null),
 );
 
-/** Deletes the expired secrets of a webhook, and of the others all but the `count` newest. */
+/** Deletes the expired secrets of a webhook. Of the other secrets, keeps the `count` newest. */
 export const deleteOldSecrets = statement<{ webhookId: bigint; count: bigint }>()((query, p, { nowMs }) =>
   query
     .deleteFrom('webhook_secrets')
@@ -141,7 +141,7 @@ export const deleteOldSecrets = statement<{ webhookId: bigint; count: bigint }>(
     ),
 );
 
-/** The new state of a webhook; `begins` is 1 to restart its retries. */
+/** The new state of a webhook. If `begins` is 1, the retries of the webhook restart. */
 export type ChangedRow = {
   id: bigint;
   url: string;
@@ -151,7 +151,6 @@ export type ChangedRow = {
   begins: bigint;
 };
 
-/** Changes a webhook. */
 export const updateWebhook = statement<ChangedRow>()((query, p) => {
   const unlessBegun = (column: string, begun: string) =>
     sql<bigint>`case cast(${p.begins} as bigint) when 1 then ${sql.raw(begun)} else ${sql.ref(column)} end`;
@@ -171,7 +170,7 @@ export const updateWebhook = statement<ChangedRow>()((query, p) => {
     .returning(webhookColumns);
 });
 
-/** Requests a ping, unless one is waiting already. Returns the id of the ping. */
+/** Requests a ping and returns its id. If a ping is already pending, returns the id of the pending ping. */
 export const requestPing = statement<WebhookName & { pingId: string }>()((query, p) =>
   query
     .updateTable('webhooks')
@@ -181,7 +180,7 @@ export const requestPing = statement<WebhookName & { pingId: string }>()((query,
     .returning('ping_id'),
 );
 
-/** Deletes a webhook with its secrets. Returns its id, or no row. */
+/** Deletes a webhook and its secrets. Returns no row if the webhook does not exist. */
 export const deleteWebhook = statement<WebhookName>()((query, p) =>
   query
     .deleteFrom('webhooks')

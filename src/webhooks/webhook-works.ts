@@ -20,12 +20,17 @@ import {
   type WebhookName,
 } from './webhook-rows.ts';
 
-/** How long a rotated secret still signs (contract section 14). */
+/** Time for which an old secret still signs messages after a rotation (contract section 14). */
 const overlapMs = dayMs;
-/** How many secrets of a webhook the store keeps, with the current one. Each makes the signature header longer. */
+/**
+ * Maximum number of secrets of a webhook, including the current secret. This bounds the length of the signature header,
+ * which has one signature for each secret.
+ */
 const secretsMax = 10n;
 
-/** Adds a webhook at the end of the feed. Throws `limit_reached`. */
+/**
+ * Adds a webhook that starts at the end of the feed. Throws `limit_reached` if the account has `webhooksMax` webhooks.
+ */
 export const addWebhook = defineWork(
   import.meta.url,
   'addWebhook',
@@ -46,7 +51,7 @@ export const addWebhook = defineWork(
   'row locks',
 );
 
-/** The changes of a webhook; null leaves a field unchanged. */
+/** A change of a webhook. A null field stays unchanged. */
 export interface WebhookChange {
   readonly url: string | null;
   readonly types: readonly EventType[] | null;
@@ -54,7 +59,7 @@ export interface WebhookChange {
   readonly after: bigint | 'now' | null;
 }
 
-/** A webhook, and the reader that wants to change it. */
+/** A webhook and the reader that changes it. */
 export interface Managed {
   readonly name: WebhookName;
   readonly reader: EventReader;
@@ -74,8 +79,8 @@ export const changeWebhook = defineWork(
 );
 
 /**
- * Changes a locked webhook, for its account or for an operator. A change of URL, status or position restarts the
- * retries. Throws `invalid_body` and `position_lost`.
+ * Changes a locked webhook, for its account or for an operator. A change that sets the URL, the status or the position
+ * restarts the retries. Throws `invalid_body` and `position_lost`.
  */
 export function* applyChange(row: WebhookRow, change: WebhookChange): Work<WebhookRow> {
   const position = yield* findPosition(row, change);
@@ -92,7 +97,7 @@ export function* applyChange(row: WebhookRow, change: WebhookChange): Work<Webho
   return changed;
 }
 
-/** Gives a webhook a new secret; the old one still signs for `overlapMs`. Throws `not_found` and `scope_missing`. */
+/** Adds a new secret. The old secret still signs messages for `overlapMs`. Throws `not_found` and `scope_missing`. */
 export const rotateSecret = defineWork(
   import.meta.url,
   'rotateSecret',
@@ -109,13 +114,15 @@ export const rotateSecret = defineWork(
 
 function* readEnds(): Work<{ deleted_to: bigint; newest: bigint }> {
   const [ends] = yield* step(selectEnds, {});
-  if (ends === undefined) throw new Error('the store has no horizon of its events');
+  if (ends === undefined) throw new Error('the table event_horizon has no row');
   return ends;
 }
 
 /**
- * The new position of a webhook. If the position is set, or the webhook enabled, the store must keep all events after
- * it.
+ * Returns the new position of a webhook.
+ *
+ * Checks the position if the change sets it or enables the webhook. Throws `invalid_body` if the position is after the
+ * newest event, and `position_lost` if an event after the position is deleted.
  */
 function* findPosition(row: WebhookRow, { after, status }: WebhookChange): Work<bigint> {
   if (after === null && status !== 'enabled') return row.position;
@@ -125,37 +132,42 @@ function* findPosition(row: WebhookRow, { after, status }: WebhookChange): Work<
   if (position >= deleted_to) return position;
   throw new AppError(
     'position_lost',
-    'after: the events after the position of this webhook are no longer kept; set after to a later event, or to now',
+    'after: the events after the position of this webhook are no longer kept; set "after" to the id of a later event, or to "now"',
   );
 }
 
 /**
- * Throws `not_found` if there is no webhook, and `scope_missing` if the webhook sees events that the reader may not
- * read.
+ * Throws `not_found` if the webhook does not exist, and `scope_missing` if the webhook receives events that the reader
+ * may not read.
  */
 export function requireManaged(row: WebhookRow | undefined, reader: EventReader): asserts row is WebhookRow {
   if (row === undefined) throw webhookNotFound();
   if (coversReader(reader, readerOf(row))) return;
-  throw new AppError('scope_missing', 'this API key may not read all events that the webhook gets');
+  throw new AppError('scope_missing', 'the webhook receives events that this API key may not read');
 }
 
-/** Throws `scope_missing` for a type that the reader, or the key that created the webhook, may not read. */
+/** Throws `scope_missing` if the reader, or the key that created the webhook, may not read events of the type. */
 function requireType(type: EventType, reader: EventReader, row: WebhookRow): void {
   requireReadable(type, reader);
   const maker = makerOf(row);
   if (!canReadType(maker, type))
-    throw new AppError('scope_missing', `types: the key that created this webhook could not read ${type}`);
+    throw new AppError(
+      'scope_missing',
+      `types: the key that created this webhook was not allowed to read ${type}`,
+    );
   if (!coversReader(reader, readerOf(row, [type])))
-    throw new AppError('scope_missing', `types: this API key may not read ${type} of every account`);
+    throw new AppError(
+      'scope_missing',
+      `types: the webhook receives ${type} events of all accounts, but this API key may read only those of its own account`,
+    );
 }
 
-/** Throws `scope_missing` for a type that a reader may not read. */
+/** Throws `scope_missing` if the reader may not read events of the type. */
 export function requireReadable(type: EventType, reader: EventReader): void {
   if (!canReadType(reader, type))
     throw new AppError('scope_missing', `types: this API key may not read ${type}`);
 }
 
-/** The error for an id that is not a webhook of the account. */
 export function webhookNotFound(): AppError {
   return new AppError('not_found', 'webhookId: there is no webhook with this identifier');
 }

@@ -8,26 +8,23 @@ import { enumField, timeField } from '../schema.ts';
 import { describeTargetUrl, urlLengthMax } from './rules/target-url.ts';
 import { narrowReader, readTypes } from './sight.ts';
 
-/** How many webhooks an account may have (contract section 14). */
+/** Maximum number of webhooks of an account (contract section 14). */
 export const webhooksMax = 5n;
 
-/** A disabled webhook keeps its position and gets nothing but pings. */
+/** A disabled webhook keeps its position. It receives pings, but no events. */
 export const webhookStatuses = ['enabled', 'disabled'] as const;
 
-/** One of `webhookStatuses`. */
 export type WebhookStatus = (typeof webhookStatuses)[number];
 
-/** Why an attempt had no answer. */
+/** The reasons why an attempt got no response. */
 export const attemptFailures = ['timeout', 'refused', 'dns', 'blocked_address', 'tls'] as const;
 
-/** One of `attemptFailures`. */
 export type AttemptFailure = (typeof attemptFailures)[number];
 
-/** The text of a webhook's id. */
 export const webhookIdPattern = '^wh_[0-9A-Za-z]{16}$';
 const webhookIdLength = 19;
 const eventIdLength = 20;
-/** The prefix and 32 bytes in base64. */
+/** The length of the prefix and of 32 bytes in base64. */
 const secretLength = 50;
 
 const urlField = Type.String({
@@ -40,7 +37,7 @@ const urlField = Type.String({
   examples: ['https://partner.example.com/animals'],
 });
 
-/** One of `eventTypes` as a schema, case-sensitive. */
+/** `EventType` as a schema. It is case-sensitive. */
 export const EventTypeSchema = enumField(eventTypes, 'What may happen.');
 
 const typesField = (description: string) =>
@@ -51,11 +48,11 @@ const typesField = (description: string) =>
     description,
   });
 
-/** A schema that also allows null. `Type.Union` does not support bounds, so this uses plain JSON Schema. */
+/** Returns a schema that also allows null. `Type.Union` does not support bounds, so this uses plain JSON Schema. */
 const nullable = <T>(schema: TSchema) =>
   Type.Unsafe<T | null>({ anyOf: [schema, { type: 'null' }], description: schema['description' as never] });
 
-/** Contract section 14, the result of an attempt. */
+/** The result of an attempt to send an event (contract section 14). */
 export const LastAttemptSchema = Type.Object({
   at: timeField('When the attempt ended, by the clock of the store.'),
   result: Type.Unsafe<number | AttemptFailure>({
@@ -67,7 +64,7 @@ export const LastAttemptSchema = Type.Object({
   }),
 });
 
-/** Contract section 14, Webhook. */
+/** A webhook, as responses show it (contract section 14). */
 export const WebhookSchema = Type.Object({
   id: Type.String({
     minLength: webhookIdLength,
@@ -99,19 +96,17 @@ const secretField = Type.String({
   description: 'The secret that signs the requests. It is shown only once.',
 });
 
-/** A webhook with its new secret. */
 export const WebhookWithSecretSchema = Type.Object({ ...WebhookSchema.properties, secret: secretField });
 
-/** The body that creates a webhook. */
+/** The request body that creates a webhook. */
 export const NewWebhookSchema = Type.Object({
   url: urlField,
   types: Type.Optional(typesField('The types of the events to send. If absent, all that the key may read.')),
 });
 
-/** One of `webhookStatuses` as a schema, case-sensitive. */
+/** `WebhookStatus` as a schema. It is case-sensitive. */
 export const WebhookStatusSchema = enumField(webhookStatuses, 'Whether events are sent.');
 
-/** The event after which the webhook continues. */
 export const AfterSchema = Type.String({
   minLength: 3,
   maxLength: eventIdLength,
@@ -121,14 +116,16 @@ export const AfterSchema = Type.String({
   examples: ['evt_0000000001G5cPz8'],
 });
 
-/** The position of a text of `AfterSchema`. Throws `invalid_body` for an id that this service did not create. */
+/**
+ * Converts a value of `AfterSchema` into a position. Throws `invalid_body` for an id that this service did not create.
+ */
 export function readAfter(text: string, ids: EventIds): bigint | 'now' {
   const position = text === 'now' ? text : ids.read(text);
   if (position === null) throw new AppError('invalid_body', unknownEvent().message);
   return position;
 }
 
-/** A change of a webhook. Absent fields stay unchanged. */
+/** The request body that changes a webhook. Absent fields stay unchanged. */
 export const WebhookPatchSchema = Type.Object({
   url: Type.Optional(urlField),
   types: Type.Optional(typesField('The types of the events to send.')),
@@ -139,7 +136,7 @@ export const WebhookPatchSchema = Type.Object({
 /** A webhook as its account sees it. */
 export type Webhook = Static<typeof WebhookSchema>;
 
-/** A webhook as the store keeps it (tables.ts). */
+/** A row of the table `webhooks` (tables.ts). */
 export interface WebhookRow {
   readonly id: bigint;
   readonly public_id: string;
@@ -155,7 +152,6 @@ export interface WebhookRow {
   readonly last_result: string | null;
 }
 
-/** Converts a row to the webhook that its account sees. */
 export function toWebhook(row: WebhookRow, ids: EventIds): Webhook {
   return {
     id: row.public_id,
@@ -167,7 +163,7 @@ export function toWebhook(row: WebhookRow, ids: EventIds): Webhook {
   };
 }
 
-/** The id of the event at a position; null before the first. */
+/** Returns the id of the event at a position. Returns null at position 0, which is before the first event. */
 export function writeAfter(position: bigint, ids: EventIds): string | null {
   return position === 0n ? null : ids.write(position);
 }
@@ -178,7 +174,7 @@ function toLastAttempt({ last_attempt_at_ms, last_result }: WebhookRow): Webhook
   return { at, result: /^\d+$/.test(last_result) ? Number(last_result) : (last_result as AttemptFailure) };
 }
 
-/** What the key that created a webhook was allowed to read. */
+/** Returns the rights that the key had when it created the webhook. */
 export function makerOf({ account_id, sees_pets, sees_orders }: WebhookRow): EventReader {
   return {
     accountId: account_id,
@@ -187,7 +183,7 @@ export function makerOf({ account_id, sees_pets, sees_orders }: WebhookRow): Eve
   };
 }
 
-/** What a webhook may read: the events of its types that its key was allowed to read. */
+/** Returns the rights of a webhook: those of the key that created it, limited to the types of the webhook. */
 export function readerOf(row: WebhookRow, types: readonly EventType[] = readTypes(row.types)): EventReader {
   return narrowReader(makerOf(row), types);
 }

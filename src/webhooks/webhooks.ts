@@ -21,42 +21,46 @@ import {
   webhookNotFound,
 } from './webhook-works.ts';
 
-/** A request for a new webhook. */
 export interface WebhookOrder {
   readonly url: string;
-  /** Null means all that the key may read. */
+  /** Null means all types that the key may read. */
   readonly types: readonly EventType[] | null;
   readonly keyId: string;
 }
 
-/** A webhook with its new secret, which nobody can read again. */
+/** A webhook with its new secret. The secret cannot be read again. */
 export interface SecretWebhook extends Webhook {
   readonly secret: string;
 }
 
-/** A page of webhooks, newest first, and where the next one begins; null on the last page. */
+/** A page of webhooks, newest first. `nextNewestId` is the `newestId` for the next page, or null on the last page. */
 export interface WebhookPage {
   readonly webhooks: readonly Webhook[];
   readonly nextNewestId: bigint | null;
 }
 
 /**
- * The webhooks of accounts (contract section 14). For a reader, webhooks of other accounts do not exist. Each change
- * throws `not_found`, and `scope_missing` if the webhook sees events that the reader may not read. Throws as the
- * database does (database.ts).
+ * The webhooks of accounts (contract section 14). A reader sees only the webhooks of its account; other webhooks count
+ * as not found. Methods also throw the errors of the database (database.ts).
+ *
+ * Each change throws `not_found`. It throws `scope_missing` if the webhook receives events that the reader may not
+ * read.
  */
 export interface Webhooks {
   /** Creates a webhook that starts at the end of the feed. Throws `scope_missing` and `limit_reached`. */
   add(order: WebhookOrder, reader: EventReader): Promise<SecretWebhook>;
-  /** A page of at most `limit` webhooks up to the id `newestId`; null starts with the newest. */
+  /** Returns at most `limit` webhooks with row ids up to `newestId`. Null starts with the newest webhook. */
   list(accountId: bigint, limit: number, newestId: bigint | null): Soon<WebhookPage>;
   /** Throws `not_found`. */
   get(id: string, accountId: bigint): Soon<Webhook>;
-  /** Also throws `invalid_body` for a position that the feed never had, and `position_lost`. */
+  /**
+   * Also throws `invalid_body` if the position is after the newest event, and `position_lost` if an event after the
+   * position is deleted.
+   */
   change(id: string, change: WebhookChange, reader: EventReader): Promise<Webhook>;
-  /** Creates a new secret; the old one still signs for 24 h. */
+  /** Creates a new secret. The old secret still signs messages for 24 h. */
   rotateSecret(id: string, reader: EventReader): Promise<SecretWebhook>;
-  /** Requests a ping. Returns the id of the ping. */
+  /** Requests a ping and returns its id. */
   ping(id: string, reader: EventReader): Promise<string>;
   remove(id: string, reader: EventReader): Promise<void>;
 }

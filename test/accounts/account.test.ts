@@ -12,7 +12,7 @@ describe('the name of an account', () => {
     '🦊'.repeat(100),
   ];
   for (const name of names)
-    test(`may be ${JSON.stringify(name.slice(0, 30))} of ${[...name].length} characters`, () => {
+    test(`may be ${JSON.stringify(name.slice(0, 30))} (${[...name].length} characters)`, () => {
       assert.ok(isAccountName(name));
     });
 
@@ -31,20 +31,20 @@ describe('the name of an account', () => {
     '\ud800',
   ];
   for (const text of [...noNames, 'x'.repeat(101), '🦊'.repeat(101), 'x'.repeat(1_000_000)])
-    test(`may not be ${JSON.stringify(text.slice(0, 30))} of ${text.length} code units`, () => {
+    test(`may not be ${JSON.stringify(text.slice(0, 30))} (${text.length} UTF-16 code units)`, () => {
       assert.ok(!isAccountName(text));
     });
 });
 
 describe('a list of scopes', () => {
-  test('may name one or all, in any order and with spaces, and lists each once', () => {
+  test('may have any number of scopes, in any order and with spaces, and is parsed without duplicates', () => {
     assert.deepEqual(parseScopes('pets:read'), ['pets:read']);
     assert.deepEqual(parseScopes('pets:write, pets:read'), ['pets:read', 'pets:write']);
     assert.deepEqual(parseScopes('pets:write,pets:write'), ['pets:write']);
     assert.deepEqual(parseScopes('all'), scopes);
   });
 
-  test('covers its scopes, and with orders:manage the other scopes of orders', () => {
+  test('covers its own scopes; orders:manage also covers the other order scopes', () => {
     assert.equal(coversScope(['pets:read'], 'pets:read'), true);
     assert.equal(coversScope(['pets:manage'], 'pets:write'), false);
     assert.equal(coversScope(['orders:manage'], 'orders:read'), true);
@@ -62,9 +62,12 @@ describe('a list of scopes', () => {
     'pets:read pets:write',
     'pets:delete,pets:read',
   ])
-    test(`is refused with the reason where it is "${text}"`, () => {
+    test(`is refused with a reason if it is "${text}"`, () => {
       const parsed = parseScopes(text);
       assert.ok('problem' in parsed);
-      assert.match(parsed.problem, /^scopes must be all, or among pets:read, pets:write, .*, not "/);
+      assert.match(
+        parsed.problem,
+        /^scopes must be "all" or a comma-separated list of pets:read, pets:write, .*, not "/,
+      );
     });
 });

@@ -4,7 +4,7 @@ import { createWorld, engines, makePlan, order } from './world.ts';
 
 for (const engine of engines)
   describe(`accounts on ${engine.name}`, { skip: engine.skip }, () => {
-    test('are listed in the order in which they were made, with all their keys', async (t) => {
+    test('are listed in the order of their creation, with the number of their keys', async (t) => {
       const { keyring, accounts } = await createWorld(t, engine);
       await keyring.issue(order({ account: 'Zoo' }));
       await keyring.issue(order({ account: 'Ark', plan: makePlan('pro') }));
@@ -19,7 +19,7 @@ for (const engine of engines)
       );
     });
 
-    test('move to another plan and its numbers, and back', async (t) => {
+    test('can move to another plan with its limits, and back', async (t) => {
       const { keyring, accounts } = await createWorld(t, engine);
       await keyring.issue(order({ account: 'Zoo' }));
       await keyring.issue(order({ account: 'Ark' }));
@@ -31,11 +31,11 @@ for (const engine of engines)
       }
     });
 
-    test('that do not exist cannot be moved', async (t) => {
+    test('cannot move to another plan if they do not exist', async (t) => {
       const { accounts } = await createWorld(t, engine);
       await assert.rejects(accounts.setPlan('Zoo', makePlan('pro')), {
         name: 'OperatorError',
-        message: 'there is no account "Zoo": "accounts list" shows them all',
+        message: 'there is no account "Zoo": "accounts list" shows all accounts',
       });
       assert.deepEqual(await accounts.list(), []);
     });

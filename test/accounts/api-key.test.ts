@@ -29,7 +29,7 @@ describe('the text of a key', () => {
       assert.ok(isKeyText(key));
     });
 
-  test('has at least 128 random bits besides its checksum of 6 characters', () => {
+  test('has at least 128 random bits and a checksum of 6 characters', () => {
     const randomLength = generateKey('dev').length - 'as_dev_'.length - 6;
     assert.ok(randomLength * Math.log2(base62.length) >= 128);
   });
@@ -39,7 +39,7 @@ describe('the text of a key', () => {
     assert.equal(formatKey('stg', key.slice('as_stg_'.length, -6)), key);
   });
 
-  test('is never made twice', () => {
+  test('is never generated twice', () => {
     assert.equal(new Set(makeKeys(10_000)).size, 10_000);
   });
 
@@ -62,7 +62,7 @@ describe('the text of a key', () => {
 });
 
 describe('a mistyped key', () => {
-  test('is recognised if any character is replaced by any other', () => {
+  test('is recognised if any character is replaced by another one', () => {
     for (const key of makeKeys(12))
       for (let index = 0; index < key.length; index += 1)
         for (const character of `${base62}_- é\0`)
@@ -70,7 +70,7 @@ describe('a mistyped key', () => {
             assert.ok(!isKeyText(exchange(key, index, character)), exchange(key, index, character));
   });
 
-  test('is recognised if any two neighbours are swapped', () => {
+  test('is recognised if any two adjacent characters are swapped', () => {
     for (const key of makeKeys(3_000))
       for (let index = 0; index + 1 < key.length; index += 1) {
         const [first = '', second = ''] = key.slice(index, index + 2);
@@ -79,7 +79,7 @@ describe('a mistyped key', () => {
       }
   });
 
-  test('is recognised if a part is missing, added or of another environment', () => {
+  test('is recognised if a part is missing or added, or if the environment differs', () => {
     const key = generateKey('dev');
     const spoilt = [
       '',
@@ -101,7 +101,7 @@ test('the hash of a key is its SHA-256', () => {
   assert.deepEqual(Buffer.from(hashKey(key)), createHash('sha256').update(key).digest());
 });
 
-test('the visible start shows 4 random characters of a key', () => {
+test('the visible start of a key contains 4 of its random characters', () => {
   for (const environment of keyEnvironments) {
     const key = generateKey(environment);
     assert.equal(visibleStart(key), key.slice(0, `as_${environment}_`.length + 4));

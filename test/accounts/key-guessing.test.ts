@@ -13,7 +13,7 @@ import { createWorld, engines, order } from './world.ts';
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const checksumLength = 6;
 
-/** What a guesser who knows the form would send: the start of a valid key, other characters after it, a right checksum. */
+/** Creates a guess: the first `knownLength` characters of a valid key, then other characters and a valid checksum. */
 function guess(key: string, knownLength: number): string {
   const body = key.slice(0, -checksumLength);
   const rest = [...body.slice(knownLength)].map((character) => (character === 'a' ? 'b' : 'a'));
@@ -27,7 +27,7 @@ function guess(key: string, knownLength: number): string {
   return text + checksum;
 }
 
-/** A verifier whose reads are noted: the statement and what it is given. */
+/** Creates a verifier and records the statement and the parameters of each read. */
 async function createNoted(t: TestContext, engine: Engine) {
   const { database, clock, keyring } = await createWorld(t, engine);
   const reads: { readonly statement: unknown; readonly parameters: unknown }[] = [];
@@ -44,7 +44,7 @@ async function createNoted(t: TestContext, engine: Engine) {
 
 for (const engine of engines)
   describe(`guessing keys on ${engine.name}`, { skip: engine.skip }, () => {
-    test('costs the same read for every guess, however similar it is to a valid key', async (t) => {
+    test('costs the same read for every guess, however similar the guess is to a valid key', async (t) => {
       const { verifier, key, reads } = await createNoted(t, engine);
       const guesses = [8, 12, 20, key.length - checksumLength - 1].map((length) => guess(key, length));
       for (const text of guesses) {
@@ -56,7 +56,7 @@ for (const engine of engines)
       assert.equal(new Set(reads.map(({ statement }) => statement)).size, 1);
     });
 
-    test('the store looks up the SHA-256 of the whole text, whose start a guesser does not know', async (t) => {
+    test('looks up the SHA-256 of the whole key, so that the lookup reveals no part of a valid key', async (t) => {
       const { verifier, key, reads } = await createNoted(t, engine);
       const texts = [key, guess(key, key.length - checksumLength - 1)];
       for (const text of texts) await verifier.verify(text);
@@ -67,7 +67,7 @@ for (const engine of engines)
     });
   });
 
-test('no part of a stored secret is compared in the program', async () => {
+test('the program never compares a stored hash of a key itself', async () => {
   const source = join(import.meta.dirname, '../../src/accounts');
   for (const file of await readdir(source)) {
     const text = await readFile(join(source, file), 'utf8');

@@ -22,7 +22,7 @@ import { createWorld, engines, order } from './world.ts';
 const here = '192.0.2.7';
 const elsewhere = '192.0.2.8';
 
-/** A database whose reads are answered one by one when the test says so, or all at once from `answerAll` on. */
+/** A database whose reads can be held. `hold` holds all later reads, and `answerAll` releases them. */
 function holdReads(database: Database) {
   const held: (() => void)[] = [];
   let isHolding = false;
@@ -55,7 +55,7 @@ async function open(t: TestContext, engine: Engine) {
   const limiter = createLimiter({ counters: createMemoryCounters(), clock: clock.now });
   const lookup = createKeyLookup({ verifier, findRefusal: limiter.findRefusal, clock: clock.now });
 
-  /** As the pipeline does: a failed look-up counts against the address. */
+  /** Verifies a key as the request pipeline does: a failed lookup counts for the address. */
   async function ask(key: string, address = here): Promise<string> {
     const found = await lookup.verify(key, address);
     if ('refusal' in found) return (await limiter.takeForAddress(address)).code ?? found.refusal;
@@ -76,7 +76,7 @@ function codeOf(found: LookedUp | Promise<LookedUp>): string | null {
 
 for (const engine of engines)
   describe(`looking keys up on ${engine.name}`, { skip: engine.skip }, () => {
-    test('a remembered key is found within the call, even if its address has no count left', async (t) => {
+    test('a cached key is found synchronously, even if its address has used up its limit', async (t) => {
       const { keyring, lookup, ask, spend, countReads } = await open(t, engine);
       const { key } = await keyring.issue(order());
       await ask(key);
@@ -85,13 +85,13 @@ for (const engine of engines)
       assert.equal(countReads(), 1);
     });
 
-    test('a mistyped key is refused within the call and without a query', async (t) => {
+    test('a mistyped key is refused synchronously and without a query', async (t) => {
       const { lookup, countReads } = await open(t, engine);
       assert.deepEqual(lookup.verify('mistyped', here), { refusal: 'api_key_invalid' });
       assert.equal(countReads(), 0);
     });
 
-    test('a known key is read while strangers of its address wait', async (t) => {
+    test('a recently valid key is read immediately while lookups of unknown keys from its address wait', async (t) => {
       const { keyring, clock, lookup, ask, askMany, hold, answerAll, countReads } = await open(t, engine);
       const { key } = await keyring.issue(order());
       await ask(key);
@@ -107,7 +107,7 @@ for (const engine of engines)
       await strangers;
     });
 
-    test('a key is known for an hour, and after a notice that its account has changed', async (t) => {
+    test('a key counts as recently valid for an hour, even after a notification that its account has changed', async (t) => {
       const { keyring, verifier, clock, lookup, ask, spend, askMany, hold, answerAll } = await open(
         t,
         engine,
@@ -126,7 +126,7 @@ for (const engine of engines)
       await strangers;
     });
 
-    test('of simultaneous unknown keys only as many are looked up as their address has left', async (t) => {
+    test('simultaneous lookups of unknown keys stop when their address has used up its limit', async (t) => {
       const { askMany, hold, answerAll, countReads } = await open(t, engine);
       hold();
       const answers = askMany(500);
@@ -141,7 +141,7 @@ for (const engine of engines)
       assert.ok(countReads() <= readsMax, `${countReads()}`);
     });
 
-    test('all look-ups of an address without count left leave the lane together, however slow the counters are', async (t) => {
+    test('all waiting lookups of an address are refused together once the address has used up its limit, even with slow counters', async (t) => {
       const { verifier, limiter, clock } = await open(t, engine);
       let asked = 0;
       const findRefusal = async (address: string) => {
@@ -156,7 +156,7 @@ for (const engine of engines)
       assert.ok(asked <= 500 + 500 + strangersLane.runningMax, `${asked}`);
     });
 
-    test('a new key from an address with room is served while strangers wait', async (t) => {
+    test('a new valid key from an address below its limit is served while lookups of unknown keys from other addresses wait', async (t) => {
       const { keyring, ask, askMany, spend, hold, answerAll } = await open(t, engine);
       const { key } = await keyring.issue(order());
       spend(elsewhere);
@@ -168,21 +168,21 @@ for (const engine of engines)
       await Promise.all(strangers);
     });
 
-    test('new valid keys of one address are all served, however many come at once', async (t) => {
+    test('100 new valid keys that arrive at once from one address are all served', async (t) => {
       const { keyring, ask } = await open(t, engine);
       const keys = await Promise.all(Array.from({ length: 100 }, () => keyring.issue(order())));
       const answers = await Promise.all(keys.map(({ key }) => ask(key)));
       assert.deepEqual(new Set(answers), new Set(['caller']));
     });
 
-    test('a new valid key from a spent address is served while its lane has room', async (t) => {
+    test('a new valid key from an address over its limit is served if the queue for such addresses has room', async (t) => {
       const { keyring, ask, spend } = await open(t, engine);
       const { key } = await keyring.issue(order());
       spend();
       assert.equal(await ask(key), 'caller');
     });
 
-    test('a spent address whose part of the lane is full is 429 without a query, and another is not', async (t) => {
+    test('an address over its limit gets 429 without a query if its part of the queue is full, and another address does not', async (t) => {
       const { lookup, ask, askMany, spend, hold, answerAll, countReads } = await open(t, engine);
       spend();
       spend(elsewhere);
@@ -198,7 +198,7 @@ for (const engine of engines)
       assert.equal(countReads(), spentLane.runningMax + spentLane.waitingPerAddressMax + 1);
     });
 
-    test('that 429 has the headers of the address, and spends nothing', async (t) => {
+    test('the 429 for a full queue has the rate limit headers of the address and is not counted', async (t) => {
       const { lookup, limiter, askMany, spend, hold, answerAll } = await open(t, engine);
       spend();
       hold();
@@ -211,7 +211,7 @@ for (const engine of engines)
       await waiting;
     });
 
-    test('the lane of spent addresses is bounded in all', async (t) => {
+    test('the queue for addresses over their limit is bounded in total', async (t) => {
       const { lookup, ask, spend, hold, answerAll } = await open(t, engine);
       const addresses = Array.from(
         { length: spentLane.waitingMax / spentLane.waitingPerAddressMax },
@@ -219,7 +219,7 @@ for (const engine of engines)
       );
       for (const address of [...addresses, here]) spend(address);
       hold();
-      // What runs already, then what waits.
+      // The first lookup runs, and the others wait.
       const waiting = [ask(generateKey('stg'), addresses[0])];
       for (const address of addresses)
         for (let sent = 0; sent < spentLane.waitingPerAddressMax; sent += 1)
@@ -229,7 +229,7 @@ for (const engine of engines)
       await Promise.all(waiting);
     });
 
-    test('a look-up that has waited too long for a slow store is 503, or 429 if the address is spent', async (t) => {
+    test('a lookup that has waited too long for a slow store gets 503, or 429 if its address is over its limit', async (t) => {
       const { clock, ask, askMany, spend, hold, answerAll, countReads } = await open(t, engine);
       spend(elsewhere);
       hold();
@@ -246,7 +246,7 @@ for (const engine of engines)
     });
 
     for (const isSpent of [false, true])
-      test(`a key that becomes known while it waits is found, however late, ${isSpent ? 'from an address that is spent' : 'by all that wait'}`, async (t) => {
+      test(`all waiting lookups of a valid key succeed once the first succeeds, however late, ${isSpent ? 'even from an address over its limit' : 'from an address below its limit'}`, async (t) => {
         const { keyring, clock, ask, spend, hold, answerAll } = await open(t, engine);
         const { key } = await keyring.issue(order());
         if (isSpent) spend();
@@ -260,7 +260,7 @@ for (const engine of engines)
         assert.deepEqual(await asked, Array(count).fill('caller'));
       });
 
-    test('a failing store is 503 to unknown keys, and their lane stays usable', async (t) => {
+    test('unknown keys get 503 while the store fails, and do not block their queue', async (t) => {
       const { database, askMany, ask } = await open(t, engine);
       await database.close();
       for (let round = 0; round < 2; round += 1)

@@ -6,7 +6,7 @@ import { findPostgres } from '../support/engines.ts';
 const postgres = await findPostgres();
 const keys = 200;
 
-test('instances that write the uses of the same keys do not lock each other out', {
+test('instances that write the last uses of the same keys do not deadlock', {
   skip: postgres.skip,
 }, async (t) => {
   const store = await postgres.createStore(t);

@@ -4,7 +4,7 @@ import { createKeyUses } from '../../src/accounts/key-uses.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { sqliteEngine } from '../support/engines.ts';
 
-test('a flush waits for what an earlier flush still writes', async (t) => {
+test('a flush of key uses waits for an earlier flush that is still writing', async (t) => {
   const store = await sqliteEngine.createStore(t);
   const database = await store.open();
   const opened = Promise.withResolvers<void>();

@@ -11,7 +11,7 @@ import { countCalls, failFirst, holdAnswers } from './wrapped-database.ts';
 
 const invalid = { refusal: 'api_key_invalid' };
 
-/** A verifier over a database that counts its calls, beside the operators' side of the same store. */
+/** Creates a verifier over a database that counts its calls, with a keyring and accounts over the same store. */
 async function createService(t: TestContext, engine: Engine, keysMax?: number) {
   const world = await createWorld(t, engine);
   const database = countCalls(world.database);
@@ -49,7 +49,7 @@ for (const engine of engines)
       });
     });
 
-    test('refuses a mistyped key within the call and without a query', async (t) => {
+    test('refuses a mistyped key synchronously and without a query', async (t) => {
       const { keyring, verifier, calls } = await createService(t, engine);
       const { key } = await keyring.issue(order());
       for (const text of [spoil(key), key.slice(1), `${key}0`, 'secret', '', key.replace('stg', 'live')])
@@ -68,7 +68,7 @@ for (const engine of engines)
       assert.ok('caller' in (await here.verify(key)));
     });
 
-    test('reads a key once and then answers within the call', async (t) => {
+    test('reads a key once and then answers synchronously', async (t) => {
       const { keyring, verifier, calls, clock } = await createService(t, engine);
       const { key } = await keyring.issue(order());
       const read = await verifier.verify(key);
@@ -77,7 +77,7 @@ for (const engine of engines)
       assert.equal(calls(), 1);
     });
 
-    test('knows a key as soon as it is created, even if it was looked up before', async (t) => {
+    test('accepts a key as soon as it is created, even if it was looked up before', async (t) => {
       const { keyring, verifier } = await createService(t, engine);
       const other = await keyring.issue(order());
       assert.deepEqual(await verifier.verify(generateKey('stg')), invalid);
@@ -85,14 +85,14 @@ for (const engine of engines)
       callerOf(await verifier.verify(key));
     });
 
-    test('does not remember unknown keys', async (t) => {
+    test('does not cache unknown keys', async (t) => {
       const { verifier, calls } = await createService(t, engine);
       const unknown = generateKey('stg');
       for (let count = 0; count < 3; count += 1) assert.deepEqual(await verifier.verify(unknown), invalid);
       assert.equal(calls(), 3);
     });
 
-    test('refuses a key from the millisecond of its end on, even while it is remembered', async (t) => {
+    test('refuses a key from the millisecond of its expiry on, even if the key is cached', async (t) => {
       const { keyring, verifier, clock } = await createService(t, engine);
       const { key } = await keyring.issue(order({ lifetimeMs: hourMs }));
       clock.advance(hourMs - 300);
@@ -103,7 +103,7 @@ for (const engine of engines)
       assert.deepEqual(await verifier.verify(key), { refusal: 'api_key_expired' });
     });
 
-    test('remembers a refusal, too', async (t) => {
+    test('caches the refusal of a known key', async (t) => {
       const { keyring, verifier, calls } = await createService(t, engine);
       const { key, id } = await keyring.issue(order());
       await keyring.revoke(id);
@@ -112,7 +112,7 @@ for (const engine of engines)
       assert.equal(calls(), 1);
     });
 
-    test('follows a revoke by another instance within the time that it remembers', async (t) => {
+    test('refuses a key that another instance revoked once the cached entry expires', async (t) => {
       const { keyring, openOther, verifier, clock } = await createService(t, engine);
       const { key, id } = await keyring.issue(order());
       callerOf(await verifier.verify(key));
@@ -121,7 +121,7 @@ for (const engine of engines)
       assert.deepEqual(await verifier.verify(key), { refusal: 'api_key_revoked' });
     });
 
-    test('follows a rotation within the time that it remembers, and accepts the new key at once', async (t) => {
+    test('applies a rotation once the cached entry expires, and accepts the new key immediately', async (t) => {
       const { keyring, openOther, verifier, clock } = await createService(t, engine);
       const old = await keyring.issue(order());
       callerOf(await verifier.verify(old.key));
@@ -134,7 +134,7 @@ for (const engine of engines)
       callerOf(await verifier.verify(key));
     });
 
-    test('follows a change of plan within the time that it remembers', async (t) => {
+    test('applies a change of plan once the cached entry expires', async (t) => {
       const { keyring, accounts, verifier, clock } = await createService(t, engine);
       const { key, account } = await keyring.issue(order());
       callerOf(await verifier.verify(key));
@@ -153,7 +153,7 @@ for (const engine of engines)
       assert.deepEqual(await verifier.verify(key), { refusal: 'api_key_revoked' });
     });
 
-    test('accepts a remembered key no longer than its time when the database is gone', async (t) => {
+    test('accepts a cached key only until its entry expires if the database is unavailable', async (t) => {
       const { keyring, verifier, database, clock } = await createService(t, engine);
       const { key } = await keyring.issue(order());
       callerOf(await verifier.verify(key));
@@ -165,13 +165,13 @@ for (const engine of engines)
         await assert.rejects(async () => verifier.verify(text), { name: 'AppError', code: 'unavailable' });
     });
 
-    test('refuses a mistyped key also when the database is gone', async (t) => {
+    test('refuses a mistyped key even if the database is unavailable', async (t) => {
       const { database, verifier } = await createService(t, engine);
       await database.close();
       assert.deepEqual(verifier.verify(spoil(generateKey('stg'))), invalid);
     });
 
-    test('remembers a bounded number of keys: the one read first is forgotten first', async (t) => {
+    test('caches a bounded number of keys and evicts the key that was read first', async (t) => {
       const { keyring, verifier, calls } = await createService(t, engine, 3);
       const [a = '', b = '', c = '', d = ''] = await Promise.all(
         ['a', 'b', 'c', 'd'].map(async (account) => (await keyring.issue(order({ account }))).key),
@@ -187,7 +187,7 @@ for (const engine of engines)
 
 for (const engine of engines)
   describe(`simultaneous requests of one key on ${engine.name}`, { skip: engine.skip }, () => {
-    /** A verifier whose first reads are answered when the test says so. */
+    /** Creates a verifier whose first reads get their answers when the test calls `release`. */
     async function createHeld(t: TestContext) {
       const world = await createWorld(t, engine);
       const counted = countCalls(world.database);
@@ -205,7 +205,7 @@ for (const engine of engines)
       assert.equal(calls(), 1);
     });
 
-    test('cost one more read if the read that they wait for is slow, however many arrive meanwhile', async (t) => {
+    test('cost one more read if the first read is slow, however many requests arrive meanwhile', async (t) => {
       const { keyring, verifier, calls, clock, firstRows, release } = await createHeld(t);
       const { key, id } = await keyring.issue(order());
       const verifications: (Verification | Promise<Verification>)[] = [];
@@ -220,7 +220,7 @@ for (const engine of engines)
       release();
       const told = await Promise.all(verifications);
       assert.equal(calls(), 2);
-      // Those of the first second may be answered by what was read as it began, all others by what was read after it.
+      // In the first second, a read from before the revocation may answer. Later, only a read from after it may.
       for (const verification of told.slice(0, 100)) callerOf(verification);
       for (const verification of told.slice(100))
         assert.deepEqual(verification, { refusal: 'api_key_revoked' });
@@ -235,7 +235,7 @@ for (const engine of engines)
       assert.equal(calls(), 2);
     });
 
-    test('that are running when the account changes are not remembered', async (t) => {
+    test('are not cached if the account changes while they run', async (t) => {
       const { keyring, verifier, calls, firstRows, release } = await createHeld(t);
       const { id, key } = await keyring.issue(order());
       const early = verifier.verify(key);
@@ -270,7 +270,7 @@ for (const engine of engines)
       assert.equal(callerOf(await late).keyId, 'key_late');
     });
 
-    test('are refused if they arrive after the end of the key, even if an earlier read is still running', async (t) => {
+    test('are refused if they arrive after the expiry of the key, even if an earlier read is still running', async (t) => {
       const { keyring, verifier, clock, release } = await createHeld(t);
       const { key } = await keyring.issue(order({ lifetimeMs: hourMs }));
       clock.advance(hourMs - 1);
@@ -282,7 +282,7 @@ for (const engine of engines)
       assert.deepEqual(await late, { refusal: 'api_key_expired' });
     });
 
-    test('follow a revocation in time, even if a slow read from before it is still running', async (t) => {
+    test('are refused in time after a revocation, even if a slow read that began before the revocation is still running', async (t) => {
       const { keyring, verifier, clock, firstRows, release } = await createHeld(t);
       const { key, id } = await keyring.issue(order());
       const early = verifier.verify(key);
@@ -298,7 +298,7 @@ for (const engine of engines)
 
 for (const engine of engines)
   describe(`the last use of keys on ${engine.name}`, { skip: engine.skip }, () => {
-    test('is listed to the minute once it is written, and never without a use', async (t) => {
+    test('is listed with minute precision once it is written, and is absent without a use', async (t) => {
       const { keyring, verifier, clock } = await createService(t, engine);
       const used = await keyring.issue(order());
       const unused = await keyring.issue(order());
@@ -309,7 +309,7 @@ for (const engine of engines)
       assert.equal((await findListed(keyring, unused.id)).lastUsedAtMs, null);
     });
 
-    test('is recorded in the minute of the use, even if the key was remembered from the minute before', async (t) => {
+    test('is recorded in the minute of the use, even if the key was cached in an earlier minute', async (t) => {
       const { keyring, verifier, clock } = await createService(t, engine);
       const { key, id } = await keyring.issue(order());
       clock.advance(minuteMs - 1);
@@ -320,7 +320,7 @@ for (const engine of engines)
       assert.equal((await findListed(keyring, id)).lastUsedAtMs, clock.now());
     });
 
-    test('costs one write a minute, however often the key is used and flushed', async (t) => {
+    test('costs one write a minute, however often the key is used and the uses are flushed', async (t) => {
       const { keyring, verifier, calls, clock } = await createService(t, engine);
       const { key } = await keyring.issue(order());
       let reads = 0;
@@ -342,7 +342,7 @@ for (const engine of engines)
       assert.equal((await findListed(keyring, id)).lastUsedAtMs, null);
     });
 
-    test('does not go back if an instance writes late', async (t) => {
+    test('is not set back if an instance writes an older use late', async (t) => {
       const { keyring, verifier, store, clock } = await createService(t, engine);
       const { key, id } = await keyring.issue(order());
       await verifier.verify(key);
@@ -365,7 +365,7 @@ for (const engine of engines)
       assert.equal((await findListed(keyring, id)).lastUsedAtMs, clock.now());
     });
 
-    test('of more keys than one transaction writes is written for each', async (t) => {
+    test('is written for every key, even for more keys than one transaction writes', async (t) => {
       const { keyring, verifier } = await createService(t, engine);
       const keys = await Promise.all(
         Array.from({ length: 300 }, () => keyring.issue(order({ account: 'Zoo' }))),

@@ -6,7 +6,7 @@ import { createWorld, engines, findListed, makePlan, order } from './world.ts';
 
 for (const engine of engines)
   describe(`rotating keys on ${engine.name}`, { skip: engine.skip }, () => {
-    test('gives a key of the same account, plan and scopes', async (t) => {
+    test('creates a key with the same account, plan and scopes', async (t) => {
       const { keyring } = await createWorld(t, engine);
       const old = await keyring.issue(
         order({ account: 'Zoo', plan: makePlan('pro'), scopes: ['pets:write'] }),
@@ -16,7 +16,7 @@ for (const engine of engines)
       assert.notEqual(key, old.key);
     });
 
-    test('lets the old key live until the end of the overlap, to the millisecond', async (t) => {
+    test('keeps the old key valid until the end of the overlap, to the millisecond', async (t) => {
       const { keyring, clock } = await createWorld(t, engine);
       const { id } = await keyring.issue(order());
       await keyring.rotate(id, hourMs);
@@ -28,7 +28,7 @@ for (const engine of engines)
       assert.equal((await findListed(keyring, id)).state, 'expired');
     });
 
-    test('ends the old key at once if the overlap is 0', async (t) => {
+    test('expires the old key immediately if the overlap is 0', async (t) => {
       const { keyring } = await createWorld(t, engine);
       const { id } = await keyring.issue(order());
       await keyring.rotate(id, 0);
@@ -36,7 +36,7 @@ for (const engine of engines)
     });
 
     for (const overlapMs of [hourMs, hourMs - 1, 0])
-      test(`an overlap of ${overlapMs} ms, up to its own end in an hour, is the time that the old key has left`, async (t) => {
+      test(`an old key that expires in an hour stays valid for exactly an overlap of ${overlapMs} ms`, async (t) => {
         const { keyring, clock } = await createWorld(t, engine);
         const { id } = await keyring.issue(order({ lifetimeMs: dayMs }));
         clock.advance(dayMs - hourMs);
@@ -44,7 +44,7 @@ for (const engine of engines)
         assert.equal((await findListed(keyring, id)).expiresAtMs, clock.now() + overlapMs);
       });
 
-    test('an overlap beyond the end of the old key does not change that end', async (t) => {
+    test('does not extend the expiry of the old key if the overlap ends later', async (t) => {
       const { keyring, clock } = await createWorld(t, engine);
       const { id, expiresAtMs } = await keyring.issue(order({ lifetimeMs: dayMs }));
       clock.advance(dayMs - hourMs);
@@ -53,7 +53,7 @@ for (const engine of engines)
       assert.deepEqual([listed.state, listed.expiresAtMs], ['rotated', expiresAtMs]);
     });
 
-    test('gives the new key the original lifetime of the old one', async (t) => {
+    test('gives the new key the original lifetime of the old key', async (t) => {
       const { keyring, clock } = await createWorld(t, engine);
       let { id } = await keyring.issue(order({ lifetimeMs: 30 * dayMs }));
       for (let count = 0; count < 3; count += 1) {
@@ -64,7 +64,7 @@ for (const engine of engines)
       }
     });
 
-    test('refuses a key that is rotated already, so that a key has one successor', async (t) => {
+    test('refuses a key that was already rotated, so that a key has only one successor', async (t) => {
       const { keyring, openOther } = await createWorld(t, engine);
       const { id } = await keyring.issue(order());
       const other = await openOther();
@@ -74,17 +74,17 @@ for (const engine of engines)
       const refused = results.filter((result) => result.status === 'rejected');
       assert.equal(refused.length, 9);
       for (const { reason } of refused)
-        assert.match(String(reason), /OperatorError: the key "key_\w{16}" is rotated already/);
+        assert.match(String(reason), /OperatorError: the key "key_\w{16}" is already rotated/);
       assert.equal((await keyring.list()).length, 2);
     });
 
-    test('refuses a key that has expired, at the millisecond of its end', async (t) => {
+    test('refuses a key from the millisecond of its expiry on', async (t) => {
       const { keyring, clock } = await createWorld(t, engine);
       const { id } = await keyring.issue(order({ lifetimeMs: hourMs }));
       clock.advance(hourMs);
       await assert.rejects(keyring.rotate(id, hourMs), {
         name: 'OperatorError',
-        message: /is expired already/,
+        message: /is already expired/,
       });
       assert.equal((await keyring.list()).length, 1);
     });
@@ -95,7 +95,7 @@ for (const engine of engines)
       await keyring.revoke(id);
       await assert.rejects(keyring.rotate(id, hourMs), {
         name: 'OperatorError',
-        message: /is revoked already/,
+        message: /is already revoked/,
       });
       assert.equal((await keyring.list()).length, 1);
     });
@@ -104,14 +104,14 @@ for (const engine of engines)
       const { keyring } = await createWorld(t, engine);
       await assert.rejects(keyring.rotate('key_none', hourMs), {
         name: 'OperatorError',
-        message: 'there is no key "key_none": "keys list" shows them all',
+        message: 'there is no key "key_none": "keys list" shows all keys',
       });
     });
   });
 
 for (const engine of engines)
   describe(`revoking keys on ${engine.name}`, { skip: engine.skip }, () => {
-    test('ends a key and records when', async (t) => {
+    test('ends a key and records the time', async (t) => {
       const { keyring, clock } = await createWorld(t, engine);
       const { id } = await keyring.issue(order());
       await keyring.revoke(id);
@@ -119,7 +119,7 @@ for (const engine of engines)
       assert.deepEqual([state, revokedAtMs], ['revoked', clock.now()]);
     });
 
-    test('twice keeps the first time', async (t) => {
+    test('keeps the time of the first revocation if the key is revoked twice', async (t) => {
       const { keyring, clock } = await createWorld(t, engine);
       const { id } = await keyring.issue(order());
       await keyring.revoke(id);
@@ -129,7 +129,7 @@ for (const engine of engines)
       assert.equal((await findListed(keyring, id)).revokedAtMs, revokedAtMs);
     });
 
-    test('holds even if the clock is set back', async (t) => {
+    test('stays in effect if the clock is set back', async (t) => {
       const { keyring, clock } = await createWorld(t, engine);
       const { id } = await keyring.issue(order());
       await keyring.revoke(id);
@@ -137,7 +137,7 @@ for (const engine of engines)
       assert.equal((await findListed(keyring, id)).state, 'revoked');
     });
 
-    test('ends a rotated key before its overlap does', async (t) => {
+    test('ends a rotated key before the end of its overlap', async (t) => {
       const { keyring } = await createWorld(t, engine);
       const { id } = await keyring.issue(order());
       await keyring.rotate(id, hourMs);
@@ -159,7 +159,7 @@ for (const engine of engines)
       const { keyring } = await createWorld(t, engine);
       await assert.rejects(keyring.revoke('key_none'), {
         name: 'OperatorError',
-        message: 'there is no key "key_none": "keys list" shows them all',
+        message: 'there is no key "key_none": "keys list" shows all keys',
       });
     });
   });

@@ -7,7 +7,7 @@ import { createWorld, engines, findListed, makePlan, order } from './world.ts';
 
 for (const engine of engines)
   describe(`issuing keys on ${engine.name}`, { skip: engine.skip }, () => {
-    test('makes a new account with a name of its own for each key without one', async (t) => {
+    test('creates a new account with a unique name for each key if no account is named', async (t) => {
       const { keyring, accounts } = await createWorld(t, engine);
       const [one, other] = [await keyring.issue(order()), await keyring.issue(order())];
       assert.notEqual(one.account, other.account);
@@ -44,7 +44,7 @@ for (const engine of engines)
     });
 
     for (const plan of [null, makePlan('pro')])
-      test(`adds a key to an account if ${plan === null ? 'no plan' : 'its own plan'} is named`, async (t) => {
+      test(`adds a key to an existing account if ${plan === null ? 'no plan' : "the account's plan"} is named`, async (t) => {
         const { keyring, accounts } = await createWorld(t, engine);
         await keyring.issue(order({ account: 'Zoo', plan: makePlan('pro') }));
         const issued = await keyring.issue(order({ account: 'Zoo', plan }));
@@ -60,24 +60,24 @@ for (const engine of engines)
       [makePlan('enterprise', 7, 10), makePlan('enterprise', 7, 11)],
       [makePlan('pro'), makePlan('enterprise', 300, 10_000)],
     ] as const)
-      test(`refuses another plan (${named.name} ${named.limits.perDay}) than the account is on (${is.name})`, async (t) => {
+      test(`refuses the plan ${named.name} (${named.limits.perDay} a day) for an account on the plan ${is.name}`, async (t) => {
         const { keyring } = await createWorld(t, engine);
         await keyring.issue(order({ account: 'Zoo', plan: is }));
         await assert.rejects(keyring.issue(order({ account: 'Zoo', plan: named })), {
           name: 'OperatorError',
-          message: `the account "Zoo" is on the plan ${is.name} already: "accounts set-plan" changes it`,
+          message: `the account "Zoo" already has a plan (${is.name}): "accounts set-plan" changes the plan`,
         });
         assert.equal((await keyring.list()).length, 1);
       });
 
-    test('refuses a new account without a plan, and makes nothing', async (t) => {
+    test('refuses a new account without a plan, and creates nothing', async (t) => {
       const { keyring, accounts } = await createWorld(t, engine);
       await assert.rejects(keyring.issue(order({ account: 'Zoo', plan: null })), { name: 'OperatorError' });
       assert.deepEqual(await accounts.list(), []);
     });
 
     for (const account of ['', ' Zoo', 'x'.repeat(101), 'a\x1b[31m'])
-      test(`refuses ${JSON.stringify(account.slice(0, 10))} as a name, and makes nothing`, async (t) => {
+      test(`refuses ${JSON.stringify(account.slice(0, 10))} as an account name, and creates nothing`, async (t) => {
         const { keyring, accounts } = await createWorld(t, engine);
         await assert.rejects(keyring.issue(order({ account })), {
           name: 'OperatorError',
@@ -86,7 +86,7 @@ for (const engine of engines)
         assert.deepEqual(await accounts.list(), []);
       });
 
-    test('keeps the SHA-256 and a visible start of a key, and nothing else of it', async (t) => {
+    test('stores only the SHA-256 and the visible start of a key', async (t) => {
       const { keyring, store } = await createWorld(t, engine);
       const { id, key } = await keyring.issue(order());
       const [row] = (await store.execute('select * from api_keys')) as Record<string, unknown>[];
@@ -98,7 +98,7 @@ for (const engine of engines)
       assert.ok(!text.includes(key.slice('as_stg_'.length, 'as_stg_'.length + 5)));
     });
 
-    test('returns and lists the scopes, the end and the creation time of a key', async (t) => {
+    test('returns and lists the scopes, the expiry and the creation time of a key', async (t) => {
       const { keyring, clock } = await createWorld(t, engine);
       const issued = await keyring.issue(order({ scopes: ['pets:read'], lifetimeMs: 30 * dayMs }));
       assert.deepEqual(issued.scopes, ['pets:read']);
@@ -120,14 +120,14 @@ for (const engine of engines)
       });
     });
 
-    test('gives the scopes of a partner and no end if none are named', async (t) => {
+    test('gives a key the default scopes and no expiry if neither is named', async (t) => {
       const { keyring } = await createWorld(t, engine);
       const issued = await keyring.issue(order());
       assert.deepEqual(issued.scopes, partnerScopes);
       assert.equal(issued.expiresAtMs, null);
     });
 
-    test('lists keys in the order in which they were made', async (t) => {
+    test('lists keys in the order of their creation', async (t) => {
       const { keyring, clock } = await createWorld(t, engine);
       const ids: string[] = [];
       for (let count = 0; count < 5; count += 1) {
@@ -143,7 +143,7 @@ for (const engine of engines)
 
 for (const engine of engines)
   describe(`keys issued at the same time on ${engine.name}`, { skip: engine.skip }, () => {
-    test('create one account for a new name, and all belong to it', async (t) => {
+    test('all belong to one account if they name the same new account', async (t) => {
       const { keyring, openOther, accounts } = await createWorld(t, engine);
       const keyrings = [keyring, await openOther()];
       const orders = Array.from({ length: 20 }, (_, index) =>
@@ -157,7 +157,7 @@ for (const engine of engines)
       );
     });
 
-    test('with different plans for a new account: the first decides, the others are refused', async (t) => {
+    test('are refused, except the first, if they name different plans for a new account', async (t) => {
       const { keyring, openOther, accounts } = await createWorld(t, engine);
       const other = await openOther();
       const results = await Promise.allSettled([
@@ -168,12 +168,12 @@ for (const engine of engines)
       assert.ok(refused?.status === 'rejected');
       assert.match(
         String(refused.reason),
-        /OperatorError: the account "Zoo" is on the plan (?:free|pro) already/,
+        /OperatorError: the account "Zoo" already has a plan \((?:free|pro)\)/,
       );
       assert.equal((await accounts.list()).length, 1);
     });
 
-    test('for an empty store have exactly one first key', async (t) => {
+    test('include exactly one first key of an empty store', async (t) => {
       const { keyring, openOther } = await createWorld(t, engine);
       const keyrings = [keyring, await openOther()];
       const firsts = await Promise.all(
@@ -185,7 +185,7 @@ for (const engine of engines)
       assert.equal((await keyring.list()).length, 1);
     });
 
-    test('for a store with an account have no first key', async (t) => {
+    test('include no first key if the store already has an account', async (t) => {
       const { keyring } = await createWorld(t, engine);
       await keyring.issue(order());
       assert.equal(await keyring.issueFirst('development', makePlan('business')), null);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createLane, type LaneBounds, sentAway } from '../../src/accounts/lane.ts';
 
-/** A lane whose tasks note that they have begun, and end when the test says so. */
+/** Creates a lane. Its tasks record that they have begun, and end when the test calls `endNext`. */
 function open(bounds: Partial<LaneBounds> = {}) {
   const lane = createLane({ runningMax: 1, waitingMax: 100, waitingPerAddressMax: 100, ...bounds });
   const begun: string[] = [];
@@ -25,13 +25,13 @@ function open(bounds: Partial<LaneBounds> = {}) {
   return { ...lane, run, begun, endNext };
 }
 
-test('a lane runs a task within the call while it has room', () => {
+test('a lane starts a task synchronously if fewer than runningMax tasks run', () => {
   const { run, begun } = open({ runningMax: 2 });
   for (const address of ['a', 'a', 'b']) void run(address);
   assert.deepEqual(begun, ['a', 'a']);
 });
 
-test('addresses whose tasks wait take turns, however many one of them has', async () => {
+test('waiting addresses take turns, however many tasks one of them has', async () => {
   const { run, begun, endNext } = open();
   const running = ['a', 'a', 'a', 'a', 'b', 'b', 'c'].map(run);
   while (begun.length < running.length) await endNext();
@@ -40,7 +40,7 @@ test('addresses whose tasks wait take turns, however many one of them has', asyn
   assert.equal((await Promise.all(running)).join(''), 'aaaabbc');
 });
 
-test('a lane refuses more tasks of one address than may wait, but still takes those of others', async () => {
+test('a lane refuses a task if too many tasks of its address wait, but still accepts tasks of other addresses', async () => {
   const { run, begun, endNext } = open({ waitingPerAddressMax: 2 });
   assert.deepEqual(
     ['a', 'a', 'a', 'a', 'b'].map((address) => run(address) !== null),
@@ -51,7 +51,7 @@ test('a lane refuses more tasks of one address than may wait, but still takes th
   assert.deepEqual(begun, ['a', 'a']);
 });
 
-test('a lane takes no more tasks than may wait in all', () => {
+test('a lane refuses a task if too many tasks wait in total', () => {
   const { run } = open({ waitingMax: 2 });
   assert.deepEqual(
     ['a', 'b', 'c', 'd'].map((address) => run(address) !== null),
@@ -59,7 +59,7 @@ test('a lane takes no more tasks than may wait in all', () => {
   );
 });
 
-test('the tasks of an address that is sent away do not run and free their places', async () => {
+test('sendAway removes the waiting tasks of an address and frees their places', async () => {
   const { run, sendAway, begun, endNext } = open({ waitingMax: 3 });
   const tasks = ['a', 'b', 'a', 'a'].map(run);
   assert.equal(run('c'), null);
@@ -70,7 +70,7 @@ test('the tasks of an address that is sent away do not run and free their places
   assert.equal(begun.join(''), 'abc');
 });
 
-test('after a failed task the next one runs', async () => {
+test('a lane runs the next task after a task has failed', async () => {
   const { run, begun, endNext } = open();
   const [first] = ['a', 'b'].map(run);
   const failing = assert.rejects(async () => first);

@@ -9,7 +9,7 @@ import { createMovableClock } from '../support/service.ts';
 
 export const engines = [sqliteEngine, await findPostgres()];
 
-/** A keyring and accounts over a store of their own, on a clock that stands still until it is moved. */
+/** Creates a keyring and accounts over a new store, with a clock that only the test moves. */
 export async function createWorld(t: TestContext, engine: Engine) {
   const store = await engine.createStore(t);
   const database = await store.open();
@@ -21,7 +21,7 @@ export async function createWorld(t: TestContext, engine: Engine) {
     clock,
     keyring: openKeyring(database),
     accounts: createAccounts(database, clock.now),
-    /** The keyring of another instance over the same store. */
+    /** Opens the keyring of another instance over the same store. */
     openOther: async () => openKeyring(await store.open()),
   };
 }
@@ -32,7 +32,7 @@ export function makePlan(name: PlanName, perMinute?: number, perDay?: number): P
   return plan;
 }
 
-/** An order for a key with all scopes and no end, on a new account of the plan free unless it says otherwise. */
+/** Returns an order for a key without expiry on a new account on Free. `changes` override these defaults. */
 export function order(changes: Partial<KeyOrder> = {}): KeyOrder {
   return { account: null, plan: makePlan('free'), scopes: null, lifetimeMs: null, ...changes };
 }

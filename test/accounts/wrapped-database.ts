@@ -1,6 +1,6 @@
 import type { Database } from '../../src/storage/database.ts';
 
-/** The same database, whose reads and transactions are counted. */
+/** Wraps a database and counts its reads and transactions. */
 export function countCalls(database: Database): Database & { readonly calls: () => number } {
   let calls = 0;
   return {
@@ -27,7 +27,7 @@ export function countCalls(database: Database): Database & { readonly calls: () 
   };
 }
 
-/** The same database, whose first transactions fail with the errors that are given, nothing of them done. */
+/** Wraps a database. Its first transactions fail with `errors`, in order, and change nothing. */
 export function failFirst(database: Database, errors: Error[]): Database {
   return {
     ...database,
@@ -40,12 +40,12 @@ export function failFirst(database: Database, errors: Error[]): Database {
 }
 
 export interface HeldDatabase extends Database {
-  /** Resolves when the rows of the first read have come. */
+  /** Resolves when the first read has its rows. */
   readonly firstRows: Promise<void>;
   readonly release: () => void;
 }
 
-/** The same database, whose reads are done at once and answered from the release on. */
+/** Wraps a database. Its reads run immediately, but return their rows only after `release`. */
 export function holdAnswers(database: Database): HeldDatabase {
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const { promise: firstRows, resolve: noteRows } = Promise.withResolvers<void>();

@@ -58,21 +58,21 @@ test('the bare server sends a recorded 304', async (t) => {
   assert.deepEqual(await recordAgain(t, notModified), notModified);
 });
 
-test('a load of HEAD counts the answers of all connections', async (t) => {
+test('a load of HEAD requests counts the answers of all connections', async (t) => {
   const { origin } = await startBare(t, recorded);
   const requests: Request[] = [{ method: 'HEAD', path }];
   const seen = await sendHeads(origin, { requests, headers: {}, connections: 3 }, 0);
   assert.equal(seen.requests, 3);
 });
 
-test('a load of HEAD fails if an answer is no 200', async (t) => {
+test('a load of HEAD requests fails if an answer is not 200', async (t) => {
   const { origin } = await startBare(t, { ...recorded, answers: { GET: { status: 200, headers, body } } });
   const requests: Request[] = [{ method: 'HEAD', path }];
   await assert.rejects(sendHeads(origin, { requests, headers: {}, connections: 1 }, 0), /HTTP\/1.1 404/);
   assert.equal((await exchange(origin, { method: 'GET', path }, {})).status, 200);
 });
 
-test('a conditional request has the ETag of its own answer', async (t) => {
+test('addEtags adds to each request the ETag of its own answer', async (t) => {
   const { origin } = await startBare(t, recorded);
   const requests = ['/1', '/2'].map((id): Request => ({ method: 'GET', path: path + id }));
   assert.deepEqual(

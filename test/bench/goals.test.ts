@@ -12,7 +12,7 @@ function judge(ratioMax: number | null, ratio: number) {
   return isGoalMet({ own, base: own, others: [] });
 }
 
-test('a scenario meets its goal up to its ratio and no further', () => {
+test('a scenario meets its goal if its ratio is at most ratioMax', () => {
   assert.equal(judge(1.5, 1.5), true);
   assert.equal(judge(1.5, 1.51), false);
 });
@@ -21,11 +21,11 @@ test('a scenario without a goal is not judged', () => {
   assert.equal(judge(null, 9), null);
 });
 
-test('a CPU time that the system does not report misses its goal', () => {
+test('a scenario misses its goal if the system does not report CPU time', () => {
   assert.equal(judge(1.5, Number.NaN), false);
 });
 
-test('a create alone keeps its share of the pace of one commit each, or misses its goal', () => {
+test('create-alone meets its goal if it reaches aloneShareMin of the requests per second of one commit per create', () => {
   const [scenario] = chooseScenarios('create-alone');
   assert.ok(scenario !== undefined);
   const figures = { scenario, ratio: 1, cpuUs: 1, p99Ms: 1, memoryMib: 1, coldStartMs: 1 };
@@ -36,19 +36,19 @@ test('a create alone keeps its share of the pace of one commit each, or misses i
   });
   const judgePace = (share: number) => {
     const own = measure('service', 1_000 * share);
-    return judgePaces([{ own, base: own, others: [measure('one commit each', 1_000)] }])[0]?.isMet;
+    return judgePaces([{ own, base: own, others: [measure('one commit per create', 1_000)] }])[0]?.isMet;
   };
   assert.equal(judgePace(aloneShareMin), true);
   assert.equal(judgePace(aloneShareMin - 0.01), false);
   assert.equal(judgePace(Number.NaN), false);
 });
 
-test('costs are flat if the dearest is at most so many times the cheapest', () => {
+test('costs are flat if the highest is at most timesMax times the lowest', () => {
   assert.equal(judgeFlatness('x', [100, 115], 1.15).isMet, true);
   assert.equal(judgeFlatness('x', [100, 116], 1.15).isMet, false);
 });
 
-test('a word of --only chooses each scenario that has it as a part of its name', () => {
+test('a word of --only selects every scenario with this word in its name', () => {
   const namesOf = (list: string) => chooseScenarios(list).map(({ name }) => name);
   assert.deepEqual(namesOf('get-304'), ['get-304']);
   assert.deepEqual(namesOf('304,create-alone'), ['list-304', 'pages-304', 'get-304', 'create-alone']);

@@ -7,7 +7,7 @@ import { makeFolder } from '../support/service.ts';
 
 const skip = process.platform === 'linux' ? false : 'CPU time and memory are read from /proc';
 const burntMs = 50;
-/** Its worker and its child use CPU time each before it listens. It prints a line when it is asked to end. */
+/** A server whose worker and child process each use CPU time before it listens. On SIGTERM, it prints a line. */
 const program = `
   const { spawn } = require('node:child_process');
   const { once } = require('node:events');
@@ -38,7 +38,7 @@ test('the CPU time of a server includes its threads and its child processes', { 
   assert.ok(usedMs >= 2 * burntMs, `${usedMs} ms`);
 });
 
-test('a server that is stopped ends by itself', { skip }, async (t) => {
+test('stop lets a server end by itself', { skip }, async (t) => {
   const { server, log } = await start(t);
   await server.stop();
   assert.throws(() => process.kill(server.pid, 0), { code: 'ESRCH' });

@@ -17,7 +17,7 @@ const profile: CpuProfile = {
   timeDeltas: [100, 500_000, 999_900, 300, 200],
 };
 
-test('self time adds up the last seconds of each function, without the idle time', () => {
+test('the self time of each function covers only the last seconds and excludes idle time', () => {
   const selfUs = sumSelfTimes([profile, profile], 1);
   assert.deepEqual(Object.fromEntries(selfUs), {
     'startApp src/app.ts:7': 600,

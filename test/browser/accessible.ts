@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 
 const axe = await readFile(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
-/** Fails if axe-core finds a violation of WCAG 2.2 AA or of its best practices. */
+/** Throws if axe-core finds a violation of WCAG 2.2 AA or of axe-core's best practices. */
 export async function expectAccessible(page: Page, what: string): Promise<void> {
   await page.evaluate(axe);
   const found = (await page.evaluate(

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
-/** The headless shell first: it renders the same and takes a third less CPU. */
+/** The headless shell comes first, because it renders the same and takes a third less CPU time. */
 const knownPaths = [
   '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
@@ -17,15 +17,15 @@ const knownPaths = [
 const path = [process.env['CHROMIUM_PATH'], ...knownPaths].find(isExecutable);
 
 /**
- * The reason why this machine cannot run tests in a browser; false if it can. With CI=true a missing browser fails the
- * tests.
+ * For the option `skip` of `describe`: the reason if this machine has no browser for tests, otherwise false. With
+ * CI=true, a missing browser fails the tests.
  */
 export const skip = path === undefined ? complain() : false;
 
 /** The folder for screenshots of the pages. */
 const picturesFolder = join(tmpdir(), 'animal-store-pictures');
 
-/** A page, and what happened on it. */
+/** An open page with its requests and problems. */
 export interface Visit {
   readonly page: Page;
   /** The URLs of all requests, in order. */

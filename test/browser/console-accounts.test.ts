@@ -31,7 +31,7 @@ describe('accounts and keys in the console', { skip }, () => {
     assert.match(key, /^as_stg_[0-9A-Za-z]{28}$/);
     const answer = await request(key, '/pets');
     assert.equal(answer.headers.get('x-ratelimit-limit'), '500');
-    await page.getByRole('button', { name: 'I have it' }).click();
+    await page.getByRole('button', { name: 'I have copied the key' }).click();
     await page.getByText('Warehouse').waitFor();
     assert.ok(!(await page.content()).includes(key));
   });
@@ -43,7 +43,7 @@ describe('accounts and keys in the console', { skip }, () => {
     await page.getByRole('button', { name: /^Rotate as_stg/ }).click();
     await page.getByRole('button', { name: 'Create the new key' }).click();
     const key = (await page.getByLabel('The key', { exact: true }).textContent()) ?? '';
-    await page.getByRole('button', { name: 'I have it' }).click();
+    await page.getByRole('button', { name: 'I have copied the key' }).click();
     await page.getByText('rotated').waitFor();
     assert.equal((await request(old, '/pets')).status, 200);
     const start = old.slice(0, 11);
@@ -53,14 +53,14 @@ describe('accounts and keys in the console', { skip }, () => {
     assert.equal((await request(key, '/pets')).status, 200);
   });
 
-  test('an account changes its plan, its name, is suspended and resumed; the audit log has each act', async (t) => {
+  test('an operator changes the plan and the name of an account, suspends and resumes it, and each action is in the audit log', async (t) => {
     const { page, open, createKey, store } = await openDesk(t, browser);
     await createKey('free', undefined, { account: 'Hapy Paws' });
     await open('accounts/Hapy%20Paws', 'Hapy Paws');
     await page.getByRole('button', { name: 'Change the plan' }).click();
     await page.getByLabel('Plan', { exact: true }).selectOption('business');
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('has its new plan').waitFor();
+    await page.getByText('The new limits apply within 2 seconds').waitFor();
     await page.getByRole('button', { name: 'Rename' }).click();
     await page.getByLabel('New name').fill('Happy Paws');
     await page.getByRole('button', { name: 'Save' }).click();
@@ -111,7 +111,7 @@ describe('accounts and keys in the console', { skip }, () => {
     await page.getByRole('cell', { name: 'ban.lifted' }).waitFor();
   });
 
-  test('a window resets by the clock of the service, not of the browser', async (t) => {
+  test('the time until a window resets is computed from the clock of the service, not of the browser', async (t) => {
     const { page, open, createKey, request } = await openDesk(t, browser);
     await page.evaluate('{ const { now } = Date; Date.now = () => now() + 1e11; }');
     const key = await createKey('free', undefined, { account: 'Happy Paws' });
@@ -123,7 +123,7 @@ describe('accounts and keys in the console', { skip }, () => {
     assert.match(await window('999 left'), /resets in (?:1 d|23 h 59 min)\.$/);
   });
 
-  test('the plot of the usage spans 7 days, even with requests in only one hour', async (t) => {
+  test('the usage plot spans 7 days, even if requests came in only one hour', async (t) => {
     const { page, open, createKey, request, openFile } = await openDesk(t, browser);
     const key = await createKey('free', undefined, { account: 'Happy Paws' });
     for (let n = 0; n < 3; n += 1) await request(key, '/pets');
@@ -142,7 +142,7 @@ describe('accounts and keys in the console', { skip }, () => {
     assert.equal(await plot.getAttribute('data-to'), '2027-01-02T12:00:00.000Z');
   });
 
-  test('an account with more keys than a page says so, and links to the older ones', async (t) => {
+  test('an account with more keys than fit on a page links to the older keys', async (t) => {
     const { page, open, createKey, openFile } = await openDesk(t, browser);
     await createKey('free', undefined, { account: 'Happy Paws', name: 'the oldest' });
     openFile().exec(`with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 60)
@@ -150,14 +150,14 @@ describe('accounts and keys in the console', { skip }, () => {
       select 'key_' || printf('%016d', n), 1, randomblob(32), 'as_stg_' || n, 'pets:read', 2000000000000 + n from numbers;
       insert into key_bans values ('key_0000000000000001', 2000000000000, 0, 60000, '', 2000000000000)`);
     await open('accounts/Happy%20Paws', 'Happy Paws');
-    await page.getByText('There are more keys than these 50.').waitFor();
+    await page.getByText('There are more keys than the 50 on this page.').waitFor();
     await page.getByRole('link', { name: 'Older keys' }).click();
     await page.getByText('the oldest').waitFor();
     await page.getByText(/^banned for /).waitFor();
     assert.equal(await page.getByText('There are more keys').count(), 0);
   });
 
-  test('a failed act shows the same message as the command', async (t) => {
+  test('a failed action shows the same message as the command', async (t) => {
     const { page, open, createKey } = await openDesk(t, browser);
     await createKey('free', undefined, { account: 'One' });
     await createKey('free', undefined, { account: 'Two' });
@@ -165,6 +165,6 @@ describe('accounts and keys in the console', { skip }, () => {
     await page.getByRole('button', { name: 'Rename' }).click();
     await page.getByLabel('New name').fill('Two');
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('there is an account "Two" already').waitFor();
+    await page.getByText('an account named "Two" already exists').waitFor();
   });
 });

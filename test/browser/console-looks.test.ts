@@ -13,7 +13,7 @@ describe('the pages of the console', { skip }, () => {
   });
   after(() => browser.close());
 
-  test('fit each window size in each color scheme, and axe-core finds no violation', async (t) => {
+  test('fit every window size in every color scheme and have no axe-core violation', async (t) => {
     const desk = await openDesk(t, browser);
     const { page, open, complaints } = desk;
     for (const { name, address, heading } of await furnish(desk)) {

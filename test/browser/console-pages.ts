@@ -9,7 +9,7 @@ export interface ConsolePage {
   readonly heading: string;
 }
 
-/** The actor who names the categories. */
+/** The actor that names the categories. */
 export const actor: Actor = { kind: 'key', name: 'key_3kTMd8fZq1LxW0aB' };
 
 /** Fills a store like a real shop, and lists the pages to check. */

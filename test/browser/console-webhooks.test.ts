@@ -31,13 +31,13 @@ describe('webhooks in the console', { skip }, () => {
   });
   after(() => browser.close());
 
-  test('an empty list says so, with and without a filter', async (t) => {
+  test('an empty list shows that there are no webhooks, with and without a filter', async (t) => {
     const { page, open } = await openDesk(t, browser);
     await open('webhooks', 'Webhooks');
     await page.getByText('No account has a webhook yet.').waitFor();
     await page.getByLabel('Status').selectOption('disabled');
     await page.getByRole('button', { name: 'Show' }).click();
-    await page.getByText('No webhook here matches.').waitFor();
+    await page.getByText('No webhook on this page matches.').waitFor();
   });
 
   test('webhooks of all accounts are listed with their lag and last attempt', async (t) => {
@@ -89,7 +89,7 @@ describe('webhooks in the console', { skip }, () => {
       );
   });
 
-  test('a webhook is replayed from an event or from the oldest, or continues with new events', async (t) => {
+  test('a webhook can replay from a given event, replay from the oldest event, or continue with new events', async (t) => {
     const desk = await openDesk(t, browser);
     const { page, open } = desk;
     const { read } = await furnishWebhooks(desk);
@@ -140,7 +140,7 @@ describe('webhooks in the console', { skip }, () => {
       .click();
     await page
       .getByRole('alert')
-      .getByText(/no longer kept: first replay it/)
+      .getByText(/no longer kept: first replay the webhook/)
       .waitFor();
     assert.deepEqual(read(one), { status: 'disabled', position: 2 });
   });

@@ -25,7 +25,7 @@ describe('the console in a browser', { skip }, () => {
     assert.equal(await page.evaluate('document.cookie'), '');
   });
 
-  test('a visitor without a session sees how to get a link, and a used link says so', async (t) => {
+  test('a visitor without a session sees how to get a link, and a used link shows that it was used', async (t) => {
     const service = await startConsole(t);
     const { page } = await openVisit(t, browser);
     await page.goto(service.consoleUrl);
@@ -37,7 +37,7 @@ describe('the console in a browser', { skip }, () => {
     await expectAccessible(page, 'sign-in');
   });
 
-  test('an operator who signs out, here or elsewhere, must sign in again', async (t) => {
+  test('an operator must sign in again after a sign-out in this browser or elsewhere', async (t) => {
     const { page, sessions } = await openDesk(t, browser);
     await sessions.revokeAll();
     await page.getByRole('link', { name: 'Orders' }).click();
@@ -50,14 +50,16 @@ describe('the console in a browser', { skip }, () => {
     await again.getByText('npx animal-store console').waitFor();
   });
 
-  test('an animal is found by a part of its name, renamed and deleted', async (t) => {
+  test('an operator finds an animal by a part of its name, renames it and deletes it', async (t) => {
     const { page, open, store, importPets } = await openDesk(t, browser);
     await importPets(3);
     const { id } = await store.catalogue.add({ name: 'Happy Paw', categoryId: 9223372036854775807n });
     await open('animals', 'Animals');
     await page.getByLabel('Name contains').fill('PAW');
     await page.getByRole('button', { name: 'Show' }).click();
-    await page.getByText('1 animal found among the newest 4 of this filter.').waitFor();
+    await page
+      .getByText('1 animal found. Searched the newest 4 of the animals that match the other filters.')
+      .waitFor();
     await page.getByRole('link', { name: String(id), exact: true }).click();
 
     await page.getByRole('button', { name: 'Edit' }).click();
@@ -96,7 +98,7 @@ describe('the console in a browser', { skip }, () => {
     assert.equal((await store.catalogue.get(id))?.name, 'Max');
   });
 
-  test('a reserved order is cancelled, and a completed one returned', async (t) => {
+  test('an operator cancels a reserved order and returns a completed order', async (t) => {
     const { page, open, store, createKey, request } = await openDesk(t, browser);
     const key = await createKey('pro', undefined, { account: 'Happy Paws' });
     const place = async (name: string) => {
@@ -112,7 +114,7 @@ describe('the console in a browser', { skip }, () => {
     await open('orders', 'Orders');
     await page.getByRole('button', { name: `Cancel the order ${held.id}` }).click();
     const dialog = page.getByRole('dialog');
-    assert.match((await dialog.textContent()) ?? '', /It is the order of Happy Paws for the animal/);
+    assert.match((await dialog.textContent()) ?? '', /This is the order of Happy Paws for the animal/);
     await dialog.getByRole('button', { name: `Cancel order ${held.id}` }).click();
     await page.getByText(`The order ${held.id} is cancelled.`).waitFor();
     await page.getByRole('button', { name: `Return the order ${sold.id}` }).click();
@@ -125,7 +127,7 @@ describe('the console in a browser', { skip }, () => {
     assert.equal(await page.getByRole('row').count(), 2);
   });
 
-  test('a category is named and renamed, and its name is removed', async (t) => {
+  test('an operator names a category, renames it and removes the name', async (t) => {
     const { page, open, store } = await openDesk(t, browser);
     await open('categories', 'Category names');
     await page.getByText('No category has a name yet.').waitFor();
@@ -171,14 +173,14 @@ describe('the console in a browser', { skip }, () => {
     assert.equal(await page.getByRole('row').count(), 51);
   });
 
-  test('a service that does not answer is an error message with a retry button', async (t) => {
+  test('a page shows an error message with a retry button if the service does not answer', async (t) => {
     const { page, open } = await openDesk(t, browser);
     await page.route('**/console/api/orders*', (route) => route.abort());
     await open('orders', 'Orders');
     await page.getByText(/^The service does not answer/).waitFor();
     await page.unroute('**/console/api/orders*');
     await page.getByRole('button', { name: 'Try again' }).click();
-    await page.getByText('No order here matches.').waitFor();
+    await page.getByText('No order on this page matches.').waitFor();
   });
 
   test('every action works by keyboard', async (t) => {

@@ -3,7 +3,7 @@ import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { type ConsoleService, startConsole } from '../operator/console-browser.ts';
 import { openVisit, type Visit } from './chromium.ts';
 
-/** An operator who uses the console. */
+/** A service with a browser that is signed in to its console. */
 export interface Desk extends ConsoleService, Visit {
   /** Opens a page of the console, by the part of its URL after `#`, and waits for its heading. */
   open(address: string, heading: string): Promise<void>;

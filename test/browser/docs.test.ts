@@ -81,7 +81,7 @@ describe('the documentation in a browser', { skip }, () => {
     assert.deepEqual(complaints, []);
   });
 
-  test('the search finds operations, fields and guides, and says when nothing is found', async (t) => {
+  test('the search finds operations, fields and guides, and shows a message if nothing matches', async (t) => {
     const { page } = await openVisit(t, browser);
     await page.goto(`${app.url}/docs`);
     await page.getByRole('button', { name: 'Search' }).click();
@@ -112,7 +112,7 @@ describe('the documentation in a browser', { skip }, () => {
     assert.equal(copied, await page.locator('pre[data-language="curl"] code').textContent());
   });
 
-  test('the language of the code is chosen by keyboard and remembered on other pages', async (t) => {
+  test('the language of code samples is chosen by keyboard and kept on other pages', async (t) => {
     const { page } = await openVisit(t, browser);
     await openOperation(page, app.url, 'listPets');
     await page.getByRole('radio', { name: 'curl' }).focus();
@@ -137,7 +137,7 @@ describe('the documentation in a browser', { skip }, () => {
     await page.waitForURL('**/docs/getting-started');
   });
 
-  test('a printed page has only the text', async (t) => {
+  test('a printed page has only the text, without navigation and controls', async (t) => {
     const { page, takePicture } = await openVisit(t, browser);
     await openOperation(page, app.url, 'createPet');
     await page.emulateMedia({ media: 'print' });
@@ -147,7 +147,7 @@ describe('the documentation in a browser', { skip }, () => {
     assert.ok(await page.locator('[id="body.categoryId"]').isVisible());
   });
 
-  test('no bound of an int64 is rounded', async () => {
+  test('the pages show the exact bounds of int64', async () => {
     for (const path of paths)
       assert.doesNotMatch(
         await (await fetch(`${app.url}/docs${path}`)).text(),
@@ -156,7 +156,7 @@ describe('the documentation in a browser', { skip }, () => {
       );
   });
 
-  test('every page fits each size of window, and follows the color scheme of the system', async (t) => {
+  test('every page fits every window size and follows the color scheme of the system', async (t) => {
     const { page, complaints, takePicture } = await openVisit(t, browser);
     for (const path of paths) {
       await page.goto(`${app.url}/docs${path}`);
@@ -180,7 +180,7 @@ describe('the documentation in a browser', { skip }, () => {
     ['light', sizes.screen],
     ['dark', sizes.phone],
   ] as const)
-    test(`axe-core finds no violation on a page that is ${colorScheme} and ${viewport.width} wide`, async (t) => {
+    test(`axe-core finds no violation on pages in the ${colorScheme} color scheme, ${viewport.width} px wide`, async (t) => {
       const { page } = await openVisit(t, browser, { viewport, colorScheme });
       for (const path of judged) {
         await page.goto(`${app.url}/docs${path}`);

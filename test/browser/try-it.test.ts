@@ -6,7 +6,7 @@ import { startService } from '../support/service.ts';
 import { launchBrowser, openVisit, skip } from './chromium.ts';
 import { openOperation, tryOperation } from './reference.ts';
 
-describe('the try-it of the reference', { skip }, () => {
+describe('the try-it form of the reference', { skip }, () => {
   let browser: Browser;
   before(async () => {
     browser = await launchBrowser();
@@ -24,14 +24,14 @@ describe('the try-it of the reference', { skip }, () => {
     assert.equal(added.status, '201');
     assert.match(added.body ?? '', /\n {2}"categoryId": 9223372036854775807,\n/);
 
-    // The key is still there, on another page of the tab.
+    // Another page of the same tab still has the key.
     await openOperation(page, app.url, 'getPet');
     const got = await tryOperation(page, (form) => form.getByLabel('petId').fill('1'));
     assert.equal(got.status, '200');
     assert.match(got.body ?? '', /"categoryId": 9223372036854775807,/);
   });
 
-  test('a list is sent with only the parameters that were filled in', async (t) => {
+  test('a list request has only the parameters that were filled in', async (t) => {
     const { app, createKey } = await startService(t);
     const { page, requests } = await openVisit(t, browser);
     await openOperation(page, app.url, 'listPets');
@@ -46,7 +46,7 @@ describe('the try-it of the reference', { skip }, () => {
     assert.equal(requests.at(-1), `${app.url}/v1/pets?status=sold&categoryId=-9223372036854775808`);
   });
 
-  test('a key is masked, kept in its tab and unknown in another', async (t) => {
+  test('a key is masked, kept for its browser tab and not available in another tab', async (t) => {
     const { app, createKey } = await startService(t);
     const context = await browser.newContext();
     t.after(() => context.close());
@@ -64,7 +64,7 @@ describe('the try-it of the reference', { skip }, () => {
     assert.equal(await page.evaluate('localStorage.length + document.cookie.length'), 0);
   });
 
-  test('a refusal shows the message of the service', async (t) => {
+  test('an error response shows the message of the service', async (t) => {
     const { app } = await startService(t);
     const { page } = await openVisit(t, browser);
     await openOperation(page, app.url, 'listPets');
@@ -74,7 +74,7 @@ describe('the try-it of the reference', { skip }, () => {
     assert.match(answer.body ?? '', /"code": "api_key_invalid"/);
   });
 
-  test('a key that is invalid in a header, such as the placeholder of the guides, is refused at the button and not sent', async (t) => {
+  test('a key that is invalid in a header, such as the placeholder of the guides, is not sent and shows an error', async (t) => {
     const { app } = await startService(t);
     const { page, requests } = await openVisit(t, browser);
     await openOperation(page, app.url, 'listPets');
@@ -96,7 +96,7 @@ describe('the try-it of the reference', { skip }, () => {
     assert.equal(requests.length, before);
   });
 
-  /** A service with the public address `localhost`, so that a page on `127.0.0.1` has another origin. */
+  /** Starts a service with the public address `localhost`, so that a page on `127.0.0.1` has another origin. */
   async function startElsewhere(t: TestContext, allows: boolean) {
     const port = await findFreePort();
     const pageUrl = `http://127.0.0.1:${port}`;
@@ -105,7 +105,7 @@ describe('the try-it of the reference', { skip }, () => {
     return { pageUrl, publicUrl, ...(await startService(t, settings)) };
   }
 
-  test('a PUBLIC_URL with another origin is called, and its answer is shown', async (t) => {
+  test('a request goes to the origin of PUBLIC_URL if it differs from the origin of the page, and the answer is shown', async (t) => {
     const { pageUrl, publicUrl, createKey } = await startElsewhere(t, true);
     const { page, requests } = await openVisit(t, browser);
     await openOperation(page, pageUrl, 'listPets');
@@ -114,7 +114,7 @@ describe('the try-it of the reference', { skip }, () => {
     assert.equal(requests.at(-1), `${publicUrl}/pets`);
   });
 
-  test('a call that another origin refuses names the setting that allows it', async (t) => {
+  test('a request that another origin refuses shows the setting that would allow it', async (t) => {
     const { pageUrl, createKey } = await startElsewhere(t, false);
     const { page } = await openVisit(t, browser);
     await openOperation(page, pageUrl, 'listPets');

@@ -7,7 +7,7 @@ import { minuteMs } from '../../src/clock.ts';
 import { createMovableClock, makeFolder } from '../support/service.ts';
 import { runInProcess } from './run-command-line.ts';
 
-/** Runs commands on a store of the test, at noon of 2 January 2027 on a stopped clock. */
+/** Runs commands on a new store, with a clock that is stopped at noon (UTC) of 2 January 2027. */
 async function startWorld(t: TestContext) {
   const path = join(await makeFolder(t), 'store.db');
   const clock = createMovableClock();
@@ -34,7 +34,7 @@ async function startWorld(t: TestContext) {
 
 test('an account is created, renamed, suspended and resumed, each with a line of output', async (t) => {
   const { run, runJson } = await startWorld(t);
-  assert.equal(await run('accounts', 'create', 'Zoo', '--plan', 'pro'), 'Zoo is created, on the plan pro\n');
+  assert.equal(await run('accounts', 'create', 'Zoo', '--plan', 'pro'), 'Zoo is created on the plan pro\n');
   assert.equal(await run('accounts', 'rename', 'Zoo', 'Ark'), 'Zoo is renamed to Ark\n');
   assert.equal(await run('accounts', 'suspend', 'Ark'), 'Ark is suspended\n');
   assert.match(await run('accounts', 'list'), /\nArk {6}pro .* suspended$/m);
@@ -94,7 +94,7 @@ test('a banned key is listed with the end of its ban until the ban is lifted', a
   assert.equal((await runJson('audit', '--action', 'ban.lifted'))[0].subject, id);
 });
 
-test('accounts show shows the newest keys of an account, and says that there are more', async (t) => {
+test('accounts show lists the newest keys of an account and reports that there are more', async (t) => {
   const { run, runJson, execute } = await startWorld(t);
   await run('keys', 'create', '--plan', 'free', '--account', 'Zoo');
   assert.doesNotMatch(await run('accounts', 'show', 'Zoo'), /the newest/);
@@ -103,13 +103,13 @@ test('accounts show shows the newest keys of an account, and says that there are
     select 'key_' || n, 1, randomblob(32), 'as_dev_', 'pets:read', 2000000000000 + n from numbers`);
   assert.match(
     await run('accounts', 'show', 'Zoo'),
-    /^\(the newest 50 of 51; all by: keys list --account "Zoo"\)$/m,
+    /^\(the newest 50 of 51; to list all: keys list --account "Zoo"\)$/m,
   );
   const { keys, keysTotal } = await runJson('accounts', 'show', 'Zoo');
   assert.deepEqual([keys.length, keys[0].id, keys[49].id, keysTotal], [50, 'key_1', 'key_50', 51]);
 });
 
-test('an account is shown with its windows, keys, holds and usage', async (t) => {
+test('accounts show prints the rate limit windows, keys, open holds and usage of an account', async (t) => {
   const { run, runJson, execute, clock } = await startWorld(t);
   const { id } = await runJson('keys', 'create', '--plan', 'free', '--account', 'Zoo');
   const nowMs = clock.now();
@@ -138,7 +138,7 @@ test('an account is shown with its windows, keys, holds and usage', async (t) =>
   );
 });
 
-test('a key for an unknown account is created with a warning, and --json stays one value', async (t) => {
+test('keys create for an unknown account prints a warning, and with --json still prints one JSON value', async (t) => {
   const { runWhole } = await startWorld(t);
   const args = ['keys', 'create', '--plan', 'free', '--account', 'Hapy Paws', '--json'];
   const made = await runWhole(...args);
@@ -148,7 +148,7 @@ test('a key for an unknown account is created with a warning, and --json stays o
   assert.equal((await runWhole('keys', 'create', '--plan', 'free')).stderr, '');
 });
 
-test('keys rotate says when the old key expires', async (t) => {
+test('keys rotate prints when the old key expires', async (t) => {
   const { run, runJson } = await startWorld(t);
   const { id } = await runJson('keys', 'create', '--plan', 'free');
   const shown = await run('keys', 'rotate', id, '--overlap', '1h');

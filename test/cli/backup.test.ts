@@ -8,7 +8,7 @@ import { addPet, readContents } from '../contracts/store-contents.ts';
 import { makeFolder } from '../support/service.ts';
 import { runInProcess } from './run-command-line.ts';
 
-/** An open store of two animals, in a folder with no other files than SQLite's. */
+/** Opens a store with two animals, in a folder that has only the files of SQLite. */
 async function createWorld(t: TestContext) {
   const folder = await makeFolder(t);
   const url = `sqlite:${join(folder, 'store.db')}`;
@@ -20,7 +20,7 @@ async function createWorld(t: TestContext) {
   return { url, store, path: join(folder, 'store.db'), file, folder: join(file, '..') };
 }
 
-/** Runs a backup that must fail: with one line, exit code 1, and no new file in the folder. */
+/** Runs a backup that must fail with one line and exit code 1, and must leave no new file in the folder. */
 async function expectRefusal(url: string, args: readonly string[], line: RegExp): Promise<void> {
   const folder = join(args[0] ?? '', '..');
   const before = await readdir(folder);
@@ -45,14 +45,14 @@ describe('backup', () => {
   });
 
   for (const mode of [0o600, 0o640, 0o666])
-    test(`gives the copy the mode of the store, ${mode.toString(8)}, whatever the umask`, async (t) => {
+    test(`gives the copy the file mode of the store (${mode.toString(8)}) with any umask`, async (t) => {
       const { url, path, file } = await createWorld(t);
       await chmod(path, mode);
       assert.equal((await runInProcess(['backup', file], url)).code, 0);
       assert.equal((await stat(file)).mode & 0o777, mode);
     });
 
-  test('replaces a file that others can read by one with the mode of the store', async (t) => {
+  test('gives the copy the file mode of the store even if it replaces a file that others can read', async (t) => {
     const { url, path, file } = await createWorld(t);
     await chmod(path, 0o600);
     await writeFile(file, 'mine', { mode: 0o644 });
@@ -60,20 +60,20 @@ describe('backup', () => {
     assert.equal((await stat(file)).mode & 0o777, 0o600);
   });
 
-  test('gives one value with --json', async (t) => {
+  test('prints one JSON value with --json', async (t) => {
     const { url, file } = await createWorld(t);
     const { stdout } = await runInProcess(['backup', file, '--json'], url);
     assert.deepEqual(JSON.parse(stdout), { file, bytes: (await stat(file)).size });
   });
 
-  test('does not replace a file', async (t) => {
+  test('does not replace an existing file without --force', async (t) => {
     const { url, file } = await createWorld(t);
     await writeFile(file, 'mine');
     await expectRefusal(url, [file], /exists already: --force replaces it/);
     assert.equal(await readFile(file, 'utf8'), 'mine');
   });
 
-  test('replaces a file with --force', async (t) => {
+  test('replaces an existing file with --force', async (t) => {
     const { url, file, folder } = await createWorld(t);
     await writeFile(file, 'mine');
     assert.equal((await runInProcess(['backup', file, '--force'], url)).code, 0);
@@ -86,21 +86,21 @@ describe('backup', () => {
     await expectRefusal(url, [path, '--force'], /is a database in use/);
   });
 
-  test('refuses a folder that does not exist', async (t) => {
+  test('fails if the folder of the copy does not exist', async (t) => {
     const { url, folder } = await createWorld(t);
     const { code, stderr } = await runInProcess(['backup', join(folder, 'nowhere', 'backup.db')], url);
     assert.equal(code, 1);
     assert.match(stderr, /^error: .*cannot be written: ENOENT[^\n]*\n$/);
   });
 
-  test('refuses a store that does not exist, and creates none', async (t) => {
+  test('fails if the store does not exist, and creates no store', async (t) => {
     const { file } = await createWorld(t);
     const folder = await makeFolder(t);
     await expectRefusal(`sqlite:${join(folder, 'none.db')}`, [file], /there is no store .*none\.db/);
     assert.deepEqual(await readdir(folder), []);
   });
 
-  test('refuses a file that is not a database', async (t) => {
+  test('fails if the store is not a database', async (t) => {
     const { file } = await createWorld(t);
     const other = join(await makeFolder(t), 'other.db');
     await writeFile(other, 'This is no database.'.repeat(100));
@@ -115,7 +115,7 @@ describe('backup', () => {
     await expectRefusal(url, [file], /cannot be copied: database disk image is malformed/);
   });
 
-  test('leaves no copy with a row that breaks a constraint', async (t) => {
+  test('fails and leaves no copy if a row of the store violates a constraint', async (t) => {
     const { url, path, file } = await createWorld(t);
     const database = new DatabaseSync(path);
     database.exec(`pragma ignore_check_constraints = on; update pets set status = 'lost' where id = 1`);
@@ -123,12 +123,12 @@ describe('backup', () => {
     await expectRefusal(url, [file], /the copy is damaged: CHECK constraint failed in pets/);
   });
 
-  test('names the tool for a store in PostgreSQL', async (t) => {
+  test('names the tool for backups of PostgreSQL if the store is in PostgreSQL', async (t) => {
     const { file } = await createWorld(t);
     await expectRefusal('postgres://127.0.0.1:1/animals', [file], /use pg_dump/);
   });
 
-  test('needs a file', async (t) => {
+  test('requires the path of the copy', async (t) => {
     const { url } = await createWorld(t);
     assert.equal((await runInProcess(['backup'], url)).code, 2);
   });

@@ -14,7 +14,7 @@ function run(file: string, args: readonly string[]) {
 
 const root = join(import.meta.dirname, '../..');
 
-/** Creates a separate installation for the program's file, with its own cache folder, and returns the folder. */
+/** Creates an installation of the program with its own folder for the compile cache. Returns its folder. */
 async function install(t: TestContext): Promise<string> {
   const folder = await makeFolder(t);
   await cp(join(root, 'bin'), join(folder, 'bin'), { recursive: true });
@@ -23,7 +23,7 @@ async function install(t: TestContext): Promise<string> {
   return folder;
 }
 
-test('the compile cache is in the folder of the packages', async (t) => {
+test('the compile cache is in node_modules', async (t) => {
   const folder = await install(t);
   const first = await run(process.execPath, [join(folder, 'bin/animal-store.js'), '--version']);
   assert.deepEqual(first, { stdout: `${manifest.version}\n`, stderr: '' });

@@ -29,15 +29,15 @@ describe('colours', { skip: !hasTerminal && 'there is no script to make a termin
     OPS_PORT: '0',
   });
 
-  test('are on a terminal', async (t) => {
+  test('are used on a terminal', async (t) => {
     assert.ok(runOnTerminal(await makeSettings(t)).includes('\x1b[32mok'));
   });
 
-  test('are not on a terminal if NO_COLOR is set', async (t) => {
+  test('are not used on a terminal if NO_COLOR is set', async (t) => {
     assert.ok(!runOnTerminal({ ...(await makeSettings(t)), NO_COLOR: '1' }).includes('\x1b['));
   });
 
-  test('are not in output that is not a terminal', async (t) => {
+  test('are not used if the output is not a terminal', async (t) => {
     const settings = { ...(await makeSettings(t)), TERM: 'xterm-256color' };
     assert.ok(!(await runProgram(['doctor'], { settings })).stdout.includes('\x1b['));
   });

@@ -14,7 +14,7 @@ function isThere(shell: Shell): boolean {
   return spawnSync(shell, ['-c', 'exit 0']).status === 0;
 }
 
-/** The completions that a shell offers for a line, with the script installed as a user would. */
+/** Returns the completions that a shell offers for a line. The script is installed as a user would install it. */
 async function complete(test: Ending, shell: Shell, line: string): Promise<string[]> {
   const folder = await makeFolder(test);
   await mkdir(join(folder, 'animals'));
@@ -35,7 +35,7 @@ async function complete(test: Ending, shell: Shell, line: string): Promise<strin
 }
 
 const askers: Readonly<Record<Shell, (line: string) => string>> = {
-  // Like bash itself, this lists files if the script sets the option and offers no word.
+  // Lists files if the script sets bash's option for file names and offers no word, as bash does.
   bash: (line) => `source ./script
     COMP_WORDS=(${line.replaceAll(/[:=]/g, ' $& ')}${line.endsWith(' ') ? " ''" : ''})
     COMP_CWORD=$((\${#COMP_WORDS[@]} - 1))
@@ -45,7 +45,7 @@ const askers: Readonly<Record<Shell, (line: string) => string>> = {
       COMPREPLY=($(compgen -f -- "\${COMP_WORDS[COMP_CWORD]}"))
     fi
     printf '%s\\n' "\${COMPREPLY[@]}"`,
-  // The stubs of zsh's functions print what zsh would show.
+  // Replaces functions of zsh by stubs that print the completions.
   zsh: (line) => `compdef() { : }
     _files() { print -rl -- $words[CURRENT]*(N) }
     _describe() {
@@ -64,7 +64,7 @@ const askers: Readonly<Record<Shell, (line: string) => string>> = {
   fish: (line) => `source ./script; complete -C '${line}'`,
 };
 
-/** bash continues after the last colon. The other shells replace the whole word. */
+/** bash completes only the part after the last colon. The other shells replace the whole word. */
 const scopesAfterColon: Readonly<Record<Shell, readonly string[]>> = {
   bash: ['read', 'write', 'manage'],
   zsh: ['pets:read', 'pets:write', 'pets:manage'],
@@ -72,9 +72,9 @@ const scopesAfterColon: Readonly<Record<Shell, readonly string[]>> = {
 };
 
 for (const shell of ['bash', 'zsh', 'fish'] as const)
-  describe(`in ${shell}`, { skip: !isThere(shell) && `there is no ${shell} here` }, () => {
+  describe(`completion in ${shell}`, { skip: !isThere(shell) && `${shell} is not installed` }, () => {
     const expectWords = (line: string, words: readonly string[]) =>
-      test(`"${line}" is completed by ${words.join(', ') || 'nothing'}`, async (t) => {
+      test(`"${line}" completes to ${words.join(', ') || 'nothing'}`, async (t) => {
         assert.deepEqual((await complete(t, shell, line)).sort(), [...words].sort());
       });
 
@@ -96,12 +96,12 @@ for (const shell of ['bash', 'zsh', 'fish'] as const)
       ['animal-store backup ', ['animals', 'script']],
       ['animal-store export --output ', ['animals', 'script']],
     ] as const)
-      test(`"${line}" is completed by files alone`, async (t) => {
+      test(`"${line}" completes only to files`, async (t) => {
         const words = await complete(t, shell, line);
         assert.deepEqual(words.map((word) => word.replace(/\/$/, '')).sort(), files);
       });
 
-    test('a dash in the place of a file is completed by the options', async (t) => {
+    test('a dash in place of a file completes to the options', async (t) => {
       const words = await complete(t, shell, 'animal-store import -');
       assert.ok(words.includes('--format'), words.join());
       assert.ok(!words.includes('animals'), words.join());
@@ -146,13 +146,13 @@ describe('the Tab key on a terminal', {
     });
 });
 
-test('completion for another shell is a usage error that names the supported ones', async () => {
+test('completion for an unsupported shell is a usage error that names the supported shells', async () => {
   const { code, stderr } = await runInProcess(['completion', 'csh'], unopened);
   assert.equal(code, 2);
   assert.match(stderr, /Allowed choices are bash, zsh, fish/);
 });
 
-test('completion with --json is one JSON value', async () => {
+test('completion --json prints one JSON value', async () => {
   const { stdout } = await runInProcess(['completion', 'bash', '--json'], unopened);
   assert.partialDeepStrictEqual(JSON.parse(stdout), { shell: 'bash' });
 });

@@ -5,7 +5,7 @@ import { makeFolder } from '../support/service.ts';
 
 const ownPage = { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' };
 
-/** A service with a console, and the command on the same machine. */
+/** Starts a service with a console, and returns functions that run the command on its store and use its links. */
 async function startDesk(t: Parameters<typeof serveInProcess>[0]) {
   const settings = { DATABASE_URL: `sqlite:${await makeFolder(t)}/store.db`, ENVIRONMENT: 'staging' };
   const { opsUrl } = await serveInProcess(t, { settings });
@@ -17,7 +17,7 @@ async function startDesk(t: Parameters<typeof serveInProcess>[0]) {
     return ended.stdout;
   }
 
-  /** Exchanges the token by POST, as the page of the link does. */
+  /** Exchanges the token of a link by POST, as the page of the link does. */
   function follow(link: string): Promise<Response> {
     const { origin, pathname, hash } = new URL(link);
     const body = JSON.stringify({ token: hash.slice('#sign-in='.length) });
@@ -35,7 +35,7 @@ async function startDesk(t: Parameters<typeof serveInProcess>[0]) {
   return { port, run, follow, signIn, readStatus };
 }
 
-test('console prints a link to the running service that signs in once', async (t) => {
+test('console prints a link to the running service, and the link signs in once', async (t) => {
   const { port, run, follow, signIn, readStatus } = await startDesk(t);
   const printed = await run();
   assert.match(printed, new RegExp(`^http://127\\.0\\.0\\.1:${port}/console#sign-in=[\\w-]{43}\\n$`));

@@ -12,7 +12,7 @@ describe('animal-store doctor', () => {
     const { code, stdout, stderr } = await runProgram(['doctor'], { settings: { ...ports, DATABASE_URL } });
     assert.deepEqual([code, stderr], [0, '']);
     assert.match(stdout, /^ok {7}settings {5}all are valid, for development\n/);
-    assert.match(stdout, /\nno problem, 0 warnings\n$/);
+    assert.match(stdout, /\nno problems, 0 warnings\n$/);
     assert.ok(!stdout.includes('\x1b'));
   });
 

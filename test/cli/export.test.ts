@@ -27,7 +27,7 @@ async function createFilledWorld(test: TestContext, count = 2) {
 }
 
 describe('export', () => {
-  test('writes every animal with its id to standard output, oldest first, and nothing else', async (t) => {
+  test('writes only the animals to standard output, each with its id, oldest first', async (t) => {
     const { catalogue } = await createFilledWorld(t, 2_500);
     const { stdout, stderr } = await run((terminal) => exportFile(catalogue, plain, terminal));
     const lines = stdout.trimEnd().split('\n');
@@ -43,7 +43,7 @@ describe('export', () => {
   });
 
   for (const format of petFileFormats)
-    test(`as ${format} without ids can be imported into another store unchanged`, async (t) => {
+    test(`${format} output without ids can be imported unchanged into another store`, async (t) => {
       const { catalogue, folder } = await createFilledWorld(t, 1_001);
       const other = await createWorld(t);
       const file = join(folder, `animals.${format}`);
@@ -57,7 +57,7 @@ describe('export', () => {
     });
 
   for (const format of petFileFormats)
-    test(`as ${format} can be imported into the same store and changes nothing`, async (t) => {
+    test(`${format} output can be imported into the same store and then changes nothing`, async (t) => {
       const { catalogue, folder } = await createFilledWorld(t, 1_001);
       const before = await listPets(catalogue);
       const file = join(folder, `animals.${format}`);
@@ -73,7 +73,7 @@ describe('export', () => {
       assert.equal(count, 0);
     });
 
-  test('reads no faster than standard output accepts', async (t) => {
+  test('reads no more animals than standard output accepts', async (t) => {
     const { catalogue } = await createFilledWorld(t, 20_000);
     let readCount = 0;
     const watched = {
@@ -115,26 +115,26 @@ describe('export to a file', () => {
     return { ...ran, output, target };
   }
 
-  test('leaves no other file in the folder and prints the number of animals', async (t) => {
+  test('creates only that file and prints the number of animals', async (t) => {
     const { stdout, output, target } = await runToFile(t);
     assert.equal(stdout, `exported 2 animals to ${output}\n`);
     assert.deepEqual(await readdir(target), ['animals.ndjson']);
     assert.equal((await readFile(output, 'utf8')).split('\n').length, 3);
   });
 
-  test('gives one value with --json', async (t) => {
+  test('prints one JSON value with --json', async (t) => {
     const { stdout, output } = await runToFile(t, { json: true });
     assert.deepEqual(JSON.parse(stdout), { exported: 2, file: output });
   });
 
-  test('does not replace a file', async (t) => {
+  test('does not replace an existing file without --force', async (t) => {
     const { error, output } = await runToFile(t, { before: 'mine' });
     assert.ok(error instanceof OperatorError);
     assert.match(error.message, /exists already: --force replaces it/);
     assert.equal(await readFile(output, 'utf8'), 'mine');
   });
 
-  test('replaces a file with --force', async (t) => {
+  test('replaces an existing file with --force', async (t) => {
     const { error, output } = await runToFile(t, { before: 'mine', force: true });
     assert.equal(error, null);
     assert.match(await readFile(output, 'utf8'), /^\{"id":1,/);
@@ -147,7 +147,7 @@ describe('export to a file', () => {
     assert.ok(error instanceof OperatorError);
   });
 
-  test('refuses a folder that does not exist with one line', async (t) => {
+  test('fails with one line if the folder does not exist', async (t) => {
     const { catalogue, folder } = await createFilledWorld(t);
     const options = { ...plain, output: join(folder, 'nowhere', 'animals.ndjson') };
     const { error } = await run((terminal) => exportFile(catalogue, options, terminal));
@@ -155,7 +155,7 @@ describe('export to a file', () => {
     assert.match(error.message, /cannot be written: ENOENT/);
   });
 
-  test('that fails midway leaves the old file and no other', async (t) => {
+  test('leaves the old file unchanged and no other file if it fails midway', async (t) => {
     const { catalogue, folder } = await createFilledWorld(t);
     const output = join(folder, 'animals.ndjson');
     await writeFile(output, 'mine');

@@ -17,7 +17,7 @@ describe('help', () => {
     });
 
   for (const command of [[], ['keys'], ['accounts']])
-    test(`is what "${['animal-store', ...command].join(' ')}" alone prints as a usage error`, async () => {
+    test(`is printed as a usage error by "${['animal-store', ...command].join(' ')}" without a subcommand`, async () => {
       const { code, stdout, stderr } = await runInProcess(command, unopened);
       assert.deepEqual([code, stdout], [2, '']);
       assert.match(stderr, /^Usage: animal-store/);
@@ -28,14 +28,14 @@ describe('help', () => {
     ['keys help create', 'animal-store keys create'],
     ['help help', 'animal-store'],
   ] as const)
-    test(`of "${command}" is what "${args}" prints`, async () => {
+    test(`of "${command}" is printed by "animal-store ${args}"`, async () => {
       const { code, stdout, stderr } = await runInProcess(args.split(' '), unopened);
       assert.deepEqual([code, stderr], [0, '']);
       assert.ok(stdout.startsWith(`Usage: ${command} [options]`), stdout);
     });
 
   for (const { command, text } of pages)
-    test(`of "${['animal-store', ...command].join(' ')}" has examples that are command lines of this program`, async () => {
+    test(`of "${['animal-store', ...command].join(' ')}" has only valid command lines as examples`, async () => {
       const examples = [...text.matchAll(/^ {2}(?:[A-Z_]+=\S+ )*animal-store (.+)$/gm)];
       assert.ok(examples.length > 0);
       assert.ok(examples.some(([, args = '']) => args.startsWith(command.join(' '))));
@@ -47,19 +47,19 @@ describe('help', () => {
       }
     });
 
-  test('fits 80 columns, except the command lines of its examples', () => {
+  test('fits 80 columns, except for the command lines of examples', () => {
     for (const { command, text } of pages)
       for (const line of text.split('\n'))
         assert.ok(line.length <= 80 || /^ {2}.*animal-store /.test(line), `${command.join(' ')}: ${line}`);
   });
 
-  test('of every command with an action has --json', () => {
+  test('of every executable command lists --json', () => {
     const inner = new Set(pages.map(({ command }) => command.slice(0, -1).join(' ')));
     for (const { command, text } of pages)
       if (!inner.has(command.join(' '))) assert.match(text, /^ {2}--json /m, command.join(' '));
   });
 
-  test('of the program explains the exit codes and names the page of the settings', async () => {
+  test('of the program explains the exit codes and links to the page of the settings', async () => {
     const { stdout } = await runInProcess(['--help'], unopened);
     assert.match(stdout, /exit code is 0 .*, 1 .*, 2 /);
     assert.match(stdout, /docs\/settings\.md/);

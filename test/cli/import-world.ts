@@ -12,10 +12,10 @@ import type { Pet } from '../../src/pets/pet.ts';
 import { openSqlite } from '../../src/storage/sqlite/database.ts';
 import { openCatalogue } from '../support/catalogue.ts';
 
-/** Who imports, and when. */
+/** The actor and the time of each import. */
 export const act: Act = { actor: { kind: 'command', name: 'mira' }, nowMs: Date.UTC(2027, 0, 2, 12) };
 
-/** A folder and an empty catalogue in a real store. Both are deleted after the test. */
+/** Creates a folder and an empty catalogue in a SQLite store. Both are deleted after the test. */
 export async function createWorld(test: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'animal-store-'));
   const database = await openSqlite(join(folder, 'store.db'));
@@ -26,7 +26,7 @@ export async function createWorld(test: TestContext) {
   return { folder, catalogue: openCatalogue(database, systemClock) };
 }
 
-/** Runs a command on a terminal that keeps the output. Returns an error of the command as a result. */
+/** Runs a command and returns its output. If the command throws, returns the error, too. */
 export async function run(
   command: (terminal: Terminal) => Promise<void>,
   { stdin = '', isTTY = false }: { readonly stdin?: string | Uint8Array; readonly isTTY?: boolean } = {},

@@ -17,7 +17,7 @@ const postgres = await findPostgres();
 const header = 'name,categoryId,status\n';
 const categoryRule = 'must be an integer from -9223372036854775808 to 9223372036854775807';
 
-/** Imports a file with this name and content. With the name `-`, the content is on standard input. */
+/** Imports a file with this name and content. If the name is `-`, the content comes from standard input. */
 async function runImport(
   test: TestContext,
   name: string,
@@ -66,18 +66,18 @@ describe('import', () => {
     ['animals.jsonl', '{"name":"Rex","categoryId":1}\n'],
     ['ANIMALS.CSV', 'name,categoryId\nRex,1\n'],
   ] as const)
-    test(`knows the format by the ending of ${name}`, async (t) => {
+    test(`detects the format by the extension of ${name}`, async (t) => {
       assert.equal((await runImport(t, name, content)).pets.length, 1);
     });
 
-  test('prefers the named format over the file ending', async (t) => {
+  test('prefers --format over the file extension', async (t) => {
     const { pets } = await runImport(t, 'animals.csv', '{"name":"Rex","categoryId":1}\n', {
       format: 'ndjson',
     });
     assert.equal(pets.length, 1);
   });
 
-  test('asks for the format if the file ending does not show it', async (t) => {
+  test('requires --format if the file extension does not show the format', async (t) => {
     for (const name of ['animals.txt', '-']) {
       const { error } = await runImport(t, name, header);
       assert.ok(error instanceof UsageError);
@@ -85,13 +85,13 @@ describe('import', () => {
     }
   });
 
-  test('reads standard input for -', async (t) => {
+  test('reads standard input if the file is -', async (t) => {
     const { pets, stdout } = await runImport(t, '-', `${header}Rex,1,sold\n`, { format: 'csv' });
     assert.equal(pets.length, 1);
     assert.match(stdout, /^imported 1 animal from standard input/);
   });
 
-  test('refuses a file that does not exist with one line', async (t) => {
+  test('fails with one line if the file does not exist', async (t) => {
     const { catalogue, folder } = await createWorld(t);
     const file = join(folder, 'nowhere.csv');
     const { error } = await run((terminal) =>
@@ -100,9 +100,9 @@ describe('import', () => {
     assertRefused(error, /nowhere\.csv cannot be read: ENOENT/);
   });
 
-  test('refuses a file in another format and adds nothing', async (t) => {
+  test('refuses a file that does not match the format, and adds nothing', async (t) => {
     const { error, pets } = await runImport(t, 'animals.csv', 'Rex,1,sold\n');
-    assertRefused(error, /^nothing was imported: line 1: the header must have a column name/);
+    assertRefused(error, /^nothing was imported: line 1: the header must have a column "name"/);
     assert.deepEqual(pets, []);
   });
 });
@@ -112,7 +112,7 @@ describe('import of a file without rows', () => {
     ['animals.csv', header],
     ['animals.ndjson', ''],
   ] as const)
-    test(`says so: ${name}`, async (t) => {
+    test(`reports that there are no rows: ${name}`, async (t) => {
       const { stdout, error } = await runImport(t, name, text);
       assert.equal(error, null);
       assert.match(stdout, /^imported 0 animals from .* s: it has no rows\n$/);
@@ -122,7 +122,7 @@ describe('import of a file without rows', () => {
     [';', 'semicolons'],
     ['\t', 'tabs'],
   ] as const)
-    test(`separated by ${name} is refused with the expected separator`, async (t) => {
+    test(`separated by ${name} is refused with a message that names the expected separator`, async (t) => {
       const text = 'name,categoryId,status\nRex,1,sold\n'.replaceAll(',', separator);
       const { error, pets } = await runImport(t, 'animals.csv', text);
       assertRefused(
@@ -143,7 +143,7 @@ describe('import of a file with bad rows', () => {
 
   const mixed = `${header}${'Rex,1,sold\n'.repeat(20_000)}Tom,x,gone\nBo,2,\n,3,\n`;
 
-  test('adds nothing and prints line, field, rule and value of each on standard error', async (t) => {
+  test('adds nothing and prints the line, field, rule and value of each bad row on standard error', async (t) => {
     const { pets, stdout, stderr, error } = await runImport(t, 'animals.csv', mixed);
     assert.deepEqual(pets, []);
     assert.equal(stdout, '');
@@ -164,7 +164,7 @@ describe('import of a file with bad rows', () => {
     assert.equal(stderr.split('\n').length, 4);
   });
 
-  test('prints the first 20 bad rows and the number of the others', async (t) => {
+  test('prints the first 20 bad rows and the number of further bad rows', async (t) => {
     const { stderr } = await runImport(t, 'animals.csv', `${header}${'Rex,x,\n'.repeat(1_234)}`);
     const lines = stderr.trimEnd().split('\n');
     assert.equal(lines.length, 21);
@@ -172,7 +172,7 @@ describe('import of a file with bad rows', () => {
     assert.equal(lines[20], '… and 1214 more');
   });
 
-  test('with --json gives one value with at most 1,000 verdicts and the total number', async (t) => {
+  test('with --json prints one value with at most 1,000 errors and the total number', async (t) => {
     const { stdout, stderr, error } = await runImport(
       t,
       'animals.ndjson',
@@ -190,7 +190,7 @@ describe('import of a file with bad rows', () => {
     assertRefused(error, /1,234 rows are invalid/);
   });
 
-  test('with --json and --skip-invalid counts what it added and what it skipped', async (t) => {
+  test('with --json and --skip-invalid prints the numbers of added and skipped rows', async (t) => {
     const { stdout } = await runImport(t, 'animals.csv', `${header}Rex,1,\nTom,,\n`, {
       json: true,
       skipInvalid: true,
@@ -206,7 +206,7 @@ describe('import of a file with bad rows', () => {
   });
 });
 
-test('import says that its outcome is unknown if the connection is lost during the commit', {
+test('import reports an unknown outcome if the connection is lost during the commit', {
   skip: postgres.skip,
 }, async (t) => {
   const store = await postgres.createStore(t);
@@ -251,7 +251,7 @@ test('import says that its outcome is unknown if the connection is lost during t
   await cutting;
 });
 
-test('import --skip-invalid of a partly unreadable file adds nothing', async (t) => {
+test('import --skip-invalid adds nothing if a part of the file is unreadable', async (t) => {
   const content = `${header}Rex,x,\nRex,1,\n"Tom,2,\n"Bo",3,\n`;
   const { stdout, error, pets } = await runImport(t, 'animals.csv', content, {
     json: true,
@@ -264,7 +264,7 @@ test('import --skip-invalid of a partly unreadable file adds nothing', async (t)
 });
 
 describe('the progress of an import', () => {
-  test('is shown on standard error if it is a terminal: first the reading, then the writing', async (t) => {
+  test('is shown on standard error if that is a terminal: first for reading, then for writing', async (t) => {
     const { stdout, stderr } = await runImport(t, 'animals.csv', `${header}Rex,1,\n`, { isTTY: true });
     assert.match(stderr, /reading \[.* 0 % of 0\.0 MiB.*writing \[.* 100 %/s);
     assert.match(stdout, /^imported 1 animal/);
@@ -299,7 +299,7 @@ test('the example catalogues can be imported', async (t) => {
   }
 });
 
-describe('rows with an id', () => {
+describe('imported rows with an id', () => {
   const exported = 'id,name,categoryId,status\n';
 
   async function prepare(t: TestContext) {
@@ -316,7 +316,7 @@ describe('rows with an id', () => {
     return { folder, catalogue, list, load };
   }
 
-  test('change those animals, and the others are added', async (t) => {
+  test('change existing animals, while rows without an id add animals', async (t) => {
     const { list, load } = await prepare(t);
     const { stdout, error } = await load('a.csv', `${exported}2,Max,7,sold\n,New,8,\n3,Kit,1,\n`);
     assert.equal(error, null);
@@ -342,7 +342,7 @@ describe('rows with an id', () => {
     );
   });
 
-  test('with an unknown or repeated id, or a new status of an owned animal, are bad, and nothing is imported', async (t) => {
+  test('are refused with the whole import if an id is unknown or repeated, or if the status of an owned animal would change', async (t) => {
     const { folder, list, load } = await prepare(t);
     const file = new DatabaseSync(join(folder, 'store.db'));
     file.exec("update pets set is_owned = 1, status = 'pending' where id = 3");
@@ -369,7 +369,7 @@ describe('rows with an id', () => {
     );
   });
 
-  test('whose fields break a rule are printed with the rule', async (t) => {
+  test('are printed with the broken rule if a field is invalid', async (t) => {
     const { load } = await prepare(t);
     const { stdout } = await load(
       'a.ndjson',
@@ -405,7 +405,7 @@ describe('rows with an id', () => {
   });
 });
 
-describe('the audit log', () => {
+describe('the audit log of imports', () => {
   const listDeeds = (folder: string) => {
     const file = new DatabaseSync(join(folder, 'store.db'));
     const rows = file.prepare('select actor, action, subject, after from audit order by id').all();
@@ -430,7 +430,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  test('names standard input, and has no row for an import without effect', async (t) => {
+  test('names standard input as the source, and has no row for an import without effect', async (t) => {
     const { folder, catalogue } = await createWorld(t);
     const load = (stdin: string, given: Partial<ImportOptions> = {}) => {
       const options = {

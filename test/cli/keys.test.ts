@@ -6,7 +6,7 @@ import { isKeyText } from '../../src/accounts/api-key.ts';
 import { createMovableClock, makeFolder } from '../support/service.ts';
 import { runInProcess } from './run-command-line.ts';
 
-/** Runs commands on a store of the test, at noon of 2 January 2027 on a stopped clock. */
+/** Runs commands on a new store, with a clock that is stopped at noon (UTC) of 2 January 2027. */
 async function startWorld(t: TestContext) {
   const path = join(await makeFolder(t), 'store.db');
   const clock = createMovableClock();
@@ -23,7 +23,7 @@ async function startWorld(t: TestContext) {
     clock,
     run,
     runJson: async (...args: readonly string[]) => JSON.parse(await run(...args, '--json')),
-    /** Renames all accounts directly in the database, past every rule. */
+    /** Renames all accounts directly in the database, without validation. */
     rename(name: string): void {
       const database = new DatabaseSync(path);
       database.prepare('update accounts set name = ?').run(name);
@@ -33,7 +33,7 @@ async function startWorld(t: TestContext) {
 }
 
 describe('keys create', () => {
-  test('shows the key with its account, plan and scopes, and that it is shown once', async (t) => {
+  test('shows the key with its account, plan and scopes, and warns that the key is shown only once', async (t) => {
     const { run } = await startWorld(t);
     const shown = await run(
       'keys',
@@ -49,11 +49,11 @@ describe('keys create', () => {
     assert.ok(isKeyText(key));
     assert.match(
       shown,
-      /\nid {7}key_\w{16}\naccount {2}Acme Zoo\nplan {5}pro\nscopes {3}pets:read, pets:write, orders:read, orders:write, webhooks:manage\nexpires {2}2027-02-01 12:00Z\nworks only with ENVIRONMENT=staging\n\nKeep the key now: it is not stored and cannot be shown again\.\n$/,
+      /\nid {7}key_\w{16}\naccount {2}Acme Zoo\nplan {5}pro\nscopes {3}pets:read, pets:write, orders:read, orders:write, webhooks:manage\nexpires {2}2027-02-01 12:00Z\nworks only with ENVIRONMENT=staging\n\nCopy the key now: it is not stored and cannot be shown again\.\n$/,
     );
   });
 
-  test('with --json prints one JSON value of the documented form', async (t) => {
+  test('with --json prints one JSON value in the documented format', async (t) => {
     const { runJson } = await startWorld(t);
     const made = await runJson(
       'keys',
@@ -82,7 +82,7 @@ describe('keys create', () => {
     ['2w', '2027-01-16T12:00:00.000Z'],
     ['36500d', '2126-12-09T12:00:00.000Z'],
   ] as const)
-    test(`takes ${duration} as a lifetime`, async (t) => {
+    test(`accepts ${duration} as a lifetime`, async (t) => {
       const { runJson } = await startWorld(t);
       const made = await runJson('keys', 'create', '--plan', 'free', '--expires-in', duration);
       assert.equal(made.expiresAt, expiresAt);
@@ -90,7 +90,7 @@ describe('keys create', () => {
 });
 
 describe('keys rotate', () => {
-  test('shows the new key; the old one stays valid for 24 hours', async (t) => {
+  test('shows the new key, and the old key stays valid for 24 hours', async (t) => {
     const { runJson } = await startWorld(t);
     const old = await runJson('keys', 'create', '--plan', 'free', '--account', 'Zoo');
     const made = await runJson('keys', 'rotate', old.id);
@@ -156,7 +156,7 @@ describe('keys list', () => {
     );
   });
 
-  test('with --json prints one JSON value, also of an empty store', async (t) => {
+  test('with --json prints one JSON value, even for an empty store', async (t) => {
     const { runJson } = await startWorld(t);
     assert.deepEqual(await runJson('keys', 'list'), []);
     const { id, key, account } = await runJson('keys', 'create', '--plan', 'free');
@@ -180,7 +180,7 @@ describe('keys list', () => {
 });
 
 describe('accounts', () => {
-  test('list shows one account a line, with its numbers', async (t) => {
+  test('list shows one account a line, with its limits and the number of its keys', async (t) => {
     const { run } = await startWorld(t);
     await run('keys', 'create', '--plan', 'free', '--account', 'Acme Zoo');
     await run(

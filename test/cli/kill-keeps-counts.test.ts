@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { runProgram, serveInProcess, until } from '../support/processes.ts';
 import { makeFolder } from '../support/service.ts';
 
-test('the day count continues after kill -9 and a restart', async (t) => {
+test('the count of the day window continues after kill -9 and a restart', async (t) => {
   const path = `${await makeFolder(t)}/store.db`;
   const settings = { DATABASE_URL: `sqlite:${path}`, ENVIRONMENT: 'staging' };
   await runProgram(['migrate'], { settings });

@@ -1,16 +1,16 @@
 import { runInProcess } from './run-command-line.ts';
 
-/** A command, as its help shows it. */
+/** A command and the text of its help. */
 export interface HelpPage {
-  /** The words of the command; none for the program itself. */
+  /** The words of the command. Empty for the program itself. */
   readonly command: readonly string[];
   readonly text: string;
 }
 
-/** A store that help must not open. */
+/** The address of a store that cannot be opened, because help must not open the store. */
 export const unopened = 'sqlite:/nowhere/store.db';
 
-/** The help of the program and of every command, found by following the lists of commands. */
+/** Returns the help of the program and of all its commands, which the help lists recursively. */
 export async function listHelp(command: readonly string[] = []): Promise<HelpPage[]> {
   const { stdout: text } = await runInProcess([...command, '--help'], unopened);
   const [, section = ''] = text.split('\nCommands:\n');

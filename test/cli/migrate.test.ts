@@ -13,7 +13,7 @@ import { runInProcess } from './run-command-line.ts';
 
 const postgres = await findPostgres();
 
-/** A store with rows in every table, and the address of a store that does not exist yet. */
+/** Creates a store with rows in every table, and the address of a store that does not exist yet. */
 async function createWorld(t: TestContext) {
   const source = await sqliteEngine.createStore(t);
   const original = await source.open();
@@ -22,7 +22,7 @@ async function createWorld(t: TestContext) {
   return { from: source.url, to: `sqlite:${join(folder, 'moved.db')}`, original, folder };
 }
 
-/** Runs a command that must fail with one line. */
+/** Runs a migration that must fail with this exit code and one line. */
 async function expectRefusal(args: readonly string[], code: number, line: RegExp): Promise<void> {
   const ended = await runInProcess(['migrate', ...args], 'sqlite:/nowhere/store.db');
   assert.deepEqual([ended.code, ended.stdout], [code, '']);
@@ -31,13 +31,13 @@ async function expectRefusal(args: readonly string[], code: number, line: RegExp
 }
 
 describe('migrate', () => {
-  test('without addresses updates the schema of the store of DATABASE_URL', async (t) => {
+  test('without --from and --to updates the schema of the store at DATABASE_URL', async (t) => {
     const folder = await makeFolder(t);
     const { code, stdout } = await runInProcess(['migrate'], `sqlite:${join(folder, 'store.db')}`);
     assert.deepEqual([code, stdout], [0, 'the sqlite store has the newest schema\n']);
   });
 
-  test('prints why it could not create the schema, such as a full disk', async (t) => {
+  test('prints the reason if it cannot create the schema, such as a full disk', async (t) => {
     const file = join(await makeFolder(t), 'store.db');
     const { code, stderr } = await runProgram(['migrate'], {
       settings: { DATABASE_URL: `sqlite:${file}` },
@@ -63,7 +63,7 @@ describe('migrate', () => {
     assert.deepEqual(await readContents(copy), await readContents(original));
   });
 
-  test('--from --to gives one value with --json', async (t) => {
+  test('--from --to prints one JSON value with --json', async (t) => {
     const { from, to } = await createWorld(t);
     const { stdout } = await runInProcess(['migrate', '--from', from, '--to', to, '--json'], from);
     assert.deepEqual(JSON.parse(stdout), {
@@ -78,7 +78,7 @@ describe('migrate', () => {
     });
   });
 
-  test('--from --to shows on a terminal the progress of the copy and of the check', async (t) => {
+  test('--from --to shows the progress of the copy and of the check on a terminal', async (t) => {
     const { from, to } = await createWorld(t);
     const { stderr } = await run((terminal) => moveStore({ from, to, json: false }, terminal), {
       isTTY: true,
@@ -86,9 +86,9 @@ describe('migrate', () => {
     assert.match(stderr, /moving \[.* % of 24,053 rows.*checking \[.* 100 % of 24,053 rows/s);
   });
 
-  test('refuses one address without the other', async () => {
-    await expectRefusal(['--from', 'sqlite:a.db'], 2, /--from and --to go together/);
-    await expectRefusal(['--to', 'sqlite:a.db'], 2, /--from and --to go together/);
+  test('refuses --from without --to, and --to without --from', async () => {
+    await expectRefusal(['--from', 'sqlite:a.db'], 2, /--from and --to must be used together/);
+    await expectRefusal(['--to', 'sqlite:a.db'], 2, /--from and --to must be used together/);
   });
 
   test('refuses to move a store to itself, however its path is written', async (t) => {
@@ -159,7 +159,7 @@ describe('a service on a store moved to PostgreSQL', { skip: postgres.skip }, ()
     assert.equal(replayed.headers.get('idempotent-replayed'), 'true');
     assert.deepEqual(await replayed.json(), rex);
     const next = (await (await after.post(key, { name: 'Ida', categoryId: 1 })).json()) as { id: number };
-    // The replay has used an id of PostgreSQL's sequence.
+    // The replayed add has used an id of PostgreSQL's sequence.
     assert.ok(next.id > 11);
     await after.stop();
   });

@@ -8,13 +8,13 @@ import { type Ended, runProgram } from '../support/processes.ts';
 import { makeFolder } from '../support/service.ts';
 import { runInProcess } from './run-command-line.ts';
 
-/** Expects one line on standard error, in the form of every error, and nothing on standard output. */
+/** Expects one line on standard error that begins with `error: `, and nothing on standard output. */
 function assertOneLine({ stdout, stderr }: Pick<Ended, 'stdout' | 'stderr'>): void {
   assert.match(stderr, /^error: [^\n]+\n$/);
   assert.equal(stdout, '');
 }
 
-describe('a usage error gives one line and exit code 2:', () => {
+describe('a usage error prints one line and exits with 2:', () => {
   const mistakes: readonly [args: string, line: RegExp][] = [
     ['bogus', /unknown command 'bogus'/],
     ['keys bogus', /unknown command 'bogus'/],
@@ -40,8 +40,11 @@ describe('a usage error gives one line and exit code 2:', () => {
       'keys create --account Zoo --per-minute 5',
       /--per-minute, --per-day and --open-holds need --plan enterprise/,
     ],
-    ['keys create --plan free --scopes pets:delete', /scopes must be all, or among pets:read, pets:write/],
-    ['keys create --plan free --scopes ,', /scopes must be all, or among/],
+    [
+      'keys create --plan free --scopes pets:delete',
+      /scopes must be "all" or a comma-separated list of pets:read, pets:write/,
+    ],
+    ['keys create --plan free --scopes ,', /scopes must be "all" or a comma-separated list/],
     ['keys create --plan free --expires-in 0d', /It must be at least one second/],
     ['keys create --plan free --expires-in 30', /'30' is invalid.*as in 30d/],
     ['keys create --plan free --expires-in -1d', /is invalid/],
@@ -89,20 +92,23 @@ describe('a usage error gives one line and exit code 2:', () => {
   });
 });
 
-describe('a failed command gives one line and exit code 1:', () => {
+describe('a failed command prints one line and exits with 1:', () => {
   const orders: readonly [args: string, line: RegExp][] = [
-    ['keys rotate key_none', /there is no key "key_none": "keys list" shows them all/],
+    ['keys rotate key_none', /there is no key "key_none": "keys list" shows all keys/],
     ['keys revoke key_none', /there is no key "key_none"/],
-    ['keys create --account Nobody', /there is no account "Nobody": a new one needs a plan/],
-    ['accounts set-plan Nobody --plan pro', /there is no account "Nobody": "accounts list" shows them all/],
-    ['accounts show Nobody', /there is no account "Nobody": "accounts list" shows them all/],
+    ['keys create --account Nobody', /there is no account "Nobody": a new account needs a plan/],
+    [
+      'accounts set-plan Nobody --plan pro',
+      /there is no account "Nobody": "accounts list" shows all accounts/,
+    ],
+    ['accounts show Nobody', /there is no account "Nobody": "accounts list" shows all accounts/],
     ['accounts rename Nobody Other', /there is no account "Nobody"/],
     ['accounts suspend Nobody', /there is no account "Nobody"/],
     ['accounts resume Nobody', /there is no account "Nobody"/],
     ['keys list --account Nobody', /there is no account "Nobody"/],
     ['audit --account Nobody', /there is no account "Nobody"/],
     ['bans lift key_none', /there is no key "key_none"/],
-    ['orders cancel 7', /there is no order "7": "orders list" shows them/],
+    ['orders cancel 7', /there is no order "7": see "orders list"/],
     ['import /nowhere/animals.csv', /nothing was imported: \/nowhere\/animals\.csv cannot be read/],
   ];
   for (const [args, line] of orders)
@@ -124,11 +130,11 @@ describe('a failed command gives one line and exit code 1:', () => {
     const ended = await runInProcess(['keys', 'create', '--plan', 'free', '--account', 'Zoo'], url);
     assert.equal(ended.code, 1);
     assertOneLine(ended);
-    assert.match(ended.stderr, /"Zoo" is on the plan pro already/);
+    assert.match(ended.stderr, /"Zoo" already has a plan \(pro\)/);
   });
 });
 
-describe('a store that does not exist is named in one line, and is not created', () => {
+describe('a command that needs an existing store fails with one line and creates none:', () => {
   const commands = [
     'keys create --plan free',
     'keys list',
@@ -153,7 +159,7 @@ describe('a store that does not exist is named in one line, and is not created',
       assert.equal(existsSync(path), false);
     });
 
-  test('an empty file is not a store', async (t) => {
+  test('keys list with an empty file as the store', async (t) => {
     const path = join(await makeFolder(t), 'store.db');
     await writeFile(path, '');
     const ended = await runInProcess(['keys', 'list'], `sqlite:${path}`);
@@ -162,7 +168,7 @@ describe('a store that does not exist is named in one line, and is not created',
   });
 });
 
-describe('an unusable store gives one line and exit code 1 if it is', () => {
+describe('an unusable store prints one line and exits with 1:', () => {
   async function assertRefused(databaseUrl: string, line: RegExp): Promise<void> {
     const ended = await runProgram(['keys', 'list'], { settings: { DATABASE_URL: databaseUrl } });
     assert.equal(ended.code, 1);
@@ -170,25 +176,25 @@ describe('an unusable store gives one line and exit code 1 if it is', () => {
     assert.match(ended.stderr, line);
   }
 
-  test('a folder', async (t) => {
+  test('the path is a folder', async (t) => {
     const folder = await makeFolder(t);
     await mkdir(join(folder, 'store.db'));
     await assertRefused(`sqlite:${folder}/store.db`, /the database .*store\.db cannot be opened: /);
   });
 
-  test('below a file', async (t) => {
+  test('the path is below a file', async (t) => {
     const folder = await makeFolder(t);
     await writeFile(join(folder, 'file'), '');
     await assertRefused(`sqlite:${folder}/file/store.db`, /cannot be opened: /);
   });
 
-  test('no database', async (t) => {
+  test('the file is not a database', async (t) => {
     const folder = await makeFolder(t);
     await writeFile(join(folder, 'store.db'), 'This is a text of more than a hundred bytes. '.repeat(100));
     await assertRefused(`sqlite:${folder}/store.db`, /cannot be opened: file is not a database/);
   });
 
-  test('of a newer schema', async (t) => {
+  test('the schema is newer than the program', async (t) => {
     const path = join(await makeFolder(t), 'store.db');
     await runInProcess(['migrate'], `sqlite:${path}`);
     const database = new DatabaseSync(path);
@@ -197,11 +203,11 @@ describe('an unusable store gives one line and exit code 1 if it is', () => {
     await assertRefused(`sqlite:${path}`, /schema is newer than this program: it has "9999-newer"/);
   });
 
-  test('a PostgreSQL server that does not answer, without showing the password', async () => {
+  test('the PostgreSQL server does not answer, and the line shows no password', async () => {
     await assertRefused('postgres://user:S3cret@127.0.0.1:1/store', /^(?!.*S3cret).*ECONNREFUSED/);
   });
 
-  test('of an unknown kind, with all other wrong settings', async () => {
+  test('the kind of store is unknown, and the line also names all other wrong settings', async () => {
     const settings = { DATABASE_URL: 'mysql://user:S3cret@127.0.0.1/store', PORT: 'http', REDIS_URL: 'x' };
     const ended = await runProgram(['serve'], { settings });
     assert.equal(ended.code, 1);

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { type Ending, makeFolder } from '../support/service.ts';
 import { runInProcess } from './run-command-line.ts';
 
-/** A store with two orders of one account, the second overdue. */
+/** Creates a store with two orders of one account. The hold of the second order is overdue. */
 async function makeStore(t: Ending) {
   const path = join(await makeFolder(t), 'store.db');
   const url = `sqlite:${path}`;
@@ -26,7 +26,7 @@ test('orders list shows the orders of all accounts, newest first', async (t) => 
   assert.match(stdout, /9223372036854775806 +1 +reserved +Zoo +A-1[\s\S]*\n8 +2 +expired +Zoo +- /);
 });
 
-test('orders list --json is exact and filtered', async (t) => {
+test('orders list --json applies the filters and prints exact numbers', async (t) => {
   const { run } = await makeStore(t);
   const all = (await run('list', '--json')).stdout;
   assert.match(all, /^\[\{"id":9223372036854775806,"petId":1,"status":"reserved","reference":"A-1",/);
@@ -50,14 +50,14 @@ test('orders cancel cancels a reserved order', async (t) => {
   assert.match((await run('cancel', id, '--json')).stdout, /"status":"cancelled"/);
 });
 
-test('orders cancel of a closed order is refused in one line', async (t) => {
+test('orders cancel refuses a closed order in one line', async (t) => {
   const { run } = await makeStore(t);
   const { code, stdout, stderr } = await run('cancel', '8');
   assert.deepEqual([code, stdout], [1, '']);
-  assert.equal(stderr, 'error: this order is expired: only one that is reserved can be cancelled\n');
+  assert.equal(stderr, 'error: this order is expired: only a reserved order can be cancelled\n');
 });
 
-test('a wrong option of orders is a usage error', async (t) => {
+test('orders with an invalid option is a usage error', async (t) => {
   const { run } = await makeStore(t);
   for (const args of [
     ['list', '--status', 'open'],
@@ -70,7 +70,7 @@ test('a wrong option of orders is a usage error', async (t) => {
     assert.equal((await run(...args)).code, 2, args.join(' '));
 });
 
-test('only an enterprise account can set its open holds', async (t) => {
+test('only an enterprise account can have its own limit of open holds', async (t) => {
   const url = `sqlite:${join(await makeFolder(t), 'store.db')}`;
   const enterprise = ['--plan', 'enterprise', '--per-minute', '5', '--per-day', '50', '--open-holds', '7'];
   await runInProcess(['migrate'], url);

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { type Ending, makeFolder } from '../support/service.ts';
 import { runInProcess } from './run-command-line.ts';
 
-/** A store with two animals, the second owned by an order. */
+/** Creates a store with two animals. An order owns the second animal. */
 async function makeStore(t: Ending) {
   const path = join(await makeFolder(t), 'store.db');
   const url = `sqlite:${path}`;
@@ -22,7 +22,7 @@ async function makeStore(t: Ending) {
 
 const rex = '9223372036854775806';
 
-test('pets show shows an animal, exact to the digit', async (t) => {
+test('pets show prints an animal with exact numbers', async (t) => {
   const { run } = await makeStore(t);
   assert.equal(
     (await run('show', rex)).stdout,
@@ -51,7 +51,7 @@ test('pets delete deletes an animal once', async (t) => {
   assert.deepEqual([again.code, again.stderr], [1, `error: there is no animal "${rex}"\n`]);
 });
 
-test('an animal that an order owns keeps its status and stays', async (t) => {
+test('pets refuses to change the status of an animal that an order owns, or to delete it', async (t) => {
   const { run } = await makeStore(t);
   for (const args of [
     ['edit', '2', '--status', 'sold'],
@@ -64,7 +64,7 @@ test('an animal that an order owns keeps its status and stays', async (t) => {
   assert.equal((await run('edit', '2', '--name', 'Mia')).code, 0);
 });
 
-test('an error of pets is one line', async (t) => {
+test('pets prints an error in one line', async (t) => {
   const { run } = await makeStore(t);
   for (const [args, code, message] of [
     [['show', '7'], 1, /there is no animal "7"/],

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { makeFolder, startService } from '../support/service.ts';
 import { runInProcess } from './run-command-line.ts';
 
-/** A store with a key that was backed up, and then changed. */
+/** Creates a store with a key, backs it up, and then changes it. */
 async function prepare(t: TestContext) {
   const folder = await makeFolder(t);
   const url = `sqlite:${join(folder, 'store.db')}`;
@@ -26,7 +26,7 @@ async function prepare(t: TestContext) {
 
 type World = Awaited<ReturnType<typeof prepare>>;
 
-/** All positions of the feed: before its first event, at each event, and at the end. */
+/** Returns all positions of the event feed: before its first event, after each event, and at the end. */
 async function followAll({ service, key }: World): Promise<string[]> {
   const positions: string[] = [];
   for (let path = '/events?limit=1'; ; ) {
@@ -42,7 +42,7 @@ async function restore({ url }: World, file: string) {
   return runInProcess(['restore', file], url);
 }
 
-test('a restored store has the content of the backup, reuses no id, and answers older positions with 410', async (t) => {
+test('a restored store has the content of the backup, reuses no id, and answers earlier event positions with 410', async (t) => {
   const world = await prepare(t);
   const last = [await world.add('lost'), await world.add('lost too')].at(-1) ?? 0;
   const positions = await followAll(world);
@@ -74,7 +74,7 @@ test('a restored store has the content of the backup, reuses no id, and answers 
   assert.ok((events[0]?.id ?? '') > (positions.at(-1) ?? ''));
 });
 
-test('a store in use by a service is not restored, and stays unchanged', async (t) => {
+test('restore refuses a store that a service uses, and leaves the store unchanged', async (t) => {
   const world = await prepare(t);
   await world.add('late');
   const { code, stderr } = await restore(world, world.backup);
@@ -83,7 +83,7 @@ test('a store in use by a service is not restored, and stays unchanged', async (
   assert.equal(await world.service.countPets(), 3);
 });
 
-test('a store that does not exist is created from a backup, with a warning about skipped ids', async (t) => {
+test('restore creates a store that does not exist, with a warning about skipped ids', async (t) => {
   const world = await prepare(t);
   await world.service.stop();
   const url = `sqlite:${join(world.folder, 'new', 'other.db')}`;
@@ -91,13 +91,13 @@ test('a store that does not exist is created from a backup, with a warning about
   assert.equal(code, 0);
   assert.match(
     stderr,
-    /^warning: the ids assigned since the backup are unknown: the next 1000000 of each kind/,
+    /^warning: the ids assigned since the backup are unknown: the next 1000000 ids of each kind/,
   );
   const after = await startService(t, { DATABASE_URL: url });
   assert.ok((await world.add('after', after)) > 1_000_000);
 });
 
-test('a file that is not a backup is refused, and the store stays unchanged', async (t) => {
+test('restore refuses a file that is not a backup, and leaves the store unchanged', async (t) => {
   const world = await prepare(t);
   await world.service.stop();
   const [text, empty, other] = ['text.db', 'empty.db', 'other.db'].map((name) => join(world.folder, name));
@@ -117,7 +117,7 @@ test('a file that is not a backup is refused, and the store stays unchanged', as
   assert.equal(await after.countPets(), 2);
 });
 
-test('a restore leaves no file but the store', async (t) => {
+test('restore leaves no temporary file', async (t) => {
   const world = await prepare(t);
   await world.service.stop();
   await restore(world, world.backup);
@@ -128,7 +128,7 @@ test('a restore leaves no file but the store', async (t) => {
   );
 });
 
-test('a store in PostgreSQL is not restored', async () => {
+test('restore refuses a store in PostgreSQL', async () => {
   const { code, stderr } = await runInProcess(['restore', 'backup.db'], 'postgres://127.0.0.1:1/store');
   assert.equal(code, 1);
   assert.match(stderr, /use pg_restore/);

@@ -20,7 +20,7 @@ async function addPet(url: string, key: string, name: string): Promise<Pet> {
   return (await answer.json()) as Pet;
 }
 
-/** Adds animals with eight writers until `stop`; `answered` has every animal whose request got its answer. */
+/** Adds animals with eight writers until `stop`. `answered` has every animal whose add was answered. */
 function addContinually(url: string, key: string) {
   const answered: Pet[] = [];
   let isOver = false;
@@ -36,7 +36,7 @@ function addContinually(url: string, key: string) {
   };
 }
 
-test('a service starts on a backup made during writes, with every add that was answered before it', async (t) => {
+test('a service starts on a backup made during writes, and has every add that was answered before the backup', async (t) => {
   const folder = await makeFolder(t);
   const settings = { DATABASE_URL: `sqlite:${join(folder, 'store.db')}`, ENVIRONMENT: 'staging' };
   const service = await serveInProcess(t, { settings });

@@ -18,7 +18,7 @@ const postgres = await findPostgres();
 const freePorts = { PORT: '0', OPS_PORT: '0' };
 
 describe('serve', () => {
-  test('with --json prints where it listens, in one JSON value, and logs to standard error', async (t) => {
+  test('with --json prints its addresses in one JSON value and logs to standard error', async (t) => {
     const folder = await makeFolder(t);
     const service = await serveInProcess(t, { settings: { DATABASE_URL: `sqlite:${folder}/store.db` } });
     const { code, stdout } = await service.end('SIGTERM');
@@ -28,7 +28,7 @@ describe('serve', () => {
       assert.equal(typeof JSON.parse(line).level, 'number');
   });
 
-  test('in development shows a key for an empty store once, with a command that adds and lists an animal', async (t) => {
+  test('in development creates and prints a first key for an empty store, with a command that adds and lists an animal', async (t) => {
     const settings = { ...freePorts, DATABASE_URL: `sqlite:${await makeFolder(t)}/store.db` };
     const child = spawnProgram(['serve'], { settings });
     t.after(() => child.kill('SIGKILL'));
@@ -48,7 +48,7 @@ describe('serve', () => {
     assert.equal(second.key, null);
   });
 
-  test('many services that start at once on an empty store end, except one that has the first key', async (t) => {
+  test('only one of several services that start at once on an empty store keeps running, and it creates the first key', async (t) => {
     const settings = { DATABASE_URL: `sqlite:${await makeFolder(t)}/store.db`, ENVIRONMENT: 'development' };
     const starts = Array.from({ length: 4 }, () => serveInProcess(t, { settings }));
     const ended = await Promise.allSettled(starts);
@@ -59,9 +59,10 @@ describe('serve', () => {
       if (start.status === 'rejected') assert.match(String(start.reason), /another service is serving/);
   });
 
-  test('in production creates no key, but logs how to create one if the store has none', async (t) => {
+  test('in production logs how to create a key if the store has none, and creates no key', async (t) => {
     const settings = { DATABASE_URL: `sqlite:${await makeFolder(t)}/store.db`, ENVIRONMENT: 'production' };
-    const hint = 'the store has no keys: \\"animal-store keys create --plan free --account NAME\\" makes one';
+    const hint =
+      'the store has no keys: \\"animal-store keys create --plan free --account NAME\\" creates one';
     const first = await serveInProcess(t, { settings });
     assert.equal(first.key, null);
     await first.untilLogged(hint);
@@ -73,7 +74,7 @@ describe('serve', () => {
     assert.ok(!second.readLog().includes('the store has no keys'));
   });
 
-  test('names a port that is taken in one line, and exits with 1', async (t) => {
+  test('prints one line that names the port if the port is in use, and exits with 1', async (t) => {
     const holder = createServer().listen(0, '127.0.0.1');
     t.after(() => holder.close());
     await once(holder, 'listening');
@@ -88,7 +89,7 @@ describe('serve', () => {
   });
 });
 
-test('a service that crashes logs the error and exits with 1', async (t) => {
+test('logs the error of a crash and exits with 1', async (t) => {
   const preload = `process.on('SIGUSR2', () => { throw new Error('out of the blue'); });`;
   const settings = { DATABASE_URL: `sqlite:${await makeFolder(t)}/store.db` };
   const service = await serveInProcess(t, { settings, preload });
@@ -97,7 +98,7 @@ test('a service that crashes logs the error and exits with 1', async (t) => {
   assert.deepEqual([level, err.message], [60, 'out of the blue']);
 });
 
-test('a service stops even if another program keeps its store locked', async (t) => {
+test('stops on SIGTERM even if another program holds a lock on the store', async (t) => {
   const path = `${await makeFolder(t)}/store.db`;
   const settings = { DATABASE_URL: `sqlite:${path}`, ENVIRONMENT: 'development' };
   const service = await serveInProcess(t, { settings });
@@ -111,7 +112,7 @@ test('a service stops even if another program keeps its store locked', async (t)
   assert.match(service.readLog(), /the last second of counts could not be written/);
 });
 
-test('a failed start leaves the first key to the next start', async (t) => {
+test('creates the first key at the next start if a start fails', async (t) => {
   const holder = createServer().listen(0, '127.0.0.1');
   t.after(() => holder.close());
   await once(holder, 'listening');
@@ -125,7 +126,7 @@ test('a failed start leaves the first key to the next start', async (t) => {
 });
 
 describe('a start that waits for a lock', () => {
-  /** Starts a service whose store is locked, sends SIGTERM while it waits, and returns how it ended. */
+  /** Starts a service on a locked store, sends SIGTERM while the service waits, and returns its result. */
   async function stopWhileStarting(t: TestContext, DATABASE_URL: string) {
     const settings = { ...freePorts, ENVIRONMENT: 'staging', DATABASE_URL };
     const child = spawnProgram(['serve', '--json'], { settings });
@@ -153,7 +154,7 @@ describe('a start that waits for a lock', () => {
     assert.match(stderr, /"stopping: the start is cancelled"/);
   });
 
-  test('on PostgreSQL does not wait if the schema is current', { skip: postgres.skip }, async (t) => {
+  test('on PostgreSQL does not happen if the schema is current', { skip: postgres.skip }, async (t) => {
     const store = await postgres.createStore(t);
     await store.open();
     await holdMigratorLock(t, store.url);
@@ -180,7 +181,7 @@ describe('a service that stops', () => {
   }
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
-    test(`by ${signal} accepts no more connections, finishes running requests, and exits with 0`, async (t) => {
+    test(`on ${signal} accepts no more connections, finishes running requests, and exits with 0`, async (t) => {
       const service = await startWithKey(t);
       const post = await beginPost(service.url, service.key);
       service.child.kill(signal);
@@ -192,7 +193,7 @@ describe('a service that stops', () => {
       assert.deepEqual([code, endedBy], [0, null]);
     });
 
-  test('by SIGTERM does not wait for an endless timer', async (t) => {
+  test('on SIGTERM does not wait for an endless timer', async (t) => {
     const service = await serveInProcess(t, {
       settings: { DATABASE_URL: `sqlite:${await makeFolder(t)}/store.db` },
       preload: 'setInterval(() => undefined, 60_000);',
@@ -201,7 +202,7 @@ describe('a service that stops', () => {
     assert.equal(code, 0);
   });
 
-  test('by SIGTERM ignores a second SIGTERM', async (t) => {
+  test('on SIGTERM ignores a second SIGTERM', async (t) => {
     const service = await startWithKey(t);
     const post = await beginPost(service.url, service.key);
     service.child.kill('SIGTERM');
@@ -211,7 +212,7 @@ describe('a service that stops', () => {
     assert.equal((await service.end()).code, 0);
   });
 
-  test('by SIGINT ends at once on a second SIGINT, even during a request', async (t) => {
+  test('ends immediately on a second SIGINT, even during a request', async (t) => {
     const service = await startWithKey(t);
     await beginPost(service.url, service.key);
     service.child.kill('SIGINT');
@@ -228,7 +229,7 @@ describe('a service that stops', () => {
     assert.equal(signal, 'SIGINT');
   });
 
-  test('has stored when its keys were last used', async (t) => {
+  test('stores the last use of its keys', async (t) => {
     const service = await startWithKey(t);
     await fetch(`${service.url}/pets`, { headers: { authorization: `Bearer ${service.key}` } });
     await service.end('SIGTERM');
@@ -274,7 +275,7 @@ describe('an uncaught error', () => {
     ['an exception', `throw new Error('out of the blue')`],
     ['a rejected promise', `Promise.reject(new Error('out of the blue'))`],
   ] as const)
-    test(`ends the service with one fatal log line and exit code 1: ${kind}`, async (t) => {
+    test(`writes one fatal log line and exits with 1: ${kind}`, async (t) => {
       const service = await serveInProcess(t, {
         settings: { DATABASE_URL: `sqlite:${await makeFolder(t)}/store.db` },
         preload: `process.on('SIGUSR2', () => { ${failure}; })`,

@@ -6,7 +6,7 @@ import { buildSlowDisk, type SlowDisk } from '../../torture/storage/slow-disk.ts
 import { serveInProcess } from '../support/processes.ts';
 import { makeFolder } from '../support/service.ts';
 
-/** A service with some animals on a disk whose fsync can block. Skips the test if the machine cannot build such a disk. */
+/** Starts a service with animals on a disk whose fsync can block. Skips the test if no C compiler is available. */
 async function startOnSlowDisk(t: TestContext) {
   const folder = await makeFolder(t);
   const disk = buildSlowDisk(folder);
@@ -35,7 +35,7 @@ async function startOnSlowDisk(t: TestContext) {
   return { service, disk, get, post };
 }
 
-/** Blocks a write in its fsync, and returns the status of its answer, null until then. */
+/** Blocks a write in its fsync. `status` of the result is the status of the answer, or null until it arrives. */
 async function holdWrite(disk: SlowDisk, post: (name: string) => Promise<number>) {
   disk.hold();
   const write: { status: number | null; readonly answered: Promise<unknown> } = {
@@ -64,7 +64,7 @@ test('cached and uncached reads are answered while a commit waits for fsync', as
   assert.equal(write.status, 201);
 });
 
-test('a change is not readable before it is durable', async (t) => {
+test('reads do not return a change before it is durable', async (t) => {
   const started = await startOnSlowDisk(t);
   if (started === null) return;
   const { disk, get, post } = started;
@@ -77,7 +77,7 @@ test('a change is not readable before it is durable', async (t) => {
   assert.match((await get('/pets')).body, /held/);
 });
 
-test('a disk that hangs blocks neither the health check nor the stop by SIGTERM', async (t) => {
+test('a hanging disk blocks neither the health check nor a stop by SIGTERM', async (t) => {
   const started = await startOnSlowDisk(t);
   if (started === null) return;
   const { service, disk, get, post } = started;

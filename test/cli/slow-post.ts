@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 
-/** A request to add an animal. The service has its headers and waits for its body. */
+/** A request to add an animal. The service has received its head and waits for its body. */
 export interface SlowPost {
   finish(): Promise<{ readonly status: number | undefined }>;
 }

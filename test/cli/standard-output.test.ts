@@ -8,7 +8,7 @@ import { findFreePort } from '../support/redis-server.ts';
 import { makeFolder } from '../support/service.ts';
 
 describe('standard output', () => {
-  test('that is closed by its reader is not an error', async (t) => {
+  test('may be closed by its reader without an error', async (t) => {
     const settings = { DATABASE_URL: `sqlite:${await makeFolder(t)}/store.db` };
     await runProgram(['migrate'], { settings });
     const child = spawnProgram(['keys', 'list'], { settings });
@@ -17,7 +17,7 @@ describe('standard output', () => {
     assert.deepEqual([code, stderr], [0, '']);
   });
 
-  test('that is closed by its reader does not stop a service', async (t) => {
+  test('may be closed by its reader without stopping a service', async (t) => {
     const settings = { DATABASE_URL: `sqlite:${await makeFolder(t)}/store.db`, LOG_REQUESTS: 'all' };
     const service = await serveInProcess(t, { settings });
     service.child.stdout?.destroy();
@@ -44,7 +44,7 @@ describe('standard output', () => {
         assert.match(stderr, line);
       });
 
-    test('makes a service report it once, continue, and exit with 0', async (t) => {
+    test('makes a service report the error once, continue to serve, and exit with 0', async (t) => {
       const PORT = String(await findFreePort());
       const child = spawnProgram(['serve'], {
         settings: {

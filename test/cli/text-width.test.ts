@@ -23,7 +23,7 @@ const widths: readonly (readonly [text: string, columns: number])[] = [
 ];
 
 for (const [text, columns] of widths)
-  test(`"${text}" takes ${columns} columns`, () => {
+  test(`"${text}" is ${columns} columns wide`, () => {
     assert.equal(measureWidth(text), columns);
   });
 
@@ -32,7 +32,7 @@ const nameAndPlan: readonly Column<string>[] = [
   { heading: 'PLAN', cell: () => 'pro' },
 ];
 
-test('the columns of a table are aligned for all names', async () => {
+test('the columns of a table are aligned with names of any script', async () => {
   const stdout = new PassThrough();
   const names = ['Zoo', '動物園', '🐕 & 🐈', 'E\u0301lodie'];
   writeColumns({ stdin: stdout, stdout, stderr: stdout }, nameAndPlan, names);
@@ -45,7 +45,7 @@ test('the columns of a table are aligned for all names', async () => {
   assert.deepEqual(starts, [9, 9, 9, 9]);
 });
 
-test('a table may have more rows than a call may have arguments', async () => {
+test('a table may have 300,000 rows, more than a function call may have arguments', async () => {
   const stdout = new PassThrough();
   const rows = Array.from({ length: 300_000 }, (_, index) => `as_${index}`);
   writeColumns({ stdin: stdout, stdout, stderr: stdout }, nameAndPlan, rows);
@@ -59,7 +59,7 @@ for (const [columns, shown] of [
   [100, 'ID NAME STATE'],
   [200, 'ID NAME STATE NOTE'],
 ] as const)
-  test(`a table on ${columns ?? 'no'} terminal columns leaves out what does not fit 80 or the terminal`, async () => {
+  test(`a table omits columns until it fits ${columns === undefined ? '80 characters without a terminal' : `80 characters or a terminal of ${columns}`}`, async () => {
     const stdout = Object.assign(new PassThrough(), columns === undefined ? {} : { columns });
     const filled = (width: number) => () => 'x'.repeat(width);
     writeColumns(

@@ -9,7 +9,7 @@ import { runInProcess } from './run-command-line.ts';
 const one = 'wh_8tKq2ZmX0aLr5VnC';
 const other = 'wh_9tKq2ZmX0aLr5VnC';
 
-/** A store with two webhooks of two accounts; the first has had an answer. */
+/** Creates a store with two webhooks of two accounts. The first webhook has made an attempt. */
 async function makeStore(t: Ending) {
   const path = join(await makeFolder(t), 'store.db');
   const url = `sqlite:${path}`;
@@ -26,7 +26,7 @@ async function makeStore(t: Ending) {
   return { run, keyId, file };
 }
 
-test('webhooks list shows the webhooks of all accounts, or of one', async (t) => {
+test('webhooks list shows the webhooks of all accounts or of one account', async (t) => {
   const { run, keyId } = await makeStore(t);
   const { stdout } = await run('webhooks', 'list');
   assert.match(stdout, /^ID +ACCOUNT +STATUS +URL +RESULT\n/);
@@ -47,7 +47,7 @@ test('webhooks list shows the webhooks of all accounts, or of one', async (t) =>
   const { code, stderr } = await run('webhooks', 'list', '--account', 'None');
   assert.deepEqual(
     [code, stderr],
-    [1, 'error: there is no account "None": "accounts list" shows them all\n'],
+    [1, 'error: there is no account "None": "accounts list" shows all accounts\n'],
   );
 });
 
@@ -88,7 +88,7 @@ test('webhooks disable, webhooks enable and keys revoke --disable-webhooks are i
   assert.deepEqual(log[0]?.['by'], { kind: 'command', name: userInfo().username });
 });
 
-test('an unknown webhook, or one whose next event is deleted, is refused in one line', async (t) => {
+test('webhooks prints one line for an unknown webhook or a webhook whose next event is deleted', async (t) => {
   const { run, file } = await makeStore(t);
   for (const command of ['enable', 'disable'])
     assert.deepEqual(await run('webhooks', command, 'wh_1'), {

@@ -23,7 +23,7 @@ test('a file that another program creates during the write is not replaced', asy
   assert.deepEqual(await readdir(folder), ['animals.csv']);
 });
 
-test('one of many concurrent writers of a file succeeds', async (t) => {
+test('exactly one of many concurrent writers of a file succeeds', async (t) => {
   const { folder, file } = await makeTarget(t);
   const texts = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
   const outcomes = await Promise.allSettled(
@@ -49,7 +49,7 @@ test('a broken link is replaced only with force', async (t) => {
   assert.deepEqual(await readdir(folder), ['animals.csv']);
 });
 
-test('a file has its mode before its first byte, and never a wider one', async (t) => {
+test('a file has its final mode before its first byte is written, and never a wider mode', async (t) => {
   const { file } = await makeTarget(t);
   await writeWholeFile(file, { replaces: false, mode: 0o600 }, async (unfinished) => {
     const { mode, size } = await stat(unfinished);

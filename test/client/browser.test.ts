@@ -10,7 +10,7 @@ import { launchBrowser, openVisit, skip } from '../browser/chromium.ts';
 import { type Ending, startService } from '../support/service.ts';
 import { installPacked } from './packed-client.ts';
 
-/** Serves an empty page and the files of the package. Returns the origin. */
+/** Serves an empty page and the files of the package. Returns their origin. */
 async function servePackage(test: Ending): Promise<string> {
   const { project } = await installPacked(test);
   const dist = join(project, 'node_modules/@animal-store/client/dist');
@@ -34,7 +34,7 @@ describe('the client in a browser', { skip }, () => {
   });
   after(() => browser.close());
 
-  test('a page of a listed origin adds, walks and reads failures, limits and deprecations', async (t) => {
+  test('a page of a listed origin can add and list animals and read failures, limits and deprecations', async (t) => {
     const service = await startService(t, { CORS_ORIGINS: origin });
     await service.importPets(5);
     const { page, complaints } = await openVisit(t, browser);
@@ -61,14 +61,14 @@ describe('the client in a browser', { skip }, () => {
     });
     assert.match(requestId, /^req_/);
     assert.ok(remaining > 0);
-    // The browser itself reports the 404.
+    // The browser reports every 404 in its console.
     assert.deepEqual(
       complaints.filter((line) => !line.includes('404')),
       [],
     );
   });
 
-  test('a page of another origin gets an error that names the setting', async (t) => {
+  test('a page of an origin that is not listed gets an error that names the setting', async (t) => {
     const service = await startService(t);
     const { page } = await openVisit(t, browser);
     await page.goto(origin);

@@ -50,7 +50,7 @@ test('animals are listed by their ids and by their category', async () => {
   );
 });
 
-test('categories are put, listed and deleted', async () => {
+test('categories are created, listed and deleted', async () => {
   assert.equal((await client.categories.put(3, { name: 'Dogs' })).response.status, 201);
   const renamed = await client.categories.put(3n, { name: 'Cats' });
   assert.deepEqual([renamed, renamed.response.status], [{ id: 3n, name: 'Cats' }, 200]);

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { Ending } from '../support/service.ts';
 
-/** A relay to a real service that can cut off answers. */
+/** A relay in front of a service that can cut off answers. */
 export interface CuttingRelay {
-  /** The service's base address through the relay. */
+  /** The base address of the service through the relay. */
   readonly url: string;
-  /** Cuts off the next `answers` answers after `afterBytes` bytes each. The service has then done the work. */
+  /** Cuts off each of the next `answers` answers after `afterBytes` bytes. The service has handled these requests. */
   cut(answers: number, afterBytes: number): void;
 }
 

@@ -30,13 +30,13 @@ test('each client reports a deprecated operation once, with its dates and its re
   }
 });
 
-test('a failing use of a deprecated operation is reported, too', async () => {
+test('a deprecated operation is reported even if the request fails', async () => {
   const { client, told } = createClient();
   await assert.rejects(client.pets.get(3));
   assert.equal(told.length, 1);
 });
 
-test('other operations are not reported', async () => {
+test('an operation that is not deprecated is not reported', async () => {
   const { client, told } = createClient();
   await client.pets.list();
   await client.pets.create({ name: 'Rex', categoryId: 1 });

@@ -20,7 +20,7 @@ const apiKey = await service.createKey();
 const { baseUrl } = service;
 const rex = { name: 'Rex', categoryId: 1 };
 
-test('each kind of failure is an error of its own class, and an AnimalStoreError', async () => {
+test('each kind of failure has its own class, which extends AnimalStoreError', async () => {
   const client = new AnimalStore({ apiKey, baseUrl, onDeprecation: () => {} });
   const reader = await service.createKey('enterprise', undefined, { scopes: ['pets:read'] });
   const limited = await service.createKey('enterprise', { perMinute: 1, perDay: 1 });

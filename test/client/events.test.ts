@@ -11,7 +11,7 @@ const client = new AnimalStore({ apiKey: await service.createKey(), baseUrl });
 
 const addPet = async (name = 'Rex') => (await client.pets.create({ name, categoryId: 2n ** 63n - 1n })).id;
 
-test('follow returns existing events and then new ones, and their types narrow data', async () => {
+test('follow returns existing events and then new ones, and the type of an event narrows its data', async () => {
   const { next } = await client.events.list({ after: 'now' });
   const id = await addPet();
   const seen: string[] = [];
@@ -30,7 +30,7 @@ test('follow returns existing events and then new ones, and their types narrow d
   assert.deepEqual(seen, ['pet.added', 'pet.updated', 'order.reserved']);
 });
 
-test('a follower that stores the id of each event misses none and repeats none over restarts', async () => {
+test('a follower that stores the id of each event neither misses nor repeats an event after a restart', async () => {
   let { next: kept } = await client.events.list({ after: 'now' });
   const added: bigint[] = [];
   for (let count = 0; count < 5; count += 1) added.push(await addPet());
@@ -57,7 +57,7 @@ test('a position is reported once all events before it are handled', async () =>
   assert.deepEqual(told, [2, 4]);
 });
 
-test('a signal ends a follower that waits', async () => {
+test('a signal ends a waiting follower', async () => {
   const ended = new AbortController();
   const next = client.events.follow({ after: 'now', signal: ended.signal }).next();
   const rejected = assert.rejects(next, (error) => error === ended.signal.reason);
@@ -66,7 +66,7 @@ test('a signal ends a follower that waits', async () => {
   await rejected;
 });
 
-test('the service refuses an invalid position, and the client a callback that is not a function', async () => {
+test('the service refuses an invalid position, and the client refuses a callback that is not a function', async () => {
   await expectFailure(client.events.list({ after: 'yesterday' }), 'invalid_parameter');
   await expectFailure(client.events.follow({ onPosition: 1 as never }).next(), 'invalid_argument');
 });

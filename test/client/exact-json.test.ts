@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { parseExactJson, parseTagged, stringifyExactJson } from '../../client/src/exact-json.ts';
 
-/** With and without support of the engine. */
+/** The parsers with and without support by the JavaScript engine. */
 const readers = { parseExactJson, parseTagged };
 
 const scalar = fc.oneof(
@@ -23,11 +23,11 @@ const { value: anyValue } = fc.letrec((tie) => ({
 }));
 
 for (const [name, parse] of Object.entries(readers)) {
-  test(`${name} reads everything that stringifyExactJson writes`, () => {
+  test(`${name} parses everything that stringifyExactJson writes`, () => {
     fc.assert(fc.property(anyValue, (value) => assert.deepEqual(parse(stringifyExactJson(value)), value)));
   });
 
-  test(`${name} keeps every digit and does not change numbers in texts`, () => {
+  test(`${name} keeps every digit and does not change numbers in strings`, () => {
     const text =
       '{"7": [-9223372036854775808, 9223372036854775807], "a" :"12", "b":"\\"9\\\\", "c":1.5e3, "d":0}';
     const value = { 7: [-(2n ** 63n), 2n ** 63n - 1n], a: '12', b: '"9\\', c: 1500, d: 0n };

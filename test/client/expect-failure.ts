@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
 import { AnimalStoreError } from '../../client/src/index.ts';
 
-/** Requires that a call fails with an error of this code that does not contain the key. Returns the error. */
+/** Requires that a call fails with this code and that the error does not contain the key. Returns the error. */
 export async function expectFailure(
   call: Promise<unknown> | (() => unknown),
   code: AnimalStoreError['code'],

@@ -12,7 +12,7 @@ const apiKey = await service.createKey();
 const { baseUrl } = service;
 const { pets } = new AnimalStore({ apiKey, baseUrl, onDeprecation: () => {} });
 
-/** Starts a server that is not an Animal Store, and returns a client with its address. */
+/** Starts a server that is not an Animal Store. Returns a client with its address. */
 async function pointElsewhere(test: Ending, listener: RequestListener) {
   const server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -22,7 +22,7 @@ async function pointElsewhere(test: Ending, listener: RequestListener) {
   return { elsewhere, pets: new AnimalStore({ apiKey, baseUrl: elsewhere, maxRetries: 0 }).pets };
 }
 
-test('a failure of the service has its code, its message and the metadata of the request', async () => {
+test('an error has the code and the message of the service and the metadata of the request', async () => {
   const error = await expectFailure(pets.list({ limit: 0 }), 'invalid_parameter', apiKey);
   assert.equal(error.message, 'limit must be an integer from 1 to 100');
   assert.deepEqual([error.status, error.attempts, error.retryAfterSeconds], [400, 1, null]);
@@ -30,7 +30,7 @@ test('a failure of the service has its code, its message and the metadata of the
   assert.equal(error.rateLimit?.limit, 1_000_000);
 });
 
-test('failures have different codes', async () => {
+test('different failures have different codes', async () => {
   const readOnly = await service.createKey('enterprise', undefined, { scopes: ['pets:read'] });
   const reader = new AnimalStore({ apiKey: readOnly, baseUrl });
   const wrong = new AnimalStore({ apiKey: 'as_dev_wrong', baseUrl });
@@ -65,14 +65,14 @@ const wrongOptions: readonly (readonly [object, RegExp])[] = [
 ];
 
 for (const [wrong, told] of wrongOptions)
-  test(`${JSON.stringify(Object.keys(wrong))} that breaks its rule is refused when the client is created: ${told}`, async () => {
+  test(`the constructor refuses an invalid value of ${JSON.stringify(Object.keys(wrong))}: ${told}`, async () => {
     const options = { apiKey, baseUrl, ...wrong } as AnimalStoreOptions;
     const error = await expectFailure(async () => new AnimalStore(options), 'invalid_argument');
     assert.ok(!error.message.includes(apiKey));
     assert.match(error.message, told);
   });
 
-test('a number that has lost digits or is not an int64 is refused before anything is sent', async () => {
+test('an unsafe number or a number that is not an int64 is refused before anything is sent', async () => {
   const silent = new AnimalStore({ apiKey, baseUrl, fetch: () => assert.fail('it was sent') });
   for (const categoryId of [2 ** 53, 1.5, Number.NaN, 2n ** 63n, -(2n ** 63n) - 1n]) {
     const error = await expectFailure(silent.pets.create({ name: 'Rex', categoryId }), 'invalid_argument');
@@ -87,10 +87,10 @@ test('a number that has lost digits or is not an int64 is refused before anythin
     await expectFailure(silent.pets.create(rex, { idempotencyKey }), 'invalid_argument');
 });
 
-/** Lets a test pass any value, as plain JavaScript can. */
+/** Casts a value so that a test can pass any type, as plain JavaScript can. */
 const anything = (value: unknown) => value as never;
 
-test('arguments of a wrong type are an ArgumentError before anything is sent', async () => {
+test('arguments of a wrong type throw an ArgumentError before anything is sent', async () => {
   const silent = new AnimalStore({ apiKey, baseUrl, fetch: () => assert.fail('it was sent') });
   const rex = { name: 'Rex', categoryId: 1 };
   const endless: Record<string, unknown> = { ...rex };
@@ -113,12 +113,12 @@ test('arguments of a wrong type are an ArgumentError before anything is sent', a
       assert.ok((await expectFailure(call, 'invalid_argument')).message.startsWith(`${field} must be`));
 });
 
-test('null options count as absent', async () => {
+test('a null option counts as absent', async () => {
   assert.equal((await pets.create({ name: 'Rex', categoryId: 1 }, anything(null))).name, 'Rex');
   assert.ok((await pets.list(anything(null))).items.length > 0);
 });
 
-test('an address without a server is a failed connection whose message has address and reason', async () => {
+test('an address without a server fails with connection_failed and a message that has the address and the reason', async () => {
   const closed = await startService({ after });
   await closed.stop();
   const lost = new AnimalStore({ apiKey, baseUrl: closed.baseUrl, maxRetries: 1 });
@@ -127,7 +127,7 @@ test('an address without a server is a failed connection whose message has addre
   assert.deepEqual([error.status, error.requestId, error.rateLimit, error.attempts], [null, null, null, 2]);
 });
 
-test('a wrong base address on the service is named in the error', async () => {
+test('an error names a wrong base address of a service', async () => {
   const beside = new AnimalStore({ apiKey, baseUrl: baseUrl.replace('/v1', '/animals/v1') });
   const error = await expectFailure(beside.pets.list(), 'not_found', apiKey);
   assert.match(error.message, /check baseUrl: http:\/\/127\.0\.0\.1:\d+\/animals\/v1\/pets$/);
@@ -137,36 +137,36 @@ const json = { 'content-type': 'application/json' };
 const foreign: Readonly<Record<string, readonly [RequestListener, RegExp]>> = {
   'a page of HTML': [
     (_request, response) => response.setHeader('content-type', 'text/html').end('<h1>Welcome</h1>'),
-    /answered 200 with text\/html: this is not an answer of an Animal Store; check baseUrl$/,
+    /answered 200 with text\/html: this is not a response from an Animal Store; check baseUrl$/,
   ],
   'a 404 without our body': [
     (_request, response) => response.writeHead(404).end(),
-    /answered 404 with no content type: this is not an answer/,
+    /answered 404 with no content type: this is not a response/,
   ],
   'other JSON': [
     (_request, response) => response.writeHead(200, json).end('{"hello":1}'),
-    /answered 200 with JSON of another shape: this is not an answer/,
+    /answered 200 with unexpected JSON: this is not a response/,
   ],
   'JSON that is cut but for its end': [
     (_request, response) => response.writeHead(200, json).end('[{"id":1'),
-    /answered 200 with JSON of another shape/,
+    /answered 200 with unexpected JSON/,
   ],
   'an error of another shape': [
     (_request, response) => response.writeHead(401, json).end('{"error":"no"}'),
-    /answered 401 with JSON of another shape/,
+    /answered 401 with unexpected JSON/,
   ],
   'a redirect': [
     (_request, response) => response.writeHead(308, { location: 'https://pets.test/v1' }).end(),
-    /answered with a redirect to https:\/\/pets\.test\/v1: this is not an answer/,
+    /answered with a redirect to https:\/\/pets\.test\/v1: this is not a response/,
   ],
   'an error page of a proxy': [
     (_request, response) => response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad</h1>'),
-    /answered 502 with text\/html: something in front of the Animal Store failed/,
+    /answered 502 with text\/html: a proxy in front of the Animal Store failed/,
   ],
 };
 
 for (const [name, [listener, told]] of Object.entries(foreign))
-  test(`${name} is an unexpected answer`, async (t) => {
+  test(`${name} fails as an unexpected answer`, async (t) => {
     const { pets, elsewhere } = await pointElsewhere(t, listener);
     const add = () => pets.create({ name: 'Rex', categoryId: 1 });
     for (const call of [() => pets.list(), add, () => pets.get(1)]) {
@@ -176,7 +176,7 @@ for (const [name, [listener, told]] of Object.entries(foreign))
     }
   });
 
-test('an error does not contain the key even if a server sends it back', async (t) => {
+test('an error does not contain the key, even if the server sends the key back', async (t) => {
   const { pets } = await pointElsewhere(t, ({ headers }, response) => {
     const message = `who is ${headers.authorization}?`;
     response.writeHead(403, json).end(JSON.stringify({ code: 'scope_missing', message, status: 403 }));

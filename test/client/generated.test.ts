@@ -16,7 +16,7 @@ test('the types of the client match the description of the service', async (t) =
   assert.equal(kept, writeTypes(description), 'run "npm run generate" in client/');
 });
 
-test('a description with an unknown type makes the generation fail', () => {
+test('the generator fails if the description has an unknown type', () => {
   const schemas = { Pet: { type: 'object', properties: { tags: { type: 'array' } } } };
   assert.throws(() => writeTypes({ paths: {}, components: { schemas } }), /no type is known for/);
 });

@@ -36,13 +36,13 @@ test('a key is created, listed, rotated and deleted', async () => {
   assert.deepEqual(withoutUse((await client.keys.list()).items), withoutUse(listed));
 });
 
-test('refusals have their codes, and nothing is sent for an invalid id', async () => {
+test('refused calls throw errors with the documented codes, and nothing is sent for an invalid id', async () => {
   await expectFailure(client.keys.delete('key_3kTMd8fZq1LxW0aB'), 'not_found');
   await expectFailure(client.keys.create({ scopes: [] }), 'invalid_body');
   await expectFailure(client.keys.delete('a/b'), 'invalid_argument');
 });
 
-test('a key that may have been created is not created again', async () => {
+test('a request to create a key is not repeated after a lost answer', async () => {
   let sent = 0;
   const failing = new AnimalStore({
     apiKey: 'as_secret',

@@ -12,7 +12,7 @@ const manager = new AnimalStore({ apiKey: await service.createKey('pro', undefin
 
 const addPet = async () => (await client.pets.create({ name: 'Rex', categoryId: 1 })).id;
 
-test('an order is placed, got, completed and returned', async () => {
+test('an order is placed, read, completed and returned', async () => {
   const petId = await addPet();
   const placed = await client.orders.place({ petId, holdSeconds: 60, reference: 'A-1' });
   assert.deepEqual([placed.petId, placed.status, placed.reference], [petId, 'reserved', 'A-1']);
@@ -22,7 +22,7 @@ test('an order is placed, got, completed and returned', async () => {
   assert.equal((await manager.orders.return(Number(placed.id))).status, 'returned');
 });
 
-test('an order with one idempotency key is placed once', async () => {
+test('two calls with the same idempotency key place one order', async () => {
   const petId = await addPet();
   const options = { idempotencyKey: 'cart-1' };
   const first = await client.orders.place({ petId }, options);
@@ -31,7 +31,7 @@ test('an order with one idempotency key is placed once', async () => {
   assert.deepEqual([again, again.response.replayed], [first, true]);
 });
 
-test('orders are walked with their filters', async () => {
+test('orders are listed page by page with filters', async () => {
   const placed: bigint[] = [];
   for (let n = 0; n < 5; n += 1)
     placed.push((await client.orders.place({ petId: await addPet(), reference: 'walk & co' })).id);
@@ -47,7 +47,7 @@ test('orders are walked with their filters', async () => {
   assert.deepEqual(items, [first]);
 });
 
-test('refusals have their codes, and nothing is sent for an invalid id', async () => {
+test('refused calls throw errors with the documented codes, and nothing is sent for an invalid id', async () => {
   const { id, petId } = await client.orders.place({ petId: await addPet() });
   await expectFailure(client.orders.place({ petId }), 'pet_unavailable');
   await expectFailure(client.orders.place({ petId: 0 }), 'not_found');

@@ -8,7 +8,7 @@ import { type Ending, makeFolder } from '../support/service.ts';
 const root = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
 
-/** An environment that finds the project's own Node.js first, and in which npm uses no registry. */
+/** Environment variables that make npm work without a registry. */
 export const offline = {
   npm_config_offline: 'true',
   npm_config_audit: 'false',
@@ -21,13 +21,13 @@ const environment = {
   ...offline,
 };
 
-/** Runs a program such as `npm` to its end and returns its standard output. Throws if it fails. */
+/** Runs a program such as `npm` and returns its standard output. Throws if the program fails. */
 export async function runIn(folder: string, program: string, ...args: string[]): Promise<string> {
   const { stdout } = await run(program, args, { cwd: folder, env: environment });
   return stdout;
 }
 
-/** Copies the sources of the client into a folder that has the packages of the project. */
+/** Copies the sources of the client, without the build, into a folder. */
 export async function copySources(folder: string): Promise<void> {
   const filter = (path: string) => basename(path) !== 'dist';
   await cp(join(root, 'client'), join(folder, 'client'), { recursive: true, filter });
@@ -44,7 +44,7 @@ export async function installPacked(test: Ending): Promise<{ project: string; pa
     { filename: string; files: { path: string }[] },
   ];
 
-  // Outside the project, so that none of its packages can be found.
+  // The folder is outside the project, so that no package of the project can be found.
   const project = join(await makeFolder(test), 'app');
   await mkdir(project);
   await writeFile(join(project, 'package.json'), '{ "private": true, "type": "module" }');

@@ -57,7 +57,7 @@ test('the build imports no module of a platform', async () => {
   }
 });
 
-test('plain JavaScript adds, lists and walks with the installed package', async () => {
+test('plain JavaScript can add and list animals with the installed package', async () => {
   const printed = await runProgram(
     'use.js',
     `import { AnimalStore, stringifyExactJson } from '@animal-store/client';
@@ -71,7 +71,7 @@ test('plain JavaScript adds, lists and walks with the installed package', async 
   assert.equal(printed, pet(3, 'Mimi') + pet(2, 'Bello') + pet(1, 'Rex'));
 });
 
-test('without onDeprecation the warning goes to standard error, and the program ends by itself', async () => {
+test('without onDeprecation a deprecation warning goes to standard error, and the program ends by itself', async () => {
   const printed = await runProgram(
     'warned.js',
     `import { AnimalStore } from '@animal-store/client';
@@ -102,7 +102,7 @@ export async function use(signal: AbortSignal): Promise<bigint> {
 const compiler = join(import.meta.dirname, '../../node_modules/.bin/tsc');
 const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022', '--types', ''];
 
-test('a strict program that uses the package compiles with only the types of the package', async () => {
+test('a strict TypeScript program compiles with only the types of the package', async () => {
   await writeFile(join(project, 'typed.ts'), typed);
   await runIn(project, compiler, ...options, '--lib', 'es2022,dom', 'typed.ts');
 });
@@ -112,7 +112,7 @@ for (const [mistake, told] of [
   [typed.replace("=== 'rate_limit_exceeded'", "=== 'too_fast'"), /no overlap/],
   [typed.replace('categoryId: 1n', "categoryId: '1'"), /not assignable/],
 ] as const)
-  test(`the types refuse a mistake: ${told}`, async () => {
+  test(`the types reject a wrong program: ${told}`, async () => {
     await writeFile(join(project, 'mistake.ts'), mistake);
     await assert.rejects(
       runIn(project, compiler, ...options, '--lib', 'es2022,dom', 'mistake.ts'),

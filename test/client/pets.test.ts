@@ -18,27 +18,27 @@ async function collect(pets: AsyncIterable<Pet>): Promise<Pet[]> {
 }
 
 for (const categoryId of [int64Max, int64Min, 2n ** 53n + 1n, 0n])
-  test(`the category ${categoryId} is added, listed and returned exactly`, async () => {
+  test(`the categoryId ${categoryId} is sent, listed and returned exactly`, async () => {
     const added = await client.pets.create({ name: 'Rex "7"', categoryId });
     const { items } = await client.pets.list({ limit: 1 });
     const expected = { id: added.id, name: 'Rex "7"', categoryId, status: 'available' };
     assert.deepEqual([added, ...items, await client.pets.get(added.id)], [expected, expected, expected]);
   });
 
-test('a number is accepted if it is exact', async () => {
+test('a number is accepted as an id if it is a safe integer', async () => {
   const { id, categoryId } = await client.pets.create({ name: 'Rex', categoryId: -7, status: 'sold' });
   assert.equal(categoryId, -7n);
   assert.equal((await client.pets.get(Number(id))).status, 'sold');
 });
 
-test('an animal is written as the same JSON that the service sent', async () => {
+test('stringifyExactJson writes an animal as the same JSON that the service sent', async () => {
   const pet = await client.pets.create({ name: 'Rex', categoryId: int64Max });
   const response = await service.request(apiKey, `/pets/${pet.id}`);
   assert.equal(stringifyExactJson(pet), await response.text());
   assert.deepEqual(parseExactJson(stringifyExactJson(pet)), pet);
 });
 
-test('an answer has the request id and the limits in a property that is not enumerable', async () => {
+test('a result has the request id and the limits in a property that is not enumerable', async () => {
   const pet = await client.pets.create({ name: 'Rex', categoryId: 1 });
   const { status, requestId, rateLimit, replayed, attempts, headers } = pet.response;
   assert.deepEqual([status, replayed, attempts], [201, false, 1]);
@@ -50,7 +50,7 @@ test('an answer has the request id and the limits in a property that is not enum
   assert.deepEqual(Object.keys(pet), ['id', 'name', 'categoryId', 'status']);
 });
 
-test('each create adds one animal, and creates with the same idempotency key add one together', async () => {
+test('each create adds one animal, but all creates with the same idempotency key add only one', async () => {
   const before = await service.countPets();
   const rex = { name: 'Rex', categoryId: 1 };
   const [first, second] = [await client.pets.create(rex), await client.pets.create(rex)];
@@ -61,7 +61,7 @@ test('each create adds one animal, and creates with the same idempotency key add
   assert.equal(await service.countPets(), before + 3);
 });
 
-test('a null idempotency key makes each create generate its own', async () => {
+test('each create generates its own idempotency key if the option is null', async () => {
   const before = await service.countPets();
   for (let round = 0; round < 3; round += 1) {
     const pet = await client.pets.create({ name: 'Rex', categoryId: 1 }, { idempotencyKey: null });
@@ -70,7 +70,7 @@ test('a null idempotency key makes each create generate its own', async () => {
   assert.equal(await service.countPets(), before + 3);
 });
 
-test('a walk returns each animal that existed at its start exactly once, whatever is added meanwhile', async (t) => {
+test('listAll returns each animal that existed at its start exactly once, even if others are added meanwhile', async (t) => {
   const { importPets, createKey, ...other } = await startService(t);
   await importPets(250);
   const own = new AnimalStore({ apiKey: await createKey(), baseUrl: other.baseUrl });
@@ -84,7 +84,7 @@ test('a walk returns each animal that existed at its start exactly once, whateve
   );
 });
 
-test('a walk keeps the status and requests no page before it is needed', async (t) => {
+test('listAll keeps the status filter and requests each page only when it is needed', async (t) => {
   const { importPets, createKey, ...other } = await startService(t);
   await importPets(250);
   const requests: string[] = [];
@@ -103,7 +103,7 @@ test('a walk keeps the status and requests no page before it is needed', async (
   assert.equal(requests.length, 1);
 });
 
-test('pages are read one by one and resumed by their cursor', async (t) => {
+test('pages are read one by one and resumed with a cursor', async (t) => {
   const { importPets, createKey, ...other } = await startService(t);
   await importPets(5);
   const { pets } = new AnimalStore({ apiKey: await createKey(), baseUrl: other.baseUrl });
@@ -115,14 +115,14 @@ test('pages are read one by one and resumed by their cursor', async (t) => {
   assert.deepEqual([last.nextCursor, await last.next()], [null, null]);
 });
 
-test('an empty store is an empty walk', async (t) => {
+test('listAll of an empty store returns nothing', async (t) => {
   const other = await startService(t);
   const own = new AnimalStore({ apiKey: await other.createKey(), baseUrl: other.baseUrl });
   assert.deepEqual(await collect(own.pets.listAll()), []);
 });
 
 for (const publicUrl of ['https://pets.test/store/v1', 'http://other.test/v1'])
-  test(`with links to ${publicUrl} the pages are still requested from the base address`, async (t) => {
+  test(`pages are requested from the base address even if links point to ${publicUrl}`, async (t) => {
     const { importPets, createKey, ...other } = await startService(t, { PUBLIC_URL: publicUrl });
     await importPets(5);
     const asked = new Set<string>();

@@ -10,7 +10,7 @@ import { offline } from './packed-client.ts';
 const document = await readDocument('client/README.md');
 const blocks = findBlocks(document);
 
-/** The folder of a partner, outside the project. npm uses no registry. */
+/** Returns a shell command that enters a folder outside the project and forbids npm to use a registry. */
 function enterFolder(folder: string): string {
   const exported = Object.entries({
     ...offline,

@@ -11,7 +11,7 @@ const { baseUrl } = service;
 const client = new AnimalStore({ apiKey, baseUrl });
 const categoryId = 9223372036854775807n;
 
-test('a request to any address returns the exact value, the unchanged text and the headers', async () => {
+test('request returns the exact value, the unchanged text and the headers for any address', async () => {
   const added = await client.request<Pet>('POST', '/pets', { body: { name: 'Rex', categoryId } });
   assert.equal(added.value.categoryId, categoryId);
   assert.equal(
@@ -27,24 +27,24 @@ test('a request to any address returns the exact value, the unchanged text and t
   assert.deepEqual([deleted.value, deleted.response.status], [undefined, 204]);
 });
 
-test('a failure of a request is the error of its code', async () => {
+test('request throws the error class of the failure code', async () => {
   await expectFailure(client.request('GET', '/no/such/thing'), 'not_found', apiKey);
   await expectFailure(client.request('POST', '/pets', { body: {} }), 'invalid_body', apiKey);
 });
 
-test('arguments that would change the request are refused before anything is sent', async () => {
+test('request refuses an invalid method, an invalid path and an Authorization header before anything is sent', async () => {
   const silent = new AnimalStore({ apiKey, baseUrl, fetch: () => assert.fail('it was sent') });
   const headers = { Authorization: 'Bearer other' };
   for (const [call, rule] of [
     [() => silent.request('FETCH' as never, '/pets'), /^method must be/],
     [() => silent.request('GET', '/pets?limit=1'), /^path must/],
     [() => silent.request('GET', 'pets' as never), /^path must/],
-    [() => silent.request('GET', '/pets', { headers }), /^headers must not name authorization$/],
+    [() => silent.request('GET', '/pets', { headers }), /^headers must not contain authorization$/],
   ] as const)
     assert.match((await expectFailure(call(), 'invalid_argument')).message, rule);
 });
 
-/** A client whose requests all get the same failure. Counts the requests. */
+/** Creates a client whose requests all get the same failure, and counts the requests. */
 function failWith(status: number, code: string) {
   let sent = 0;
   const fetch = async () => {
@@ -86,7 +86,7 @@ test('debug is called after each request with the request and its result, but ne
   assert.ok(!JSON.stringify(attempts).includes(apiKey));
 });
 
-test('the key and the address are read from the environment unless they are given', async (t) => {
+test('the key and the base address default to environment variables', async (t) => {
   t.after(() => {
     delete process.env['ANIMAL_STORE_KEY'];
     delete process.env['ANIMAL_STORE_URL'];

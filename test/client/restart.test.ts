@@ -5,11 +5,11 @@ import { AnimalStore } from '../../client/src/index.ts';
 import { runProgram, serveInProcess } from '../support/processes.ts';
 import { makeFolder } from '../support/service.ts';
 
-/** Enough attempts for a start on a busy machine. */
+/** The number of retries is large enough for a slow start on a busy machine. */
 const maxRetries = 40;
 
 for (const signal of ['SIGTERM', 'SIGKILL'] as const)
-  test(`a walk and its adds continue when the service is ended by ${signal} and started again`, async (t) => {
+  test(`listAll and creates continue after the service ends by ${signal} and starts again`, async (t) => {
     const folder = await makeFolder(t);
     const settings = { ENVIRONMENT: 'staging', DATABASE_URL: `sqlite:${join(folder, 'animal-store.db')}` };
     await runProgram(['migrate'], { settings });

@@ -8,7 +8,7 @@ import { expectFailure } from './expect-failure.ts';
 
 const rex = { name: 'Rex', categoryId: 1 };
 
-/** A client, and the retries that it has reported. */
+/** Creates a client and records the retries that it reports. */
 async function createClient(service: TestService, options: Partial<AnimalStoreOptions> = {}) {
   const retries: Retry[] = [];
   const apiKey = options.apiKey ?? (await service.createKey());
@@ -22,7 +22,7 @@ async function createClient(service: TestService, options: Partial<AnimalStoreOp
   return { client, retries, apiKey };
 }
 
-test('a request over the limit is sent once more after Retry-After, and passes', async (t) => {
+test('a request over the limit is retried after Retry-After and then succeeds', async (t) => {
   const clock = createMovableClock();
   const service = await startService(t, {}, clock);
   const apiKey = await service.createKey('enterprise', { perMinute: 2, perDay: 100 });
@@ -45,7 +45,7 @@ test('a request over the limit is sent once more after Retry-After, and passes',
   assert.equal(await service.countPets(), 1);
 });
 
-test('a wait longer than maxWaitMs fails at once with the requested wait', async (t) => {
+test('a call fails immediately with the requested wait if Retry-After exceeds maxWaitMs', async (t) => {
   const service = await startService(t);
   const apiKey = await service.createKey('enterprise', { perMinute: 1, perDay: 100 });
   const { client, retries } = await createClient(service, { apiKey, maxWaitMs: 59_999 });
@@ -56,7 +56,7 @@ test('a wait longer than maxWaitMs fails at once with the requested wait', async
   assert.deepEqual(retries, []);
 });
 
-test('a call that waits ends as soon as it is aborted, with the reason', async (t) => {
+test('a waiting call rejects with the abort reason as soon as it is aborted', async (t) => {
   const service = await startService(t);
   const apiKey = await service.createKey('enterprise', { perMinute: 1, perDay: 100 });
   const ending = new AbortController();
@@ -69,7 +69,7 @@ test('a call that waits ends as soon as it is aborted, with the reason', async (
   assert.equal(await service.countPets(), 0);
 });
 
-test('an abort ends a running call, and a call that was aborted before is not sent', async (t) => {
+test('an abort ends a running call, and a call with an aborted signal sends nothing', async (t) => {
   const service = await startService(t);
   const relay = await startRelay(t, service.baseUrl);
   relay.silence();
@@ -87,7 +87,7 @@ test('an abort ends a running call, and a call that was aborted before is not se
   await assert.rejects(other.pets.list({ signal }), { name: 'AbortError' });
 });
 
-test('a walk ends when its signal is aborted between two pages', async (t) => {
+test('listAll ends if its signal is aborted between two pages', async (t) => {
   const service = await startService(t);
   await service.importPets(5);
   const { client } = await createClient(service);
@@ -100,7 +100,7 @@ test('a walk ends when its signal is aborted between two pages', async (t) => {
 });
 
 for (const afterBytes of [0, 20, 300])
-  test(`an add whose answer breaks off after ${afterBytes} bytes is sent again and adds once`, async (t) => {
+  test(`a create whose answer breaks off after ${afterBytes} bytes is retried and adds one animal`, async (t) => {
     const service = await startService(t);
     const relay = await startCuttingRelay(t, service.baseUrl);
     const { client, retries, apiKey } = await createClient(service, { baseUrl: relay.url });
@@ -115,7 +115,7 @@ for (const afterBytes of [0, 20, 300])
     for (const { error } of retries) await expectFailure(Promise.reject(error), 'connection_failed', apiKey);
   });
 
-test('an add whose answer was lost is not repeated once the service may have forgotten its key', async (t) => {
+test('a create whose answer was lost is not retried after its idempotency key may have expired', async (t) => {
   const service = await startService(t);
   const relay = await startCuttingRelay(t, service.baseUrl);
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() });
@@ -133,7 +133,7 @@ test('an add whose answer was lost is not repeated once the service may have for
   assert.equal(await service.countPets(), 2);
 });
 
-test('an add refused by a limit is repeated however long the wait was', async (t) => {
+test('a create that a rate limit refused is retried after any wait', async (t) => {
   const clock = createMovableClock();
   const service = await startService(t, {}, clock);
   const apiKey = await service.createKey('enterprise', { perMinute: 1, perDay: 100 });
@@ -143,7 +143,7 @@ test('an add refused by a limit is repeated however long the wait was', async (t
     fetch: async (url, init) => {
       const { body, status, headers } = await fetch(url, init);
       const answered = new Response(body, { status, headers });
-      // The client does not wait: the clocks do.
+      // The client waits 0 s. Instead, the clock of the service is advanced.
       if (status === 429) answered.headers.set('retry-after', '0');
       return answered;
     },
@@ -157,7 +157,7 @@ test('an add refused by a limit is repeated however long the wait was', async (t
   assert.equal(pet.response.attempts, 2);
 });
 
-test('a walk continues after answers that break off', async (t) => {
+test('listAll continues after answers that break off', async (t) => {
   const service = await startService(t);
   await service.importPets(50);
   const relay = await startCuttingRelay(t, service.baseUrl);
@@ -170,7 +170,7 @@ test('a walk continues after answers that break off', async (t) => {
   assert.deepEqual([ids.size, retries.length], [50, 1]);
 });
 
-test('an attempt without an answer in time is repeated, and times out after the last one', async (t) => {
+test('an attempt without an answer in time is retried, and the call times out after the last attempt', async (t) => {
   const service = await startService(t);
   const relay = await startRelay(t, service.baseUrl);
   relay.silence();
@@ -185,7 +185,7 @@ test('an attempt without an answer in time is repeated, and times out after the 
   assert.equal(await service.countPets(), 1);
 });
 
-test('an add whose first attempt is still running is repeated until it is done', async (t) => {
+test('a create whose first attempt is still running is retried until that attempt is done', async (t) => {
   const service = await startService(t);
   const file = service.openFile();
   const codes: string[] = [];
@@ -205,7 +205,7 @@ test('an add whose first attempt is still running is repeated until it is done',
   assert.equal(await service.countPets(), 1);
 });
 
-test('a request that would fail again is sent once', async (t) => {
+test('a request that would fail again is not retried', async (t) => {
   const service = await startService(t);
   const { client, retries } = await createClient(service);
   await assert.rejects(client.pets.create({ ...rex, name: '' }));
@@ -214,7 +214,7 @@ test('a request that would fail again is sent once', async (t) => {
   assert.deepEqual(retries, []);
 });
 
-test('the number of attempts is bounded', async (t) => {
+test('maxRetries bounds the number of attempts', async (t) => {
   const service = await startService(t);
   const relay = await startCuttingRelay(t, service.baseUrl);
   relay.cut(10, 0);

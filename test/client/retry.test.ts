@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { AnimalStoreError } from '../../client/src/index.ts';
 import { planWaitMs } from '../../client/src/retry.ts';
 
-/** Failures, each with the shortest and the longest wait after it. */
+/** Failures, each with the minimum and the maximum wait before a retry. */
 const failures: readonly (readonly [
   ConstructorParameters<typeof AnimalStoreError>,
   readonly (number | null)[],

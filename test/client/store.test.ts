@@ -7,7 +7,7 @@ import { expectFailure } from './expect-failure.ts';
 const service = await startService({ after });
 const client = new AnimalStore({ apiKey: await service.createKey(), baseUrl: service.baseUrl });
 
-test('the inventory counts all animals, or those of a category', async () => {
+test('the inventory counts all animals or the animals of a category', async () => {
   for (const status of ['available', 'sold', 'sold'] as const)
     await client.pets.create({ name: 'Rex', categoryId: 3, status });
   await client.pets.create({ name: 'Rex', categoryId: -(2n ** 63n), status: 'pending' });

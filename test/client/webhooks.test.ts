@@ -54,7 +54,7 @@ test('the client, standardwebhooks and the HMAC of OpenSSL verify a sent event',
   await client.webhooks.delete(id);
 });
 
-test('a library of another project verifies a sent event and refuses a changed body', async (t) => {
+test('another webhook library verifies a sent event and refuses a changed body', async (t) => {
   const receiver = await startReceiver(t);
   const { secret, id } = await client.webhooks.create({ url: receiver.url, types: ['pet.added'] });
   const { secret: rotated } = await client.webhooks.rotateSecret(id);
@@ -102,7 +102,7 @@ test('a message that is changed, old or signed with another secret is refused', 
     await assert.rejects(verifyWebhook('{}', good, wrong), { code: 'invalid_argument' });
 });
 
-test('a webhook whose answer was lost is not created a second time', async () => {
+test('a request to create a webhook is not repeated after a lost answer', async () => {
   let sent = 0;
   const cut = new AnimalStore({
     apiKey: await service.createKey(),

@@ -63,7 +63,7 @@ export function describeAccountKeys(engine: Engine): void {
       assert.deepEqual([account, name, plan], ['Zoo', 'Wärehouse', 'free']);
     });
 
-    test('the list has the newest first, in pages of any length, even within one millisecond', async (t) => {
+    test('keys are listed newest first in pages of any length, even keys created in the same millisecond', async (t) => {
       const { keys, asker, clock } = await prepare(t);
       const made = [asker.keyId];
       for (let count = 0; count < 3; count += 1) made.push((await create(keys, asker)).id);
@@ -75,7 +75,7 @@ export function describeAccountKeys(engine: Engine): void {
       for (const limit of [1, 2, 3, 5]) assert.deepEqual(await listIds(keys, asker, limit), ids);
     });
 
-    test('a page can start at a key that was deleted meanwhile', async (t) => {
+    test('the next page can start at a key that was deleted after the previous page', async (t) => {
       const { keys, asker, clock } = await prepare(t);
       clock.advance(1);
       const second = await create(keys, asker);
@@ -88,7 +88,7 @@ export function describeAccountKeys(engine: Engine): void {
       assert.deepEqual([rest.keys[0]?.id, rest.nextId], [asker.keyId, null]);
     });
 
-    test('a key grants only the scopes that it has or covers', async (t) => {
+    test('a key can grant only scopes that it has or covers', async (t) => {
       const held: Scope[] = ['pets:read', 'orders:manage', 'keys:manage'];
       const { keys, asker } = await prepare(t, { scopes: held });
       for (const scope of scopes) {
@@ -126,7 +126,7 @@ export function describeAccountKeys(engine: Engine): void {
       assert.equal((await listIds(keys, asker)).length, liveKeysMax);
     });
 
-    test('expired, deleted and rotated keys do not count', async (t) => {
+    test('expired, deleted and rotated keys do not count towards the limit of active keys', async (t) => {
       const { keys, asker, clock } = await prepare(t);
       const passing = await create(keys, asker, 60);
       for (let count = 2; count < liveKeysMax; count += 1) await create(keys, asker);
@@ -143,7 +143,7 @@ export function describeAccountKeys(engine: Engine): void {
       assert.deepEqual(new Map(states as [string, string][]).get(passing.id), 'expired');
     });
 
-    test('the successor of a rotated key has its name and scopes, and the old key stays valid for the overlap', async (t) => {
+    test('the successor of a rotated key has the same name and scopes, and the old key stays valid for the overlap', async (t) => {
       const { keys, asker, keyring, clock } = await prepare(t);
       const old = await keys.create(asker, { name: 'till', scopes: ['pets:read'], lifetimeSeconds: 7_200 });
       clock.advance(hourMs);
@@ -157,7 +157,7 @@ export function describeAccountKeys(engine: Engine): void {
       await assert.rejects(keys.rotate(asker, old.id, 60), { code: 'not_found' });
     });
 
-    test('a key rotates itself, and its successor does not outlive it', async (t) => {
+    test('a key can rotate itself, and the successor does not expire later', async (t) => {
       const { keys, asker, clock } = await prepare(t, { lifetimeMs: dayMs });
       const end = new Date(clock.now() + dayMs).toISOString();
       clock.advance(hourMs);
@@ -174,7 +174,7 @@ export function describeAccountKeys(engine: Engine): void {
       assert.equal(successor.expiresAt, new Date(world.clock.now() + hourMs).toISOString());
     });
 
-    test('a key with more scopes than the caller cannot be rotated by it, but can be deleted', async (t) => {
+    test('a key cannot rotate a key with more scopes, but can delete it', async (t) => {
       const world = await prepare(t);
       const narrow = await world.keyring.issue(order({ account: 'Zoo', scopes: ['keys:manage'] }));
       const asker = { ...world.asker, keyId: narrow.id };
@@ -184,7 +184,7 @@ export function describeAccountKeys(engine: Engine): void {
       assert.equal((await findListed(world.keyring, world.asker.keyId)).state, 'revoked');
     });
 
-    test('one of many concurrent rotations succeeds', async (t) => {
+    test('exactly one of 10 concurrent rotations succeeds', async (t) => {
       const { keys, asker, openOtherKeys } = await prepare(t);
       const { id } = await create(keys, asker);
       const other = await openOtherKeys();
@@ -206,7 +206,7 @@ export function describeAccountKeys(engine: Engine): void {
     });
 
     for (const id of ['key_none', 'key_3kTMd8fZq1LxW0aB', '\u0000', "key_'"])
-      test(`${JSON.stringify(id)} names no key`, async (t) => {
+      test(`${JSON.stringify(id)} is not found as a key id`, async (t) => {
         const { keys, asker } = await prepare(t);
         await assert.rejects(keys.remove(asker, id), { code: 'not_found' });
         await assert.rejects(keys.rotate(asker, id, 60), { code: 'not_found' });
@@ -221,7 +221,7 @@ export function describeAccountKeys(engine: Engine): void {
       assert.equal((await findListed(keyring, foreign.id)).state, 'active');
     });
 
-    test('a key that has ended after its authentication, or whose account is suspended, changes no key', async (t) => {
+    test('a key changes no key if it was revoked after its authentication, or if its account is suspended', async (t) => {
       const { keys, asker, keyring, accounts } = await prepare(t);
       const { id } = await create(keys, asker);
       await accounts.suspend('Zoo');
@@ -234,7 +234,7 @@ export function describeAccountKeys(engine: Engine): void {
       assert.equal((await findListed(keyring, id)).state, 'active');
     });
 
-    test('each change is in the audit log, with its actor and without secrets', async (t) => {
+    test('each change has a row in the audit log, with the actor and without secrets', async (t) => {
       const { keys, asker, store } = await prepare(t);
       const made = await create(keys, asker, 60);
       const successor = await keys.rotate(asker, made.id, 1);
@@ -255,14 +255,14 @@ export function describeAccountKeys(engine: Engine): void {
       for (const { key } of [made, successor]) assert.ok(!JSON.stringify(rows).includes(key.slice(7)));
     });
 
-    test('a refused change is not in the audit log', async (t) => {
+    test('a refused change has no row in the audit log', async (t) => {
       const { keys, asker, store } = await prepare(t, { scopes: ['keys:manage'] });
       await assert.rejects(create(keys, asker), { code: 'scope_missing' });
       await assert.rejects(keys.remove(asker, 'key_3kTMd8fZq1LxW0aB'), { code: 'not_found' });
       assert.deepEqual(await store.execute(`select id from audit where actor_kind = 'key'`), []);
     });
 
-    test('the standing counts only the open holds of the account', async (t) => {
+    test('the account data counts only unexpired holds of open orders', async (t) => {
       const { database, store, asker, issued } = await prepare(t, { name: 'till' });
       const read = createReadStanding(database);
       const standing = { keyName: 'till', keyExpiresAt: null, openHolds: 0n };

@@ -21,9 +21,9 @@ const selectDeeds = statement<Record<never, never>>()((query) =>
     .orderBy('id'),
 );
 
-/** The operator's acts, on any engine. */
+/** Contract tests of the operator's actions on animals, categories and orders. */
 export function describeActs({ name, skip, createStore }: Engine): void {
-  describe(`acts by hand, on ${name}`, { skip }, () => {
+  describe(`actions of an operator on ${name}`, { skip }, () => {
     async function open(t: Ending) {
       const { url } = await createStore(t);
       const config = { databaseUrl: url, environment: 'staging' } as const;
@@ -40,7 +40,7 @@ export function describeActs({ name, skip, createStore }: Engine): void {
       return { store, acts, listDeeds };
     }
 
-    test('the audit log has the changed fields of an animal, and all fields of a deleted one', async (t) => {
+    test('the audit log has the changed fields of an edited animal and all fields of a deleted animal', async (t) => {
       const { store, acts, listDeeds } = await open(t);
       const { id } = await store.catalogue.add({ name: 'Hapy', categoryId: 1n });
       const changed = await acts.changePet(id, { name: 'Happy', categoryId: 1n }, null);
@@ -55,7 +55,7 @@ export function describeActs({ name, skip, createStore }: Engine): void {
       ]);
     });
 
-    test('a refused act leaves nothing in the audit log', async (t) => {
+    test('a refused action leaves no row in the audit log', async (t) => {
       const { acts, listDeeds } = await open(t);
       const missing = (error: unknown) => error instanceof AppError && error.code === 'not_found';
       await assert.rejects(acts.changePet(7n, { name: 'Rex' }, null), missing);
@@ -65,7 +65,7 @@ export function describeActs({ name, skip, createStore }: Engine): void {
       assert.deepEqual(await listDeeds(), []);
     });
 
-    test('the audit log has the naming, renaming and removal of a category', async (t) => {
+    test('the audit log has a row for naming, renaming and deleting a category', async (t) => {
       const { acts, listDeeds } = await open(t);
       assert.deepEqual(await acts.putCategory({ id: 3n, name: 'Dogs' }), { isNew: true });
       assert.deepEqual(await acts.putCategory({ id: 3n, name: 'Hounds' }), { isNew: false });
@@ -78,7 +78,7 @@ export function describeActs({ name, skip, createStore }: Engine): void {
       ]);
     });
 
-    test('a cancelled or returned order is in the audit log once, and its animal is free', async (t) => {
+    test('a cancelled or returned order has one row in the audit log, and its animal is no longer owned', async (t) => {
       const { store, acts, listDeeds } = await open(t);
       const plan = resolvePlan('pro', {});
       if ('problem' in plan) throw new Error(plan.problem);

@@ -15,7 +15,7 @@ import type { Engine } from '../support/engines.ts';
 const byAnn = { kind: 'command', name: 'ann' } as const;
 const byConsole = { kind: 'console', name: 'con_1' } as const;
 
-/** An operator's changes of accounts, keys and bans, on any engine. */
+/** Contract tests of an operator's changes to accounts, keys and bans. */
 export function describeAdministration(engine: Engine): void {
   async function prepare(t: TestContext) {
     const world = await createWorld(t, engine);
@@ -27,7 +27,7 @@ export function describeAdministration(engine: Engine): void {
     return { ...world, audit, listDeeds, administerAs, ...administerAs(byAnn) };
   }
 
-  /** The counters of a process on the store, and an account with a key that they have banned. */
+  /** Creates the counters of a process, and an account with a key that these counters have banned. */
   async function prepareBan(t: TestContext) {
     const world = await prepare(t);
     const { database, clock, keyring } = world;
@@ -44,7 +44,7 @@ export function describeAdministration(engine: Engine): void {
   }
 
   describe(`administration on ${engine.name}`, { skip: engine.skip }, () => {
-    test('an account is created, renamed, suspended and resumed once each, with its actor in the audit log', async (t) => {
+    test('creating, renaming, suspending and resuming an account each write one audit row with the actor', async (t) => {
       const { accounts, listDeeds, clock } = await prepare(t);
       await accounts.create('Zoo', makePlan('enterprise', 5, 6));
       await accounts.rename('Zoo', 'Ark');
@@ -90,7 +90,7 @@ export function describeAdministration(engine: Engine): void {
       assert.deepEqual(await listDeeds(), made);
     });
 
-    test('the audit log has pages, newest first, with filters for account, actor, action, subject and time', async (t) => {
+    test('the audit log is listed newest first in pages, with filters for account, actor, action, subject and time', async (t) => {
       const { administerAs, keyring, accounts, audit, listDeeds, clock } = await prepare(t);
       const { id } = await keyring.issue(order({ account: 'Zoo' }));
       await accounts.create('Ark', makePlan('free'));
@@ -139,7 +139,7 @@ export function describeAdministration(engine: Engine): void {
       );
     });
 
-    test('a banned key is listed with the end of its ban, also in the list of keys', async (t) => {
+    test('the list of bans and the list of keys show the end of the ban of a banned key', async (t) => {
       const { id, bans, keyring, clock } = await prepareBan(t);
       const endsAtMs = clock.now() + minuteMs;
       const [ban, ...others] = await bans.list();
@@ -152,7 +152,7 @@ export function describeAdministration(engine: Engine): void {
       assert.equal((await findListed(keyring, id)).state, 'active');
     });
 
-    test('a lifted ban ends in every process at its next check, and stays lifted after a restart', async (t) => {
+    test('a lifted ban ends in every process at its next check, and does not return after a restart', async (t) => {
       const { id, bans, lifts, take, counterStore, database, clock, listDeeds } = await prepareBan(t);
       assert.equal(take().verdict, 'banned');
       await bans.lift(id);
@@ -168,7 +168,7 @@ export function describeAdministration(engine: Engine): void {
       assert.deepEqual([deed?.action, deed?.subject, deed?.account], ['ban.lifted', id, 'Zoo']);
     });
 
-    test('a key that is banned again after a lift stays banned, and its first ban is a minute', async (t) => {
+    test('a key that is banned again after a lift stays banned, and the new ban takes a minute', async (t) => {
       const { id, bans, lifts, take, clock } = await prepareBan(t);
       await bans.lift(id);
       await lifts.follow();
@@ -188,7 +188,7 @@ export function describeAdministration(engine: Engine): void {
       assert.deepEqual(await store.execute('select id from ban_lifts'), []);
     });
 
-    test('the ban of an unknown key or a key without a ban is not lifted', async (t) => {
+    test('lifting a ban fails for an unknown key and for a key without a ban', async (t) => {
       const { bans, keyring, listDeeds } = await prepare(t);
       const { id } = await keyring.issue(order({ account: 'Zoo' }));
       await assert.rejects(bans.lift(id), { name: 'OperatorError', message: /is not banned/ });
@@ -196,7 +196,7 @@ export function describeAdministration(engine: Engine): void {
       assert.deepEqual(await listDeeds({ action: 'ban.lifted' }), []);
     });
 
-    test('the keys of one account are listed, and an unknown account is an error that names it', async (t) => {
+    test('the keys of one account are listed, and an unknown account throws an error that names the account', async (t) => {
       const { keyring } = await prepare(t);
       const { id } = await keyring.issue(order({ account: 'Zoo' }));
       await keyring.issue(order({ account: 'Ark' }));
@@ -207,7 +207,7 @@ export function describeAdministration(engine: Engine): void {
       await assert.rejects(keyring.list('None'), { name: 'OperatorError' });
     });
 
-    test('usage adds up over instances by account and hour, and is kept for 7 days', async (t) => {
+    test('usage is summed over instances by account and hour, and is kept for 7 days', async (t) => {
       const { accounts, database, store, clock } = await prepare(t);
       await accounts.create('Zoo', makePlan('free'));
       await accounts.create('Ark', makePlan('free'));
@@ -263,7 +263,7 @@ export function describeAdministration(engine: Engine): void {
       assert.equal(hour?.requests, 2);
     });
 
-    test('the overview has both windows from the store, keys, usage and open holds', async (t) => {
+    test('the overview has both rate limit windows from the store, the keys, the usage and the open holds', async (t) => {
       const { database, accounts, keyring, clock, id, take, counterStore } = await prepareBan(t);
       take();
       await counterStore.flush();
@@ -293,7 +293,7 @@ export function describeAdministration(engine: Engine): void {
       await assert.rejects(readOverview(sources, 'None'), { name: 'OperatorError' });
     });
 
-    test('the overview of an account with many keys has only the newest, and their number', async (t) => {
+    test('the overview of an account with many keys has only the newest keys and the total number', async (t) => {
       const { database, accounts, keyring, clock, store } = await prepare(t);
       await keyring.issue(order({ account: 'Zoo' }));
       const ids = Array.from({ length: overviewKeysMax + 2 }, (_, n) => `key_${String(n).padStart(3, '0')}`);

@@ -31,7 +31,7 @@ interface Setting {
   readonly database: Database;
   readonly firstAnswers: FirstAnswers;
   readonly catalogue: Catalogue;
-  /** The catalogue of another instance on the same store. */
+  /** Opens the catalogue of another instance on the same store. */
   readonly openOther: () => Promise<Catalogue>;
   readonly addAccount: (name: string) => Promise<bigint>;
   readonly countPets: () => Promise<number>;
@@ -40,7 +40,7 @@ interface Setting {
   readonly pass: (ms: number) => void;
 }
 
-/** `Idempotency-Key` (contract section 2), as src/pets/catalogue.ts promises it, on any engine. */
+/** Contract tests of `Idempotency-Key` (contract section 2) in src/pets/catalogue.ts. */
 export function describeIdempotency(engine: Engine): void {
   async function prepare(t: TestContext): Promise<Setting> {
     const store = await engine.createStore(t);
@@ -71,7 +71,7 @@ export function describeIdempotency(engine: Engine): void {
   }
 
   describe(`idempotency keys on ${engine.name}`, { skip: engine.skip }, () => {
-    test('the same key with the same body gives the first animal again and adds nothing', async (t) => {
+    test('the same key with the same body returns the first animal again and adds nothing', async (t) => {
       const { catalogue, addAccount, countPets } = await prepare(t);
       const once = keyed(await addAccount('a'), 'k');
       const first = await add(catalogue, once);
@@ -89,7 +89,7 @@ export function describeIdempotency(engine: Engine): void {
       assert.equal(await countPets(), 1);
     });
 
-    test('concurrent requests at two instances get the answer of a finished first request', async (t) => {
+    test('concurrent retries at two instances get the answer of the finished first request', async (t) => {
       const { catalogue, openOther, addAccount, countPets } = await prepare(t);
       const instances = [catalogue, await openOther()];
       const once = keyed(await addAccount('a'), 'k');
@@ -110,14 +110,14 @@ export function describeIdempotency(engine: Engine): void {
         assert.deepEqual([status, reason?.code], ['rejected', 'idempotency_key_reused']);
     });
 
-    test('a key is replayed by another instance', async (t) => {
+    test('another instance replays the answer of a key', async (t) => {
       const { catalogue, openOther, addAccount } = await prepare(t);
       const once = keyed(await addAccount('a'), 'k');
       const { pet } = await add(catalogue, once);
       assert.deepEqual(await add(await openOther(), once), { pet, replayed: true });
     });
 
-    test('two accounts may use the same key, and keys differ by every character', async (t) => {
+    test('two accounts may use the same key, and keys that differ in one character are different keys', async (t) => {
       const { catalogue, addAccount, countPets } = await prepare(t);
       const accounts = [await addAccount('a'), await addAccount('b')];
       for (const accountId of accounts)
@@ -128,7 +128,7 @@ export function describeIdempotency(engine: Engine): void {
       assert.equal(await countPets(), 8);
     });
 
-    test('a key expires after a day to the millisecond, and can then add a new animal', async (t) => {
+    test('a key expires after a day to the millisecond and can then add another animal', async (t) => {
       const { catalogue, addAccount, pass, countPets } = await prepare(t);
       const once = keyed(await addAccount('a'), 'k');
       const first = await add(catalogue, once);
@@ -159,7 +159,7 @@ export function describeIdempotency(engine: Engine): void {
       assert.equal((await store.execute('select * from first_answers')).length, 1);
     });
 
-    test('a key gets the first answer even after its animal was changed and deleted', async (t) => {
+    test('a retry gets the first answer even after its animal was changed and deleted', async (t) => {
       const { catalogue, store, addAccount, countPets } = await prepare(t);
       const once = keyed(await addAccount('a'), 'k');
       const { answer } = await catalogue.addOnce(rex, once, '/pets/');
@@ -170,7 +170,7 @@ export function describeIdempotency(engine: Engine): void {
       assert.equal(await countPets(), 0);
     });
 
-    test('a key of another operation is refused, and the store has only its hash', async (t) => {
+    test('a key that was used for another operation is refused, and the store has only the hash of a key', async (t) => {
       const { catalogue, store, addAccount } = await prepare(t);
       const once = keyed(await addAccount('a'), 'k-that-is-kept-nowhere');
       await add(catalogue, once);
@@ -181,7 +181,7 @@ export function describeIdempotency(engine: Engine): void {
       assert.doesNotMatch(JSON.stringify(rows), /k-that-is-kept-nowhere/);
     });
 
-    test('fifty concurrent requests with one key at two instances add one animal', async (t) => {
+    test('50 concurrent requests with one key at two instances add one animal', async (t) => {
       const { catalogue, openOther, addAccount, countPets } = await prepare(t);
       const instances = [catalogue, await openOther()];
       const once = keyed(await addAccount('a'), 'k');
@@ -196,7 +196,7 @@ export function describeIdempotency(engine: Engine): void {
       assert.equal(await countPets(), 1);
     });
 
-    test('a hundred concurrent requests with different keys at two instances add a hundred animals', async (t) => {
+    test('100 concurrent requests with different keys at two instances add 100 animals', async (t) => {
       const { catalogue, openOther, addAccount, countPets } = await prepare(t);
       const instances = [catalogue, await openOther()];
       const accountId = await addAccount('a');
@@ -206,7 +206,7 @@ export function describeIdempotency(engine: Engine): void {
       assert.equal(await countPets(), 100);
     });
 
-    test('a sweep deletes more records than one transaction does', async (t) => {
+    test('a sweep deletes all expired records, even more than one transaction deletes', async (t) => {
       const { catalogue, firstAnswers, addAccount, pass, countRecords } = await prepare(t);
       const accountId = await addAccount('a');
       const addUnder = (key: string) => add(catalogue, keyed(accountId, key));

@@ -7,7 +7,7 @@ import { describeCatalogue } from './catalogue.ts';
 
 describeCatalogue(sqliteEngine);
 
-test('animals and pages are read within the call', async (t) => {
+test('animals and pages are read synchronously on SQLite', async (t) => {
   const store = await sqliteEngine.createStore(t);
   const catalogue = openCatalogue(await store.open(), systemClock);
   const pet = await catalogue.add({ name: 'Rex', categoryId: 7n });

@@ -24,7 +24,7 @@ const names = [
   '\u{1f408}'.repeat(255),
 ];
 
-/** The promises of src/pets/catalogue.ts, except idempotency, on any engine. */
+/** Contract tests of src/pets/catalogue.ts, except idempotency. */
 export function describeCatalogue(engine: Engine): void {
   async function open(t: TestContext): Promise<Catalogue> {
     const store = await engine.createStore(t);
@@ -39,14 +39,14 @@ export function describeCatalogue(engine: Engine): void {
       assert.deepEqual(await catalogue.get(pet.id), pet);
     });
 
-    test('an animal without a status is available', async (t) => {
+    test('an animal that is added without a status is available', async (t) => {
       const catalogue = await open(t);
       const pet = await catalogue.add({ name: 'Rex', categoryId: 1n });
       assert.equal(pet.status, 'available');
       assert.equal((await catalogue.get(pet.id))?.status, 'available');
     });
 
-    test('an unknown id has no animal', async (t) => {
+    test('get returns null for an unknown id', async (t) => {
       const catalogue = await open(t);
       const pet = await catalogue.add(rex);
       for (const id of [pet.id + 1n, 0n, -pet.id, int64Min, int64Max])
@@ -54,19 +54,19 @@ export function describeCatalogue(engine: Engine): void {
     });
 
     for (const categoryId of [int64Min, -(2n ** 53n) - 1n, 0n, 2n ** 53n + 1n, int64Max])
-      test(`the category ${categoryId} is kept to the digit`, async (t) => {
+      test(`the categoryId ${categoryId} is stored exactly`, async (t) => {
         const catalogue = await open(t);
         const pet = await catalogue.add({ ...rex, categoryId });
         assert.equal((await catalogue.get(pet.id))?.categoryId, categoryId);
         assert.equal((await catalogue.list(everything)).pets[0]?.categoryId, categoryId);
       });
 
-    test('names of every kind of character are kept exactly', async (t) => {
+    test('names with every kind of character are stored exactly', async (t) => {
       const catalogue = await open(t);
       assert.deepEqual(await addAndReadNames(catalogue, names), names);
     });
 
-    test('any name that the rule allows is kept exactly', async (t) => {
+    test('any valid name is stored exactly', async (t) => {
       const catalogue = await open(t);
       const legalName = fc
         .oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }))
@@ -77,18 +77,18 @@ export function describeCatalogue(engine: Engine): void {
   });
 
   describe(`listing the catalogue on ${engine.name}`, { skip: engine.skip }, () => {
-    test('an empty catalogue has one empty page', async (t) => {
+    test('an empty catalogue lists one empty page', async (t) => {
       const catalogue = await open(t);
       assert.deepEqual(await catalogue.list(everything), { pets: [], nextNewestId: null });
     });
 
-    test('animals come newest first', async (t) => {
+    test('animals are listed newest first', async (t) => {
       const catalogue = await open(t);
       const added = await addMany(catalogue, 5);
       assert.deepEqual((await catalogue.list(everything)).pets, added.toReversed());
     });
 
-    test('a page has as many animals as its limit, and the next one starts after it', async (t) => {
+    test('a page has as many animals as its limit, and the next page starts after the last one', async (t) => {
       const catalogue = await open(t);
       const [first, second, third, fourth, fifth] = await addMany(catalogue, 5);
       const page = await catalogue.list({ ...everything, limit: 2 });
@@ -108,14 +108,14 @@ export function describeCatalogue(engine: Engine): void {
     });
 
     for (const newestId of [int64Min, 0n])
-      test(`from the id ${newestId} on there is nothing`, async (t) => {
+      test(`a page from the id ${newestId} is empty`, async (t) => {
         const catalogue = await open(t);
         await addMany(catalogue, 2);
         assert.deepEqual(await catalogue.list({ ...everything, newestId }), { pets: [], nextNewestId: null });
       });
 
     for (const status of petStatuses)
-      test(`the list of ${status} animals, and its pages, hold those and no others`, async (t) => {
+      test(`every page of ${status} animals has only ${status} animals, and the pages have all of them`, async (t) => {
         const catalogue = await open(t);
         const added = await addMany(catalogue, 15);
         const expected = added.filter((pet) => pet.status === status).toReversed();
@@ -124,7 +124,7 @@ export function describeCatalogue(engine: Engine): void {
         assert.equal(pages.length, 3);
       });
 
-    test('a walk meets each animal that was there at its start exactly once, while others add', async (t) => {
+    test('a walk over all pages returns each animal that existed at its start exactly once, even during adds', async (t) => {
       const store = await engine.createStore(t);
       const catalogue = openCatalogue(await store.open(), systemClock);
       const other = openCatalogue(await store.open(), systemClock);
@@ -143,7 +143,7 @@ export function describeCatalogue(engine: Engine): void {
   });
 
   describe(`the whole catalogue at once on ${engine.name}`, { skip: engine.skip }, () => {
-    test('animals that are loaded are listed in their order, with their defaults', async (t) => {
+    test('loaded animals are listed in their order, with the default status', async (t) => {
       const catalogue = await open(t);
       const batches = [
         [rex, { name: 'Tom', categoryId: int64Max }],
@@ -167,7 +167,7 @@ export function describeCatalogue(engine: Engine): void {
       assert.deepEqual((await catalogue.list(everything)).pets, []);
     });
 
-    test('a load reports the end of reading, and nothing is visible before', async (t) => {
+    test('a load reports the end of reading, and no animal is visible before', async (t) => {
       const catalogue = await open(t);
       const events: string[] = [];
       const source = async function* () {
@@ -178,7 +178,7 @@ export function describeCatalogue(engine: Engine): void {
       assert.deepEqual(events, ['0 there', 'writing']);
     });
 
-    test('the export has every animal, oldest first', async (t) => {
+    test('listAll returns every animal, oldest first', async (t) => {
       const catalogue = await open(t);
       const many = Array.from({ length: 2_500 }, (_, index) => ({ ...rex, name: `Rex ${index}` }));
       await catalogue.load(inTurn([many]));
@@ -192,7 +192,7 @@ export function describeCatalogue(engine: Engine): void {
   });
 }
 
-/** Animals with the statuses in turn. */
+/** Adds animals with the three statuses in turn. */
 async function addMany(catalogue: Catalogue, count: number): Promise<Pet[]> {
   const added: Pet[] = [];
   for (let index = 0; index < count; index += 1) {

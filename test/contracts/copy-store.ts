@@ -17,7 +17,7 @@ const account = {
   createdAtMs: 1n,
 };
 
-/** The promises of src/storage/transfer/copy-store.ts, between all engines. */
+/** Contract tests of src/storage/transfer/copy-store.ts for a pair of engines. */
 export function describeCopy(from: Engine, to: Engine): void {
   describe(`moving a store from ${from.name} to ${to.name}`, { skip: from.skip || to.skip }, () => {
     test('copies every row of every table exactly', async (t) => {
@@ -43,7 +43,7 @@ export function describeCopy(from: Engine, to: Engine): void {
       assert.equal(await addPet(copy), last + 2n);
     });
 
-    test('never reuses an id, not even that of a deleted animal', async (t) => {
+    test('never reuses an id, not even the id of a deleted animal', async (t) => {
       const [source, target] = [await from.createStore(t), await to.createStore(t)];
       const original = await source.open();
       await addPet(original);
@@ -108,7 +108,7 @@ export function describeCopy(from: Engine, to: Engine): void {
       release();
     });
 
-    test('is refused if the source does not have the schema of this program', async (t) => {
+    test('is refused if the schema of the source differs from the schema of this program', async (t) => {
       const [source, target] = [await from.createStore(t), await to.createStore(t)];
       await source.open();
       await source.execute(`insert into schema_migrations values ('9999-later', '2030-01-01T00:00:00.000Z')`);
@@ -128,7 +128,7 @@ export function describeCopy(from: Engine, to: Engine): void {
       assert.equal(await addPet(original), 12_001n);
     });
 
-    test('reports how many of the rows it has moved, and then checked', async (t) => {
+    test('reports the number of copied rows and then of checked rows', async (t) => {
       const [source, target] = [await from.createStore(t), await to.createStore(t)];
       await fillStore(await source.open());
       const told: string[] = [];

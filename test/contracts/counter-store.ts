@@ -12,9 +12,9 @@ const startMs = Date.UTC(2027, 0, 2, 12);
 
 const addressesMax = 3;
 
-/** The promises of src/limits/memory/counter-store.ts, on any engine. */
+/** Contract tests of src/limits/memory/counter-store.ts. */
 export function describeCounterStore(engine: Engine): void {
-  /** A store for counters that can restart. The process before a restart ends as by a kill. */
+  /** Opens a store for counters. `start` simulates a new process after the previous one was killed. */
   async function open(t: Pick<TestContext, 'after'>) {
     const store = await engine.createStore(t);
     const database = await store.open();
@@ -34,7 +34,7 @@ export function describeCounterStore(engine: Engine): void {
     return { database, time, start, countRows };
   }
 
-  describe(`keeping counts in ${engine.name}`, { skip: engine.skip }, () => {
+  describe(`storing counts in ${engine.name}`, { skip: engine.skip }, () => {
     test('both windows continue after a restart', async (t) => {
       const { start, time } = await open(t);
       const before = await start();
@@ -55,7 +55,7 @@ export function describeCounterStore(engine: Engine): void {
       assert.equal(after.takeFromAddress().minuteUsed, 2);
     });
 
-    test('windows of readers of the documentation continue after a restart, apart from those of addresses', async (t) => {
+    test('windows of documentation readers continue after a restart, separately from the windows of addresses', async (t) => {
       const { start } = await open(t);
       const before = await start();
       before.takeFrom('reader:192.0.2.7');
@@ -75,7 +75,7 @@ export function describeCounterStore(engine: Engine): void {
       assert.equal(await countRows('usage_windows'), addressesMax);
     });
 
-    test('addresses are evicted in the order of their days, also after a restart', async (t) => {
+    test('addresses are evicted in the order in which their day windows opened, also after a restart', async (t) => {
       const { start, time } = await open(t);
       const before = await start();
       for (const name of ['c', 'b', 'a']) {
@@ -130,7 +130,7 @@ export function describeCounterStore(engine: Engine): void {
       assert.deepEqual([ledgers.accounts.size, ledgers.keys.size], [0, 0]);
     });
 
-    test('a minute window that outlives its day is restored', async (t) => {
+    test('a minute window that ends after its day window is restored', async (t) => {
       const { start, time } = await open(t);
       const before = await start();
       before.take(1);
@@ -142,7 +142,7 @@ export function describeCounterStore(engine: Engine): void {
       assert.deepEqual([minuteUsed, dayUsed], [2, 1]);
     });
 
-    test('a full minute window is restored even if it was written after the end of its day', async (t) => {
+    test('a full minute window is restored even if it was written after the end of its day window', async (t) => {
       const { start, time, countRows } = await open(t);
       let process = await start();
       const takeBoth = () => [process.take(1).verdict, process.takeFromAddress().verdict];
@@ -160,7 +160,7 @@ export function describeCounterStore(engine: Engine): void {
       assert.equal(await countRows('usage_windows'), 0);
     });
 
-    test('more subjects than one read returns are restored, each with its own count', async (t) => {
+    test('every subject is restored with its own count, even if there are more than one read returns', async (t) => {
       const { start } = await open(t);
       const before = await start();
       const subjects = 10_500;
@@ -189,7 +189,7 @@ export function describeCounterStore(engine: Engine): void {
       assert.equal(writes, 1);
     });
 
-    test('a flush during another one writes what has changed meanwhile', async (t) => {
+    test('a flush during another flush writes the changes made meanwhile', async (t) => {
       const { start } = await open(t);
       const process = await start();
       process.take(1);
@@ -202,7 +202,7 @@ export function describeCounterStore(engine: Engine): void {
       assert.deepEqual([after.take(1).dayUsed, after.take(2).dayUsed], [3, 2]);
     });
 
-    test('a failed flush throws and leaves all changes for the next', async (t) => {
+    test('a failed flush throws and keeps all changes for the next flush', async (t) => {
       const { start, database } = await open(t);
       let failures = 2;
       const failing: Database = {
@@ -238,7 +238,7 @@ export function describeCounterStore(engine: Engine): void {
       assert.equal(process.ledgers.accounts.size, 0);
     });
 
-    test('rows from a clock ahead of time refuse nobody for longer than a window', async (t) => {
+    test('rows that were written with a fast clock refuse requests for at most one window', async (t) => {
       const { start, time } = await open(t);
       time.nowMs = startMs + 1_000 * dayMs;
       const ahead = await start();

@@ -3,8 +3,8 @@ import type { Usage } from '../../src/limits/rules/decision.ts';
 import type { Limits } from '../../src/plans/plan.ts';
 
 /**
- * The rules of contract section 6 in the slowest and simplest form: it keeps every request and recomputes everything.
- * It is plain data, so that a structured clone copies it.
+ * A simple and slow model of contract section 6. It stores every request and recomputes everything. The model is plain
+ * data, so that `structuredClone` can copy it.
  */
 export interface Model {
   /** The times at which requests of a subject were counted. */
@@ -24,7 +24,7 @@ export function createModel(): Model {
   return { countedAtMs: new Map(), refusedAtMs: new Map(), bans: new Map() };
 }
 
-/** The answer to a request, if it is the next one. */
+/** Returns the answer that the next request would get. */
 export function foresee(model: Model, { subject, limits, keyId }: ModelRequest, atMs: number) {
   const ban = model.bans.get(keyId ?? '')?.at(-1);
   if (ban !== undefined && atMs < ban.beganAtMs + ban.lengthMs) return 'banned';

@@ -8,20 +8,20 @@ import type { Usage } from '../../src/limits/rules/decision.ts';
 import type { Limits } from '../../src/plans/plan.ts';
 import { createModel, takeFromModel } from './counters-model.ts';
 
-/** A kind of counters that the contract tests. */
+/** An implementation of counters that the contract tests check. */
 export interface CountersEngine {
   readonly name: string;
-  /** The reason why this machine cannot run its tests; false if it can. */
+  /** The reason if this machine cannot run the tests, otherwise false. */
   readonly skip: string | false;
-  /** Without `addressesMax`, the default of the program. */
+  /** Creates counters. `addressesMax` defaults to the bound of the program. */
   createCounters(test: Pick<TestContext, 'after'>, addressesMax?: number): Promise<Counters>;
 }
 
 const free: Limits = { perMinute: 60, perDay: 1_000 };
 
-/** The promises of src/limits/counters.ts, for any counters. */
+/** Contract tests of src/limits/counters.ts. */
 export function describeCounters(engine: CountersEngine): void {
-  /** One account with two keys, and a clock. */
+  /** Creates counters and an account with two keys. */
   async function open(t: Pick<TestContext, 'after'>) {
     const counters = await engine.createCounters(t);
     const subject = `account:${randomUUID()}`;
@@ -31,13 +31,13 @@ export function describeCounters(engine: CountersEngine): void {
     const take = async (atMs: number, limits = free, key: string | null = keyId) =>
       counters.take(subject, limits, key, startMs + atMs);
 
-    /** Sends requests at one time, in order. Returns the last answer. */
+    /** Counts requests that all arrive at the same time. Returns the last answer. */
     async function send(count: number, atMs: number, limits = free, key = keyId): Promise<Usage> {
       const usages = await Promise.all(Array.from({ length: count }, () => take(atMs, limits, key)));
       return usages.at(-1) ?? assert.fail('nothing was sent');
     }
 
-    /** Uses up the day of a plan of one request, then sends requests until the key is banned. */
+    /** Uses up the day window of a plan with one request a day, then sends requests until the key is banned. */
     async function provokeBan(atMs: number): Promise<Usage> {
       return send((await take(atMs, once)).verdict === 'passed' ? 60 : 59, atMs, once);
     }
@@ -72,7 +72,7 @@ export function describeCounters(engine: CountersEngine): void {
       });
     });
 
-    test('a minute window ends 60 s after its first request, to the millisecond', async (t) => {
+    test('a minute window resets 60 s after its first request, to the millisecond', async (t) => {
       const { take, send } = await open(t);
       await take(0);
       await send(59, 30 * secondMs);
@@ -81,7 +81,7 @@ export function describeCounters(engine: CountersEngine): void {
       assert.deepEqual([verdict, minuteUsed, dayUsed], ['passed', 1, 61]);
     });
 
-    test('a day window ends 86,400 s after its first request, to the millisecond', async (t) => {
+    test('a day window resets 86,400 s after its first request, to the millisecond', async (t) => {
       const { take } = await open(t);
       const limits = { perMinute: 5, perDay: 1 };
       await take(0, limits);
@@ -89,21 +89,21 @@ export function describeCounters(engine: CountersEngine): void {
       assert.equal((await take(dayMs, limits)).verdict, 'passed');
     });
 
-    test('a request refused by the minute does not count in the day', async (t) => {
+    test('a request that the minute window refuses does not count in the day window', async (t) => {
       const { send } = await open(t);
       await send(60, 0);
       const { verdict, minuteUsed, dayUsed } = await send(20, 1);
       assert.deepEqual([verdict, minuteUsed, dayUsed], ['refused', 60, 60]);
     });
 
-    test('a request refused by the day opens no minute window', async (t) => {
+    test('a request that the day window refuses opens no minute window', async (t) => {
       const { take } = await open(t);
       await take(0, once);
       const { verdict, minuteUsed, minuteEndsAtMs } = await take(minuteMs, once);
       assert.deepEqual([verdict, minuteUsed, minuteEndsAtMs], ['refused', 0, 0]);
     });
 
-    test('a minute window may outlive the day window that opened with it', async (t) => {
+    test('a minute window may end after the day window that was open at its start', async (t) => {
       const { take } = await open(t);
       await take(0);
       await take(dayMs - 1);
@@ -124,7 +124,7 @@ export function describeCounters(engine: CountersEngine): void {
       assert.deepEqual([usage.verdict, usage.minuteUsed], ['passed', 1]);
     });
 
-    test('the used requests stay counted when a plan changes', async (t) => {
+    test('used requests stay counted if the plan changes', async (t) => {
       const { take, send } = await open(t);
       await send(60, 0);
       const lowered = await take(0, { perMinute: 10, perDay: 20 });
@@ -133,14 +133,14 @@ export function describeCounters(engine: CountersEngine): void {
       assert.deepEqual([raised.verdict, raised.minuteUsed], ['passed', 61]);
     });
 
-    test('a clock that is set back refuses nobody for longer than a window', async (t) => {
+    test('a clock that is set back refuses requests for at most one window', async (t) => {
       const { take, send } = await open(t);
       await send(60, dayMs);
       assert.equal((await take(0)).verdict, 'refused');
       assert.equal((await take(minuteMs)).verdict, 'passed');
     });
 
-    test('a look at an address counts nothing', async (t) => {
+    test('peeking at an address counts nothing', async (t) => {
       const { counters, subject, take, startMs } = await open(t);
       assert.equal((await counters.peek(subject, startMs)).minuteUsed, 0);
       await take(0, free, null);
@@ -152,7 +152,7 @@ export function describeCounters(engine: CountersEngine): void {
   });
 
   describe(`banning keys with ${engine.name}`, { skip: engine.skip }, () => {
-    test('60 refused requests within 60 s ban a key for 60 s from the last', async (t) => {
+    test('60 refused requests within 60 s ban a key for 60 s from the last of them', async (t) => {
       const { take, send, startMs } = await open(t);
       await send(60, 0);
       assert.equal((await send(59, 0)).bannedUntilMs, 0);
@@ -162,7 +162,7 @@ export function describeCounters(engine: CountersEngine): void {
       assert.equal((await take(10 + minuteMs)).verdict, 'passed');
     });
 
-    test('a plan with more than 60 requests a minute allows as many refusals before a ban', async (t) => {
+    test('a key on a plan with more than 60 requests a minute is banned after as many refusals as the plan allows requests', async (t) => {
       const { take, send } = await open(t);
       const pro = { perMinute: 300, perDay: 10_000 };
       await send(300, 0, pro);
@@ -170,7 +170,7 @@ export function describeCounters(engine: CountersEngine): void {
       assert.notEqual((await take(0, pro)).bannedUntilMs, 0);
     });
 
-    test('a refused request counts towards a ban for 60 s', async (t) => {
+    test('a refused request counts towards a ban for only 60 s', async (t) => {
       const { take, send } = await open(t);
       await take(0, once);
       await send(59, 0, once);
@@ -194,7 +194,7 @@ export function describeCounters(engine: CountersEngine): void {
       assert.equal((await send(59, minuteMs, once)).bannedUntilMs, 0);
     });
 
-    test('a lifted ban is over at once, and the next one is a minute again', async (t) => {
+    test('a lifted ban ends immediately, and the next ban takes a minute again', async (t) => {
       const { counters, subject, keyId, take, provokeBan, startMs } = await open(t);
       await provokeBan(0);
       await provokeBan(minuteMs);
@@ -212,7 +212,7 @@ export function describeCounters(engine: CountersEngine): void {
       assert.equal((await take(0)).minuteUsed, 2);
     });
 
-    test('a look at an account counts nothing and shows both windows', async (t) => {
+    test('peeking at an account counts nothing and returns both windows', async (t) => {
       const { counters, subject, take, startMs } = await open(t);
       const look = async (atMs: number) => counters.look(subject, startMs + atMs);
       const unopened = { minuteUsed: 0, minuteEndsAtMs: 0, dayUsed: 0, dayEndsAtMs: 0 };
@@ -231,7 +231,7 @@ export function describeCounters(engine: CountersEngine): void {
       assert.equal((await take(minuteMs, free, otherKey)).verdict, 'passed');
     });
 
-    test('each ban within a day of the last one is twice as long, up to an hour', async (t) => {
+    test('each ban within a day of the previous one is twice as long, up to an hour', async (t) => {
       const { provokeBan, startMs } = await open(t);
       const seconds: number[] = [];
       for (let atMs = 0; seconds.length < 8; ) {
@@ -242,7 +242,7 @@ export function describeCounters(engine: CountersEngine): void {
       assert.deepEqual(seconds, [60, 120, 240, 480, 960, 1_920, 3_600, 3_600]);
     });
 
-    test('a ban that begins a day after the start of the last is 60 s again', async (t) => {
+    test('a ban that begins a day after the start of the previous ban takes 60 s again', async (t) => {
       const { provokeBan, startMs } = await open(t);
       await provokeBan(0);
       const earlier = await provokeBan(dayMs - 1);
@@ -251,7 +251,7 @@ export function describeCounters(engine: CountersEngine): void {
       assert.equal(later.bannedUntilMs - startMs, 2 * dayMs - 1 + minuteMs);
     });
 
-    test('a ban outlasts the windows that led to it', async (t) => {
+    test('a ban may end after the windows that led to it', async (t) => {
       const { provokeBan, take, startMs } = await open(t);
       for (const atMs of [0, hourMs, 2 * hourMs, 3 * hourMs]) await provokeBan(atMs);
       const { verdict, minuteUsed, bannedUntilMs } = await take(3 * hourMs + 2 * minuteMs);
@@ -276,7 +276,9 @@ export function describeCounters(engine: CountersEngine): void {
 
   describeFullTable(engine);
 
-  test(`${engine.name} counts every random sequence as the rules say`, { skip: engine.skip }, async (t) => {
+  test(`${engine.name} counts every random sequence of requests as the model does`, {
+    skip: engine.skip,
+  }, async (t) => {
     const counters = await engine.createCounters(t);
     await fc.assert(
       fc.asyncProperty(fc.array(burst, { minLength: 1, maxLength: 12 }), async (bursts) => {
@@ -299,13 +301,13 @@ export function describeCounters(engine: CountersEngine): void {
   });
 }
 
-/** The promises after all places of addresses are taken. */
+/** Contract tests of counters whose bound of addresses is reached. */
 function describeFullTable(engine: CountersEngine): void {
   const limits: Limits = { perMinute: 3, perDay: 5 };
   const places = 160;
   const newcomers = Array.from({ length: 20 }, (_, index) => `newcomer-${index}`);
 
-  /** Counters whose places were all taken at the time 0, by strangers who have also used up the shared count. */
+  /** Creates counters with the maximum number of addresses at time 0. Others have used up the shared count. */
   async function open(t: Pick<TestContext, 'after'>, kind = 'address') {
     const counters = await engine.createCounters(t, places);
     const startMs = Date.now();
@@ -322,13 +324,13 @@ function describeFullTable(engine: CountersEngine): void {
     return { counters, startMs, take, peek, crowd, verdicts };
   }
 
-  describe(`more addresses than ${engine.name} count each by itself`, { skip: engine.skip }, () => {
-    test('share one count', async (t) => {
+  describe(`new addresses beyond the bound of ${engine.name}`, { skip: engine.skip }, () => {
+    test('share one count among them', async (t) => {
       const { verdicts } = await open(t);
       assert.deepEqual(new Set(await verdicts(0)), new Set(['refused']));
     });
 
-    test('push out no address within an hour, to the millisecond', async (t) => {
+    test('evict no address within an hour of the start of its day window, to the millisecond', async (t) => {
       const { take, crowd, verdicts } = await open(t);
       await take('first', hourMs - 1);
       await crowd(hourMs - 1);
@@ -337,7 +339,7 @@ function describeFullTable(engine: CountersEngine): void {
       assert.deepEqual(new Set(await verdicts(hourMs - 1)), new Set(['refused']));
     });
 
-    test('have counts of their own again an hour later, without a day of waiting', async (t) => {
+    test('have their own counts again an hour later', async (t) => {
       const { take, verdicts } = await open(t);
       for (let sent = 0; sent < limits.perMinute; sent += 1)
         assert.deepEqual(new Set(await verdicts(hourMs)), new Set(['passed']));
@@ -345,14 +347,14 @@ function describeFullTable(engine: CountersEngine): void {
       assert.equal((await take('another', hourMs)).minuteUsed, 1);
     });
 
-    test('take the places of those whose days opened first', async (t) => {
+    test('evict the addresses whose day windows opened first', async (t) => {
       const { take, verdicts } = await open(t);
       await verdicts(hourMs);
       assert.equal((await take('first', hourMs)).dayUsed, 1);
       for (const name of newcomers) assert.equal((await take(name, hourMs)).dayUsed, 2);
     });
 
-    test('share a count that holds for a minute, however long they go on', async (t) => {
+    test('share a count that resets every minute, however long they keep sending', async (t) => {
       const { take, crowd } = await open(t);
       for (const atMs of [1, 2, 3, 4].map((minutes) => minutes * minuteMs)) {
         const usage = await take('newcomer', atMs);
@@ -362,7 +364,7 @@ function describeFullTable(engine: CountersEngine): void {
       }
     });
 
-    test('see the count to which their next request is added', async (t) => {
+    test('get from peek the count to which their next request is added', async (t) => {
       const { take, peek, verdicts } = await open(t);
       const expectTold = async (name: string, atMs: number) => {
         const told = await peek(name, atMs);
@@ -383,7 +385,7 @@ function describeFullTable(engine: CountersEngine): void {
       ['address', 'reader'],
       ['reader', 'address'],
     ] as const)
-      test(`leave ${other}s their own counts where they come as ${kind}s`, async (t) => {
+      test(`of kind ${kind} do not affect the counts of kind ${other}`, async (t) => {
         const { counters, startMs } = await open(t, kind);
         for (const name of ['first', ...newcomers]) {
           const usage = await counters.take(`${other}:${name}`, limits, null, startMs);

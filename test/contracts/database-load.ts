@@ -16,10 +16,10 @@ const selectAccounts = statement<Record<never, never>>()((query) =>
   query.selectFrom('accounts').select(['name', 'per_minute', 'per_day']),
 );
 
-/** The promises of `load` in src/storage/database.ts, on any engine. */
+/** Contract tests of `load` in src/storage/database.ts. */
 export function describeLoad(engine: Engine): void {
   describe(`loading rows into ${engine.name}`, { skip: engine.skip }, () => {
-    test('rows are added in the order in which they come, and counted', async (t) => {
+    test('rows are added in their order, and their number is returned', async (t) => {
       const database = await (await engine.createStore(t)).open();
       const batches = Array.from({ length: 5 }, (_, batch) => pets(batch * 1_000, 1_000));
       assert.equal(await database.load('pets', columns, inTurn(batches)), 5_000);
@@ -48,7 +48,7 @@ export function describeLoad(engine: Engine): void {
       assert.equal(await database.load('pets', columns, inTurn([[], []])), 0);
     });
 
-    test('integers, texts and nulls are kept exactly', async (t) => {
+    test('integers, texts and nulls are stored exactly', async (t) => {
       const database = await (await engine.createStore(t)).open();
       const name = `'"\\N\\t{},\u00e9\u{1f408}\uffff`;
       await database.load(
@@ -73,7 +73,7 @@ export function describeLoad(engine: Engine): void {
       assert.equal(stored?.per_day, null);
     });
 
-    test('bytes are kept exactly', async (t) => {
+    test('bytes are stored exactly', async (t) => {
       const database = await (await engine.createStore(t)).open();
       const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
       await database.load('secrets', ['name', 'value'], inTurn([[['bytes', bytes]]]));
@@ -99,7 +99,7 @@ export function describeLoad(engine: Engine): void {
       assert.equal(await countPets(database), 0);
     });
 
-    test('rows are written only after the source was read to its end', async (t) => {
+    test('rows are written only after the whole source was read', async (t) => {
       const database = await (await engine.createStore(t)).open();
       const events: string[] = [];
       const source = async function* () {

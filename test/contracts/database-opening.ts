@@ -11,7 +11,7 @@ import { insertWindow, selectSubjects } from './window-rows.ts';
 const rex = { name: 'Rex', categoryId: 1n, status: 'sold' } as const;
 const order = { name: 'a', plan: 'free', perMinute: null, perDay: null, openHolds: null, createdAtMs: 0n };
 
-/** Opening a store and assigning ids, on any engine. */
+/** Contract tests of opening a store and assigning ids. */
 export function describeOpening(engine: Engine): void {
   describe(`opening ${engine.name}`, { skip: engine.skip }, () => {
     test('ten instances that start at once on an empty store all start', async (t) => {
@@ -23,7 +23,7 @@ export function describeOpening(engine: Engine): void {
       for (const database of instances) assert.equal((await database.read(selectSubjects, {})).length, 10);
     });
 
-    test('a reopened store has what was written', async (t) => {
+    test('a reopened store has all written data', async (t) => {
       const store = await engine.createStore(t);
       const first = await store.open();
       await first.run(insertWindow, { subject: 'a', used: 1n });
@@ -32,7 +32,7 @@ export function describeOpening(engine: Engine): void {
       assert.equal((await second.read(selectSubjects, {})).length, 1);
     });
 
-    test('a schema newer than the program stops the start with one line', async (t) => {
+    test('a start fails with one line if the schema is newer than the program', async (t) => {
       const store = await engine.createStore(t);
       await (await store.open()).close();
       await store.execute(`insert into schema_migrations values ('9999-later', '2030-01-01T00:00:00.000Z')`);
@@ -74,7 +74,7 @@ export function describeOpening(engine: Engine): void {
       assert.ok(ids.every((id, index) => id > (ids[index - 1] ?? 0n)));
     });
 
-    test('an id is not used again when the newest animal has been deleted in the database', async (t) => {
+    test('the id of the newest animal is not reused after the animal was deleted directly in the database', async (t) => {
       const store = await engine.createStore(t);
       const first = await store.open();
       const deleted = await addPet(first);

@@ -24,7 +24,7 @@ test('the store ignores tables of the same names in another schema', {
   assert.equal(await again.load('pets', ['name', 'category_id', 'status', 'is_owned'], rexes()), 1);
 });
 
-test('a store is found in its schema, even if another schema now precedes it in the path', {
+test('a store is found in its schema, even if another schema now precedes it in the search path', {
   skip: postgres.skip,
 }, async (t) => {
   const store = await postgres.createStore(t);
@@ -36,7 +36,7 @@ test('a store is found in its schema, even if another schema now precedes it in 
   await assert.rejects(store.open(), /newer than this program/);
 });
 
-test('a load has no timeout, whatever the database sets', {
+test('a load has no timeout, even if the database sets one', {
   skip: postgres.skip,
 }, async (t) => {
   const store = await postgres.createStore(t);

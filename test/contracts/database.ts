@@ -16,12 +16,12 @@ import {
 } from './window-rows.ts';
 import { addAndReadWindow, addAndThrow, addIfAlone, addPet, addWindows, countUp } from './works.ts';
 
-/** The promises of `read`, `run`, `transact` and `close` in src/storage/database.ts, on any engine. */
+/** Contract tests of `read`, `run`, `transact` and `close` in src/storage/database.ts. */
 export function describeDatabase(engine: Engine): void {
   const open = async (t: TestContext) => (await engine.createStore(t)).open();
 
   describe(`reading and running one statement on ${engine.name}`, { skip: engine.skip }, () => {
-    test('a read returns the rows of its statement, or none', async (t) => {
+    test('a read returns the rows of its statement, which may be none', async (t) => {
       const database = await open(t);
       assert.equal((await database.read(selectUsed, { subject: 'a' })).length, 0);
       await database.run(insertWindow, { subject: 'a', used: 1n });
@@ -38,7 +38,7 @@ export function describeDatabase(engine: Engine): void {
       assert.equal(await readUsed(other, 'a'), 1n);
     });
 
-    test('a synchronous read of an engine in this process returns the same as a read', async (t) => {
+    test('a synchronous read, if the engine supports it, returns the same rows as a read', async (t) => {
       const database = await open(t);
       await database.run(insertWindow, { subject: 'a', used: 1n });
       const rows = await database.read(selectUsed, { subject: 'a' });
@@ -52,7 +52,7 @@ export function describeDatabase(engine: Engine): void {
     });
 
     for (const value of [int64Min, -1n, 0n, 2n ** 53n + 1n, int64Max])
-      test(`the integer ${value} is kept to the digit`, async (t) => {
+      test(`the integer ${value} is stored exactly`, async (t) => {
         const database = await open(t);
         await database.run(insertWindow, { subject: 'a', used: value });
         assert.equal(await readUsed(database, 'a'), value);
@@ -67,7 +67,7 @@ export function describeDatabase(engine: Engine): void {
       '\uffff\u{10ffff}',
       '\t\r\n',
     ])
-      test(`the text ${JSON.stringify(text)} is kept as it is`, async (t) => {
+      test(`the text ${JSON.stringify(text)} is stored unchanged`, async (t) => {
         const database = await open(t);
         const [row] = await database.run(insertWindow, { subject: text, used: 0n });
         assert.equal(row?.subject, text);
@@ -75,7 +75,7 @@ export function describeDatabase(engine: Engine): void {
       });
 
     for (const length of [0, 256])
-      test(`${length} bytes of every kind are kept as they are`, async (t) => {
+      test(`${length} bytes with every value are stored unchanged`, async (t) => {
         const database = await open(t);
         const value = Uint8Array.from({ length }, (_, index) => index);
         await database.run(insertSecret, { name: 'bytes', value });
@@ -109,7 +109,7 @@ export function describeDatabase(engine: Engine): void {
       }
     });
 
-    test('of concurrent inserts, only the one that breaks a rule is refused', async (t) => {
+    test('only the invalid one of several concurrent inserts is refused', async (t) => {
       const database = await open(t);
       const statuses = Array.from({ length: 20 }, (_, index) => (index === 7 ? 'lost' : 'sold'));
       const added = await Promise.allSettled(
@@ -128,7 +128,7 @@ export function describeDatabase(engine: Engine): void {
     });
 
     for (const status of ['pending', 'lost'])
-      test(`each of several calls made at once gets its own result (one with the status ${status})`, async (t) => {
+      test(`each of several simultaneous calls gets its own result (one call uses the status ${status})`, async (t) => {
         const database = await open(t);
         const add = (name: string) => database.run(insertPet, available(name));
         const results = await Promise.allSettled([
@@ -154,14 +154,14 @@ export function describeDatabase(engine: Engine): void {
         assert.equal(stored.length, status === 'lost' ? 5 : 6);
       });
 
-    test('a violated unique key is reported as such, and adds nothing', async (t) => {
+    test('a violated unique constraint is reported as such, and adds nothing', async (t) => {
       const database = await open(t);
       await database.run(insertWindow, { subject: 'a', used: 1n });
       await assert.rejects(database.run(insertWindow, { subject: 'a', used: 2n }), isUniqueViolation);
       assert.equal(await readUsed(database, 'a'), 1n);
     });
 
-    test('a mistake in a statement is reported as a bug, not as an unavailable store', async (t) => {
+    test('an invalid statement is reported as a bug, not as an unavailable store', async (t) => {
       const database = await open(t);
       const isMistake = (error: unknown) =>
         error instanceof Error && !(error instanceof AppError) && !isUniqueViolation(error);
@@ -171,7 +171,7 @@ export function describeDatabase(engine: Engine): void {
   });
 
   describe(`transactions on ${engine.name}`, { skip: engine.skip }, () => {
-    test('a work sees its own writes, and resolves when all can see them', async (t) => {
+    test('a transaction sees its own writes, and resolves when all others can see them', async (t) => {
       const database = await open(t);
       const used = await database.transact(addAndReadWindow, { subject: 'a', used: 1n });
       assert.equal(used, 1n);
@@ -185,7 +185,7 @@ export function describeDatabase(engine: Engine): void {
       ['OutcomeUnknownError', OutcomeUnknownError, undefined],
       ['Error', Error, undefined],
     ] as const)
-      test(`a work that throws ${name} leaves nothing of it, and the caller gets that error`, async (t) => {
+      test(`a transaction that throws ${name} is rolled back, and the caller gets that error`, async (t) => {
         const database = await open(t);
         const failing = database.transact(addAndThrow, {
           subject: 'a',
@@ -204,7 +204,7 @@ export function describeDatabase(engine: Engine): void {
         assert.deepEqual(await readSubjects(database), []);
       });
 
-    test('a work with a failed step leaves nothing', async (t) => {
+    test('a transaction with a failed statement is rolled back', async (t) => {
       const database = await open(t);
       const failing = database.transact(addWindows, [
         { subject: 'a', used: 1n },
@@ -214,7 +214,7 @@ export function describeDatabase(engine: Engine): void {
       assert.deepEqual(await readSubjects(database), []);
     });
 
-    test('failed works do not affect concurrent ones', async (t) => {
+    test('failed transactions do not affect concurrent ones', async (t) => {
       const database = await open(t);
       const add = (index: number) => {
         const window = { subject: `window ${index}`, used: BigInt(index) };
@@ -230,7 +230,7 @@ export function describeDatabase(engine: Engine): void {
       assert.equal((await readSubjects(database)).length, 20);
     });
 
-    test('works that read what others write are serializable', async (t) => {
+    test('concurrent transactions that increment the same row lose no update', async (t) => {
       const store = await engine.createStore(t);
       const instances = await Promise.all([store.open(), store.open()]);
       await instances[0].run(insertWindow, { subject: 'a', used: 0n });
@@ -240,7 +240,7 @@ export function describeDatabase(engine: Engine): void {
       assert.equal(await readUsed(instances[0], 'a'), 30n);
     });
 
-    test('of two works that each write what the other reads, one sees the write of the other', async (t) => {
+    test('if each of two concurrent transactions reads the rows that the other writes, one of them sees the write', async (t) => {
       const store = await engine.createStore(t);
       const instances = await Promise.all([store.open(), store.open()]);
       await Promise.all([
@@ -250,7 +250,7 @@ export function describeDatabase(engine: Engine): void {
       assert.equal((await readSubjects(instances[0])).length, 1);
     });
 
-    test('a read sees all or nothing of each concurrent work', async (t) => {
+    test('a read sees all writes of a concurrent transaction or none', async (t) => {
       const database = await open(t);
       const addPair = (index: number) =>
         database.transact(addWindows, [
@@ -268,7 +268,7 @@ export function describeDatabase(engine: Engine): void {
   });
 
   describe(`closing ${engine.name}`, { skip: engine.skip }, () => {
-    test('earlier calls are completed', async (t) => {
+    test('completes earlier calls', async (t) => {
       const store = await engine.createStore(t);
       const database = await store.open();
       const adds = Array.from({ length: 50 }, (_, index) =>
@@ -279,7 +279,7 @@ export function describeDatabase(engine: Engine): void {
       assert.equal((await readSubjects(await store.open())).length, 50);
     });
 
-    test('later calls are refused as unavailable, and a second close does nothing', async (t) => {
+    test('refuses later calls as unavailable, and a second close does nothing', async (t) => {
       const database = await open(t);
       await database.close();
       await database.close();

@@ -20,7 +20,7 @@ import { openShop } from './order-shop.ts';
 const actor: Actor = { kind: 'command', name: 'mira' };
 const ids = createEventIds(Buffer.alloc(32));
 
-/** A reader of everything. */
+/** A reader that may see every event. */
 const manager: EventReader = { accountId: 0n, seesPets: true, seesOrders: 'all' };
 
 interface ShownEvent {
@@ -38,7 +38,7 @@ async function openFeedShop(t: TestContext, engine: Engine) {
   const feed = createFeed(database, tail);
   const catalogue = createCatalogue(database, createFirstAnswers(database, Date.now));
 
-  /** A page as its reader sees it, after all committed events have a position. */
+  /** Assigns positions to all committed events, then returns a page as the reader sees it. */
   async function show(reader = manager, query: Partial<FeedQuery> = {}) {
     await sequenceEvents(database);
     const page = await feed.read({ start: 'oldest', limit: 100, ...query }, reader);
@@ -48,7 +48,7 @@ async function openFeedShop(t: TestContext, engine: Engine) {
   return { ...shop, tail, feed, catalogue, categories: createCategories(database, systemClock), show, types };
 }
 
-/** Every event after a position, page by page. */
+/** Returns the ids of all events, read page by page. */
 async function walk(feed: Feed, reader: EventReader, limit: number): Promise<bigint[]> {
   const met: bigint[] = [];
   for (let start: FeedQuery['start'] = 'oldest'; ; ) {
@@ -63,12 +63,12 @@ async function readEnd(feed: Feed): Promise<bigint> {
   return (await feed.read({ start: 'now', limit: 1 }, manager)).next;
 }
 
-/** The SQL that makes all events older. */
+/** Returns SQL that makes all events `ms` older. */
 const setAge = (ms: number) => `update events set at_ms = at_ms - ${ms}`;
 
 export function describeEvents(engine: Engine): void {
-  describe(`the feed over ${engine.name}`, { skip: engine.skip }, () => {
-    test('has an event for each change, with the new object and the former values of changed fields', async (t) => {
+  describe(`the event feed on ${engine.name}`, { skip: engine.skip }, () => {
+    test('has an event for each change, with the new object and the previous values of the changed fields', async (t) => {
       const { catalogue, categories, show } = await openFeedShop(t, engine);
       const big = 9_223_372_036_854_775_807n;
       const { id } = await catalogue.add({ name: 'Rex "é" 猫', categoryId: 1n });
@@ -103,7 +103,7 @@ export function describeEvents(engine: Engine): void {
       );
     });
 
-    test('shows an order as its operations do, after the event of its animal', async (t) => {
+    test('has each order event after the event of its animal, with the same order that the operations return', async (t) => {
       const { orders, show, place, addBuyer, addPet } = await openFeedShop(t, engine);
       const buyer = await addBuyer();
       const order = await place(buyer, await addPet(), { reference: 'A-1' });
@@ -127,7 +127,7 @@ export function describeEvents(engine: Engine): void {
       assert.equal(own.shown.at(0)?.data['reference'], 'A-1');
     });
 
-    test('shows each reader the events that its scopes and its account allow', async (t) => {
+    test('shows each reader only the events that its scopes and its account allow', async (t) => {
       const { types, place, addBuyer, addPet } = await openFeedShop(t, engine);
       const [one, other] = [await addBuyer(), await addBuyer()];
       for (const buyer of [one, other]) await place(buyer, await addPet());
@@ -144,7 +144,7 @@ export function describeEvents(engine: Engine): void {
       assert.equal((await types()).length, 6);
     });
 
-    test('pages of any size have every event once, in the same order', async (t) => {
+    test('has every event once and in the same order in pages of any size', async (t) => {
       const { database, feed, addPet } = await openFeedShop(t, engine);
       for (let count = 0; count < 25; count += 1) await addPet();
       await sequenceEvents(database, 7);
@@ -157,7 +157,7 @@ export function describeEvents(engine: Engine): void {
       for (const limit of [1, 5, 24, 25, 26]) assert.deepEqual(await walk(feed, manager, limit), all);
     });
 
-    test('the next page starts after events that its reader may not see', async (t) => {
+    test('skips events that the reader may not see, so that the next page starts after them', async (t) => {
       const { database, feed, addPet } = await openFeedShop(t, engine);
       const reader = { accountId: 1n, seesPets: false, seesOrders: 'own' } as const;
       for (let count = 0; count < 30; count += 1) await addPet();
@@ -166,7 +166,7 @@ export function describeEvents(engine: Engine): void {
       assert.deepEqual(page, { events: [], next: await readEnd(feed) });
     });
 
-    test('is empty at first, with its end before the first event', async (t) => {
+    test('is empty at first, and a position from then is before the first event', async (t) => {
       const { feed, show, addPet } = await openFeedShop(t, engine);
       for (const start of ['oldest', 'now', 0n] as const)
         assert.deepEqual(await feed.read({ start, limit: 1 }, manager), { events: [], next: 0n });
@@ -174,7 +174,7 @@ export function describeEvents(engine: Engine): void {
       assert.equal((await show(manager, { start: 0n })).events.length, 1);
     });
 
-    test('refuses a position that the feed never had', async (t) => {
+    test('refuses a position that never existed', async (t) => {
       const { feed, show, addPet } = await openFeedShop(t, engine);
       await addPet();
       const { next } = await show();
@@ -184,7 +184,7 @@ export function describeEvents(engine: Engine): void {
       );
     });
 
-    test('deletes events after 30 days, in steps, and refuses a reader that has missed some', async (t) => {
+    test('deletes events after 30 days, in steps, and refuses a position before deleted events', async (t) => {
       const { store, database, feed, show, addPet } = await openFeedShop(t, engine);
       for (let count = 0; count < 10; count += 1) await addPet();
       const { events: old } = await show();
@@ -203,7 +203,7 @@ export function describeEvents(engine: Engine): void {
         );
     });
 
-    test('a feed continues from its end after all its events are deleted', async (t) => {
+    test('continues from its last position after all events are deleted', async (t) => {
       const { store, database, feed, show, addPet } = await openFeedShop(t, engine);
       await addPet();
       const { next } = await show();
@@ -215,7 +215,7 @@ export function describeEvents(engine: Engine): void {
       assert.equal((await show(manager, { start: next })).events.length, 1);
     });
 
-    test('an event of 30 days is deleted with all before it, and a younger one keeps all after it', async (t) => {
+    test('deletes events only up to the first event that is younger than 30 days', async (t) => {
       const { store, database, show, addPet } = await openFeedShop(t, engine);
       for (let count = 0; count < 3; count += 1) await addPet();
       const { events } = await show();
@@ -236,7 +236,7 @@ function describeWaiting(engine: Engine): void {
   const patient = { seconds: 20, keyId: 'key_1', onGone: () => undefined };
   const start = async (feed: Feed) => ({ start: await readEnd(feed), limit });
 
-  test('an empty page waits for the first event that its reader sees', async (t) => {
+  test('lets an empty page wait for the first event that its reader may see', async (t) => {
     const { database, feed, tail, addPet, addBuyer, place } = await openFeedShop(t, engine);
     const [buyer, pet] = [await addBuyer(), await addPet()];
     await sequenceEvents(database);
@@ -262,7 +262,7 @@ function describeWaiting(engine: Engine): void {
     assert.equal(tail.count(), 0);
   });
 
-  test('a page that has waited continues at its position, however many events came at once', async (t) => {
+  test('returns the first events after the position of a waiting page, even if many events come at once', async (t) => {
     const { database, feed, tail, addPet } = await openFeedShop(t, engine);
     await addPet();
     await sequenceEvents(database);
@@ -276,7 +276,7 @@ function describeWaiting(engine: Engine): void {
     assert.deepEqual([first.events.length, rest.events.length], [2, 3]);
   });
 
-  test('a wait ends with an empty page when its client disconnects, and when the service stops', async (t) => {
+  test('ends a wait with an empty page if the client disconnects or the service stops', async (t) => {
     const { feed, tail } = await openFeedShop(t, engine);
     const from = await start(feed);
     const leaving = createLeaver();
@@ -292,7 +292,7 @@ function describeWaiting(engine: Engine): void {
     assert.equal(tail.count(), 0);
   });
 
-  test('a key that is revoked during its wait gets no event', async (t) => {
+  test('returns no event to a key that is revoked during its wait', async (t) => {
     const { store, database, feed, tail, addPet, addBuyer } = await openFeedShop(t, engine);
     const { accountId } = await addBuyer();
     const bytes = engine.name === 'SQLite' ? `x'00'` : `'\\x00'`;
@@ -309,7 +309,7 @@ function describeWaiting(engine: Engine): void {
   });
 }
 
-/** A client that disconnects. */
+/** Creates a client that can disconnect. */
 function createLeaver() {
   const listeners: (() => void)[] = [];
   return {

@@ -7,7 +7,7 @@ import type { Database } from '../../src/storage/database.ts';
 import { openCatalogue } from '../support/catalogue.ts';
 import type { Engine, Store } from '../support/engines.ts';
 
-/** Contract section 10, the inventory, on any engine. */
+/** Contract tests of the inventory (contract section 10). */
 export function describeInventory(engine: Engine): void {
   async function open(t: TestContext) {
     const store = await engine.createStore(t);
@@ -15,7 +15,7 @@ export function describeInventory(engine: Engine): void {
     return { store, database, catalogue: openCatalogue(database, Date.now) };
   }
 
-  /** Compares the inventory with the animals in the store, before and after the changes are folded in. */
+  /** Compares the inventory with the animals in the store, before and after the pending changes are merged. */
   async function expectCounted(store: Store, database: Database): Promise<void> {
     for (const fold of [async () => undefined, () => foldInventory(database)]) {
       await fold();
@@ -37,13 +37,13 @@ export function describeInventory(engine: Engine): void {
   }
 
   describe(`the inventory on ${engine.name}`, { skip: engine.skip }, () => {
-    test('of an empty store is zero', async (t) => {
+    test('of an empty store is 0 for every status', async (t) => {
       const { store, database } = await open(t);
       await expectCounted(store, database);
       assert.equal((await createInventory(database)(null)).available, 0n);
     });
 
-    test('counts every change of animals by any program', async (t) => {
+    test('includes every change of animals by any program', async (t) => {
       const { store, database, catalogue } = await open(t);
       for (const status of ['available', 'available', 'pending', 'sold'] as const)
         for (const categoryId of [1n, 2n, int64Max]) await catalogue.add({ name: 'Rex', categoryId, status });
@@ -61,7 +61,7 @@ export function describeInventory(engine: Engine): void {
       }
     });
 
-    test('counts loaded animals, and nothing of a failed load', async (t) => {
+    test('includes loaded animals but no animal of a failed load', async (t) => {
       const { store, database, catalogue } = await open(t);
       async function* batches(isBroken: boolean) {
         yield Array.from({ length: 500 }, (_, at) => ({ name: 'Rex', categoryId: BigInt(at % 3) }));
@@ -72,7 +72,7 @@ export function describeInventory(engine: Engine): void {
       await expectCounted(store, database);
     });
 
-    test('is exact during concurrent writes and folds', async (t) => {
+    test('is exact after concurrent writes and merges of pending changes', async (t) => {
       const { store, database, catalogue } = await open(t);
       const other = await store.open();
       const adds = Array.from({ length: 60 }, (_, at) =>

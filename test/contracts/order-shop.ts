@@ -27,20 +27,20 @@ export interface Shop {
   readonly store: Store;
   readonly database: Database;
   readonly orders: Orders;
-  /** The orders of another instance. */
+  /** Opens the orders of another instance. */
   openOther(address?: string): Promise<Orders>;
   addPet(status?: string): Promise<bigint>;
   /** Adds several available animals at once. */
   addPets(count: number): Promise<bigint[]>;
-  /** A key of a new account. */
+  /** Creates an account and returns its reader. */
   addBuyer(plan?: PlanName): Promise<OrderReader>;
   /** Places an order and returns it. */
   place(reader: OrderReader, petId: bigint, rest?: Partial<CompleteOrder>): Promise<ShownOrder>;
   /** Makes the holds of some or all orders overdue. */
   endHolds(...ids: bigint[]): Promise<void>;
-  /** The statuses of an animal and of its orders, newest first, as the store has them. */
+  /** Returns the statuses of an animal and of its orders in the store, newest order first. */
   readRows(petId: bigint): Promise<string>;
-  /** The events since the last call, as `type status`. */
+  /** Returns the events since the last call, as `type status`. */
   takeEvents(): Promise<string[]>;
 }
 
@@ -123,17 +123,17 @@ function openOrders(database: Database): Orders {
   return createOrders(database, createFirstAnswers(database, Date.now), () => undefined);
 }
 
-/** The order in an answer. */
+/** Parses the order in an answer. */
 export function readOrder({ answer }: { readonly answer: { readonly body: string } }): ShownOrder {
   return parseExactJson(answer.body) as ShownOrder;
 }
 
-/** The same key with the scope to act on the orders of all accounts. */
+/** Returns the same reader with access to the orders of all accounts. */
 export function asManager({ accountId }: OrderReader): OrderReader {
   return { accountId, isManager: true };
 }
 
-/** A request with an Idempotency-Key. */
+/** Returns the idempotency data of a request with this key and body. */
 export function keyed({ accountId }: OrderReader, key: string, body = 'body'): Idempotency {
   return {
     accountId,
@@ -143,7 +143,7 @@ export function keyed({ accountId }: OrderReader, key: string, body = 'body'): I
   };
 }
 
-/** Every event in order, whether it has a position yet or not. */
+/** Lists all events in order, including events without a position. */
 async function listEvents(store: Store): Promise<string[]> {
   const events: string[] = [];
   for (const table of ['events', 'event_outbox'])

@@ -9,7 +9,7 @@ import { asManager, keyed, openShop, readOrder, type Shop } from './order-shop.t
 const hold = { holdMs: 3_600_000, reference: null };
 const actions: readonly OrderAction[] = ['complete', 'cancel', 'return'];
 
-/** How an order reaches each state. No sweeper has closed an overdue hold. */
+/** Functions that bring an order into each state. An overdue hold is not closed yet. */
 const states: Readonly<Record<OrderStatus | 'overdue', (shop: Shop, id: bigint) => Promise<unknown>>> = {
   reserved: async () => undefined,
   overdue: (shop, id) => shop.endHolds(id),
@@ -21,7 +21,7 @@ const states: Readonly<Record<OrderStatus | 'overdue', (shop: Shop, id: bigint) 
 };
 const manager = { accountId: 0n, isManager: true };
 
-/** For each action and state: the next status, or the code of the refusal. */
+/** The next status, or the code of the refusal, for each state and action. */
 const outcomes: Readonly<Record<keyof typeof states, readonly [string, string, string]>> = {
   reserved: ['completed', 'cancelled', 'order_closed'],
   overdue: ['order_expired', 'order_closed', 'order_closed'],
@@ -44,10 +44,10 @@ async function outcomeOf(done: Promise<{ readonly status: string }>): Promise<st
   );
 }
 
-/** Contract section 12, as src/orders/orders.ts promises it, on any engine. */
+/** Contract tests of src/orders/orders.ts (contract section 12). */
 export function describeOrders(engine: Engine): void {
   describe(`orders on ${engine.name}`, { skip: engine.skip }, () => {
-    test('an order takes an available animal, and is returned as it was placed', async (t) => {
+    test('an order takes an available animal, and get returns the placed order', async (t) => {
       const shop = await openShop(t, engine);
       const buyer = await shop.addBuyer();
       const petId = await shop.addPet();
@@ -61,7 +61,7 @@ export function describeOrders(engine: Engine): void {
       assert.deepEqual(await shop.takeEvents(), ['pet.updated pending', 'order.reserved reserved']);
     });
 
-    test('an unavailable or unknown animal is not taken, and nothing is written', async (t) => {
+    test('an order for an unavailable or unknown animal is refused and writes nothing', async (t) => {
       const shop = await openShop(t, engine);
       const buyer = await shop.addBuyer();
       const pets = [await shop.addPet('pending'), await shop.addPet('sold'), await shop.addPet()];
@@ -75,7 +75,7 @@ export function describeOrders(engine: Engine): void {
       assert.equal(await shop.readRows(taken), 'pending owned, reserved');
     });
 
-    test('every action on every state has exactly its documented effect', async (t) => {
+    test('every action in every state has exactly its documented effect', async (t) => {
       const shop = await openShop(t, engine);
       const buyer = await shop.addBuyer();
       for (const [state, reach] of Object.entries(states))
@@ -97,7 +97,7 @@ export function describeOrders(engine: Engine): void {
         }
     });
 
-    test('the animal goes with its order', async (t) => {
+    test('the animal has the status that its order requires after each step', async (t) => {
       const shop = await openShop(t, engine);
       const buyer = await shop.addBuyer();
       const petId = await shop.addPet();
@@ -112,7 +112,7 @@ export function describeOrders(engine: Engine): void {
       assert.equal(await shop.readRows(petId), 'pending, returned, cancelled');
     });
 
-    test('a hold is over at its end for every reader, without a sweep', async (t) => {
+    test('an order is expired for every reader from the end of its hold on, without a sweep', async (t) => {
       const shop = await openShop(t, engine);
       const buyer = await shop.addBuyer();
       const petId = await shop.addPet();
@@ -126,7 +126,7 @@ export function describeOrders(engine: Engine): void {
       assert.deepEqual([await list('reserved'), await list('expired')], [[], [id]]);
     });
 
-    test('the sweep closes only overdue holds, in the order of their ends', async (t) => {
+    test('the sweep closes only overdue holds, in the order of their expiry', async (t) => {
       const shop = await openShop(t, engine);
       const buyer = await shop.addBuyer();
       const placed = [];
@@ -172,7 +172,7 @@ export function describeOrders(engine: Engine): void {
       assert.equal(await shop.readRows(petId), 'pending owned, reserved, expired');
     });
 
-    test('orders of another account do not exist, except for a manager', async (t) => {
+    test('orders of another account are not found, except by a manager', async (t) => {
       const shop = await openShop(t, engine);
       const [owner, other] = [await shop.addBuyer(), await shop.addBuyer()];
       const { id } = await shop.place(owner, await shop.addPet());
@@ -202,7 +202,7 @@ export function describeOrders(engine: Engine): void {
       assert.deepEqual(await listAll(shop.orders, other, ofOwner), await listAll(shop.orders, other));
     });
 
-    test('a list is filtered by status, animal and reference together, newest first, page by page', async (t) => {
+    test('a list combines the filters status, animal and reference, newest first and page by page', async (t) => {
       const shop = await openShop(t, engine);
       const [buyer, other] = [await shop.addBuyer(), await shop.addBuyer()];
       const pets = [await shop.addPet(), await shop.addPet(), await shop.addPet()];
@@ -261,7 +261,7 @@ export function describeOrders(engine: Engine): void {
       }
     });
 
-    test('exactly one of concurrent complete, cancel and expiry happens', async (t) => {
+    test('exactly one of concurrent complete, cancel and expiry succeeds', async (t) => {
       const shop = await openShop(t, engine);
       const other = await shop.openOther();
       const buyer = await shop.addBuyer();
@@ -287,7 +287,7 @@ export function describeOrders(engine: Engine): void {
       }
     });
 
-    test('the open holds of an account are limited exactly, and overdue ones are closed at the limit', async (t) => {
+    test('an account gets exactly its limit of open holds, and overdue holds are closed at the limit', async (t) => {
       const shop = await openShop(t, engine);
       const instances = [shop.orders, await shop.openOther()];
       const buyer = await shop.addBuyer('free');
@@ -336,7 +336,7 @@ export function describeOrders(engine: Engine): void {
         const petId = await shop.addPet();
         const { id } = await shop.place(buyer, petId);
         await reach(shop, id);
-        // Only the index stops a writer that bypasses the condition.
+        // The statement of an order checks `is_owned`, which is wrong now. Only the unique index refuses the order.
         await shop.store.execute(`update pets set status = 'available', is_owned = 0 where id = ${petId}`);
         await shop.takeEvents();
         assert.equal(await outcomeOf(shop.place(buyer, petId)), 'pet_unavailable');
@@ -346,7 +346,7 @@ export function describeOrders(engine: Engine): void {
       }
     });
 
-    test('an Enterprise account may set its own limit, and a manager has none', async (t) => {
+    test('an Enterprise account may have its own limit of open holds, and a manager has no limit', async (t) => {
       const shop = await openShop(t, engine);
       const buyer = await shop.addBuyer('enterprise');
       await shop.store.execute(`update accounts set open_holds = 2 where id = ${buyer.accountId}`);
@@ -358,7 +358,7 @@ export function describeOrders(engine: Engine): void {
       assert.equal(await place(asManager(buyer)), 'reserved');
     });
 
-    test('an Idempotency-Key returns the first answer byte for byte, whatever has happened since', async (t) => {
+    test('a retry with the same Idempotency-Key returns the first answer byte for byte, even after later changes', async (t) => {
       const shop = await openShop(t, engine);
       const buyer = await shop.addBuyer();
       const petId = await shop.addPet();
@@ -390,7 +390,7 @@ export function describeOrders(engine: Engine): void {
       const petId = await shop.addPet();
       const { id } = await shop.place(buyer, petId);
       await shop.orders.close('complete', id, buyer);
-      // The sale is in the past.
+      // Moves the sale into the past.
       await shop.store.execute(`update orders set created_at_ms = 1, closed_at_ms = 2 where id = ${id}`);
       const returned = await shop.orders.close('return', id, asManager(buyer));
       assert.ok(returned.closedAt !== undefined && Date.parse(returned.closedAt) > 2);
@@ -407,7 +407,7 @@ export function describeOrders(engine: Engine): void {
       assert.equal((await place('two')).isReplayed, false);
     });
 
-    test('one of 20 concurrent requests with one Idempotency-Key places an order', async (t) => {
+    test('exactly one of 20 concurrent requests with one Idempotency-Key places an order', async (t) => {
       const shop = await openShop(t, engine);
       const instances = [shop.orders, await shop.openOther()];
       const buyer = await shop.addBuyer();
@@ -428,7 +428,7 @@ export function describeOrders(engine: Engine): void {
       assert.equal(await shop.readRows(petId), 'pending owned, reserved');
     });
 
-    test('an order that cannot be closed does not stop the closing of others', async (t) => {
+    test('the sweep closes other overdue holds even if it cannot close one of them', async (t) => {
       const shop = await openShop(t, engine);
       const buyer = await shop.addBuyer();
       const placed = [];
@@ -474,7 +474,7 @@ async function placeAt(
   return readOrder(await orders.place({ ...hold, petId }, reader, null));
 }
 
-/** SQL that makes one order impossible to expire. */
+/** Returns SQL that makes it impossible to expire one order. */
 function refuse(engine: Engine, id: bigint): string[] {
   if (engine.name === 'SQLite')
     return [

@@ -1,7 +1,7 @@
 import { closeOverdueHold } from '../../src/pets/close-overdue-hold.ts';
 import { defineWork } from '../../src/storage/database.ts';
 
-/** In a separate file, because a worker thread imports it. */
+/** This transaction is in a separate file, because a worker thread imports the file. */
 export const closeHold = defineWork(
   import.meta.url,
   'closeHold',

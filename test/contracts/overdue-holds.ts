@@ -5,7 +5,7 @@ import { closeHold } from './overdue-holds-works.ts';
 
 const overdueMs = 1_000;
 
-/** Adds an animal and a reserved order that owns it. Returns the later events as `type status`. */
+/** Adds an animal and a reserved order for it. Returns a function that lists the later events as `type status`. */
 export async function reserve(store: Store, expiresAtMs: number): Promise<() => Promise<string[]>> {
   await store.execute(`insert into accounts (name, plan, created_at_ms) values ('a', 'free', 0)`);
   await store.execute(
@@ -20,7 +20,7 @@ export async function reserve(store: Store, expiresAtMs: number): Promise<() => 
   return async () => (await list()).slice(before);
 }
 
-/** Every event in order, whether it has a position yet or not. */
+/** Lists all events in order, including events without a position. */
 export async function listEvents(store: Store): Promise<string[]> {
   const events: string[] = [];
   for (const table of ['events', 'event_outbox'])
@@ -31,7 +31,7 @@ export async function listEvents(store: Store): Promise<string[]> {
   return events;
 }
 
-/** The promises of src/pets/close-overdue-hold.ts, on any engine. */
+/** Contract tests of src/pets/close-overdue-hold.ts. */
 export function describeOverdueHolds(engine: Engine): void {
   const read = async (store: Store) => ({
     pets: await store.execute('select status, is_owned from pets'),
@@ -55,7 +55,7 @@ export function describeOverdueHolds(engine: Engine): void {
   }
 
   describe(`an overdue hold on ${engine.name}`, { skip: engine.skip }, () => {
-    test('ends its order at the end of the hold and puts the animal back, once', async (t) => {
+    test('is closed once: the order expires at the end of the hold, and the animal is available again', async (t) => {
       const { store, database, newEvents } = await prepare(t, overdueMs);
       assert.equal(await database.transact(closeHold, { petId: 1n }), true);
       const { pets, orders } = await read(store);
@@ -66,7 +66,7 @@ export function describeOverdueHolds(engine: Engine): void {
       assert.equal((await newEvents()).length, 2);
     });
 
-    test('stays open before its end', async (t) => {
+    test('stays open before its expiry', async (t) => {
       const { store, database, newEvents } = await prepare(t, Date.now() + 60_000);
       assert.equal(await database.transact(closeHold, { petId: 1n }), false);
       const { pets, orders } = await read(store);
@@ -75,7 +75,7 @@ export function describeOverdueHolds(engine: Engine): void {
       assert.deepEqual(await newEvents(), []);
     });
 
-    test('is closed by exactly one of ten at once', async (t) => {
+    test('is closed by exactly one of ten concurrent transactions', async (t) => {
       const { database, newEvents } = await prepare(t, overdueMs);
       const closed = await Promise.all(
         Array.from({ length: 10 }, () => database.transact(closeHold, { petId: 1n })),

@@ -20,7 +20,7 @@ async function refuses(act: Promise<unknown>, code: ErrorCode): Promise<void> {
   await assert.rejects(act, (error) => error instanceof AppError && error.code === code);
 }
 
-/** The promises of src/pets/pet-edits.ts, on any engine. */
+/** Contract tests of src/pets/pet-edits.ts. */
 export function describePetEdits(engine: Engine): void {
   async function prepare(t: TestContext) {
     const store = await engine.createStore(t);
@@ -29,7 +29,7 @@ export function describePetEdits(engine: Engine): void {
     return { store, catalogue, newEvents };
   }
 
-  /** An animal that a reserved order owns until a given time. */
+  /** Adds an animal that a reserved order owns until `expiresAtMs`. */
   async function prepareOwned(t: TestContext, expiresAtMs: number) {
     const { store, catalogue } = await prepare(t);
     const newEvents = await reserve(store, expiresAtMs);
@@ -46,7 +46,7 @@ export function describePetEdits(engine: Engine): void {
       { status: 'sold' },
       { name: 'a', categoryId: 2n ** 63n - 1n, status: 'pending' },
     ];
-    test('named fields change, the others stay, and each change has one event', async (t) => {
+    test('a change affects only the given fields and has one event', async (t) => {
       const { catalogue, newEvents } = await prepare(t);
       const { id } = await catalogue.add(rex);
       let expected: Pet = { id, ...rex };
@@ -58,7 +58,7 @@ export function describePetEdits(engine: Engine): void {
       assert.equal((await newEvents(1)).length, patches.length);
     });
 
-    test('fields outside the patch schema are ignored, also the id', async (t) => {
+    test('fields outside the patch schema are ignored, including the id', async (t) => {
       const { catalogue } = await prepare(t);
       const { id } = await catalogue.add(rex);
       const patch = { id: 99n, is_owned: 1n, name: 'Bello' } as PetPatch;
@@ -67,7 +67,7 @@ export function describePetEdits(engine: Engine): void {
       assert.deepEqual(await catalogue.change(id, patch, [tagOf(changed)]), changed);
     });
 
-    test('any status may follow any other if no order owns the animal', async (t) => {
+    test('any status may change to any other status if no order owns the animal', async (t) => {
       const { catalogue } = await prepare(t);
       const { id } = await catalogue.add(rex);
       for (const from of petStatuses)
@@ -86,7 +86,7 @@ export function describePetEdits(engine: Engine): void {
       assert.deepEqual(await newEvents(1), []);
     });
 
-    test('an unknown animal is not found, whatever the tags', async (t) => {
+    test('an unknown animal is not found with any ETags', async (t) => {
       const { catalogue } = await prepare(t);
       for (const tags of [null, ['"a"']]) {
         await refuses(catalogue.change(1n, { name: 'a' }, tags), 'not_found');
@@ -94,7 +94,7 @@ export function describePetEdits(engine: Engine): void {
       }
     });
 
-    test('one of the tags must be that of the animal, or of a list with only this animal', async (t) => {
+    test('one of the given ETags must be the ETag of the animal or of a list with only this animal', async (t) => {
       const { catalogue } = await prepare(t);
       let pet = await catalogue.add(rex);
       const stale = tagOf(pet);
@@ -107,7 +107,7 @@ export function describePetEdits(engine: Engine): void {
       assert.equal(await catalogue.get(pet.id), null);
     });
 
-    test('one of many concurrent changes with the same tag is made', async (t) => {
+    test('exactly one of several concurrent changes with the same ETag succeeds', async (t) => {
       const { catalogue, newEvents } = await prepare(t);
       const pet = await catalogue.add(rex);
       const outcomes = await Promise.allSettled(
@@ -122,7 +122,7 @@ export function describePetEdits(engine: Engine): void {
   });
 
   describe(`deleting an animal on ${engine.name}`, { skip: engine.skip }, () => {
-    test('it is gone, with one event, and its id is never used again', async (t) => {
+    test('a deletion removes the animal with one event, and the id is never reused', async (t) => {
       const { catalogue, newEvents } = await prepare(t);
       const { id } = await catalogue.add(rex);
       await catalogue.remove(id, null);
@@ -132,7 +132,7 @@ export function describePetEdits(engine: Engine): void {
       assert.equal((await catalogue.add(rex)).id, id + 1n);
     });
 
-    test('one of many concurrent requests deletes it', async (t) => {
+    test('exactly one of several concurrent deletions succeeds', async (t) => {
       const { catalogue } = await prepare(t);
       const { id } = await catalogue.add(rex);
       const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => catalogue.remove(id, null)));
@@ -141,7 +141,7 @@ export function describePetEdits(engine: Engine): void {
   });
 
   describe(`an animal that an order owns on ${engine.name}`, { skip: engine.skip }, () => {
-    test('changes its name and category, keeps its status and is not deleted', async (t) => {
+    test('can change its name and category, but can neither change its status nor be deleted', async (t) => {
       const { catalogue, newEvents } = await prepareOwned(t, later());
       const owned = { id: 1n, name: 'a', categoryId: 9n, status: 'pending' } as const;
       const change = { name: 'a', categoryId: 9n };
@@ -159,7 +159,7 @@ export function describePetEdits(engine: Engine): void {
 
     const closing = ['pet.updated available', 'order.expired expired'];
 
-    test('a change first closes an overdue hold', async (t) => {
+    test('first closes an overdue hold if it is changed', async (t) => {
       const { store, catalogue, newEvents } = await prepareOwned(t, 1_000);
       const freed = { id: 1n, name: 'Rex', categoryId: 1n, status: 'available' } as const;
       assert.deepEqual(await catalogue.change(1n, { status: 'sold' }, [tagOf(freed)]), {
@@ -171,19 +171,19 @@ export function describePetEdits(engine: Engine): void {
       assert.equal(Number((order as { closed_at_ms: unknown }).closed_at_ms), 1_000);
     });
 
-    test('a change of only the name closes the hold, too', async (t) => {
+    test('also closes an overdue hold if only its name is changed', async (t) => {
       const { catalogue, newEvents } = await prepareOwned(t, 1_000);
       assert.equal((await catalogue.change(1n, { name: 'b' }, null)).status, 'available');
       assert.deepEqual(await newEvents(), [...closing, 'pet.updated available']);
     });
 
-    test('a deletion first closes an overdue hold', async (t) => {
+    test('first closes an overdue hold if it is deleted', async (t) => {
       const { catalogue, newEvents } = await prepareOwned(t, 1_000);
       await catalogue.remove(1n, null);
       assert.deepEqual(await newEvents(), [...closing, 'pet.deleted available']);
     });
 
-    test('a tag from before the end of the hold does not match, and the hold is closed', async (t) => {
+    test('does not match an ETag from before the end of an overdue hold, and the hold is closed', async (t) => {
       const { catalogue, newEvents } = await prepareOwned(t, 1_000);
       const held = { id: 1n, name: 'Rex', categoryId: 1n, status: 'pending' } as const;
       await refuses(catalogue.change(1n, { name: 'b' }, [tagOf(held)]), 'precondition_failed');

@@ -10,10 +10,10 @@ import { type CopiedTable, copiedTables } from '../../src/storage/transfer/copie
 import { writeStore } from '../../src/storage/transfer/open-whole-store.ts';
 import { insertWindow } from './window-rows.ts';
 
-/** Texts whose byte order differs from every language and from JavaScript. */
+/** Texts whose byte order differs from the collation of every language and from the order in JavaScript. */
 export const unorderedTexts = ['b', 'a', 'B', '_', 'é', 'z', '\uffff', '\u{1f408}', "it's \\N", 'a b', 'ab'];
 
-/** Fills every table with the extremes of every column, and with more animals than a batch holds. */
+/** Fills every table with extreme values of every column, and adds more animals than a batch holds. */
 export async function fillStore(database: Database): Promise<void> {
   await database.load('pets', ['name', 'category_id', 'status', 'is_owned'], manyPets());
   await addAccount(database, 'Žofka', 'free');
@@ -41,7 +41,7 @@ async function addAccount(database: Database, name: string, plan: string): Promi
   });
 }
 
-/** A key, a ban, an idempotency record and a window, all with the same text as their name. */
+/** Adds a key, a ban, an idempotency record and a window, all with the same text as their name. */
 async function addAllOf(database: Database, text: string): Promise<void> {
   const bytes = new Uint8Array(Buffer.from(text));
   await database.run(insertApiKey, {
@@ -77,7 +77,7 @@ async function addAllOf(database: Database, text: string): Promise<void> {
   await database.run(insertWindow, { subject: text, used: 8n });
 }
 
-/** The whole content of a store, table by table, in a fixed order. */
+/** Returns the whole content of a store, table by table, in a fixed order. */
 export async function readContents(database: Database): Promise<Record<string, readonly string[]>> {
   const contents: Record<string, readonly string[]> = {};
   for (const { name, columns } of copiedTables) {
@@ -102,7 +102,7 @@ export async function addPet(database: Database): Promise<bigint> {
   return row.id;
 }
 
-/** Makes a store assign its next animal ids after this one. */
+/** Makes a store assign its next animal ids after `id`. */
 export function setLastPetId(address: string, id: bigint): Promise<void> {
   return writeStore(address, (whole) => whole.setLastId(findTable('pets'), id));
 }

@@ -27,10 +27,10 @@ import { openShop } from './order-shop.ts';
 const ids = createEventIds(Buffer.alloc(32));
 const box = createSecretBox([Buffer.alloc(32, 7)]);
 const unchanged: WebhookChange = { url: null, types: null, status: null, after: null };
-/** Longer than an answer takes on this machine, however busy it is. An attempt that hangs ends after it. */
+/** Time in ms after which an attempt times out. It is long enough for any answer, even on a busy machine. */
 const attemptMs = 3_000;
 
-/** One sender on a store, as one instance has it. */
+/** Creates the sender of one instance on a store. */
 function openSender(database: Database, leftMs = () => Number.POSITIVE_INFINITY) {
   const noted: string[] = [];
   const observer: DeliveryObserver = {
@@ -43,7 +43,7 @@ function openSender(database: Database, leftMs = () => Number.POSITIVE_INFINITY)
   const feed = createFeed(database, createTail(database, Date.now));
   const deliverer = createDeliverer({ database, feed, ids, box, post, observer, leftMs });
 
-  /** Sends everything that is due. */
+  /** Sends all due events and waits for the answers. */
   async function send(): Promise<void> {
     await sequenceEvents(database);
     await deliverer.look();
@@ -74,11 +74,11 @@ async function openWorld(t: TestContext, engine: Engine) {
     get: (id: string) => webhooks.get(id, reader.accountId),
     change: (id: string, change: Partial<WebhookChange>, by = reader) =>
       webhooks.change(id, { ...unchanged, ...change }, by),
-    /** Advances the time until waiting webhooks are due. */
+    /** Simulates that `ms` have passed, so that waiting webhooks become due. */
     skip: (ms: number) =>
       store.execute(`update webhooks set next_attempt_at_ms = next_attempt_at_ms - ${ms},
         failing_since_ms = failing_since_ms - ${ms}`),
-    /** The time until the next attempt in milliseconds, from the store. */
+    /** Returns the milliseconds from the last attempt to the next one, from the store. */
     async readWaitMs() {
       const [row] = (await store.execute(
         'select next_attempt_at_ms - last_attempt_at_ms as ms from webhooks',
@@ -92,8 +92,8 @@ const isAppError = (code: ErrorCode) => (error: unknown) => error instanceof App
 const typesOf = (bodies: readonly { body: string }[]) => bodies.map(({ body }) => JSON.parse(body).type);
 
 export function describeWebhooks(engine: Engine): void {
-  describe(`webhooks over ${engine.name}`, { skip: engine.skip }, () => {
-    test('each event is sent once, in the order and the form of the feed', async (t) => {
+  describe(`webhooks on ${engine.name}`, { skip: engine.skip }, () => {
+    test('each event is sent once, in the order and the format of the feed', async (t) => {
       const { database, sender, receiver, add, get, addPet, place, buyer, orders } = await openWorld(
         t,
         engine,
@@ -121,7 +121,7 @@ export function describeWebhooks(engine: Engine): void {
       assert.equal(receiver.received.length, 5);
     });
 
-    test('a new webhook starts at the newest event, or at null before the first', async (t) => {
+    test('a new webhook starts after the newest event, or at null if there is no event', async (t) => {
       const { database, add, addPet } = await openWorld(t, engine);
       assert.equal((await add()).after, null);
       await addPet();
@@ -129,7 +129,7 @@ export function describeWebhooks(engine: Engine): void {
       assert.equal((await add()).after, ids.write(1n));
     });
 
-    test('events of other types are skipped', async (t) => {
+    test('events of types that the webhook does not select are skipped', async (t) => {
       const { sender, receiver, add, get, addPet } = await openWorld(t, engine);
       const { id } = await add({ types: ['category.deleted'] });
       for (let count = 0; count < 3; count += 1) await addPet();
@@ -151,7 +151,7 @@ export function describeWebhooks(engine: Engine): void {
       assert.deepEqual(typesOf(receiver.received), ['pet.added']);
     });
 
-    test('a webhook that is far behind gets every event of its types once', async (t) => {
+    test('a webhook that is 1,200 events behind gets every event of its types once', async (t) => {
       const { store, database, sender, receiver, add, addPet } = await openWorld(t, engine);
       await add({ types: ['pet.deleted'] });
       await database.load('pets', ['name', 'category_id', 'status', 'is_owned'], manyPets(1_200));
@@ -161,7 +161,7 @@ export function describeWebhooks(engine: Engine): void {
       assert.deepEqual(typesOf(receiver.received), ['pet.deleted', 'pet.deleted', 'pet.deleted']);
     });
 
-    test('a webhook sees the orders that its key could read, and no others', async (t) => {
+    test('a webhook gets only the orders that the key that created it could read', async (t) => {
       const { sender, receiver, add, addPet, place, addBuyer, buyer, reader } = await openWorld(t, engine);
       const types = ['order.reserved'] as const;
       await add({ types });
@@ -208,7 +208,7 @@ function describeRetries(engine: Engine): void {
     assert.deepEqual(sender.noted, ['500', '302', '404', '503', '429', '400', '200', '200']);
   });
 
-  test('a success resets the waits', async (t) => {
+  test('a success resets the waits between retries', async (t) => {
     const { sender, receiver, add, addPet, skip, readWaitMs } = await openWorld(t, engine);
     await add();
     for (let count = 0; count < 2; count += 1) await addPet();
@@ -222,7 +222,7 @@ function describeRetries(engine: Engine): void {
     assert.ok((await readWaitMs()) <= 5_500);
   });
 
-  test('a longer Retry-After is followed, up to an hour', async (t) => {
+  test('a Retry-After longer than the wait is followed, up to an hour', async (t) => {
     for (const [seconds, ms] of [
       ['90', 90_000],
       ['1', 5_500],
@@ -238,7 +238,7 @@ function describeRetries(engine: Engine): void {
     }
   });
 
-  test('a receiver that hangs, disconnects or is gone has a result, and gets its event again later', async (t) => {
+  test('an attempt at a receiver that hangs, disconnects or is unreachable records its result and is repeated later', async (t) => {
     const { sender, receiver, add, get, addPet, skip, change } = await openWorld(t, engine);
     const { id } = await add();
     await addPet();
@@ -260,7 +260,7 @@ function describeRetries(engine: Engine): void {
     assert.equal(new Set(receiver.listIds()).size, 1);
   });
 
-  test('410 disables a webhook, which keeps its position and continues when it is enabled', async (t) => {
+  test('the answer 410 disables a webhook, which keeps its position and continues when it is enabled', async (t) => {
     const { sender, receiver, add, get, addPet, change } = await openWorld(t, engine);
     const { id, after } = await add();
     await addPet();
@@ -280,7 +280,7 @@ function describeRetries(engine: Engine): void {
     assert.deepEqual(receiver.listIds(), [ids.write(1n), ids.write(1n), ids.write(2n)]);
   });
 
-  test('5 days without a success disable a webhook, not an hour less', async (t) => {
+  test('a webhook is disabled after 5 days without a success, and not an hour earlier', async (t) => {
     const { sender, receiver, add, get, addPet, skip } = await openWorld(t, engine);
     const { id } = await add();
     await addPet();
@@ -295,7 +295,7 @@ function describeRetries(engine: Engine): void {
     assert.equal(receiver.received.length, 3);
   });
 
-  test('a change of url, status or after restarts the retries, and a change of types does not', async (t) => {
+  test('a change of url, status or after makes the next attempt immediate, and a change of types does not', async (t) => {
     const { sender, receiver, add, addPet, change } = await openWorld(t, engine);
     const { id } = await add();
     await addPet();
@@ -312,7 +312,7 @@ function describeRetries(engine: Engine): void {
     }
   });
 
-  test('a ping is sent once, outside the feed, even to a webhook that is disabled or waits', async (t) => {
+  test('a ping is sent once, outside the feed, even if the webhook is disabled or waits for a retry', async (t) => {
     const { sender, receiver, add, get, addPet, change, webhooks, reader } = await openWorld(t, engine);
     const { id } = await add();
     await addPet();
@@ -338,7 +338,7 @@ function describeRetries(engine: Engine): void {
 }
 
 function describePositions(engine: Engine): void {
-  test('setting after sends the later events again, under the same ids', async (t) => {
+  test('setting after sends the later events again with the same ids', async (t) => {
     const { sender, receiver, add, addPet, change } = await openWorld(t, engine);
     const { id } = await add();
     for (let count = 0; count < 3; count += 1) await addPet();
@@ -353,7 +353,7 @@ function describePositions(engine: Engine): void {
     await assert.rejects(change(id, { after: 4n }), isAppError('invalid_body'));
   });
 
-  test('a success during a replay request does not undo the replay', async (t) => {
+  test('a delivery that succeeds after a replay request does not undo the replay', async (t) => {
     const { database, sender, receiver, add, addPet, change } = await openWorld(t, engine);
     const { id } = await add();
     for (let count = 0; count < 2; count += 1) await addPet();
@@ -369,7 +369,7 @@ function describePositions(engine: Engine): void {
     assert.deepEqual(receiver.listIds(), [1n, 2n, 1n, 2n].map(ids.write));
   });
 
-  test('a webhook whose next event is deleted is disabled, and can be enabled only with after', async (t) => {
+  test('a webhook is disabled if its next event is deleted, and can then be enabled only together with after', async (t) => {
     const { store, database, sender, receiver, add, get, addPet, change } = await openWorld(t, engine);
     const { id } = await add();
     for (let count = 0; count < 3; count += 1) await addPet();
@@ -428,7 +428,7 @@ function describeOperator(engine: Engine): void {
     );
   });
 
-  test('the greatest lag is of a webhook that is enabled and whose account is not suspended', async (t) => {
+  test('the greatest lag ignores disabled webhooks and suspended accounts', async (t) => {
     const { store, database, add, addPets, addBuyer, reader } = await openWorld(t, engine);
     const operator = createOperatorWebhooks(database, Date.now, mira);
     assert.deepEqual(await operator.readLag(), { farthest: null, disabled: 0 });
@@ -450,7 +450,7 @@ function describeOperator(engine: Engine): void {
     assert.equal((await operator.readLag()).farthest?.id, paused.id);
   });
 
-  test('a replay by an operator sends events again, and the audit log has both positions as events', async (t) => {
+  test('a replay by an operator sends events again, and the audit log has the old and the new position as event ids', async (t) => {
     const { database, sender, receiver, add, addPets, get } = await openWorld(t, engine);
     const operator = createOperatorWebhooks(database, Date.now, mira);
     const { id } = await add();
@@ -494,7 +494,7 @@ function describeManaging(engine: Engine): void {
     await add({}, { ...reader, accountId: (await addBuyer()).accountId });
   });
 
-  test('a webhook never sees more than the key that created it, also after another key changes it', async (t) => {
+  test('a webhook never gets more than the key that created it may see, even after another key changes it', async (t) => {
     const { add, change, reader, webhooks } = await openWorld(t, engine);
     const all: EventReader = { ...reader, seesOrders: 'all' };
     const pets: EventReader = { ...reader, seesOrders: 'none' };
@@ -526,7 +526,7 @@ function describeManaging(engine: Engine): void {
     await assert.rejects(change(ofAll.id, {}, other), isAppError('not_found'));
   });
 
-  test('a rotated secret still signs for 24 h', async (t) => {
+  test('a rotated secret still signs messages for 24 h', async (t) => {
     const { store, sender, receiver, add, webhooks, reader, addPet } = await openWorld(t, engine);
     const { id, secret } = await add();
     const rotated = await webhooks.rotateSecret(id, reader);
@@ -546,7 +546,7 @@ function describeManaging(engine: Engine): void {
     }
   });
 
-  test('the secrets in the store cannot be read without their encryption key', async (t) => {
+  test('the secrets in the store cannot be decrypted without the encryption key', async (t) => {
     const { store, database, sender, add, addPet } = await openWorld(t, engine);
     const { secret } = await add();
     await addPet();
@@ -584,7 +584,7 @@ function describeSenders(engine: Engine): void {
     assert.deepEqual(receiver.listIds(), [1n, 2n, 2n].map(ids.write));
   });
 
-  test('an instance starts no attempt that might outlast its lease', async (t) => {
+  test('an instance starts no attempt that might end after its lease', async (t) => {
     const { database, receiver, add, addPet } = await openWorld(t, engine);
     await add();
     await addPet();
@@ -598,7 +598,7 @@ function describeSenders(engine: Engine): void {
     assert.equal(receiver.received.length, 1);
   });
 
-  test('one instance has the lease at a time, and another takes it over within 30 s of its death', async (t) => {
+  test('only one instance has the lease, and another instance takes it over within 30 s after that instance dies', async (t) => {
     const { store, database } = await openWorld(t, engine);
     const [one, other] = [createLease(database, 'work'), createLease(await store.open(), 'work')];
     await one.renew();

@@ -16,10 +16,10 @@ import {
 } from './store-contents.ts';
 import { selectSubjects } from './window-rows.ts';
 
-/** The promises of src/storage/transfer/open-whole-store.ts, on any engine. */
+/** Contract tests of src/storage/transfer/open-whole-store.ts. */
 export function describeWholeStore(engine: Engine): void {
   describe(`a whole ${engine.name} store`, { skip: engine.skip }, () => {
-    test('is read as of the first read, whatever is written meanwhile', async (t) => {
+    test('is read as of the first read, even if others write meanwhile', async (t) => {
       const store = await engine.createStore(t);
       const database = await store.open();
       await addPet(database);
@@ -31,7 +31,7 @@ export function describeWholeStore(engine: Engine): void {
       assert.equal(rows.length, 1);
     });
 
-    test('is reported as served if a service has started since the last check', async (t) => {
+    test('is reported as in use if a service has started since the last check', async (t) => {
       const store = await engine.createStore(t);
       await (await store.open()).close();
       await writeStore(store.url, async (whole) => {
@@ -55,7 +55,7 @@ export function describeWholeStore(engine: Engine): void {
       );
     });
 
-    test('returns the rows of a table in the byte order of its key', async (t) => {
+    test('returns the rows of a table in the byte order of the primary key', async (t) => {
       const store = await engine.createStore(t);
       await fillStore(await store.open());
       const subjects = await readStore(store.url, async (whole) =>
@@ -92,7 +92,7 @@ export function describeWholeStore(engine: Engine): void {
       assert.deepEqual(await readContents(database), before);
     });
 
-    test('accepts no other writer meanwhile', async (t) => {
+    test('accepts no other writer while it is open for writing', async (t) => {
       const store = await engine.createStore(t);
       const database = await store.open();
       const events: string[] = [];
@@ -106,7 +106,7 @@ export function describeWholeStore(engine: Engine): void {
       assert.deepEqual(events, ['over', 'added']);
     });
 
-    test('continues with the id after the last one', async (t) => {
+    test('assigns the id after the last assigned id', async (t) => {
       const store = await engine.createStore(t);
       const database = await store.open();
       const last = 2n ** 53n;
@@ -115,7 +115,7 @@ export function describeWholeStore(engine: Engine): void {
       assert.equal(await readLastId(store.url), last + 1n);
     });
 
-    test('knows the last assigned id even if its animal is deleted', async (t) => {
+    test('returns the last assigned id even if its animal is deleted', async (t) => {
       const store = await engine.createStore(t);
       const database = await store.open();
       assert.equal(await readLastId(store.url), 0n);
@@ -124,7 +124,7 @@ export function describeWholeStore(engine: Engine): void {
       assert.equal(await readLastId(store.url), last);
     });
 
-    test('starts with the first id if none was assigned', async (t) => {
+    test('assigns the first id if none was assigned', async (t) => {
       const store = await engine.createStore(t);
       const database = await store.open();
       await setLastPetId(store.url, 0n);

@@ -1,6 +1,6 @@
 import { statement } from '../../src/storage/database.ts';
 
-/** The statements of the contracts, on a table of text and integers without references. */
+/** Statements for the contract tests, on a table of texts and integers without foreign keys. */
 export const insertWindow = statement<{ subject: string; used: bigint }>()((query, p) =>
   query
     .insertInto('usage_windows')
@@ -34,7 +34,7 @@ export const selectSecret = statement<{ name: string }>()((query, p) =>
   query.selectFrom('secrets').select(['name', 'value']).where('name', '=', p.name),
 );
 
-/** A wrong statement: this table does not exist. */
+/** An invalid statement, because this table does not exist. */
 export const selectFromNowhere = statement<Record<never, never>>()((query) =>
   query.selectFrom('nowhere' as 'pets').select('id'),
 );

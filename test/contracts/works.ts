@@ -3,7 +3,7 @@ import { insertPet } from '../../src/pets/pet-rows.ts';
 import { defineWork, step } from '../../src/storage/database.ts';
 import { insertSecret, insertWindow, selectSubjects, selectUsed, updateUsed } from './window-rows.ts';
 
-/** The works of the contracts. In a separate file, because a worker thread imports it. */
+/** The named transactions of the contract tests. They are in a separate file, because a worker thread imports it. */
 interface Window {
   readonly subject: string;
   readonly used: bigint;
@@ -45,7 +45,7 @@ const errors = {
   Error: (message: string) => new Error(message),
 };
 
-/** Adds the window, then throws an error with that name. */
+/** Adds the window, then throws an error with the given name. */
 export const addAndThrow = defineWork(
   import.meta.url,
   'addAndThrow',

@@ -11,7 +11,7 @@ import { makeFolder } from '../support/service.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** A folder like the project's, as far as `.ci/audit` looks at it. */
+/** Creates a folder with the files of the project that `.ci/audit` reads. */
 async function makeProject(t: TestContext): Promise<string> {
   const folder = await makeFolder(t);
   for (const name of ['.ci', 'package.json', 'package-lock.json'])
@@ -19,7 +19,7 @@ async function makeProject(t: TestContext): Promise<string> {
   return folder;
 }
 
-/** A registry of the test's own; gives its address. */
+/** Starts a registry and returns its address. */
 async function startRegistry(t: TestContext, answer: RequestListener): Promise<string> {
   const server = createServer((request, response) => {
     request.resume().once('end', () => answer(request, response));
@@ -29,7 +29,7 @@ async function startRegistry(t: TestContext, answer: RequestListener): Promise<s
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-/** One that knows of weaknesses, and of each package no more than its name. */
+/** Returns the listener of a registry that reports `weaknesses`. It returns only the name of each package. */
 function answerWith(status: number, weaknesses: object = {}): RequestListener {
   return ({ method, url = '' }, response) => {
     const told =
@@ -40,7 +40,7 @@ function answerWith(status: number, weaknesses: object = {}): RequestListener {
   };
 }
 
-/** Runs the check, for somebody who has turned npm's own audits off. */
+/** Runs the check for a user who has turned off npm's own audits. */
 async function runAudit(folder: string, registry: string) {
   const child = spawn(join(folder, '.ci/audit'), {
     env: {
@@ -66,20 +66,20 @@ const advisory = {
   cvss: { score: 0, vectorString: null },
 };
 
-test('CI passes where the registry knows no weakness of what the service runs with', async (t) => {
+test('CI passes if the registry knows no vulnerability in the dependencies of the service', async (t) => {
   const { code, output } = await runAudit(await makeProject(t), await startRegistry(t, answerWith(200)));
   assert.equal(code, 0, output);
   assert.match(output, /no known weakness/);
 });
 
-test('CI fails where the registry knows one, and names the package', async (t) => {
+test('CI fails and names the package if the registry knows a vulnerability in a dependency of the service', async (t) => {
   const registry = await startRegistry(t, answerWith(200, { 'find-my-way': [advisory] }));
   const { code, output } = await runAudit(await makeProject(t), registry);
   assert.equal(code, 1, output);
   assert.match(output, /^find-my-way .*: high$/m);
 });
 
-test('CI does not fail for a weakness of a tool that is not shipped', async (t) => {
+test('CI passes if only a development tool has a known vulnerability', async (t) => {
   const registry = await startRegistry(t, answerWith(200, { 'fast-check': [advisory] }));
   const { code, output } = await runAudit(await makeProject(t), registry);
   assert.equal(code, 0, output);
@@ -87,14 +87,14 @@ test('CI does not fail for a weakness of a tool that is not shipped', async (t) 
 });
 
 const silences: readonly (readonly [what: string, answer: RequestListener | null, reason: RegExp])[] = [
-  ['does not know the question', answerWith(405), /405/],
-  ['fails at it', answerWith(500), /500/],
-  ['breaks off', ({ socket }) => void socket.resetAndDestroy(), /ECONNRESET/],
-  ['is not there', null, /ECONNREFUSED/],
+  ['does not support audits', answerWith(405), /405/],
+  ['answers with 500', answerWith(500), /500/],
+  ['resets the connection', ({ socket }) => void socket.resetAndDestroy(), /ECONNRESET/],
+  ['is unreachable', null, /ECONNREFUSED/],
 ];
 
 for (const [what, answer, reason] of silences)
-  test(`CI says loudly that nothing was checked where the registry ${what}, and does not name it`, async (t) => {
+  test(`CI reports that nothing was checked, without the address of the registry, if the registry ${what}`, async (t) => {
     const registry = answer === null ? 'http://127.0.0.1:1/' : await startRegistry(t, answer);
     const { code, output } = await runAudit(await makeProject(t), registry);
     assert.equal(code, 0, output);
@@ -103,7 +103,7 @@ for (const [what, answer, reason] of silences)
     assert.doesNotMatch(output, /127\.0\.0\.1|https?:/);
   });
 
-test('CI fails where the lock file cannot be read', async (t) => {
+test('CI fails if the lock file cannot be read', async (t) => {
   const folder = await makeProject(t);
   await writeFile(join(folder, 'package-lock.json'), '{"packages":');
   const { code, output } = await runAudit(folder, await startRegistry(t, answerWith(200)));
@@ -111,7 +111,7 @@ test('CI fails where the lock file cannot be read', async (t) => {
   assert.match(output, /could not be checked: .*lockfile/);
 });
 
-test('CI fails where what the registry answers is no report', async (t) => {
+test('CI fails if the answer of the registry is not an audit report', async (t) => {
   const registry = await startRegistry(t, (_request, response) => response.end('<html>'));
   const { code, output } = await runAudit(await makeProject(t), registry);
   assert.equal(code, 1, output);

@@ -10,7 +10,7 @@ import { exchangeRaw, openRaw, type RawResponse } from '../support/raw-http.ts';
 
 const skip = await whyNoNginx();
 
-/** nginx as it is shipped, before what stands for its instances, and how many requests have come to that. */
+/** Starts nginx with the shipped configuration in front of a stub, and counts the requests that reach the stub. */
 async function startBalancer(t: TestContext, changes?: Parameters<typeof startNginx>[2]) {
   let passedOn = 0;
   const instance = createServer((_request, response) => {
@@ -25,14 +25,14 @@ async function startBalancer(t: TestContext, changes?: Parameters<typeof startNg
   return { ...nginx, countPassedOn: () => passedOn };
 }
 
-/** What the health check of the balancer asks for. */
+/** Returns the URL of the balancer's health check in deploy/compose.yaml. */
 async function readChecked(): Promise<URL> {
   const compose = await readFile(join(import.meta.dirname, '../../deploy/compose.yaml'), 'utf8');
   const [, checked = ''] = /test: \[CMD, wget, .*'(http:.+)'\]/.exec(compose) ?? [];
   return new URL(checked);
 }
 
-test('the health check of the balancer asks nginx itself, so that nothing is counted', {
+test('nginx answers the health check of the balancer itself, so that no instance counts it', {
   skip,
 }, async (t) => {
   const { url, ownUrl, countPassedOn } = await startBalancer(t);
@@ -50,7 +50,7 @@ function expectErrorBody({ status, headers, body }: RawResponse, code: string): 
   assert.equal(typeof message, 'string');
 }
 
-test('an encoding of the body that nginx does not know is refused with the Error body', {
+test('nginx refuses an unknown transfer encoding with an Error body', {
   skip,
 }, async (t) => {
   const { url } = await startBalancer(t);
@@ -62,13 +62,13 @@ test('an encoding of the body that nginx does not know is refused with the Error
   expectErrorBody(response, 'invalid_parameter');
 });
 
-test('nginx answers with Retry-After if it has no connection left for an instance', {
+test('nginx answers 503 with Retry-After if it has no connection left for an instance', {
   skip,
 }, async (t) => {
   const { url } = await startBalancer(t, [
     ['worker_processes auto;', 'worker_processes 1;'],
     ['worker_connections 4096;', 'worker_connections 16;'],
-    // Each request takes two, and gives both back.
+    // Each request uses two connections. Without keepalive, nginx frees both.
     ['keepalive 64;', ''],
   ]);
   let response: RawResponse | undefined;
@@ -82,7 +82,7 @@ test('nginx answers with Retry-After if it has no connection left for an instanc
   expectErrorBody(response, 'unavailable');
 });
 
-test('a request of HTTP/1.0 without a Host comes to an instance', { skip }, async (t) => {
+test('an HTTP/1.0 request without a Host reaches an instance', { skip }, async (t) => {
   const { url } = await startBalancer(t);
   const [response] = await exchangeRaw(t, url, 'GET /v1/pets HTTP/1.0\r\n\r\n');
   assert.equal(response?.status, 200);

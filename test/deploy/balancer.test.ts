@@ -14,10 +14,10 @@ const postgres = await findPostgres();
 const skip = postgres.skip || (await whyNoRedisServer()) || (await whyNoNginx());
 
 const freePerMinute = 60;
-/** Each of nginx's processes finds out by two requests that an instance is gone. */
+/** Each worker process of nginx needs two failed requests to detect that an instance is down. */
 const triesMax = 1 + 2 * availableParallelism();
 
-/** What nginx answers itself has the Error body, and no headers of the limits: it is not counted. */
+/** Requires an answer of nginx itself: an Error body. */
 async function expectRefusal(response: Response, status: number, code: string): Promise<void> {
   assert.equal(response.status, status);
   const { message, ...body } = await readJson<{ message: unknown }>(response);
@@ -25,7 +25,7 @@ async function expectRefusal(response: Response, status: number, code: string): 
   assert.equal(typeof message, 'string');
 }
 
-/** A request without a key from an address of this machine. */
+/** Sends a request without a key from `localAddress`. */
 async function askFrom(localAddress: string, url: string, headers: Record<string, string> = {}) {
   const asking = request(`${url}/v1/pets`, { localAddress, headers });
   asking.end();
@@ -34,7 +34,7 @@ async function askFrom(localAddress: string, url: string, headers: Record<string
   return { status: response.statusCode as number, headers: response.headers, code: body.code };
 }
 
-test('nginx hands a body on as it comes, so that the instance bounds the time for it', {
+test('nginx forwards a request before its body is complete, so that the timeout of the instance applies', {
   skip,
 }, async (t) => {
   const instance = createServer((_request, response) => response.end());
@@ -52,7 +52,7 @@ test('nginx hands a body on as it comes, so that the instance bounds the time fo
   assert.equal(complete, false);
 });
 
-test('three instances behind nginx as it is shipped', { skip }, async (t) => {
+test('three instances behind nginx with the shipped configuration', { skip }, async (t) => {
   const { url: redisUrl } = await startRedisServer(t);
   const instances = await startInstances(t, {
     postgres,
@@ -73,13 +73,13 @@ test('three instances behind nginx as it is shipped', { skip }, async (t) => {
       body: '{"name":"Rex","categoryId":1}',
     });
 
-  await t.test('all have their share of the requests', async () => {
+  await t.test('each instance gets a part of the requests', async () => {
     const responses = await Promise.all(Array.from({ length: 60 }, list));
     for (const { status } of responses) assert.equal(status, 200);
     for (const { readLog } of instances.services) assert.match(readLog(), /"path":"\/v1\/pets"/);
   });
 
-  await t.test('a client is counted by its own address, whatever it says of itself', async () => {
+  await t.test('a client is counted by its real address, even if it sends X-Forwarded-For', async () => {
     const statuses = [];
     for (let place = 0; place <= freePerMinute; place += 1) {
       const { status, code } = await askFrom('127.0.0.2', url, { 'x-forwarded-for': `203.0.113.${place}` });
@@ -95,14 +95,14 @@ test('three instances behind nginx as it is shipped', { skip }, async (t) => {
     assert.doesNotMatch(logs, /203\.0\.113\./);
   });
 
-  await t.test('what nginx refuses itself has the Error body', async () => {
+  await t.test('a request that nginx itself refuses gets an Error body', async () => {
     const large = await fetch(`${url}/v1/pets`, { method: 'POST', headers, body: 'x'.repeat(2 * 2 ** 20) });
     await expectRefusal(large, 413, 'payload_too_large');
     for (const own of ['/_unavailable', '/_not_found'])
       await expectRefusal(await fetch(`${url}${own}`), 404, 'not_found');
   });
 
-  await t.test('after an instance is killed the others answer all', async () => {
+  await t.test('the other instances answer all requests after one is killed', async () => {
     elementAt(instances.services, 0).child.kill('SIGKILL');
     for (let place = 0; place < 60; place += 1) {
       assert.equal((await list()).status, 200);

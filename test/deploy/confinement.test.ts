@@ -11,7 +11,7 @@ import { makeFolder } from '../support/service.ts';
 const skip = whyNoMounts();
 const readDeploy = (name: string) => readFile(join(import.meta.dirname, '../../deploy', name), 'utf8');
 
-/** Has SQLite make a file outside the data folder, under Node's permission model as it is shipped. */
+/** Makes SQLite create a file outside the data folder under Node's permission model. `confine` adds a wrapper. */
 async function writeElsewhere(t: TestContext, confine: (data: string) => readonly string[]) {
   const folder = await makeFolder(t);
   const [data, elsewhere] = [join(folder, 'data'), join(folder, 'elsewhere.db')];
@@ -28,12 +28,12 @@ async function writeElsewhere(t: TestContext, confine: (data: string) => readonl
   return { code, stderr, isWritten: existsSync(elsewhere) };
 }
 
-test("Node's permission model does not hold what SQLite does: it writes outside the data folder", async (t) => {
+test("Node's permission model does not restrict SQLite, which can write outside the data folder", async (t) => {
   const { code, stderr, isWritten } = await writeElsewhere(t, () => []);
   assert.deepEqual([code, isWritten], [0, true], stderr);
 });
 
-test('a read-only root holds SQLite too: it writes in the data folder and nowhere else', {
+test('a read-only root restricts SQLite, too, so that it writes only to the data folder', {
   skip,
 }, async (t) => {
   const { code, stderr, isWritten } = await writeElsewhere(t, (data) =>
@@ -43,7 +43,7 @@ test('a read-only root holds SQLite too: it writes in the data folder and nowher
   assert.match(stderr, /unable to open database|readonly database/);
 });
 
-test('the systemd unit makes all but the state folder read-only, and takes away privileges and core dumps', async () => {
+test('the systemd unit makes everything but the state folder read-only and forbids privileges and core dumps', async () => {
   const unit = await readDeploy('animal-store.service');
   const directives = unit.split('\n').filter((line) => /^\w+=/.test(line));
   for (const directive of [
@@ -62,7 +62,7 @@ test('the systemd unit makes all but the state folder read-only, and takes away 
   assert.doesNotMatch(unit, /^(?:ReadWritePaths|BindPaths)=/m);
 });
 
-test('the container has a read-only root, no capabilities and no core dumps, by hand and by compose', async () => {
+test('the docker run command and the compose file both set a read-only root, no capabilities and no core dumps', async () => {
   const [readme, compose, dockerfile] = await Promise.all([
     readDeploy('README.md'),
     readDeploy('compose.yaml'),
@@ -87,7 +87,7 @@ test('the container has a read-only root, no capabilities and no core dumps, by 
   assert.match(dockerfile, /^USER node$/m);
 });
 
-test('every image base is pinned by its exact version', async () => {
+test('every base image is pinned to an exact version', async () => {
   const [compose, dockerfile] = await Promise.all([readDeploy('compose.yaml'), readDeploy('Dockerfile')]);
   const images = [
     ...[...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image = '']) => image),

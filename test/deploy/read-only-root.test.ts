@@ -9,7 +9,7 @@ import { makeFolder } from '../support/service.ts';
 const skip = whyNoMounts();
 const rows = 50_000;
 
-/** A data folder, and a command that runs another with nothing to write to but this folder. */
+/** Creates a data folder, and a wrapper command under which only this folder is writable. */
 async function makeReadOnlyRoot(t: TestContext) {
   const folder = await makeFolder(t);
   const data = join(folder, 'data');
@@ -22,7 +22,7 @@ async function makeReadOnlyRoot(t: TestContext) {
   return { data, wrapper, settings };
 }
 
-test('an import of 50,000 rows, an export, a backup and a service need no folder but that of the data', {
+test('an import of 50,000 rows, an export, a backup and a service write only to the data folder', {
   skip,
 }, async (t) => {
   const { data, wrapper, settings } = await makeReadOnlyRoot(t);

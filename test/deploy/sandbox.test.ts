@@ -16,11 +16,11 @@ const [dockerfile, unit] = await Promise.all([
   readFile(join(root, 'deploy/animal-store.service'), 'utf8'),
 ]);
 
-/** The command line of each, without the path of Node itself. */
+/** The command line of the container, without the path of Node. */
 const containerArgs: readonly string[] = JSON.parse(/^CMD (\[.*\])$/m.exec(dockerfile)?.[1] ?? '[]').slice(1);
 const unitArgs = /^ExecStart=\S+ (.*)$/m.exec(unit)?.[1]?.split(' ') ?? [];
 
-/** What the image holds, and nothing else, in folders of the test's own. */
+/** Copies exactly the files of the image into a new folder. */
 async function installAsShipped(t: TestContext) {
   const folder = await makeFolder(t);
   const app = join(folder, 'app');
@@ -35,12 +35,12 @@ async function installAsShipped(t: TestContext) {
 
 type Installation = Awaited<ReturnType<typeof installAsShipped>>;
 
-/** Starts the service by the shipped command, with the folders of an installation in the place of the usual ones. */
+/** Starts the service with the shipped command. The folders of the installation replace those of the image. */
 function start(t: TestContext, { app, data }: Installation, databaseUrl: string): ChildProcess {
   const args = containerArgs.map((arg) =>
     arg.replace('/opt/animal-store', app).replace('/var/lib/animal-store', data),
   );
-  // The packages are linked, not copied, so they are read where they are.
+  // node_modules is a link, so Node must be allowed to read the target of the link.
   const child = spawn(
     process.execPath,
     [`--allow-fs-read=${join(root, 'node_modules')}`, ...args, '--json'],
@@ -54,18 +54,18 @@ function start(t: TestContext, { app, data }: Installation, databaseUrl: string)
   return child;
 }
 
-test('the container and the systemd unit start the service by the same command', () => {
+test('the container and the systemd unit start the service with the same command', () => {
   assert.deepEqual(unitArgs, containerArgs);
   assert.ok(containerArgs.includes('--permission'));
 });
 
-test('neither needs a V8 flag, nor does npm start', () => {
+test('neither that command nor npm start needs a V8 flag', () => {
   assert.equal(manifest.scripts.start, 'exec node bin/animal-store.js serve');
   const others = containerArgs.filter((arg) => !/^--(?:permission|allow-|disable-warning)/.test(arg));
   assert.deepEqual(others, ['src/main.ts', 'serve']);
 });
 
-test('the service as shipped, under the permission model, serves all that it serves', async (t) => {
+test('the shipped service serves the API, the documentation and the operator port under the permission model', async (t) => {
   const installation = await installAsShipped(t);
   const databaseUrl = `sqlite:${join(installation.data, 'animal-store.db')}`;
   const child = start(t, installation, databaseUrl);
@@ -96,7 +96,7 @@ test('the service as shipped, under the permission model, serves all that it ser
   assert.equal(code, 0, await complaints);
 });
 
-test('the service as shipped cannot write outside its data folder', async (t) => {
+test('the shipped service fails to start if the store is outside its data folder', async (t) => {
   const installation = await installAsShipped(t);
   const child = start(t, installation, `sqlite:${join(installation.folder, 'elsewhere.db')}`);
   const [complaints, [code]] = await Promise.all([text(child.stderr ?? assert.fail()), once(child, 'exit')]);

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { serveInProcess } from '../support/processes.ts';
 import { makeFolder } from '../support/service.ts';
 
-test('the service leaves files in the folder of its database alone: none in the home, the cache or the temporary folder', async (t) => {
+test('the service leaves files only in the folder of its database, and none in the home, cache or temporary folder', async (t) => {
   const folder = await makeFolder(t);
   const [data, home] = [join(folder, 'data'), join(folder, 'home')];
   await Promise.all([mkdir(data), mkdir(home)]);

@@ -61,12 +61,12 @@ const hidden: readonly [place: string, code: string][] = [
 ];
 
 for (const [place, code] of hidden)
-  test(`a word that is not plain is found in ${place}`, async () => {
+  test(`the check finds a forbidden word in ${place}`, async () => {
     assert.deepEqual(await findBreaches(code), [`"${word}": write ${plain}`]);
     assert.deepEqual(await findBreaches(code.replace(word, 'shown')), []);
   });
 
-test('a sentence of more than 30 words is found over several lines', async () => {
+test('the check finds a sentence of more than 30 words over several lines', async () => {
   const half = `A${' word'.repeat(15)}`;
   const found = [`32 words: "A${' word'.repeat(7)} …"`];
   assert.deepEqual(await findBreaches(`// ${half}\n// ${half}.`), found);
@@ -74,6 +74,6 @@ test('a sentence of more than 30 words is found over several lines', async () =>
   assert.deepEqual(await findBreaches(`// ${half}.\n// ${half}.`), []);
 });
 
-test('code outside comments, strings and templates is not prose', async () => {
+test('the check ignores code outside comments, strings and templates', async () => {
   assert.deepEqual(await findBreaches(`const ${word} = ${word}(${word});`), []);
 });

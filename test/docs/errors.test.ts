@@ -6,13 +6,13 @@ import { findAnchors, readDocument, readTable } from './markdown.ts';
 
 const document = await readDocument('docs/errors.md');
 
-test('docs/errors.md lists every code, and no other, with its status', () => {
+test('docs/errors.md lists exactly the error codes, each with its status', () => {
   const listed = readTable(document, 'All codes').map(([code, status]) => [code, Number(status)]);
   const actual = errorCodes.map((code) => [`[\`${code}\`](#${code})`, errorStatus[code]]);
   assert.deepEqual(listed, actual);
 });
 
-test('every code has a heading of its own, with its cause and its cure', () => {
+test('every error code has its own heading, with its cause and its solution', () => {
   const anchors = findAnchors(document);
   for (const code of errorCodes) {
     assert.ok(anchors.has(code), code);

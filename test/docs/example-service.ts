@@ -8,19 +8,19 @@ import { text as readAll } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
 import { root } from './markdown.ts';
 
-/** A service as a newcomer has it: started in a fresh copy of the project, with nothing set but free ports. */
+/** A service that was started in a fresh copy of the project, with no settings but free ports. */
 export interface ExampleService {
-  /** The copy, where commands are run. */
+  /** The copy of the project, in which commands run. */
   readonly folder: string;
-  /** Everything that the first start printed before it served. */
+  /** The output of the first start up to the line with the address. */
   readonly welcome: string;
-  /** The key that it printed. */
+  /** The key that the first start printed. */
   readonly key: string;
-  /** Puts this service's addresses, key and command where a document has the usual ones. */
+  /** Replaces the default addresses, key and command in the code of a document by those of this service. */
   adapt(code: string): string;
   /**
-   * Runs commands in one shell, so that a later one may stand on an earlier, and gives what each printed. Throws at
-   * the first that fails, with its name and its complaints.
+   * Runs commands in one shell, so that a command may use the results of earlier ones. Returns the output of each
+   * command. Throws an error with the name and the output of the first command that fails.
    */
   run(commands: readonly Command[]): Promise<string[]>;
 }
@@ -32,11 +32,11 @@ export interface Command {
 
 const copied = ['package.json', 'bin', 'src', 'examples', 'docs', 'client/README.md', 'client/package'];
 
-/** What a newcomer's shell has, with the project's own Node before any other, and no setting of the service. */
+/** Environment variables of the shell: the project's own Node comes first, and there are no settings of the service. */
 const shellEnvironment = {
   PATH: `${join(root, 'node_modules/.bin')}:${process.env['PATH']}`,
   HOME: process.env['HOME'],
-  // npm installs what a document shows, and asks nobody else.
+  // npm only installs packages and sends no audit or update request.
   npm_config_audit: 'false',
   npm_config_fund: 'false',
   npm_config_update_notifier: 'false',
@@ -64,7 +64,7 @@ export async function startExampleService(test: Pick<TestContext, 'after'>): Pro
     [/http:\/\/127\.0\.0\.1:8080/g, new URL(url).origin],
     [/http:\/\/127\.0\.0\.1:8081/g, opsUrl],
     [/as_dev_[\w.…]+/g, key],
-    // What npx finds, without the second that it takes to look.
+    // The program that npx would find. This saves the second that npx takes.
     [/npx animal-store/g, 'node bin/animal-store.js'],
   ];
   return {
@@ -99,7 +99,7 @@ async function runInShell(
   return await Promise.all(outputs.map((output) => readFile(output, 'utf8')));
 }
 
-/** The lines up to the one that says where it serves; later ones are passed over. */
+/** Reads the output up to the line with the address of the service. Ignores later lines. */
 async function readStart({ stdout }: ChildProcess) {
   if (stdout === null) throw new Error('the service has no standard output');
   let welcome = '';

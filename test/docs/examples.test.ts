@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { type Command, type ExampleService, startExampleService } from './example-service.ts';
 import { type Block, findBlocks, listDocuments, readDocument } from './markdown.ts';
 
-/** What is shown and not run, as it would install, serve for ever or need another machine. */
+/** Commands that are not run, because they would install packages, run forever or need another machine. */
 const unrun: Readonly<Record<string, readonly string[]>> = {
   'CONTRIBUTING.md': ['npm ci', 'npm test', 'npm run types', 'npm run lint', 'npm run docs:check'],
   'README.md': ['npm ci && npm start'],
@@ -21,14 +21,14 @@ const unrun: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** A `text` is no command and no program: the shape of a header, say. */
+/** The known kinds of blocks. A `text` block is neither a command nor a program, for example the format of a header. */
 const knownInfo = /^(?:sh|ts|json|sh no-run|text)$/;
 
 interface Example extends Block {
   readonly path: string;
 }
 
-/** The examples of the pages at the root and in `docs/`; other folders have READMEs and tests of their own. */
+/** Returns the examples of the pages at the root and in `docs/`. READMEs in other folders have their own tests. */
 async function listExamples(): Promise<Example[]> {
   const paths = await listDocuments();
   const own = paths.filter((path) => /^(?:docs\/.+|[^/]+)$/.test(path));
@@ -51,7 +51,7 @@ async function toCommand({ path, line, info, code }: Example, service: ExampleSe
 for (const [path, examples = []] of Map.groupBy(await listExamples(), ({ path }) => path)) {
   const run = examples.filter(isRun);
   if (run.length === 0) continue;
-  test(`the examples of ${path} do what they show`, async (t) => {
+  test(`the examples of ${path} run and print the shown output`, async (t) => {
     const service = await startExampleService(t);
     const commands = await Promise.all(run.map((example) => toCommand(example, service)));
     const printed = await service.run(commands);
@@ -63,14 +63,14 @@ for (const [path, examples = []] of Map.groupBy(await listExamples(), ({ path })
   });
 }
 
-test('every JSON example is JSON, and no example is of a kind that is not known here', async () => {
+test('every JSON example is valid JSON, and every example is of a known kind', async () => {
   for (const { path, info, code, line } of await listExamples()) {
     assert.match(info, knownInfo, `${path}:${line}`);
     if (info === 'json') assert.doesNotThrow(() => JSON.parse(code), `${path}:${line}`);
   }
 });
 
-test('no command is shown without being run, but those that are listed here', async () => {
+test('every shown command is run, except those of a fixed list', async () => {
   const found: Record<string, string[]> = {};
   for (const { path, info, code } of await listExamples())
     if (info === 'sh no-run') found[path] = [...(found[path] ?? []), ...code.trim().split('\n')];
@@ -85,7 +85,7 @@ test('the line that the first start prints adds an animal and lists it', async (
   assert.deepEqual(printed, [`${rex}[${rex}]`]);
 });
 
-test('npx animal-store is the command line of the project', async (t) => {
+test('npx animal-store runs the command line of the project', async (t) => {
   const service = await startExampleService(t);
   const [printed = ''] = await service.run([{ name: 'npx', code: 'npx animal-store keys list --json' }]);
   const [key] = JSON.parse(printed);

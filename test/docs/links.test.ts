@@ -6,7 +6,7 @@ import { findAnchors, findLinks, listDocuments, readDocument, root } from './mar
 
 const isElsewhere = (link: string) => /^[a-z]+:/.test(link);
 
-test('every link inside the project leads to a file and, where it names one, to a heading', async () => {
+test('every link inside the project leads to an existing file and heading', async () => {
   for (const path of await listDocuments()) {
     const links = findLinks(await readDocument(path)).filter((link) => !isElsewhere(link));
     for (const link of links) {
@@ -20,7 +20,7 @@ test('every link inside the project leads to a file and, where it names one, to 
   }
 });
 
-test('the README leads to every document', async () => {
+test('every document can be reached by links from the README', async () => {
   const documents = await listDocuments();
   const reached = new Set<string>();
   const follow = async (path: string): Promise<void> => {

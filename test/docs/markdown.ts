@@ -4,7 +4,7 @@ import { toAnchor } from '../../src/http/docs-site/guides.ts';
 
 export const root = join(import.meta.dirname, '../..');
 
-/** A fenced block: what stands behind the fence, what is inside, and the line that the fence is on. */
+/** A fenced code block: its info string, its code and the line of the opening fence. */
 export interface Block {
   readonly info: string;
   readonly code: string;
@@ -13,7 +13,7 @@ export interface Block {
 
 const foreignFolders = new Set(['.git', 'node_modules', 'data']);
 
-/** The documents of the project below a folder, by their paths from its root, in order. */
+/** Lists the documents below a folder, as sorted paths relative to the root of the project. */
 export async function listDocuments(folder = ''): Promise<string[]> {
   const entries = await readdir(join(root, folder), { withFileTypes: true });
   const found = entries.map(async (entry) => {
@@ -36,12 +36,12 @@ export function findBlocks(text: string): Block[] {
   }));
 }
 
-/** The text without its fenced blocks, in which neither headings nor links count. */
+/** Removes the fenced blocks, because headings and links in them do not count. */
 function stripBlocks(text: string): string {
   return text.replaceAll(/^```.*?^```$/gms, '');
 }
 
-/** What links may lead to: each heading as GitHub names it. */
+/** Returns the anchors of all headings, as GitHub generates them. */
 export function findAnchors(text: string): Set<string> {
   const headings = [...stripBlocks(text).matchAll(/^#{1,6} +(.+)$/gm)].map((match) => match[1] ?? '');
   return new Set(headings.map(toAnchor));
@@ -52,7 +52,7 @@ export function findLinks(text: string): string[] {
   return [...withoutCode.matchAll(/\]\(([^)\s]+)\)/g)].map((match) => match[1] ?? '');
 }
 
-/** The rows of the first table below a heading, their cells as they stand in the source; the head is left out. */
+/** Returns the rows of the first table below a heading, without its head. Cells are Markdown. */
 export function readTable(text: string, heading: string): string[][] {
   const section = text.split(/^#{1,6} +/m).find((part) => part.startsWith(`${heading}\n`));
   if (section === undefined) throw new Error(`there is no heading "${heading}"`);

@@ -9,19 +9,19 @@ import { unified } from 'unified';
 import { visit } from 'unist-util-visit';
 import { VFile } from 'vfile';
 
-/** What the style of the project says of a text. */
+/** The result of a style check. */
 export interface Reading {
   readonly sentences: number;
-  /** Verbs in the passive voice. */
+  /** Number of verbs in the passive voice. */
   readonly passives: number;
-  /** Each breach of the style: its line and what is wrong. */
+  /** The line and the problem of each violation. */
   readonly breaches: readonly string[];
 }
 
-/** The longest sentence, in words. Code in backticks counts as one word. */
+/** Maximum number of words in a sentence. Code in backticks counts as one word. */
 const wordsMax = 30;
 
-/** Words that make a reader start a sentence again, each with what to write instead. */
+/** Forbidden words, each with words to use instead. */
 export const plainWords: ReadonlyMap<string, string> = new Map([
   ['told', 'said, shown, reported'],
   ['tell', 'say, show, report'],
@@ -41,7 +41,7 @@ export const plainWords: ReadonlyMap<string, string> = new Map([
 
 const tableRow = /^\|.*\|$/gm;
 
-/** The cells of a row, each a paragraph: remark-retext passes over tables. */
+/** Converts the cells of a row into paragraphs, because remark-retext ignores tables. */
 function toParagraphs(row: string): string {
   return row
     .slice(1, -1)
@@ -49,7 +49,7 @@ function toParagraphs(row: string): string {
     .join('\n\n');
 }
 
-/** Judges Markdown: headings, paragraphs, lists and tables, without blocks of code. */
+/** Checks headings, paragraphs, lists and tables of a Markdown text, but no code blocks. */
 export async function readProse(markdown: string): Promise<Reading> {
   const file = new VFile(markdown.replaceAll(tableRow, toParagraphs));
   const reading = { sentences: 0, passives: 0, breaches: [] as string[] };

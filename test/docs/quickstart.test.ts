@@ -11,7 +11,7 @@ interface ShownBlock {
   readonly code: string;
 }
 
-/** The code of a page as a reader copies it, in its order. */
+/** Returns the code blocks of a page in order, as a reader copies them. */
 async function readBlocks(address: string): Promise<ShownBlock[]> {
   const html = await (await fetch(address)).text();
   return [...html.matchAll(/data-language="(\w*)"><code>(.*?)<\/code>/gs)].map(
@@ -22,7 +22,7 @@ async function readBlocks(address: string): Promise<ShownBlock[]> {
   );
 }
 
-/** A partner's shell: an empty folder, and no registry. */
+/** Returns a shell command that enters an empty folder and forbids npm to use a registry. */
 function enterFolder(folder: string): string {
   const exported = Object.entries({
     ...offline,
@@ -32,14 +32,14 @@ function enterFolder(folder: string): string {
   return [...exported.map(([name, value]) => `export ${name}='${value}'`), `cd '${folder}'`].join('\n');
 }
 
-test('a new partner who copies the quickstart from its page, block by block, sees what it shows', async (t) => {
+test('the quickstart works if a partner copies its blocks from the page, and prints the shown output', async (t) => {
   const service = await startExampleService(t);
   const blocks = await readBlocks(service.adapt('http://127.0.0.1:8080/docs/getting-started'));
   const commands = blocks.filter(({ language }) => language === 'sh');
   assert.equal(commands.length, 5);
   const printed = await service.run([
     { name: 'an empty folder', code: enterFolder(await makeFolder(t)) },
-    // The key is all that a partner fills in.
+    // A partner replaces only the key.
     ...commands.map(({ code }, index) => ({
       name: `block ${index + 1}`,
       code: code.replace('as_dev_…', service.key),

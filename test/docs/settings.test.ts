@@ -40,7 +40,7 @@ import { readDocument, readTable } from './markdown.ts';
 const document = await readDocument('docs/settings.md');
 const bounds = await readDocument('docs/bounds.md');
 
-test('docs/settings.md lists every setting, and no other, as the program reads it', () => {
+test('docs/settings.md lists exactly the settings of the program', () => {
   const listed = readTable(document, 'Environment variables');
   const actual = Object.entries(settings).map(([name, setting]) => [
     `\`${name}\``,
@@ -51,7 +51,7 @@ test('docs/settings.md lists every setting, and no other, as the program reads i
   assert.deepEqual(listed, actual);
 });
 
-test('docs/bounds.md names the fixed bounds as the program has them', () => {
+test('docs/bounds.md has the same fixed bounds as the program', () => {
   const seconds = (ms: number) => `${ms / secondMs} s`;
   const bytes = (count: number) => `${count.toLocaleString('en')} bytes`;
   const listed = readTable(bounds, 'Fixed bounds').map(([, value]) => value);

@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import { listDocuments, readDocument } from './markdown.ts';
 import { plainWords, readProse } from './prose.ts';
 
-/** Pages that a command writes, and the changelog, whose entries are notes and no sentences. */
+/** A page that a command writes, and the changelog, whose entries are not sentences. */
 const otherTexts = new Set(['CHANGELOG.md', 'docs/operations/fault-runs.md']);
-/** The share of sentences that may have a verb in the passive voice. */
+/** Maximum number of passive verbs for each sentence. */
 const passivesMax = 0.2;
 
-/** A page without the tables that the benchmark writes. */
+/** Reads a page without the tables that the benchmark writes. */
 async function readPage(path: string): Promise<string> {
   return (await readDocument(path)).replaceAll(/<!-- bench (\w+) -->.*?<!-- end of bench \1 -->/gs, '');
 }
@@ -22,7 +22,7 @@ for (const path of pages)
     assert.ok(passives <= passivesMax * sentences, `${passives} passives in ${sentences} sentences`);
   });
 
-test('a sentence that is too long or not plain is found', async () => {
+test('the check finds a sentence that is too long or has a forbidden word', async () => {
   const long = `A cat ${'and a cat '.repeat(10)}sleep.`;
   const [word] = plainWords.keys();
   const { breaches } = await readProse(`${long}\n\nWhat is ${word} is said.`);

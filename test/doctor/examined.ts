@@ -4,7 +4,7 @@ import { parseConfig } from '../../src/config.ts';
 import { examine } from '../../src/doctor/examine.ts';
 import type { Finding } from '../../src/doctor/finding.ts';
 
-/** What the doctor finds with these settings, on free ports unless they name others. */
+/** Runs the doctor with these settings, on free ports by default. Returns the findings. */
 export function examineWith(
   settings: Record<string, string>,
   clock: Clock = systemClock,
@@ -12,7 +12,7 @@ export function examineWith(
   return examine(() => parseConfig({ PORT: '0', OPS_PORT: '0', ...settings }), clock);
 }
 
-/** Fails unless there is just one finding of a check with this verdict, whose text is as it should be. */
+/** Throws unless exactly one finding of a check has this verdict, and its text matches. */
 export function expectFinding(
   findings: readonly Finding[],
   check: string,

@@ -49,7 +49,7 @@ describe('about a port, the doctor reports', () => {
     expectFinding(findings, 'port', 'ok', /^OPS_PORT .* is in use by the service/);
   });
 
-  test('that the service of another store uses it, whether or not this store exists', async (t) => {
+  test('that a service of another store uses it, even if this store does not exist', async (t) => {
     const ports = portsOf(await startService(t));
     const other = await startService(t);
     await other.stop();
@@ -60,12 +60,12 @@ describe('about a port, the doctor reports', () => {
     }
   });
 
-  test('that an Animal Store uses it, which may serve another store if this one cannot be read', async (t) => {
+  test('that an Animal Store uses it, possibly with another store, if this store cannot be read', async (t) => {
     const settings = { ...portsOf(await startService(t)), DATABASE_URL: 'postgres://u@127.0.0.1:1/a' };
     expectFinding(await examinePorts(t, settings), 'port', 'warning', /^PORT .* may serve another store/);
   });
 
-  test('that another program uses it, with HTTP or another protocol', async (t) => {
+  test('that another program uses it, with any protocol', async (t) => {
     const PORT = await listenOn(
       t,
       createHttpServer((_request, response) => response.end('{"status":"ok"}')),
@@ -84,7 +84,7 @@ describe('about a port, the doctor reports', () => {
     expectFinding(await examinePorts(t, { PORT }), 'port', 'warning', /does not answer within 2 s/);
   });
 
-  test('that this machine has no such address', async (t) => {
+  test('that this machine does not have the configured address', async (t) => {
     const findings = await examinePorts(t, { HOST: '192.0.2.1', PORT: '8080' });
     expectFinding(findings, 'port', 'problem', /has no address 192\.0\.2\.1/);
   });
@@ -100,11 +100,11 @@ describe('about the settings, the doctor reports', () => {
     [{ ENVIRONMENT: 'staging', DATABASE_URL: 'sqlite:nowhere/store.db' }, /DATABASE_URL is relative/],
   ];
   for (const [settings, is] of cases)
-    test(`that they do not go together: ${is.source}`, async (t) => {
+    test(`a warning if a valid setting is probably a mistake: ${is.source}`, async (t) => {
       expectFinding(await examinePorts(t, settings), 'settings', 'warning', is);
     });
 
-  test('which of them are wrong, and checks nothing that they name', async (t) => {
+  test('which settings are wrong, but does not check the resources that they name', async (t) => {
     const findings = await examinePorts(t, { PORT: 'http', DATABASE_URL: 'mysql://user:S3cret@127.0.0.1/a' });
     expectFinding(findings, 'settings', 'problem', /wrong settings: PORT must .*; DATABASE_URL must /);
     assert.deepEqual(
@@ -114,7 +114,7 @@ describe('about the settings, the doctor reports', () => {
     assert.doesNotMatch(JSON.stringify(findings), /S3cret/);
   });
 
-  test('that they are right', async (t) => {
+  test('that they are valid', async (t) => {
     expectFinding(await examinePorts(t, {}), 'settings', 'ok', /for development/);
   });
 });
@@ -131,11 +131,11 @@ describe('about the machine, the doctor reports', () => {
       [checkClock(0)],
       'clock',
       'problem',
-      /it is 1970-01-01T00:00:00Z here, which is impossible/,
+      /this machine shows 1970-01-01T00:00:00Z, which is impossible/,
     );
   });
 
-  test('that its clock differs from another', () => {
+  test('that its clock differs from the clock of another server', () => {
     const expect = (theirMs: number, verdict: 'ok' | 'warning' | 'problem', is: RegExp) =>
       expectFinding([compareClocks('Redis', theirMs, 1_000_000)], 'clock', verdict, is);
     expect(1_000_900, 'ok', /agrees/);
@@ -143,7 +143,7 @@ describe('about the machine, the doctor reports', () => {
     expect(1_600_000, 'problem', /10 min ahead/);
   });
 
-  test('that others can read a file with secrets', async (t) => {
+  test('that other users can read a file with secrets', async (t) => {
     const file = join(await makeFolder(t), 'settings.env');
     await writeFile(file, '');
     await chmod(file, 0o640);
@@ -151,9 +151,9 @@ describe('about the machine, the doctor reports', () => {
       await checkSecretFiles([file, '/nowhere']),
       'secrets',
       'warning',
-      /others can read .* \(640\)/,
+      /other users have access to .* \(640\)/,
     );
     await chmod(file, 0o600);
-    expectFinding(await checkSecretFiles([file]), 'secrets', 'ok', /only the owner can read/);
+    expectFinding(await checkSecretFiles([file]), 'secrets', 'ok', /only the owner has access to/);
   });
 });

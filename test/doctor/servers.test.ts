@@ -13,7 +13,7 @@ const postgres = await findPostgres();
 const redis = await findRedis();
 
 describe('about a PostgreSQL store, the doctor reports', { skip: postgres.skip }, () => {
-  test('that it has no tables yet, and makes none', async (t) => {
+  test('that it has no tables yet, and creates none', async (t) => {
     const store = await postgres.createStore(t);
     const findings = await examineWith({ DATABASE_URL: store.url });
     expectFinding(findings, 'store', 'ok', /PostgreSQL \S+ answers, version \d+/);
@@ -25,7 +25,7 @@ describe('about a PostgreSQL store, the doctor reports', { skip: postgres.skip }
     assert.deepEqual(tables, []);
   });
 
-  test('that its schema is the newest, or newer, and when its newest row was written', async (t) => {
+  test('that its schema is current or newer than the program, and the time of its newest row', async (t) => {
     const store = await postgres.createStore(t);
     await store.open();
     await store.execute(
@@ -51,7 +51,7 @@ describe('about a PostgreSQL store, the doctor reports', { skip: postgres.skip }
     expectFinding(await examineWith({ DATABASE_URL: url.href }), 'writing', 'problem', /is read-only/);
   });
 
-  test('that its user may not use the sequences', async (t) => {
+  test('that its user has no permission for the sequences', async (t) => {
     const store = await postgres.createStore(t);
     await store.open();
     const user = `animal_store_test_${randomUUID().replaceAll('-', '')}`;
@@ -82,7 +82,7 @@ describe('about a PostgreSQL store, the doctor reports', { skip: postgres.skip }
   });
 });
 
-test('the doctor reports a PostgreSQL server that is not there, without its password', async () => {
+test('the doctor reports an unreachable PostgreSQL server without its password', async () => {
   const findings = await examineWith({ DATABASE_URL: 'postgres://user:S3cret@127.0.0.1:1/animals' });
   expectFinding(
     findings,
@@ -94,7 +94,7 @@ test('the doctor reports a PostgreSQL server that is not there, without its pass
 });
 
 describe('about Redis, the doctor reports', { skip: redis.skip }, () => {
-  test('how quickly it answers, and that its clock agrees', async (t) => {
+  test('its response time, and that its clock agrees with the clock of the machine', async (t) => {
     const { url } = await redis.createSpace(t);
     const findings = await examineWith({
       REDIS_URL: url,
@@ -116,8 +116,8 @@ describe('about Redis, the doctor reports', { skip: redis.skip }, () => {
   });
 });
 
-describe('about a Redis of its own, the doctor reports', { skip: await whyNoRedisServer() }, () => {
-  test('that it drops keys when its memory is full, or that it is a replica', async (t) => {
+describe('about a misconfigured Redis, the doctor reports', { skip: await whyNoRedisServer() }, () => {
+  test('that it evicts keys when its memory is full, or that it is a replica', async (t) => {
     const server = await startRedisServer(t, '--maxmemory-policy', 'allkeys-lru');
     const settings = { REDIS_URL: server.url, DATABASE_URL: `sqlite:${await makeFolder(t)}/a.db` };
     expectFinding(await examineWith(settings), 'redis', 'warning', /maxmemory-policy is allkeys-lru/);
@@ -126,7 +126,7 @@ describe('about a Redis of its own, the doctor reports', { skip: await whyNoRedi
   });
 });
 
-test('the doctor reports a Redis that is not there, without its password', async (t) => {
+test('the doctor reports an unreachable Redis without its password', async (t) => {
   const findings = await examineWith({
     REDIS_URL: 'redis://user:S3cret@127.0.0.1:1',
     DATABASE_URL: `sqlite:${await makeFolder(t)}/a.db`,

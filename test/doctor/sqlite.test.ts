@@ -11,7 +11,7 @@ import { runProgram } from '../support/processes.ts';
 import { type Ending, makeFolder, startService } from '../support/service.ts';
 import { examineWith, expectFinding } from './examined.ts';
 
-/** A store with an account, in a folder of its own. */
+/** Creates a store with an account in a new folder. */
 async function makeStore(test: Ending) {
   const folder = await makeFolder(test);
   const file = join(folder, 'store.db');
@@ -21,7 +21,7 @@ async function makeStore(test: Ending) {
   return { folder, file, settings: { DATABASE_URL: `sqlite:${file}` } };
 }
 
-/** Settles once another process has the file open, or the look at it is over before that was seen. */
+/** Resolves when another process has opened the file, or when `looking` settles first. */
 async function untilOpenedBy(looking: Promise<unknown>, file: string): Promise<void> {
   let isOver = false;
   const end = () => {
@@ -55,12 +55,12 @@ function execute(file: string, sql: string): void {
 }
 
 describe('about a SQLite store, the doctor reports', () => {
-  test('that it is whole and has the newest schema, and leaves its folder as it was', async (t) => {
+  test('that it is intact and has the current schema, and leaves its folder unchanged', async (t) => {
     const { folder, file, settings } = await makeStore(t);
     const look = async () => [await readdir(folder), await readFile(file), (await stat(file)).mtimeMs];
     const before = await look();
     const findings = await examineWith(settings);
-    expectFinding(findings, 'store', 'ok', /store\.db is whole, no service serves it now/);
+    expectFinding(findings, 'store', 'ok', /store\.db is intact, no service serves it now/);
     expectFinding(findings, 'schema', 'ok', /the newest, "0002-store-sells"/);
     expectFinding(findings, 'writing', 'ok', /can be written/);
     expectFinding(findings, 'disk', 'ok', /are free for a store of 0\.\d MiB/);
@@ -68,7 +68,7 @@ describe('about a SQLite store, the doctor reports', () => {
     assert.deepEqual(await look(), before);
   });
 
-  test('that there is none yet, and makes none', async (t) => {
+  test('that the store does not exist yet, and creates none', async (t) => {
     const folder = await makeFolder(t);
     const findings = await examineWith({ DATABASE_URL: `sqlite:${folder}/new/store.db` });
     expectFinding(findings, 'store', 'ok', /there is no .*store\.db yet/);
@@ -76,13 +76,13 @@ describe('about a SQLite store, the doctor reports', () => {
     assert.deepEqual(await readdir(folder), []);
   });
 
-  test('that a service serves it', async (t) => {
+  test('that a service is using it', async (t) => {
     const { config } = await startService(t, {}, { now: systemClock, advance: () => undefined });
     const findings = await examineWith({ DATABASE_URL: config.databaseUrl });
     expectFinding(findings, 'store', 'ok', /a service serves it now/);
   });
 
-  test('that it is whole, although another process writes while it is read', async (t) => {
+  test('that it is intact even if another process writes during the check', async (t) => {
     const { file } = await makeStore(t);
     execute(file, makeAnimals(1_000_000));
     const looking = inspectSqlite(file, 'live', 60_000);
@@ -91,7 +91,7 @@ describe('about a SQLite store, the doctor reports', () => {
     assert.equal((await looking)?.integrity, 'ok');
   });
 
-  test('that its schema is newer', async (t) => {
+  test('that its schema is newer than the program', async (t) => {
     const { file, settings } = await makeStore(t);
     execute(file, `insert into schema_migrations values ('9999-newer', '2030-01-01T00:00:00.000Z')`);
     expectFinding(
@@ -112,14 +112,14 @@ describe('about a SQLite store, the doctor reports', () => {
     expectFinding(findings, 'store', 'problem', /is damaged|malformed/);
   });
 
-  test('that the file is no database', async (t) => {
+  test('that the file is not a database', async (t) => {
     const file = join(await makeFolder(t), 'store.db');
     await writeFile(file, 'This is a text of more than a hundred bytes. '.repeat(100));
     const findings = await examineWith({ DATABASE_URL: `sqlite:${file}` });
     expectFinding(findings, 'store', 'problem', /cannot be opened: file is not a database/);
   });
 
-  test('that there is a folder in its place', async (t) => {
+  test('that its path is a folder', async (t) => {
     const file = join(await makeFolder(t), 'store.db');
     await mkdir(file);
     expectFinding(
@@ -136,7 +136,7 @@ describe('about a SQLite store, the doctor reports', () => {
     expectFinding(findings, 'clock', 'problem', /newest row of the store is dated 3 days ahead/);
   });
 
-  test('that others can write to it, or read it', async (t) => {
+  test('that other users can write to it or read it', async (t) => {
     const { folder, file, settings } = await makeStore(t);
     await chmod(folder, 0o755);
     await chmod(file, 0o644);
@@ -147,7 +147,7 @@ describe('about a SQLite store, the doctor reports', () => {
     expectFinding(await examineWith(settings), 'permissions', 'problem', /others can write to the store/);
   });
 
-  test('that this user may not write to its folder', async (t) => {
+  test('that this user cannot write to its folder', async (t) => {
     const { folder, settings } = await makeStore(t);
     await chmod(folder, 0o555);
     const { code, stdout, stderr } = await runProgram(['doctor', '--json'], {
@@ -158,10 +158,10 @@ describe('about a SQLite store, the doctor reports', () => {
     assert.equal(code, 1, stderr);
     const { findings } = JSON.parse(stdout);
     expectFinding(findings, 'writing', 'problem', /this user may not write to /);
-    expectFinding(findings, 'store', 'ok', /is whole/);
+    expectFinding(findings, 'store', 'ok', /is intact/);
   });
 
-  test('which valid keys of another environment it has, without the keys that ended', async (t) => {
+  test('the ids of active keys from another environment, but no revoked keys', async (t) => {
     const { settings } = await makeStore(t);
     const elsewhere = { ...settings, ENVIRONMENT: 'production' };
     const [{ id }] = JSON.parse(

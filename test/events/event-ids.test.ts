@@ -6,7 +6,7 @@ import { int64Max } from '../../src/int64.ts';
 const ids = createEventIds(Buffer.alloc(32, 1));
 const positions = [0n, 1n, 61n, 62n, 3_843n, 2n ** 53n + 1n, int64Max];
 
-test('an id is read as the exact position that it was written for', () => {
+test('an event id is decoded to the exact position from which it was encoded', () => {
   for (const position of positions) {
     const id = ids.write(position);
     assert.match(id, /^evt_[0-9A-Za-z]{16}$/);
@@ -14,12 +14,12 @@ test('an id is read as the exact position that it was written for', () => {
   }
 });
 
-test('ids compare as their positions do', () => {
+test('event ids sort in the order of their positions', () => {
   const written = positions.map(ids.write);
   assert.deepEqual(written, written.toSorted());
 });
 
-test('an id with another length, alphabet, position, seal or secret is refused', () => {
+test('an event id with a changed length, alphabet, position, seal or secret is refused', () => {
   const id = ids.write(62n);
   const others = [
     '',

@@ -25,7 +25,7 @@ async function openStore(t: TestContext) {
   const store = await postgres.createStore(t);
   const database = await store.open();
   const feed = createFeed(database, createTail(database, Date.now));
-  /** The names of the animals of the events behind a position, and where they end. */
+  /** Returns the names of the animals in the events after a position, and the next position. */
   async function read(start: bigint | 'oldest') {
     const { events, next } = await feed.read({ start, limit: 100 }, everything);
     return { names: events.map(({ data }) => JSON.parse(data).name as string), next };
@@ -33,7 +33,7 @@ async function openStore(t: TestContext) {
   return { store, database, read };
 }
 
-test('an open transaction delays no event, and its events come after those already read', {
+test('an open transaction delays no other event, and its own events come after those that were already read', {
   skip,
 }, async (t) => {
   const { store, database, read } = await openStore(t);
@@ -49,7 +49,7 @@ test('an open transaction delays no event, and its events come after those alrea
   assert.deepEqual((await read(first.next)).names, ['slow']);
 });
 
-test('if an instance dies while it gives positions, none is lost or repeated and another continues', {
+test('if an instance dies while it assigns positions, another continues, and no event is lost or repeated', {
   skip,
 }, async (t) => {
   const { store, database, read } = await openStore(t);
@@ -69,7 +69,7 @@ test('if an instance dies while it gives positions, none is lost or repeated and
   assert.deepEqual((await read('oldest')).names, ['a', 'b', 'c']);
 });
 
-test('with several instances a reader sees each event once, and the changes of an animal in order', {
+test('a reader of several instances gets each event once, and the changes of each animal in order', {
   skip,
 }, async (t) => {
   const { store, read } = await openStore(t);

@@ -15,7 +15,7 @@ const Weight = Type.Object({
   unit: Type.Optional(enumField(['kg', 'lb'], 'What a scale shows.')),
 });
 
-/** Issue 31: an operation with a query, a body and two answers is this definition and its place in the list. */
+/** An operation with a query, a body and two answers needs only this definition and an entry in the list. */
 const weighPet = defineOperation({
   id: 'weighPet',
   method: 'PUT',
@@ -65,7 +65,7 @@ function weigh(path: string, body: string, headers: Record<string, string> = {},
   return fetch(baseUrl + path, { method, headers: sent, ...(method === 'PUT' && { body }) });
 }
 
-test('an added operation is routed, its query and body are parsed, and its answers serialised exactly', async () => {
+test('an added operation is routed, its query and body are parsed, and its answers are serialised exactly', async () => {
   const changed = await weigh('/pets/7/weight', '{"grams":9223372036854775807}');
   assert.equal(changed.status, 200);
   assert.equal(await changed.text(), '{"grams":9223372036854775807}');
@@ -91,7 +91,7 @@ test('an added operation validates its query and its body, and supports strict h
   await expectError(await weigh('/pets/1/weight', 'x', headers), 415, 'unsupported_media_type');
 });
 
-test('an added operation needs its scope and is named in Allow and in the answer to a preflight', async () => {
+test('an added operation requires its scope, and its method is in Allow and in the answer to a preflight', async () => {
   await expectError(await weigh('/pets/1/weight', '{}', { authorization: '' }), 401, 'api_key_missing');
   const refused = await weigh('/pets/1/weight', '', {}, 'DELETE');
   assert.equal(
@@ -136,7 +136,7 @@ test('an added operation is described in /openapi.json with its answers and fail
   }
 });
 
-test('an added operation has its own label in the metrics', async () => {
+test('an added operation has its own route label in the metrics', async () => {
   await weigh('/pets/9/weight', '{"grams":1}');
   const metrics = await registry.metrics();
   assert.match(metrics, /_requests_total\{route="PUT \/v1\/pets\/:petId\/weight",status="200"\} [1-9]/);

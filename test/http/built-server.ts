@@ -14,15 +14,15 @@ import { createSecretBox } from '../../src/webhooks/secret-box.ts';
 import { createWebhooks } from '../../src/webhooks/webhooks.ts';
 import { createMovableClock, type Ending, makeFolder } from '../support/service.ts';
 
-/** The public surface alone, over a SQLite store of its own. */
+/** Only the public server, over a new SQLite store. */
 export interface BuiltServer {
   readonly baseUrl: string;
-  /** Valid and remembered, with all scopes; on Business. */
+  /** A valid and cached key with all scopes, on Business. */
   readonly key: string;
   readonly store: Store;
 }
 
-/** Builds a server with options of a test; it ends with the test. */
+/** Builds and starts a server with `options`. Stops it after the test. */
 export async function startBuiltServer(
   test: Ending,
   options: Partial<ServerOptions> = {},

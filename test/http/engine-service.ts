@@ -3,7 +3,7 @@ import { Client } from 'pg';
 import type { Engine } from '../support/engines.ts';
 import { startService, type TestService } from '../support/service.ts';
 
-/** A service over a store of an engine, with five animals, and a key. It stops before the store is dropped. */
+/** Starts a service over a new store of an engine, with five animals and a key. Stops it before the store is dropped. */
 export async function startOn(t: TestContext, engine: Engine) {
   let service: TestService | undefined;
   t.after(() => service?.stop());
@@ -14,7 +14,7 @@ export async function startOn(t: TestContext, engine: Engine) {
   return { service, url, key, headers: { authorization: `Bearer ${key}`, connection: 'keep-alive' } };
 }
 
-/** A PostgreSQL connection in whose transaction nobody else may read the animals. */
+/** Opens a connection to PostgreSQL with a transaction that blocks all other reads of animals. */
 export async function lockPets(url: string): Promise<Client> {
   const locking = new Client({ connectionString: url });
   await locking.connect();

@@ -6,7 +6,7 @@ import type { Operation } from '../../src/http/operation.ts';
 import { expectError } from '../support/expect-error.ts';
 import { startService } from '../support/service.ts';
 
-/** What holds for every operation that is declared, whatever it does. Nothing here reaches what it does. */
+/** Tests of every declared operation that need no knowledge of its handler. No request reaches a handler. */
 const service = await startService({ after });
 const key = await service.createKey('enterprise', undefined, { scopes });
 const file = service.openFile();
@@ -14,7 +14,7 @@ const file = service.openFile();
 const bodyBytesMax = 64 * 1_024;
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** The address of an operation on things that are not there. */
+/** Returns the path of an operation with ids that do not exist. */
 const pathOf = ({ path }: Operation) => path.replaceAll(/\{\w+\}/g, '9223372036854775807');
 
 interface Sent {
@@ -29,7 +29,7 @@ function send(operation: Operation, { key: sent = key, query = '', ...init }: Se
   return service.request(sent, pathOf(operation) + query, { method: operation.method, ...init });
 }
 
-/** The rows that an operation could change. */
+/** Returns the number of rows and the newest row id of each table that an operation could change. */
 function readStore(): unknown {
   return ['pets', 'orders', 'categories', 'events', 'first_answers'].map((table) =>
     file.prepare(`select count(*) as rows, max(rowid) as newest from ${table}`).get(),
@@ -41,17 +41,17 @@ const isUnchanged = () => assert.equal(JSON.stringify(readStore()), before);
 
 for (const operation of operations)
   describe(`${operation.id}: ${operation.method} ${operation.path}`, () => {
-    test('without a key is 401 api_key_missing', async () => {
+    test('a request without a key gets 401 api_key_missing', async () => {
       await expectError(await send(operation, { key: null }), 401, 'api_key_missing');
     });
 
-    test('with an unknown key is 401 api_key_invalid', async () => {
+    test('a request with an unknown key gets 401 api_key_invalid', async () => {
       await expectError(await send(operation, { key: `${key.slice(0, -1)}_` }), 401, 'api_key_invalid');
     });
 
     const { scope } = operation;
     if (scope !== null)
-      test('with a key of all other scopes is 403 scope_missing', async () => {
+      test('a request with a key that has all scopes but the required one gets 403 scope_missing', async () => {
         const others = scopes.filter((one) => !coversScope([one], scope));
         const lacking = await service.createKey('enterprise', undefined, { scopes: others });
         const refused = await send(operation, {
@@ -62,7 +62,7 @@ for (const operation of operations)
         isUnchanged();
       });
 
-    test('by another method is 405, and Allow names the right one', async () => {
+    test('a request with another method gets 405, and Allow lists the supported methods', async () => {
       const there = operations.filter(({ path }) => path === operation.path).map(({ method }) => method);
       const absent = methods.find((method) => !there.includes(method as never));
       const refused = await send(operation, { method: absent ?? 'PROPFIND' });
@@ -71,7 +71,7 @@ for (const operation of operations)
       assert.deepEqual(allowed.toSorted(), [...there, ...(there.includes('GET') ? ['HEAD'] : [])].toSorted());
     });
 
-    test('with an unknown query parameter and handling=strict is 400, and names it', async () => {
+    test('a request with an unknown query parameter and handling=strict gets 400, and the message names the parameter', async () => {
       const headers = { prefer: 'handling=strict' };
       const message = await expectError(
         await send(operation, { query: '?unknown=1', headers }),
@@ -83,7 +83,7 @@ for (const operation of operations)
     });
 
     for (const name of Object.keys(operation.query?.properties ?? {}))
-      test(`with the parameter ${name} empty or repeated is 400, and names it`, async () => {
+      test(`an empty or repeated parameter ${name} gets 400, and the message names it`, async () => {
         for (const query of [`?${name}=`, `?${name}=1&${name}=1`]) {
           const message = await expectError(await send(operation, { query }), 400, 'invalid_parameter');
           assert.match(message, new RegExp(name));
@@ -92,7 +92,7 @@ for (const operation of operations)
 
     if (operation.body !== undefined) describeBody(operation);
     if (operation.method === 'GET')
-      test('answers HEAD as it answers GET, without a body', async () => {
+      test('HEAD gets the same status and headers as GET, without a body', async () => {
         const [got, head] = [await send(operation, {}), await send(operation, { method: 'HEAD' })];
         assert.deepEqual([head.status, await head.text()], [got.status, '']);
         for (const name of ['content-type', 'etag', 'cache-control'])
@@ -105,21 +105,21 @@ function describeBody(operation: Operation): void {
   const json = { 'content-type': 'application/json' };
   const refused = [
     ['that is broken JSON', '{"', json, 400, 'invalid_body'],
-    ['that is no object', '[1]', json, 400, 'invalid_body'],
+    ['that is not an object', '[1]', json, 400, 'invalid_body'],
     ['that is empty', '', json, 400, 'invalid_body'],
     ['of another media type', '{}', { 'content-type': 'text/plain' }, 415, 'unsupported_media_type'],
-    ['past 64 KiB', `"${'a'.repeat(bodyBytesMax)}"`, json, 413, 'payload_too_large'],
+    ['larger than 64 KiB', `"${'a'.repeat(bodyBytesMax)}"`, json, 413, 'payload_too_large'],
   ] as const;
   for (const [what, body, headers, status, code] of refused) {
     if (body === '' && operation.isBodyOptional) continue;
-    test(`with a body ${what} is ${status} ${code}, and changes nothing`, async () => {
+    test(`a body ${what} gets ${status} ${code} and changes nothing`, async () => {
       await expectError(await send(operation, { body, headers }), status, code);
       isUnchanged();
     });
   }
 
   for (const name of Object.keys(operation.body?.properties ?? {}))
-    test(`with null or an object as ${name} is 400, and names it`, async () => {
+    test(`null or an object as the field ${name} gets 400, and the message names it`, async () => {
       for (const value of ['null', '{}']) {
         const body = `{"${name}":${value}}`;
         const message = await expectError(

@@ -2,7 +2,7 @@ import type { Pet } from '../../src/pets/pet.ts';
 import type { Ending } from '../support/service.ts';
 import { type BuiltServer, startBuiltServer } from './built-server.ts';
 
-/** What is wrong with a service: its store is closed, or no answer can be made of an animal that it added. */
+/** A fault of a service: its store is closed, or it cannot serialise the answer to an add. */
 export type Fault = 'store gone' | 'answer unwritable';
 
 /** Starts a service with a fault and short timeouts. */

@@ -10,7 +10,7 @@ import { expectError } from '../support/expect-error.ts';
 import { exchangeRaw, formatRequest } from '../support/raw-http.ts';
 import { startService } from '../support/service.ts';
 
-/** The OWASP API Security Top 10 of 2023, item by item; docs/decisions/security.md says which apply and why. */
+/** Tests of the OWASP API Security Top 10 of 2023. docs/decisions/security.md explains which items apply. */
 
 const service = await startService({ after });
 const key = await service.createKey();
@@ -22,7 +22,7 @@ async function readJson(response: Response): Promise<Record<string, unknown>> {
 }
 
 describe('API1 Broken Object Level Authorization', () => {
-  test("an Idempotency-Key leads to no other account's request", async () => {
+  test("an Idempotency-Key never returns the answer to another account's request", async () => {
     const headers = { 'idempotency-key': 'shared' };
     const own = await readJson(await service.post(key, rex, headers));
     const other = await service.post(await service.createKey(), rex, headers);
@@ -31,7 +31,7 @@ describe('API1 Broken Object Level Authorization', () => {
     assert.notEqual((await readJson(other))['id'], own['id']);
   });
 
-  test('the use of one account does not count for another', async () => {
+  test('requests of one account do not count for another account', async () => {
     const [one, other] = [await service.createKey('free'), await service.createKey('free')];
     await service.request(one, '/pets');
     assert.equal((await service.request(other, '/pets')).headers.get('x-ratelimit-remaining'), '59');
@@ -39,7 +39,7 @@ describe('API1 Broken Object Level Authorization', () => {
 });
 
 describe('API2 Broken Authentication', () => {
-  test('guessing keys is refused past the limit of the address', async (t) => {
+  test('a client that guesses keys is refused when its address is over the limit', async (t) => {
     const strict = await startService(t);
     const statuses: number[] = [];
     for (let guess = 0; guess < 61; guess += 1)
@@ -47,7 +47,7 @@ describe('API2 Broken Authentication', () => {
     assert.deepEqual(statuses, [...Array<number>(60).fill(401), 429]);
   });
 
-  test('a refused key gets the same answer wherever it differs from a valid one', async () => {
+  test('wrong keys get the same answer, wherever they differ from a valid key', async () => {
     const wrong = [3, 10, 20, 30].map(
       (at) => key.slice(0, at) + (key[at] === 'x' ? 'y' : 'x') + key.slice(at + 1),
     );
@@ -59,7 +59,7 @@ describe('API2 Broken Authentication', () => {
 });
 
 describe('API3 Broken Object Property Level Authorization', () => {
-  test('fields that a client may not set are ignored, and undocumented ones are never returned', async () => {
+  test('fields that a client may not set are ignored, and undocumented fields are never returned', async () => {
     const sent = {
       ...rex,
       id: 1_000_000,
@@ -76,7 +76,7 @@ describe('API3 Broken Object Property Level Authorization', () => {
     assert.deepEqual(got, added);
   });
 
-  test('a __proto__ in a body changes nothing', async () => {
+  test('a __proto__ field in a body has no effect', async () => {
     const added = await service.post(
       key,
       '{"name":"Rex","categoryId":1,"__proto__":{"status":"sold","polluted":1}}',
@@ -87,11 +87,11 @@ describe('API3 Broken Object Property Level Authorization', () => {
 });
 
 describe('API4 Unrestricted Resource Consumption', () => {
-  test('a page holds 100 animals at most', async () => {
+  test('a page has at most 100 animals', async () => {
     await expectError(await service.request(key, '/pets?limit=101'), 400, 'invalid_parameter');
   });
 
-  test('a body holds 64 KiB at most', async () => {
+  test('a body may have at most 64 KiB', async () => {
     await expectError(await service.post(key, ' '.repeat(bodyBytesMax + 1)), 413, 'payload_too_large');
   });
 
@@ -100,7 +100,7 @@ describe('API4 Unrestricted Resource Consumption', () => {
     await expectError(await service.post(key, '\x1f\x8b', headers), 415, 'unsupported_media_type');
   });
 
-  test('deep JSON and long numbers are refused like any other mistake', async () => {
+  test('deeply nested JSON and long numbers get 400', async () => {
     const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`;
     for (const body of [
       deep,
@@ -119,7 +119,7 @@ describe('API5 Broken Function Level Authorization', () => {
     assert.equal(await service.countPets(), before);
   });
 
-  test("nothing of the operator's port is on the public one, and the reverse", async () => {
+  test("the public port serves nothing of the operator's port, and vice versa", async () => {
     for (const path of ['/metrics', '/healthz', '/readyz', '/v1/metrics', '/v1/healthz'])
       assert.equal(
         (await fetch(origin + path, { headers: { authorization: `Bearer ${key}` } })).status,
@@ -130,7 +130,7 @@ describe('API5 Broken Function Level Authorization', () => {
       assert.equal((await fetch(service.app.opsUrl + path)).status, 404, path);
   });
 
-  test('a key without pets:manage cannot change or delete an animal, and no method does so to all animals', async () => {
+  test('a key without pets:manage cannot change or delete an animal, and no method changes or deletes all animals', async () => {
     const headers = { 'content-type': 'application/json' };
     for (const init of [{ method: 'PATCH', headers, body: '{"name":"a"}' }, { method: 'DELETE' }])
       await expectError(await service.request(key, '/pets/1', init), 403, 'scope_missing');
@@ -145,14 +145,14 @@ describe('API5 Broken Function Level Authorization', () => {
       );
   });
 
-  test('no header replaces the method', async () => {
+  test('X-HTTP-Method-Override has no effect', async () => {
     const headers = { 'x-http-method-override': 'DELETE' };
     assert.equal((await service.request(key, '/pets', { headers })).status, 200);
   });
 });
 
 describe('API6 Unrestricted Access to Sensitive Business Flows', () => {
-  test('a client that floods the catalogue is stopped by its limit, then banned', async (t) => {
+  test('a client that floods the catalogue is refused by its limit and then banned', async (t) => {
     const strict = await startService(t);
     const flooder = await strict.createKey('free');
     const codes: unknown[] = [];
@@ -166,7 +166,7 @@ describe('API6 Unrestricted Access to Sensitive Business Flows', () => {
 });
 
 describe('API7 Server Side Request Forgery', () => {
-  test('an address that a client names is neither called nor trusted', async (t) => {
+  test('an address in the headers of a client is neither requested nor trusted', async (t) => {
     let calls = 0;
     const bait = createServer((socket) => {
       calls += 1;
@@ -220,20 +220,20 @@ describe('API8 Security Misconfiguration', () => {
   ];
 
   for (const [what, ask] of answers)
-    test(`${what} names no product, is not sniffed, and allows no page of another origin`, async () => {
+    test(`the answer "${what}" reveals no product, has nosniff, and allows no page of another origin`, async () => {
       const { headers } = await ask();
       for (const name of ['server', 'x-powered-by', 'via', 'access-control-allow-origin', 'set-cookie'])
         assert.equal(headers.get(name), null, name);
       assert.equal(headers.get('x-content-type-options'), 'nosniff');
     });
 
-  test('no shared cache stores an answer to a key, and no cache stores a failure', async () => {
+  test('an answer to a request with a key is private, and a failure has no-store', async () => {
     assert.equal((await service.request(key, '/pets')).headers.get('cache-control'), 'private, no-cache');
     assert.equal((await service.request(key, '/none')).headers.get('cache-control'), 'no-store');
     assert.equal((await service.request(null, '/pets')).headers.get('cache-control'), 'no-store');
   });
 
-  test('the pages run under a policy that allows nothing inline, nothing from elsewhere and no frame', async () => {
+  test('the Content-Security-Policy of the pages allows no inline code, no other origin and no frame', async () => {
     const policy = (await fetch(`${origin}/docs`)).headers.get('content-security-policy') ?? '';
     for (const rule of [
       "default-src 'none'",
@@ -253,7 +253,7 @@ describe('API8 Security Misconfiguration', () => {
     assert.doesNotMatch(message, /sql|table|pets|\.ts|node/i);
   });
 
-  test('methods that echo or tunnel are refused', async (t) => {
+  test('TRACE and CONNECT are refused', async (t) => {
     for (const line of ['TRACE /v1/pets', 'TRACK /v1/pets', 'CONNECT localhost:80']) {
       const [answer] = await exchangeRaw(
         t,
@@ -267,7 +267,7 @@ describe('API8 Security Misconfiguration', () => {
 });
 
 describe('API9 Improper Inventory Management', () => {
-  test('the description names every operation, its version and what is deprecated, with its end', async () => {
+  test('the description has every operation, the version, and the deprecated operation with its removal date', async () => {
     const description = (await (await fetch(`${origin}/openapi.json`)).json()) as {
       readonly info: { readonly version: string };
       readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly deprecated?: boolean }>>>>;
@@ -283,7 +283,7 @@ describe('API9 Improper Inventory Management', () => {
     assert.ok((await service.request(key, '/pets/1')).headers.get('sunset'));
   });
 
-  test('no other version is served', async () => {
+  test('no other API version is served', async () => {
     const headers = { authorization: `Bearer ${key}` };
     for (const path of ['/v0/pets', '/v2/pets', '/pets', '/api/v1/pets', '/beta/pets'])
       assert.equal((await fetch(origin + path, { headers })).status, 404, path);
@@ -291,7 +291,7 @@ describe('API9 Improper Inventory Management', () => {
 });
 
 describe('API10 Unsafe Consumption of APIs', () => {
-  test('the service connects only to its database, its counters and, from one file, its webhooks', async () => {
+  test('the source connects only to the database, to Redis and, in one file, to webhooks', async () => {
     const sender = 'webhooks/post-message.ts';
     const source = join(import.meta.dirname, '../../src');
     const entries = await readdir(source, { recursive: true });

@@ -12,7 +12,7 @@ import { createLog } from '../../src/observability/log.ts';
 import { exchangeRaw, formatRequest } from '../support/raw-http.ts';
 import { createMovableClock, makeFolder, startService } from '../support/service.ts';
 
-/** What is written as a log of requests for such targets, on a terminal. */
+/** Logs requests with these targets on a terminal. Returns the output. */
 async function logOnTerminal(t: TestContext, targets: readonly string[]): Promise<string> {
   const terminal = Object.assign(new PassThrough(), { isTTY: true });
   const config = parseConfig({
@@ -28,7 +28,7 @@ async function logOnTerminal(t: TestContext, targets: readonly string[]): Promis
   return await text(terminal);
 }
 
-test('a path puts no control character into the log of a terminal', async (t) => {
+test('a log on a terminal contains no control character of a path', async (t) => {
   const strangers = ['%0afake%20line', '%0d%1b%5b2J', '%c2%9b31m', '%e2%80%a8', '%e2%80%ae', '%7f'];
   const logged = await logOnTerminal(
     t,
@@ -39,7 +39,7 @@ test('a path puts no control character into the log of a terminal', async (t) =>
   assert.doesNotMatch(logged, /^fake line|[^\P{C}\n]|[\u2028\u2029]/mu);
 });
 
-test('a key in a path with a line break is redacted wherever the path stands', async (t) => {
+test('a key in a path with a line break is redacted everywhere in the log', async (t) => {
   const service = await startService(t, { LOG_REQUESTS: 'all' });
   const key = generateKey('stg');
   for (const spelling of [key, key.replaceAll('_', '%5F')]) await service.request(null, `/%0a${spelling}%0a`);
@@ -55,7 +55,7 @@ test('a key in a path with a line break is redacted wherever the path stands', a
   }
 });
 
-/** The lines of a request log for requests that took so many milliseconds, with `LOG_REQUESTS=errors`. */
+/** Logs requests with these durations in ms with `LOG_REQUESTS=errors`. Returns the log lines. */
 function logDurations(durations: readonly number[]): Record<string, unknown>[] {
   const output = new PassThrough();
   const log = createLog('info', output);
@@ -68,7 +68,7 @@ function logDurations(durations: readonly number[]): Record<string, unknown>[] {
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-test('a slow request is logged with any LOG_REQUESTS', () => {
+test('a slow request is logged even with LOG_REQUESTS=errors', () => {
   assert.deepEqual(logDurations([0, slowRequestMs - 1]), []);
   const [line] = logDurations([slowRequestMs]);
   const { level, method, path, status, ms, address } = line ?? {};
@@ -78,7 +78,7 @@ test('a slow request is logged with any LOG_REQUESTS', () => {
   );
 });
 
-test('an add that waits for the store is logged and timed with its wait', async (t) => {
+test('the logged and measured duration of an add includes its wait for the store', async (t) => {
   const service = await startService(t);
   const key = await service.createKey();
   const file = service.openFile();
@@ -100,7 +100,7 @@ test('an add that waits for the store is logged and timed with its wait', async 
   assert.ok(Number(seconds) >= 1, `${seconds} s`);
 });
 
-test('the trace id of a traceparent is logged, and nothing of a malformed one', async (t) => {
+test('the log has the trace id of a valid traceparent and nothing of a malformed one', async (t) => {
   const service = await startService(t, { LOG_REQUESTS: 'all' });
   const key = await service.createKey();
   const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';

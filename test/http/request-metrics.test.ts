@@ -9,7 +9,7 @@ async function readMetrics({ app }: TestService): Promise<string> {
   return response.text();
 }
 
-/** The value of a series, named as Prometheus does but for the prefix of ours; 0 where it is not shown. */
+/** Returns the value of a series. `series` is its name with labels, without `animal_store_`. Returns 0 if it is absent. */
 function readValue(metrics: string, series: string): number {
   const line = metrics.split('\n').find((candidate) => candidate.startsWith(`animal_store_${series} `));
   return Number(line?.split(' ').at(-1) ?? 0);
@@ -36,7 +36,7 @@ test('requests are counted by the pattern of their route and by their status', a
   assert.equal(count('HEAD /v1/pets', 200), 1);
 });
 
-test('every counted request is timed', async (t) => {
+test('every counted request has a measured duration', async (t) => {
   const service = await startService(t);
   const key = await service.createKey();
   for (let request = 1; request <= 3; request += 1) await service.request(key, '/pets');
@@ -48,7 +48,7 @@ test('every counted request is timed', async (t) => {
   assert.ok(readValue(metrics, `request_duration_seconds_sum{${labels}}`) > 0);
 });
 
-test('a preflight of an unreadable address is timed like any other and is not slow', async (t) => {
+test('a preflight of an address that cannot be decoded is measured like any other, and is not logged as slow', async (t) => {
   const origin = 'https://app.example.com';
   const service = await startService(t, { CORS_ORIGINS: origin, LOG_REQUESTS: 'errors' });
   const headers = { origin, 'access-control-request-method': 'GET' };
@@ -64,7 +64,7 @@ test('a preflight of an unreadable address is timed like any other and is not sl
   assert.doesNotMatch(service.readLog(), /OPTIONS/);
 });
 
-test('answers from memory are counted like all others, however their address is spelled', async (t) => {
+test('cached answers are counted like all others, for every spelling of an address', async (t) => {
   const service = await startService(t, { LOG_REQUESTS: 'errors' });
   const key = await service.createKey();
   await service.post(key, { name: 'Rex', categoryId: 1 });
@@ -78,7 +78,7 @@ test('answers from memory are counted like all others, however their address is 
   assert.equal(readValue(metrics, 'cached_answers_total{source="store"}'), 2);
 });
 
-test('no client adds a label, whatever it sends', async (t) => {
+test('no request can add a label value', async (t) => {
   const service = await startService(t);
   const { app, baseUrl, createKey, request } = service;
   const key = await createKey();
@@ -97,7 +97,7 @@ test('no client adds a label, whatever it sends', async (t) => {
   assert.equal(readValue(metrics, 'requests_total{route="malformed",status="400"}'), 1);
 });
 
-test('the verdicts of the limits are shown by plan', async (t) => {
+test('the metrics count the verdicts of the rate limits by plan', async (t) => {
   const service = await startService(t);
   const free = await service.createKey('free');
   const business = await service.createKey('business');
@@ -114,7 +114,7 @@ test('the verdicts of the limits are shown by plan', async (t) => {
   assert.equal(count('none', 'passed'), 1);
 });
 
-test('the process, its memory, its collector and its loop are shown', async (t) => {
+test('the metrics include CPU time, memory, garbage collection and event loop lag of the process', async (t) => {
   const metrics = await readMetrics(await startService(t));
   for (const name of [
     'process_cpu_seconds_total',

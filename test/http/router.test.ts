@@ -23,7 +23,7 @@ const allowed: Readonly<Record<string, string>> = {
 };
 for (const [path, allow] of Object.entries(allowed))
   for (const method of METHODS.filter((name) => name !== 'CONNECT' && !allow.split(', ').includes(name)))
-    test(`${method} ${path} is 405 and Allow names ${allow}`, async (t) => {
+    test(`${method} ${path} gets 405, and Allow lists ${allow}`, async (t) => {
       const response = await send(t, `${method} ${path}`);
       const message = await expectError(response, 405, 'method_not_allowed');
       assert.equal(message, `${method} is not allowed here; allowed: ${allow}`);
@@ -31,7 +31,7 @@ for (const [path, allow] of Object.entries(allowed))
     });
 
 for (const [path, allow] of Object.entries(allowed))
-  test(`every method that Allow names for ${path} is known there`, async () => {
+  test(`every method that Allow lists for ${path} is supported`, async () => {
     for (const method of allow.split(', ')) {
       const init = { method, headers: { authorization: `Bearer ${key}` } };
       assert.notEqual((await fetch(service.app.url + path, init)).status, 405);
@@ -61,14 +61,14 @@ for (const target of [
   '*',
 ])
   for (const method of ['GET', 'DELETE'])
-    test(`${method} ${target} is 404`, async (t) => {
+    test(`${method} ${target} gets 404`, async (t) => {
       const response = await send(t, `${method} ${target}`);
       assert.equal(await expectError(response, 404, 'not_found'), 'no such endpoint');
       assert.equal(response.headers.get('allow'), null);
     });
 
 for (const target of ['/%76%31/pets', '/v1/p%65ts', 'http://localhost/v1/pets', '/v1/pets?', '/v1/pets#x'])
-  test(`${target} is another spelling of /v1/pets`, async (t) => {
+  test(`${target} is equivalent to /v1/pets`, async (t) => {
     const response = await send(t, `GET ${target}`);
     assert.equal(response.status, 200);
     const refused = await send(t, `DELETE ${target}`);
@@ -78,11 +78,11 @@ for (const target of ['/%76%31/pets', '/v1/p%65ts', 'http://localhost/v1/pets', 
 
 for (const target of ['/v1/%zz', '/v1/pets/%', '/v1/pets/%ff', '/v1/pets/%c0%80', '/%zz'])
   for (const method of ['GET', 'DELETE', 'PROPFIND'])
-    test(`${method} ${target}, which cannot be decoded, is 400`, async (t) => {
+    test(`${method} ${target}, which cannot be decoded, gets 400`, async (t) => {
       await expectError(await send(t, `${method} ${target}`), 400, 'invalid_parameter');
     });
 
-test('CONNECT is 405', async (t) => {
+test('CONNECT gets 405', async (t) => {
   const connection = await openRaw(t, service.baseUrl);
   connection.send('CONNECT localhost:443 HTTP/1.1\r\nHost: localhost\r\n\r\n');
   const [response, ...others] = await connection.readAll();
@@ -91,14 +91,14 @@ test('CONNECT is 405', async (t) => {
   assert.deepEqual(others, []);
 });
 
-test('CONNECT with a body that never ends is 405', async (t) => {
+test('CONNECT with a body that never ends gets 405', async (t) => {
   const connection = await openRaw(t, service.baseUrl);
   connection.send('CONNECT localhost:443 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nabc');
   const [response] = await connection.readAll();
   await expectError(response ?? assert.fail(), 405, 'method_not_allowed');
 });
 
-test('a client that cuts its CONNECT before the answer does not harm the service', async (t) => {
+test('the service continues after a client has closed a CONNECT before the answer', async (t) => {
   for (let round = 0; round < 20; round += 1) {
     const connection = await openRaw(t, service.baseUrl);
     connection.send('CONNECT localhost:443 HTTP/1.1\r\nHost: localhost\r\n\r\n');
@@ -107,7 +107,7 @@ test('a client that cuts its CONNECT before the answer does not harm the service
   assert.equal((await service.request(key, '/pets')).status, 200);
 });
 
-test('an unknown method is 400', async (t) => {
+test('an unknown method gets 400', async (t) => {
   await expectError(await send(t, 'ADOPT /v1/pets'), 400, 'invalid_parameter');
 });
 
@@ -115,6 +115,6 @@ test('a method in lower case is refused', async (t) => {
   await expectError(await send(t, 'get /v1/pets'), 400, 'invalid_parameter');
 });
 
-test('refusals of addresses and methods change nothing', async () => {
+test('requests with refused addresses and methods change nothing', async () => {
   assert.equal(await service.countPets(), 3);
 });

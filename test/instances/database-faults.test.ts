@@ -26,7 +26,7 @@ const mebibyte = 2 ** 20;
 
 type Lifetime = Parameters<typeof startInstances>[0];
 
-/** Three instances with a connection to the database that a test can cut, silence and restore. */
+/** Starts three instances behind a relay to the database that a test can cut, silence and restore. */
 async function startBehindRelay(t: Lifetime) {
   let relay: Relay | undefined;
   const reach = async ({ url }: Store) => {
@@ -63,8 +63,8 @@ async function expectWell({ services }: Instances, key: string): Promise<void> {
   assert.equal(pets.length, 2 * services.length);
 }
 
-describe('with a database', { skip }, () => {
-  test('that is gone, all instances answer 503 with the rate limit headers, and recover without a restart', async (t) => {
+describe('if the database', { skip }, () => {
+  test('is unreachable, all instances answer 503 with the rate limit headers, and recover without a restart', async (t) => {
     const { relay, instances, key } = await startBehindRelay(t);
     await relay.cut();
     await expectUnavailable(instances, key);
@@ -72,7 +72,7 @@ describe('with a database', { skip }, () => {
     await expectWell(instances, key);
   });
 
-  test('that is silent, all instances answer 503, and recover without a restart', async (t) => {
+  test('does not respond, all instances answer 503, and recover without a restart', async (t) => {
     const { relay, instances, key } = await startBehindRelay(t);
     relay.silence();
     await expectUnavailable(instances, key);
@@ -80,7 +80,7 @@ describe('with a database', { skip }, () => {
     await expectWell(instances, key);
   });
 
-  test('that is silent, an instance answers its running requests after SIGTERM and exits with 0', async (t) => {
+  test('does not respond, an instance answers its running requests after SIGTERM and exits with 0', async (t) => {
     const { relay, instances, key } = await startBehindRelay(t);
     relay.silence();
     const [service, ...others] = instances.services;
@@ -94,12 +94,12 @@ describe('with a database', { skip }, () => {
     for (const other of others) other.child.kill('SIGKILL');
   });
 
-  test('that is slow, an instance refuses a flood of reads, and its memory does not grow', async (t) => {
+  test('is slow, an instance refuses a flood of reads, and its memory does not grow', async (t) => {
     const { url: redisUrl } = await startRedisServer(t);
     const instances = await startInstances(t, { postgres, redisUrl, count: 1, preload: collectOnSignal });
     const service = elementAt(instances.services, 0);
     const { key } = await instances.createKey(...amplePlan);
-    // The lookup of an unknown key waits in a separate lane.
+    // Caches the key, because the lookup of a new key waits in a separate queue.
     assert.equal((await ask(service, key)).status, 200);
     const unlock = await lockPets(t, instances.store);
     let collections = 0;
@@ -119,7 +119,7 @@ describe('with a database', { skip }, () => {
   });
 });
 
-/** Waits until the service has taken all earlier requests. It takes them in order, so later answers prove it. */
+/** Waits until the service has accepted all earlier requests. It accepts them in order, so answers to later ones prove it. */
 async function untilTaken({ url }: ServiceProcess): Promise<void> {
   const { origin } = new URL(url);
   for (let times = 0; times < 5; times += 1) await (await fetch(`${origin}/openapi.json`)).arrayBuffer();
@@ -139,8 +139,8 @@ const collectOnSignal = `
   });`;
 
 /**
- * Sends more reads at once than the pool lets wait (test/storage/postgres/pool.test.ts has the bound). All of them are
- * refused.
+ * Sends more reads at once than may wait in the pool (the bound is in test/storage/postgres/pool.test.ts). Requires that
+ * all are refused.
  */
 async function floodWithReads({ services }: Instances, key: string): Promise<void> {
   const service = elementAt(services, 0);

@@ -9,8 +9,10 @@ const postgres = await findPostgres();
 const skip = postgres.skip || (await whyNoRedisServer());
 
 /**
- * The errors of a request that no instance has taken. The connection was refused, or closed as idle while a slow client
- * sent its next request. Or the system had opened it, but the instance stopped listening before it accepted it.
+ * Error codes of a request that no instance has accepted:
+ * - The connection was refused.
+ * - The connection was closed as idle while a slow client sent its next request.
+ * - The system had opened the connection, but the instance stopped listening before it accepted the connection.
  */
 const notTaken = ['ECONNREFUSED', 'UND_ERR_SOCKET', 'ECONNRESET'];
 
@@ -26,7 +28,7 @@ async function startLoad(t: Parameters<typeof startInstances>[0], signal: NodeJS
 }
 
 describe('an instance that ends under load', { skip }, () => {
-  test('by SIGKILL loses no answered add, and a retry at another instance adds once', async (t) => {
+  test('by SIGKILL loses no answered add, and a retry at another instance adds only one animal', async (t) => {
     const { answered, stored, rows, ended } = await startLoad(t, 'SIGKILL');
     assert.equal(ended.signal, 'SIGKILL');
     assert.equal(answered.size, addedBefore + addedAfter);
@@ -34,7 +36,7 @@ describe('an instance that ends under load', { skip }, () => {
     assert.equal(rows.length, answered.size);
   });
 
-  test('by SIGTERM aborts no request: it answers every request that it has accepted', async (t) => {
+  test('by SIGTERM aborts no request and answers every accepted request', async (t) => {
     const { answered, stored, failures, takenUnanswered, ended } = await startLoad(t, 'SIGTERM');
     assert.equal(ended.code, 0);
     assert.deepEqual(

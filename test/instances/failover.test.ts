@@ -11,7 +11,7 @@ const skip = whyNoPostgresCluster() || (await whyNoRedisServer());
 const backMsMax = 10_000;
 const revokeMsMax = 5_000;
 
-test('when the primary dies and its standby takes over', { skip }, async (t) => {
+test('if the primary dies and its standby takes over', { skip }, async (t) => {
   const { primary, standby } = await startPostgresCluster(t);
   const relay = await startRelay(t, primary.url);
 

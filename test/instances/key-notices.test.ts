@@ -10,18 +10,18 @@ import { startService, type TestService } from '../support/service.ts';
 const postgres = await findPostgres();
 const noRedis = await whyNoRedisServer();
 
-/** A notification arrives within milliseconds. This leaves time for a busy machine. */
+/** Time in ms within which a notification must take effect. It is generous, because a machine may be busy. */
 const noticeMsMax = 10_000;
 const revokeMsMax = 5_000;
 
-/** The server's list of connections that listen. */
+/** Selects the connections that listen for notifications. */
 const listeners = `from pg_stat_activity where datname = current_database()
   and (query like 'listen %' or query = 'select 1') and pid <> pg_backend_pid()`;
 
-/** Two services with a stopped clock, so that the keys in their memory never expire. */
+/** Starts two services with a clock that does not move, so that cached keys never expire. */
 async function startTwo(t: TestContext) {
   const started: TestService[] = [];
-  // Registered first, so that it runs before the database is dropped.
+  // This callback is registered first, so that it runs before the database is dropped.
   t.after(() => Promise.all(started.map((service) => service.stop())));
   const store = await postgres.createStore(t);
   const settings = { DATABASE_URL: store.url };
@@ -53,7 +53,7 @@ async function untilStatus(service: TestService, key: string, status: number): P
 }
 
 describe('every instance is notified of a changed key', { skip: postgres.skip }, () => {
-  test('a revoked key is refused by all instances, although each had it in memory', async (t) => {
+  test('a revoked key is refused by all instances, although each had cached it', async (t) => {
     const { services } = await startTwo(t);
     const key = await services[0].createKey();
     for (const service of services) assert.equal((await service.request(key, '/pets')).status, 200);
@@ -78,7 +78,7 @@ describe('every instance is notified of a changed key', { skip: postgres.skip },
       );
   });
 
-  test('the keys of other accounts stay in memory', async (t) => {
+  test('the keys of other accounts stay cached', async (t) => {
     const { store, services } = await startTwo(t);
     const [service] = services;
     const keys: string[] = [];
@@ -86,7 +86,7 @@ describe('every instance is notified of a changed key', { skip: postgres.skip },
     const listStatuses = () =>
       Promise.all(keys.map(async (key) => (await service.request(key, '/pets')).status));
     assert.deepEqual(await listStatuses(), [200, 200]);
-    // With the role `replica` no trigger runs, so there is no notification.
+    // With session_replication_role = replica, no trigger runs and no notification is sent.
     await store.execute(`
       begin;
       set local session_replication_role = replica;
@@ -97,7 +97,7 @@ describe('every instance is notified of a changed key', { skip: postgres.skip },
     assert.deepEqual(await listStatuses(), [401, 200]);
   });
 
-  test('a change while no instance was listening takes effect when they listen again', async (t) => {
+  test('a change that was made while no instance was listening takes effect when the instances listen again', async (t) => {
     const { store, services } = await startTwo(t);
     const key = await services[0].createKey();
     for (const service of services) assert.equal((await service.request(key, '/pets')).status, 200);

@@ -24,8 +24,8 @@ async function createEmbedded(t: TestContext): Promise<string> {
   return url;
 }
 
-describe('a SQLite store that is moved to many instances', { skip }, () => {
-  test('takes its counts and bans to Redis', async (t) => {
+describe('a SQLite store that is migrated to PostgreSQL for many instances', { skip }, () => {
+  test('keeps its counts and bans, which move to Redis', async (t) => {
     const from = await createEmbedded(t);
     const settings = { ENVIRONMENT: 'staging', DATABASE_URL: from };
     const plan = ['--plan', 'enterprise', '--per-minute', '1000', '--per-day', '20'];
@@ -48,14 +48,14 @@ describe('a SQLite store that is moved to many instances', { skip }, () => {
     }
   });
 
-  test('is not moved into a store that an instance serves', async (t) => {
+  test('is not migrated into a store that an instance uses', async (t) => {
     const from = await createEmbedded(t);
     await command({ DATABASE_URL: from }, 'keys', 'create', '--plan', 'free');
     const { url: to } = await postgres.createStore(t);
     const service = await serveInProcess(t, { settings: { DATABASE_URL: to } });
     const { code, stderr } = await runProgram(['migrate', '--from', from, '--to', to]);
     assert.equal(code, 1);
-    assert.match(stderr, /^error: the store [^\n]+ is in use: stop the instances over it first\n$/);
+    assert.match(stderr, /^error: the store [^\n]+ is in use: stop the instances that use it first\n$/);
     assert.equal((await service.end('SIGTERM')).code, 0);
     await command({}, 'migrate', '--from', from, '--to', to);
   });

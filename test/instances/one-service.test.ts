@@ -30,13 +30,13 @@ function countStatuses(responses: readonly Response[]): Record<string, number> {
   return counts;
 }
 
-test('three instances are one service', { skip }, async (t) => {
+test('three instances behave like one service', { skip }, async (t) => {
   const { url: redisUrl } = await startRedisServer(t);
   const instances = await startInstances(t, { postgres, redisUrl });
   const { key } = await instances.createKey(...amplePlan);
 
   await t.test(
-    'exactly 300 of 3,000 requests at once pass on a Pro account, and the remaining count has no gap or repeat',
+    'exactly 300 of 3,000 simultaneous requests pass on a Pro account, and the remaining counts have no gap or repeat',
     async () => {
       const pro = await instances.createKey('--plan', 'pro');
       const responses = await Promise.all(
@@ -52,7 +52,7 @@ test('three instances are one service', { skip }, async (t) => {
     },
   );
 
-  await t.test('100 requests with one Idempotency-Key across all instances add one animal', async () => {
+  await t.test('100 requests with one Idempotency-Key at all instances add one animal', async () => {
     const posts = Array.from({ length: 100 }, () => add(instances.next(), key, 'Rex', 'once'));
     const bodies = new Set<string>();
     for (const response of await Promise.all(posts))
@@ -77,7 +77,7 @@ test('three instances are one service', { skip }, async (t) => {
     }
   });
 
-  await t.test('an add or edit at one instance is visible at once on all', async () => {
+  await t.test('an add or edit at one instance is immediately visible at all instances', async () => {
     async function expectEverywhere(id: number, name: string) {
       for (const service of instances.services) {
         for (const path of ['/pets', '/pets?status=available']) {
@@ -97,39 +97,45 @@ test('three instances are one service', { skip }, async (t) => {
     }
   });
 
-  await t.test('a walk over pages of changing instances meets each animal once, during adds', async () => {
-    const adding = Array.from({ length: 50 }, (_, index) => add(instances.next(), key, `there ${index}`));
-    const there = await Promise.all(adding.map((response) => readJson<Listed>(response)));
-    let isWalking = true;
-    const addMeanwhile = async () => {
-      while (isWalking) assert.equal((await add(instances.next(), key, 'meanwhile')).status, 201);
-    };
-    const others = addMeanwhile();
-    const met: number[] = [];
-    for (let path: string | undefined = '/pets?limit=3'; path !== undefined; ) {
-      const response = await ask(instances.next(), key, path);
-      met.push(...(await readJson<Listed[]>(response)).map(({ id }) => id));
-      path = /^<\/v1(.*)>; rel="next"$/.exec(response.headers.get('link') ?? '')?.[1];
-    }
-    isWalking = false;
-    await others;
-    assert.equal(new Set(met).size, met.length);
-    assert.deepEqual(
-      there.filter(({ id }) => !met.includes(id)),
-      [],
-    );
-  });
+  await t.test(
+    'pages that are read from changing instances have each animal once, even during adds',
+    async () => {
+      const adding = Array.from({ length: 50 }, (_, index) => add(instances.next(), key, `there ${index}`));
+      const there = await Promise.all(adding.map((response) => readJson<Listed>(response)));
+      let isWalking = true;
+      const addMeanwhile = async () => {
+        while (isWalking) assert.equal((await add(instances.next(), key, 'meanwhile')).status, 201);
+      };
+      const others = addMeanwhile();
+      const met: number[] = [];
+      for (let path: string | undefined = '/pets?limit=3'; path !== undefined; ) {
+        const response = await ask(instances.next(), key, path);
+        met.push(...(await readJson<Listed[]>(response)).map(({ id }) => id));
+        path = /^<\/v1(.*)>; rel="next"$/.exec(response.headers.get('link') ?? '')?.[1];
+      }
+      isWalking = false;
+      await others;
+      assert.equal(new Set(met).size, met.length);
+      assert.deepEqual(
+        there.filter(({ id }) => !met.includes(id)),
+        [],
+      );
+    },
+  );
 
-  await t.test('a key works at once on all instances, and a revoke takes effect within 5 s', async () => {
-    const { id, key: shortLived } = await instances.createKey(...amplePlan);
-    for (const service of instances.services) assert.equal((await ask(service, shortLived)).status, 200);
-    await instances.command('keys', 'revoke', id);
-    await Promise.all(
-      instances.services.map((service) =>
-        untilAnswered(service, shortLived, ({ status }) => status === 401, revokeMsMax),
-      ),
-    );
-  });
+  await t.test(
+    'a new key works immediately at all instances, and a revocation takes effect within 5 s',
+    async () => {
+      const { id, key: shortLived } = await instances.createKey(...amplePlan);
+      for (const service of instances.services) assert.equal((await ask(service, shortLived)).status, 200);
+      await instances.command('keys', 'revoke', id);
+      await Promise.all(
+        instances.services.map((service) =>
+          untilAnswered(service, shortLived, ({ status }) => status === 401, revokeMsMax),
+        ),
+      );
+    },
+  );
 
   await t.test('a change of plan takes effect on all instances within 5 s', async () => {
     const { key: changed, account } = await instances.createKey('--plan', 'pro');
@@ -142,7 +148,7 @@ test('three instances are one service', { skip }, async (t) => {
     );
   });
 
-  await t.test('a ban from one instance applies on all', async () => {
+  await t.test('a ban by one instance applies at all instances', async () => {
     const { key: banned } = await instances.createKey('--plan', 'free');
     const first = elementAt(instances.services, 0);
     await Promise.all(Array.from({ length: 120 }, () => ask(first, banned)));
@@ -150,10 +156,13 @@ test('three instances are one service', { skip }, async (t) => {
       await expectError(await ask(service, banned), 429, 'key_banned');
   });
 
-  await t.test('their metrics and readiness say that they count together', async () => {
-    for (const { opsUrl } of instances.services)
-      assert.deepEqual(await readJson(fetch(`${opsUrl}/readyz`)), { status: 'ready' });
-  });
+  await t.test(
+    'each instance reports that it shares its counts, in its metrics and its readiness',
+    async () => {
+      for (const { opsUrl } of instances.services)
+        assert.deepEqual(await readJson(fetch(`${opsUrl}/readyz`)), { status: 'ready' });
+    },
+  );
 });
 
 test('ten instances that start at once on an empty database all start', { skip }, async (t) => {

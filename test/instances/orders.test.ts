@@ -18,7 +18,7 @@ const skip = postgres.skip || (await whyNoRedisServer());
 
 const animals = 100;
 const buyersOfEach = 50;
-/** How many animals all buyers want at the same time. */
+/** Number of animals that all buyers order at the same time. */
 const animalsAtOnce = 20;
 const raced = 12;
 
@@ -35,7 +35,7 @@ const act = (instances: Instances, key: string, path: string, body?: object) =>
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
 
-/** Orders an animal. If an instance is too busy (503), it has done nothing, so the order is sent again. */
+/** Orders an animal. Retries a 503, because an instance that is too busy has not placed the order. */
 async function order(instances: Instances, key: string, petId: number): Promise<Response> {
   for (;;) {
     const answer = await act(instances, key, '/orders', { petId });
@@ -51,7 +51,7 @@ async function addAnimals(instances: Instances, key: string, count: number): Pro
   return (await Promise.all(adding)).map(({ id }) => id);
 }
 
-/** Several buyers order every animal at once, through all instances. */
+/** Lets 5 buyers order every animal at the same time at all instances. */
 async function sellOut(instances: Instances): Promise<void> {
   const made = await Promise.all(
     Array.from({ length: 5 }, () => instances.createKey(...amplePlan, '--open-holds', '1000')),
@@ -70,7 +70,7 @@ async function sellOut(instances: Instances): Promise<void> {
   await requireInvariants(async (sql) => (await instances.store.execute(sql)) as Record<string, unknown>[]);
 }
 
-/** Complete, cancel and the end of the hold compete, through all instances. */
+/** Lets complete, cancel and the expiry of the hold compete at all instances. */
 async function raceToClose(instances: Instances): Promise<void> {
   const { key } = await instances.createKey(...amplePlan);
   for (const petId of await addAnimals(instances, key, raced)) {
@@ -91,13 +91,17 @@ async function raceToClose(instances: Instances): Promise<void> {
 test('three instances over PostgreSQL sell each animal once', { skip }, async (t) => {
   const { url: redisUrl } = await startRedisServer(t);
   const instances = await startInstances(t, { postgres, redisUrl });
-  await t.test('to exactly one of its buyers', () => sellOut(instances));
-  await t.test('and exactly one of complete, cancel and expiry happens', () => raceToClose(instances));
+  await t.test('exactly one buyer gets each animal', () => sellOut(instances));
+  await t.test('exactly one of concurrent complete, cancel and expiry succeeds', () =>
+    raceToClose(instances),
+  );
 });
 
 test('an instance over SQLite sells each animal once', { skip }, async (t) => {
   const { url: redisUrl } = await startRedisServer(t);
   const instances = await startInstances(t, { postgres: sqliteEngine, redisUrl, count: 1 });
-  await t.test('to exactly one of its buyers', () => sellOut(instances));
-  await t.test('and exactly one of complete, cancel and expiry happens', () => raceToClose(instances));
+  await t.test('exactly one buyer gets each animal', () => sellOut(instances));
+  await t.test('exactly one of concurrent complete, cancel and expiry succeeds', () =>
+    raceToClose(instances),
+  );
 });

@@ -13,7 +13,7 @@ const skip = postgres.skip || pgBouncer.skip || (await whyNoRedisServer());
 const revokeMsMax = 5_000;
 
 describe('behind PgBouncer', { skip }, () => {
-  test('in session mode changes nothing for instances', async (t) => {
+  test('in session mode instances work unchanged', async (t) => {
     const { url: redisUrl } = await startRedisServer(t);
     const instances = await startInstances(t, {
       postgres,
@@ -32,7 +32,7 @@ describe('behind PgBouncer', { skip }, () => {
       await untilAnswered(service, key, ({ status }) => status === 401, revokeMsMax);
   });
 
-  test('in transaction mode, named in the address, changes nothing for instances', async (t) => {
+  test('in transaction mode instances work unchanged if the address names that mode', async (t) => {
     const { url: redisUrl } = await startRedisServer(t);
     const instances = await startInstances(t, {
       postgres,
@@ -68,7 +68,7 @@ describe('behind PgBouncer', { skip }, () => {
       await untilAnswered(service, key, ({ status }) => status === 401, revokeMsMax);
   });
 
-  test('in transaction mode allows neither a migration nor an import', async (t) => {
+  test('in transaction mode a migration and an import are refused', async (t) => {
     const store = await postgres.createStore(t);
     const url = new URL(await startPgBouncer(t, store.url, { pool_mode: 'transaction' }));
     url.searchParams.set('pgbouncer', 'transaction');
@@ -79,14 +79,14 @@ describe('behind PgBouncer', { skip }, () => {
     await assert.rejects(database.load('pets', ['name'], none), { message: /an import needs a session/ });
   });
 
-  test('in transaction mode without prepared statements stops the start with the reason', {
+  test('in transaction mode a start fails with the reason if PgBouncer does not support prepared statements', {
     skip: pgBouncer.carriesStatements && 'this PgBouncer supports them',
   }, async (t) => {
     const store = await postgres.createStore(t);
     const lending = { pool_mode: 'transaction', default_pool_size: '1' };
     const DATABASE_URL = await startPgBouncer(t, store.url, lending);
     const settings = { DATABASE_URL, PORT: '0', OPS_PORT: '0', ENVIRONMENT: 'staging', LOG_LEVEL: 'silent' };
-    // The first instance prepares the statements, whether it starts or not.
+    // The first instance prepares the statements, even if it does not start.
     await serveInProcess(t, { settings }).catch(() => undefined);
     const ended = await runProgram(['serve'], { settings });
     assert.equal(ended.code, 1);

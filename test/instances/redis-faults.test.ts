@@ -9,7 +9,7 @@ const postgres = await findPostgres();
 const skip = postgres.skip || (await whyNoRedisServer());
 
 const backMsMax = 5_000;
-/** Shorter than an instance waits for an answer. */
+/** A delay in ms that is shorter than the time for which an instance waits for an answer. */
 const slowMs = '100';
 
 interface Readiness {
@@ -30,13 +30,13 @@ async function untilCounted({ services }: Instances, mode: 'shared' | 'alone'): 
   }
 }
 
-/** One path that needs no database, and one that does. */
+/** A path that needs no database, and a path that needs the database. */
 const withoutStore = { path: '/nothing', statusPassed: 404 };
 const withStore = { path: '/pets', statusPassed: 200 };
 
 /**
- * Sends requests to all instances in turn, at once. Returns how many passed at each. An answer
- * that is neither a success nor 429 fails the test.
+ * Sends simultaneous requests to all instances in turn. Returns the number that passed at each instance. Throws if an
+ * answer is neither a success nor 429.
  */
 async function send(
   instances: Instances,
@@ -57,7 +57,7 @@ async function send(
   return [...passed.values()];
 }
 
-/** For the fault table of docs/operations/fault-runs.md. */
+/** Reports the duration of a recovery, for the fault table of docs/operations/fault-runs.md. */
 async function reportRecovery(t: TestContext, task: () => Promise<void>): Promise<void> {
   const beganMs = performance.now();
   await task();
@@ -68,7 +68,7 @@ function sum(counts: readonly number[]): number {
   return counts.reduce((total, count) => total + count, 0);
 }
 
-test('without Redis each instance continues the counts by itself, and shares again when Redis is back', {
+test('without Redis each instance continues the counts alone, and shares counts again when Redis is back', {
   skip,
 }, async (t) => {
   const redis = await startRedisServer(t, '--appendonly', 'yes');
@@ -80,11 +80,11 @@ test('without Redis each instance continues the counts by itself, and shares aga
   assert.deepEqual(await send(instances, alone, 150), [50, 50, 50]);
 
   await redis.kill();
-  // In parts, because on a busy machine the last of 1,200 requests would wait too long for a database connection.
+  // Sends the requests in parts. On a busy machine, the last of 1,200 would wait too long for a database connection.
   const parts: number[][] = [];
   while (parts.length < 4) parts.push(await send(instances, alone, 300, withStore));
   const passed = instances.services.map((_, index) => sum(parts.map((part) => part[index] ?? 0)));
-  // The last count that an instance has seen is 150 minus the requests that were still on their way to the others.
+  // The last count that an instance has seen is 150 minus the requests that the others were still handling.
   for (const count of passed) assert.ok(count >= 150 && count <= 250, `${count} passed at one`);
   await untilCounted(instances, 'alone');
 
@@ -94,7 +94,7 @@ test('without Redis each instance continues the counts by itself, and shares aga
   assert.equal(first + second + third, 300);
 });
 
-test('a Redis that restarts empty gives an account its limit once more, and instances share at once', {
+test('if Redis restarts empty, an account gets its limit again, and the instances share counts immediately', {
   skip,
 }, async (t) => {
   const redis = await startRedisServer(t);
@@ -108,7 +108,7 @@ test('a Redis that restarts empty gives an account its limit once more, and inst
   assert.equal(sum(await send(instances, key, 450)), 300);
 });
 
-test('a Redis that hangs is abandoned in time, and shared again when it continues', {
+test('if Redis hangs, the instances count alone in time, and share counts again when it continues', {
   skip,
 }, async (t) => {
   const redis = await startRedisServer(t);
@@ -122,7 +122,7 @@ test('a Redis that hangs is abandoned in time, and shared again when it continue
   await reportRecovery(t, () => untilCounted(instances, 'shared'));
 });
 
-test('instances wait for a Redis that is slow but in time, and the limit stays exact', {
+test('if Redis is slow but answers in time, the instances wait for it, and the limit stays exact', {
   skip,
 }, async (t) => {
   const redis = await startRedisServer(t);

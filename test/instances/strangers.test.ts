@@ -14,7 +14,7 @@ const requestsEach = 5;
 const strangersAddress = '192.0.2.1';
 const othersAddress = '192.0.2.2';
 
-/** Sends requests on one connection, one after the other, and returns their statuses. */
+/** Sends requests one after the other on one connection. Returns their statuses. */
 async function ask(
   t: TestContext,
   { services }: Instances,
@@ -62,8 +62,8 @@ for (const [counters, skip] of [
   ['in the process', postgres.skip],
   ['in Redis', postgres.skip || noRedis],
 ] as const)
-  describe(`strangers with random keys over PostgreSQL, counted ${counters}`, { skip }, () => {
-    test('do not prevent the answers to good clients, even behind the same address', async (t) => {
+  describe(`clients with random keys over PostgreSQL, counted ${counters}`, { skip }, () => {
+    test('do not block clients with valid keys, even with the same address', async (t) => {
       const redisUrl = counters === 'in Redis' ? (await startRedisServer(t)).url : '';
       const settings = { TRUST_PROXY: '1' };
       const instances = await startInstances(t, { postgres, redisUrl, count: 1, settings });

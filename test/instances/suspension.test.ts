@@ -13,10 +13,10 @@ import type { ServiceProcess } from '../support/processes.ts';
 
 const postgres = await findPostgres();
 
-/** A suspension takes effect on all instances within 5 s, and so does its end (contract section 16). */
+/** Time in ms within which suspend and resume take effect on all instances (contract section 16). */
 const effectiveMsMax = 5_000;
 
-/** Signs in to the console of one instance with the link of a command. Returns a function that calls its API. */
+/** Signs in to the console of one instance with the link from a command. Returns a function that calls the API. */
 async function signIn({ command }: Instances, { opsUrl }: ServiceProcess) {
   const { url } = await command<{ url: string }>('console');
   const headers = { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' };
@@ -48,7 +48,7 @@ test('suspend and resume take effect on every instance', { skip: postgres.skip }
     ['by command', byCommand],
     ['by the console of one of them', byConsole],
   ] as const)
-    await t.test(`${by}, and no other account is refused`, async () => {
+    await t.test(`a suspension ${by} takes effect, and other accounts are still served`, async () => {
       await untilAll(instances, key, 200);
       await act('suspend');
       await untilAll(instances, key, 403);

@@ -10,9 +10,9 @@ const postgres = await findPostgres();
 const { skip } = postgres;
 
 const senderMsMax = 10_000;
-/** The margin of a busy machine, beyond the 30 s in which another instance takes over (contract section 14). */
+/** Another instance takes over within 30 s (contract section 14). The rest is a margin for a busy machine. */
 const takeoverMsMax = 60_000;
-/** The position is written at once after the last answer. */
+/** Time in ms within which the position is written after the last answer, on a busy machine. */
 const doneMsMax = 10_000;
 const json = { 'content-type': 'application/json' };
 
@@ -25,7 +25,7 @@ function isSender(service: ServiceProcess): Promise<boolean> {
   return readMetric(service, 'animal_store_webhook_sender').then((value) => value === 1);
 }
 
-/** The instance that sends, and the other one. */
+/** Returns the instance that sends webhooks, and the other instance. */
 async function findSender(services: readonly ServiceProcess[]) {
   const flags = await until(
     () => Promise.all(services.map(isSender)),
@@ -37,7 +37,7 @@ async function findSender(services: readonly ServiceProcess[]) {
   return [elementAt(services, place), elementAt(services, 1 - place)] as const;
 }
 
-test('another instance continues after a kill of the sender: in order, without loss, and repeating only the running delivery', {
+test('after the sending instance is killed, another continues in order and repeats only the running delivery', {
   skip,
 }, async (t) => {
   const settings = { ENVIRONMENT: 'development' };
@@ -59,7 +59,7 @@ test('another instance continues after a kill of the sender: in order, without l
   if (sender.child.signalCode === null) await once(sender.child, 'exit');
   for (let n = 0; n < 4; n += 1) assert.equal((await add(other, key, `b${n}`)).status, 201);
 
-  // The operator's port has no rate limit, so the test can poll it for the whole lease.
+  // The operator's port has no rate limit, so the test can poll that port for the whole lease.
   await until(() => isSender(other), Boolean, takeoverMsMax);
   await receiver.untilReceived(13);
   const events = await readJson<{ id: string }[]>(ask(other, key, '/events?limit=100'));

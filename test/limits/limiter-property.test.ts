@@ -27,7 +27,7 @@ type Event =
       readonly kind: 'requests';
       readonly sender: Sender;
       readonly count: number;
-      /** The pause before the first request; `retry-after` is the wait that the last answer asked for. */
+      /** The pause before the first request. `retry-after` is the wait that the last answer asked for. */
       readonly pauseMs: number | 'retry-after';
       readonly gapMs: number;
     };
@@ -72,7 +72,7 @@ const event = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('flush', 'restart', 'kill') }) },
 );
 
-/** The service as the limits see it, beside the model; each run has accounts and addresses of its own. */
+/** Starts a limiter next to the model. Each run uses its own accounts and addresses. */
 async function startRun(database: Database, run: number) {
   const time = { nowMs: Date.UTC(2027, 0, 2, 12) };
   let model = createModel();
@@ -132,7 +132,7 @@ async function startRun(database: Database, run: number) {
   return { play };
 }
 
-/** Never more than the limit, never fewer while there is room; what was refused before has spent nothing. */
+/** Requires the verdict, the counts and the ban of the model. */
 function checkVerdict(decision: Decision, model: Model, request: ModelRequest, nowMs: number): void {
   const { verdict, minuteUsed, dayUsed, bannedUntilMs } = takeFromModel(model, request, nowMs);
   const { perMinute, perDay } = request.limits;
@@ -143,7 +143,7 @@ function checkVerdict(decision: Decision, model: Model, request: ModelRequest, n
   assert.equal(day.count, Math.max(0, perDay - dayUsed));
 }
 
-/** The headers agree with the plan, the verdict and each other. */
+/** Requires that the headers agree with the plan, with the verdict and with each other. */
 function checkHeaders({ code, retryAfterSeconds, headers }: Decision, limits: Limits, nowMs: number): void {
   const { perMinute, perDay } = limits;
   assert.deepEqual(readItems(headers['ratelimit-policy']), [
@@ -171,7 +171,7 @@ function checkHeaders({ code, retryAfterSeconds, headers }: Decision, limits: Li
   assert.ok(Math.abs(untilReset - retryAfterSeconds) < 1);
 }
 
-/** A request passes after the wait that its answer asked for, and not one second earlier. */
+/** Requires that a request would pass after the wait in the answer, but not one second earlier. */
 function checkWait(decision: Decision, model: Model, request: ModelRequest, nowMs: number): void {
   const { code, retryAfterSeconds, headers } = decision;
   if (code === null) return;
@@ -185,7 +185,7 @@ function checkWait(decision: Decision, model: Model, request: ModelRequest, nowM
   else assert.notEqual(tooEarly, 'passed');
 }
 
-/** The two items of `"minute";r=59;t=60, "day";r=999;t=86400`, or of the policy's field. */
+/** Parses the two items of a header such as `"minute";r=59;t=60, "day";r=999;t=86400`. */
 function readItems(header = ''): readonly [minute: Item, day: Item] {
   const pattern = /^"minute";[rq]=(\d+);[tw]=(\d+), "day";[rq]=(\d+);[tw]=(\d+)$/;
   const [minuteCount, minuteSeconds, dayCount, daySeconds] = pattern.exec(header)?.slice(1).map(Number) ?? [];
@@ -200,7 +200,7 @@ interface Item {
   readonly seconds: number | undefined;
 }
 
-test('every verdict, header and wait is right for any requests, through restarts and kills', async (t) => {
+test('every verdict, header and wait matches the model for any sequence of requests, restarts and kills', async (t) => {
   const database = await (await sqliteEngine.createStore(t)).open();
   let runs = 0;
   await fc.assert(

@@ -7,7 +7,7 @@ import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts
 import type { Decision } from '../../src/limits/rules/decision.ts';
 import { freeLimits, type Limits } from '../../src/plans/plan.ts';
 
-/** A limiter on a clock that the test moves, with a key of one account. */
+/** Creates a limiter with a key of one account and a clock that the test moves. */
 function open(limits: Limits = freeLimits, counters: Counters = createMemoryCounters()) {
   const time = { nowMs: Date.UTC(2027, 0, 2, 12) + 123 };
   const limiter = createLimiter({ counters, clock: () => time.nowMs });
@@ -24,7 +24,7 @@ function codes(decisions: readonly Decision[]) {
 }
 
 describe('a key on Free', () => {
-  test('passes with exactly 60 of 10,000 requests', () => {
+  test('gets exactly 60 of 10,000 requests through', () => {
     const { send } = open();
     assert.deepEqual(
       codes(send(10_000)).filter((code) => code === null),
@@ -32,7 +32,7 @@ describe('a key on Free', () => {
     );
   });
 
-  test('sees its requests count down from 59 to 0 without a gap or a repeat', () => {
+  test('gets remaining counts from 59 down to 0 without a gap or a repeat', () => {
     const { send } = open();
     const remaining = send(60).map(({ headers }) => Number(headers['x-ratelimit-remaining']));
     assert.deepEqual(
@@ -41,7 +41,7 @@ describe('a key on Free', () => {
     );
   });
 
-  test('passes after Retry-After, and not a second earlier', () => {
+  test('passes again after Retry-After, and not a second earlier', () => {
     const { time, send } = open();
     send(60);
     time.nowMs += 17_001;
@@ -53,14 +53,14 @@ describe('a key on Free', () => {
     assert.deepEqual(codes(send(1)), [null]);
   });
 
-  test('passes at the Unix second of X-RateLimit-Reset', () => {
+  test('passes again at the Unix second of X-RateLimit-Reset', () => {
     const { time, send } = open();
     const [refused] = send(61).slice(-1);
     time.nowMs = Number(refused?.headers['x-ratelimit-reset']) * secondMs;
     assert.deepEqual(codes(send(1)), [null]);
   });
 
-  test('has 1,000 requests a day, however many are refused in between', () => {
+  test('gets 1,000 requests a day through, even if others are refused in between', () => {
     const { time, send } = open();
     let passed = 0;
     for (let minute = 0; minute < 17; minute += 1) {
@@ -76,7 +76,7 @@ describe('a key on Free', () => {
 });
 
 describe('a key that keeps sending after a 429', () => {
-  test('is banned with its 60th refused request, whose answer has the end of the ban', () => {
+  test('is banned by its 60th refused request, and the answer has the end of the ban', () => {
     const { time, send } = open();
     send(60);
     time.nowMs += 30 * secondMs;
@@ -88,7 +88,7 @@ describe('a key that keeps sending after a 429', () => {
     );
   });
 
-  test('passes when the ban is over, and not a second earlier', () => {
+  test('passes again at the end of the ban, and not a second earlier', () => {
     const { time, send } = open();
     const [banned] = send(200).slice(-1);
     time.nowMs += ((banned?.retryAfterSeconds ?? 0) - 1) * secondMs;
@@ -97,7 +97,7 @@ describe('a key that keeps sending after a 429', () => {
     assert.deepEqual(codes(send(1)), [null]);
   });
 
-  test('gets the same end of the ban in every answer', () => {
+  test('gets the same end of the ban in every answer during the ban', () => {
     const { time, send } = open();
     send(120);
     const resets = [0, 1, 20_000, 39_000].map((pauseMs) => {
@@ -107,7 +107,7 @@ describe('a key that keeps sending after a 429', () => {
     assert.equal(new Set(resets).size, 1);
   });
 
-  test('leaves the other keys of its account alone', () => {
+  test('does not affect the other keys of its account', () => {
     const { time, limiter, caller, send } = open();
     send(120);
     time.nowMs += minuteMs - 1;
@@ -120,7 +120,7 @@ describe('a key that keeps sending after a 429', () => {
     assert.equal(code, null);
   });
 
-  test('is banned for a minute again after a day of good conduct', () => {
+  test('is banned for only a minute again after a day without a ban', () => {
     const { time, send } = open();
     send(120);
     time.nowMs += hourMs;
@@ -131,7 +131,7 @@ describe('a key that keeps sending after a 429', () => {
 });
 
 describe('requests without a valid key', () => {
-  test("are counted by address under the Free plan's numbers", () => {
+  test('are counted by address with the limits of Free', () => {
     const { limiter } = open({ perMinute: 1_000, perDay: 100_000 });
     const decisions = Array.from({ length: 61 }, () => limiter.takeForAddress('192.0.2.7') as Decision);
     assert.deepEqual(codes(decisions), [...Array(60).fill(null), 'rate_limit_exceeded']);
@@ -147,21 +147,21 @@ describe('requests without a valid key', () => {
     assert.equal((limiter.takeForAddress('2001:db8:0:1::1') as Decision).code, null);
   });
 
-  test('never get anyone banned', () => {
+  test('never lead to a ban', () => {
     const { limiter } = open();
     for (let sent = 0; sent < 1_000; sent += 1) limiter.takeForAddress('192.0.2.7');
     const { code, retryAfterSeconds } = limiter.takeForAddress('192.0.2.7') as Decision;
     assert.deepEqual([code, retryAfterSeconds], ['rate_limit_exceeded', 60]);
   });
 
-  test('count apart from a key at the same address', () => {
+  test('are counted separately from a key at the same address', () => {
     const { limiter, send } = open();
     for (let sent = 0; sent < 100; sent += 1) limiter.takeForAddress('192.0.2.7');
     assert.equal(send(1)[0]?.headers['x-ratelimit-remaining'], '59');
     assert.equal((limiter.takeForAddress('192.0.2.8') as Decision).headers['x-ratelimit-remaining'], '59');
   });
 
-  test('can read the usage of their address, without being counted or refused', () => {
+  test('are neither counted nor refused if peekAddress reads the usage of their address', () => {
     const { limiter } = open();
     for (let sent = 0; sent < 61; sent += 1) limiter.takeForAddress('192.0.2.7');
     for (const [address, remaining] of [
@@ -177,7 +177,7 @@ describe('requests without a valid key', () => {
   });
 });
 
-test('findRefusal returns a 429 once the minute of an address is used up, and counts nothing', () => {
+test('findRefusal returns a 429 once the minute window of an address is used up, and counts nothing', () => {
   const { time, limiter } = open();
   for (let sent = 1; sent < 60; sent += 1) limiter.takeForAddress('192.0.2.7');
   assert.equal(limiter.findRefusal('192.0.2.7'), null);
@@ -188,7 +188,7 @@ test('findRefusal returns a 429 once the minute of an address is used up, and co
   assert.equal(limiter.findRefusal('192.0.2.7'), null);
 });
 
-test('findRefusal returns a 429 once the day of an address is used up', () => {
+test('findRefusal returns a 429 once the day window of an address is used up', () => {
   const { time, limiter } = open();
   for (let sent = 0; sent < 1_000; sent += 1) {
     limiter.takeForAddress('192.0.2.7');
@@ -200,7 +200,7 @@ test('findRefusal returns a 429 once the day of an address is used up', () => {
 });
 
 describe('readers of the documentation', () => {
-  test('pass with exactly 600 of 1,000 requests a minute, and 20,000 a day', () => {
+  test('get exactly 600 of 1,000 requests a minute through, and 20,000 a day', () => {
     const { time, limiter } = open();
     const passedInMinute = (count: number) =>
       Array.from({ length: count }, () => limiter.takeForReader('192.0.2.7') as Decision).filter(
@@ -215,7 +215,7 @@ describe('readers of the documentation', () => {
     assert.equal(headers['ratelimit-policy'], '"minute";q=600;w=60, "day";q=20000;w=86400');
   });
 
-  test('count apart from requests to the interface', () => {
+  test('are counted separately from requests to the API', () => {
     const { limiter, send } = open();
     for (let sent = 0; sent < 700; sent += 1) limiter.takeForReader('192.0.2.7');
     assert.equal((limiter.takeForAddress('192.0.2.7') as Decision).headers['x-ratelimit-remaining'], '59');
@@ -225,7 +225,7 @@ describe('readers of the documentation', () => {
   });
 });
 
-test('the limiter waits for counters that answer later', async () => {
+test('the limiter waits for asynchronous counters', async () => {
   const counters = createMemoryCounters();
   const { limiter, caller } = open(freeLimits, {
     take: async (...request) => counters.take(...request),

@@ -5,7 +5,7 @@ import { startService } from '../support/service.ts';
 
 const noRedis = await whyNoRedisServer();
 
-/** Sends `count` requests at once with a key on Free, and returns the lines of the log about a ban. */
+/** Sends `count` simultaneous requests with a key on Free. Returns the log lines about a ban. */
 async function sendTooMany(t: TestContext, count: number, settings: Record<string, string>) {
   const service = await startService(t, { LOG_REQUESTS: 'errors', ...settings });
   const key = await service.createKey('free', undefined, { account: 'Happy Paws' });
@@ -28,7 +28,7 @@ const ways = [
 ] as const;
 
 for (const { counters, skip, start } of ways) {
-  test(`a ban of counters ${counters} begins with one log line that has account and key id`, {
+  test(`a ban by counters ${counters} writes one log line with the account and the key id`, {
     skip,
   }, async (t) => {
     const { id, lines } = await sendTooMany(t, 130, await start(t));
@@ -37,7 +37,7 @@ for (const { counters, skip, start } of ways) {
     assert.equal(new Date(until).toISOString(), until);
   });
 
-  test(`refusals of counters ${counters} that begin no ban leave no log line`, { skip }, async (t) => {
+  test(`refusals by counters ${counters} without a ban write no log line`, { skip }, async (t) => {
     assert.deepEqual((await sendTooMany(t, 119, await start(t))).lines, []);
   });
 }

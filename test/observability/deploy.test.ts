@@ -8,7 +8,7 @@ import { startService } from '../support/service.ts';
 
 const deploy = join(import.meta.dirname, '../../deploy');
 
-/** With any the service shows what it shows with one; it is not asked. */
+/** The address of no Redis. The service exposes the metrics of a shared Redis even if Redis is unreachable. */
 const unreachableRedis = 'redis://127.0.0.1:1';
 
 interface Dashboard {
@@ -30,14 +30,14 @@ const listAlerts = async () => (await readAlerts()).split(/^ +- alert: /m).slice
 async function listExpressions(): Promise<string[]> {
   const { panels } = await readDashboard();
   const shown = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
-  // An alert's expression ends where its next key begins.
+  // The expression of an alert ends before its next key.
   const alerts = (await readAlerts()).matchAll(/^ +expr: (?:\|\n)?(.*?)\n +(?:for|labels):/gms);
   return [...shown, ...Array.from(alerts, ([, expression = '']) => expression)];
 }
 
 const findNames = (expression: string) => expression.match(/\b(?:animal_store|nodejs|process)_\w+/g) ?? [];
 
-/** What a running service shows once it has done something, one that counts together with others besides. */
+/** Returns the metrics of a service with REDIS_URL after it has handled requests. */
 async function readMetrics(test: Parameters<typeof startService>[0]): Promise<string> {
   const settings = { REDIS_URL: unreachableRedis, ENVIRONMENT: 'development' };
   const { app, createKey, request, post } = await startService(test, settings);
@@ -61,7 +61,7 @@ async function readShown(test: Parameters<typeof startService>[0]) {
   return { names, labels: new Set(Array.from(text.matchAll(/[{,](\w+)="/g), ([, label = '']) => label)) };
 }
 
-test('every metric that the dashboard and the alerts ask for is shown by a running service', async (t) => {
+test('a running service exposes every metric that the dashboard and the alerts use', async (t) => {
   const { names } = await readShown(t);
   const asked = (await listExpressions()).flatMap(findNames);
   assert.ok(asked.length > 30);
@@ -71,7 +71,7 @@ test('every metric that the dashboard and the alerts ask for is shown by a runni
   );
 });
 
-test('every metric of the service is on the dashboard', async (t) => {
+test('the dashboard uses every metric of the service', async (t) => {
   const { names } = await readShown(t);
   const asked = new Set((await listExpressions()).flatMap(findNames).map(withoutSuffix));
   const ours = new Set([...names].filter((name) => name.startsWith('animal_store_')).map(withoutSuffix));
@@ -81,7 +81,7 @@ test('every metric of the service is on the dashboard', async (t) => {
   );
 });
 
-test('every label that the dashboard and the alerts ask for is shown, or set by Prometheus', async (t) => {
+test('the service or Prometheus sets every label that the dashboard and the alerts use', async (t) => {
   const { labels } = await readShown(t);
   const known = new Set([...labels, 'instance', 'job']);
   for (const expression of await listExpressions()) {
@@ -93,7 +93,7 @@ test('every label that the dashboard and the alerts ask for is shown, or set by 
   }
 });
 
-test('docs/metrics.md lists every metric of the service with its type and labels, and no other', async (t) => {
+test('docs/metrics.md lists exactly the metrics of the service, with their types and labels', async (t) => {
   const text = await readMetrics(t);
   const shown = Array.from(
     text.matchAll(/^# TYPE (animal_store_\w+) (\w+)$/gm),
@@ -107,19 +107,19 @@ test('docs/metrics.md lists every metric of the service with its type and labels
   assert.deepEqual(told.map(([name, type, labels]) => `${name} ${type} ${labels}`).sort(), shown.sort());
 });
 
-test('a rate of the dashboard spans several scrapes at any zoom', async () => {
+test('every rate of the dashboard uses $__rate_interval, so that it spans several scrapes at any zoom', async () => {
   for (const expression of (await listExpressions()).filter((text) => text.includes('$__')))
     assert.doesNotMatch(expression, /\$__(?!rate_interval\b)/);
 });
 
-test('every panel of the dashboard has an id of its own, and asks for something', async () => {
+test('every panel of the dashboard has a unique id and a query', async () => {
   const { panels } = await readDashboard();
   assert.equal(new Set(panels.map(({ id }) => id)).size, panels.length);
   for (const { id, type, targets } of panels)
     assert.ok(type === 'row' || (targets ?? []).length > 0, `panel ${id}`);
 });
 
-test('every metric that a page of the documentation names is shown by a running service', async (t) => {
+test('a running service exposes every metric that the documentation names', async (t) => {
   const { names } = await readShown(t);
   const pages = (await listDocuments('docs')).filter((path) => path !== 'docs/metrics.md');
   const texts = await Promise.all(pages.map(readDocument));
@@ -131,7 +131,7 @@ test('every metric that a page of the documentation names is shown by a running 
   );
 });
 
-test('docs/operations/monitor.md lists every alert, and no other, with its severity', async () => {
+test('docs/operations/monitor.md lists exactly the alerts, each with its severity', async () => {
   const told = readTable(await readDocument('docs/operations/monitor.md'), 'Alerts');
   const alerts = (await listAlerts()).map((text) => {
     const [, name] = /^(\w+)\n/.exec(text) ?? [];
@@ -144,7 +144,7 @@ test('docs/operations/monitor.md lists every alert, and no other, with its sever
   );
 });
 
-test('a command or a page of the console that an alert leads to is there', async () => {
+test('every command and console page that an alert refers to exists', async () => {
   const rows = readTable(await readDocument('docs/operations/monitor.md'), 'Alerts').map((row) => row.join());
   const commands = new Set((await listHelp()).map(({ command }) => command.join(' ')));
   const named = [
@@ -165,7 +165,7 @@ test('a command or a page of the console that an alert leads to is there', async
   );
 });
 
-test('docs/console.md lists every room of the console, and the page of one account', async () => {
+test('docs/console.md lists every section of the console and the page of one account', async () => {
   const source = await readFile(join(deploy, '../src/operator/console/pages/main.js'), 'utf8');
   const [, list = ''] = /const rooms = \[(.*?)\];/s.exec(source) ?? [];
   const rooms = Array.from(list.matchAll(/title: '(\w+)'/g), ([, title = '']) => title);
@@ -173,7 +173,7 @@ test('docs/console.md lists every room of the console, and the page of one accou
   assert.deepEqual(pages, rooms.toSpliced(2, 0, 'One account'));
 });
 
-test('every alert says how bad it is and what to do', async () => {
+test('every alert has a severity and a description of what to do', async () => {
   const alerts = await listAlerts();
   assert.ok(alerts.length > 5);
   for (const alert of alerts) {

@@ -6,7 +6,7 @@ import { createDurations, durationBoundsMs, exposeDurations } from '../../src/ob
 
 const help = 'How long things took.';
 
-/** What prom-client's own histogram, which is slower, shows of the same durations. */
+/** Returns the output of prom-client's own histogram, which is slower, for the same durations. */
 async function showByPromClient(durationsMs: readonly number[]): Promise<string> {
   const registry = new Registry();
   const buckets = durationBoundsMs.map((ms) => ms / 1000);
@@ -29,7 +29,7 @@ async function show(durationsMs: readonly number[]): Promise<string> {
   return registry.metrics();
 }
 
-/** The lines in an order of their own, without the sum, which is added up in another unit. */
+/** Returns the sorted lines without the sum, because rounding of the sum may differ. */
 function toLines(text: string): string[] {
   const lines = text
     .split('\n')
@@ -37,7 +37,7 @@ function toLines(text: string): string[] {
   return lines.filter((line) => !line.includes('_sum')).sort();
 }
 
-test('durations are shown as a histogram of prom-client shows them', async () => {
+test('the histogram of durations has the same output as a histogram of prom-client', async () => {
   const aDuration = fc.oneof(
     fc.constantFrom(...durationBoundsMs),
     fc.double({ min: 0, max: 10_000, noNaN: true }),

@@ -34,7 +34,7 @@ test('verdicts are counted by plan', async () => {
   assert.match(shown, /limit_verdicts_total\{plan="none",verdict="passed"\} 0$/m);
 });
 
-test('a request without a valid key is counted under no plan', async () => {
+test('a request without a valid key is counted with the plan "none"', async () => {
   const { counters, show } = createCounted();
   await counters.take('address:192.0.2.1', limitsOf('free'), null, nowMs);
   assert.match(await show(), /limit_verdicts_total\{plan="none",verdict="passed"\} 1$/m);
@@ -51,7 +51,7 @@ test('a ban is counted once, by the request that begins it', async () => {
   assert.match(shown, /bans_begun_total\{plan="free"\} 1$/m);
 });
 
-test('looking at an address counts nothing', async () => {
+test('peeking at an address counts nothing', async () => {
   const { counters, show } = createCounted();
   await counters.peek('address:192.0.2.1', nowMs);
   assert.doesNotMatch(await show(), /\} [1-9]/);

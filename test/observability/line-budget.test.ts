@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLineBudget } from '../../src/observability/line-budget.ts';
 
-test('a bounded number of lines a second is written, and the next line says how many were omitted', () => {
+test('only a bounded number of lines is written in a second, and the next line has the number of omitted lines', () => {
   let nowMs = 0;
   const budget = createLineBudget(2, () => nowMs);
   assert.deepEqual(

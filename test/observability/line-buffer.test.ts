@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bufferLines, type LineOutput, waitingCharactersMax } from '../../src/observability/line-buffer.ts';
 
-/** An output that holds each write until the test lets it end, and the buffer in front of it. */
+/** Creates a buffer in front of an output whose writes end only when the test calls `endWrite`. */
 function openHeld() {
   const writes: string[] = [];
   const reports: number[] = [];
@@ -25,7 +25,7 @@ function openHeld() {
 const kilobyte = `${'x'.repeat(1_023)}\n`;
 const linesMax = waitingCharactersMax / kilobyte.length;
 
-test('the lines of one turn of the event loop go out in one write', async () => {
+test('the lines of one event loop turn are written at once', async () => {
   const { lines, writes } = openHeld();
   for (const line of ['a\n', 'b\n', 'c\n']) lines.write(line);
   assert.deepEqual(writes, []);
@@ -33,7 +33,7 @@ test('the lines of one turn of the event loop go out in one write', async () => 
   assert.deepEqual(writes, ['a\nb\nc\n']);
 });
 
-test('only one write runs at a time, and the next has all lines that arrived meanwhile', async () => {
+test('only one write runs at a time, and the next write has all lines that arrived meanwhile', async () => {
   const { lines, writes, endWrite } = openHeld();
   for (const line of ['a\n', 'b\n', 'c\n']) {
     lines.write(line);
@@ -44,7 +44,7 @@ test('only one write runs at a time, and the next has all lines that arrived mea
   assert.deepEqual(writes, ['a\n', 'b\nc\n']);
 });
 
-test('while the reader stalls, a bounded number of characters waits and further lines are dropped', async () => {
+test('while the reader stalls, a bounded number of characters is buffered and further lines are dropped', async () => {
   const { lines, writes, endWrite } = openHeld();
   lines.write('first\n');
   await nextTurn();
@@ -58,7 +58,7 @@ test('while the reader stalls, a bounded number of characters waits and further 
   );
 });
 
-test('dropped lines are reported once, and lines dropped later are reported apart', async () => {
+test('dropped lines are reported once, and later dropped lines are reported separately', async () => {
   const { lines, reports, endWrite } = openHeld();
   for (const beyond of [3, 5]) {
     lines.write('first\n');
@@ -70,7 +70,7 @@ test('dropped lines are reported once, and lines dropped later are reported apar
   assert.equal(lines.countDropped(), 8);
 });
 
-test('a reader that keeps up gets every line, even of a turn with more than may wait', async () => {
+test('a reader that does not stall gets every line, even if one turn writes more than the buffer holds', async () => {
   const output = new PassThrough();
   let received = 0;
   output.on('data', (chunk: Buffer) => {
@@ -96,7 +96,7 @@ test('the lines of a failed write are dropped, and reported after the next succe
   assert.deepEqual([lines.countDropped(), reports], [2, [2]]);
 });
 
-test('a flush writes within the call, unless a write is running', async () => {
+test('a flush writes synchronously unless a write is running', async () => {
   const { lines, writes } = openHeld();
   lines.write('a\n');
   lines.flush();

@@ -6,7 +6,7 @@ import { generateKey } from '../../src/accounts/api-key.ts';
 import { waitingCharactersMax } from '../../src/observability/line-buffer.ts';
 import { createLog, exposeDroppedLines } from '../../src/observability/log.ts';
 
-/** A log into a stream that nobody reads until `readLines`. */
+/** Creates a log into a stream that is not read until `readLines`. */
 function openLog() {
   const output = new PassThrough();
   const log = createLog('info', output);
@@ -41,7 +41,7 @@ test('an error is logged with its type, message, stack and code, and without its
   assert.deepEqual(line?.['err'], { type: 'TypeError', message: 'no', stack: err.stack, code: '22P02' });
 });
 
-test('a fatal line is written within the call, and all lines before it', () => {
+test('a fatal line and all lines before it are written synchronously', () => {
   const output = new PassThrough();
   const log = createLog('info', output);
   log.info('first');
@@ -49,7 +49,7 @@ test('a fatal line is written within the call, and all lines before it', () => {
   assert.match(String(output.read()), /"first".*\n.*"last".*\n$/);
 });
 
-test('a reader that stalled gets one line with the number of dropped lines', async () => {
+test('a reader gets one line with the number of dropped lines after it has stalled', async () => {
   const output = new PassThrough();
   const log = createLog('info', output);
   const registry = new Registry();

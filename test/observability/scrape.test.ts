@@ -4,10 +4,10 @@ import { startService } from '../support/service.ts';
 
 const sample = /^([a-z_]\w*)(?:\{((?:\w+="(?:[^"\\]|\\.)*",?)*)\})? (\S+)$/i;
 
-/** Prometheus reads numbers in any case; the lag of the event loop is none right after another scrape. */
+/** Matches numbers as Prometheus parses them. NaN is valid: the event loop lag is NaN right after another scrape. */
 const isNumber = /^(?:[+-]?(?:\d+(?:\.\d+)?(?:e[+-]?\d+)?|inf)|nan)$/i;
 
-/** Reads an exposition as Prometheus does: samples by their names and labels. Fails at a line that is none. */
+/** Parses an exposition as Prometheus does. Returns the samples by name and labels. Throws for an invalid line. */
 function readExposition(text: string): Map<string, number> {
   assert.ok(text.endsWith('\n'));
   const samples = new Map<string, number>();
@@ -33,7 +33,7 @@ function readExposition(text: string): Map<string, number> {
   return samples;
 }
 
-/** Fails unless the buckets of each histogram grow, and end with its count. */
+/** Throws unless the buckets of each histogram are cumulative and the last one equals its count. */
 function expectHistograms(samples: Map<string, number>): void {
   let buckets = 0;
   const last = new Map<string, number>();
@@ -49,7 +49,7 @@ function expectHistograms(samples: Map<string, number>): void {
   assert.ok(buckets > 10);
 }
 
-test('scrapes under load are well-formed, never decrease, and finally count every request', async (t) => {
+test('scrapes under load are well-formed, have counters that never decrease, and finally count every request', async (t) => {
   const { app, createKey, request, post } = await startService(t);
   const key = await createKey();
   let isLoaded = true;

@@ -11,7 +11,7 @@ import { insertWindow, selectSubjects } from '../contracts/window-rows.ts';
 import { addAndThrow } from '../contracts/works.ts';
 import { createMovableClock, makeFolder, startService, type TestService } from '../support/service.ts';
 
-/** A watched store that can be taken away and brought back, and the lines that were logged of it. */
+/** Opens a watched store that a test can move away and bring back, and records its log lines. */
 async function openWatched(t: TestContext) {
   const folder = join(await makeFolder(t), 'data');
   const output = new PassThrough();
@@ -68,7 +68,7 @@ test('an ongoing fault is logged again after ten seconds, with the number of fai
   );
 });
 
-test('the end of a fault is logged when a call succeeds and none has failed for a second', async (t) => {
+test('the end of a fault is logged when a call succeeds after a second without failures', async (t) => {
   const watched = await openWatched(t);
   await watched.takeAway();
   await failToAdd(watched, 2);
@@ -83,7 +83,7 @@ test('the end of a fault is logged when a call succeeds and none has failed for 
   assert.equal(line?.failures, 2);
 });
 
-test('faults of reads and of writes are logged apart', async (t) => {
+test('faults of reads and faults of writes are logged separately', async (t) => {
   const watched = await openWatched(t);
   await watched.takeAway();
   await failToAdd(watched, 1);
@@ -94,7 +94,7 @@ test('faults of reads and of writes are logged apart', async (t) => {
   assert.deepEqual(more, []);
 });
 
-test('a fault of readNow is logged, and so is its end', async (t) => {
+test('a fault of readNow and its end are logged', async (t) => {
   const { database, faults, clock, readLines } = await openWatched(t);
   const closed = await openDatabase(`sqlite:${join(await makeFolder(t), 'store.db')}`);
   await closed.close();
@@ -108,7 +108,7 @@ test('a fault of readNow is logged, and so is its end', async (t) => {
   assert.deepEqual(more, ['the store can be read again']);
 });
 
-test('a work that gives up is not a fault', async (t) => {
+test('a transaction that throws its own error is not a fault of the store', async (t) => {
   const { database, readLines, faults } = await openWatched(t);
   const givesUp = database.transact(addAndThrow, {
     subject: 'a',
@@ -120,7 +120,7 @@ test('a work that gives up is not a fault', async (t) => {
   assert.deepEqual([readLines(), faults.listNotes()], [[], []]);
 });
 
-test('a service whose store cannot be written is ready, with a note, and its log has few lines', async (t) => {
+test('a service whose store cannot be written is ready with a note, and its log has few lines', async (t) => {
   const service = await startService(t, { LOG_REQUESTS: 'errors' });
   const folder = dirname(service.config.databaseUrl.replace('sqlite:', ''));
   const key = await service.createKey();
@@ -138,7 +138,7 @@ test('a service whose store cannot be written is ready, with a note, and its log
   }
 });
 
-/** Overwrites the first page of the animals in the file of a service that runs. */
+/** Overwrites the root page of the table of animals in the file of a running service. */
 async function damagePets(service: TestService): Promise<void> {
   const file = service.openFile();
   file.exec('pragma wal_checkpoint(truncate)');
@@ -149,11 +149,11 @@ async function damagePets(service: TestService): Promise<void> {
   await handle.close();
 }
 
-test('a service that cannot read animals shows it in its log, its metrics and its readiness', async (t) => {
+test('a service that cannot read animals reports the fault in its log, its metrics and its readiness', async (t) => {
   const service = await startService(t);
   const key = await service.createKey();
   await damagePets(service);
-  // A commit makes the service look into the file again.
+  // A commit makes the service read the file again.
   await service.createKey();
   assert.equal((await service.request(key, '/pets')).status, 503);
   assert.match(service.readLog(), /"the store cannot be read: [^"]*malformed"/);

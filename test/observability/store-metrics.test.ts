@@ -18,7 +18,7 @@ async function openTimed(test: TestContext) {
   return { database, show: () => registry.metrics() };
 }
 
-test('reads and writes of the store are timed apart', async (t) => {
+test('reads and writes of the store are measured separately', async (t) => {
   const { database, show } = await openTimed(t);
   await database.read(selectAnyAccount, { count: 1n });
   await database.read(selectAnyAccount, { count: 1n });
@@ -31,7 +31,7 @@ test('reads and writes of the store are timed apart', async (t) => {
   assert.match(shown, /store_failures_total\{call="read"\} 0$/m);
 });
 
-test('a call that fails because the store is unavailable is counted, and still fails', async (t) => {
+test('a call that fails because the store is unavailable is counted, and rejects with the same error', async (t) => {
   const { database, show } = await openTimed(t);
   await database.close();
   assert.throws(() => database.read(selectAnyAccount, { count: 1n }), { code: 'unavailable' });
@@ -43,7 +43,7 @@ test('a call that fails because the store is unavailable is counted, and still f
   assert.match(shown, /store_failures_total\{call="write"\} 1$/m);
 });
 
-test('a failed readNow is counted and not timed', async (t) => {
+test('a failed readNow is counted, but its duration is not measured', async (t) => {
   const { database, show } = await openTimed(t);
   const readNow = database.readNow ?? assert.fail();
   readNow(selectAnyAccount, { count: 1n });
@@ -55,7 +55,7 @@ test('a failed readNow is counted and not timed', async (t) => {
   assert.match(shown, /store_duration_seconds_count\{call="read"\} 0$/m);
 });
 
-test('a work that gives up is not a failure of the store', async (t) => {
+test('a transaction that throws its own error is not a failure of the store', async (t) => {
   const { database, show } = await openTimed(t);
   const givesUp = database.transact(addAndThrow, {
     subject: 'a',

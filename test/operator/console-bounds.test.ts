@@ -26,7 +26,7 @@ const filter = { limit: 50, status: null, categoryId: null, newestId: null };
 const most = (counts: readonly number[]) => counts.reduce((max, count) => Math.max(max, count), 0);
 const sum = (counts: readonly number[]) => counts.reduce((all, count) => all + count, 0);
 
-test('a search by name reads the newest 10,000 animals in steps, says so, and continues from its cursor', async (t) => {
+test('a search by name reads at most the newest 10,000 animals in steps, returns their number, and continues from its cursor', async (t) => {
   const { store, importPets } = await startConsole(t);
   const { id: oldest } = await store.catalogue.add({ name: 'Needle', categoryId: 1n });
   await importPets(searchedMax + 2_000);
@@ -40,7 +40,7 @@ test('a search by name reads the newest 10,000 animals in steps, says so, and co
   assert.equal(second.nextNewestId, null);
 });
 
-test('a search stops when its page is full, and the next one starts after it', async (t) => {
+test('a search stops when its page is full, and the next page continues after it', async (t) => {
   const { store, importPets } = await startConsole(t);
   await importPets(400);
   const { counts, database } = countRows(store.database);
@@ -58,7 +58,7 @@ test('a search stops when its page is full, and the next one starts after it', a
   assert.equal(counts.length, 2);
 });
 
-test('a search keeps to its filters', async (t) => {
+test('a search applies its filters', async (t) => {
   const { store, importPets } = await startConsole(t);
   await importPets(30);
   const found = await searchPets(store.database, 'N', { ...filter, status: 'sold', categoryId: 3n });
@@ -68,7 +68,7 @@ test('a search keeps to its filters', async (t) => {
   );
 });
 
-test('a page of 12,000 accounts reads only its own rows, and a search 10,000 in steps', async (t) => {
+test('with 12,000 accounts, a page reads only its own rows, and a search reads at most 10,000 in steps', async (t) => {
   const { store, openFile } = await startConsole(t);
   openFile().exec(`with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 12000)
     insert into accounts (name, plan, created_at_ms) select 'shop ' || n, 'free', 1 from numbers`);
@@ -87,7 +87,7 @@ test('a page of 12,000 accounts reads only its own rows, and a search 10,000 in 
   assert.ok(most(counts) <= 500);
 });
 
-test('a page of 3,000 webhooks reads only its own rows, by an index with any filter; the greatest lag reads 1,000 at once', async (t) => {
+test('with 3,000 webhooks, a page reads only its own rows with any filter, and the greatest lag is read in steps of 1,000', async (t) => {
   const { store, openFile, createKey } = await startConsole(t);
   await createKey('pro', undefined, { account: 'Zoo' });
   const file = openFile();

@@ -2,11 +2,11 @@ import { createSessions, type Sessions } from '../../src/operator/sessions/sessi
 import type { Ending } from '../support/service.ts';
 import { startService, type TestService } from '../support/service.ts';
 
-/** A service with a console, and a client that behaves like a browser on the console's page. */
+/** A service with a console, and a client that sends the headers of a browser on the console's page. */
 export interface ConsoleService extends TestService {
-  /** The sessions through a separate connection, as the command uses them. */
+  /** The sessions through a separate connection, as the command opens them. */
   readonly sessions: Sessions;
-  /** The console's address. */
+  /** The address of the console. */
   readonly consoleUrl: string;
   /** Creates a link and returns its token. */
   makeLink(): Promise<string>;
@@ -14,7 +14,7 @@ export interface ConsoleService extends TestService {
   exchange(token: string, headers?: Record<string, string>): Promise<Response>;
   /** Signs in and returns the cookie. */
   signIn(): Promise<string>;
-  /** Sends a request to the console's API as its own page does; `path` is relative to the API. */
+  /** Sends a request to the console's API as its own page does. `path` is relative to the API. */
   call(cookie: string | null, path: string, init?: RequestInit): Promise<Response>;
 }
 

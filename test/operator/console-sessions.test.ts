@@ -9,7 +9,7 @@ async function expectRefusal(answer: Response, status: number, code: string): Pr
   assert.deepEqual([answer.status, body.code], [status, code]);
 }
 
-test('the token of a link is exchanged for a cookie that no script and no other site can use', async (t) => {
+test('the token of a link is exchanged for a cookie that is HttpOnly and SameSite=Strict', async (t) => {
   const { makeLink, exchange, call, app } = await startConsole(t);
   const answer = await exchange(await makeLink());
   assert.equal(answer.status, 204);
@@ -27,7 +27,7 @@ test('the token of a link is exchanged for a cookie that no script and no other 
   assert.equal(((await session.json()) as { madeBy: string }).madeBy, 'mira');
 });
 
-test('a link signs in once, even with concurrent attempts', async (t) => {
+test('a link signs in only once, even with concurrent attempts', async (t) => {
   const { makeLink, exchange } = await startConsole(t);
   const token = await makeLink();
   const statuses = (await Promise.all(Array.from({ length: 8 }, () => exchange(token)))).map(
@@ -74,7 +74,7 @@ test('console --revoke ends every session and every link', async (t) => {
   await expectRefusal(await exchange(link), 401, 'session_missing');
 });
 
-test('the store holds neither the token of a link nor that of a session', async (t) => {
+test('the store has neither the token of a link nor the token of a session', async (t) => {
   const { makeLink, signIn, openFile } = await startConsole(t);
   const link = await makeLink();
   const [, token = ''] = (await signIn()).split('=');
@@ -93,7 +93,7 @@ test('the store holds neither the token of a link nor that of a session', async 
       assert.ok(!texts.some((text) => text.includes(form)));
 });
 
-test('no log line holds a token', async (t) => {
+test('no log line contains a token', async (t) => {
   const { makeLink, exchange, call, readLog } = await startConsole(t);
   const link = await makeLink();
   const cookie = ((await exchange(link)).headers.get('set-cookie') ?? '').split(';')[0] ?? '';
@@ -155,8 +155,8 @@ for (const [what, headers] of [
   ['another site that claims the right Origin', { 'sec-fetch-site': 'cross-site', origin: 'OWN' }],
   ['an old browser on another site', { origin: 'https://evil.example' }],
   ['a page without an origin', { origin: 'null' }],
-  ['a client that names no origin', {}],
-  ['a client that names two', { 'sec-fetch-site': 'same-origin, cross-site' }],
+  ['a client that sends no origin', {}],
+  ['a client that sends two values of Sec-Fetch-Site', { 'sec-fetch-site': 'same-origin, cross-site' }],
 ] as const)
   test(`a request from ${what} changes nothing, even with a valid cookie`, async (t) => {
     const service = await startConsole(t);
@@ -189,7 +189,7 @@ test('a browser without Fetch Metadata may change something if its Origin is tha
   assert.equal(answer.status, 204);
 });
 
-test('another Host gets health and metrics, but no page and no operation', async (t) => {
+test('a request with another Host gets health and metrics, but no console page and no console operation', async (t) => {
   const service = await startConsole(t);
   const cookie = await service.signIn();
   const { port } = new URL(service.app.opsUrl);
@@ -230,7 +230,7 @@ async function fetchAs(
   return { status: answer?.status };
 }
 
-test('behind a proxy the console is at CONSOLE_URL: its Host, its Origin, its path and a Secure cookie', async (t) => {
+test('behind a proxy the console uses the host, origin and path of CONSOLE_URL and a Secure cookie', async (t) => {
   const settings = { CONSOLE_URL: 'https://ops.example.com/shop/console' };
   const service = await startConsole(t, settings);
   const own = { host: 'ops.example.com', origin: 'https://ops.example.com' };
@@ -255,7 +255,7 @@ function signInRequest({ host, origin }: { host: string; origin: string }, body:
   return `POST /console/api/sign-in HTTP/1.1\r\nhost: ${host}\r\norigin: ${origin}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`;
 }
 
-test('a page loads only its own files, is refused in a frame and sends no referrer', async (t) => {
+test('a console page loads only its own files, is refused in a frame and sends no referrer', async (t) => {
   const { consoleUrl } = await startConsole(t);
   const page = await fetch(consoleUrl);
   const html = await page.text();
@@ -272,7 +272,7 @@ test('a page loads only its own files, is refused in a frame and sends no referr
   }
 });
 
-test('nothing of the console is on the public port', async (t) => {
+test('the public port serves nothing of the console', async (t) => {
   const { app, signIn } = await startConsole(t);
   const cookie = await signIn();
   for (const path of ['/console', '/console/', '/console/icon.svg', '/console/api/session'])

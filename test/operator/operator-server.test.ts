@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import {
   defaultTimeouts,
@@ -22,7 +23,7 @@ interface Options {
   readonly timeouts?: Timeouts;
 }
 
-/** Starts an operator's server and returns it with its address. */
+/** Starts an operator server. Returns the server and its address. */
 async function startOperator(t: TestContext, options: Options) {
   const log = createLog('silent', new PassThrough());
   const service = buildOperatorServer({
@@ -46,21 +47,21 @@ async function readReadiness(
   return { status: response.status, body: (await response.json()) as { readonly reason?: string } };
 }
 
-test('a process that answers is healthy', async (t) => {
+test('/healthz of a running service gets 200', async (t) => {
   const { app } = await startService(t);
   const response = await fetch(`${app.opsUrl}/healthz`);
   assert.equal(response.status, 200);
   assert.deepEqual(await response.json(), { status: 'ok' });
 });
 
-test('a service whose store answers is ready', async (t) => {
+test('/readyz gets 200 if the store answers', async (t) => {
   const { app } = await startService(t);
   const response = await fetch(`${app.opsUrl}/readyz`);
   assert.equal(response.status, 200);
   assert.deepEqual(await response.json(), { status: 'ready' });
 });
 
-test('a check that fails is the reason why a service is not ready', async (t) => {
+test('/readyz gets 503 with the reason if a check fails', async (t) => {
   const checks = [holds, { name: 'the counters', findProblem: async () => 'are not shared' }];
   assert.deepEqual(await readReadiness(t, checks), {
     status: 503,
@@ -68,7 +69,7 @@ test('a check that fails is the reason why a service is not ready', async (t) =>
   });
 });
 
-test('a note leaves a service ready', async (t) => {
+test('/readyz gets 200 with the notes if there are notes but no problem', async (t) => {
   assert.deepEqual(await readReadiness(t, [holds], ['the counters: alone']), {
     status: 200,
     body: { status: 'ready', notes: ['the counters: alone'] },
@@ -89,7 +90,7 @@ test('the readiness check reports all problems together', async (t) => {
   assert.equal(body.reason, 'the store does not answer; the clock is wrong');
 });
 
-test('a check that times out has failed', async (t) => {
+test('a check that times out counts as failed', async (t) => {
   const hangs = { name: 'the store', findProblem: () => new Promise<null>(() => {}) };
   assert.deepEqual(await readReadiness(t, [hangs]), {
     status: 503,
@@ -97,7 +98,7 @@ test('a check that times out has failed', async (t) => {
   });
 });
 
-test('every other request to the operator is refused with an Error', async (t) => {
+test("every other request to the operator's port gets an Error", async (t) => {
   const { app } = await startService(t);
   const expected = [
     ['GET', '/', 404, null, 'no such endpoint'],
@@ -132,7 +133,7 @@ for (const [what, text, status, code] of [
   ],
   ['CONNECT', 'CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n', 405, 'method_not_allowed'],
 ] as const)
-  test(`the operator's port answers ${what} with ${status} and ends the connection`, async (t) => {
+  test(`the operator's port answers ${what} with ${status} and closes the connection`, async (t) => {
     const { url } = await startOperator(t, {});
     const answers = await exchangeRaw(t, url, text);
     assert.deepEqual(
@@ -145,13 +146,13 @@ for (const [what, text, status, code] of [
     );
   });
 
-test("a 405 names the methods of the operator's port in Allow", async (t) => {
+test("a 405 of the operator's port lists the supported methods in Allow", async (t) => {
   const { url } = await startOperator(t, {});
   const [answer] = await exchangeRaw(t, url, 'CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n');
   assert.equal(answer?.headers.get('allow'), 'GET, HEAD');
 });
 
-test("the operator's port has the timeouts of the public port, and its own bound on connections", async (t) => {
+test("the operator's port has the timeouts of the public port and its own bound of connections", async (t) => {
   const { server } = (await startOperator(t, {})).service;
   assert.equal(server.headersTimeout, defaultTimeouts.headersMs);
   assert.equal(server.requestTimeout, defaultTimeouts.requestMs);
@@ -160,7 +161,7 @@ test("the operator's port has the timeouts of the public port, and its own bound
   assert.equal(server.maxConnections, operatorConnectionsMax);
 });
 
-test("a head that does not arrive in time on the operator's port is 408", async (t) => {
+test("a head that does not arrive in time on the operator's port gets 408", async (t) => {
   const timeouts = { headersMs: 200, requestMs: 400, keepAliveMs: 100, untakenMs: 600 };
   const connection = await openRaw(t, (await startOperator(t, { timeouts })).url);
   connection.send('GET /healthz HTTP/1.1\r\nHost:');
@@ -177,8 +178,22 @@ test("HEAD works on every GET path of the operator's port", async (t) => {
   }
 });
 
-test('no endpoint of the operator is on the public port', async (t) => {
+test("the public port serves no endpoint of the operator's port", async (t) => {
   const { app } = await startService(t);
   for (const path of ['/healthz', '/readyz', '/metrics'])
     assert.equal((await fetch(app.url + path)).status, 404, path);
+});
+
+test('a console request whose body breaks off gets a 400 response', async (t) => {
+  const { app } = await startService(t);
+  const { host } = new URL(app.opsUrl);
+  const head = `POST /console/api/sign-in HTTP/1.1\r\nHost: ${host}\r\nOrigin: http://${host}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
+  const connection = await openRaw(t, app.opsUrl);
+  connection.send(`${head}2\r\n{"\r\n`);
+  // The gate has decided on the request before the rest of the body arrives.
+  await pause(50);
+  connection.send('no size\r\n');
+  const [response, ...others] = await connection.readAll();
+  assert.deepEqual([response?.status, others], [400, []]);
+  assert.match(response?.body ?? '', /"code":"invalid_body"/);
 });

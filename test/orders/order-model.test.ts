@@ -11,7 +11,9 @@ for (const [engine, numRuns] of [
   [sqliteEngine, 25],
   [await findPostgres(), 12],
 ] as readonly (readonly [Engine, number])[])
-  test(`any history of orders leaves ${engine.name} as the model says`, { skip: engine.skip }, async (t) => {
+  test(`any history of orders leaves the same state in ${engine.name} as in the model`, {
+    skip: engine.skip,
+  }, async (t) => {
     const shop = await openShop(t, engine);
     await fc.assert(
       fc.asyncProperty(commands(pets, buyers), async (history) => {

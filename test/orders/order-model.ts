@@ -11,13 +11,13 @@ interface ModelOrder {
   status: 'reserved' | 'overdue' | 'completed' | 'cancelled' | 'expired' | 'returned';
 }
 
-/** What is true of a small store, without a database. */
+/** A model of a small store, without a database. */
 export interface Model {
   readonly orders: ModelOrder[];
   readonly events: string[];
 }
 
-/** The real store: its animals and its buyers, of whom the last is a manager. */
+/** The real store with its animals and its buyers. The last buyer is a manager. */
 export interface Real {
   readonly shop: Shop;
   readonly pets: readonly bigint[];
@@ -41,7 +41,7 @@ async function outcomeOf(done: Promise<{ status: string; id: bigint }>) {
   );
 }
 
-/** Whether an order may be placed, and what becomes of the model. */
+/** Applies an order to the model. Returns the expected outcome. */
 function place(model: Model, pet: number, buyer: number, isManager: boolean): string {
   const owner = model.orders.find((order) => order.pet === pet && owning(order));
   const returned = model.orders.findLast((order) => order.pet === pet);
@@ -71,7 +71,7 @@ function close(model: Model, order: ModelOrder, action: OrderAction): string {
   return to[action];
 }
 
-/** What is asked of model and store alike. */
+/** Generates sequences of commands that run on both the model and the store. */
 export function commands(pets: number, buyers: number) {
   const pet = fc.nat(pets - 1);
   const buyer = fc.nat(buyers - 1);
@@ -117,7 +117,7 @@ export function commands(pets: number, buyers: number) {
   return fc.commands([placing, placing, closing, closing, ending, sweeping], { maxCommands: 60 });
 }
 
-/** Whether the store holds what the model says. */
+/** Throws if the store differs from the model. */
 export async function compare(model: Model, { shop, pets, buyers }: Real): Promise<void> {
   const manager = buyers.at(-1) as OrderReader;
   for (const { id, status } of model.orders)

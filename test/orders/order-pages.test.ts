@@ -11,9 +11,9 @@ import { findPostgres, type Store, sqliteEngine } from '../support/engines.ts';
 
 const postgres = await findPostgres();
 const orders = 6_000;
-/** A page of 20 asks for one more, to know whether there is a next. */
+/** A page of 20 orders reads one more, to know whether there is a next page. */
 const count = 21;
-/** An account, an animal and a reference that few orders have; each combination is asked for. */
+/** An account, an animal and a reference that few orders have. The tests combine them in every way. */
 const rare = { petId: 1n, reference: 'A-1', accountId: 1n } as const;
 
 const filters: readonly OrderFilter[] = [null, ...orderStatuses].flatMap((status) =>
@@ -24,7 +24,7 @@ const filters: readonly OrderFilter[] = [null, ...orderStatuses].flatMap((status
   ),
 );
 
-/** How orders may lie: that at a place counted from the oldest. */
+/** A distribution of orders: returns the order at an index, counted from the oldest. */
 type History = (index: number) => { account: number; pet: number; reference: string | null; status: string };
 
 const released: readonly OrderStatus[] = ['cancelled', 'expired', 'returned'];
@@ -68,7 +68,7 @@ const histories: Readonly<Record<string, History>> = {
   }),
 };
 
-/** Adds orders of a history past the service, with neither events nor accounts. */
+/** Returns SQL that adds the orders of a history without events and accounts. */
 function writeHistory(history: History): string {
   const rows = Array.from({ length: orders }, (_, index) => {
     const { account, pet, reference, status } = history(index);
@@ -89,7 +89,7 @@ const nameFilter = (filter: OrderFilter) =>
 describe('a page of orders in SQLite', () => {
   const equal = { accountId: 'account_id=?', reference: 'reference=?', petId: 'pet_id=?' } as const;
 
-  /** The searches by which a page may be found: each asks for exactly the orders that it shows. */
+  /** Returns the expected index searches of a page. Each reads only orders that the page may show. */
   function expectedSearches(filter: OrderFilter): readonly string[] {
     const given = (Object.keys(equal) as (keyof typeof equal)[]).filter((name) => filter[name] !== null);
     const { status } = filter;
@@ -119,7 +119,7 @@ describe('a page of orders in SQLite', () => {
   }
 
   for (const [name, history] of Object.entries(histories))
-    test(`uses its own indexes, where ${name}`, async (t) => {
+    test(`uses the expected indexes if ${name}`, async (t) => {
       const shop = await openShop(t, sqliteEngine);
       const file = new DatabaseSync(shop.store.url.replace('sqlite:', ''), {
         enableForeignKeyConstraints: false,
@@ -144,7 +144,7 @@ describe('a page of orders in SQLite', () => {
 describe('a page of orders in PostgreSQL', { skip: postgres.skip }, () => {
   const planModes = ['force_generic_plan', 'force_custom_plan'] as const;
 
-  /** What a plan's nodes show about the orders that they read. */
+  /** A node of an executed query plan, with the number of orders that it read. */
   interface PlanNode {
     readonly 'Relation Name'?: string;
     readonly 'Index Name'?: string;
@@ -173,7 +173,7 @@ describe('a page of orders in PostgreSQL', { skip: postgres.skip }, () => {
     return [...listReads(Plan as PlanNode)];
   }
 
-  /** An order counts no more open holds than its account may have. */
+  /** Requires that the count of open holds reads at most `count` orders. */
   async function expectCount(client: Client): Promise<void> {
     const { sql, names } = compileStatement(insertOrder, 'postgres');
     const order = { ...rare, reference: 'null', holdMs: 60_000, openHoldsMax: count };
@@ -211,7 +211,7 @@ describe('a page of orders in PostgreSQL', { skip: postgres.skip }, () => {
   }
 
   for (const [name, history] of Object.entries(histories))
-    test(`reads no other orders, where ${name}`, async (t) => {
+    test(`reads only matching orders if ${name}`, async (t) => {
       const shop = await openShop(t, postgres);
       const client = new Client(shop.store.url);
       await client.connect();
@@ -222,7 +222,7 @@ describe('a page of orders in PostgreSQL', { skip: postgres.skip }, () => {
       for (const plans of planModes) await expectPages(shop.store, plans);
     });
 
-  test('reads no other orders, even with outdated statistics', async (t) => {
+  test('reads only matching orders even with outdated statistics', async (t) => {
     const shop = await openShop(t, postgres);
     const client = new Client(shop.store.url);
     await client.connect();

@@ -10,18 +10,20 @@ import { startCounting } from '../support/postgres-messages.ts';
 const postgres = await findPostgres();
 const { skip } = postgres;
 
-/** Round trips of one order: begin and take the animal, add the order, commit. */
+/** Round trips of one order: the first begins and takes the animal, the second adds the order, the third commits. */
 const tripsOfOrder = 3;
 const hold = { holdMs: 3_600_000, reference: null };
 
-test('orders of different animals by different accounts need one transaction each', { skip }, async (t) => {
+test('an order needs only one transaction, even during orders for other animals by other accounts', {
+  skip,
+}, async (t) => {
   const shop = await openShop(t, postgres);
   const way = await startCounting(t, shop.store.url);
   const instances = await Promise.all(Array.from({ length: 4 }, () => shop.openOther(way.url)));
   const buyers = await Promise.all(Array.from({ length: 20 }, () => shop.addBuyer()));
   const pets = await shop.addPets(200);
   const before = way.countRoundTrips();
-  // As many at once as there are connections.
+  // Places as many orders at once as there are connections.
   for (let from = 0; from < pets.length; from += 40)
     await Promise.all(
       pets
@@ -31,7 +33,7 @@ test('orders of different animals by different accounts need one transaction eac
   assert.equal(way.countRoundTrips() - before, 200 * tripsOfOrder);
 });
 
-test('an order under an Idempotency-Key is six round trips, and a retry of it three', {
+test('an order with an Idempotency-Key takes six round trips, and its retry takes three', {
   skip,
 }, async (t) => {
   const shop = await openShop(t, postgres);
@@ -49,7 +51,7 @@ test('an order under an Idempotency-Key is six round trips, and a retry of it th
   }
 });
 
-test('of many orders for one animal one runs at a time, and one round trip refuses the others', {
+test('one of 50 orders for one animal is placed, and a single round trip refuses all others', {
   skip,
 }, async (t) => {
   const shop = await openShop(t, postgres);
@@ -70,7 +72,9 @@ test('of many orders for one animal one runs at a time, and one round trip refus
   assert.equal(way.countRoundTrips() - before, tripsOfOrder + 1);
 });
 
-test('a retry with the key of a contended order gets that order', { skip }, async (t) => {
+test('a retry gets its order even if another order for the same animal runs at the same time', {
+  skip,
+}, async (t) => {
   const shop = await openShop(t, postgres);
   const buyer = await shop.addBuyer();
   const petId = await shop.addPet();
@@ -82,10 +86,12 @@ test('a retry with the key of a contended order gets that order', { skip }, asyn
   assert.deepEqual([refused, replayed], ['pet_unavailable', { ...first, isReplayed: true }]);
 });
 
-test('an order that is completed as its hold ends was closed before the end', { skip }, async (t) => {
+test('an order that is completed around the end of its hold has a closing time before the end', {
+  skip,
+}, async (t) => {
   const shop = await openShop(t, postgres);
   const buyer = await shop.addBuyer();
-  // On a busy machine a short hold may end before anything is decided.
+  // On a busy machine, a short hold may expire before the service handles the request. So longer holds are tried, too.
   for (let leftMs = 1_000; ; leftMs *= 2) {
     const petId = await shop.addPet();
     const { id } = await shop.place(buyer, petId);
@@ -100,7 +106,7 @@ test('an order that is completed as its hold ends was closed before the end', { 
 
 const waits = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 
-/** Completes an order that waits for its animal from before the end of its hold until after it. */
+/** Completes an order. The transaction waits for a lock on the animal from before the expiry of the hold until after it. */
 async function completePastEnd(
   shop: Shop,
   buyer: OrderReader,
@@ -123,7 +129,7 @@ async function completePastEnd(
   return completed.catch(({ code }) => code);
 }
 
-test('a transition is one round trip', { skip }, async (t) => {
+test('completing an order takes one round trip', { skip }, async (t) => {
   const shop = await openShop(t, postgres);
   const way = await startCounting(t, shop.store.url);
   const counted = await shop.openOther(way.url);
@@ -134,7 +140,7 @@ test('a transition is one round trip', { skip }, async (t) => {
   assert.equal(way.countRoundTrips() - before, 1);
 });
 
-test('an order that hangs in its transaction delays no other account', { skip }, async (t) => {
+test('a hanging order transaction does not delay orders of other accounts', { skip }, async (t) => {
   const shop = await openShop(t, postgres);
   const [held, free] = [await shop.addBuyer(), await shop.addBuyer()];
   const [petOfHeld, first, second] = [await shop.addPet(), await shop.addPet(), await shop.addPet()];
@@ -153,7 +159,7 @@ for (const [what, change] of [
   ['animal', (petId: bigint) => `update pets set name = 'Max' where id = ${petId}`],
   ['order', (petId: bigint) => `update orders set reference = 'x' where pet_id = ${petId}`],
 ] as const)
-  test(`a transition that waits for a change of its ${what} is done after it, with its events in order`, {
+  test(`an order that waits for a concurrent change of its ${what} is completed after that change, with its events in order`, {
     skip,
   }, async (t) => {
     const shop = await openShop(t, postgres);

@@ -17,12 +17,12 @@ function refuses(content: string | Uint8Array, message: RegExp) {
 }
 
 describe('the rows of a CSV file', () => {
-  test('are animals with the columns in any order', async () => {
+  test('are read with the columns in any order', async () => {
     const { pets } = await readFile('status,name,categoryId\nsold,Rex,1\n', 'csv');
     assert.deepEqual(pets, [{ ...rex, status: 'sold' }]);
   });
 
-  test('keep quoted commas, quotes and spaces as they are', async () => {
+  test('keep quoted commas, quotes and spaces', async () => {
     const { pets } = await readFile(`${header}" ""Rex"", the first ",1,\n`, 'csv');
     assert.deepEqual(pets, [{ name: ' "Rex", the first ', categoryId: 1n }]);
   });
@@ -32,7 +32,7 @@ describe('the rows of a CSV file', () => {
     assert.deepEqual(pets, [rex]);
   });
 
-  test('change the animal with their id, unless that is empty', async () => {
+  test('have the id of an animal to change, unless the id is empty', async () => {
     const { pets } = await readFile('id,name,categoryId\n7,Rex,1\n,Rex,1\n', 'csv');
     assert.deepEqual(pets, [{ ...rex, id: 7n, line: 2 }, rex]);
     const { badRows } = await readFile('id,name,categoryId\n07,Rex,1\nx,Rex,1\n', 'csv');
@@ -45,12 +45,12 @@ describe('the rows of a CSV file', () => {
     );
   });
 
-  test('omit the status if its column is missing or empty', async () => {
+  test('have no status if the column is missing or empty', async () => {
     assert.deepEqual((await readFile('name,categoryId\nRex,1\n', 'csv')).pets, [rex]);
     assert.deepEqual((await readFile(`${header}Rex,1,\n`, 'csv')).pets, [rex]);
   });
 
-  test('may end in CRLF or, for the last one, in nothing, with blank lines between', async () => {
+  test('may end in CRLF and have blank lines between them, and the last row needs no line break', async () => {
     const { pets } = await readFile('name,categoryId\r\n\r\nRex,1\r\n\n"Tom",2', 'csv');
     assert.deepEqual(pets, [rex, { name: 'Tom', categoryId: 2n }]);
   });
@@ -90,8 +90,8 @@ describe('the rows of a CSV file', () => {
   test('are refused if they have more or fewer fields than the header', async () => {
     const { badRows } = await readFile(`${header}Rex,1\nRex,1,sold,x\n`, 'csv');
     assert.deepEqual(badRows, [
-      { line: 2, violations: [{ field: null, rule: 'must have 3 fields as the header has, not 2' }] },
-      { line: 3, violations: [{ field: null, rule: 'must have 3 fields as the header has, not 4' }] },
+      { line: 2, violations: [{ field: null, rule: 'must have 3 fields like the header, not 2' }] },
+      { line: 3, violations: [{ field: null, rule: 'must have 3 fields like the header, not 4' }] },
     ]);
   });
 
@@ -108,14 +108,14 @@ describe('the rows of a CSV file', () => {
     );
   });
 
-  test('are refused one by one if they are not UTF-8', async () => {
+  test('are refused individually if they are not UTF-8', async () => {
     const content = Buffer.from(`${header}Rex,1,\nR\xe9x,1,\nRex,1,\n`, 'latin1');
     const { pets, badRows } = await readFile(content, 'csv');
     assert.deepEqual(pets, [rex, rex]);
     assert.deepEqual(badRows, [{ line: 3, violations: [{ field: null, rule: 'must be UTF-8' }] }]);
   });
 
-  test('are refused one by one if their quotes are broken', async () => {
+  test('are refused individually if their quotes are broken', async () => {
     const { pets, badRows } = await readFile(
       `${header}5" dog,1,\n"Bo"b,1,\nRex,1,\nBo"b","1",\nRex,1,\n"Tom,2,`,
       'csv',
@@ -128,7 +128,7 @@ describe('the rows of a CSV file', () => {
     assert.match(badRows[0]?.violations[0]?.rule ?? '', /RFC 4180/);
   });
 
-  test('do not depend on how the bytes are split', async () => {
+  test('are read correctly with any split of the bytes into chunks', async () => {
     const content = `\ufeff${header}"Žofka, ""the\r\n"" cat",1,\n猫,2,sold\r\n5" dog,3,\n\n`;
     const whole = await readFile(content, 'csv');
     assert.equal(whole.pets.length + whole.badRows.length, 3);
@@ -140,27 +140,32 @@ describe('the rows of a CSV file', () => {
   });
 });
 
-describe('a CSV file is refused whole', () => {
-  test('without a header', () => refuses('\n', /empty/));
+describe('a CSV file is refused as a whole', () => {
+  test('if it has no header', () => refuses('\n', /empty/));
 
-  test('without a column that every animal needs', () =>
-    refuses('name,status\nRex,sold\n', /^line 1: the header must have a column categoryId/));
+  test('if a required column is missing', () =>
+    refuses('name,status\nRex,sold\n', /^line 1: the header must have a column "categoryId"/));
 
-  test('with a column twice', () =>
-    refuses('\nname,categoryId,name\n', /^line 2: the header has the column name 2 times/));
+  test('if a column occurs twice', () =>
+    refuses('\nname,categoryId,name\n', /^line 2: the header has the column "name" 2 times/));
 
-  test('with a header that is not UTF-8', () =>
+  test('if its header is not UTF-8', () =>
     refuses(Buffer.from('name,categoryId,\xe9\n', 'latin1'), /^line 1: the header must be UTF-8/));
 
-  test('with a broken quote that extends over later rows', () =>
-    refuses(`${header}Rex,1,\n"Tom,2,\n"Bo",3,\n`, /^line 3: .* where the next row begins is unknown/));
+  test('if a broken quote extends over later rows', () =>
+    refuses(`${header}Rex,1,\n"Tom,2,\n"Bo",3,\n`, /^line 3: .* the start of the next row cannot be found/));
 
-  test('with a quote that is never closed', () => refuses(`${header}"Tom,2,\nRex,1,\n`, /^line 2: /));
+  test('if a quote is never closed', () => refuses(`${header}"Tom,2,\nRex,1,\n`, /^line 2: /));
 
-  test('with a line longer than a record may be', () =>
+  test('if a line exceeds the maximum length of a record', () =>
     refuses(`${header}Rex,1,\n${'x'.repeat(recordBytesMax + 1)}\nRex,1,\n`, /^line 3: .* more than 65536/));
 
-  test('with an endless line or quote, after reading only a little of it', async () => {
+  test('with a record of two lines that together exceed the maximum length of a record in UTF-8', () => {
+    const half = 'ë'.repeat(recordBytesMax / 4 + 1);
+    return refuses(`${header}"${half}\n${half}",1,\n`, /^line 2: .* more than 65536/);
+  });
+
+  test('if a line or a quote is endless, before much of it is read', async () => {
     for (const chunk of [Buffer.alloc(1024), Buffer.from(`${header}"${'x\n'.repeat(500)}`)]) {
       const { bytes, readBytes } = createEndlessBytes(chunk);
       await assert.rejects(() => Array.fromAsync(readPets(bytes, 'csv', () => undefined)), OperatorError);

@@ -15,7 +15,7 @@ async function findRules(content: string | Uint8Array) {
 }
 
 describe('the rows of an NDJSON file', () => {
-  test('are animals, even after a byte order mark, with CRLF, blank lines and no last newline', async () => {
+  test('are read with a byte order mark, CRLF, blank lines and no last newline', async () => {
     const { pets } = await readFile(
       `\ufeff${rexLine}\r\n  \n${rexLine.trim()}\r\n${rexLine.trim()}`,
       'ndjson',
@@ -23,7 +23,7 @@ describe('the rows of an NDJSON file', () => {
     assert.deepEqual(pets, [rex, rex, rex]);
   });
 
-  test('keep any int64 exactly, in any JSON form', async () => {
+  test('keep any int64 exactly in any JSON notation', async () => {
     const literals = ['-9223372036854775808', '9223372036854775807', '9007199254740993', '1.0', '1e2'];
     const content = literals.map((literal) => `{"name":"Rex","categoryId":${literal}}\n`).join('');
     const { pets } = await readFile(content, 'ndjson');
@@ -33,7 +33,7 @@ describe('the rows of an NDJSON file', () => {
     );
   });
 
-  test('are refused one by one with their line if they are not JSON', async () => {
+  test('are refused individually with their line number if they are not JSON', async () => {
     assert.deepEqual(await findRules(`${rexLine}\n{"name":\n${rexLine}`), [
       [3, null, 'must be a JSON object on one line'],
     ]);
@@ -53,12 +53,12 @@ describe('the rows of an NDJSON file', () => {
     ]);
   });
 
-  test('are refused one by one if they are not UTF-8', async () => {
+  test('are refused individually if they are not UTF-8', async () => {
     const content = Buffer.from(`${rexLine}{"name":"R\xe9x","categoryId":1}\n`, 'latin1');
     assert.deepEqual(await findRules(content), [[2, null, 'must be UTF-8']]);
   });
 
-  test('are refused if the name has half of a surrogate pair', async () => {
+  test('are refused if the name has a lone surrogate', async () => {
     const [found] = await findRules('{"name":"\\ud800","categoryId":1}\n');
     assert.deepEqual(found?.slice(0, 2), [1, 'name']);
   });
@@ -69,7 +69,7 @@ describe('the rows of an NDJSON file', () => {
     ]);
   });
 
-  test('do not depend on how the bytes are split', async () => {
+  test('are read correctly with any split of the bytes into chunks', async () => {
     const content = `${rexLine}{"name":"Žofka 猫 🐈","categoryId":2}\r\n{}\n`;
     const whole = await readFile(content, 'ndjson');
     await fc.assert(
@@ -80,12 +80,12 @@ describe('the rows of an NDJSON file', () => {
   });
 });
 
-test('an NDJSON file with an endless line is refused after reading only a little of it', async () => {
+test('an NDJSON file with an endless line is refused before much of it is read', async () => {
   const { bytes, readBytes } = createEndlessBytes(Buffer.alloc(1024, '['));
   await assert.rejects(() => Array.fromAsync(readPets(bytes, 'ndjson', () => undefined)), OperatorError);
   assert.ok(readBytes() < 2 * recordBytesMax);
 });
 
-test('an NDJSON file without a row has no animals', async () => {
+test('an NDJSON file without rows has no animals', async () => {
   assert.deepEqual(await readFile('', 'ndjson'), { pets: [], badRows: [] });
 });

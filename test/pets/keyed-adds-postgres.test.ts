@@ -14,7 +14,7 @@ const rex = { name: 'Rex', categoryId: 1n, status: 'available' } as const;
 const bodyHash = createHash('sha256').update('body').digest();
 
 describe('an Idempotency-Key at several instances over PostgreSQL', { skip: postgres.skip }, () => {
-  test('is refused at any instance while its first request runs, and replayed afterwards', async (t) => {
+  test('is refused at every instance while its first request runs, and is replayed afterwards', async (t) => {
     const { store, first, second, accountId } = await prepare(t);
     const once = keyed(accountId);
     const unlock = await lockAccounts(t, store);
@@ -28,7 +28,7 @@ describe('an Idempotency-Key at several instances over PostgreSQL', { skip: post
     assert.deepEqual(await store.execute('select count(*)::int from pets'), [{ count: 1 }]);
   });
 
-  test('that is used again after its day survives a sweep that found it expired', async (t) => {
+  test('is not deleted by a sweep if it is used again after its expiry during the sweep', async (t) => {
     const { store, first, sweep, accountId } = await prepare(t);
     await add(first, keyed(accountId));
     await store.execute('update first_answers set created_at_ms = 0');
@@ -45,7 +45,7 @@ describe('an Idempotency-Key at several instances over PostgreSQL', { skip: post
     assert.equal((await add(first, keyed(accountId))).replayed, true);
   });
 
-  test('whose first request the server aborts may be used again at another', async (t) => {
+  test('may be used again at another instance if the server aborts its first request', async (t) => {
     const { store, first, second, accountId } = await prepare(t);
     const once = keyed(accountId);
     const unlock = await lockAccounts(t, store);
@@ -82,7 +82,7 @@ async function add(catalogue: Catalogue, idempotency: ReturnType<typeof keyed>) 
   return { pet: parseExactJson(answer.body), replayed: isReplayed };
 }
 
-/** Holds back whoever writes a record of an account, until the lock is given back. */
+/** Blocks all writes of records of an account. Returns a function that releases the lock. */
 async function lockAccounts(t: TestContext, { url }: Store): Promise<() => Promise<unknown>> {
   const client = new Client({ connectionString: url });
   client.on('error', () => undefined);

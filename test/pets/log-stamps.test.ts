@@ -12,7 +12,7 @@ const postgres = await findPostgres();
 const all: PetSelection = { newestId: null, oldestId: null };
 const insert = "insert into pets (name, category_id, status, is_owned) values ('Rex', 1, 'available', 0)";
 
-/** The stamps of a store with `count` animals, and a way past them. */
+/** Creates the stamps of a store with `count` animals, and a separate connection to the store. */
 async function prepare(t: TestContext, count = 0) {
   const store = await postgres.createStore(t);
   const database = await store.open();
@@ -23,7 +23,7 @@ async function prepare(t: TestContext, count = 0) {
   return { store, database, other, stamps };
 }
 
-/** A database that counts its reads and can hold back their answers. */
+/** Wraps a database, counts its reads and can delay their answers. */
 function countReads(database: Database) {
   const seen = { reads: 0, hold: Promise.resolve() };
   const counted: Database = {
@@ -53,7 +53,7 @@ describe('the stamps of a store in PostgreSQL', { skip: postgres.skip }, () => {
     }
   });
 
-  test('show each edit once, with or without a position when it is read', async (t) => {
+  test('count each edit once, even if it is read before it has a position', async (t) => {
     const { database, other, stamps } = await prepare(t, 3);
     const numbers = [];
     for (const sequencesFirst of [true, false]) {
@@ -67,7 +67,7 @@ describe('the stamps of a store in PostgreSQL', { skip: postgres.skip }, () => {
     assert.deepEqual(numbers, [first, first, first + 1n, first + 1n]);
   });
 
-  test('show an animal whose transaction was open during earlier reads', async (t) => {
+  test('include an animal whose transaction was open during earlier reads', async (t) => {
     const { store, database, stamps } = await prepare(t, 2);
     const slow = new Client({ connectionString: store.url });
     await slow.connect();
@@ -83,7 +83,7 @@ describe('the stamps of a store in PostgreSQL', { skip: postgres.skip }, () => {
     assert.equal(stamps.isFresh({ newestId: 2n, oldestId: 1n }, since, now), true);
   });
 
-  test('make only answers stale that contain the animal before or after an edit', async (t) => {
+  test('make only answers stale that contain the edited animal before or after the edit', async (t) => {
     const { other, stamps } = await prepare(t, 9);
     const since = await stamps.read();
     await other.query("update pets set status = 'sold' where id = 5");
@@ -99,7 +99,7 @@ describe('the stamps of a store in PostgreSQL', { skip: postgres.skip }, () => {
     assert.equal(fresh({ newestId: 9n, oldestId: 1n, categoryId: 2n }), true);
   });
 
-  test('make everything stale after more edits than one read returns', async (t) => {
+  test('make every answer stale after more edits than one read returns', async (t) => {
     const { other, stamps } = await prepare(t);
     await other.query(
       `${insert.replace(/values.*/, '')} select 'Rex', 1, 'available', 0 from generate_series(1, 999)`,
@@ -114,7 +114,7 @@ describe('the stamps of a store in PostgreSQL', { skip: postgres.skip }, () => {
     assert.equal(stamps.isFresh(unknown, second, await stamps.read()), false);
   });
 
-  test('cost one read for all requests of a turn, and one more for all that arrive during it', async (t) => {
+  test('cost one read for all requests of an event loop turn, and one more read for all requests that arrive meanwhile', async (t) => {
     const { database } = await prepare(t);
     const { seen, counted } = countReads(database);
     const { promise, resolve } = Promise.withResolvers<void>();

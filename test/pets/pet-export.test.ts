@@ -33,7 +33,7 @@ async function write(pets: readonly Pet[], format: (typeof petFileFormats)[numbe
 
 describe('an export', () => {
   for (const format of petFileFormats)
-    test(`as ${format} is read back without losing a digit or a character`, async () => {
+    test(`as ${format} is imported again without losing a digit or a character`, async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(anyPet, { maxLength: 8 }), async (pets) => {
           const { pets: readBack, badRows } = await readFile(await write(pets, format), format);
@@ -51,7 +51,7 @@ describe('an export', () => {
     { id: int64Max, name: 'Žofka', categoryId: int64Max, status: 'available' },
   ];
 
-  test('as csv has a header, quotes fields that need it and does not change formulas', async () => {
+  test('as csv has a header, quotes fields if necessary and does not change formulas', async () => {
     assert.equal(
       await write(pets, 'csv'),
       'id,name,categoryId,status\n' +
@@ -60,7 +60,7 @@ describe('an export', () => {
     );
   });
 
-  test('as ndjson has one object a line with its fields in the documented order', async () => {
+  test('as ndjson has one object a line with the fields in the documented order', async () => {
     assert.equal(
       await write(pets, 'ndjson'),
       '{"id":1,"name":"=Rex, \\"the first\\"","categoryId":-9223372036854775808,"status":"sold"}\n' +
@@ -68,7 +68,7 @@ describe('an export', () => {
     );
   });
 
-  test('of no animals is the header as csv and nothing as ndjson', async () => {
+  test('of no animals is only the header as csv and empty as ndjson', async () => {
     assert.equal(await write([], 'csv'), 'id,name,categoryId,status\n');
     assert.equal(await write([], 'ndjson'), '');
   });

@@ -16,7 +16,8 @@ const names: Readonly<Record<string, string>> = {
   'right-to-left letters': 'כלב',
 };
 for (const [what, name] of Object.entries(names))
-  test(`takes a name of ${what}`, () => assert.deepEqual(findViolations({ ...rex, name }), []));
+  test(`findViolations accepts a name of ${what}`, () =>
+    assert.deepEqual(findViolations({ ...rex, name }), []));
 
 const badNames: Readonly<Record<string, unknown>> = {
   'no character': '',
@@ -41,38 +42,38 @@ const badNames: Readonly<Record<string, unknown>> = {
   'a boolean': true,
 };
 for (const [what, name] of Object.entries(badNames))
-  test(`refuses a name of ${what}`, () =>
+  test(`findViolations refuses a name of ${what}`, () =>
     assert.deepEqual(
       findViolations({ ...rex, name }).map(({ field }) => field),
       ['name'],
     ));
 
-test('refuses a name with a control character at any position', () => {
+test('isNewPet refuses a name with a control character at any position', () => {
   const controls = [...Array(0x20).keys(), 0x7f].map((code) => String.fromCharCode(code));
   for (const control of controls)
     for (const name of [`${control}Rex`, `R${control}ex`, `Rex${control}`])
       assert.equal(isNewPet({ ...rex, name }), false, JSON.stringify(name));
 });
 
-test('takes every status and none at all, and no other', () => {
+test('isNewPet accepts every status and a missing status, and refuses any other value', () => {
   for (const status of petStatuses) assert.equal(isNewPet({ ...rex, status }), true);
   assert.equal(isNewPet(rex), true);
   for (const status of ['Available', '', 'lost', null, 1n, ['sold'], undefined])
     assert.equal(isNewPet({ ...rex, status }), status === undefined, String(status));
 });
 
-test('takes every int64 for a category and nothing that is not exact', () => {
+test('isNewPet accepts every int64 as categoryId and refuses other values', () => {
   for (const categoryId of [0n, -1n, 2n ** 63n - 1n, -(2n ** 63n)])
     assert.equal(isNewPet({ ...rex, categoryId }), true);
   for (const categoryId of [1, 1.5, '1', null, true, 2n ** 63n, -(2n ** 63n) - 1n])
     assert.equal(isNewPet({ ...rex, categoryId }), false);
 });
 
-test('ignores unknown fields', () => {
+test('isNewPet ignores unknown fields', () => {
   assert.equal(isNewPet({ ...rex, id: 'mine', tag: [1n] }), true);
 });
 
-test('names every field that breaks a rule, with the rule', () => {
+test('findViolations returns every invalid field with its rule', () => {
   const violations = findViolations({ name: '', status: 'lost' });
   assert.deepEqual(
     violations.map(({ field }) => field),
@@ -83,7 +84,7 @@ test('names every field that breaks a rule, with the rule', () => {
   assert.match(violations[2]?.rule ?? '', /available, pending, sold/);
 });
 
-test('a value that is not an object breaks one rule', () => {
+test('findViolations returns one violation for a value that is not an object', () => {
   for (const value of [undefined, null, [], [rex], 'Rex', 1n, true])
     assert.deepEqual(findViolations(value), [{ field: null, rule: 'must be a JSON object' }]);
 });

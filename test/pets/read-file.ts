@@ -7,7 +7,7 @@ export interface ReadFile {
   readonly badRows: readonly { readonly line: number; readonly violations: readonly Violation[] }[];
 }
 
-/** Reads the bytes of a file that come in chunks of a size. */
+/** Reads a file whose bytes arrive in chunks of `chunkBytes`. */
 export async function readFile(
   content: string | Uint8Array,
   format: PetFileFormat,
@@ -26,7 +26,7 @@ async function* splitIntoChunks(bytes: Buffer, chunkBytes: number) {
     yield bytes.subarray(start, start + chunkBytes);
 }
 
-/** An endless stream of bytes; `readBytes` counts what was read. */
+/** Creates an endless stream of bytes and counts the read bytes. */
 export function createEndlessBytes(chunk: Uint8Array) {
   let readBytes = 0;
   async function* repeat() {

@@ -15,7 +15,7 @@ function makeEdit(id: bigint, petId: bigint, status = 'sold'): Edit {
   };
 }
 
-test('recent edits affect a selection if one of them does', () => {
+test('mayAffect returns true exactly if at least one recent edit affects the selection', () => {
   const selection = fc.record({
     newestId: fc.option(fc.bigInt(1n, 400n)),
     oldestId: fc.option(fc.bigInt(1n, 400n)),
@@ -36,7 +36,7 @@ test('recent edits affect a selection if one of them does', () => {
   );
 });
 
-test('edits that are no longer kept may affect every selection', () => {
+test('mayAffect returns true for every selection if later edits were already evicted', () => {
   const recent = createRecentEdits(100);
   recent.add(Array.from({ length: 1_000 }, (_, place) => makeEdit(BigInt(place + 1), 5n)));
   const other = { newestId: 9n, oldestId: 9n };

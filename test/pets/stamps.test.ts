@@ -35,7 +35,7 @@ test('each read returns the same stamp until the store changes', async (t) => {
   assert.equal(stamps.latest(), edited);
 });
 
-test('every read after an answered add includes it', async (t) => {
+test('every stamp that is read after an answered add includes the add', async (t) => {
   const database = await openDatabase(`sqlite:${join(await makeFolder(t), 'store.db')}`);
   t.after(() => database.close());
   const { add, addOnce, stamps } = createCatalogue(database, createFirstAnswers(database, Date.now));
@@ -66,17 +66,17 @@ test('every read after an answered add includes it', async (t) => {
   }
 });
 
-test('an answer that ends at an older id is fresh after an add', () => {
+test('an added animal does not make an answer stale if the animal is newer than the newest possible id of the answer', () => {
   const { isFresh } = createStamps({ readNow: () => [] } as unknown as Database);
   const since = { newestId: 9n, newestEdit: 0n, era: 0 };
   const added = { newestId: 10n, newestEdit: 0n, era: 0 };
   assert.equal(isFresh({ newestId: 9n, oldestId: 1n }, since, added), true);
   assert.equal(isFresh({ newestId: null, oldestId: 1n }, since, added), false);
-  // A store that was put back to an earlier state may have a cursor for an id that is still to come.
+  // After a restore, a client may have a cursor for an id that the store has not assigned yet.
   assert.equal(isFresh({ newestId: 10n, oldestId: 1n }, since, added), false);
 });
 
-test('an edit makes only answers stale that contain its animal before or after', async (t) => {
+test('an edit makes only answers stale that contain the animal before or after the edit', async (t) => {
   const path = join(await makeFolder(t), 'store.db');
   const database = await openDatabase(`sqlite:${path}`);
   t.after(() => database.close());
@@ -99,7 +99,7 @@ test('an edit makes only answers stale that contain its animal before or after',
   assert.equal(fresh({ newestId: 9n, oldestId: 1n, categoryId: 2n }), true);
 });
 
-test('more edits than are kept make everything stale, and so does a restored store', async (t) => {
+test('more edits than are stored make every answer stale, and so does a restore', async (t) => {
   const path = join(await makeFolder(t), 'store.db');
   const database = await openDatabase(`sqlite:${path}`);
   t.after(() => database.close());

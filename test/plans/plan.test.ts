@@ -8,17 +8,17 @@ describe('the plans of interface section 8', () => {
     ['pro', 300, 10_000],
     ['business', 1_000, 100_000],
   ] as const) {
-    test(`${name} lets ${perMinute} requests through a minute and ${perDay} a day`, () => {
+    test(`${name} has the limits ${perMinute} requests a minute and ${perDay} a day`, () => {
       assert.deepEqual(resolvePlan(name, {}), { name, limits: { perMinute, perDay } });
     });
 
     for (const custom of [{ perMinute: 1 }, { perDay: 1 }, { perMinute, perDay }])
-      test(`${name} takes no numbers of its own such as ${JSON.stringify(custom)}`, () => {
+      test(`${name} accepts no custom limits such as ${JSON.stringify(custom)}`, () => {
         assert.ok('problem' in resolvePlan(name, custom));
       });
   }
 
-  test('without a valid key the numbers of free hold', () => {
+  test('the limits without a valid key are the limits of free', () => {
     assert.deepEqual(freeLimits, { perMinute: 60, perDay: 1_000 });
   });
 });
@@ -30,26 +30,26 @@ describe('enterprise', () => {
     { perMinute: 10, perDay: 7 },
     { perMinute: limitMax, perDay: limitMax },
   ])
-    test(`takes ${limits.perMinute} a minute and ${limits.perDay} a day`, () => {
+    test(`accepts ${limits.perMinute} requests a minute and ${limits.perDay} a day`, () => {
       assert.deepEqual(resolvePlan('enterprise', limits), { name: 'enterprise', limits });
     });
 
   for (const custom of [{}, { perMinute: 5 }, { perDay: 5 }])
-    test(`needs both numbers, not ${JSON.stringify(custom)}`, () => {
+    test(`requires both limits, not only ${JSON.stringify(custom)}`, () => {
       assert.deepEqual(resolvePlan('enterprise', custom), {
         problem: 'plan enterprise needs both per-minute and per-day',
       });
     });
 
   for (const wrong of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, limitMax + 1])
-    test(`takes no ${wrong}`, () => {
+    test(`refuses ${wrong} requests a minute or a day`, () => {
       assert.ok('problem' in resolvePlan('enterprise', { perMinute: wrong, perDay: 5 }));
       assert.ok('problem' in resolvePlan('enterprise', { perMinute: 5, perDay: wrong }));
     });
 });
 
 for (const name of ['', 'Free', 'FREE', 'gold', 'toString', '__proto__'])
-  test(`there is no plan "${name}"`, () => {
+  test(`"${name}" is not a plan`, () => {
     const resolved = resolvePlan(name, {});
     assert.ok('problem' in resolved);
     assert.match(resolved.problem, /^plan must be one of free, pro, business, enterprise, not /);

@@ -20,19 +20,19 @@ const animals = 10_000;
 
 type Kind = readonly [categoryId: number, status: PetStatus];
 
-/** Distributions of categories and statuses: those of each animal, by its place from the oldest on. */
+/** Distributions of categories and statuses. Each returns those of the animal at an index, counted from the oldest. */
 const histories: Readonly<Record<string, (index: number) => Kind>> = {
-  'one category has all that are available': () => [1, 'available'],
-  'ten categories lie evenly mixed': (index) => [1 + (index % 10), petStatuses[index % 3] ?? 'sold'],
+  'all animals are available and in one category': () => [1, 'available'],
+  'ten categories are evenly mixed': (index) => [1 + (index % 10), petStatuses[index % 3] ?? 'sold'],
   'the animals of one category are all old': (index) => [
     index < 500 ? 1 : 2,
     petStatuses[index % 2] ?? 'sold',
   ],
-  'the sold ones of one category are all old': (index) => [1, index < 500 ? 'sold' : 'available'],
-  'each animal has a category of its own': (index) => [index, 'pending'],
+  'all sold animals of one category are old': (index) => [1, index < 500 ? 'sold' : 'available'],
+  'each animal has a different category': (index) => [index, 'pending'],
 };
 
-/** The statements, each with its number of searches along the index. */
+/** The statements with their number of index searches. */
 const statements = [
   ...petStatuses.map((status) => ({
     name: `a category and ${status}`,
@@ -45,7 +45,7 @@ const statements = [
 describe('a page of a category in SQLite', () => {
   const alongIndex =
     'SEARCH pets USING INDEX pets_by_category_and_status (category_id=? AND status=? AND id<?)';
-  /** In a catalogue of one kind, the statistics say that the index is not selective. */
+  /** The plan without the index. SQLite uses it if the statistics show that all animals have the same index key. */
   const alongIds = 'SEARCH pets USING INTEGER PRIMARY KEY (rowid<?)';
 
   for (const [history, kindOf] of Object.entries(histories))
@@ -64,9 +64,11 @@ describe('a page of a category in SQLite', () => {
       file.exec('begin');
       for (let index = 0; index < animals; index += 1) add.run(...kindOf(index));
       file.exec('commit');
+      const isOneKey =
+        new Set(Array.from({ length: animals }, (_, index) => kindOf(index).join())).size === 1;
       for (const analysed of [false, true]) {
         if (analysed) file.exec('analyze');
-        const expected = analysed && history.startsWith('one category') ? alongIds : alongIndex;
+        const expected = analysed && isOneKey ? alongIds : alongIndex;
         for (const { statement, parts } of statements) {
           const { sql } = compileStatement(statement as typeof selectNewestOfCategory, 'sqlite');
           assert.deepEqual(explain(sql), Array(parts).fill(expected));
@@ -85,7 +87,7 @@ describe('a page of a category in PostgreSQL', { skip: postgres.skip }, () => {
     });
   }
 
-  /** Every scan of the animals in a plan. */
+  /** Returns every scan of the animals in a query plan. */
   async function explain(client: Client, name: string, sql: string, values: string): Promise<string[]> {
     await client.query(`prepare "${name}" as ${sql}`);
     const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain execute "${name}" (${values})`);
@@ -125,7 +127,7 @@ describe('a page of a category in PostgreSQL', { skip: postgres.skip }, () => {
       for (const plans of ['force_generic_plan', 'force_custom_plan']) await expectOwnIndexes(store, plans);
     });
 
-  test('uses its own index if the statistics are out of date', async (t) => {
+  test('uses its own index even if the statistics are outdated', async (t) => {
     const store = await postgres.createStore(t);
     const catalogue = openCatalogue(await store.open(), Date.now);
     await catalogue.load(makeAnimals(() => [1, 'sold']));

@@ -20,7 +20,7 @@ async function findWorks(): Promise<{ module: string; name: string }[]> {
   return (await Promise.all(works)).flat();
 }
 
-test('every work is exported by its module under its name', async () => {
+test('every named transaction is exported by its module under its name', async () => {
   const works = await findWorks();
   assert.ok(works.length > 10);
   for (const { module, name } of works) {

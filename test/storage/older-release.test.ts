@@ -50,7 +50,7 @@ const olderInserts = {
 
 describe('an instance of release 1.0.0 on PostgreSQL', { skip: postgres.skip }, () => {
   for (const [name, insert] of Object.entries(olderInserts))
-    test(`gets an error of a server that is not ready for ${name}, and writes nothing`, async (t) => {
+    test(`gets the error "cannot connect now" (57P03) for ${name}, and writes nothing`, async (t) => {
       const store = await postgres.createStore(t);
       const database = await store.open();
       await store.execute(`insert into accounts (name, plan, created_at_ms) values ('a', 'free', 0)`);
@@ -67,7 +67,7 @@ describe('an instance of release 1.0.0 on PostgreSQL', { skip: postgres.skip }, 
 });
 
 describe('a SQLite store of an older release', () => {
-  /** A store on which only the first migration has run. */
+  /** Creates a store on which only the first migration has run. */
   async function makeOlder(t: TestContext): Promise<string> {
     const path = join(await makeFolder(t), 'store.db');
     await (await openSqlite(path)).close();
@@ -77,7 +77,7 @@ describe('a SQLite store of an older release', () => {
     return path;
   }
 
-  /** The claim of a service, as another process holds it. */
+  /** Claims a store as the service of another process does. */
   function serve(t: TestContext, path: string): DatabaseSync {
     const claim = new DatabaseSync(`${path}-serving`);
     t.after(() => claim.isOpen && claim.close());
@@ -91,23 +91,23 @@ describe('a SQLite store of an older release', () => {
       error.message,
     );
 
-  test('keeps its schema while another process serves it', async (t) => {
+  test('is not migrated while another process serves it', async (t) => {
     const path = await makeOlder(t);
     const claim = serve(t, path);
     await assert.rejects(openSqlite(path), refusal);
     claim.close();
-    // The error proves that the second migration begins: its tables already exist.
+    // The error proves that the second migration starts, because its tables already exist.
     await assert.rejects(openSqlite(path), /already exists/);
   });
 
-  test('gets the new schema from the process that serves it', async (t) => {
+  test('is migrated by the process that serves it', async (t) => {
     const path = await makeOlder(t);
     const release = await claimServing(`sqlite:${path}`);
     t.after(release);
     await assert.rejects(openSqlite(path), /already exists/);
   });
 
-  test('can be opened beside its service once it has the new schema', async (t) => {
+  test('can be opened next to its service after it was migrated', async (t) => {
     const path = join(await makeFolder(t), 'store.db');
     await (await openSqlite(path)).close();
     serve(t, path);

@@ -80,7 +80,7 @@ async function migrateToFirst({ url }: Store, engine: Engine): Promise<void> {
 
 for (const engine of [sqliteEngine, await findPostgres()])
   describe(`a store of the first release on ${engine.name}`, { skip: engine.skip }, () => {
-    test('repeats the first answer to each old Idempotency-Key byte for byte, and adds nothing', async (t) => {
+    test('returns the first answer to each old Idempotency-Key byte for byte, and adds nothing', async (t) => {
       const store = await makeFirstStore(t, engine);
       const database = await store.open();
       const catalogue = createCatalogue(
@@ -104,7 +104,7 @@ for (const engine of [sqliteEngine, await findPostgres()])
       assert.equal((await store.execute('select 1 from first_answers')).length, pets.length + manyKeys);
     });
 
-    test('has the inventory of its animals, whatever their categories', async (t) => {
+    test('has a correct inventory of all animals and of each category', async (t) => {
       const store = await makeFirstStore(t, engine);
       const count = createInventory(await store.open());
       for (const categoryId of [null, ...pets.map((pet) => pet.categoryId)]) {

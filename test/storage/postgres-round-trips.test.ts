@@ -22,7 +22,7 @@ function keyed(accountId: bigint, key: string) {
   return { accountId, keyHash: hashIdempotencyKey(accountId, key), operation: 'createPet', bodyHash };
 }
 
-/** A catalogue and the keys of one account, over a connection whose round trips are counted. */
+/** Creates a catalogue and the keys of one account over a connection that counts round trips. */
 async function prepare(t: TestContext) {
   const store = await postgres.createStore(t);
   const way = await startCounting(t, store.url);
@@ -38,7 +38,7 @@ async function prepare(t: TestContext) {
   const { accountId } = verification.caller;
   const catalogue = openCatalogue(database, clock.now);
 
-  /** How many round trips an operation takes. */
+  /** Returns the number of round trips of an operation. */
   async function count(operation: () => Soon<unknown>): Promise<number> {
     const before = way.countRoundTrips();
     await operation();
@@ -51,16 +51,16 @@ describe('round trips to PostgreSQL', { skip: postgres.skip }, () => {
   const operations: [string, (catalogue: Catalogue) => Soon<unknown>][] = [
     ['a list', (catalogue) => catalogue.list({ limit: 20, status: null, newestId: null })],
     ['a list of a status', (catalogue) => catalogue.list({ limit: 20, status: 'sold', newestId: 9n })],
-    ['one animal', (catalogue) => catalogue.get(1n)],
+    ['a read of one animal', (catalogue) => catalogue.get(1n)],
     ['an add', (catalogue) => catalogue.add(rex)],
   ];
   for (const [name, operation] of operations)
-    test(`${name} takes one`, async (t) => {
+    test(`${name} takes one round trip`, async (t) => {
       const { catalogue, count } = await prepare(t);
       for (let times = 0; times < 3; times += 1) assert.equal(await count(() => operation(catalogue)), 1);
     });
 
-  test('the reads of one turn of the event loop take one, and so do the adds', async (t) => {
+  test('all reads of one event loop turn share one round trip, and so do all adds', async (t) => {
     const { catalogue, count } = await prepare(t);
     await catalogue.add(rex);
     const all = async (operation: () => Soon<unknown>) => Promise.all(Array.from({ length: 20 }, operation));
@@ -68,7 +68,7 @@ describe('round trips to PostgreSQL', { skip: postgres.skip }, () => {
     assert.equal(await count(() => all(() => catalogue.add(rex))), 1);
   });
 
-  test('an unknown key takes one, a remembered key none', async (t) => {
+  test('the lookup of a new key takes one round trip, and of a cached key none', async (t) => {
     const { verifier, key, clock, count } = await prepare(t);
     clock.advance(rememberedMs);
     const verify = async () => verifier.verify(key);
@@ -76,13 +76,13 @@ describe('round trips to PostgreSQL', { skip: postgres.skip }, () => {
     assert.equal(await count(verify), 0);
   });
 
-  test('an add under a new Idempotency-Key takes one, and its retry one more', async (t) => {
+  test('an add with a new Idempotency-Key takes one round trip, and its retry takes one more', async (t) => {
     const { catalogue, accountId, count } = await prepare(t);
     const add = (key: string) => count(() => catalogue.addOnce(rex, keyed(accountId, key), '/pets/'));
     assert.deepEqual([await add('a'), await add('b'), await add('a')], [1, 1, 2]);
   });
 
-  test('a change and a deletion take one, with If-Match two', async (t) => {
+  test('a change and a deletion take one round trip each, or two with If-Match', async (t) => {
     const { catalogue, count } = await prepare(t);
     for (let times = 0; times < 4; times += 1) await catalogue.add(rex);
     const tags = [computeEtag(writePet({ id: 2n, ...rex }))];
@@ -93,7 +93,7 @@ describe('round trips to PostgreSQL', { skip: postgres.skip }, () => {
     assert.equal(await count(() => catalogue.remove(2n, tags)), 2);
   });
 
-  test('two hundred changes of different animals by eight workers take two hundred: none is repeated', async (t) => {
+  test('200 concurrent changes of different animals take 200 round trips, so that none is repeated', async (t) => {
     const { catalogue, count } = await prepare(t);
     async function* batches() {
       yield Array.from({ length: 200 }, () => rex);
@@ -106,7 +106,7 @@ describe('round trips to PostgreSQL', { skip: postgres.skip }, () => {
     assert.equal(await count(() => Promise.all(Array.from({ length: 8 }, work))), 200);
   });
 
-  test('a thousand adds with different keys, ten at a time, share round trips, and none is repeated', async (t) => {
+  test('1,000 adds with different Idempotency-Keys, ten at a time, share round trips and take at most 500', async (t) => {
     const { catalogue, accountId, count } = await prepare(t);
     let next = 0;
     const work = async () => {

@@ -16,7 +16,7 @@ const openAndWrite = `
   await database.close();
 `;
 
-test('ten processes that start at once on a new SQLite file all start and write', async (t) => {
+test('ten processes that open a new SQLite file at the same time can all open it and write', async (t) => {
   const store = await sqliteEngine.createStore(t);
   const start = (subject: string) =>
     run(process.execPath, ['--input-type=module', '--eval', openAndWrite, '--', store.url, subject]);

@@ -14,13 +14,12 @@ import { makeFolder } from '../support/service.ts';
 const postgres = await findPostgres();
 const animals = 20_000;
 
-/** Distributions of statuses in a catalogue: the status of each animal, by its place from the oldest on. */
+/** Distributions of statuses. Each returns the status of the animal at an index, counted from the oldest. */
 const histories: Readonly<Record<string, (index: number) => PetStatus>> = {
-  'all are available': () => 'available',
-  'the three lie evenly mixed': (index) => petStatuses[index % 3] ?? 'sold',
-  'one in a thousand is sold': (index) => (index % 1_000 === 0 ? 'sold' : 'available'),
-  'all of the older half are sold, none of the newer': (index) =>
-    index < animals / 2 ? 'sold' : 'available',
+  'all animals are available': () => 'available',
+  'the three statuses are evenly mixed': (index) => petStatuses[index % 3] ?? 'sold',
+  'one in a thousand animals is sold': (index) => (index % 1_000 === 0 ? 'sold' : 'available'),
+  'exactly the older half of the animals is sold': (index) => (index < animals / 2 ? 'sold' : 'available'),
 };
 
 async function* makeAnimals(statusOf: (index: number) => PetStatus): AsyncGenerator<NewPet[]> {
@@ -47,10 +46,10 @@ describe('a page of one status in SQLite', () => {
   }
 
   const alongIndex = ['SEARCH pets USING INDEX pets_by_status (status=? AND id<?)'];
-  /** In a catalogue of one status, the statistics say that the index is not selective. */
+  /** The plan without the index. SQLite uses it if the statistics show that all animals have the same status. */
   const alongIds = ['SEARCH pets USING INTEGER PRIMARY KEY (rowid<?)'];
 
-  /** An older store has the statuses in the other order. */
+  /** Creates the index of an older store, in which the order of the statuses is reversed. */
   const olderIndex = 'drop index pets_by_status; create index pets_by_status on pets (status, id)';
 
   for (const [history, statusOf] of Object.entries(histories))
@@ -67,7 +66,7 @@ describe('a page of one status in SQLite', () => {
         file.exec('commit');
         for (const status of petStatuses) assert.deepEqual(explain(file, status), alongIndex);
         file.exec('analyze');
-        const expected = history === 'all are available' ? alongIds : alongIndex;
+        const expected = history === 'all animals are available' ? alongIds : alongIndex;
         for (const status of petStatuses) assert.deepEqual(explain(file, status), expected);
       });
 });
@@ -106,7 +105,7 @@ describe('a page of one status in PostgreSQL', { skip: postgres.skip }, () => {
         await expectOwnIndexes(store, plans);
       });
 
-  test('uses its own index if the statistics are out of date', async (t) => {
+  test('uses its own index even if the statistics are outdated', async (t) => {
     const store = await postgres.createStore(t);
     const catalogue = openCatalogue(await store.open(), Date.now);
     await catalogue.load(makeAnimals(() => 'sold'));
@@ -117,7 +116,7 @@ describe('a page of one status in PostgreSQL', { skip: postgres.skip }, () => {
 });
 
 for (const engine of [sqliteEngine, postgres])
-  test(`${engine.name} refuses any other status from any client`, { skip: engine.skip }, async (t) => {
+  test(`${engine.name} itself refuses an unknown status`, { skip: engine.skip }, async (t) => {
     const store = await engine.createStore(t);
     await store.open();
     const add = (status: string) =>

@@ -3,7 +3,7 @@ import { createFirstAnswers } from '../../src/idempotency/first-answers.ts';
 import { type Catalogue, createCatalogue } from '../../src/pets/catalogue.ts';
 import type { Database } from '../../src/storage/database.ts';
 
-/** The catalogue of a database, with its own stored first answers. */
+/** Creates a catalogue over a database, with a separate store of the first answers to Idempotency-Keys. */
 export function openCatalogue(database: Database, clock: Clock): Catalogue {
   return createCatalogue(database, createFirstAnswers(database, clock));
 }

@@ -7,20 +7,20 @@ import type { Database } from '../../src/storage/database.ts';
 import { openDatabase } from '../../src/storage/open-database.ts';
 import { executePostgres, readPostgresAddress, takePostgresDatabase } from './postgres-databases.ts';
 
-/** A store for one test. After the test, its connections are closed and it is dropped. */
+/** A store for one test. After the test, its connections are closed and the store is dropped. */
 export interface Store {
-  /** Its `DATABASE_URL`. */
+  /** The `DATABASE_URL` of the store. */
   readonly url: string;
-  /** Opens another connection, as another instance does; `address` is another address of the same store. */
+  /** Opens another connection, as another instance does. `address` may be a different address of the same store. */
   open(address?: string): Promise<Database>;
-  /** Runs SQL directly, as an operator does. Returns the rows of a single statement. */
+  /** Runs SQL directly on the database. Returns the rows if the SQL is a single statement. */
   execute(sql: string): Promise<readonly unknown[]>;
 }
 
-/** A kind of database that the contracts test. */
+/** A kind of database on which the tests run. */
 export interface Engine {
   readonly name: string;
-  /** The reason why this machine cannot run its tests; false if it can. For the option `skip` of `describe`. */
+  /** For the option `skip` of `describe`: the reason if this machine cannot run the tests, otherwise false. */
   readonly skip: string | false;
   createStore(test: Pick<TestContext, 'after'>): Promise<Store>;
 }
@@ -46,7 +46,8 @@ export const sqliteEngine: Engine = {
 };
 
 /**
- * The PostgreSQL at TEST_DATABASE_URL. Without a server, its tests are skipped with a message, or fail with CI=true.
+ * Returns the PostgreSQL at TEST_DATABASE_URL. Without a server, prints a message and the tests are skipped. With
+ * CI=true, throws instead.
  */
 export async function findPostgres(): Promise<Engine> {
   const address = readPostgresAddress();
@@ -56,7 +57,7 @@ export async function findPostgres(): Promise<Engine> {
   return { name: 'PostgreSQL', skip, createStore: (test) => createPostgresStore(test, address) };
 }
 
-/** A PostgreSQL server that answers, at the address of one of its databases. */
+/** Returns the engine of a running PostgreSQL server. `url` is the address of any database of the server. */
 export function postgresAt(url: string): Engine {
   return {
     name: 'PostgreSQL',

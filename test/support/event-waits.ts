@@ -1,6 +1,6 @@
 import type { App } from '../../src/app.ts';
 
-/** Resolves when a number of requests to a service wait for an event. */
+/** Resolves when exactly `count` requests to a service wait for an event. */
 export async function untilWaiting(
   { app }: { readonly app: Pick<App, 'opsUrl'> },
   count: number,

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import type { DescribedOperation } from '../../src/http/docs-site/reference/description.ts';
 
-/** Creates the objects that the examples of the description name, using only the operations of the description. */
+/** Creates the objects that the examples of the description refer to, using only operations of the description. */
 export interface ExampleRequests {
   /**
-   * Maps each identifier in the examples of an operation to the identifier of the created object.
+   * Creates the objects for an operation. Maps each identifier in its examples to the identifier of the created object.
    */
   prepare(operation: DescribedOperation): Promise<ReadonlyMap<string, string>>;
 }
 
-/** The first example of an operation's body; null if it takes none. */
+/** Returns the first example of an operation's body, or null if the operation takes no body. */
 export function readExampleBody({ body }: DescribedOperation): Record<string, unknown> | null {
   const [first] = Object.values(body?.media.examples ?? {});
   if (first === undefined) return null;
@@ -17,7 +17,7 @@ export function readExampleBody({ body }: DescribedOperation): Record<string, un
   return JSON.parse(JSON.stringify(first.value, toNumber));
 }
 
-/** Sends the requests to a running service, with a key that has every scope. */
+/** `baseUrl` is the address of a running service. `key` must have every scope. */
 export function createExampleRequests(
   baseUrl: string,
   key: string,
@@ -62,7 +62,7 @@ export function createExampleRequests(
   };
 }
 
-/** Replaces the identifiers of the examples in a text by those of the created objects. */
+/** Replaces the identifiers of the examples in a text by the identifiers of the created objects. */
 export function putIdentifiers(text: string, made: ReadonlyMap<string, string>): string {
   let result = text;
   for (const [example, actual] of made)

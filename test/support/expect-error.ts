@@ -11,7 +11,7 @@ export const limitHeaders = [
   'ratelimit',
 ];
 
-/** Fails if a response lacks an id, the rate limit headers or the security headers. */
+/** Throws if a response lacks a request id, a rate limit header or a security header. */
 export function expectCommonHeaders({ status, headers }: Pick<RawResponse, 'status' | 'headers'>): void {
   for (const name of limitHeaders) assert.ok(headers.get(name), `${name} on ${status}`);
   assert.equal(headers.get('x-content-type-options'), 'nosniff', `on ${status}`);
@@ -19,7 +19,7 @@ export function expectCommonHeaders({ status, headers }: Pick<RawResponse, 'stat
   assert.match(headers.get('x-request-id') ?? '', /^req_[0-9a-f]{12}_[0-9a-z]+$/);
 }
 
-/** Fails unless a response is an Error (interface section 2) that links to its explanation. Returns its message. */
+/** Throws unless a response is an Error (interface section 2) with a link to its explanation. Returns the message. */
 export async function expectError(
   response: Response | RawResponse,
   status: number,

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const installMsMax = 300_000;
 
-/** Installs the packages of a folder by its lock file, unless they are installed already. Throws if npm fails. */
+/** Installs the packages of a folder's lock file, unless they are newer than the lock file. Throws if npm fails. */
 export async function installPackages(folder: string): Promise<void> {
   const installed = join(folder, 'node_modules/.package-lock.json');
   const lock = join(folder, 'package-lock.json');

@@ -11,13 +11,13 @@ export interface MadeKey {
   readonly account: string;
 }
 
-/** Services, each in its own process, that share a PostgreSQL and a Redis, as behind a load balancer. */
+/** Services that share a PostgreSQL and a Redis, as behind a load balancer. Each runs in its own process. */
 export interface Instances {
   readonly services: readonly ServiceProcess[];
   readonly store: Store;
-  /** The next instance in turn, as a load balancer chooses. */
+  /** Returns the next instance, round robin. */
   next(): ServiceProcess;
-  /** Runs a command as an operator does, and returns its JSON output. */
+  /** Runs a command of the program and returns the parsed JSON output. */
   command<T>(...args: string[]): Promise<T>;
   createKey(...args: string[]): Promise<MadeKey>;
 }
@@ -26,13 +26,13 @@ export interface InstancesOptions {
   readonly postgres: Engine;
   readonly redisUrl: string;
   readonly count?: number;
-  /** The address of the database for each instance. */
+  /** Returns the DATABASE_URL of the instances, such as the address of a relay. Default: the address of the store. */
   readonly reach?: (store: Store) => Promise<string>;
   readonly preload?: string;
   readonly settings?: Record<string, string>;
 }
 
-/** After the test, the services are killed and the database is dropped. */
+/** Starts instances. After the test, they are killed and the database is dropped. */
 export async function startInstances(test: Lifetime, options: InstancesOptions): Promise<Instances> {
   const { postgres, redisUrl, count = 3, reach = async ({ url }) => url, preload } = options;
   const store = await postgres.createStore(test);
@@ -62,17 +62,16 @@ export async function startInstances(test: Lifetime, options: InstancesOptions):
 /** Limits so high that only tests of the limits reach them. */
 export const amplePlan = ['--plan', 'enterprise', '--per-minute', '1000000', '--per-day', '10000000'];
 
-/** A request of a test that hangs for this long fails, on any machine. */
+/** Time in ms after which a request fails. */
 const requestMsMax = 60_000;
 
-/** Sends a request to one instance; `path` begins with a slash and is relative to `/v1`. */
+/** Sends a request to one instance. `path` begins with a slash and is relative to `/v1`. */
 export function ask({ url }: ServiceProcess, key: string, path = '/pets', init: RequestInit = {}) {
   const headers = new Headers(init.headers);
   headers.set('authorization', `Bearer ${key}`);
   return fetch(url + path, { signal: AbortSignal.timeout(requestMsMax), ...init, headers });
 }
 
-/** Adds an animal at one instance. */
 export function add(service: ServiceProcess, key: string, name: string, idempotencyKey?: string) {
   const headers = {
     'content-type': 'application/json',
@@ -85,7 +84,7 @@ export function add(service: ServiceProcess, key: string, name: string, idempote
   });
 }
 
-/** Resolves when an instance gives the expected answer. Fails if that takes too long. */
+/** Resolves when an instance gives the expected answer. Rejects after about `withinMs`. */
 export async function untilAnswered(
   service: ServiceProcess,
   key: string,
@@ -100,12 +99,10 @@ export async function untilAnswered(
   await until(askFor, isRight, withinMs);
 }
 
-/** The body of a JSON response. */
 export async function readJson<T>(response: Response | Promise<Response>): Promise<T> {
   return (await (await response).json()) as T;
 }
 
-/** The value of a metric of one instance. */
 export async function readMetric({ opsUrl }: ServiceProcess, name: string): Promise<number> {
   const shown = await (await fetch(`${opsUrl}/metrics`)).text();
   const [, value] = new RegExp(`^${name} (\\S+)$`, 'm').exec(shown) ?? [];
@@ -113,9 +110,9 @@ export async function readMetric({ opsUrl }: ServiceProcess, name: string): Prom
   return Number(value);
 }
 
-/** The item at a place. Fails if there is none. */
+/** Returns the item at an index. Throws if there is none. */
 export function elementAt<T>(list: readonly T[], place: number): T {
   const element = list[place];
-  if (element === undefined) throw new Error(`there is none at ${place}`);
+  if (element === undefined) throw new Error(`the list has no item at ${place}`);
   return element;
 }

@@ -5,22 +5,22 @@ import { add, elementAt, type Instances } from './instances.ts';
 export const addedBefore = 100;
 export const addedAfter = 300;
 const clients = 24;
-/** How long a client waits before it retries a refused request. */
+/** Milliseconds before a client retries a request. */
 const pauseMs = 20;
 
 export interface Outcome {
-  /** The animals that were answered with 201, by name. */
+  /** The ids of the animals that were answered with 201, by name. */
   readonly answered: Map<string, number>;
   /** Errors of connections to an instance, and the status of every refusal. */
   readonly failures: Set<string>;
-  /** The retries that were answered as repeats: the first attempt was done, but its answer was lost. */
+  /** Names whose retry got a replayed answer. The first attempt succeeded, but its answer was lost. */
   readonly takenUnanswered: Set<string>;
 }
 
 /**
- * Runs clients that add one animal after the other, each through all instances in turn. If an add gets no answer or a
- * retryable one, the client sends it to the next instance with the same Idempotency-Key. Any other answer fails the test.
- * `onLoad` is called once, in the middle of the load.
+ * Runs clients that add one animal after the other at all instances in turn. If an add gets no answer or one of
+ * `refusals`, the client retries at the next instance with the same Idempotency-Key. Throws for any other answer but
+ * 201. Calls `onLoad` once, after the first 100 adds have started.
  */
 export async function addUnderLoad(
   { services }: Instances,
@@ -34,7 +34,7 @@ export async function addUnderLoad(
   let started = 0;
   let isOver = false;
 
-  /** Null if the request must be sent again. */
+  /** Returns the id of the animal, or null if the request must be retried. */
   async function trySend(name: string, place: number): Promise<number | null> {
     const service = elementAt(services, place % services.length);
     try {

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 
-/** The reason why this machine cannot create a mount namespace, which is also printed; false if it can. */
+/** If this machine cannot create a mount namespace, prints and returns the reason. Otherwise returns false. */
 export function whyNoMounts(): string | false {
   const { status, stderr, error } = spawnSync('unshare', ['--mount', 'mount', '--bind', '/tmp', '/tmp'], {
     encoding: 'utf8',
@@ -11,12 +11,12 @@ export function whyNoMounts(): string | false {
   return reason;
 }
 
-/** One mount: a folder shown at another path, or made read-only. Mounts below it stay unchanged. */
+/** One mount: a folder that is bound to another path or made read-only. Mounts below the folder stay unchanged. */
 export type Mount = { readonly from: string; readonly at: string } | { readonly readOnly: string };
 
 /**
- * A command that runs another command in its own mount namespace, with these mounts in order. A `wrapper` of
- * processes.ts.
+ * Returns a command that runs another command in a new mount namespace, with these mounts in order. It is a `wrapper`
+ * for processes.ts.
  */
 export function withMounts(...mounts: readonly Mount[]): readonly string[] {
   const script = ['set -e', ...mounts.map(describeMount), 'exec "$@"'].join('\n');
@@ -26,7 +26,7 @@ export function withMounts(...mounts: readonly Mount[]): readonly string[] {
 function describeMount(mount: Mount): string {
   if ('from' in mount) return `mount --bind '${mount.from}' '${mount.at}'`;
   const { readOnly } = mount;
-  // The root of a process stays its old mount, so nothing is mounted over it.
+  // The root of a process does not change if a mount covers `/`, so the existing mount is made read-only.
   const separate = readOnly === '/' ? ':' : `mount --rbind '${readOnly}' '${readOnly}'`;
   return `${separate}; mount -o remount,bind,ro '${readOnly}'`;
 }

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
 import { eventually, findFreePort } from './redis-server.ts';
 
-/** The reason why this machine cannot start nginx; false if it can. With CI=true that is a failure. */
+/** Returns false if this machine can start nginx, otherwise the reason. With CI=true, throws instead. */
 export async function whyNoNginx(): Promise<string | false> {
   const child = spawn('nginx', ['-v'], { stdio: 'ignore' });
   const [code] = await once(child, 'exit').catch(() => [null]);
@@ -22,13 +22,13 @@ const shipped = join(import.meta.dirname, '../../deploy/nginx.conf');
 export interface Nginx {
   /** The address for clients, without `/v1`. */
   readonly url: string;
-  /** The address of its own status: `127.0.0.1:8090` in the file. */
+  /** The address of nginx's own status, which is `127.0.0.1:8090` in deploy/nginx.conf. */
   readonly ownUrl: string;
 }
 
 /**
- * Starts nginx with `deploy/nginx.conf` and these `changes`, in front of instances on this machine. Addresses and
- * writable folders differ from the file. It stops after the test.
+ * Starts nginx with `deploy/nginx.conf` in front of instances at these ports of this machine. Replaces the addresses
+ * and the writable folders of the file, then applies `changes`. Stops nginx after the test.
  */
 export async function startNginx(
   test: Pick<TestContext, 'after'>,

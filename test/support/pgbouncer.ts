@@ -10,9 +10,9 @@ import { findFreePort } from './redis-server.ts';
 
 /** The installed PgBouncer. */
 export interface PgBouncer {
-  /** The reason why this machine cannot start it; false if it can. With CI=true that is a failure. */
+  /** False if this machine can start PgBouncer, otherwise the reason. */
   readonly skip: string | false;
-  /** Whether it supports prepared statements in transaction mode: since version 1.21. */
+  /** True if it supports prepared statements in transaction mode, as PgBouncer does since version 1.21. */
   readonly carriesStatements: boolean;
 }
 
@@ -28,7 +28,7 @@ export async function findPgBouncer(): Promise<PgBouncer> {
   }
 }
 
-/** Starts a PgBouncer in front of a server and returns its address. It stops after the test. */
+/** Starts PgBouncer in front of a server and returns the address of PgBouncer. Stops it after the test. */
 export async function startPgBouncer(
   test: Pick<TestContext, 'after'>,
   url: string,

@@ -11,16 +11,16 @@ import { eventually, findFreePort } from './redis-server.ts';
 
 /** One server of a cluster. */
 export interface PostgresServer {
-  /** The address of its database `postgres`. */
+  /** The address of the database `postgres`. */
   readonly url: string;
   execute(sql: string): Promise<readonly Record<string, unknown>[]>;
-  /** Kills all its processes at once, as a power loss does. */
+  /** Kills all processes of the server at once, as a power loss does. */
   kill(): Promise<void>;
   /** Promotes a standby to primary. */
   promote(): Promise<void>;
 }
 
-/** A primary that confirms a commit only after its standby has it on disk, too. */
+/** A primary that confirms a commit only after its standby has written the commit to disk. */
 export interface PostgresCluster {
   readonly primary: PostgresServer;
   readonly standby: PostgresServer;
@@ -29,7 +29,7 @@ export interface PostgresCluster {
 const run = promisify(execFile);
 const installations = '/usr/lib/postgresql';
 
-/** The reason why this machine cannot start a cluster; false if it can. With CI=true that is a failure. */
+/** Returns false if this machine can start a cluster, otherwise the reason. With CI=true, throws instead. */
 export function whyNoPostgresCluster(): string | false {
   if (findPrograms() !== null) return false;
   const reason = 'SKIPPED: there is no initdb to create PostgreSQL servers for the tests; install postgresql';
@@ -37,7 +37,7 @@ export function whyNoPostgresCluster(): string | false {
   return reason;
 }
 
-/** The folder of the newest version's programs on Debian. */
+/** Returns the folder with the programs of the newest version, as Debian installs it, or null. */
 function findPrograms(): string | null {
   const versions = existsSync(installations) ? readdirSync(installations) : [];
   const newest = versions.toSorted((a, b) => Number(b) - Number(a))[0];
@@ -45,7 +45,7 @@ function findPrograms(): string | null {
   return existsSync(join(folder, 'initdb')) ? folder : null;
 }
 
-/** PostgreSQL refuses to run as root, so it then runs as Debian's user `postgres`. */
+/** Returns this user, or Debian's user `postgres` if this user is root, because PostgreSQL refuses to run as root. */
 async function findOwner(): Promise<{ uid: number; gid: number }> {
   const { uid, gid } = userInfo();
   if (uid !== 0) return { uid, gid };
@@ -54,7 +54,7 @@ async function findOwner(): Promise<{ uid: number; gid: number }> {
   return { uid: postgresUid, gid: postgresGid };
 }
 
-/** A primary with one synchronous standby, on free ports. Both stop after the test. */
+/** Starts a primary and a synchronous standby on free ports. Kills both after the test. */
 export async function startPostgresCluster(test: Pick<TestContext, 'after'>): Promise<PostgresCluster> {
   const programs = findPrograms();
   if (programs === null) throw new Error('there is no initdb');
@@ -124,7 +124,7 @@ async function executeAt(url: string, sql: string): Promise<readonly Record<stri
   }
 }
 
-/** The first process starts all others, so it goes first. */
+/** Kills the first process before its children, because it would restart them. */
 async function killAll(child: ChildProcess): Promise<void> {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'exit');
@@ -134,7 +134,7 @@ async function killAll(child: ChildProcess): Promise<void> {
   await gone;
 }
 
-/** It may have ended by itself meanwhile. */
+/** Kills a process. Ignores a process that has already ended. */
 function killIfThere(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');

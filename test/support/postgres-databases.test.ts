@@ -14,7 +14,7 @@ const describeAll = `select nspname, nspowner, nspacl::text, (
   ) as settings
   from pg_namespace where nspname !~ '^pg_|^information_schema$'`;
 
-test('a database that a test has released is as a new one is', { skip }, async () => {
+test('a released database is in the same state as a new database', { skip }, async () => {
   const database = await takePostgresDatabase(server);
   const asNew = await executePostgres(database.url, describeAll);
   const name = new URL(database.url).pathname.slice(1);
@@ -32,12 +32,12 @@ test('a database that a test has released is as a new one is', { skip }, async (
 });
 
 for (const [what, change] of [
-  ['that takes no connections', 'alter database NAME allow_connections false'],
-  ['that bounds its connections', 'alter database NAME connection limit 5'],
-  ['with rights of its own', 'revoke connect on database NAME from public'],
+  ['that allows no connections', 'alter database NAME allow_connections false'],
+  ['that limits its connections', 'alter database NAME connection limit 5'],
+  ['with changed privileges', 'revoke connect on database NAME from public'],
   ['that belongs to another role', 'create role NAME; alter database NAME owner to NAME'],
 ] as const)
-  test(`a database ${what} is not given to the next test`, { skip }, async (t) => {
+  test(`a database ${what} is not reused for the next test`, { skip }, async (t) => {
     const database = await takePostgresDatabase(server);
     const name = new URL(database.url).pathname.slice(1);
     t.after(() => executePostgres(server.href, `drop role if exists ${name}`));
@@ -48,7 +48,7 @@ for (const [what, change] of [
     await next.release();
   });
 
-test('a database that somebody is connected to is not given to the next test', { skip }, async (t) => {
+test('a database with a connected client is not reused for the next test', { skip }, async (t) => {
   const database = await takePostgresDatabase(server);
   const client = new Client({ connectionString: database.url });
   const isCut = new Promise((resolve) => client.on('error', resolve));

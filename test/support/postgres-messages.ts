@@ -2,21 +2,21 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 
-/** A proxy of a PostgreSQL server that counts round trips. */
+/** A proxy in front of a PostgreSQL server that counts round trips. */
 export interface CountedWay {
   /** The address of the proxy. */
   readonly url: string;
-  /** How often a client waited for an answer of the server, one round trip each. */
+  /** Returns the number of round trips: how often a client waited for an answer of the server. */
   countRoundTrips(): number;
 }
 
-/** Messages after which a client waits: Query, and Sync at the end of a prepared statement's Bind and Execute. */
+/** Types of messages after which a client waits: Query, and Sync, which follows Bind and Execute. */
 const askingTypes = new Set(['Q', 'S'].map((type) => type.charCodeAt(0)));
 
-/** The first message of a connection has no type and belongs to no statement. */
+/** Length of the head of a message. The first message of a connection has no type byte. */
 const headBytes = { first: 4, later: 5 };
 
-/** Stops after the test. */
+/** Starts a proxy in front of the server at `url`. Stops it after the test. */
 export async function startCounting(test: Pick<TestContext, 'after'>, url: string): Promise<CountedWay> {
   const target = new URL(url);
   const sockets = new Set<Socket>();
@@ -46,7 +46,7 @@ export async function startCounting(test: Pick<TestContext, 'after'>, url: strin
   return { url: href, countRoundTrips: () => roundTrips };
 }
 
-/** Calls `onMessage` with the type of each message, wherever the stream is split. The first message has the type 0. */
+/** Returns a parser that calls `onMessage` with the type of each message in a stream. The first message has type 0. */
 function createReader(onMessage: (type: number) => void): (piece: Buffer) => void {
   let rest: Buffer = Buffer.alloc(0);
   let isFirst = true;

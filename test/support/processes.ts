@@ -8,7 +8,7 @@ import { setTimeout } from 'node:timers/promises';
 const main = join(import.meta.dirname, '../../bin/animal-store.js');
 
 export interface Ended {
-  /** Null if a signal ended it. */
+  /** Null if a signal ended the process. */
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
@@ -16,19 +16,19 @@ export interface Ended {
 }
 
 export interface ProcessOptions {
-  /** The settings. The environment of the tests is not inherited. */
+  /** Environment variables of the process. It inherits only PATH. */
   readonly settings?: Record<string, string>;
   /** The source text of a module that the process loads before the program. */
   readonly preload?: string;
-  /** An open file instead of a pipe. */
+  /** The descriptor of an open file for standard output. Default: a pipe. */
   readonly stdout?: number;
-  /** A command that runs the program, for example as another user. */
+  /** A command that runs the program given as its last arguments, for example as another user. */
   readonly wrapper?: readonly string[];
-  /** Whether it leads a new process group; false by default. */
+  /** True to start the process in a new process group. Default: false. */
   readonly isGroupLeader?: boolean;
 }
 
-/** Starts `animal-store` in a new process, as an operator does. */
+/** Starts `animal-store` in a new process. */
 export function spawnProgram(args: readonly string[], options: ProcessOptions): ChildProcess {
   const { settings, preload, stdout = 'pipe', wrapper = [], isGroupLeader = false } = options;
   const preloads =
@@ -42,14 +42,14 @@ export function spawnProgram(args: readonly string[], options: ProcessOptions): 
   });
 }
 
-/** Runs a command line to its end. */
+/** Runs `animal-store` with these arguments until it ends. */
 export async function runProgram(args: readonly string[], options: ProcessOptions = {}): Promise<Ended> {
   const child = spawnProgram(args, options);
   child.stdin?.end();
   return await readToEnd(child);
 }
 
-/** Waits until a process ends. Returns its output, and how it ended. */
+/** Waits until a process ends. Returns its output and its exit code or signal. */
 export async function readToEnd(child: ChildProcess): Promise<Ended> {
   const [[code, signal], stdout, stderr] = await Promise.all([
     once(child, 'close'),
@@ -59,23 +59,23 @@ export async function readToEnd(child: ChildProcess): Promise<Ended> {
   return { code, signal, stdout, stderr };
 }
 
-/** A service in a new process, on free ports. */
+/** A service in its own process, on free ports. */
 export interface ServiceProcess {
   /** The base address, ending in `/v1`. */
   readonly url: string;
   readonly opsUrl: string;
-  /** The key of an empty store in development. */
+  /** The first key that a service creates on an empty store in development. Otherwise null. */
   readonly key: string | null;
   readonly child: ChildProcess;
-  /** Its log so far. */
+  /** Returns the log so far. */
   readLog(): string;
-  /** Resolves when a log line contains a text. */
+  /** Resolves when the log contains a text. */
   untilLogged(part: string): Promise<void>;
-  /** Resolves when the process has ended. Sends the signal first, if there is one. */
+  /** Sends the signal, if one is given. Resolves when the process has ended. */
   end(signal?: NodeJS.Signals): Promise<Ended>;
 }
 
-/** Runs `serve --json` and resolves when it listens. It is killed after the test. */
+/** Runs `serve --json` and resolves when the service listens. Kills the service after the test. */
 export async function serveInProcess(
   test: Pick<TestContext, 'after'>,
   { settings, ...options }: ProcessOptions,
@@ -112,8 +112,8 @@ export async function serveInProcess(
 const lookEveryMs = 20;
 
 /**
- * Asks every 20 ms until the answer is right, and fails after the last attempt. The bound is a number of attempts and
- * not a time, because on a busy machine each attempt takes longer.
+ * Calls `ask` every 20 ms until `isRight` accepts the answer. Rejects after as many attempts as fit into `withinMs` if
+ * each is instant. It counts attempts and not time, because on a busy machine each attempt takes longer.
  */
 export async function until<T>(
   ask: () => Promise<T>,
@@ -124,7 +124,9 @@ export async function until<T>(
     const answer = await ask();
     if (isRight(answer)) return answer;
     if (looksLeft <= 0)
-      throw new Error(`not within ${withinMs} ms; the last answer was ${JSON.stringify(answer)}`);
+      throw new Error(
+        `no accepted answer within ${withinMs} ms; the last answer was ${JSON.stringify(answer)}`,
+      );
     await setTimeout(lookEveryMs);
   }
 }

@@ -1,31 +1,31 @@
 import { connect, type Socket } from 'node:net';
 import type { Ending } from './service.ts';
 
-/** A response as it was on the wire. Header names are in lower case, and repeated headers are all kept. */
+/** A response as it was received, with all repeated headers. */
 export interface RawResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly body: string;
 }
 
-/** A connection that can send what no HTTP client would. */
+/** A connection that can send any bytes, such as malformed HTTP. */
 export interface RawConnection {
   /** Sends text unchanged, one byte for each character. */
   send(text: string): void;
   /**
-   * The next response; `bodiless` for the answer to a HEAD. Throws if the connection ends first. The cause is the error
-   * of the connection, if there was one.
+   * Reads the next response. An answer to HEAD needs the shape `bodiless`. Rejects if the connection ends first. The
+   * `cause` of the rejection is the error of the connection, if any.
    */
   read(shape?: 'bodiless'): Promise<RawResponse>;
-  /** All responses until the service closes the connection. Then closes it here, too. */
+  /** Reads all responses until the service closes the connection, and then closes this side, too. */
   readAll(): Promise<RawResponse[]>;
-  /** Ends the sending side. The answers can still be read. */
+  /** Half-closes the connection. Answers can still be read. */
   end(): void;
-  /** Resets the connection. */
+  /** Closes the connection with a TCP reset. */
   reset(): void;
 }
 
-/** Opens a connection to a service, which is closed after the test. */
+/** Opens a connection to a service. Closes the connection after the test. */
 export async function openRaw(test: Ending, baseUrl: string): Promise<RawConnection> {
   const { hostname, port } = new URL(baseUrl);
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true, noDelay: true });
@@ -113,14 +113,14 @@ function splitOnce(text: string, mark: string): [string, string] {
   return [text.slice(0, place), text.slice(place + mark.length)];
 }
 
-/** Sends parts on a new connection, and returns the responses until the service closes it. */
+/** Sends parts on a new connection. Returns the responses until the service closes the connection. */
 export async function exchangeRaw(test: Ending, baseUrl: string, ...parts: string[]): Promise<RawResponse[]> {
   const connection = await openRaw(test, baseUrl);
   for (const part of parts) connection.send(part);
   return connection.readAll();
 }
 
-/** The text of the last request on a connection, with a line such as `GET /v1/pets`. */
+/** Formats a request, by default with `connection: close`. `line` has the method and the target: `GET /v1/pets`. */
 export function formatRequest(line: string, headers: Readonly<Record<string, string>>, body = ''): string {
   const lines = Object.entries({ host: 'localhost', connection: 'close', ...headers });
   return `${line} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`;

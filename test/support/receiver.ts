@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import { text } from 'node:stream/consumers';
 import type { Ending } from './service.ts';
 
-/** A message, as a receiver gets it. */
+/** A webhook message that a receiver got. */
 export interface Received {
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
@@ -16,19 +16,19 @@ export type Reaction =
   | { readonly status: number; readonly headers: Record<string, string> }
   | ((response: ServerResponse) => void);
 
-/** The server of a partner, with all messages that it has received. */
+/** A partner's server for webhook messages. */
 export interface Receiver {
   readonly url: string;
   readonly received: Received[];
-  /** The answers to the next messages, in order. All others get 204. */
+  /** The answers to the next messages, in order. Later messages get 204. */
   readonly reactions: Reaction[];
-  /** Resolves when a number of messages have arrived in total. */
+  /** Resolves when at least `count` messages have arrived in total. */
   untilReceived(count: number): Promise<void>;
-  /** The ids of the messages, in order of arrival. */
+  /** Returns the ids of the messages, in order of arrival. */
   listIds(): string[];
 }
 
-/** Starts a receiver that stops after the test. */
+/** Starts a receiver. Stops it after the test. */
 export async function startReceiver(test: Ending): Promise<Receiver> {
   const received: Received[] = [];
   const reactions: Reaction[] = [];

@@ -9,21 +9,21 @@ import { setTimeout } from 'node:timers/promises';
 import { connectRedis } from './redis.ts';
 import type { Ending } from './service.ts';
 
-/** A Redis for one test that may break it. It stops after the test. */
+/** A Redis server for one test, which may break the server. It stops after the test. */
 export interface RedisServer {
   readonly url: string;
   readonly port: number;
   /** Runs a command on a new connection. */
   command(...parts: string[]): Promise<unknown>;
-  /** Pauses the process, with its connections open. */
+  /** Pauses the process. Its connections stay open. */
   pause(): void;
   resume(): void;
   kill(): Promise<void>;
-  /** Restarts it with its saved data, and waits until it accepts connections. */
+  /** Starts the process again with its saved data. Resolves when it accepts connections. */
   start(...settings: string[]): Promise<void>;
 }
 
-/** The reason why this machine cannot start Redis; false if it can. With CI=true that is a failure. */
+/** Returns false if this machine can start Redis, otherwise the reason. With CI=true, throws instead. */
 export async function whyNoRedisServer(): Promise<string | false> {
   const child = spawn('redis-server', ['--version'], { stdio: 'ignore' });
   const [code] = await once(child, 'exit').catch(() => [null]);
@@ -91,12 +91,12 @@ const slotsOfNodes = [
 ] as const;
 
 /**
- * On a busy machine a node may be silent for seconds. If the others then consider it lost, the whole cluster refuses
- * calls.
+ * Time in ms after which nodes consider a node lost. It is long, because on a busy machine a node may be silent for
+ * seconds. If a node is lost, the whole cluster refuses commands.
  */
 const silentMsMax = '600000';
 
-/** A cluster of three nodes that share all slots, without replicas. */
+/** Starts a cluster of three nodes that share all slots, without replicas. */
 export async function startRedisCluster(test: Ending): Promise<RedisServer[]> {
   const nodes: RedisServer[] = [];
   for (const [first, last] of slotsOfNodes) {
@@ -121,15 +121,15 @@ export async function startRedisCluster(test: Ending): Promise<RedisServer[]> {
   return nodes;
 }
 
-/** Checks a condition outside this process every 10 ms until it is true, at most 6,000 times. */
+/** Checks a condition every 10 ms until it is true. Rejects after 6,000 attempts. */
 export async function eventually(isSo: () => Promise<boolean>): Promise<void> {
   for (let attempts = 1; !(await isSo()); attempts += 1) {
-    if (attempts === 6_000) throw new Error('the condition is never true');
+    if (attempts === 6_000) throw new Error('the condition did not become true');
     await setTimeout(10);
   }
 }
 
-/** A free port of 127.0.0.1. */
+/** Returns a free port of 127.0.0.1. */
 export async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -5,28 +5,27 @@ import { createRedisCounters, type RedisCounters } from '../../src/limits/redis/
 
 type Lifetime = Pick<TestContext, 'after'>;
 
-/** Long enough for any machine. */
 const connectMsMax = 60_000;
 
-/** A part of a Redis for one test. Its keys are deleted after the test. */
+/** The keys of one test in a shared Redis. They are deleted after the test. */
 export interface RedisSpace {
   readonly url: string;
-  /** The prefix of every key of the test. */
+  /** The prefix of every key. */
   readonly prefix: string;
-  /** Runs a command directly, as an operator does. */
+  /** Runs a command on a separate connection. */
   command(...parts: string[]): Promise<unknown>;
-  /** All its keys. */
+  /** Returns all keys with the prefix. */
   listKeys(): Promise<string[]>;
 }
 
 /** A Redis that several tests share. */
 export interface SharedRedis {
-  /** The reason why tests cannot use it; false if they can. For the option `skip` of `describe`. */
+  /** For the option `skip` of `describe`: the reason if tests cannot use this Redis, otherwise false. */
   readonly skip: string | false;
   createSpace(test: Lifetime): Promise<RedisSpace>;
 }
 
-/** The Redis at TEST_REDIS_URL. Without a server, its tests are skipped with a message, or fail with CI=true. */
+/** Returns the Redis at TEST_REDIS_URL. Without a server, the tests are skipped. With CI=true, throws instead. */
 export async function findRedis(): Promise<SharedRedis> {
   const url = process.env['TEST_REDIS_URL'] ?? 'redis://127.0.0.1:6379';
   const skip = await whyUnreachable(url);
@@ -44,7 +43,7 @@ async function whyUnreachable(url: string): Promise<string | false> {
   }
 }
 
-/** A client that does not reconnect. */
+/** Connects a client that does not reconnect. */
 export async function connectRedis(url: string) {
   const socket = { connectTimeout: connectMsMax, reconnectStrategy: false } as const;
   const client = createClient({ url, RESP: 2, socket });
@@ -54,8 +53,8 @@ export async function connectRedis(url: string) {
 }
 
 /**
- * Connected counters in a running Redis. The service allows 1 s for a connection and then counts alone. That may be too
- * short on a busy machine, so a test tries up to 30 times.
+ * Creates counters that are connected to a running Redis. The counters give up a connection attempt after 1 s, which
+ * may be too short on a busy machine. So this tries up to 31 times.
  */
 export async function connectCounters(
   test: Lifetime,

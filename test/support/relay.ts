@@ -4,7 +4,7 @@ import { Transform } from 'node:stream';
 import type { TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** A TCP relay to a real server, which a test can cut, slow down, silence and restore. */
+/** A TCP relay in front of a server. A test can cut, slow down, silence and restore the relay. */
 export interface Relay {
   /** The address of the relay. */
   readonly url: string;
@@ -12,11 +12,11 @@ export interface Relay {
   cut(): Promise<void>;
   /** Keeps every connection and accepts new ones, but transfers nothing. */
   silence(): void;
-  /** Delays everything that the server sends from now on, on every connection. */
+  /** Delays all later bytes from the server, on every connection. */
   delay(ms: number): void;
-  /** Accepts new connections again. Old connections stay as they are. */
+  /** Accepts and transfers new connections again. Old connections do not recover. */
   mend(): Promise<void>;
-  /** Connects new connections to another server. */
+  /** Relays new connections to another server. */
   redirect(url: string): void;
 }
 
@@ -82,7 +82,7 @@ export async function startRelay(test: Pick<TestContext, 'after'>, url: string):
   };
 }
 
-/** Transfers the parts in order, each after its delay. */
+/** Returns a stream that transfers parts in order, each after the delay at its arrival. */
 function createLag(readDelayMs: () => number): Transform {
   let last = Promise.resolve();
   return new Transform({

@@ -11,46 +11,46 @@ import { petStatuses } from '../../src/pets/pet.ts';
 import { type Limits, type PlanName, resolvePlan } from '../../src/plans/plan.ts';
 import { openStore, type Store } from '../../src/store.ts';
 
-/** Runs callbacks at its end: a test, or a file of tests by `after` of node:test. */
+/** Runs callbacks at the end of a test, or at the end of a test file (`after` of node:test). */
 export interface Ending {
   after(end: () => unknown): void;
 }
 
-/** A service on free ports with a new store, and a clock that stands still until the test moves it. */
+/** A service on free ports with a new store, and a clock that only the test moves. */
 export interface TestService {
   readonly app: App;
   readonly config: Config;
   /** The base address, ending in `/v1`. */
   readonly baseUrl: string;
-  /** The store through a separate connection, as another process has it. */
+  /** The same store through a separate connection, as another process would open it. */
   readonly store: Store;
   readonly clock: MovableClock;
-  /** The whole log of the service. */
+  /** Returns the whole log of the service. */
   readLog(): string;
   /** Creates a key on a new account, by default on enterprise with 1,000,000 requests a minute. */
   createKey(plan?: PlanName, limits?: Limits, order?: Partial<KeyOrder>): Promise<string>;
-  /** Sends a request with a key; `path` begins with a slash and is relative to `/v1`. */
+  /** Sends a request with a key, or without one. `path` begins with a slash and is relative to `/v1`. */
   request(key: string | null, path: string, init?: RequestInit): Promise<Response>;
-  /** Posts a new animal and returns the answer. A text is sent as it is. */
+  /** Sends POST /pets. A string is sent unchanged; any other body is sent as JSON. */
   post(key: string | null, body: unknown, headers?: Record<string, string>): Promise<Response>;
-  /** Waits until the open window of a key has counted a number of requests, without those of this function. */
+  /** Waits until the window of a key has counted `count` requests, besides the requests of this function. */
   untilCounted(key: string, count: number): Promise<void>;
-  /** Imports animals without the service: `n1` of category 1 and so on, available, pending and sold in turn. */
+  /** Adds animals directly to the store: `n1` of category 1 and so on, with available, pending and sold in turn. */
   importPets(count: number): Promise<void>;
-  /** Opens the file of the store as another program does. It is closed when the service stops. */
+  /** Opens the file of the store as another program does. The file is closed when the service stops. */
   openFile(): DatabaseSync;
-  /** The number of animals in the store. */
+  /** Returns the number of animals in the store. */
   countPets(): Promise<number>;
   stop(): Promise<void>;
 }
 
 export interface MovableClock {
   now(): number;
-  /** Advances the clock, or sets it back if negative. */
+  /** Advances the clock. A negative number sets it back. */
   advance(ms: number): void;
 }
 
-/** A clock that stands at noon of a day until the test moves it. */
+/** Creates a clock that only the test moves. It starts at noon (UTC) of 2027-01-02 by default. */
 export function createMovableClock(startMs = Date.UTC(2027, 0, 2, 12)): MovableClock {
   let nowMs = startMs;
   return {
@@ -61,14 +61,14 @@ export function createMovableClock(startMs = Date.UTC(2027, 0, 2, 12)): MovableC
   };
 }
 
-/** A folder that is removed after the test. */
+/** Creates a folder that is removed after the test. */
 export async function makeFolder(test: Ending): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'animal-store-'));
   test.after(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** Starts a service that stops after the test. */
+/** Starts a service. Stops it after the test. */
 export async function startService(
   test: Ending,
   settings: Record<string, string> = {},
@@ -103,7 +103,7 @@ export async function startService(
     await app.close();
   }
   test.after(async () => {
-    // A service whose store was removed cannot write its last counts.
+    // The service stops before its folder is removed, because it writes its last counts into the store.
     await stop();
     await rm(folder, { recursive: true, force: true });
   });

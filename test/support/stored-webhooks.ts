@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 
-/** A webhook that a test inserts into a SQLite store. */
+/** The columns of a webhook that a test inserts into a SQLite store. */
 export interface StoredWebhook {
   readonly id: string;
   readonly accountId?: number;

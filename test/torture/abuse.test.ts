@@ -9,8 +9,8 @@ import { manyAddresses, wrongKeys, wrongKeysShared } from '../../torture/abuse/s
 import { testShort } from './short.ts';
 
 /**
- * A small part of each. What takes its minutes by the service's own times is left to `npm run torture`; those times
- * themselves are tested, shortened, in test/http/connection.
+ * Short runs of the abuse scenarios. `npm run torture` runs those that take minutes because of the service's timeouts.
+ * Tests in test/http/connection check the timeouts with shorter values.
  */
 const parts = [
   [slowHeads, 0.02],

@@ -8,7 +8,7 @@ const scale = 0.03;
 
 testShort(powerLoss, scale);
 
-/** Loads a module in the process and in every thread that it starts. */
+/** Returns the source of a preload that loads a module in the process and in all its worker threads. */
 function loadEverywhere(module: string): string {
   const address = `data:text/javascript,${encodeURIComponent(module)}`;
   return `
@@ -25,7 +25,7 @@ function loadEverywhere(module: string): string {
 }
 
 for (const mode of ['normal', 'off'])
-  test(`a service that commits with synchronous = ${mode} is found to lose answered writes`, async (t) => {
+  test(`the scenario detects that a service with synchronous = ${mode} loses answered writes`, async (t) => {
     const weaken = `
       import { DatabaseSync } from 'node:sqlite';
       const { exec } = DatabaseSync.prototype;

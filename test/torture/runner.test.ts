@@ -17,7 +17,7 @@ function makeScenario(run: Scenario['run'], minutes = 1): Scenario {
 const options = { seed: 7, scale: 0.5, log: () => undefined };
 
 describe('a scenario', () => {
-  test('gets a folder of its own, and both the folder and what it named are cleared away', async () => {
+  test('gets its own folder, and after the run its `after` actions run and the folder is removed', async () => {
     const ended: string[] = [];
     let folder = '';
     const scenario = makeScenario(async (context: TortureContext) => {
@@ -32,7 +32,7 @@ describe('a scenario', () => {
     assert.ok(!existsSync(folder));
   });
 
-  test('that breaks a guarantee names the command that repeats it', async () => {
+  test('fails with the command that repeats it if it breaks a guarantee', async () => {
     const scenario = makeScenario(async () => {
       throw new Error('the animal 1 is lost');
     });
@@ -42,7 +42,7 @@ describe('a scenario', () => {
     });
   });
 
-  test('that this machine does not permit is skipped, with the reason', async () => {
+  test('is skipped with the reason if this machine cannot run it', async () => {
     const scenario = makeScenario(async () => {
       throw new Skipped('there is no mount');
     });
@@ -50,19 +50,19 @@ describe('a scenario', () => {
     assert.equal(result.kind === 'skipped' && result.reason, 'there is no mount');
   });
 
-  test('that takes longer than it says has not held', async () => {
+  test('fails if it exceeds its time limit', async () => {
     const scenario = makeScenario(() => new Promise(() => undefined), 0.0001);
     await assert.rejects(runScenario(scenario, options), /it took longer than 0\.0001 min$/);
   });
 });
 
-test('no two scenarios have one name, and each has a time', () => {
+test('every scenario has a unique name and a time limit', () => {
   assert.equal(new Set(scenarios.map(({ name }) => name)).size, scenarios.length);
   for (const { minutes } of scenarios) assert.ok(minutes > 0);
 });
 
 describe('random numbers', () => {
-  test('are the same for the same seed, and others for another', () => {
+  test('are the same for the same seed, and differ for another seed', () => {
     const draw = (seed: number) => {
       const random = createRandom(seed);
       return Array.from({ length: 20 }, () => random.between(0, 1_000_000));
@@ -71,7 +71,7 @@ describe('random numbers', () => {
     assert.notDeepEqual(draw(1), draw(2));
   });
 
-  test('reach both ends of their bounds and nothing beyond', () => {
+  test('include both bounds and nothing beyond them', () => {
     const random = createRandom(3);
     const drawn = new Set(Array.from({ length: 1_000 }, () => random.between(-1, 1)));
     assert.deepEqual([...drawn].toSorted(), [-1, 0, 1]);
@@ -100,7 +100,7 @@ describe('the fault table', () => {
     ]);
   });
 
-  test('loses no column to what a cell holds', () => {
+  test('escapes cells so that no column is lost', () => {
     assert.match(mergeRows('', [row('one', 'a | b\nc')], order), /^\| a \\\| b c \| b \|/m);
   });
 });
@@ -108,7 +108,7 @@ describe('the fault table', () => {
 describe('the options', () => {
   const known = ['one', 'two'].map((name) => ({ ...makeScenario(async () => outcome), name }));
 
-  test('choose scenarios by name, and a seed and a scale', () => {
+  test('select scenarios by name and set the seed and the scale', () => {
     const { chosen, seed, scale } = readOptions(['--only', 'two', '--seed', '5', '--scale', '0.1'], known);
     assert.deepEqual([chosen.map(({ name }) => name), seed, scale], [['two'], 5, 0.1]);
   });
@@ -120,7 +120,7 @@ describe('the options', () => {
     ['--scale', 'x'],
     ['--unknown'],
   ])
-    test(`are refused where they are wrong: ${wrong.join(' ')}`, () => {
+    test(`are refused if they are invalid: ${wrong.join(' ')}`, () => {
       assert.throws(() => readOptions(wrong, known));
     });
 });

@@ -2,12 +2,12 @@ import { test } from 'node:test';
 import { runScenario } from '../../torture/run-scenario.ts';
 import type { Scenario } from '../../torture/scenario.ts';
 
-/** A short run of a scenario as a test: what the machine does not permit is skipped, and says so. */
+/** Defines a test that runs a scenario at a small scale. If the machine cannot run it, the test is skipped with a message. */
 export function testShort(
   scenario: Scenario,
   scale: number,
   seed = 1,
-  promise = 'nothing that was answered is lost',
+  promise = 'no answered change is lost',
 ): void {
   test(`${scenario.title}: ${promise}`, async (t) => {
     const log = (line: string) => t.diagnostic(line);

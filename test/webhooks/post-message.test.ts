@@ -9,7 +9,7 @@ import { startReceiver } from '../support/receiver.ts';
 const never = new AbortController().signal;
 const none = createNetworks([]);
 const here = createNetworks(['127.0.0.0/8', '::1']);
-/** Longer than an answer takes on this machine, however busy it is. */
+/** Time in ms after which an attempt times out. It is long enough for any answer, even on a busy machine. */
 const attemptMs = 3_000;
 
 function post(url: string, options: Partial<PostOptions> = {}) {
@@ -17,7 +17,7 @@ function post(url: string, options: Partial<PostOptions> = {}) {
   return createPostMessage(given)(url, { 'webhook-id': 'evt_1' }, '{}', never);
 }
 
-/** Counts the connections to a port of this machine, over IPv4 and IPv6. */
+/** Listens on a port of this machine, over IPv4 and IPv6, and counts the connections. */
 async function startBait(): Promise<{ port: number; count: () => number }> {
   let connections = 0;
   const take = (socket: Socket) => {
@@ -47,7 +47,7 @@ const names: Readonly<Record<string, readonly string[]>> = {
 };
 const resolve = async (name: string) => names[name] ?? [];
 
-test('more than 25 forbidden targets get no connection', async () => {
+test('an attempt makes no connection to a forbidden target in any notation', async () => {
   const hosts = [
     ...['127.0.0.1', '127.1', '127.0.1', '2130706433', '0x7f000001', '0x7f.1', '0177.0.0.1', '017700000001'],
     ...['0.0.0.0', '0', '127.255.255.254', '[::1]', '[::]', '[0:0:0:0:0:0:0:1]', '[::ffff:127.0.0.1]'],
@@ -65,7 +65,7 @@ test('more than 25 forbidden targets get no connection', async () => {
   assert.equal(bait.count(), 0);
 });
 
-test('the targets can see a connection', async () => {
+test('the test server detects a connection to an allowed target', async () => {
   for (const host of ['127.0.0.1', '[::1]', 'localhost'])
     assert.deepEqual(await post(`http://${host}:${bait.port}/`), { failure: 'refused' }, host);
   assert.ok(bait.count() >= 3);
@@ -87,7 +87,7 @@ test('an attempt resolves a name once and connects to the checked addresses', as
   assert.equal(receiver.received[0]?.headers.host, `partner.test:${port}`);
 });
 
-test('a name without addresses, or with a failed lookup, has the result dns', async () => {
+test('an attempt has the result dns if the name has no address or its lookup fails', async () => {
   assert.deepEqual(await post('http://nowhere.test/', { resolve }), { failure: 'dns' });
   const fails = () => Promise.reject(new Error('SERVFAIL'));
   assert.deepEqual(await post('http://nowhere.test/', { resolve: fails }), { failure: 'dns' });
@@ -97,7 +97,7 @@ test('http is refused unless it is allowed', async () => {
   assert.deepEqual(await post('http://127.0.0.1/', { allowsHttp: false }), { failure: 'refused' });
 });
 
-test('no redirect is followed', async (t) => {
+test('a redirect is not followed', async (t) => {
   const receiver = await startReceiver(t);
   for (const status of [301, 302, 303, 307, 308]) {
     receiver.reactions.push({ status, headers: { location: receiver.url } });
@@ -106,7 +106,7 @@ test('no redirect is followed', async (t) => {
   assert.equal(receiver.received.length, 5);
 });
 
-test('a missing answer, endless headers and an answer that is not HTTP have a result', async (t) => {
+test('an attempt records a result for a missing answer, endless headers and an answer that is not HTTP', async (t) => {
   const short = { attemptMs: 300 };
   const receiver = await startReceiver(t);
   receiver.reactions.push(() => undefined);
@@ -126,7 +126,7 @@ test('a missing answer, endless headers and an answer that is not HTTP have a re
   }
 });
 
-test('an endless body is not read to its end', async (t) => {
+test('an endless body is read only up to a bound', async (t) => {
   const receiver = await startReceiver(t);
   const closed = Promise.withResolvers<void>();
   receiver.reactions.push((response) => {
@@ -143,12 +143,12 @@ test('an endless body is not read to its end', async (t) => {
   await closed.promise;
 });
 
-test('a receiver without TLS has the result tls', async (t) => {
+test('an attempt has the result tls if the receiver does not use TLS', async (t) => {
   const receiver = await startReceiver(t);
   assert.deepEqual(await post(receiver.url.replace('http:', 'https:')), { failure: 'tls' });
 });
 
-/** A server that sends a fixed text. */
+/** Starts a server that sends a fixed text. Returns its URL. */
 async function startRaw(text: string): Promise<string> {
   const server = createServer((socket) => {
     socket.on('error', () => undefined);

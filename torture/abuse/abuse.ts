@@ -22,9 +22,9 @@ export interface Abused {
 
 export interface AbuseOptions extends Omit<Scenario, 'run'> {
   readonly settings?: Record<string, string>;
-  /** Whether it uses PostgreSQL and Redis instead of an SQLite file. Default: false. */
+  /** True to use PostgreSQL and Redis instead of an SQLite file. Default: false. */
   readonly isShared?: boolean;
-  /** The most that the service may grow at its peak, in MiB at scale 1. */
+  /** The maximum growth of the service's resident memory, in MiB at scale 1. */
   readonly growthMibMax: number;
   misbehave(context: TortureContext, target: Target): Promise<Abused>;
 }
@@ -32,13 +32,13 @@ export interface AbuseOptions extends Omit<Scenario, 'run'> {
 const lookMs = 200;
 
 export interface Abuse extends Scenario {
-  /** The same over PostgreSQL and Redis. */
+  /** The same abuse over PostgreSQL and Redis. */
   readonly shared: Scenario;
 }
 
 /**
- * Creates a scenario with misbehaving clients next to a good one, whose requests must all be served. The service may
- * not fail or grow beyond the bound. It must have exactly as many animals as it answered with 201.
+ * Creates a scenario with misbehaving clients and one good client. The service must serve every request of the good
+ * client, must not fail, and must not grow beyond the bound. It must have as many animals as it answered with 201.
  */
 export function abuse(options: AbuseOptions): Abuse {
   const name = `${options.name}-postgres`;
@@ -46,7 +46,6 @@ export function abuse(options: AbuseOptions): Abuse {
   return { ...abuseOne(options), shared: abuseOne({ ...options, name, title, isShared: true }) };
 }
 
-/** Creates the scenario for one kind of store. */
 export function abuseOne(options: AbuseOptions): Scenario {
   const { misbehave, settings, isShared = false, growthMibMax, ...scenario } = options;
   return {
@@ -87,7 +86,7 @@ export function abuseOne(options: AbuseOptions): Scenario {
   };
 }
 
-/** How many animals there are. They are the largest possible, so no page is larger than a page of them. */
+/** Number of animals in the store. Each has the longest possible name, so that pages are as large as possible. */
 const stockCount = 100;
 
 async function stock({ folder }: TortureContext, target: Target): Promise<void> {
@@ -119,7 +118,7 @@ async function countPets({ databaseUrl }: Target): Promise<number> {
   }
 }
 
-/** The share of a full run, at least one. */
+/** Scales the count of a full run. Returns at least 1. */
 export function share(count: number, scale: number): number {
   return Math.max(1, Math.round(count * scale));
 }

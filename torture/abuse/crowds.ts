@@ -37,7 +37,7 @@ export const idleSockets = abuse({
   },
 });
 
-/** Requires enough descriptors for both ends of the connections, and for the service's own bound. */
+/** Throws Skipped if this process, whose limit the service inherits, may not open enough files for the connections. */
 function requireDescriptors(count: number): void {
   const [, limit] = /^Max open files\s+\S+\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
   const needed = count + 100;

@@ -10,7 +10,7 @@ import { openCrowd } from './sockets.ts';
 const descriptors = 256;
 const rex = '{"name":"Rex","categoryId":1}';
 
-/** Open connections are served while the process has no descriptor left. New connections are closed. */
+/** If the process has no descriptor left, it must serve the open connections and close new ones. */
 export const fewDescriptors: Scenario = {
   name: 'few-descriptors',
   title: 'More connections than the process has descriptors for',
@@ -50,7 +50,7 @@ export const fewDescriptors: Scenario = {
       figures: { closed: crowd.countClosed() },
     };
 
-    /** Retries, because new clients are refused until the service notices that the others are gone. */
+    /** Retries, because the service refuses new clients until it notices that the others have disconnected. */
     async function askUntilServed(): Promise<void> {
       const deadlineMs = performance.now() + 60_000;
       for (;;) {

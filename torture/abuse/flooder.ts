@@ -1,6 +1,6 @@
 /**
- * Floods a service from a separate thread, so that the good client does not wait for this work. Each client sends all
- * its requests at once on a connection, waits for the answers or the end, and starts again.
+ * Floods a service from a worker thread, so that the flood does not delay the good client. Each client opens a
+ * connection, sends all its requests at once, waits for the answers or the close, and starts again.
  */
 import { connect } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -19,7 +19,7 @@ export interface FloodOrder {
 export interface FloodSum {
   readonly bursts: number;
   readonly answers: number;
-  /** How many bursts got fewer answers than they had requests. */
+  /** Number of bursts that got fewer answers than they had requests. */
   readonly cut: number;
 }
 
@@ -27,7 +27,7 @@ const { host, port, clients, seconds, text, requests } = workerData as FloodOrde
 const bytes = Buffer.from(text.repeat(requests), 'latin1');
 const endMs = performance.now() + seconds * 1_000;
 const addresses = 250;
-/** Occurs once in each answer. */
+/** A text that occurs once in each answer. */
 const marker = 'x-request-id';
 const sum = { bursts: 0, answers: 0, cut: 0 };
 

@@ -11,7 +11,7 @@ import { openCrowd } from './sockets.ts';
 const floodSeconds = 20;
 const request = withHeaders(1);
 
-/** A request with a number of headers with different names. */
+/** Formats a request with `count` headers. Each has a different name. */
 function withHeaders(count: number): string {
   const more = Array.from({ length: count - 1 }, (_, n) => `X${n}:\r\n`);
   return `GET /v1/pets HTTP/1.1\r\nHost: a\r\n${more.join('')}\r\n`;
@@ -21,13 +21,13 @@ interface Flood {
   readonly name: string;
   readonly title: string;
   readonly clients: number;
-  /** How many requests each client sends at once. */
+  /** Number of requests that each client sends at once. */
   readonly requests: number;
   readonly text: string;
   readonly isCutOff: boolean;
 }
 
-/** Creates a flood by clients that start again at once. */
+/** Creates a scenario whose clients reconnect and send again without a pause. */
 function flood({ name, title, clients: all, requests, text, isCutOff }: Flood): Abuse {
   return abuse({
     name,
@@ -55,7 +55,7 @@ function flood({ name, title, clients: all, requests, text, isCutOff }: Flood): 
 
 export const pipelinedFlood = flood({
   name: 'pipelined-flood',
-  title: 'Requests without a key: each connection sends as many at once as may wait',
+  title: 'Requests without a key: each connection sends the maximum number of waiting requests at once',
   clients: 50,
   requests: waitingRequestsMax,
   text: request,
@@ -83,7 +83,8 @@ export const tooHeavyFlood = flood({
 
 export const overlongFlood = flood({
   name: 'overlong-flood',
-  title: 'Requests without a key: each connection sends more at once than may wait',
+  title:
+    'Requests without a key: each connection sends more than the maximum number of waiting requests at once',
   clients: 100,
   requests: 2 * waitingRequestsMax,
   text: request,

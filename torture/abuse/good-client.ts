@@ -5,10 +5,10 @@ import { openRaw, type RawConnection } from '../../test/support/raw-http.ts';
 import type { TortureContext } from '../scenario.ts';
 import type { Target } from '../target.ts';
 
-/** How the good client was served. */
+/** What the good client measured. */
 export interface Service {
   readonly answers: number;
-  /** How many of them were 201. */
+  /** Number of answers with 201. */
   readonly added: number;
   readonly slowestMs: number;
   readonly medianMs: number;
@@ -18,7 +18,7 @@ export interface Service {
 export const answerMsMax = 15_000;
 
 const pauseMs = 5;
-/** After this many requests it opens a new connection, as a new client would. */
+/** Number of requests after which the client opens a new connection, as a new client would. */
 const requestsPerConnection = 20;
 const rex = '{"name":"Rex","categoryId":1}';
 
@@ -78,7 +78,7 @@ export async function serveBeside<T>(
   return { value, service: { ...summarise(timesMs), added } };
 }
 
-/** Rejects if the client was not served. Otherwise it never settles. */
+/** Rejects if the good client was not served. Otherwise the promise never settles. */
 async function failed(behaving: Promise<void>): Promise<never> {
   await behaving;
   return await new Promise<never>(() => {});
@@ -93,7 +93,7 @@ function summarise(timesMs: readonly number[]): Omit<Service, 'added'> {
   };
 }
 
-/** Describes the service for the fault table. */
+/** Formats the measurements for the fault table. */
 export function describeService({ answers, slowestMs }: Service): string {
   return `the good client got ${answers} correct answers, the slowest after ${slowestMs} ms`;
 }

@@ -6,7 +6,7 @@ import { abuse, share } from './abuse.ts';
 
 const seconds = 20;
 
-/** Heads that are far too large. The last one never ends. */
+/** Requests whose head, chunk extension or trailers take about 1 MB. */
 const shapes: readonly (readonly [name: string, text: string])[] = [
   ['a header of 1 MB', `GET /v1/pets HTTP/1.1\r\nHost: a\r\nX: ${'a'.repeat(2 ** 20)}\r\n\r\n`],
   ['a target of 1 MB', `GET /${'a'.repeat(2 ** 20)} HTTP/1.1\r\nHost: a\r\n\r\n`],
@@ -51,7 +51,7 @@ export const hugeHeads = abuse({
     }
 
     await Promise.all(Array.from({ length: share(50, scale) }, send));
-    // A client that still sends may see the reset before the answer.
+    // A client that is still sending may receive the reset before it reads the answer.
     const expected = ['401', '413', '429', '431', 'reset'];
     assert.deepEqual(
       [...statuses.keys()].filter((status) => !expected.includes(status)),

@@ -4,16 +4,16 @@ import { formatRequest, openRaw } from '../../test/support/raw-http.ts';
 import { createRandom } from '../random.ts';
 import { abuse, share } from './abuse.ts';
 
-/** The room in a head besides its other lines. */
+/** Number of bytes for the tested text. Together with the other lines, the head stays below its limit of 16 KiB. */
 const headRoom = 15_500;
 const bodyRoom = 65_536;
 
-/** Repeats a piece between a start and an end as often as there is room. */
+/** Repeats a piece between a start and an end until the text fills `room` characters. */
 function fill(room: number, piece: string, start = '', end = ''): string {
   return start + piece.repeat(Math.floor((room - start.length - end.length) / piece.length)) + end;
 }
 
-/** Texts that may cause backtracking in a regular expression. */
+/** Texts that may cause backtracking in a regular expression if they are repeated. */
 const pieces = [
   ' ',
   ',',
@@ -170,7 +170,7 @@ function* bodyInputs(key: string): Generator<Input> {
     };
 }
 
-/** At full scale, no request may take as long as a slow request in the log. */
+/** At full scale, each request must take less than `slowRequestMs`, the time from which the service logs it as slow. */
 export const heavyInputs = abuse({
   name: 'heavy-inputs',
   title: 'Texts that are expensive to parse, in every header, parameter and body',

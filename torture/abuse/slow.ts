@@ -5,11 +5,11 @@ import type { TortureContext } from '../scenario.ts';
 import { abuse, share } from './abuse.ts';
 import { type Crowd, openCrowd } from './sockets.ts';
 
-/** Timeouts are checked once a second, and a busy machine is late. */
+/** Tolerance, because the service checks timeouts once a second and a busy machine delays the checks. */
 const lateMsMax = 10_000;
 const dripMs = 500;
 
-/** Sends single bytes on every connection until all are closed. Returns the seconds that it took. */
+/** Sends single bytes on every connection until the service has closed all. Returns the duration in seconds. */
 async function drip(context: TortureContext, crowd: Crowd, withinMs: number): Promise<number> {
   const startedMs = performance.now();
   const dripping = setInterval(() => {
@@ -21,7 +21,6 @@ async function drip(context: TortureContext, crowd: Crowd, withinMs: number): Pr
   return Math.round((performance.now() - startedMs) / 100) / 10;
 }
 
-/** Counts the answers by status. */
 function countStatuses({ received }: Crowd): Map<string, number> {
   const counts = new Map<string, number>();
   for (const text of received) {
@@ -45,7 +44,7 @@ export const slowHeads = abuse({
     for (const socket of crowd.sockets) socket.write('GET /v1/pets HTTP/1.1\r\nHost: a\r\nX: ');
     const seconds = await drip(context, crowd, defaultTimeouts.headersMs);
     const counts = countStatuses(crowd);
-    // Beyond the limit of their address they are refused like all requests without a key.
+    // The requests have no key, so the service answers 429 once an address has used up its limit.
     for (const status of counts.keys()) assert.ok(['408', '429'].includes(status), describeStatuses(counts));
     return {
       done: `Request heads, one byte every ${dripMs} ms, over ${crowd.sockets.length} connections`,
@@ -77,7 +76,7 @@ export const slowBodies = abuse({
 });
 
 const pagesPerConnection = 100;
-/** The most descriptors besides the connections of a crowd. The good client has one, too. */
+/** Maximum number of open descriptors besides the connections of the crowd. The good client uses one of them. */
 const otherDescriptorsMax = 60;
 
 export const slowReaders = abuse({
@@ -91,7 +90,7 @@ export const slowReaders = abuse({
     const ask = `GET /v1/pets?limit=100 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`;
     const startedMs = performance.now();
     for (const socket of crowd.sockets) socket.write(ask.repeat(pagesPerConnection));
-    // These clients do not read, so they do not notice the end. The service shows it.
+    // These clients do not read, so they do not notice that a connection was closed. The service's descriptors show it.
     await until(
       async () => target.countDescriptors(),
       (open) => open < otherDescriptorsMax,

@@ -6,7 +6,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { Skipped } from '../scenario.ts';
 import { abuse, share } from './abuse.ts';
 
-/** Its kinds of slowness with their options. */
+/** The modes of slowhttptest with their options. */
 const ways: readonly (readonly [name: string, options: readonly string[]])[] = [
   ['slow heads', ['-H', '-i', '2']],
   ['slow bodies', ['-B', '-i', '2', '-s', '8192', '-t', 'POST']],
@@ -16,7 +16,7 @@ const ways: readonly (readonly [name: string, options: readonly string[]])[] = [
 const seconds = 25;
 const connections = 1_000;
 
-/** Debian's slowhttptest next to our own clients. Its probes must be served, too. */
+/** Runs Debian's slowhttptest next to the good client. The service must also answer the probes of slowhttptest. */
 export const slowHttpTest = abuse({
   name: 'slowhttptest',
   title: 'slowhttptest: slow heads, slow bodies, ranges, slow reading',

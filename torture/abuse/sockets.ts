@@ -3,25 +3,25 @@ import { connect, type Socket } from 'node:net';
 import type { TortureContext } from '../scenario.ts';
 import { loopbackAddress, type Target } from '../target.ts';
 
-/** Many connections of one misbehaving client, from as many addresses as needed. */
+/** Many connections of one misbehaving client. They come from several addresses, because each has limited ports. */
 export interface Crowd {
   readonly sockets: readonly Socket[];
-  /** How many are closed, by the service or by us. */
+  /** Returns the number of closed connections, whether the service or this client closed them. */
   countClosed(): number;
   /** The received text of each connection. */
   readonly received: readonly string[];
-  /** Resolves when enough connections are closed. Throws after a timeout. */
+  /** Resolves when `count` connections are closed. Rejects after `withinMs`. */
   untilClosed(count: number, withinMs: number): Promise<void>;
   destroy(): void;
 }
 
 const connectionsAtOnce = 500;
-/** How many connections one of our addresses makes: fewer than there are ports. */
+/** Number of connections from one local address: fewer than the ports of the address. */
 const connectionsPerAddress = 5_000;
-/** How many characters of the received text are kept. */
+/** Maximum number of received characters that are kept for each connection. */
 const keptMax = 2_000;
 
-/** Opens connections. They are paused if nothing is to be read. */
+/** Opens connections. If `isReading` is false, they are paused and read nothing. */
 export async function openCrowd(
   context: Pick<TortureContext, 'after'>,
   { host, port }: Target,

@@ -14,7 +14,7 @@ import { describeService, serveBeside } from './good-client.ts';
 
 const droppedAtFullScale = 50_000;
 const clients = 8;
-/** A line contains the path twice, so the dropped lines of a full run would take 400 MB. */
+/** Each log line contains the path twice. So the 50,000 dropped lines of a full run would take 400 MB of memory. */
 const pathLength = 4_000;
 const growthMibMax = 150;
 const lookMs = 200;
@@ -61,11 +61,11 @@ function startReader({ folder, after }: TortureContext) {
   const reader = spawn('sh', ['-c', 'exec cat "$0" > "$1"', pipe, file], { stdio: 'ignore' });
   after(() => reader.kill('SIGKILL'));
   return {
-    /** Sends the log of the service to the reader. */
+    /** A command that runs the service and sends its log to the reader. */
     wrapper: ['sh', '-c', 'exec "$@" 2> "$0"', pipe],
     stall: () => reader.kill('SIGSTOP'),
     goOn: () => reader.kill('SIGCONT'),
-    /** How many requests were logged so far, and how many dropped lines the log reports. */
+    /** Returns the number of logged requests, and the number of dropped lines that the log reports. */
     countLines() {
       const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
       const parsed = lines.map((line) => JSON.parse(line) as { requestId?: string; dropped?: number });
@@ -108,7 +108,8 @@ async function startCrowd(context: TortureContext, target: Target) {
 }
 
 /**
- * Waits until a number of lines were dropped. Returns the growth of the service in MiB. Throws if it exceeds the bound.
+ * Waits until the service has dropped `droppedMin` lines. Returns the growth of the service in MiB. Throws if the
+ * growth exceeds the bound.
  */
 async function watchStall(target: Target, droppedMin: number): Promise<number> {
   const beforeMib = target.readMemoryMib();

@@ -17,10 +17,10 @@ interface Throng {
 }
 
 const pipelining: Throng = { connections: 10, requestsAtOnce: 100 };
-/** More connections than look-ups may wait for PostgreSQL. */
+/** More connections than the number of key lookups that may wait for PostgreSQL. */
 const crowding: Throng = { connections: 1_100, requestsAtOnce: 1 };
 
-/** Opens a connection and reads it in parts. A read fails once the service has closed it. */
+/** Opens a connection. `readPart` returns the next received text. It rejects if the service closed the connection. */
 async function open({ host, port }: Target) {
   const socket = connect({ host, port, noDelay: true }).setEncoding('latin1');
   await once(socket, 'connect');
@@ -32,7 +32,7 @@ async function open({ host, port }: Target) {
   return { socket, readPart };
 }
 
-/** Sends numbered requests over some connections and counts the statuses of the answers. */
+/** Sends numbered requests over several connections and counts the answers by status. */
 async function sendAll(
   { log }: TortureContext,
   target: Target,
@@ -55,7 +55,7 @@ async function sendAll(
       const texts = Array.from({ length: last - first }, (_, index) => write(first + index));
       socket.write(texts.join(''));
       for (let missing = last - first, rest = ''; missing > 0; ) {
-        // The end of the body marks the end of an answer.
+        // Each answer ends with the field `status` of its body.
         const pieces = (rest + (await readPart())).split(/"status":(\d{3})\}/);
         rest = pieces.at(-1) ?? '';
         for (let index = 1; index < pieces.length; index += 2) {
@@ -79,7 +79,7 @@ function describe(statuses: ReadonlyMap<string, number>): string {
 
 export const manyAddresses = abuse({
   name: 'many-addresses',
-  title: 'Requests without a key, each from another address',
+  title: 'Requests without a key, from a different address each time',
   minutes: 10,
   settings: { TRUST_PROXY: '1' },
   growthMibMax: 400,
@@ -94,7 +94,7 @@ export const manyAddresses = abuse({
     const write = (number: number) =>
       `GET /v1/pets HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${addressOf(number)}\r\n\r\n`;
     const statuses = await sendAll(context, target, count, write);
-    // Addresses without a place share one count. Redis spreads the places over parts that do not fill evenly.
+    // Addresses beyond the bound share one count. Redis divides the bound among parts that do not fill evenly.
     const alone = Math.min(count, 0.95 * addressesMax);
     assert.ok((statuses.get('401') ?? 0) >= alone - 1, describe(statuses));
     return {
@@ -107,14 +107,14 @@ export const manyAddresses = abuse({
 
 export const wrongKeys: Scenario = abuseOne({
   name: 'wrong-keys',
-  title: 'Requests with wrong keys, each with another',
+  title: 'Requests with wrong keys, a different key each time',
   minutes: 10,
   settings: { TRUST_PROXY: '1' },
   growthMibMax: 400,
   async misbehave(context, target) {
     const count = share(strangersCount, context.scale);
     const drawText = createDraw(context);
-    // Every other key has a valid checksum, so that it is looked up in the store.
+    // Every second key has a valid checksum, so that the service looks it up in the store.
     const keyOf = (number: number) =>
       number % 2 === 0 ? formatKey('live', drawText()) : `as_live_${String(number).padStart(28, '0')}`;
     const write = (number: number) =>
@@ -148,7 +148,7 @@ export const wrongKeysShared: Scenario = abuseOne({
   },
 });
 
-/** Creates random key texts. */
+/** Returns a function that draws the random part of a key. */
 function createDraw({ seed }: TortureContext): () => string {
   const random = createRandom(seed);
   const draw = () => base62.charAt(random.between(0, base62.length - 1));

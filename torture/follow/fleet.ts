@@ -8,7 +8,7 @@ import { Skipped, type TortureContext } from '../scenario.ts';
 export interface FleetAnswer {
   readonly status: number;
   readonly body: string;
-  /** The address of the next page, relative to the base address. */
+  /** The address of the next page, relative to the base address. Null if there is no next page. */
   readonly next: string | null;
 }
 
@@ -22,7 +22,7 @@ export interface Fleet {
   ask(path: string, init?: RequestInit): Promise<FleetAnswer | null>;
   /** The sum of a metric over all instances. */
   sumMetric(name: string): Promise<number>;
-  /** Kills one of them. */
+  /** Kills a random instance with SIGKILL. */
   kill(): Promise<void>;
   /** Replaces the killed instance by a new one. */
   replace(): Promise<void>;

@@ -17,7 +17,7 @@ interface Round {
 
 export const follow: Scenario = {
   name: 'follow',
-  title: 'three instances are killed one after the other while a follower mirrors what four writers do',
+  title: 'three instances are killed one after the other while a follower copies the changes of four writers',
   minutes: 30,
   async run(context) {
     const seeds = Math.max(1, Math.round(seedsAtFullScale * context.scale));
@@ -72,7 +72,10 @@ async function untilSequenced({ store }: Fleet): Promise<void> {
   while ((await store.execute('select id from event_outbox limit 1')).length > 0);
 }
 
-/** Requires that the copy equals the store: all animals, and the orders and categories that changed since it began. */
+/**
+ * Requires that the copy equals the store. It has all animals, but only the orders and categories that changed after
+ * the copy began.
+ */
 async function requireEqual({ store }: Fleet, { objects }: Mirror): Promise<void> {
   const rows = (await store.execute(`
     select 'pet ' || id as key, name || ' ' || category_id || ' ' || status as text from pets

@@ -10,15 +10,15 @@ interface Shown {
 export interface Mirror {
   /** Objects as JSON, by kind and id: `pet 7`. */
   readonly objects: ReadonlyMap<string, string>;
-  /** All received events, in order. */
+  /** The ids of all received events, in order. */
   readonly met: readonly string[];
-  /** Follows until `isOver` is true at an empty page. */
+  /** Follows the events until `isOver` returns true and the next page is empty. */
   follow(isOver: () => boolean): Promise<void>;
 }
 
 /**
- * Begins as docs/events.md describes: with the end of the feed, then all animals. Each page comes from the next
- * instance.
+ * Begins a copy as docs/events.md describes: reads the current end of the feed, then all animals. Each request goes to
+ * the next instance.
  */
 export async function beginMirror(fleet: Fleet): Promise<Mirror> {
   const objects = new Map<string, string>();

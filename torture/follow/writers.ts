@@ -4,8 +4,8 @@ import type { Fleet } from './fleet.ts';
 const petStatuses = ['available', 'pending', 'sold'];
 
 /**
- * Sends requests that change the store, one after the other. Many are refused, and those to a killed instance get no
- * answer.
+ * Sends requests that change the store, one after the other. The service refuses many of them, and a killed instance
+ * does not answer.
  */
 export async function change(fleet: Fleet, random: Random, requests: number): Promise<void> {
   const send = (method: string, path: string, body?: object) =>
@@ -29,7 +29,7 @@ export async function change(fleet: Fleet, random: Random, requests: number): Pr
   ];
   for (let count = 0; count < requests; count += 1) {
     const answer = await random.pick(acts)();
-    // An instance that is being killed may lose its store and answer 503.
+    // An instance may lose its database connection while it is killed, and answer 503.
     if (answer !== null && answer.status >= 500 && answer.status !== 503)
       throw new Error(`a change was answered with ${answer.status} ${answer.body}`);
   }

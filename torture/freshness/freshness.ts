@@ -13,14 +13,14 @@ import {
 } from './model.ts';
 
 const writesAtFullScale = 20_000;
-/** So few that the pages change all the time. */
+/** A small number, so that most changes affect the requested pages. */
 const animalsMax = 40;
 const animalsMin = 20;
 const cached = 'animal_store_cached_answers_total{source="memory"}';
 
 export const freshness: Scenario = {
   name: 'freshness',
-  title: 'a writer asks another of three instances at once after each answer',
+  title: 'after each change at one of three instances, the other two are read immediately',
   minutes: 30,
   async run(context) {
     const random = createRandom(context.seed);
@@ -75,7 +75,7 @@ async function add(fleet: Fleet, model: Model, random: Random): Promise<number> 
   return pet.id;
 }
 
-/** Throws unless the answer of the next instance matches the store. */
+/** Throws if the answer of the next instance differs from the store. */
 async function check(fleet: Fleet, { path, expected }: Question): Promise<void> {
   const { body } = await askFor(fleet, path, expected === null ? 404 : 200);
   if (expected === null || isDeepStrictEqual(JSON.parse(body), expected)) return;

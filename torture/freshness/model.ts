@@ -1,6 +1,6 @@
 import type { Random } from '../random.ts';
 
-/** An animal as the interface returns it. Its ids are small. */
+/** An animal as the interface returns it. Its ids are small enough for JavaScript numbers. */
 export interface ShownPet {
   readonly id: number;
   readonly name: string;

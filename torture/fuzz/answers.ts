@@ -5,10 +5,10 @@ import type { RawResponse } from '../../test/support/raw-http.ts';
 
 const answerMsMax = 60_000;
 
-/** Sends bytes (one per character) on a new connection, ends its side, and returns everything it receives. */
+/** Sends bytes (one per character) on a new connection, half-closes it, and returns all received bytes. */
 export async function exchangeBytes(address: TcpSocketConnectOpts, bytes: string): Promise<string> {
   const socket = connect({ ...address, allowHalfOpen: true, noDelay: true });
-  const impatience = setTimeout(() => socket.destroy(new Error('it is not answered in time')), answerMsMax);
+  const impatience = setTimeout(() => socket.destroy(new Error('no answer arrived in time')), answerMsMax);
   try {
     socket.setEncoding('latin1');
     socket.end(bytes, 'latin1');
@@ -20,8 +20,8 @@ export async function exchangeBytes(address: TcpSocketConnectOpts, bytes: string
 }
 
 /**
- * Parses answers. Throws if one is incomplete, or if anything follows an answer that closes the connection. The text
- * after the head of an answer shows whether the changed request is still a HEAD.
+ * Parses answers. Throws if one is incomplete, or if anything follows an answer that closes the connection. A mutation
+ * may have changed the method of a request. So if the next answer follows a head directly, the answer has no body.
  */
 export function parseAnswers(bytes: string): RawResponse[] {
   const answers: RawResponse[] = [];
@@ -38,7 +38,10 @@ export function parseAnswers(bytes: string): RawResponse[] {
     const body = Buffer.from(rest.slice(0, bodyLength), 'latin1').toString();
     rest = rest.slice(bodyLength);
     assert.ok(isAnswerOrEnd(rest), `an answer is followed by ${JSON.stringify(rest.slice(0, 200))}`);
-    assert.ok(rest === '' || headers.get('connection') !== 'close', 'an answer follows the last');
+    assert.ok(
+      rest === '' || headers.get('connection') !== 'close',
+      'an answer follows one that closes the connection',
+    );
     answers.push({ status, headers, body });
   }
   return answers;

@@ -12,10 +12,10 @@ import { openShop } from './shop.ts';
 const laneCount = 8;
 const callsMax = 24;
 const requestsMin = 100_000;
-/** The factor for the target, because the rows have random lengths. */
+/** Factor for the number of runs, because each run has a random number of calls. */
 const surplus = 1.1;
 
-/** Calls made from the service's own description, in sequences over persistent connections. */
+/** Generates calls from the service's own description and sends sequences of calls over persistent connections. */
 export const fuzzApi: Scenario = {
   name: 'fuzz-api',
   title: 'Requests generated from the description: valid, nearly valid, invalid',

@@ -60,15 +60,18 @@ const nameTexts = fc
   .map((text) => JSON.stringify(text));
 
 /**
- * Whether a text has no lone surrogates. A description cannot exclude them, because most languages cannot represent
- * them.
+ * True if a text has no lone surrogates. A description cannot exclude lone surrogates, because most languages cannot
+ * represent them.
  */
 function isUnicode(json: string): boolean {
   const value: unknown = JSON.parse(json);
   return typeof value !== 'string' || value.isWellFormed();
 }
 
-/** A field of a schema as JSON. An int64 is judged by its digits, because a JavaScript number would lose some. */
+/**
+ * Generates fields of a schema as JSON. An int64 is checked as text, because conversion to a JavaScript number would
+ * lose digits.
+ */
 function fieldsFor(description: Description, name: string, node: object): Arbitrary<Part> {
   const schema = resolve<ValueSchema>(description, node);
   const isInt64 = schema.format === 'int64';
@@ -99,7 +102,7 @@ interface ObjectSchema {
   readonly required?: readonly string[];
 }
 
-/** The fields of a body in any order: those of the schema, some missing, some repeated, some unknown. */
+/** Generates the fields of a body in any order. Fields may be missing, repeated or unknown. */
 function fieldLists(description: Description, node: object): Arbitrary<readonly Part[]> {
   const { properties, required = [] } = resolve<ObjectSchema>(description, node);
   const named = Object.entries(properties).map(([name, property]) => {
@@ -128,7 +131,7 @@ function shuffled<T>(list: readonly T[]): Arbitrary<readonly T[]> {
     : fc.shuffledSubarray([...list], { minLength: list.length, maxLength: list.length });
 }
 
-/** The last of repeated names counts, and every required name must be present. */
+/** Judges the last field of each name, as JSON.parse does. Every required name must be present. */
 function judgeFields(fields: readonly Part[], required: readonly string[]): number | null {
   const last = new Map(fields.map((field) => [field.name, field]));
   const isComplete = required.every((name) => last.has(name));
@@ -205,7 +208,7 @@ const encodings = fc.oneof(
   fc.constant([{ name: 'Content-Encoding', text: 'identity', fault: null }]),
 );
 
-/** The bodies of an operation: valid, nearly valid and invalid, in any framing. */
+/** Generates bodies of an operation: valid, nearly valid and invalid, with `Content-Length` or in chunks. */
 export function bodiesFor(description: Description, node: object): Arbitrary<Body> {
   const contents = fc.oneof(
     { weight: 30, arbitrary: objectBodies(description, node) },

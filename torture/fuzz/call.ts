@@ -12,15 +12,16 @@ export const keyKinds = [
 
 export type KeyKind = (typeof keyKinds)[number];
 
-/** A named part of a call, and the status that this part alone would cause. Null if the part is valid. */
+/** A parameter, header or field of a call. */
 export interface Part {
   readonly name: string;
   /** A parameter before it is encoded; a header or a field of a body as it is sent. */
   readonly text: string;
+  /** The status that this part alone causes. Null if the part is valid. */
   readonly fault: number | null;
 }
 
-/** The path after `/v1`. `made` is an earlier added animal, by its position. */
+/** The path after `/v1`. `made` is an animal that an earlier call added, by its position. */
 export type Place =
   | { readonly kind: 'collection' }
   | { readonly kind: 'made'; readonly choice: number; readonly id?: string }
@@ -30,7 +31,7 @@ export interface Body {
   /** The fields of a JSON object in order. Null if the body is something else. */
   readonly fields: readonly Part[] | null;
   readonly text: string;
-  /** The number of spaces after it. */
+  /** Number of spaces after the text. */
   readonly blanks: number;
   readonly fault: number | null;
   /** `Content-Type` and `Content-Encoding`, if they are sent. */
@@ -45,7 +46,7 @@ export interface Call {
   readonly place: Place;
   readonly key: KeyKind;
   readonly query: readonly Part[];
-  /** Takes its query from an earlier `Link`, by its position in the list of them. */
+  /** The position of an earlier `Link` whose query the call uses. Null if the call has its own query. */
   readonly followsLink: number | null;
   /** The query of that `Link`. */
   readonly link?: string;
@@ -54,17 +55,17 @@ export interface Call {
   readonly body: Body | null;
 }
 
-/** In `If-None-Match`, stands for the last received `ETag`. */
+/** A placeholder in `If-None-Match` for the last received `ETag`. */
 export const knownEtag = '"known"';
 
-/** The operation of the description for a call, or null. */
+/** Returns the stable operation of a call, or null. */
 export function findOperation({ method, place }: Call): 'listPets' | 'createPet' | 'getPet' | null {
   if (place.kind === 'malformed' || place.kind === 'elsewhere') return null;
   if (method === 'GET' || method === 'HEAD') return place.kind === 'collection' ? 'listPets' : 'getPet';
   return method === 'POST' && place.kind === 'collection' ? 'createPet' : null;
 }
 
-/** Whether a call asks for strict handling. Generated headers do so only in the plain form. */
+/** True if a call asks for strict handling. Generated headers use only this spelling of it. */
 export function isStrict({ headers }: Call): boolean {
   return headers.some(({ name, text }) => name === 'Prefer' && text === 'handling=strict');
 }

@@ -7,14 +7,14 @@ import type { RawResponse } from '../../test/support/raw-http.ts';
 
 const failures = new Set(Object.values(errorStatus));
 
-/** Whether an answer has the length of a body that it does not contain. */
+/** True if the answer has a `Content-Length` but no body, as the answer to HEAD has. */
 export function isOfHead({ status, headers, body }: RawResponse): boolean {
   return status !== 304 && body === '' && Number(headers.get('content-length')) > 0;
 }
 
 /**
- * Fails if the answer to a changed request is neither described for an operation nor the description itself. It checks
- * the status, the headers, and the shape of the body unless it is `bodiless`.
+ * Throws if the answer to a mutated request is neither described for an operation nor the description itself. Checks
+ * the status, the headers and, unless `bodiless` is true, the shape of the body.
  */
 export function expectDocumented(description: Description, answer: RawResponse, bodiless: boolean): void {
   const { status, headers, body } = answer;

@@ -19,9 +19,9 @@ import { partsFor } from './texts.ts';
 
 const laneCount = 4;
 const requestsMin = 40_000;
-/** Operations that must succeed at least once, or the run proves nothing. */
+/** Operations that must succeed at least once. Otherwise the run would prove nothing. */
 const mustSucceed = ['updatePet', 'placeOrder', 'completeOrder', 'cancelOrder', 'returnOrder', 'putCategory'];
-/** Few animals, orders and categories, so that calls hit the same ones. */
+/** The greatest id that calls use. It is small, so that many calls use the same animal, order or category. */
 const idMax = 200;
 
 interface ParameterNode {
@@ -46,7 +46,7 @@ const ids = fc.oneof(
   fc.constantFrom('0', '-1', '007', '1.0', 'abc', '9223372036854775807', '9223372036854775808', '%20'),
 );
 
-/** A recent order, by its position. Older ones have ended. */
+/** A recent order, by its position. Older orders are closed. */
 const recentOrders = fc.integer({ min: 0, max: 5 }).map((place) => `recent-${place}`);
 
 const idsOf = (placeholder: string) =>
@@ -54,7 +54,7 @@ const idsOf = (placeholder: string) =>
 
 const tags = fc.constantFrom('*', '"known"', 'W/"known"', '"a", "b"', 'known', '""', '"', '*, "a"');
 
-/** Bodies about existing objects, which the schema alone would rarely make. */
+/** Bodies with ids of existing objects. The schema alone would rarely generate such ids. */
 const knownBodies: Arbitrary<Body> = fc
   .record(
     {
@@ -75,7 +75,7 @@ const knownBodies: Arbitrary<Body> = fc
     chunkBytes: null,
   }));
 
-/** Calls of one operation with its parameters and body: valid, nearly valid and invalid. */
+/** Generates calls of one operation, with parameters and bodies that are valid, nearly valid or invalid. */
 function callsOf(
   description: Description,
   method: string,
@@ -124,20 +124,20 @@ function listBeta({ paths }: Description) {
 
 function listCalls(description: Description): Arbitrary<Call> {
   const arbitraries = listBeta(description).map(({ method, path, operation }) => ({
-    // A deleted object is useless for later calls.
+    // Deletions are rare, because later calls need existing objects.
     weight: method === 'delete' ? 1 : 30,
     arbitrary: callsOf(description, method, path, operation),
   }));
   return fc.oneof(...arbitraries);
 }
 
-/** Ends some of the holds. Makes returned animals available, so that there is always something to sell. */
+/** Expires a seventh of the holds. Makes returned animals available, so that later calls can order them. */
 function endHolds(file: DatabaseSync, part: number): void {
   file.exec(`update pets set status = 'available' where status = 'pending' and is_owned = 0;
     update orders set expires_at_ms = created_at_ms + 1 where status = 'reserved' and id % 7 = ${part}`);
 }
 
-/** Requires that an invalid body is refused, that the description has the answer, and that none is 5xx. */
+/** Requires that the description has the answer, that the answer is not 5xx, and that an invalid body is refused. */
 function expectAnswer(description: Description, call: Call, answer: RawResponse): void {
   assert.ok(answer.status < 500, `${call.method} ${call.path} is ${answer.status}: ${answer.body}`);
   expectDescribed(description, call.operationId, answer);
@@ -165,8 +165,8 @@ async function send(url: string, key: string, call: Call, newestOrder: number): 
 }
 
 /**
- * Calls of the beta operations, made from the service's own description, on a few animals that they change, order and
- * delete.
+ * Generates calls of the beta operations from the service's own description. The calls change, order and delete the
+ * same 200 animals.
  */
 export const fuzzExtensions: Scenario = {
   name: 'fuzz-extensions',

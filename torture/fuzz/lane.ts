@@ -9,16 +9,16 @@ import { createRetries } from './retries.ts';
 import { noteAnimal, type Shop } from './shop.ts';
 import { foresee } from './verdict.ts';
 
-/** A persistent connection, with what its answers have shown so far. */
+/** A client with a persistent connection that remembers the links and the last ETag of its answers. */
 export interface Lane {
-  /** Sends calls one after the other, or all at once, and checks every answer against the description. */
+  /** Sends calls one after the other, or pipelined, and checks every answer against the description. */
   run(calls: readonly Call[], isPipelined: boolean): Promise<void>;
 }
 
 export interface LaneOptions {
   readonly description: Description;
   readonly shop: Shop;
-  /** Separates its Idempotency-Keys and addresses from those of other lanes. */
+  /** The number of the lane. It makes the Idempotency-Keys and the client addresses of each lane unique. */
   readonly number: number;
   connect(): Promise<RawConnection>;
   /** Called for each answer. */
@@ -57,7 +57,7 @@ export function createLane({ description, shop, number, connect, onAnswer }: Lan
       assert.equal(answer.body, shop.pets.get(call.place.id ?? ''));
   }
 
-  /** Fills a call with earlier results: an animal of its own, or the whole query of a `Link`. */
+  /** Fills a call with earlier results: the id of an added animal, or the whole query of a `Link`. */
   function fill(call: Call): Call {
     const { place, followsLink } = call;
     const link = followsLink === null ? undefined : links[followsLink % links.length];
@@ -71,7 +71,7 @@ export function createLane({ description, shop, number, connect, onAnswer }: Lan
     if (query !== undefined && links.length < 1_000) links.push(query);
   }
 
-  /** Requires that the new animal equals the body to the digit and has its own id. */
+  /** Requires that the new animal equals the sent body exactly and that `Location` has its id. */
   function expectAdded(call: Call, { headers, body }: RawResponse): void {
     const sent = parseExactJson(call.body?.text ?? '') as Record<string, unknown>;
     const pet = noteAnimal(shop, body);
@@ -118,7 +118,7 @@ export function createLane({ description, shop, number, connect, onAnswer }: Lan
     },
   };
 
-  /** Requires that a following valid request gets its own answer, so that nothing was left over or lost. */
+  /** Sends a valid request and requires its own answer. Otherwise an earlier answer was lost or is left over. */
   async function expectInStep(open: RawConnection): Promise<void> {
     const id = shop.ids[run % shop.ids.length] ?? '1';
     open.send(

@@ -1,6 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check';
 
-/** A change to the bytes of a request. `at` is a position, as a share of its length. */
+/** A change to the bytes of a request. `at` is the position as a share of the length of the request. */
 export type Mutation =
   | { readonly kind: 'replace' | 'insert'; readonly at: number; readonly text: string }
   | { readonly kind: 'cut' | 'repeat'; readonly at: number; readonly bytes: number }
@@ -9,7 +9,7 @@ export type Mutation =
 
 const place = fc.integer({ min: 0, max: 999 }).map((n) => n / 1_000);
 
-/** Bytes that have misled parsers. */
+/** Bytes that parsers are known to misread. */
 const bytes = fc.oneof(
   fc.constantFrom(
     '\r',
@@ -116,7 +116,7 @@ function apply(text: string, change: Mutation): string {
   }
 }
 
-/** Inserts a line after one of the lines of the head. */
+/** Inserts a header line into the head. */
 function insertLine(text: string, at: number, line: string): string {
   const headEnd = text.indexOf('\r\n\r\n');
   const all = (headEnd < 0 ? text : text.slice(0, headEnd)).split('\r\n');

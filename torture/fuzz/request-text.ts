@@ -1,16 +1,16 @@
 import type { Body, Call, Part } from './call.ts';
 
-/** The state that the text of a call depends on. */
+/** The state of a lane that determines the text of a call. */
 export interface Memory {
-  /** The value of `Authorization`. Null sends none. */
+  /** Returns the value of `Authorization`. Null omits the header. */
   authorize(call: Call): string | null;
-  /** A header of the call for this lane. */
+  /** Returns the value of a header for this lane. */
   nameHeader(part: Part): string;
   /** The client's address as a proxy forwards it. */
   readonly forwardedFor: string;
 }
 
-/** The bytes of a call, one per character. */
+/** Formats a call as text, with one character per byte. */
 export function writeRequest(call: Call, memory: Memory): string {
   const { method, headers, body } = call;
   const authorization = memory.authorize(call);

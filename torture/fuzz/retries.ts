@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import type { RawResponse } from '../../test/support/raw-http.ts';
 import type { Call } from './call.ts';
 
-/** The first answers by Idempotency-Key, in one row of calls. */
+/** The first answers by Idempotency-Key, in one sequence of calls. */
 export interface Retries {
-  /** Compares the answer to an addition with the first answer for the same key. */
+  /** Compares the answer to an add with the first answer to the same key. */
   check(call: Call, answer: RawResponse): void;
 }
 
@@ -15,7 +15,7 @@ export function createRetries(isPipelined: boolean): Retries {
     check({ headers, key, body }, { status, headers: answered, body: text }) {
       const retryKey = headers.find(({ name }) => name === 'Idempotency-Key')?.text;
       if (retryKey === undefined || !retryKey.startsWith('key-') || body === null) return;
-      // Of simultaneous calls, any may be the first.
+      // The service may handle pipelined calls in any order.
       if (isPipelined || ![201, 409, 422].includes(status)) return;
       const first = firsts.get(`${key} ${retryKey}`);
       if (first === undefined) {

@@ -12,7 +12,7 @@ export interface Shop {
   readonly ids: string[];
 }
 
-/** Creates the keys of every kind and a first animal. */
+/** Creates a key of every kind and a first animal. */
 export async function openShop(target: Target): Promise<Shop> {
   const ample = (await target.createKey()).key;
   const revoked = await target.createKey();
@@ -25,7 +25,7 @@ export async function openShop(target: Target): Promise<Shop> {
     writer: (await target.createKey(...amplePlan, '--scopes', 'pets:write')).key,
     exhausted: exhausted.key,
     revoked: revoked.key,
-    // A valid form, but of another installation.
+    // The form is valid, but no account of this store has the key.
     unknown: generateKey('live'),
     mistyped: `${ample.slice(0, -1)}${ample.endsWith('a') ? 'b' : 'a'}`,
     none: null,

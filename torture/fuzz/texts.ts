@@ -3,7 +3,7 @@ import { parseCanonicalInt64 } from '../../src/int64.ts';
 import { type Description, matchesSchema, resolve } from '../../test/http/openapi/description.ts';
 import type { Part } from './call.ts';
 
-/** The parts of a schema that the generators use. */
+/** The keywords of a JSON schema that the generators use. */
 export interface ValueSchema {
   readonly type?: string;
   readonly enum?: readonly string[];
@@ -46,7 +46,7 @@ const nearNumbers = fc.oneof(
   ),
 );
 
-/** Texts that a schema allows, nearly allows or forbids. */
+/** Generates texts that a schema allows, nearly allows or forbids. */
 export function textsFor(schema: ValueSchema): Arbitrary<string> {
   if (schema.enum !== undefined) {
     const good = fc.constantFrom(...schema.enum);
@@ -72,8 +72,8 @@ export function textsFor(schema: ValueSchema): Arbitrary<string> {
 const plainDecimal = /^(?:0|[1-9]\d*)$/;
 
 /**
- * Whether the description allows the text of a parameter. Integers are plain decimals; any other text is the value
- * itself.
+ * True if the description allows the text of a parameter. An integer must be a plain decimal. Any other parameter is
+ * the text itself.
  */
 export function allowsText(description: Description, node: object, text: string): boolean {
   const schema = resolve<ValueSchema>(description, node);
@@ -83,7 +83,7 @@ export function allowsText(description: Description, node: object, text: string)
   return plainDecimal.test(text) && matchesSchema(description, node, Number(text));
 }
 
-/** A part with the verdict of its schema. */
+/** Generates parts of a schema, with the fault 400 if the schema forbids the text. */
 export function partsFor(description: Description, name: string, node: object): Arbitrary<Part> {
   return textsFor(resolve<ValueSchema>(description, node)).map((text) => ({
     name,

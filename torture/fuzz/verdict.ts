@@ -7,8 +7,8 @@ const parameters: Readonly<Record<string, readonly string[]>> = {
 const fields = ['name', 'categoryId', 'status'];
 
 /**
- * The statuses that the description allows for a call. With several faults any of them may be reported. A call without
- * a fault must succeed.
+ * Returns the statuses that the description allows for a call. If a call has several faults, the service may report
+ * any of them. A call without a fault must succeed.
  */
 export function foresee(call: Call): readonly number[] {
   const byKey = judgeKey(call);
@@ -22,12 +22,15 @@ export function foresee(call: Call): readonly number[] {
   return faults.length > 0 ? faults : foreseeSuccess(call, operation);
 }
 
-/** Changing and deleting an animal needs a scope that none of the keys has. */
+/** True for a change or deletion of an animal. It needs a scope that none of the keys has. */
 function isForManagers({ method, place }: Call): boolean {
   return place.kind !== 'collection' && ['PATCH', 'DELETE'].includes(method);
 }
 
-/** Without a valid key: 401 if a key is needed, or 429 if the address has exceeded its limit. */
+/**
+ * Returns the statuses for a key that is not accepted, or null for a valid key. A request without a valid key gets 401,
+ * or 429 if the address has exceeded its limit.
+ */
 function judgeKey({ key, place }: Call): readonly number[] | null {
   if (key === 'exhausted') return [429];
   if (key === 'ample' || key === 'reader' || key === 'writer') return null;
@@ -38,8 +41,10 @@ function judgeKey({ key, place }: Call): readonly number[] | null {
 type Operation = NonNullable<ReturnType<typeof findOperation>>;
 
 /**
- * With an Idempotency-Key, a retry is 409 while the first request runs, and another body is 422. Only a conditional
- * request may be 304. An added animal exists.
+ * Returns the statuses of a call without a fault:
+ * - With an Idempotency-Key, a retry gets 409 while the first request runs, and another body gets 422.
+ * - Only a conditional request may get 304.
+ * - An animal that an earlier call added never gets 404.
  */
 function foreseeSuccess({ headers, place }: Call, operation: Operation): number[] {
   const has = (header: string) => headers.some(({ name }) => name === header);

@@ -29,7 +29,7 @@ function writeSeeds(key: string): readonly string[] {
   ];
 }
 
-/** Sends valid requests with random changes to their bytes. Each connection must end properly. */
+/** Sends valid requests with random changes to their bytes. Each connection must end with complete answers. */
 export const fuzzWire: Scenario = {
   name: 'fuzz-wire',
   title: 'Valid requests with random changes to their bytes',
@@ -96,11 +96,12 @@ async function addFirst(url: string, key: string): Promise<void> {
 }
 
 /**
- * Requires no more answers than requests, a correct first answer, request ids in order, and only documented answers.
+ * Requires a correct first answer, at most one answer for each request, request ids in order, and only documented
+ * answers.
  */
 function expectOrderly(description: Description, answers: readonly RawResponse[], bytes: string): void {
   const [first] = answers;
-  assert.equal(first?.status, 200, 'the valid request before the changed ones');
+  assert.equal(first?.status, 200, 'the status of the valid request before the changed requests');
   assert.match(first.body, /^\{"id":1,/);
   const requestLines = bytes.match(/HTTP\/1\.[01]/g)?.length ?? 0;
   assert.ok(answers.length <= requestLines + 1, `${answers.length} answers to ${requestLines} requests`);
@@ -115,7 +116,7 @@ function expectOrderly(description: Description, answers: readonly RawResponse[]
   const headsAsked = bytes.match(/HEAD /g)?.length ?? 0;
   const bodiless = answers.filter(isOfHead).length;
   assert.ok(bodiless <= headsAsked, `${bodiless} answers without their body to ${headsAsked} HEADs`);
-  // Pages for people, such as `/`, are not described.
+  // The description has no HTML pages, such as `/`.
   const isPage = ({ headers }: RawResponse) => headers.get('content-type')?.startsWith('text/html') === true;
   for (const answer of answers) if (!isPage(answer)) expectDocumented(description, answer, isOfHead(answer));
 }

@@ -10,12 +10,12 @@ import type { Outcome, Scenario, TortureContext } from '../scenario.ts';
 const killsAtFullScale = 20;
 const rowsAtFullScale = 200_000;
 
-/** A command to be killed, and what must hold whether or not it finished. */
+/** A command to be killed, with a check of its result. */
 interface Victim {
   readonly name: string;
-  /** Called before each run. */
+  /** Prepares a run and returns the arguments of the command. */
   args(): readonly string[];
-  /** Throws if something is half done. */
+  /** Throws if the command left a partial result. `hasEnded` is true if the command finished before the kill. */
   check(hasEnded: boolean): Promise<void>;
 }
 
@@ -60,7 +60,8 @@ async function requireEnd(store: EmbeddedStore, args: readonly string[]): Promis
 }
 
 /**
- * Kills a command repeatedly, each time after a part of the time that it needs. Returns how often it finished first.
+ * Kills a command repeatedly, each time after a random part of its usual duration. Returns how often the command
+ * finished before the kill.
  */
 async function torment(
   { seed, log }: TortureContext,
@@ -88,7 +89,7 @@ async function torment(
   return ended;
 }
 
-/** Counts the imported animals, without those added meanwhile. */
+/** Counts the imported animals. The load adds animals with a negative category. */
 function countAnimals(store: EmbeddedStore): number {
   const [row] = store.query('select count(*) as count from pets where category_id >= 0');
   return Number(row?.['count']);
@@ -101,7 +102,7 @@ function killImport(store: EmbeddedStore, csv: string, rows: number): Victim {
     args: () => ['import', csv],
     async check(hasEnded) {
       const count = countAnimals(store);
-      // If it was killed between its commit and its end, it has added all rows.
+      // An import that was killed after its commit has added all rows.
       const isRight = count === before + rows || (!hasEnded && count === before);
       if (!isRight) throw new Error(`an import added ${count - before} of ${rows} animals`);
       before = count;
@@ -121,7 +122,7 @@ function killBackup(context: TortureContext, store: EmbeddedStore): Victim {
     async check(hasEnded) {
       for (const name of await readdir(folder)) if (name.endsWith('.tmp')) rmSync(join(folder, name));
       if (!existsSync(file)) {
-        if (hasEnded) throw new Error('a backup that ended well left no file');
+        if (hasEnded) throw new Error('a backup that succeeded left no file');
         return;
       }
       const copy = createEmbeddedStore(context, file);
@@ -131,7 +132,7 @@ function killBackup(context: TortureContext, store: EmbeddedStore): Victim {
   };
 }
 
-/** Migrates into an existing store, because a killed migration must leave it ready for the next one. */
+/** Migrates into the same target each time, because the next migration must succeed after a killed one. */
 function killMigrate(context: TortureContext, store: EmbeddedStore): Victim {
   const copy = createEmbeddedStore(context, join(context.folder, 'moved.db'));
   return {
@@ -139,14 +140,14 @@ function killMigrate(context: TortureContext, store: EmbeddedStore): Victim {
     args: () => ['migrate', '--from', `sqlite:${store.file}`, '--to', `sqlite:${copy.file}`],
     async check(hasEnded) {
       const isMade = existsSync(copy.file);
-      if (!isMade && hasEnded) throw new Error('a migration that ended well left no store');
+      if (!isMade && hasEnded) throw new Error('a migration that succeeded left no store');
       if (!isMade) return;
-      // Every command migrates the schema, as the next migration would.
+      // The kill may have left the target without its schema. This command creates the schema as any command does.
       await requireEnd(copy, ['migrate']);
       requireWhole(copy);
       const [count, whole] = [countAnimals(copy), countAnimals(store)];
       if (count !== whole && (hasEnded || count !== 0))
-        throw new Error(`a migration moved ${count} of ${whole}`);
+        throw new Error(`a migration moved ${count} of ${whole} animals`);
       if (count === whole) for (const end of ['', '-wal', '-shm']) rmSync(copy.file + end, { force: true });
     },
   };

@@ -2,11 +2,14 @@ import { hashIdempotencyKey } from '../../src/idempotency/first-answer.ts';
 import type { EmbeddedStore } from '../embedded-store.ts';
 import type { Post, Posts } from './posts.ts';
 
-/** Compares a store with the answers, from the end of the last comparison. */
+/** Compares the rows of a store with the answers that clients received. */
 export interface Comparison {
-  /** Throws if an answered animal is missing, wrong or repeated, or if there is one that nobody sent. */
+  /**
+   * Compares the rows added since the last comparison. Throws if an answered animal is missing, wrong or repeated, or if
+   * no client sent it.
+   */
   compareNew(sent: readonly Post[]): void;
-  /** The same for the whole store: rows of earlier rounds must be unchanged. Returns the number of rows. */
+  /** Compares all rows, because rows of earlier rounds must be unchanged. Returns the number of rows. */
   compareAll(): number;
 }
 
@@ -42,10 +45,10 @@ export function createComparison(store: EmbeddedStore, posts: Posts): Comparison
 function compareRow(posts: Posts, row: Record<string, unknown>): void {
   const post = posts.byName.get(String(row['name']));
   const text = `the row ${row['id']} (${row['name']})`;
-  if (post === undefined) throw new Error(`${text} is of no animal that was sent`);
-  if (post.storedId !== null) throw new Error(`${text} is there a second time: ${post.storedId}`);
+  if (post === undefined) throw new Error(`${text} is an animal that no client sent`);
+  if (post.storedId !== null) throw new Error(`${text} repeats the row ${post.storedId}`);
   if (row['category_id'] !== post.categoryId || row['status'] !== (post.status ?? 'available'))
-    throw new Error(`${text} has not the fields that were sent`);
+    throw new Error(`${text} differs from the fields that were sent`);
   if (post.answeredId !== null && post.answeredId !== row['id'])
     throw new Error(`${text} was answered with the id ${post.answeredId}`);
   post.storedId = row['id'] as bigint;
@@ -57,7 +60,7 @@ function requireStored({ name, answeredId, storedId }: Post, afterId: bigint): v
   if (storedId <= afterId) throw new Error(`${name} has the id ${storedId}, which is not above ${afterId}`);
 }
 
-/** Requires that each stored animal with a key has its first answer, and each first answer its animal. */
+/** Requires that each animal sent with a key has a recorded first answer, and that each first answer has its animal. */
 function compareRecords(store: EmbeddedStore, posts: Posts, sent: readonly Post[], afterId: bigint): void {
   const rows = store.query(
     `select r.account_id, r.key_hash, r.location, p.id, p.name from first_answers r
@@ -70,7 +73,7 @@ function compareRecords(store: EmbeddedStore, posts: Posts, sent: readonly Post[
   for (const { account_id, key_hash, location, id, name } of rows) {
     const key = posts.byName.get(String(name))?.idempotencyKey ?? null;
     if (key === null || hashOf(account_id, key) !== Buffer.from(key_hash as Uint8Array).toString('hex'))
-      throw new Error(`the first answer with the location ${location} stands for ${name}`);
+      throw new Error(`the first answer with the location ${location} belongs to ${name}`);
     ids.add(id);
   }
   for (const { idempotencyKey, storedId, name } of sent)

@@ -1,7 +1,7 @@
 import { ask } from '../../test/support/instances.ts';
 import type { ServiceProcess } from '../../test/support/processes.ts';
 
-/** How many of today's requests an account has used, including this one. */
+/** Sends a request and returns how many requests of its day window the account has used, including this request. */
 export async function readDayUsed(service: ServiceProcess, key: string): Promise<number> {
   const response = await ask(service, key, '/pets?limit=1');
   await response.text();
@@ -12,16 +12,16 @@ export async function readDayUsed(service: ServiceProcess, key: string): Promise
   return Number(quota) - Number(left);
 }
 
-/** How much of the counts a kill may lose (contract section 6). */
+/** A kill may lose the counts of this many milliseconds (contract section 6). */
 const lossMsMax = 1_000;
 
 export interface Counted {
-  /** When each answer came. */
+  /** The time of each answer, in order. */
   readonly answeredAtMs: readonly number[];
   /** The number of all requests sent, with or without an answer. */
   readonly sent: number;
   readonly killedAtMs: number;
-  /** How long a turn of the event loop may take on a busy machine. */
+  /** Tolerance for the duration of an event loop turn on a busy machine. */
   readonly graceMs: number;
 }
 

@@ -62,7 +62,7 @@ async function killWhileStarting(
   await ended;
 }
 
-/** Loads a service, kills it, and checks the store with the next service. */
+/** Puts a service under load, kills the service, starts the next one and checks the store. */
 async function runRound(
   context: TortureContext,
   { store, key, random, posts }: World,
@@ -104,7 +104,8 @@ async function runRound(
 }
 
 /**
- * Repeats every keyed request that had no answer, and some that had one. Returns the number of those without an answer.
+ * Repeats every keyed request without an answer, and the last `replaysChecked` answered ones. Returns the number of
+ * keyed requests without an answer.
  */
 async function sendAgain(
   context: TortureContext,
@@ -122,7 +123,7 @@ async function sendAgain(
   for (const post of keyed) {
     const answer = await send(post);
     if (answer.status !== 201)
-      throw new Error(`${post.name}, sent again, was answered with ${answer.status}`);
+      throw new Error(`the retry of ${post.name} was answered with ${answer.status}`);
     posts.answer(post, answer.body);
   }
   const answered = fresh.filter(

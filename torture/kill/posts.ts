@@ -4,10 +4,10 @@ import { createRandom, type Random } from '../random.ts';
 export interface Post {
   readonly name: string;
   readonly categoryId: bigint;
-  /** Null leaves it out. */
+  /** Null omits the field. */
   readonly status: 'available' | 'pending' | 'sold' | null;
   readonly idempotencyKey: string | null;
-  /** The id in the 201. Null without an answer. */
+  /** The id in the 201. Null if no answer came. */
   answeredId: bigint | null;
   /** The id of its row. Null if none was found. */
   storedId: bigint | null;
@@ -16,11 +16,11 @@ export interface Post {
 /** All sent animals by name. Names are unique. */
 export interface Posts {
   readonly byName: ReadonlyMap<string, Post>;
-  /** Creates an animal that the seed determines. */
+  /** Creates an animal with random fields that depend only on the seed. */
   make(): Post;
-  /** Records the body of a 201. Throws if it is not the sent animal, or has the id of another one. */
+  /** Records the body of a 201. Throws if the body differs from the sent animal, or has the id of another animal. */
   answer(post: Post, body: string): void;
-  /** The animals created since the last call. */
+  /** Returns the animals created since the last call. */
   takeNew(): readonly Post[];
 }
 
@@ -76,7 +76,7 @@ function chooseInt64(random: Random): bigint {
   return (high << 32n) + BigInt(random.between(0, 2 ** 32 - 1));
 }
 
-/** The body of the request. */
+/** Formats the body of the request. */
 export function formatPost({ name, categoryId, status }: Post): string {
   const rest = status === null ? '' : `,"status":"${status}"`;
   return `{"name":${JSON.stringify(name)},"categoryId":${categoryId}${rest}}`;

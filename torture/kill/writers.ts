@@ -5,17 +5,17 @@ import { formatPost, type Post, type Posts } from './posts.ts';
 
 export const connections = 64;
 
-/** What the writers of one round saw. Times are those of `performance.now()`. */
+/** The answers that the writers of one round received. Times are from `performance.now()`. */
 export interface Written {
-  /** When each answer came, in order. */
+  /** The time of each answer, in order. */
   readonly answeredAtMs: readonly number[];
   /** Animals whose answer was cut off. */
   readonly unanswered: readonly Post[];
 }
 
 /**
- * Adds animals over 64 persistent connections, one after the other on each, until every connection breaks. One in ten
- * with an Idempotency-Key is repeated at once. Throws for a wrong answer.
+ * Adds animals over 64 persistent connections, one after the other on each, until every connection breaks. Immediately
+ * repeats one in ten adds that have an Idempotency-Key. Throws if an answer is wrong.
  */
 export async function writeUntilKilled(
   context: TortureContext,
@@ -55,7 +55,7 @@ export async function writeUntilKilled(
   return { answeredAtMs, unanswered };
 }
 
-/** A request with the bytes of its body, because raw-http sends one byte per character. */
+/** Formats a request with one character per byte of its body, as raw-http sends it. */
 export function formatRequest({ url, key }: { url: string; key: string }, post: Post): string {
   const body = Buffer.from(formatPost(post)).toString('latin1');
   const lines = [
@@ -69,15 +69,15 @@ export function formatRequest({ url, key }: { url: string; key: string }, post: 
   return `${lines.join('\r\n')}\r\n\r\n${body}`;
 }
 
-/** Throws if the answer is not that of an added animal. */
+/** Records the answer to an add. Throws if it is not 201 with the sent animal. */
 export function takeAnswer(posts: Posts, post: Post, { status, body }: RawResponse): void {
   if (status !== 201) throw new Error(`${post.name} was answered with ${status} ${body}`);
   posts.answer(post, body);
 }
 
-/** Throws if the answer is not the first answer again. */
+/** Throws if the answer to a retry does not repeat the first answer. */
 export function takeReplay(posts: Posts, post: Post, answer: RawResponse): void {
   takeAnswer(posts, post, answer);
   if (answer.headers.get('idempotent-replayed') !== 'true')
-    throw new Error(`${post.name} was answered before, and the retry had no Idempotent-Replayed`);
+    throw new Error(`the answer to the retry of ${post.name} has no Idempotent-Replayed header`);
 }

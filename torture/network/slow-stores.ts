@@ -17,11 +17,11 @@ const addsAtFullScale = 500;
 const hangMs = 30_000;
 /** The service gives up on a hung PostgreSQL after 2 s for a connection and 6 s for an answer. */
 const refusalMsMax = 8_000;
-/** How long an instance waits for Redis. */
+/** The time that an instance waits for an answer of Redis. */
 const patienceMs = 200;
 const load = '2 instances, each with 8 writers and 4 readers';
 
-/** Requires that slow answers are the only effect. */
+/** Requires that the service refuses no request. Returns the numbers of adds and reads. */
 async function requireServed(way: SlowWay, { scale }: TortureContext) {
   const countSeen = await passPhase(way, Math.max(20, share(addsAtFullScale, scale)));
   await requireHealthy(way);
@@ -93,7 +93,10 @@ export const slowStores: readonly Scenario[] = [
   slowRedis(300),
 ];
 
-/** Blocks the connection for a time in which each instance stays healthy. Returns the time of the slowest answer. */
+/**
+ * Blocks the connection to the store for 30 s at scale 1, and requires that each instance stays healthy. Returns the
+ * time of the slowest answer.
+ */
 async function hang(way: SlowWay, { scale }: TortureContext): Promise<number> {
   const endsAtMs = performance.now() + Math.max(2_000, hangMs * scale);
   for (const { begin } of way.loads) begin();
@@ -113,7 +116,7 @@ export const hangingPostgres: Scenario = {
   async run(context): Promise<Outcome> {
     const way = await startSlowWay(context, 'postgres');
     const slowestMs = await hang(way, context);
-    // A short run shares the machine with other tests, which add their own time.
+    // In a short run, other tests slow the machine down, so the time is not checked.
     assert.ok(context.scale < 1 || slowestMs < refusalMsMax + 1_000, `an answer took ${slowestMs} ms`);
     const refused = way.loads.reduce((sum, { seen }) => sum + (seen.get('add 503') ?? 0), 0);
     await way.relay.mend();
@@ -153,7 +156,7 @@ export const hangingRedis: Scenario = {
 };
 
 async function requireServedAgain(way: SlowWay, context: TortureContext): Promise<void> {
-  // Requests that began before may still be refused.
+  // The service may still refuse requests that began before the store answered again.
   await passPhase(way, 20);
   await requireServed(way, context);
   await requireExact(way);

@@ -25,7 +25,7 @@ const backMsMax = 30_000;
 export interface SlowWay {
   readonly relay: Relay;
   readonly instances: Instances;
-  /** A key of an account that meets no limit. */
+  /** A key of an account with limits that no load reaches. */
   readonly key: string;
   /** One load for each instance. */
   readonly loads: readonly Load[];
@@ -60,7 +60,8 @@ export async function startSlowWay(context: TortureContext, slow: 'postgres' | '
 }
 
 /**
- * Begins another phase and waits until each instance has answered a number of adds. Returns a count of answers by kind.
+ * Begins another phase and waits until each instance has answered `adds` adds. Returns a function that counts the
+ * answers of a kind over all instances.
  */
 export async function passPhase({ loads }: SlowWay, adds: number): Promise<(kind: string) => number> {
   for (const load of loads) load.begin();
@@ -69,8 +70,8 @@ export async function passPhase({ loads }: SlowWay, adds: number): Promise<(kind
 }
 
 /**
- * Sends requests of a new account to all instances in turn, twice as many as would pass at each. Returns how many
- * passed.
+ * Sends requests of a new account to all instances in turn: twice as many as would pass if each instance counted alone.
+ * Returns the number of requests that passed.
  */
 async function countPassed({ instances }: SlowWay): Promise<number> {
   const { key } = await instances.createKey('--plan', 'pro');
@@ -80,9 +81,9 @@ async function countPassed({ instances }: SlowWay): Promise<number> {
     await response.text();
     statuses.push(response.status);
   };
-  // An unknown key waits in a separate lane.
+  // Each instance looks up a new key in a separate queue, so this waits until all instances know the key.
   await Promise.all(instances.services.map(send));
-  // Only a few at once, because the relay shares this thread and must not add more delay.
+  // Only `sendersCount` requests run at once, because the relay shares this thread and must not add more delay.
   const sendOn = async () => {
     while (statuses.length < 2 * count * limit) await send(instances.next());
   };
@@ -98,7 +99,7 @@ export async function requireExact(way: SlowWay): Promise<void> {
   assert.equal(await countPassed(way), limit);
 }
 
-/** Requires that instances that count alone let an account pass at most its limit each. */
+/** Requires that an account gets at most its limit at each instance. Returns the number of requests that passed. */
 export async function requireAloneAtMost(way: SlowWay): Promise<number> {
   const passed = await countPassed(way);
   assert.ok(passed >= limit && passed <= count * limit, `${passed} passed`);
@@ -122,13 +123,13 @@ export async function untilWell({ instances, key }: SlowWay): Promise<number> {
   return Math.round(performance.now() - startedMs);
 }
 
-/** Requires that each instance is healthy, which does not depend on a store. */
+/** Requires that the health check of each instance succeeds. It does not depend on a store. */
 export async function requireHealthy({ instances }: SlowWay): Promise<void> {
   for (const { opsUrl } of instances.services)
     assert.equal((await fetch(`${opsUrl}/healthz`)).status, 200, 'unhealthy');
 }
 
-/** Requests a page from each instance that may not have it. Returns how long the slowest took to answer 200 or 503. */
+/** Requests a page that is probably not cached from each instance. Returns the slowest time of a 200 or 503, in ms. */
 export async function timeAnswers({ instances, key }: SlowWay): Promise<number> {
   const times = await Promise.all(
     instances.services.map(async (service) => {
@@ -142,7 +143,7 @@ export async function timeAnswers({ instances, key }: SlowWay): Promise<number> 
   return Math.round(Math.max(...times));
 }
 
-/** Stops the load and the instances. Throws if an answered add is missing. Returns the number of answers. */
+/** Stops the load and the instances. Throws if an answered add is missing. Returns the number of answered adds. */
 export async function finish({ loads, instances }: SlowWay): Promise<number> {
   const answered = new Map((await Promise.all(loads.map((load) => load.stop()))).flatMap((all) => [...all]));
   for (const service of instances.services) {

@@ -1,21 +1,21 @@
 import type { Random } from '../random.ts';
 
-/** The answers that clients received for an order. */
+/** What the clients know of an order from the answers. */
 export interface KnownOrder {
   readonly id: string;
   /** The last answered status. */
   status: string;
-  /** The status that an unanswered request, or the end of the hold, may have set. Null if there is neither. */
+  /** The status that an unanswered request, or the expiry of the hold, may have set. Null if neither applies. */
   asked: 'completed' | 'cancelled' | 'expired' | null;
 }
 
-/** An order without an answer, to be sent again. */
+/** A request for an order. Requests without an answer are sent again. */
 export interface OpenOrder {
   readonly idempotencyKey: string;
   readonly body: string;
 }
 
-/** What the buyers have seen. */
+/** The orders and requests of all buyers. */
 export interface Bought {
   readonly orders: Map<string, KnownOrder>;
   readonly open: OpenOrder[];
@@ -27,7 +27,7 @@ interface Address {
   readonly key: string;
 }
 
-/** Sends a request. Null if the service was killed before it answered. */
+/** Sends a request. Returns null if the service was killed before it answered. */
 async function post({ url, key }: Address, path: string, body?: string, idempotencyKey?: string) {
   try {
     const response = await fetch(url + path, {
@@ -46,8 +46,8 @@ async function post({ url, key }: Address, path: string, body?: string, idempote
 }
 
 /**
- * Places an order under a key and records it. Returns the order, null if it was refused, and undefined without an
- * answer.
+ * Places an order under an Idempotency-Key and records it. Returns the order, null if it was refused, or undefined if
+ * no answer came.
  */
 async function place(address: Address, bought: Bought, order: OpenOrder) {
   const answer = await post(address, '/orders', order.body, order.idempotencyKey);

@@ -10,7 +10,7 @@ const invariants: readonly (readonly [name: string, sql: string])[] = [
     `select pet_id from orders where status in ${owning} group by pet_id having count(*) > 1`,
   ],
   [
-    'an animal that is owned has an owner, and one that is not has none',
+    'an animal is owned if and only if an order owns it',
     `select pets.id from pets where (is_owned = 1) <> exists (
       select 1 from orders where pet_id = pets.id and orders.status in ${owning})`,
   ],
@@ -30,7 +30,7 @@ const invariants: readonly (readonly [name: string, sql: string])[] = [
   ],
 ];
 
-/** Throws for the first violated invariant. */
+/** Throws an error that names the first violated invariant. */
 export async function requireInvariants(query: Query): Promise<void> {
   for (const [name, sql] of invariants) {
     const broken = await query(`${sql} limit 5`);
@@ -52,7 +52,7 @@ async function requireCounted(query: Query): Promise<void> {
   if (rows.length > 0) throw new Error('the inventory differs from a count of the animals');
 }
 
-/** Events, animals and orders at one moment, oldest events first. */
+/** Selects events, animals and orders in one snapshot, with the oldest events first. */
 const everything = `
   select 1 as part, id, type as name, data as text from events
   union all select 2, id, type, data from event_outbox

@@ -17,14 +17,14 @@ interface Round {
 
 export const killOrders: Scenario = {
   name: 'orders-kill',
-  title: 'the service is killed with SIGKILL while it sells, again and again',
+  title: 'the service is killed with SIGKILL again and again while buyers place and close orders',
   minutes: 15,
   run: (context) => killWhileSelling(context, openEmbeddedShop, 'SIGKILL'),
 };
 
 export const killOrdersShared: Scenario = {
   name: 'orders-kill-postgres',
-  title: 'one of three instances is killed with SIGKILL while they sell, again and again',
+  title: 'one of three instances is killed with SIGKILL again and again while buyers place and close orders',
   minutes: 20,
   run: (context) => killWhileSelling(context, openFleetShop, 'SIGKILL of one of three instances'),
 };
@@ -52,7 +52,7 @@ interface World {
   readonly bought: Bought;
 }
 
-/** Sells animals, kills a service meanwhile, and compares the store with the answers. */
+/** Kills a service while buyers place and close orders, and compares the store with the answers. */
 async function runRound({ shop, random, bought }: World, round: number): Promise<Round> {
   const { key } = shop;
   const urls = shop.urls();
@@ -85,7 +85,7 @@ async function runRound({ shop, random, bought }: World, round: number): Promise
   return { resent, restartMs };
 }
 
-/** Ends some holds by changing their expiry, so that the services close them during the sale. */
+/** Expires about half of the open holds, so that the services close them in the next round. */
 async function endSomeHolds({ query }: Shop, { orders }: Bought, random: Random): Promise<void> {
   const held = [...orders.values()].filter(({ status, asked }) => status === 'reserved' && asked === null);
   const ended = held.filter(() => random.next() < 0.5);
@@ -107,7 +107,7 @@ async function addAnimals({ url, key }: { url: string; key: string }): Promise<v
   await Promise.all(Array.from({ length: animalsARound }, add));
 }
 
-/** Requires that each answered order is in the state of its last answer, or of its unanswered request. */
+/** Requires that each order has the status of its last answer, or of its unanswered request. */
 async function requireAnswered({ query }: Shop, { orders }: Bought): Promise<void> {
   const rows = await query('select id, status from orders');
   const stored = new Map(rows.map(({ id, status }) => [String(id), String(status)]));
@@ -116,7 +116,7 @@ async function requireAnswered({ query }: Shop, { orders }: Bought): Promise<voi
     if (status === undefined || (status !== order.status && status !== order.asked))
       throw new Error(`the order ${order.id} was answered as ${order.status} and is ${status ?? 'lost'}`);
     order.status = status;
-    // The sweep soon closes an expired hold.
+    // A hold that was set to expire may still be open, until the next sweep closes it.
     if (order.asked !== 'expired' || status === 'expired') order.asked = null;
   }
   if (stored.size !== orders.size)

@@ -18,7 +18,7 @@ export interface Shop {
   restart(): Promise<void>;
   /** Runs SQL directly on the store. */
   readonly query: Query;
-  /** Resolves when the store has finished all work of the killed service. Throws if the store is damaged. */
+  /** Resolves when the store has finished all transactions of the killed service. Throws if the store is damaged. */
   settle(): Promise<void>;
 }
 
@@ -70,7 +70,7 @@ export async function openFleetShop(context: TortureContext, random: Random): Pr
   };
 }
 
-/** Waits for all earlier transactions, because PostgreSQL may still run those of a killed service. */
+/** Waits for all earlier transactions, because PostgreSQL may still run transactions of a killed service. */
 async function untilDone(query: Query): Promise<void> {
   const [{ now } = {}] = await query('select now()::text as now');
   const open = `select 1 from pg_stat_activity

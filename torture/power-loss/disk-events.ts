@@ -1,7 +1,7 @@
 import { sep } from 'node:path';
 import type { SystemCall } from './system-calls.ts';
 
-/** A change to the disk, or bytes that were sent. It happened between its two times, in Unix nanoseconds. */
+/** A change to the disk, or sent bytes. It happened between `beganNs` and `endedNs`, in Unix nanoseconds. */
 export type DiskEvent = Deed & { readonly beganNs: bigint; readonly endedNs: bigint };
 
 type Deed =
@@ -17,8 +17,8 @@ type Deed =
   | { readonly kind: 'send'; readonly text: string };
 
 /**
- * Translates the system calls that change files below a folder or send bytes. Throws for a call that this model of a
- * disk does not know, instead of ignoring it.
+ * Translates the system calls that change files below a folder or send bytes. Throws if this model of a disk does not
+ * know such a call, because ignoring the call would make the model wrong.
  */
 export function toDiskEvents(calls: readonly SystemCall[], folder: string): readonly DiskEvent[] {
   const events: DiskEvent[] = [];
@@ -56,7 +56,7 @@ function readFileDeed(call: SystemCall, file: string, to: string): Deed | null {
     case 'open':
     case 'openat':
       if (/O_D?SYNC|O_APPEND|O_TMPFILE/.test(args)) break;
-      // With O_EXCL the file is new, so there is nothing to truncate.
+      // With O_EXCL, the file is new and O_TRUNC has no effect.
       if (args.includes('O_TRUNC') && !args.includes('O_EXCL')) break;
       return args.includes('O_CREAT') ? { kind: 'create', file, isFolder: false } : null;
     case 'mkdir':

@@ -6,22 +6,22 @@ export type Change = Extract<DiskEvent, { kind: 'write' | 'resize' }>;
 /** A change to the names in a folder. */
 type Naming = Extract<DiskEvent, { kind: 'create' | 'remove' | 'rename' }>;
 
-/** A file or a folder without its names: its certain content on the disk, and its uncertain changes. */
+/** The content of a file or folder, independent of its name: the durable bytes and the changes that may be lost. */
 export interface DiskFile {
   readonly isFolder: boolean;
   /** The content after every change that a sync has covered. */
   durable: Buffer;
-  /** The later changes, oldest first. */
+  /** The changes that no sync has covered, oldest first. */
   unsynced: Change[];
 }
 
 /** The files of one folder, as the running system sees them and as a power loss may leave them. */
 export interface Disk {
-  /** Applies the next event. A change counts from its start, a sync from its end. */
+  /** Applies the next event. A change takes effect at its start, a sync at its end. */
   take(event: DiskEvent): void;
-  /** How many of the newest name changes no sync of the folder has covered. A power loss may lose them. */
+  /** Number of name changes that no sync of their folder has covered. A power loss may lose these changes. */
   countUnsyncedNames(): number;
-  /** The files by path, with all synced name changes and the first `unsyncedNames` of the others. */
+  /** Returns the files by path, with all synced name changes and the first `unsyncedNames` unsynced ones. */
   list(unsyncedNames: number): ReadonlyMap<string, DiskFile>;
 }
 
@@ -33,7 +33,7 @@ export function createDisk(): Disk {
 
   function find(path: string): DiskFile {
     const file = seen.get(path);
-    if (file === undefined) throw new Error(`${path} is changed, and was not created`);
+    if (file === undefined) throw new Error(`${path} was changed but never created`);
     return file;
   }
 
@@ -92,8 +92,8 @@ function syncFile(file: DiskFile, beganNs: bigint): void {
 }
 
 /**
- * Changes bytes in place if they have room, and returns them. `keeps` decides for each sector of a write whether it is
- * done.
+ * Applies a change to bytes, in place if their memory has room, and returns the result. `keeps` decides for each sector
+ * whether the write reached the disk.
  */
 export function applyChange(bytes: Buffer, change: Change, keeps = (_sector: number) => true): Buffer {
   if (change.kind === 'resize') return resize(bytes, change.size);
@@ -111,10 +111,10 @@ export function applyChange(bytes: Buffer, change: Change, keeps = (_sector: num
   return grown;
 }
 
-/** The unit that a disk writes as a whole or not at all. */
+/** The unit that a disk writes atomically. */
 const sectorBytes = 512;
 
-/** Grows in place while the memory behind `bytes` has room. Nothing else may use that memory. */
+/** Resizes `bytes`, in place if their ArrayBuffer has room. No other code may use this ArrayBuffer. */
 function resize(bytes: Buffer, size: number): Buffer {
   if (size <= bytes.length) return bytes.subarray(0, size);
   const hasRoom = bytes.byteOffset === 0 && bytes.buffer.byteLength >= size;

@@ -6,10 +6,10 @@ import { applyChange, type Change, type Disk, type DiskFile } from './disk.ts';
 /** Chooses which sectors of one file's unsynced changes reached the disk. */
 type Choice = (changes: readonly Change[], random: Random) => (change: number, sector: number) => boolean;
 
-/** How a power loss may treat unsynced changes. A later write may be there although an earlier one is not. */
+/** How a power loss may treat unsynced changes. A later write may survive even if an earlier write is lost. */
 const choices: readonly Choice[] = [() => () => false, () => () => true, keepFirst, keepEach, keepSectors];
 
-/** Keeps the first changes and a part of the next one. */
+/** Keeps the first changes, and about half of the sectors of the next change. */
 function keepFirst(changes: readonly Change[], random: Random) {
   const whole = random.between(0, changes.length);
   return (change: number) => change < whole || (change === whole && random.next() < 0.5);

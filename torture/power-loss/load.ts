@@ -6,7 +6,7 @@ import type { TortureContext } from '../scenario.ts';
 
 const writers = 8;
 
-/** Adds a number of animals over a few connections, repeats some keyed ones, and reads the newest page meanwhile. */
+/** Adds `count` animals over 8 connections, some of which repeat keyed adds. Another one reads the newest page. */
 export async function addAnimals(
   context: TortureContext,
   service: ServiceProcess & { readonly key: string },

@@ -1,7 +1,10 @@
 import type { Random } from '../random.ts';
 import type { DiskEvent } from './disk-events.ts';
 
-/** Sorts events by when they count against the service: a change or an answer at its start, a sync at its end. */
+/**
+ * Sorts events by the time that is least favourable to the service: a change or an answer by its start, a sync by its
+ * end.
+ */
 export function orderByEffect(events: readonly DiskEvent[]): readonly DiskEvent[] {
   return events.toSorted((one, other) => Number(effectNs(one) - effectNs(other)));
 }
@@ -11,8 +14,8 @@ function effectNs({ kind, beganNs, endedNs }: DiskEvent): bigint {
 }
 
 /**
- * Chooses after how many events the power fails, in ascending order. Half of the moments are right after an answer,
- * when the most is promised. The others are after any change or sync.
+ * Chooses the moments of power losses, each as a number of events before it, in ascending order. Half of the moments
+ * are right after an answer, because an answer promises durability. The others are after any change or sync.
  */
 export function chooseMoments(
   events: readonly DiskEvent[],

@@ -19,7 +19,7 @@ const animalsAtFullScale = 2_000;
 const imagesAtFullScale = 2_000;
 const startsAtFullScale = 10;
 
-/** The path of the store on the traced disk. Its folder exists before. */
+/** The path of the store on the traced disk. */
 const storeName = 'data/store.db';
 
 /** The recorded events of one run. */
@@ -33,8 +33,8 @@ interface Recording {
 export const powerLoss: Scenario = createPowerLoss();
 
 /**
- * Creates the scenario. `preload` is the source of a module that each process loads first, so that a test can break a
- * promise.
+ * Creates the scenario. `preload` is the source of a module that each process loads first. A test uses `preload` to
+ * break durability and checks that the scenario detects it.
  */
 export function createPowerLoss(preload?: string): Scenario {
   return {
@@ -49,7 +49,7 @@ export function createPowerLoss(preload?: string): Scenario {
   };
 }
 
-/** Runs the service under load from a new store to its end, with a command beside it, and traces every process. */
+/** Runs the service on a new store under load until it stops, with a command beside it, and traces every process. */
 async function record(context: TortureContext, preload: string | undefined): Promise<Recording> {
   const [root, traces] = [join(context.folder, 'disk'), join(context.folder, 'traces')];
   for (const folder of [root, traces]) mkdirSync(folder);
@@ -70,7 +70,7 @@ async function record(context: TortureContext, preload: string | undefined): Pro
   return { root, key, posts, events };
 }
 
-/** Cuts the power at many moments and checks each image of the disk against the promises up to then. */
+/** Simulates a power loss at many moments and checks each image of the disk against the promises up to that moment. */
 async function replay(context: TortureContext, recording: Recording): Promise<Outcome> {
   const { root, posts, events } = recording;
   const random = createRandom(context.seed);
@@ -101,7 +101,8 @@ async function replay(context: TortureContext, recording: Recording): Promise<Ou
 }
 
 /**
- * Requires that a service starts on the image and returns the same answer for each animal that it answered under a key.
+ * Requires that a service starts on the image, and that it repeats the first answer to each add that had an
+ * Idempotency-Key.
  */
 async function requireService(
   context: TortureContext,
@@ -120,7 +121,7 @@ async function requireService(
   await service.end();
 }
 
-/** Throws if the trace lacks an answer that a client received, because then it proves nothing. */
+/** Throws if the trace lacks an answer that a client received, because an incomplete trace proves nothing. */
 function requireAllTraced({ animals }: Promises, posts: Posts): void {
   for (const post of posts.byName.values())
     if (post.answeredId !== null && animals.get(post) !== post.answeredId)

@@ -1,7 +1,7 @@
 import type { Post, Posts } from '../kill/posts.ts';
 import type { DiskEvent } from './disk-events.ts';
 
-/** What a response or the output of a command promised to be in the store. No power loss may lose it. */
+/** The animals and keys that a response or the output of a command confirmed. No power loss may lose them. */
 export interface Promises {
   /** Ids by animal. */
   readonly animals: Map<Post, bigint>;
@@ -9,7 +9,7 @@ export interface Promises {
 }
 
 /**
- * Adds the animals and new keys in sent bytes: in the answer to an addition, in a page, or in the output of a command.
+ * Records the animals and keys in sent bytes: in the answer to an add, in a page, or in the output of a command.
  */
 export function takePromises({ animals, keyIds }: Promises, event: DiskEvent, posts: Posts): void {
   if (event.kind !== 'send') return;

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { requireSystem } from '../storage/mount.ts';
 
-/** A system call that succeeded. Times are Unix nanoseconds. */
+/** A successful system call. Times are Unix nanoseconds. */
 export interface SystemCall {
   readonly name: string;
   /** The arguments as strace prints them. Strings and paths are hexadecimal, so a comma always separates arguments. */
@@ -31,14 +31,14 @@ export function requireStrace(): void {
 }
 
 /**
- * The command that traces a program with its threads and children into files of a folder. The traced process stays the
- * direct child, so that signals reach it and its exit code is its own.
+ * Returns the command that traces a program, with its threads and children, into files of a folder. The traced process
+ * stays the direct child, so that it receives signals and its exit code is visible.
  */
 export function traceInto(folder: string): readonly string[] {
   return ['strace', '-D', ...options, '-ff', '-o', join(folder, 'thread')];
 }
 
-/** The calls of all traced threads, sorted by their start. */
+/** Reads the calls of all traced threads, sorted by their start. */
 export async function readSystemCalls(folder: string): Promise<readonly SystemCall[]> {
   const calls: SystemCall[] = [];
   for (const name of await readdir(folder)) {
@@ -53,7 +53,7 @@ export async function readSystemCalls(folder: string): Promise<readonly SystemCa
 
 const form = /^(\d+)\.(\d{9}) (\w+)\((.*)\) += (\d+).* <(\d+)\.(\d{9})>$/;
 
-/** Null for a call that did not return, such as `exit`. */
+/** Returns null for a call that does not return, such as `exit`. */
 function parseLine(line: string): SystemCall | null {
   const [, seconds, nanoseconds, name, args, result, took, tookNs] = form.exec(line) ?? [];
   if (name === undefined || args === undefined) return null;

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Posts } from '../kill/posts.ts';
 import type { Promises } from './promises.ts';
 
-/** Opens a store as a power loss left it. Throws if it is damaged, has half a commit, or lacks a promise. */
+/** Opens a store after a power loss. Throws if it is damaged, has a partial commit, or lacks what was promised. */
 export function requireStore(file: string, posts: Posts, promises: Promises): void {
   const store = existsSync(file) ? readStore(file) : emptyStore;
   if (store.verdict !== 'ok') throw new Error(`the store is damaged: ${store.verdict}`);
@@ -14,7 +14,7 @@ export function requireStore(file: string, posts: Posts, promises: Promises): vo
   for (const row of store.animals) requireWhole(row, posts);
 }
 
-/** Requires that an animal is as it was sent, with an idempotency record if it was sent with a key. */
+/** Requires that an animal equals the sent one, and that it has an idempotency record if it was sent with a key. */
 function requireWhole({ id, name, category_id, status, recorded }: Row, posts: Posts): void {
   const post = posts.byName.get(String(name));
   const isAsSent = post?.categoryId === category_id && (post?.status ?? 'available') === status;
@@ -38,7 +38,7 @@ function readStore(file: string): Store {
   const database = new DatabaseSync(file, { readBigInts: true });
   const query = (sql: string): readonly Row[] => database.prepare(sql).all();
   try {
-    // This copy need not survive another power loss.
+    // This copy need not survive another power loss, and no sync is faster.
     database.exec('pragma synchronous = off');
     const verdict = query('pragma integrity_check')[0]?.['integrity_check'];
     // The migrations are one transaction, so either all tables exist or none.

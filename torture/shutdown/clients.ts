@@ -3,13 +3,13 @@ import { lastCallMs } from '../../src/http/connection/graceful-shutdown.ts';
 import { openRaw, type RawConnection } from '../../test/support/raw-http.ts';
 import type { TortureContext } from '../scenario.ts';
 
-/** What clients saw while the service stops. */
+/** What clients observe while the service stops. */
 export interface Seen {
   /** Names of animals answered with 201, by id. */
   readonly answered: Map<bigint, string>;
-  /** New connections that were refused, or reset before a byte of an answer, after SIGTERM. */
+  /** Number of new connections after SIGTERM that were refused, or reset before a byte of an answer. */
   refused: number;
-  /** Whether SIGTERM was sent. Before that, no connection may be refused. */
+  /** True once SIGTERM was sent. Before SIGTERM, no connection may be refused. */
   isStopping: boolean;
 }
 
@@ -24,7 +24,7 @@ function formatAdd({ key }: Address, name: string): { head: string; body: string
   return { head, body };
 }
 
-/** Reads the answer to an addition. Returns whether the connection may be used again. */
+/** Reads the answer to an add. Returns true if the connection may be used again. */
 async function readAdded(connection: RawConnection, name: string, seen: Seen): Promise<boolean> {
   const { status, headers, body } = await connection.read();
   if (status !== 201) throw new Error(`${name} was answered with ${status} ${body}`);
@@ -33,9 +33,12 @@ async function readAdded(connection: RawConnection, name: string, seen: Seen): P
 }
 
 /**
- * Adds animals one after the other on one connection until an answer closes it. Calls `onFirst` with the first answer,
- * which proves that the service has accepted the connection. Throws if an answer is cut off. The connection may be
- * closed as idle only after SIGTERM, and only if this client took longer than the last call to send its next request.
+ * Adds animals one after the other on one connection until an answer closes it. Calls `onFirst` after the first answer,
+ * because that answer proves that the service has accepted the connection. Throws if an answer is cut off.
+ *
+ * The service may close the connection without an answer only if both are true:
+ * - SIGTERM was sent.
+ * - This client sent its next request more than `lastCallMs` after the previous one, so the connection was idle.
  */
 export async function addUntilClosed(
   context: TortureContext,
@@ -64,9 +67,10 @@ export async function addUntilClosed(
 }
 
 /**
- * Adds one animal on each of several new connections until one is refused. Throws if that is before SIGTERM, if an
- * answer is cut off, or if a connection is accepted and closed without an answer though this client sent its request
- * within the last call.
+ * Opens connections one after the other and adds one animal on each, until a connection is refused. Throws if:
+ * - a connection is refused before SIGTERM
+ * - an answer is cut off
+ * - an accepted connection is closed without an answer although the request was sent within `lastCallMs`
  */
 export async function addUntilRefused(context: TortureContext, address: Address, prefix: string, seen: Seen) {
   for (let count = 0; ; count += 1) {
@@ -90,8 +94,8 @@ export async function addUntilRefused(context: TortureContext, address: Address,
 }
 
 /**
- * Whether the system refused the connection, or reset one that the service had not accepted. An accepted connection
- * that is closed is not a refusal.
+ * True if the system refused the connection, or reset a connection that the service had not accepted. An accepted
+ * connection that is closed is not a refusal.
  */
 function isRefusal(error: unknown): boolean {
   const { code, cause } = error as NodeJS.ErrnoException;
@@ -100,7 +104,7 @@ function isRefusal(error: unknown): boolean {
   return isReset && isUnanswered(error);
 }
 
-/** Whether the connection ended before a byte of the answer came. */
+/** True if the connection ended before a byte of the answer came. */
 function isUnanswered(error: unknown): boolean {
   return (error as Error).message === 'the connection ended after ""';
 }
@@ -108,7 +112,7 @@ function isUnanswered(error: unknown): boolean {
 const partBytes = 8;
 const partPauseMs = 200;
 
-/** Sends an animal in parts of 8 bytes, five a second. `begun` is called when the service has its head. */
+/** Sends an animal in parts of 8 bytes, five a second. Calls `begun` when the service has received the head. */
 export async function addSlowly(
   context: TortureContext,
   address: Address,
@@ -128,7 +132,7 @@ export async function addSlowly(
   await readAdded(connection, name, seen);
 }
 
-/** Begins to send an animal and never continues. `begun` is called when the service has its head. */
+/** Sends the head of an add and never its body. Calls `begun` when the service has received the head. */
 export async function stall(context: TortureContext, address: Address, begun: () => void) {
   const connection = await openRaw(context, address.url);
   connection.send(formatAdd(address, 'never').head.replace('\r\n\r\n', '\r\nexpect: 100-continue\r\n\r\n'));
@@ -137,12 +141,12 @@ export async function stall(context: TortureContext, address: Address, begun: ()
   await connection.readAll().catch(() => undefined);
 }
 
-/** Sends one request and keeps its connection open. Throws if it is not closed in the end. */
+/** Sends one request and keeps the connection idle until the service closes it. Throws if the service sends more. */
 export async function idle(context: TortureContext, { url, key }: Address, begun: () => void) {
   const connection = await openRaw(context, url);
   connection.send(`GET /v1/pets HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${key}\r\n\r\n`);
   await connection.read();
   begun();
   const more = await connection.readAll();
-  if (more.length > 0) throw new Error('an idle connection was sent something');
+  if (more.length > 0) throw new Error('the service sent bytes on an idle connection');
 }

@@ -6,7 +6,7 @@ import type { Scenario } from '../scenario.ts';
 
 const hourMs = 3_600_000;
 
-/** Moves the clock of a process at each SIGUSR2: an hour back, two forward, one back. */
+/** Moves the clock of a process at each SIGUSR2: first an hour back, then two hours ahead, then an hour back. */
 const movingClock = `
   const now = Date.now;
   const moves = [-${hourMs}, ${2 * hourMs}, -${hourMs}];
@@ -42,7 +42,7 @@ export const clockBack: Scenario = {
     }
     if (waits.some((seconds) => seconds > 60))
       throw new Error(`a minute window was open for ${waits.join(', ')} s`);
-    if (waits[0] === 0) throw new Error('a clock that was set back gave an account its limit once more');
+    if (waits[0] === 0) throw new Error('after the clock was set back, an account got its full limit again');
     const answered = await load.stop();
     const { code } = await service.end('SIGTERM');
     if (code !== 0) throw new Error(`the service ended with ${code}`);

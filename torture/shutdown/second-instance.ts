@@ -7,7 +7,8 @@ const startsAtFullScale = 10;
 
 export const secondInstance: Scenario = {
   name: 'second-instance',
-  title: 'a second service is started on the same file, while the first serves and after it was killed',
+  title:
+    'a second service is started on the same file while the first one runs, and again after the first one was killed',
   minutes: 3,
   async run(context) {
     const store = createEmbeddedStore(context, `${context.folder}/store.db`);
@@ -17,7 +18,8 @@ export const secondInstance: Scenario = {
     const starts = Math.max(1, Math.round(startsAtFullScale * context.scale));
     for (let start = 0; start < starts; start += 1) {
       const line = await requireRefusal(store);
-      if (!line.startsWith('another service is serving the database')) throw new Error(`it said ${line}`);
+      if (!line.startsWith('another service is serving the database'))
+        throw new Error(`the refusal has another reason: ${line}`);
     }
     await load.until('add 201', 100);
     if (load.seen.has('add 503')) throw new Error('the first was disturbed by the second');

@@ -16,12 +16,12 @@ import {
 
 const roundsAtFullScale = 20;
 const crowd = { busy: 32, fresh: 4, idle: 16, slow: 4 };
-/** The time limit for a full run on a machine of its own. */
+/** The time limit for a stop in a full run, which has the machine to itself. */
 const stopMsMax = 10_000;
 
 export const terminate: Scenario = {
   name: 'terminate',
-  title: 'SIGTERM, once or twice, under load, with slow, idle and stalled clients',
+  title: 'the service gets SIGTERM once or twice under load, with slow, idle and stalled clients',
   minutes: 5,
   async run(context) {
     const store = createEmbeddedStore(context, `${context.folder}/store.db`);
@@ -60,7 +60,7 @@ interface Round {
   readonly isStalled: boolean;
 }
 
-/** Returns how long the service took to end, in milliseconds. */
+/** Stops a service under load. Returns the time from SIGTERM to its exit, in milliseconds. */
 async function stopUnderLoad(
   context: TortureContext,
   service: ServiceProcess,
@@ -95,14 +95,15 @@ async function stopUnderLoad(
   await all;
   const { code, signal } = await ended;
   const tookMs = performance.now() - toldMs;
-  if (code !== 0) throw new Error(`it ended with ${code ?? signal}: ${service.readLog()}`);
-  if (context.scale >= 1 && tookMs > stopMsMax) throw new Error(`it took ${Math.round(tookMs)} ms to end`);
+  if (code !== 0) throw new Error(`the service ended with ${code ?? signal}: ${service.readLog()}`);
+  if (context.scale >= 1 && tookMs > stopMsMax)
+    throw new Error(`the service took ${Math.round(tookMs)} ms to end`);
   return tookMs;
 }
 
 /**
- * Throws if the store lacks an answered animal or has an unanswered one. Every request that was sent completely had its
- * answer.
+ * Throws if the store lacks an answered animal or has an unanswered one, because every completely sent request must
+ * have an answer.
  */
 function requireNothingElse(store: EmbeddedStore, { answered }: Seen): void {
   requireKept(store, answered);

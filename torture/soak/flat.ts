@@ -11,13 +11,16 @@ export interface Part {
   readonly descriptors: number;
 }
 
-/** A leak of 45 bytes for each of the 90,000 requests a minute. */
+/** Growth of a part of one minute that counts as a leak: about 45 bytes for each of its 90,000 requests. */
 const leakMib = 4;
-/** How much two parts may differ by chance. */
+/** Tolerated random difference between two parts. */
 const memoryNoiseMib = 16;
 const descriptorsMax = 5;
 
-/** The slope of values per step: the median of the slopes between any two, so that no single value decides. */
+/**
+ * Returns the slope of values per step: the median of the slopes between all pairs (Theil–Sen). A single outlier does
+ * not change it much.
+ */
 export function findSlope(values: readonly number[]): number {
   const slopes = values.flatMap((value, at) =>
     values.slice(at + 1).map((later, steps) => (later - value) / (steps + 1)),
@@ -27,7 +30,7 @@ export function findSlope(values: readonly number[]): number {
   return ((sorted[Math.floor(middle)] ?? 0) + (sorted[Math.ceil(middle)] ?? 0)) / 2;
 }
 
-/** How much values rise from the first to the last, by their slope. */
+/** Returns the rise from the first value to the last, estimated by the slope. */
 export function findRise(values: readonly number[]): number {
   return findSlope(values) * (values.length - 1);
 }

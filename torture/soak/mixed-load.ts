@@ -8,11 +8,11 @@ import type { Target } from '../target.ts';
 
 /** The answers of one client. */
 export interface Tally {
-  /** Answers within the limit. */
+  /** Number of requests within the limit. */
   passed: number;
   refused: number;
   added: number;
-  /** Requests left in the day, from the last answer. */
+  /** Number of requests left in the day window, from the last answer. */
   leftOfDay: number;
 }
 
@@ -25,7 +25,7 @@ export interface LoadClient {
 const statuses = ['', '&status=available', '&status=pending', '&status=sold'];
 const share = { list: 0.6, get: 0.3 };
 
-/** Nine of ten requests list or get, and one adds. */
+/** Creates a random request: 60 % lists, 30 % gets, 10 % adds. */
 function writeRequest(
   key: string,
   random: Random,
@@ -47,7 +47,7 @@ function writeRequest(
   };
 }
 
-/** Sends one request after the other until it is stopped. Throws for a wrong answer. */
+/** Sends one request after the other until `isOver` returns true. Throws if an answer is wrong. */
 export async function runClient(
   context: TortureContext,
   target: Target,

@@ -14,9 +14,11 @@ const lookMs = 250;
 const ample = { perMinute: 1_000_000, perDay: 10_000_000 };
 
 /**
- * Ten minutes of mixed load in ten parts, after a warm-up as long as one part. Over the parts, no descriptor stays open
- * and the lowest memory does not rise. At full scale, the median and the p99 of the requests do not rise either
- * (flat.ts). The counts are exact.
+ * Ten minutes of mixed load in ten parts, after a warm-up as long as one part. The scenario requires (flat.ts):
+ * - no descriptor stays open
+ * - the lowest memory of the parts does not rise
+ * - at full scale, the median and the p99 of the response times do not rise
+ * - the counts of the limits are exact
  */
 export const soak: Scenario = {
   name: 'soak',
@@ -51,7 +53,6 @@ export const soak: Scenario = {
   },
 };
 
-/** The values of the ten parts, in order. */
 function describe(sums: Sums, parts: readonly Part[], partMs: number): Outcome {
   const passed = sums.ample.passed + sums.pro.passed;
   const all = passed + sums.pro.refused;
@@ -105,7 +106,7 @@ function summarise(timesMs: readonly number[]): Pick<Part, 'answers' | 'medianMs
   return { answers: sorted.length, medianMs: at(0.5), p99Ms: at(0.99) };
 }
 
-/** Watches the lowest memory until `end`: what remains after garbage collection. */
+/** Records the lowest memory until `end`, because it is closest to the memory that remains after garbage collection. */
 function watchMemory({ after }: TortureContext, target: Target) {
   let leastMib = Infinity;
   const look = () => {

@@ -6,7 +6,7 @@ const pageBytes = 4_096;
 /** A way to damage the files of a closed store. */
 export interface Damage {
   readonly name: string;
-  /** Whether it damages only the -wal. Then the store is intact but older. */
+  /** True if only the -wal is damaged. Then the store must be intact, but may lack the newest commits. */
   readonly isOfWal: boolean;
   apply(file: string, random: Random): void;
 }

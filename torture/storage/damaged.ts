@@ -27,7 +27,7 @@ interface Tally {
   served: number;
   /** Requests answered with 503. */
   unavailable: number;
-  /** The most animals lost with a -wal. */
+  /** The greatest number of animals lost by damage to a -wal. */
   lostWithWal: number;
 }
 
@@ -42,7 +42,7 @@ export const damaged: Scenario = {
     const tally: Tally = { refused: 0, served: 0, unavailable: 0, lostWithWal: 0 };
     for (let round = 0; round < rounds; round += 1)
       for (const damage of damages) {
-        // A -wal with the same pages would repair a damaged main file.
+        // Damage to the main file uses the backup, which has no -wal. A -wal could replace the damaged pages.
         const from = damage.isOfWal ? original.store.file : original.backup;
         const store = await copyStore(context, from, `${round} ${damage.name.replaceAll(' ', '-')}`);
         damage.apply(store.file, random);
@@ -98,7 +98,7 @@ async function copyStore(context: TortureContext, file: string, name: string): P
   return createEmbeddedStore(context, copy);
 }
 
-/** Starts on a damaged store and requests everything. Every answer must be right or a refusal. */
+/** Starts a service on a damaged store and requests its animals. Every answer must be correct, 503 or 404. */
 async function face(
   context: TortureContext,
   { store, key, names }: Original,
@@ -127,7 +127,7 @@ async function face(
   requireFewLines(service.readLog());
 }
 
-/** Throws if an animal is missing that is older than an existing one. Returns how many of the newest are missing. */
+/** Returns the number of missing animals. Throws unless they are the newest ones. */
 function requirePrefix(store: EmbeddedStore, names: ReadonlyMap<bigint, string>): number {
   const ids = new Set(store.query('select id from pets').map(({ id }) => id as bigint));
   const kept = [...names.keys()].filter((id) => ids.has(id));
@@ -138,7 +138,8 @@ function requirePrefix(store: EmbeddedStore, names: ReadonlyMap<bigint, string>)
 }
 
 /**
- * Restores as docs/operations/backup-and-restore.md describes: the backup in place of the file, and nothing beside it.
+ * Restores as docs/operations/backup-and-restore.md describes: replaces the file by the backup, without a -wal and a
+ * -shm.
  */
 async function restore(context: TortureContext, { backup, key, names }: Original): Promise<void> {
   const folder = join(context.folder, 'restored');

@@ -5,7 +5,7 @@ import { requireKept, startLoad } from '../load.ts';
 import type { Scenario } from '../scenario.ts';
 import { requireFewLines } from './log-lines.ts';
 
-/** Less than the 10 s that an addition waits, and more. */
+/** One lock is shorter and one is longer than the 10 s that an add waits. */
 const shortLockMs = 3_000;
 const longLockMs = 13_000;
 

@@ -2,14 +2,14 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { Skipped, type TortureContext } from '../scenario.ts';
 
-/** Mounts a file system of a given size in MiB on a folder. It is unmounted when the scenario ends. */
+/** Mounts a tmpfs of `sizeMib` MiB on a folder. Unmounts it when the scenario ends. */
 export function mountSmallDisk(context: TortureContext, folder: string, sizeMib: number): void {
   mkdirSync(folder, { recursive: true });
   requireSystem('mount', '-t', 'tmpfs', '-o', `size=${sizeMib}m`, 'tmpfs', folder);
   context.after(() => runSystem('umount', '-l', folder));
 }
 
-/** Mounts a folder a second time as read-only. */
+/** Mounts `folder` read-only at `place`. Unmounts it when the scenario ends. */
 export function mountReadOnly(context: TortureContext, folder: string, place: string): void {
   mkdirSync(place, { recursive: true });
   requireSystem('mount', '--bind', folder, place);

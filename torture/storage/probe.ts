@@ -9,12 +9,12 @@ export interface Found {
   readonly missing: number;
 }
 
-/** Only some, because the pages show every animal anyway. */
+/** Only every fifth animal is requested by id, because the pages contain all of them. */
 const everyNth = 5n;
 
 /**
- * Requests every fifth animal by id and all pages of the list, and adds a few. Throws if an answer is neither right nor
- * 503 `unavailable` nor, for an id, 404.
+ * Requests every fifth animal by id, then all pages of the list, and adds 20 animals. Throws if an answer is neither
+ * correct nor 503 `unavailable`. A request by id may also get 404.
  */
 export async function probe(
   context: TortureContext,
@@ -39,7 +39,7 @@ export async function probe(
   function requireRight({ id, name }: { id: number; name: string }): void {
     const expected = names.get(BigInt(id));
     if (expected !== undefined && name !== expected)
-      throw new Error(`the animal ${id} is ${expected}, and came as ${name}`);
+      throw new Error(`the animal ${id} is ${expected}, but the answer has ${name}`);
   }
 
   for (const id of names.keys()) {

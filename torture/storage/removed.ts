@@ -8,7 +8,7 @@ import { requireFewLines } from './log-lines.ts';
 
 export const removed: Scenario = {
   name: 'removed',
-  title: 'the folder of the store is moved away under load and put back, and its -wal is removed',
+  title: 'the folder of the store is moved away under load and put back, then its -wal is deleted',
   minutes: 2,
   async run(context) {
     const folder = join(context.folder, 'data');
@@ -27,7 +27,7 @@ export const removed: Scenario = {
       throw new Error('an add was answered with 201 while the store had no folder');
     if (existsSync(folder)) throw new Error('the folder was created again');
     if (!service.readLog().includes('is not the file that was opened'))
-      throw new Error('no line names the cause');
+      throw new Error('no log line names the cause');
 
     await rename(`${folder}-elsewhere`, folder);
     const backAtMs = performance.now();

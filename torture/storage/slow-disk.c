@@ -1,7 +1,7 @@
 /*
- * Makes the disk of one process slow. It is loaded before the C library and delays each sync as the file in SLOW_DISK
- * says: by a number of milliseconds, or with "hold" until the file changes. Each delayed sync adds one byte to the file
- * with the suffix ".entered" when it begins.
+ * Delays each fsync and fdatasync of one process. LD_PRELOAD loads this library before the C library. The file named by
+ * SLOW_DISK has the delay in milliseconds, or "hold", which delays until the file changes. When a delayed sync begins,
+ * it appends one byte to the file with the suffix ".entered".
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

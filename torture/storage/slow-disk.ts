@@ -3,18 +3,18 @@ import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** A disk with delayed syncs, for a process that is started with `settings`. */
+/** Delays the disk syncs of each process that is started with `settings`. */
 export interface SlowDisk {
   readonly settings: Readonly<Record<string, string>>;
-  /** Delays each sync from now on. */
+  /** Delays each later sync. 0 ends the delay. */
   delay(ms: number): void;
-  /** Makes each sync hang from now on, until the next call. */
+  /** Makes each later sync hang until the next call of `delay`. */
   hold(): void;
-  /** Resolves when a sync that began after the last `delay` or `hold` hangs or is delayed. */
+  /** Resolves when a sync has begun after the last call of `delay` or `hold`. */
   untilInSync(): Promise<void>;
 }
 
-/** Builds the library that delays syncs, or returns the reason why this machine cannot. */
+/** Compiles the library that delays syncs. Returns the problem if this machine cannot compile it. */
 export function buildSlowDisk(folder: string): SlowDisk | { readonly problem: string } {
   const library = join(folder, 'slow-disk.so');
   const order = join(folder, 'slow-disk');

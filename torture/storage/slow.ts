@@ -18,7 +18,7 @@ async function start(context: TortureContext) {
 
 type Started = Awaited<ReturnType<typeof start>>;
 
-/** Stops the load and the service. Throws if an answered animal is missing. Returns the number of answers. */
+/** Stops the load and the service. Throws if an answered animal is missing. Returns the number of answered adds. */
 async function finish({ store, service }: Started, ...loads: readonly Load[]): Promise<number> {
   const answered = new Map(
     (await Promise.all(loads.map((load) => load.stop()))).flatMap((names) => [...names]),
@@ -30,7 +30,7 @@ async function finish({ store, service }: Started, ...loads: readonly Load[]): P
   return answered.size;
 }
 
-/** A scenario with a disk as slow as those of clouds and of old machines. */
+/** Creates a scenario with a slow disk, as in clouds and old machines. */
 function slowDisk(syncMs: number): Scenario {
   return {
     name: `disk-${syncMs}ms`,
@@ -45,7 +45,7 @@ function slowDisk(syncMs: number): Scenario {
       await load.until('add 201', Math.max(32, Math.round(1_000 * context.scale)));
       const [adds, reads] = [load.seen.get('add 201') ?? 0, load.seen.get('read 200') ?? 0];
       if (load.seen.has('add 503')) throw new Error('an add was refused on a disk that is only slow');
-      if (reads === 0) throw new Error('no read was answered beside the writes');
+      if (reads === 0) throw new Error('no read was answered during the writes');
       disk.delay(0);
       const kept = await finish(started, load);
       return {
@@ -59,15 +59,15 @@ function slowDisk(syncMs: number): Scenario {
   };
 }
 
-/** Returns the number of successful health checks, and the writers that started while the sync hung. */
+/** Makes a sync hang. Returns the number of successful health checks, and the load that started during the hang. */
 async function hang(context: TortureContext, { disk, load, service, key }: Started, ms: number) {
   disk.hold();
   await disk.untilInSync();
-  // Answers sent before the sync are still arriving.
+  // Answers that the service sent before the sync may still arrive.
   load.begin();
   await load.until('read 200', 20);
   load.begin();
-  // The earlier writers may all be in the running commit.
+  // All earlier writers may wait for the running commit, so later writers are needed.
   const late = await startLoad(context, service, key, { writers: 4, readers: 0, prefix: 'late' });
   const endsAtMs = performance.now() + ms;
   let healthy = 0;
@@ -86,14 +86,14 @@ export const slowDisks: readonly Scenario[] = [1, 10, 100].map(slowDisk);
 
 export const hangingDisk: Scenario = {
   name: 'disk-hangs',
-  title: 'a sync of the disk hangs under load, and then until after SIGTERM',
+  title: 'a sync of the disk hangs under load; a second sync hangs from before SIGTERM until after the exit',
   minutes: 3,
   async run(context): Promise<Outcome> {
     const started = await start(context);
     const { disk, load, store } = started;
     const ms = Math.max(500, hangMs * context.scale);
     const { healthy, late } = await hang(context, started, ms);
-    // A write waits 10 s to begin, at any scale.
+    // At any scale, a write waits up to 10 s to begin.
     const refused = (load.seen.get('add 503') ?? 0) + (late.seen.get('add 503') ?? 0);
     if (context.scale >= 1 && refused === 0) throw new Error('no waiting add was refused');
     load.begin();
@@ -111,7 +111,7 @@ export const hangingDisk: Scenario = {
   },
 };
 
-/** Stops the service while the sync of the counts hangs. */
+/** Stops a service while a sync hangs that stores the counts of the limits. */
 async function endWhileItHangs(disk: SlowDisk, store: EmbeddedStore): Promise<void> {
   const service = await store.start();
   disk.hold();

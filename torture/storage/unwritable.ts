@@ -10,7 +10,7 @@ import { mountReadOnly, requireSystem, runSystem } from './mount.ts';
 
 export const unwritable: Scenario = {
   name: 'unwritable',
-  title: 'the store can be read but not written: at the start, or from a later moment',
+  title: 'the store is readable but not writable, from the start or from a later moment',
   minutes: 2,
   async run(context) {
     const folder = join(context.folder, 'data');
@@ -29,7 +29,7 @@ function startReadOnly(context: TortureContext, folder: string): Promise<string>
   return requireRefusal(createEmbeddedStore(context, join(place, 'store.db')));
 }
 
-/** Starts where the permissions of the folder and of the file forbid writing. */
+/** Starts a service while the permissions of the folder and of the file forbid writing. */
 async function startWithoutPermission(context: TortureContext, { file }: EmbeddedStore): Promise<string> {
   requireSystem(...obeyPermissions, process.execPath, '--version');
   const folder = dirname(file);
@@ -41,7 +41,7 @@ async function startWithoutPermission(context: TortureContext, { file }: Embedde
   return refusal;
 }
 
-/** Makes the files of the store immutable during service. If the file system cannot do that, the log says so. */
+/** Makes the files of the store immutable under load. Throws Skipped if the file system does not support that. */
 async function makeImmutable(context: TortureContext, store: EmbeddedStore, key: string): Promise<Outcome> {
   const service = await store.start();
   const load = await startLoad(context, service, key, { writers: 8, readers: 8, prefix: 'read-only' });

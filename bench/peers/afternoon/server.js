@@ -1,7 +1,11 @@
 /**
- * The same three operations as an engineer would write them in an afternoon: Fastify with response schemas,
- * @fastify/rate-limit for each key, better-sqlite3 with `synchronous=FULL`, keys by their SHA-256, and a pino log.
- * Settings: PORT, DATABASE (a file with animals), API_KEY.
+ * A peer: list, get and create as an engineer would write them in an afternoon. It uses Fastify with response schemas,
+ * @fastify/rate-limit for each key, better-sqlite3 with `synchronous=FULL`, keys stored as SHA-256, and a pino log.
+ *
+ * Environment variables:
+ * - PORT
+ * - DATABASE: a SQLite file with the animals
+ * - API_KEY
  */
 import { createHash } from 'node:crypto';
 import rateLimit from '@fastify/rate-limit';

@@ -8,7 +8,7 @@ import { petOperations } from './pets/operations.ts';
 import { storeOperations } from './store/operations.ts';
 import { webhookOperations } from './webhooks/operations.ts';
 
-/** Every operation of the interface, in the order of the reference. */
+/** Every operation of the public port. The reference shows the operations of a tag in this order. */
 export const operations: readonly Operation[] = [
   ...petOperations,
   ...categoryOperations,

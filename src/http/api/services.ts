@@ -21,10 +21,10 @@ export interface Services {
   readonly accountKeys: AccountKeys;
   readonly readStanding: ReadStanding;
   readonly webhooks: Webhooks;
-  /** Whether a webhook may have an `http` URL. */
+  /** True if a webhook may have an `http` URL. */
   readonly allowsHttp: boolean;
   readonly clock: Clock;
   readonly cursors: Cursors;
-  /** The start of the links in answers: the public base address, or `/v1`. */
+  /** Prefix of all links in responses: the public base URL, or `/v1` if there is none. */
   readonly baseUrl: string;
 }

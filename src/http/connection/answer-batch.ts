@@ -1,20 +1,22 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** The most answers in one batch. Each one delays the first by about 10 us. */
+/** Maximum number of responses in one batch. Each further response delays the first one by about 10 us. */
 export const batchedAnswersMax = 32;
 
-/** Collects the answers of one turn of the event loop and sends them together at its end. */
+/** Collects the responses of one turn of the event loop and sends them together at the end of the turn. */
 export interface AnswerBatch {
-  /** Ends a response with its body at the end of the turn. */
+  /** Ends the response with `body` at the end of the turn, or earlier if the batch is full. */
   end(response: ServerResponse, body: string | Buffer | null): void;
-  /** Sends the batch now. Call it before writing to a connection directly. */
+  /**
+   * Sends the batch now. Call this method before you write to a socket directly, so that the responses stay in order.
+   */
   flush(): void;
 }
 
 /**
- * Creates an answer batch. A client that has read everything sleeps, and waking it takes 5 to 10 us in a virtual
- * machine. A cached answer takes no longer than that. Answers that are written together wake the client once.
+ * A batch saves wake-ups of the client. In a virtual machine, waking a sleeping client takes 5 to 10 us. Making a
+ * cached response takes no longer. Responses that are written together wake the client only once.
  */
 export function createAnswerBatch(): AnswerBatch {
   let waiting: { readonly response: ServerResponse; readonly body: string | Buffer | null }[] = [];
@@ -37,7 +39,7 @@ export function createAnswerBatch(): AnswerBatch {
   };
 }
 
-/** Sends the batch before Node handles the end of a client's stream, because Node then closes the connection. */
+/** Sends the batch before Node handles the `end` event of a socket, because Node then closes the connection. */
 export function flushBeforeEnd(server: Server, { flush }: AnswerBatch): void {
   server.on('connection', (socket: Socket) => socket.prependListener('end', flush));
 }

@@ -1,19 +1,24 @@
 import type { Server } from 'node:http';
 
-/** How many requests are handled without waiting in one turn of the event loop while connections arrive. */
+/**
+ * Maximum number of requests that are handled without waiting in one turn of the event loop while connections arrive.
+ */
 export const requestsBesideArrivals = 32;
-/** For how many turns after a connection more are expected. Node does not accept a waiting connection in every turn. */
+/**
+ * Number of turns after a new connection in which `requestsBesideArrivals` applies. One turn is not enough, because
+ * Node does not accept a waiting connection in every turn.
+ */
 export const arrivalTurns = 16;
 
-/** Limits how long turns of the event loop are while connections arrive. */
+/** Limits the number of requests in a turn of the event loop while connections arrive. */
 export interface Arrivals {
-  /** Counts a request. False if it must wait for a later turn. */
+  /** Counts a request. Returns false if the request must wait for a later turn. */
   admit(): boolean;
 }
 
 /**
- * Keeps the turns of the event loop short while connections arrive, because Node accepts one connection a turn.
- * Answering 1,000 clients in one turn takes 50 ms, so 1,000 new connections would wait for most of a minute.
+ * Keeps the turns of the event loop short while connections arrive. Node accepts only one connection per turn, so long
+ * turns delay new clients (docs/decisions/http.md).
  */
 export function watchArrivals(server: Server): Arrivals {
   let turnsLeft = 0;

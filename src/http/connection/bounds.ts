@@ -1,12 +1,12 @@
-/** The timeouts for clients, in milliseconds (docs/settings.md). */
+/** The timeouts for clients, in milliseconds (docs/bounds.md). */
 export interface Timeouts {
   readonly headersMs: number;
   readonly requestMs: number;
-  /** How long an idle connection stays open. */
+  /** Time after which an idle connection is closed. */
   readonly keepAliveMs: number;
   /**
-   * How long a client may read none of its answer before its connection is cut, even if it sends more. It is longer
-   * than `requestMs`, so that the answer to a request timeout can be read.
+   * Time after which a connection is closed if its client reads nothing of a response, even if the client sends data.
+   * This time is longer than `requestMs`, so that a client can read the 408 response.
    */
   readonly untakenMs: number;
 }
@@ -18,24 +18,29 @@ export const defaultTimeouts: Timeouts = {
   untakenMs: 40_000,
 };
 
-/** The most bytes in the head of a request: its target and all header names and values. */
+/** Maximum size of a request head in bytes: the target and all header names and values. */
 export const headerBytesMax = 16 * 1024;
 
-/** The most headers in a request. Each header takes time to parse, even one with an empty name and value. */
+/**
+ * Maximum number of headers in a request. Node needs time to parse each header, even one with an empty name and value.
+ */
 export const headersMax = 100;
 
-/** The most bytes in the extensions of a chunked body. This is Node's own bound, which cannot be set. */
+/** Maximum size of all chunk extensions of a body, in bytes. Node enforces this bound, and it cannot be changed. */
 export const chunkExtensionBytesMax = 16 * 1024;
 
-/** The most open connections. An idle one takes about 15 KB. */
+/** Maximum number of open connections. An idle connection takes about 15 KB of memory. */
 export const connectionsMax = 20_000;
 
-/** The most connections that wait to be accepted. The bound of the system (net.core.somaxconn) may be lower. */
+/**
+ * Maximum number of connections that wait to be accepted. The operating system may have a lower bound
+ * (net.core.somaxconn).
+ */
 export const backlogMax = 4_096;
 
 const checkMsMax = 1_000;
 
-/** How often connections are checked for timeouts, in milliseconds. */
+/** Returns the interval in ms at which connections are checked for timeouts. */
 export function countCheckMs({ headersMs }: Pick<Timeouts, 'headersMs'>): number {
   return Math.min(checkMsMax, headersMs / 10);
 }

@@ -1,12 +1,12 @@
-/** Tasks that wait, grouped by owner. */
+/** A queue of tasks that is fair between their owners. */
 export interface FairQueue {
-  /** Adds a task, which must not throw. Returns a function that removes it. */
+  /** Adds a task. The task must not throw. Returns a function that removes the task. */
   add(owner: string, task: () => void): () => void;
 }
 
 /**
- * Runs at most `perTurn` tasks in each turn of the event loop, one of each owner in turn (round robin). Other work runs
- * between turns, and an owner with few tasks does not wait for one with many.
+ * Runs at most `perTurn` tasks in each turn of the event loop, so that I/O is handled in between. The owners take turns
+ * (round robin), so an owner with many tasks does not delay the others.
  */
 export function createFairQueue(perTurn: number): FairQueue {
   const waiting = new Map<string, Set<() => void>>();
@@ -16,7 +16,7 @@ export function createFairQueue(perTurn: number): FairQueue {
     for (const [owner, tasks] of waiting)
       for (const task of tasks) {
         remove(owner, task);
-        // The owner moves to the end.
+        // If the owner has more tasks, the owner moves to the end of the round.
         if (waiting.delete(owner)) waiting.set(owner, tasks);
         return task;
       }

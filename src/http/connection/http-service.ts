@@ -11,17 +11,17 @@ import { createNodeServer } from './node-server.ts';
 import { handleInOrder } from './pipelining.ts';
 import { createReadPacing } from './read-pacing.ts';
 
-/** A server that starts and stops. */
+/** An HTTP server that can be started and stopped. */
 export interface HttpService {
   readonly server: Server;
   /**
-   * Starts to listen. Returns the address under which this machine reaches it. Throws OperatorError if it cannot
-   * listen.
+   * Starts to listen. Returns the URL with the bound address, which may be `0.0.0.0`. Throws OperatorError if the
+   * server cannot listen.
    */
   listen(host: string, port: number): Promise<string>;
-  /** The address under which this machine reaches the server, without a path. The server must listen. */
+  /** Returns the URL at which this machine can reach the server, without a path. The server must be listening. */
   findUrl(): string;
-  /** Accepts no more connections, finishes running requests, and cuts the rest after `drainMs`. */
+  /** Accepts no more connections and waits for running requests. Closes the remaining connections after `drainMs`. */
   close(drainMs: number): Promise<void>;
 }
 
@@ -31,20 +31,26 @@ export interface HttpServiceOptions {
   readonly batch: AnswerBatch;
   readonly timeouts: Timeouts;
   readonly connectionsMax?: number;
-  /** Called first for every request that arrives. */
+  /** Called for every request before it is handled. */
   readonly onArrival?: () => void;
-  /** Called when the server begins to close. Requests that wait for something must be answered now. */
+  /**
+   * Called when the server begins to close. The callback must end all waits, so that the waiting requests are answered
+   * now.
+   */
   readonly onClosing?: () => void;
 }
 
-/** Creates Node's server with all connection guards around a handler. */
+/**
+ * Creates a server that calls `handle` for each request, in order within a connection and within the bounds of this
+ * folder. The caller must also call `answerMalformed` (malformed-requests.ts).
+ */
 export function createHttpService(options: HttpServiceOptions): HttpService {
   const { inFlight, timeouts, onArrival = () => {}, onClosing = () => {} } = options;
   let isClosing = false;
   const server = createNodeServer(
     (request, response) => {
       onArrival();
-      // Every answer from now on has `Connection: close`.
+      // During the shutdown, every response has `Connection: close`.
       if (isClosing) response.shouldKeepAlive = false;
       handle(request, response);
     },
@@ -77,7 +83,8 @@ export function createHttpService(options: HttpServiceOptions): HttpService {
 }
 
 /**
- * The URL of the server. If it must be reachable, an address that means all interfaces becomes the loopback address.
+ * Returns the URL of the server. If `isReachable`, an address that stands for all interfaces is replaced by the
+ * loopback address.
  */
 function urlOf(server: Server, isReachable: boolean): string {
   const { address, family, port } = server.address() as AddressInfo;

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { AppError } from '../../errors.ts';
 
-/** A request that is not answered yet, or whose body has not arrived yet. */
+/** A request that is not answered yet, or whose body has not arrived completely. */
 export interface Pending {
   readonly response: ServerResponse;
   /** Fails the request because the rest of its body cannot be read. */
@@ -11,16 +11,19 @@ export interface Pending {
 
 /** The latest unfinished request of each connection. */
 export interface InFlight {
-  /** Records a request that waits behind others. It stays the latest while they are answered. */
+  /**
+   * Records a request that waits for earlier requests. It stays the latest request while the earlier requests are
+   * answered.
+   */
   wait(socket: Socket, response: ServerResponse): void;
   /** Records a request that is being answered. */
   begin(socket: Socket, pending: Pending): void;
-  /** The error that broke the body of a request while it waited, or null. */
+  /** Returns the error that made the body unreadable while the request waited, or null. */
   findFailure(response: ServerResponse): AppError | null;
-  /** Forgets a request, so that an idle connection does not keep its last one in memory. */
+  /** Forgets a request. Otherwise an idle connection would keep its last request in memory. */
   end(socket: Socket, response: ServerResponse): void;
   find(socket: Socket): Pending | undefined;
-  /** Records that the last answer of a connection is ready. Node then closes it and answers nothing more. */
+  /** Records that the last response of a connection is ready. Node closes the connection after this response. */
   close(socket: Socket): void;
   isClosing(socket: Socket): boolean;
 }
@@ -50,7 +53,9 @@ export function createInFlight(): InFlight {
   };
 }
 
-/** A response has no socket until all responses before it on its connection are sent. */
+/**
+ * True if an earlier response of the connection is not sent yet. Until then, Node assigns no socket to the response.
+ */
 function isWaiting(response: ServerResponse): boolean {
   return response.socket === null && !response.writableEnded;
 }

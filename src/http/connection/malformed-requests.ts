@@ -8,12 +8,15 @@ import { toLines } from '../response/header-lines.ts';
 import type { AnswerBatch } from './answer-batch.ts';
 import type { InFlight } from './in-flight.ts';
 
-/** How long a connection stays open after its last answer, so that the client can read it before the reset. */
+/**
+ * Milliseconds for which a connection stays open after its last response. An immediate close could reset the connection
+ * before the client has read the response.
+ */
 export const lingerMs = 1_000;
-/** How many more bytes may arrive in that time. They are read and ignored. */
+/** Maximum number of bytes that are read and ignored after the first error of a connection. */
 export const lingerBytesMax = 2 ** 20;
 
-/** Errors of Node's parser for requests that are valid HTTP but exceed a bound. */
+/** Codes of Node's parser for requests that are valid HTTP but exceed a bound. */
 const parserErrors: Readonly<Record<string, AppError>> = {
   ERR_HTTP_REQUEST_TIMEOUT: new AppError('request_timeout', 'the request did not arrive in time'),
   HPE_HEADER_OVERFLOW: new AppError('headers_too_large', 'the head of the request is too large'),
@@ -25,15 +28,15 @@ const parserErrors: Readonly<Record<string, AppError>> = {
 const badHead = new AppError('invalid_parameter', 'the head of the request is not valid HTTP/1.1');
 const badBody = new AppError('invalid_body', 'the body does not match the headers of the request');
 /**
- * The error of Node's parser for bytes after the last request of a connection (RFC 9112, section 9.6). Node closes the
- * connection once the answer to that request is sent.
+ * Code of Node's parser for bytes after the last request of a connection (RFC 9112, section 9.6). These bytes get no
+ * response, because Node closes the connection after the response to the last request.
  */
 const afterLast = 'HPE_CLOSED_CONNECTION';
 
-/** The answer to an unreadable request, with the headers of every answer. */
+/** The response to a request that is not valid HTTP. */
 export interface MalformedAnswer {
   readonly answer: Answer;
-  /** The header lines that are not in `answer`. */
+  /** The header lines that every response has. They are not in `answer`. */
   readonly lines: string;
 }
 
@@ -42,20 +45,22 @@ export interface MalformedOptions {
   readonly batch: AnswerBatch;
   /** The methods that the server supports. */
   readonly methods: readonly string[];
-  /** Counts the request by its address and makes its answer. `lines` are extra header lines of the failure. */
+  /**
+   * Counts the request against its address and makes its response. `lines` are header lines that only this failure has.
+   */
   makeAnswer(failure: AppError, address: string, lines: string): Soon<MalformedAnswer>;
 }
 
-/** Answers requests that are not readable HTTP with the usual error body, and closes the connection. */
+/** Answers requests that are not valid HTTP with an Error body, and closes their connections. */
 export function answerMalformed(server: Server, options: MalformedOptions): void {
   const { inFlight, batch, makeAnswer } = options;
   const allow = options.methods.join(', ');
   const noTunnel = new AppError('method_not_allowed', `CONNECT is not allowed here; allowed: ${allow}`);
-  /** How many bytes a connection had read when its first error happened. */
+  /** Number of bytes that a connection had received when its first error occurred. */
   const broken = new WeakMap<Socket, number>();
 
   async function answer(stream: Duplex, address: string, failure: AppError, lines = ''): Promise<void> {
-    // The previous answer was the last of its connection.
+    // If the stream is not writable, the previous response was the last one of the connection.
     if (!stream.writable) return;
     try {
       const made = await makeAnswer(failure, address, lines);
@@ -65,7 +70,7 @@ export function answerMalformed(server: Server, options: MalformedOptions): void
     }
   }
 
-  /** Only the first error of a connection counts, because nothing after it can be read. */
+  /** Only the first error of a connection gets a response, because the bytes after an error cannot be parsed. */
   server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, stream) => {
     const socket = stream as Socket;
     const readBefore = broken.get(socket);
@@ -84,7 +89,10 @@ export function answerMalformed(server: Server, options: MalformedOptions): void
     else whenSent(pending?.response, () => answer(socket, socket.remoteAddress ?? '', known ?? badHead));
   });
 
-  /** CONNECT asks for a tunnel, which this server does not offer. Nothing else handles the errors of its stream. */
+  /**
+   * CONNECT asks for a tunnel, which this server does not offer. The stream of a CONNECT request has no other error
+   * handler.
+   */
   server.on('connect', ({ socket }: IncomingMessage, stream: Duplex) => {
     stream.on('error', () => stream.destroy());
     batch.flush();
@@ -95,7 +103,7 @@ export function answerMalformed(server: Server, options: MalformedOptions): void
   });
 }
 
-/** Acts once a response and all responses before it on its connection are sent. */
+/** Calls `act` once the response and all earlier responses of its connection are sent. */
 function whenSent(response: ServerResponse | undefined, act: () => void): void {
   if (response === undefined || response.writableFinished) act();
   else response.once('finish', act);

@@ -9,8 +9,8 @@ import { connectionsMax, countCheckMs, headerBytesMax, headersMax, type Timeouts
 import { cutStalledReaders } from './stalled-readers.ts';
 
 /**
- * Creates Node's HTTP server with our bounds. Listeners of `clientError` and `connect` handle requests that it cannot
- * parse.
+ * Creates an HTTP server with the bounds of bounds.ts. The caller must listen to `clientError` and `connect`. Node
+ * emits these events for requests that cannot be parsed and for CONNECT requests.
  */
 export function createNodeServer(
   handler: RequestListener,
@@ -21,9 +21,10 @@ export function createNodeServer(
   const server = createServer(
     {
       requireHostHeader: false,
-      // Without it, every GET opens, drains and ends a stream that nothing reads.
+      // Without this option, every GET opens, drains and ends a stream that nothing reads.
       optimizeEmptyRequests: true,
-      // Joined headers show repetition. If one copy won, a proxy could have read the other one.
+      // Joins repeated headers, so that the repetition is visible. Otherwise Node would keep one value, and a proxy
+      // might have used another one.
       joinDuplicateHeaders: true,
       maxHeaderSize: headerBytesMax,
       headersTimeout: headersMs,
@@ -43,8 +44,9 @@ export function createNodeServer(
 }
 
 /**
- * Ignores an Upgrade and closes the connection after the answer. Node's parser drops the bytes that arrive in the same
- * packet after such a request, so it would continue in the middle of the next one.
+ * Closes the connection after the response to a request with `Upgrade`. The upgrade itself is ignored. Node's parser
+ * drops the bytes that follow such a request in the same packet. If the connection stayed open, the parser would
+ * continue in the middle of the next request.
  */
 function endAfterUpgrade(server: Server): void {
   const end = ({ headers }: IncomingMessage, response: ServerResponse) => {

@@ -5,17 +5,18 @@ import { createFairQueue } from './fair-queue.ts';
 import type { InFlight } from './in-flight.ts';
 import type { ReadPacing } from './read-pacing.ts';
 
-/** The most requests that wait on one connection. */
+/** Maximum number of waiting requests on one connection. */
 export const waitingRequestsMax = 1_000;
-/** The most bytes that the waiting requests of all connections hold together. */
+/** Maximum memory in bytes of the waiting requests of all connections together. */
 export const waitingBytesMax = 256 * 2 ** 20;
-/** How many waiting requests are handled in a turn of the event loop. Each takes about 20 us. */
+/** Maximum number of waiting requests that are handled in one turn of the event loop. Each takes about 20 us. */
 export const requestsPerTurn = 100;
 
-/** The memory of a waiting request without its headers, in bytes. */
+/** Memory of a waiting request without its headers, in bytes. */
 const requestBytes = 4_096;
+/** Memory of a header name or value besides its characters, in bytes. */
 const headerTextBytes = 48;
-/** 32 headers with a name and a value each. */
+/** The names and values of 32 headers. */
 const fewHeaderTexts = 2 * 32;
 
 interface WaitingLine {
@@ -26,15 +27,17 @@ interface WaitingLine {
 }
 
 /**
- * Handles one request of a connection at a time. Pipelined requests wait in a bounded queue until those before them are
- * answered, and nothing more is read from their connection (backpressure). A bounded number is handled in each turn of
- * the event loop, address by address, so that other clients are served in between. A connection that exceeds the queue
- * is closed.
+ * Handles one request of a connection at a time. Pipelined requests wait in a bounded queue until the earlier requests
+ * are answered. Meanwhile nothing more is read from the connection (backpressure). A connection that exceeds the bounds
+ * of the queue is closed.
  *
- * While connections arrive, only some requests of a turn are handled without waiting.
+ * A turn of the event loop handles at most `requestsPerTurn` waiting requests. Addresses take turns, so that one client
+ * does not delay the others. While connections arrive, `arrivals` also limits the requests that are handled without
+ * waiting.
  *
- * A request with many headers always waits for the next turn. Node ends the previous answer while it parses such a
- * head, so many of them in one packet would never find another request in flight.
+ * A request with more than 32 headers always waits for the next turn, because Node ends the previous response while it
+ * parses such a head. Without this rule, a packet of many such requests would be handled in one turn: no request would
+ * find another one in flight.
  */
 export function handleInOrder(
   handle: RequestListener,
@@ -61,7 +64,7 @@ export function handleInOrder(
     const enqueue = () => {
       line.withdraw = queue.add(pacing.ownerOf(socket), () => begin(line, bytes, request, response));
     };
-    // A response gets its socket once all responses before it are sent.
+    // Node assigns the socket once all earlier responses are sent.
     if (response.socket === null) response.once('socket', enqueue);
     else enqueue();
   }
@@ -70,7 +73,7 @@ export function handleInOrder(
     line.withdraw = ignore;
     lines.count(line, -1, bytes);
     if (line.waiting === 0) pacing.resume(request.socket);
-    // From now on only a request with a body must be found, and its handler records it again.
+    // The handler records the request again if the connection must still find it.
     inFlight.end(request.socket, response);
     if (request.socket.writable) handle(request, response);
   }
@@ -86,7 +89,7 @@ export function handleInOrder(
 
 const ignore = () => {};
 
-/** The queues of all connections, which together hold at most `bytesMax`. */
+/** The queues of all connections. Together they hold at most `bytesMax`. */
 function createLines(bytesMax: number) {
   const lines = new WeakMap<Socket, WaitingLine>();
   let allBytes = 0;
@@ -105,8 +108,8 @@ function createLines(bytesMax: number) {
     },
 
     /**
-     * One request may always wait. Even without pipelining, a client can send a request before the server notices that
-     * its last answer is sent.
+     * True if one more request may wait. The first request may always wait: even without pipelining, a client can send
+     * a request before the server notices that the previous response is sent.
      */
     hasRoom(line: WaitingLine, bytes: number): boolean {
       return line.waiting === 0 || (line.waiting < waitingRequestsMax && allBytes + bytes <= bytesMax);
@@ -120,7 +123,7 @@ function createLines(bytesMax: number) {
   };
 }
 
-/** The memory of a waiting request, in bytes. */
+/** Estimates the memory of a waiting request in bytes. */
 function countBytes({ rawHeaders }: IncomingMessage): number {
   return rawHeaders.reduce((sum, text) => sum + headerTextBytes + text.length, requestBytes);
 }

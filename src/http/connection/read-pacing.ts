@@ -3,24 +3,32 @@ import type { Socket } from 'node:net';
 import { addressSubject } from '../../limits/rules/address.ts';
 import { createFairQueue } from './fair-queue.ts';
 
-/** How long reading pipelined requests may take in one turn of the event loop, in milliseconds. */
+/** Maximum time in ms for reading pipelined requests in one turn of the event loop. */
 export const turnMsMax = 50;
-/** How many paused connections are read in a turn. One read returns 64 KiB, which take up to 7 ms to parse. */
+/**
+ * Maximum number of paused connections that are resumed in one turn. One read returns 64 KiB, which take up to 7 ms to
+ * parse.
+ */
 export const connectionsPerTurn = 8;
 
-/** Backpressure: decides which connections are read. */
+/** Decides which connections are read (backpressure). */
 export interface ReadPacing {
-  /** The address of a connection, in the form in which requests without a key are counted. */
+  /**
+   * Returns the subject under which keyless requests from the connection's address are counted
+   * (limits/rules/address.ts).
+   */
   ownerOf(socket: Socket): string;
-  /** Stops reading a connection until it is resumed. */
+  /** Stops reading a connection until `resume` is called. */
   pause(socket: Socket): void;
-  /** Resumes reading a connection in a later turn. The addresses take turns. */
+  /** Resumes reading a connection in a later turn of the event loop. The addresses take turns. */
   resume(socket: Socket): void;
-  /** Records pipelined requests. If reading them takes too long, the connections not read yet wait for later turns. */
+  /**
+   * Records a pipelined request. If reading such requests exceeds `turnMsMax` in this turn, all other connections are
+   * paused and read in later turns.
+   */
   notePipelining(socket: Socket): void;
 }
 
-/** Paces the reading of all connections of a server. */
 export function createReadPacing(server: Server): ReadPacing {
   const owners = new Map<Socket, string>();
   const ownerOf = (socket: Socket) => owners.get(socket) ?? '';
@@ -55,7 +63,7 @@ export function createReadPacing(server: Server): ReadPacing {
 
 function createPausing(ownerOf: (socket: Socket) => string) {
   const paused = new Set<Socket>();
-  /** Paused connections that will be resumed, each with a function that cancels it. */
+  /** Paused connections that are scheduled to resume, each with a function that cancels the resume. */
   const resuming = new Map<Socket, () => void>();
   const queue = createFairQueue(connectionsPerTurn);
 
@@ -78,8 +86,8 @@ function createPausing(ownerOf: (socket: Socket) => string) {
     isPaused: (socket: Socket) => paused.has(socket),
 
     /**
-     * Reading a body resumes its connection. If the connection is paused, `pause` does nothing, but Node reacts to the
-     * event.
+     * Node resumes a connection to read a body. This function pauses the connection again. `socket.pause()` has no
+     * effect here. Node reacts to the `pause` event, so the function emits this event.
      */
     stayPaused(socket: Socket): void {
       if (!paused.has(socket)) return;
@@ -95,7 +103,10 @@ function createPausing(ownerOf: (socket: Socket) => string) {
   };
 }
 
-/** Returns true once in a turn of the event loop, when reading pipelined requests takes too long. */
+/**
+ * Returns a function to call for each pipelined request. The function returns true when reading pipelined requests
+ * exceeds `turnMsMax` in a turn of the event loop, but only once in each turn.
+ */
 function createTurnWatch(): () => boolean {
   let startedAtMs = 0;
   let isLong = false;

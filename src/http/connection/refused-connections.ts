@@ -5,8 +5,8 @@ import type { Log } from '../../observability/log.ts';
 import { expose } from '../../observability/metrics.ts';
 
 /**
- * Logs that connections beyond `maxConnections` are refused. The first is logged at once, then their number at most
- * once in `everyMs`, and the rest when the server closes.
+ * Logs that connections beyond `maxConnections` are refused. The first refusal is logged at once. After that, the
+ * number of refusals is logged at most once per `everyMs`, and when the server closes.
  */
 export function logRefusedConnections(server: Server, clock: Clock, log: Log, everyMs = minuteMs): void {
   let count = 0;
@@ -30,7 +30,7 @@ export function logRefusedConnections(server: Server, clock: Clock, log: Log, ev
   server.once('close', write);
 }
 
-/** Counts the connections that are refused because `maxConnections` are open. */
+/** Counts refused connections in the metric `connections_refused_total`. */
 export function countRefusedConnections(server: Server, registry: Registry): void {
   let count = 0;
 

@@ -3,17 +3,19 @@ import type { Socket } from 'node:net';
 
 const checkMsMax = 1_000;
 
-/** A connection with unsent bytes, as it was at the last check. */
+/** The state of a connection with unsent bytes at the last check. */
 interface Stalled {
   readonly sentBytes: number;
-  /** How many checks in a row found that no more bytes were sent. */
+  /** Number of consecutive checks that found no progress. */
   readonly idleChecks: number;
 }
 
 /**
- * Cuts clients that do not read their answers. A connection is cut if it has unsent bytes and none of them are sent for
- * `untakenMs`, even if the client sends more. One timer checks all connections every second. A timer for each
- * connection (`server.timeout`) costs time in every request, and every received byte restarts it.
+ * Closes connections whose clients do not read their responses. A connection is closed if it has unsent bytes and none
+ * of them is sent for `untakenMs`. Bytes from the client do not extend this time.
+ *
+ * One timer checks all connections at least once per second. Node's `server.timeout` is no substitute: its timers cost
+ * time in every request, and every received byte restarts them.
  */
 export function cutStalledReaders(server: Server, untakenMs: number): void {
   const checkMs = Math.min(checkMsMax, untakenMs / 4);
@@ -42,15 +44,15 @@ export function cutStalledReaders(server: Server, untakenMs: number): void {
   server.once('close', () => clearInterval(checking));
 }
 
-/** The internal object that Node's sockets write to. */
+/** The internal object to which Node's sockets write. */
 interface Handle {
   readonly bytesWritten: number;
   readonly writeQueueSize: number;
 }
 
 /**
- * Whether Node's sockets still have their internal handle. Without it, a long answer that is read slowly counts as
- * stalled.
+ * True if the socket has Node's internal handle. Without the handle, a client that reads a long response slowly counts
+ * as stalled.
  */
 export function showsHandle(socket: Socket): boolean {
   const { _handle: handle } = socket as Socket & { readonly _handle?: Partial<Handle> | null };
@@ -58,8 +60,8 @@ export function showsHandle(socket: Socket): boolean {
 }
 
 /**
- * How many bytes of a connection the system has taken, including parts of a long answer. Without the handle,
- * `bytesWritten` is used, which counts an answer only when all of it is sent.
+ * Returns the number of bytes that the operating system has accepted for a connection. With the handle, parts of a
+ * response count. Without the handle, a response counts only when all of it is sent.
  */
 function countSentBytes(socket: Socket): number {
   if (!showsHandle(socket)) return socket.bytesWritten - socket.writableLength;

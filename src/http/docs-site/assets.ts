@@ -3,14 +3,17 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 
-/** A file for browsers. Its name changes with its content. */
+/** A static file for browsers. Its name changes with its content. */
 export interface Asset {
   readonly type: string;
   readonly plain: Buffer;
   readonly gzipped: Buffer;
 }
 
-/** The sources of each asset. A page needs one style sheet and one script, because every request is counted. */
+/**
+ * The source files of each asset. They are joined into one style sheet and one script, because every request counts
+ * against the rate limit of readers.
+ */
 const sources = {
   'site.css': ['page.css', 'guide.css', 'reference.css', 'try-it.css', 'search.css', 'print.css'],
   'site.js': ['copy.js', 'tabs.js', 'search.js', 'try-it.js'],
@@ -21,7 +24,7 @@ const types = { css: 'text/css', js: 'text/javascript', json: 'application/json'
 export type AssetName = keyof typeof sources | 'search.json';
 
 export interface Assets {
-  /** The name under which an asset is served. */
+  /** Returns the file name in the URL of an asset. */
   nameOf(asset: AssetName): string;
   find(name: string): Asset | undefined;
 }
@@ -29,7 +32,7 @@ export interface Assets {
 const compress = promisify(gzip);
 const hashLength = 12;
 
-/** Reads the files for browsers. `searchIndex` is the data of the search. */
+/** Reads and compresses all assets. `searchIndex` is the content of `search.json`. */
 export async function readAssets(searchIndex: unknown): Promise<Assets> {
   const names = new Map<string, string>();
   const assets = new Map<string, Asset>();

@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import type { Asset } from './assets.ts';
 
-/** The version of the client in this release. `client/package.json` has it too. */
+/** Version of the client in this release. It must equal the version in `client/package.json`. */
 const version = '1.1.0';
 
-/** The name of the client's tarball, in npm's form. */
+/** File name of the client's tarball, as `npm pack` writes it. */
 export const clientPackageName = `animal-store-client-${version}.tgz`;
 
 /**
- * Reads the tarball of the client. `npm run client:pack` builds it and the repository keeps it, so a start needs no
+ * Reads the tarball of the client. `npm run client:pack` builds the tarball. It is committed, so that a start needs no
  * compiler.
  */
 export async function readClientPackage(): Promise<Asset> {

@@ -9,15 +9,15 @@ import { clientPackageName, readClientPackage } from './client-package.ts';
 import { makeSite, type Site, type SiteOptions } from './site.ts';
 
 /**
- * Creates the routes of the documentation, which need no key. The first visit makes the pages, so that the start stays
- * fast.
+ * Returns the routes of the documentation. They need no key. The pages are rendered at the first request, so that the
+ * service starts fast.
  */
 export function createDocsRoutes(options: SiteOptions): readonly Route[] {
   const pageSecurity = securityLines(createPolicy(options.publicUrl));
   const openSite = openOnce(() => makeSite(options));
   let description: Answer | null = null;
 
-  /** Makes the description at the first visit, because the service knows its address only when it listens. */
+  /** Makes the description at the first request, because the service knows its own URL only once it listens. */
   function describe(): Answer {
     description ??= makeTaggedAnswer(options.describe(options.findOwnUrl()));
     return description;
@@ -45,7 +45,10 @@ export function createDocsRoutes(options: SiteOptions): readonly Route[] {
   ];
 }
 
-/** Opens something at its first use, and opens it again after a failure. */
+/**
+ * Returns a function that calls `open` once and then returns the same result. After a failure, the next call tries
+ * again.
+ */
 function openOnce<T>(open: () => Promise<T>): () => Promise<T> {
   let opened: Promise<T> | null = null;
   return () => {
@@ -58,8 +61,11 @@ function openOnce<T>(open: () => Promise<T>): () => Promise<T> {
 }
 
 /**
- * The Content-Security-Policy of the pages. They may run our scripts, use our styles and call this service, also under
- * its public origin. Inline code, other sources and frames are forbidden. The icons are `data:` images.
+ * Returns the Content-Security-Policy of the pages.
+ *
+ * - Allowed: our scripts and styles, `data:` images for the icons, and calls to this service, also at its public
+ *   origin.
+ * - Forbidden: inline code, all other sources, forms and frames.
  */
 function createPolicy(publicUrl: string | null): string {
   const origins = publicUrl === null ? [] : [new URL(publicUrl).origin];
@@ -75,7 +81,7 @@ function createPolicy(publicUrl: string | null): string {
   ].join('; ');
 }
 
-/** Sends an asset that browsers may keep for ever, because its name changes with its content. */
+/** Browsers may cache an asset forever, because its name changes with its content. */
 function sendAsset({ type, plain, gzipped }: Asset, acceptEncoding: string): Answer {
   const isGzipped = takesGzip(acceptEncoding);
   const body = isGzipped ? gzipped : plain;

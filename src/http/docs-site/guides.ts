@@ -3,19 +3,19 @@ import { Marked } from 'marked';
 import { html, type Markup, trusted } from './markup.ts';
 import { renderCode } from './tabs.ts';
 
-/** The section of the navigation that a guide is in. */
+/** A section of the navigation. */
 export type Section = 'start' | 'guide';
 
-/** A document of the project, served as a page. */
+/** A Markdown document of the project that is served as a page. */
 export interface Guide {
-  /** Its address below `/docs/`. */
+  /** Path of the page below `/docs/`. */
   readonly name: string;
-  /** Its path in the project. */
+  /** Path of the document in the project. */
   readonly path: string;
-  /** Its title in the navigation. */
+  /** Title in the navigation. */
   readonly title: string;
   readonly section: Section;
-  /** The heading where the part for operators begins. That part is not served. */
+  /** The heading at which the part for operators begins. The page ends before this heading. */
   readonly endsBefore?: string;
 }
 
@@ -43,15 +43,15 @@ export const guides: readonly Guide[] = [
 ];
 
 const root = new URL('../../../', import.meta.url);
-/** The base address in the documents, which is that of a first start, and the address of the pages. */
+/** The URLs of a service with default settings, as the documents contain them. `renderGuide` replaces these URLs. */
 const usualBaseUrl = 'http://127.0.0.1:8080/v1';
 const usualDocsUrl = 'http://127.0.0.1:8080/docs';
-/** A guide with at least this many sections has a list of them. */
+/** Minimum number of sections of a guide with a table of contents. */
 const contentsMin = 3;
 
 /**
- * Renders a guide as HTML with the given base address and an anchor at each heading, named as on GitHub. Throws for a
- * link to a document that is not served.
+ * Renders a guide as HTML. `baseUrl` replaces the base URL in the document. Throws if the document links to a document
+ * that is not served.
  */
 export async function renderGuide({ path, endsBefore }: Guide, baseUrl: string): Promise<Markup> {
   const document = new URL(path, root);
@@ -63,7 +63,7 @@ export async function renderGuide({ path, endsBefore }: Guide, baseUrl: string):
   return html`<article class="guide">${content}</article>${renderContents(content)}`;
 }
 
-/** Lists the sections of a guide with links. Null for a short guide. */
+/** Renders the table of contents. Returns null if the guide has fewer than `contentsMin` sections. */
 function renderContents({ markup }: Markup): Markup | null {
   const headings = [...markup.matchAll(/<h2 id="([^"]*)"><a [^>]*>(.*?)<\/a><\/h2>/g)];
   if (headings.length < contentsMin) return null;
@@ -103,7 +103,7 @@ function createMarkdown(document: URL): Marked {
   });
 }
 
-/** The anchor of a heading, named as on GitHub. */
+/** Returns the anchor of a heading. GitHub uses the same anchors. */
 export function toAnchor(heading: string): string {
   return heading
     .toLowerCase()
@@ -112,11 +112,11 @@ export function toAnchor(heading: string): string {
     .replaceAll(' ', '-');
 }
 
-/** The address on the pages for a link in a document. */
+/** Converts a link between documents into a link between pages. */
 function toAddress(href: string, document: URL): string {
   if (/^(?:#|[a-z]+:)/.test(href)) return href;
   const { href: target, hash } = new URL(href, document);
   const guide = guides.find(({ path }) => new URL(path, root).href === target.replace(/#.*/, ''));
-  if (guide === undefined) throw new Error(`${document.pathname}: ${href} leads to no guide`);
+  if (guide === undefined) throw new Error(`${document.pathname}: the link ${href} does not lead to a guide`);
   return guide.name + hash;
 }

@@ -3,7 +3,7 @@ import { html, type Markup } from './markup.ts';
 import { type NavigationGroup, renderNavigation } from './navigation.ts';
 import { findRoot, type Page } from './page.ts';
 
-/** The page at the address of the service. */
+/** The page at `/`. */
 export const welcomePage = {
   title: 'Welcome',
   content: html`<article><h1>Animal Store</h1><p>This is an HTTP/JSON catalogue of the animals that a store offers. Start with the <a href="./docs/getting-started">quickstart</a>, or look at the <a href="./docs">reference</a>.</p></article>`,
@@ -18,18 +18,17 @@ const icon = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="4" fill="#0b6e4f"/><g fill="#fff"><ellipse cx="8" cy="10.6" rx="3" ry="2.4"/><circle cx="4" cy="7.2" r="1.3"/><circle cx="6.6" cy="4.9" r="1.3"/><circle cx="9.4" cy="4.9" r="1.3"/><circle cx="12" cy="7.2" r="1.3"/></g></svg>',
 )}`;
 
-/** The parts of the frame around all pages. */
+/** The parts that all pages share. */
 export interface Frame {
   readonly groups: readonly NavigationGroup[];
   readonly assets: Assets;
 }
 
-/** Renders a page of the documentation as HTML. */
 export function renderPage({ path, title, content }: Page, frame: Frame): string {
   return renderFrame(title, content, path, findRoot(path), frame);
 }
 
-/** Renders a page outside the documentation. `root` is the relative path from it to `/`. */
+/** Renders a page outside `/docs`. `root` is the relative path from the page to `/`. */
 export function renderOtherPage({ title, content }: Omit<Page, 'path'>, root: string, frame: Frame): string {
   return renderFrame(title, content, null, root, frame);
 }

@@ -8,7 +8,7 @@ export function renderDescription(text: string): Markup {
   return trusted(plain.parse(text, { async: false }));
 }
 
-/** Renders a sentence in Markdown as HTML, without a paragraph around it. */
+/** Renders inline Markdown as HTML, without a paragraph around it. */
 export function renderInline(text: string): Markup {
   return trusted(plain.parseInline(text, { async: false }));
 }

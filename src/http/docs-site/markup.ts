@@ -1,9 +1,9 @@
-/** Safe HTML. */
+/** HTML that needs no escaping. */
 export interface Markup {
   readonly markup: string;
 }
 
-/** The content of a template. Text is escaped. Null, false and undefined become nothing. */
+/** A value in a template. Strings are escaped. Null, false and undefined become an empty string. */
 export type Content = Markup | string | number | bigint | null | false | undefined | readonly Content[];
 
 const entities: Readonly<Record<string, string>> = {
@@ -14,12 +14,12 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** A template tag for HTML that escapes every text. */
+/** Template tag for HTML. It escapes every string in a placeholder. */
 export function html(strings: TemplateStringsArray, ...contents: readonly Content[]): Markup {
   return { markup: String.raw({ raw: strings }, ...contents.map(toHtml)) };
 }
 
-/** Marks HTML as safe: this project made it from its own documents. */
+/** Marks a string as safe HTML. Use it only for HTML from the project's own documents. */
 export function trusted(markup: string): Markup {
   return { markup };
 }
@@ -29,7 +29,7 @@ export function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? character);
 }
 
-/** Joins pieces with the same content between them. */
+/** Joins contents with a separator. */
 export function join(contents: readonly Content[], between: Content): Markup {
   return trusted(contents.map(toHtml).join(toHtml(between)));
 }

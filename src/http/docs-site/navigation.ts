@@ -10,15 +10,15 @@ export interface NavigationGroup {
 }
 
 interface NavigationEntry {
-  /** The address below `/docs`. */
+  /** Path below `/docs`. */
   readonly path: string;
   readonly title: string;
-  /** The method of an operation; null for a guide. */
+  /** HTTP method of an operation. Null for all other pages. */
   readonly method: string | null;
   readonly isDeprecated: boolean;
 }
 
-/** Lists every page of the documentation: guides by section, operations by tag. */
+/** Returns all pages of the documentation: guides grouped by section, operations grouped by tag. */
 export function listGroups({ tags, operations }: Description): readonly NavigationGroup[] {
   const first = toEntry('', 'Overview');
   return [
@@ -50,8 +50,8 @@ function toEntry(path: string, title: string): NavigationEntry {
 }
 
 /**
- * Renders the navigation of a page. `current` is its address below `/docs`, or null for a page outside the
- * documentation.
+ * Renders the navigation of a page. The parameter `current` is the path of the page below `/docs`, or null for a page
+ * outside the documentation. `root` is the relative path from the page to `/`.
  */
 export function renderNavigation(
   groups: readonly NavigationGroup[],

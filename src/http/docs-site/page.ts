@@ -2,14 +2,15 @@ import type { Markup } from './markup.ts';
 
 /** A page of the documentation, without the shared frame. */
 export interface Page {
-  /** Its address below `/docs`: empty for the first page, `errors`, `reference/list-pets`. */
+  /** Path below `/docs`, such as `errors` or `reference/list-pets`. Empty for the first page. */
   readonly path: string;
   readonly title: string;
   readonly content: Markup;
 }
 
 /**
- * The relative path from a page to `/`. All addresses on a page are relative, so that it works below a proxy's prefix.
+ * Returns the relative path from a page to `/`. All links on a page are relative, so that the page also works if a
+ * proxy adds a path prefix.
  */
 export function findRoot(path: string): string {
   return path === '' ? '.' : Array(path.split('/').length).fill('..').join('/');

@@ -1,13 +1,13 @@
 import type { Page } from './page.ts';
 
-/** A place in the documentation that the search can find. */
+/** A heading or field that the search can find. */
 export interface SearchEntry {
   readonly title: string;
-  /** The title of its page. */
+  /** Title of the page. */
   readonly page: string;
-  /** Below `/docs`: `errors#gone`. */
+  /** Path and anchor below `/docs`, such as `errors#gone`. */
   readonly address: string;
-  /** The start of its text. */
+  /** The first `textLengthMax` characters of the text after the heading or field. */
   readonly text: string;
 }
 
@@ -16,7 +16,7 @@ const textLengthMax = 200;
 const places = /<h1>|<h[23] id="([^"]*)">|<div id="([^"]*)"><dt>/g;
 const titleEnd = /<\/h[123]>|<\/code>/;
 
-/** Indexes every heading and field of the pages with the text after it. */
+/** Returns an entry for every heading and field of the pages. */
 export function indexPages(pages: readonly Page[]): SearchEntry[] {
   return pages.flatMap(({ path, title, content }) => {
     const found = [...content.markup.matchAll(places)];

@@ -13,28 +13,27 @@ import { renderOperation } from './reference/operation-page.ts';
 import { nameAddress, renderOverview } from './reference/overview.ts';
 import { indexPages } from './search-index.ts';
 
-/** The inputs of the pages. */
 export interface SiteOptions {
   readonly publicUrl: string | null;
-  /** The base address under which this machine reaches the service. Known once the server listens. */
+  /** Returns the base URL at which this machine reaches the service. The server must be listening. */
   readonly findOwnUrl: () => string;
-  /** Makes the text of `/openapi.json` with that base address. */
+  /** Returns the text of `/openapi.json`. */
   readonly describe: (ownUrl: string) => string;
 }
 
 /** All pages of the documentation, ready to send. */
 export interface Site {
-  /** The pages by address below `/docs`. The address of the first page is empty. */
+  /** Pages by path below `/docs`. The path of the first page is empty. */
   readonly pages: ReadonlyMap<string, Answer>;
   readonly welcome: Answer;
-  /** The page for an unknown address. `depth` is its number of folders below `/`. */
+  /** Returns the 404 page. The relative links need `depth`, the number of folders in the requested path. */
   notFound(depth: number): Answer;
   readonly assets: Assets;
 }
 
 const htmlType = 'text/html; charset=utf-8';
 
-/** Makes all pages. Throws if a link in a guide leads nowhere. */
+/** Renders all pages. Throws if a guide has a link that leads to no page. */
 export async function makeSite(options: SiteOptions): Promise<Site> {
   const lines = toLines({ 'referrer-policy': 'no-referrer' });
   const description = readDescription(options.describe(options.findOwnUrl()));

@@ -1,12 +1,13 @@
 import { type Content, html, type Markup } from './markup.ts';
 
-/** A tab with the content that it shows. */
 export interface Tab {
   readonly label: string;
   readonly content: Content;
 }
 
-/** Renders tabs as radio buttons, which work by keyboard and without a script. `name` is unique on the page. */
+/**
+ * Renders tabs as radio buttons, which work with the keyboard and without scripts. `name` must be unique on the page.
+ */
 export function renderTabs(name: string, legend: string, tabs: readonly Tab[]): Markup {
   const parts = tabs.map(({ label, content }, index) => {
     const id = `${name}-${label.toLowerCase()}`;
@@ -17,7 +18,7 @@ export function renderTabs(name: string, legend: string, tabs: readonly Tab[]): 
   return html`<fieldset class="tabs"><legend class="unseen">${legend}</legend>${parts}</fieldset>`;
 }
 
-/** Renders code with its language. The script of the pages adds a copy button. */
+/** Renders a code block. On the page, copy.js adds a copy button. */
 export function renderCode(code: string, language: string): Markup {
   return html`<pre tabindex="0" data-language="${language}"><code>${code}</code></pre>`;
 }

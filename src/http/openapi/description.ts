@@ -24,8 +24,8 @@ const tags = [
 ];
 
 /**
- * The text of `/openapi.json`: OpenAPI 3.1, made only from the operations. `ownUrl` is the base address under which
- * this machine reaches the service. Generators need a complete address even if there is no public one.
+ * Returns the text of `/openapi.json` (OpenAPI 3.1). `ownUrl` is the base URL at which this machine reaches the
+ * service. The description contains `ownUrl` if there is no public URL, because code generators need an absolute URL.
  */
 export function describeApi(
   operations: readonly Operation[],
@@ -64,7 +64,10 @@ export function describeApi(
   });
 }
 
-/** Generators take the first server. A relative address refers to the address of the document. */
+/**
+ * Code generators use the first server, so its URL is absolute. A relative URL is resolved against the URL of the
+ * document.
+ */
 function listServers(publicUrl: string | null, ownUrl: string) {
   if (publicUrl !== null) return [{ url: publicUrl, 'x-internal': false }];
   return [
@@ -77,7 +80,10 @@ function listServers(publicUrl: string | null, ownUrl: string) {
   ];
 }
 
-/** Keys and help come from the operator. The page is next to the base address, if that is known. */
+/**
+ * The contact is the operator of the store, who issues the keys. The URL of the documentation is added if the public
+ * URL is known.
+ */
 function describeContact(publicUrl: string | null) {
   const name = 'The operator of this store';
   return publicUrl === null ? { name } : { name, url: new URL('docs', publicUrl).href };

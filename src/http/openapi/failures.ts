@@ -4,7 +4,10 @@ import type { Operation } from '../operation.ts';
 import { errorStatus } from '../response/errors.ts';
 import { type HeaderName, referToHeaders } from './headers.ts';
 
-/** When each failing status is returned, and the headers it has besides those of every failure. */
+/**
+ * Description of each error status. `headers` are the headers of the status, without the headers of every error
+ * response.
+ */
 const failures: Readonly<Record<number, { when: string; headers?: readonly HeaderName[] }>> = {
   400: { when: 'A field, a parameter or the request itself breaks a rule; the message names it.' },
   401: { when: 'Missing or invalid API key.', headers: ['WWW-Authenticate'] },
@@ -49,7 +52,7 @@ const exampleMessages: Record<ErrorCode, string> = {
   order_expired: 'this order expired at 2026-11-24T12:15:00.000Z',
   limit_reached: 'this account has 25 open holds, the most that it may have',
   position_lost:
-    'after: the events after the position of this webhook are no longer kept; set after to a later event, or to now',
+    'after: the events after the position of this webhook are no longer kept; set "after" to the id of a later event, or to "now"',
   events_expired:
     'after: the events after this one are no longer kept; read the store again and continue from after=now',
   precondition_failed: 'If-Match: the animal has changed; get it again',
@@ -64,7 +67,7 @@ const exampleMessages: Record<ErrorCode, string> = {
   unavailable: 'the store cannot do this at the moment; try again',
 };
 
-/** The codes that every operation can return. */
+/** The codes that every operation can return. Exception: an operation without a scope never returns `scope_missing`. */
 const commonCodes: readonly ErrorCode[] = [
   'invalid_body',
   'invalid_parameter',
@@ -84,10 +87,12 @@ const commonCodes: readonly ErrorCode[] = [
   'unavailable',
 ];
 
-/** Statuses of requests that fail before their operation is known. Their answers have no headers of the operation. */
+/**
+ * Error statuses of requests that fail before their operation is known. Their responses have no deprecation headers.
+ */
 const beforeOperation = new Set([405, 408, 431]);
 
-/** The codes of an operation by status, sorted by status. */
+/** Returns the error codes of an operation, grouped by status and sorted by status. */
 export function listFailures(operation: Operation): Map<number, ErrorCode[]> {
   const common = commonCodes.filter((code) => code !== 'scope_missing' || operation.scope !== null);
   const codes: ErrorCode[] = [...new Set([...common, ...(operation.failures ?? [])])];
@@ -98,7 +103,7 @@ export function listFailures(operation: Operation): Map<number, ErrorCode[]> {
   return new Map(statuses.map((status) => [status, codes.filter((code) => errorStatus[code] === status)]));
 }
 
-/** The response of a failing status: the Error body, with an example for each of its codes. */
+/** Describes the error response of a status, with an example body for each code. */
 export function describeFailure(
   status: number,
   codes: readonly ErrorCode[],
@@ -123,7 +128,7 @@ function exampleBody(code: ErrorCode) {
   return { code, message: exampleMessages[code], status: errorStatus[code] };
 }
 
-/** The name of a status in the shared responses: `TooManyRequests`. */
+/** Returns the name of a status in the shared responses, such as `TooManyRequests`. */
 export function nameFailure(status: number): string {
   return (STATUS_CODES[status] ?? '').replaceAll(/[^A-Za-z]/g, '');
 }

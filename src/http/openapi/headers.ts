@@ -1,4 +1,4 @@
-/** A header as OpenAPI describes it. `required` means that every response that lists it has it. */
+/** A header in OpenAPI. If `required` is true, the header is in every response whose description lists it. */
 interface Header {
   readonly description: string;
   readonly required?: true;
@@ -18,7 +18,10 @@ function sometimes(description: string, example: string): Header {
   return { description, schema: text, example };
 }
 
-/** All response headers of this service, without those of HTTP's framing. */
+/**
+ * The response headers of the operations, except the headers of HTTP itself such as `Content-Length` and `Date`.
+ * Preflight responses and pages of the documentation have further headers.
+ */
 export const responseHeaders = {
   'X-Request-Id': always('The id of this request, which is also in its log line.', text, 'req_4f1c_7'),
   'X-Content-Type-Options': always('Browsers must not guess another content type.', text, 'nosniff'),
@@ -100,7 +103,7 @@ const universalHeaders = [
   'Access-Control-Expose-Headers',
 ] as const satisfies readonly HeaderName[];
 
-/** The headers of one response: those of every response, then its own. */
+/** Returns references to the headers of a response: the universal headers, then `names`. */
 export function referToHeaders(names: readonly HeaderName[]) {
   const all: readonly HeaderName[] = [...universalHeaders, ...names];
   return Object.fromEntries(

@@ -1,7 +1,7 @@
 import type { TObject, TSchema } from 'typebox';
 import { shareSchemas } from './schemas.ts';
 
-/** The request headers that operations read, besides `Authorization`. All of them are extensions of the interface. */
+/** The request headers that operations read, besides `Authorization`. All of these headers are beta. */
 export const requestHeaders = {
   'If-None-Match': {
     description: 'Returns 304 if the body still has one of these `ETag`s.',
@@ -26,12 +26,9 @@ export const requestHeaders = {
   },
 } as const;
 
-/** The name of one of `requestHeaders`. */
 export type RequestHeader = keyof typeof requestHeaders;
 
-/**
- * Describes the parameters of a schema, in the path or in the query. Each property has the details of its parameter.
- */
+/** Describes the properties of a schema as OpenAPI parameters. */
 export function describeParameters(place: 'path' | 'query', schema: TObject | undefined): object[] {
   return Object.entries<TSchema>(schema?.properties ?? {}).map(([name, property]) => {
     const {
@@ -55,7 +52,7 @@ export function describeParameters(place: 'path' | 'query', schema: TObject | un
   });
 }
 
-/** The request headers as parameters, by name. */
+/** Describes the request headers as OpenAPI parameters, by name. */
 export function describeRequestHeaders() {
   return Object.fromEntries(
     Object.entries(requestHeaders).map(([name, header]) => [

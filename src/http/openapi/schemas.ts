@@ -31,7 +31,7 @@ import {
   WebhookWithSecretSchema,
 } from '../../webhooks/webhook.ts';
 
-/** Interface section 2, Error. */
+/** The Error body (interface section 2). */
 const ErrorSchema = Type.Object({
   code: Type.Unsafe<string>({
     type: 'string',
@@ -51,7 +51,7 @@ const ErrorSchema = Type.Object({
   }),
 });
 
-/** The schemas with a name in the description. A schema comes before the schemas that it contains. */
+/** The named schemas of the description. */
 const shared: readonly (readonly [name: string, schema: TSchema, description: string])[] = [
   ['Pet', PetSchema, 'An animal.'],
   ['NewPet', NewPetSchema, 'A new animal.'],
@@ -88,7 +88,7 @@ const shared: readonly (readonly [name: string, schema: TSchema, description: st
 
 const names = new Map(shared.map(([name, schema]) => [toSignature(schema), name]));
 
-/** The shared schemas by name. */
+/** Describes the named schemas, by name. */
 export function describeSchemas() {
   return Object.fromEntries(
     shared.map(([name, schema, description]) => [name, { ...describeMembers(schema), description }]),
@@ -96,8 +96,8 @@ export function describeSchemas() {
 }
 
 /**
- * Replaces every shared schema in a schema by a reference, whatever its description, and gives every int64 its exact
- * bounds.
+ * Replaces every named schema inside `node` by a reference, even if its `description` differs. Adds exact bounds to
+ * every int64.
  */
 export function shareSchemas(node: unknown): unknown {
   if (typeof node !== 'object' || node === null) return node;
@@ -110,7 +110,7 @@ function describeMembers(node: object): object {
   if (Array.isArray(node)) return node.map(shareSchemas);
   const members = Object.fromEntries(
     Object.entries(node)
-      // `rule` is text for error messages.
+      // `rule` is a text for error messages and not part of OpenAPI.
       .filter(([key, member]) => key !== 'rule' || typeof member !== 'string')
       .map(([key, member]) => [key, shareSchemas(member)]),
   );

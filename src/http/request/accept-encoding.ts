@@ -1,6 +1,7 @@
 /**
- * Whether an `Accept-Encoding` accepts gzip (RFC 9110, section 12.5.3). It does if it has `gzip`, in any case, or else
- * `*` with a weight above 0. An unreadable header does not, because an unencoded answer is always right.
+ * True if an `Accept-Encoding` header accepts gzip (RFC 9110, section 12.5.3). The weight of `gzip` must be above 0. If
+ * `gzip` is not listed, the weight of `*` counts. A malformed weight counts as 0, because an unencoded response is
+ * always correct.
  */
 export function takesGzip(acceptEncoding: string): boolean {
   const weights = new Map(acceptEncoding.toLowerCase().split(',').map(readWeight));

@@ -13,25 +13,28 @@ import type { ClientAddress } from './client-address.ts';
 /** The result of authenticating and counting a request. */
 export interface Admission {
   readonly caller: Caller | null;
-  /** Null if the request is not counted. */
+  /** The rate limit headers. Null if no limits apply. */
   readonly limit: LimitHeaders | null;
-  /** What the caller's account has used. Null unless a request with a valid key was counted. */
+  /**
+   * The rate limit usage of the account after this request. Without a caller, the usage of the address. Null if the
+   * request is not counted.
+   */
   readonly usage: Usage | null;
-  /** Why the request is refused, or null. */
+  /** The error if the request is refused, otherwise null. */
   readonly refusal: AppError | null;
-  /** The signed-in operator, for a request of the console. */
+  /** The signed-in operator. Present only in requests to the console. */
   readonly signedIn?: SignedIn;
 }
 
-/** The first step of every request. It is synchronous if possible. */
+/** Authenticates and counts every request before the other checks. */
 export interface Gate {
   /** Authenticates a request, then counts it (contract section 6). */
   admit(exchange: Exchange): Soon<Admission>;
-  /** The limit headers of the request's address. Counts nothing: for a preflight. */
+  /** Returns the rate limit headers of the request's address for a preflight request, without counting the request. */
   peek(exchange: Exchange): Soon<LimitHeaders | null>;
 }
 
-/** Requires no key and counts nothing: for the operator's port. */
+/** The gate of the operator's port. It requires no key and counts nothing. */
 export const openGate: Gate = {
   admit: () => ({ caller: null, limit: null, usage: null, refusal: null }),
   peek: () => null,
@@ -49,7 +52,10 @@ export function createGate(keyLookup: KeyLookup, limiter: Limiter, addressOf: Cl
     return after(taken, (decision) => admit(null, decision, refusal));
   }
 
-  /** A key that the store cannot look up is not the client's fault, so nothing is counted. */
+  /**
+   * Refuses a request whose key the store cannot look up. The request is not counted, because the failure is not the
+   * client's fault.
+   */
   function refuseUncounted(exchange: Exchange, error: unknown): Soon<Admission> {
     const peeked = limiter.peekAddress(addressOf(exchange.request));
     const refusal = toAppError(error);
@@ -85,7 +91,7 @@ function admit(caller: Caller | null, decision: Decision, refusal: AppError | nu
   return { caller, limit: headers, usage, refusal: limited };
 }
 
-/** The 429 error of a limit or a ban. */
+/** Returns the 429 error of a rate limit or a ban. */
 export function limitError(code: ErrorCode, retryAfterSeconds: number): AppError {
   const reason =
     code === 'key_banned'

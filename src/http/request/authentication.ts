@@ -3,18 +3,21 @@ import type { KeyRefusal } from '../../accounts/key-verifier.ts';
 import { AppError } from '../../errors.ts';
 import type { Soon } from '../../soon.ts';
 
-/** Why a request has no caller. */
+/** Error code of a request without a valid key. */
 export type Refusal = KeyRefusal | 'api_key_missing';
 
 const usualScheme = 'Bearer ';
 const missing = { refusal: 'api_key_missing' } as const;
 /**
- * Matches the token after the scheme. Only spaces separate the two (RFC 9110, section 11.4), so a tab is part of the
- * token.
+ * Matches the token after the scheme. Only spaces may separate scheme and token (RFC 9110, section 11.4), so a tab
+ * belongs to the token.
  */
 const bearer = /^bearer(?: +|(?=\t))(.+)$/i;
 
-/** Finds the caller of a request from `address`. Reads only the `Authorization` header (contract section 5). */
+/**
+ * Looks up the key in an `Authorization` header (contract section 5). `address` is the client address, because lookups
+ * of unknown keys are limited for each address.
+ */
 export function authenticate(
   keyLookup: KeyLookup,
   authorization: string | undefined,
@@ -39,7 +42,7 @@ const messages: Record<Refusal, string> = {
   api_key_revoked: 'Authorization: this API key has been revoked',
 };
 
-/** The 401 error of a refusal. */
+/** Returns the 401 error of a refusal. */
 export function keyError(refusal: Refusal): AppError {
   return new AppError(refusal, messages[refusal]);
 }

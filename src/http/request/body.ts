@@ -4,14 +4,16 @@ import process from 'node:process';
 import { AppError } from '../../errors.ts';
 import { parseExactJson } from '../../exact-json.ts';
 
-/** The most bytes in a request body (contract section 2). */
+/** Maximum size of a request body in bytes (contract section 2). */
 export const bodyBytesMax = 64 * 1024;
 
 const tooLarge = new AppError('payload_too_large', `the body is larger than ${bodyBytesMax} bytes`);
 
 /**
- * Reads the whole body of a request. Calls `done` or `fail` once. A small body usually arrives in one packet with its
- * head and can be read in the next tick. Reading it directly costs a tenth of what stream events cost.
+ * Reads the whole body of a request. Calls either `done` or `fail`, once.
+ *
+ * A small body usually arrives in the same packet as the head and can be read in the next tick. Reading it directly
+ * costs a tenth of the time that stream events cost.
  */
 export function readBody(
   request: IncomingMessage,
@@ -26,7 +28,7 @@ export function readBody(
   process.nextTick(() => {
     if (length > 0 && request.readableLength === length) {
       const bytes = request.read() as Buffer;
-      // Node releases a request once its stream has ended.
+      // Ends the stream, because Node releases a request only after its stream has ended.
       request.resume();
       done(bytes);
     } else readChunks(request, done, fail);
@@ -74,8 +76,8 @@ const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i;
 const utf8 = /^(?:utf-8|utf8|us-ascii)$/i;
 
 /**
- * Throws `unsupported_media_type` unless the body has one of the types, in UTF-8 and uncompressed. A request without a
- * body needs no type.
+ * Throws `unsupported_media_type` if the body has none of the media types, is compressed, or has a charset other than
+ * UTF-8. A request without a body needs no `Content-Type`.
  */
 export function checkJsonType(headers: IncomingHttpHeaders, types: readonly string[]): void {
   const type = headers['content-type'];
@@ -90,7 +92,7 @@ export function checkJsonType(headers: IncomingHttpHeaders, types: readonly stri
     throw new AppError('unsupported_media_type', 'Content-Type: the charset must be utf-8');
 }
 
-/** Whether the headers of a request announce a body. */
+/** True if the headers of a request announce a body. */
 export function hasBody(headers: IncomingHttpHeaders): boolean {
   return Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined;
 }

@@ -2,12 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import { BlockList, isIPv6 } from 'node:net';
 import type { TrustProxy } from '../../setting-values.ts';
 
-/** Finds the client address of a request. */
+/** Returns the client address of a request. */
 export type ClientAddress = (request: IncomingMessage) => string;
 
 /**
- * Uses the address of the peer. Behind proxies, uses the last address in `X-Forwarded-For` that is not a trusted proxy
- * (contract section 6, TRUST_PROXY).
+ * Without trusted proxies, the client address is the address of the peer. Otherwise it is the last address in
+ * `X-Forwarded-For` that is not a trusted proxy (contract section 6, TRUST_PROXY).
  */
 export function createClientAddress(trust: TrustProxy): ClientAddress {
   const peerOf = ({ socket }: IncomingMessage) => socket.remoteAddress ?? '';

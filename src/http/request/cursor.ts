@@ -3,15 +3,18 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 /** Writes and reads the opaque `cursor` of every list (contract section 3). */
 export interface Cursors {
   /**
-   * The cursor of the page that begins at a position. `list` is the path of the list with all its filters in a fixed
-   * order.
+   * Returns the cursor of the page that begins at `position`. `list` identifies the list: its path with all filters in
+   * a fixed order.
    */
   write(list: string, position: bigint): string;
-  /** The position of a cursor. Null if this service did not make it for that list. */
+  /**
+   * Returns the position in a cursor. Returns null if the cursor was not written for `list` with the secret of this
+   * store.
+   */
   read(text: string, list: string): bigint | null;
-  /** The same for a list whose positions are texts of 1 to 40 ASCII characters. */
+  /** Like `write`, for lists whose positions are strings of 1 to 40 ASCII characters. */
   writeText(list: string, position: string): string;
-  /** The position of such a cursor. Null if this service did not make it for that list. */
+  /** Like `read`, for cursors from `writeText`. */
   readText(text: string, list: string): string | null;
 }
 
@@ -19,21 +22,23 @@ const positionBytes = 8;
 const sealBytes = 10;
 const cursorLength = Math.ceil(((1 + positionBytes + sealBytes) * 4) / 3);
 
-/** The first byte of cursors of the lists in the first release. These cursors never change. */
+/** The first byte of cursors for the lists of the first release. The format of these cursors must never change. */
 const firstBytes: ReadonlyMap<string, number> = new Map([
   ['/pets?status=available', 0],
   ['/pets?status=pending', 1],
   ['/pets?status=sold', 2],
   ['/pets', 3],
 ]);
-/** The first byte of cursors of other lists. Only the seal identifies their list. */
+/**
+ * The first byte of cursors for other lists. This byte does not identify the list, so the seal also covers the list.
+ */
 const otherLists = 4;
-/** The first byte of cursors whose positions are texts. */
+/** The first byte of cursors whose positions are strings. */
 const textLists = 5;
 
 /**
- * A cursor is a position with a seal: an HMAC of position and list with the secret of the store. Only the store can
- * make one, and all instances that share a store accept it.
+ * A cursor is a position and a seal. The seal is an HMAC of the position and the list, made with the secret of the
+ * store. So clients cannot forge a cursor, and a cursor works on all instances that share the store.
  */
 export function createCursors(secret: Uint8Array): Cursors {
   function seal(content: Buffer, list: string): Buffer {

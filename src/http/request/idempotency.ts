@@ -7,8 +7,8 @@ import { hashIdempotencyKey, type Idempotency } from '../../idempotency/first-an
 const keyText = /^[!-~]{1,255}$/;
 
 /**
- * Reads the `Idempotency-Key` of a request together with its operation and the hash of its body. Null without the
- * header. Throws `invalid_parameter`.
+ * Returns the hashed `Idempotency-Key` of a request, with the operation and the hash of the body. Returns null if the
+ * header is absent. Throws `invalid_parameter` if the header is invalid.
  */
 export function readIdempotency(
   headers: IncomingHttpHeaders,

@@ -1,8 +1,8 @@
 const schemeAndHost = /^https?:\/\/[^/?#]*/i;
 
 /**
- * The path of a request's target as the router reads it: without scheme, host and query, and percent-decoded except for
- * reserved characters. Null if it cannot be decoded.
+ * Returns the path of a request target as the router sees it: without scheme, host and query, and percent-decoded
+ * except for reserved characters. Returns null if the path cannot be decoded.
  */
 export function readPath(target: string): string | null {
   const [path = ''] = target.replace(schemeAndHost, '').split(/[?#]/, 1);

@@ -8,15 +8,19 @@ import { refuseUnknown } from './strict.ts';
 
 const plainDecimal = /^(?:0|[1-9]\d{0,14})$/;
 
-/** Reads the query of a request by its schema. Throws `invalid_parameter`. */
+/** Parses and validates the query of a request. Throws `invalid_parameter`. */
 export type QueryReader = (text: string, isStrict: boolean) => unknown;
 
 const none = {};
 
 /**
- * Compiles a reader for the query parameters in a schema. Each parameter may be given once. An integer must be a plain
- * decimal, and an int64 becomes a bigint. A list has commas between its values. No other value is converted. Unknown
- * parameters are ignored, unless the client asks for strict handling.
+ * Returns a reader for the query parameters in a schema.
+ *
+ * - Each parameter may be given once.
+ * - An integer must be a plain decimal. An int64 becomes a bigint.
+ * - Commas separate the values of a list.
+ * - All other values stay strings.
+ * - Unknown parameters are ignored, unless the client asks for strict handling.
  */
 export function compileQuery(schema: TObject): QueryReader {
   const names = Object.keys(schema.properties);
@@ -65,7 +69,7 @@ function compileParameter(schema: TSchema): ParameterRules {
   };
 }
 
-/** A list of int64. An invalid one becomes null, which is refused. */
+/** Compiles the rules for a list of int64. An invalid value becomes null, and `accepts` refuses null. */
 function compileList(schema: TSchema, rule: string): ParameterRules {
   const { minItems, maxItems } = schema as unknown as {
     readonly minItems: number;

@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto';
 
-/** Creates ids that are unique in a process. Their random start makes them unique across processes. */
+/**
+ * Returns a function that creates request ids. A counter makes them unique in this process. A random prefix makes them
+ * unique across processes.
+ */
 export function createRequestIds(): () => string {
   const start = `req_${randomBytes(6).toString('hex')}_`;
   let count = 0;

@@ -2,7 +2,10 @@ import { AppError } from '../../errors.ts';
 import { toPrintable } from '../../observability/printable.ts';
 import { redactKeys } from '../../observability/redact-keys.ts';
 
-/** Whether a client asks for strict handling: `Prefer: handling=strict` (RFC 7240). The first `handling` counts. */
+/**
+ * True if the client asks for strict handling: `Prefer: handling=strict` (RFC 7240). If the header contains `handling`
+ * several times, the first one counts.
+ */
 export function isStrict(prefer: string | readonly string[] | undefined): boolean {
   if (prefer === undefined) return false;
   const preferences = String(prefer).split(',');
@@ -12,7 +15,7 @@ export function isStrict(prefer: string | readonly string[] | undefined): boolea
   return handling !== undefined && /^handling\s*=\s*(?:strict|"strict")$/i.test(handling);
 }
 
-/** The most characters of an unknown name in a message. */
+/** Maximum number of characters of an unknown name in an error message. */
 const nameLengthMax = 100;
 
 const kinds = {
@@ -20,7 +23,10 @@ const kinds = {
   invalid_body: 'a field of this body',
 } as const;
 
-/** Throws for the first unknown field of an object (contract section 2). Ignores values that are not objects. */
+/**
+ * Throws AppError if an object has a field that is not in `known` (contract section 2). Ignores values that are not
+ * objects.
+ */
 export function refuseUnknown(code: keyof typeof kinds, value: unknown, known: readonly string[]): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
   const unknown = Object.keys(value).find((name) => !known.includes(name));

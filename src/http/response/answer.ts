@@ -1,37 +1,39 @@
 import { computeEtag } from '../../etag.ts';
 import { type HeaderTexts, toLines } from './header-lines.ts';
 
-/** An answer without the headers that differ between requests. */
+/** An HTTP response, without the headers that differ between requests. */
 export interface Answer {
   readonly status: number;
-  /** Header lines that a 304 also has. */
+  /** Header lines that are also sent with a 304. */
   readonly lines: string;
-  /** Header lines of the body: type, length and encoding. */
+  /** Header lines that describe the body: type, length and encoding. A 304 does not have them. */
   readonly bodyLines: string;
-  /** Null if the answer has no body. */
+  /** Null if the response has no body. */
   readonly body: string | Buffer | null;
-  /** The strong validator of the body (RFC 9110, section 8.8.3), which is also in `lines`. Null if there is none. */
+  /**
+   * The strong `ETag` of the body (RFC 9110, section 8.8.3). `lines` also contains it. Null if the response has no
+   * `ETag`.
+   */
   readonly etag: string | null;
 }
 
 export const jsonType = 'application/json; charset=utf-8';
 
-/** A client may store the answer but must revalidate it each time. A shared cache stores nothing. */
+/**
+ * A client may store the response but must revalidate it before each use. Shared caches must not store the response.
+ */
 const revalidated = 'private, no-cache';
 
-/** Makes an answer without a body. */
 export function makeEmptyAnswer(status: number, headers: HeaderTexts = {}): Answer {
   return { status, lines: toLines(headers), bodyLines: '', body: null, etag: null };
 }
 
-/** A text answer without a validator. */
+/** Makes a response without an `ETag`. */
 export function makeAnswer(status: number, text: string, lines = '', type = jsonType): Answer {
   return { status, lines, bodyLines: describeBody(type, Buffer.byteLength(text)), body: text, etag: null };
 }
 
-/**
- * Makes the answer to a GET, with a validator. The validator is made from `validated`, or from the text by default.
- */
+/** Makes a 200 response to a GET, with an `ETag`. The `ETag` is computed from `validated`, by default from `text`. */
 export function makeTaggedAnswer(text: string, lines = '', type = jsonType, validated?: string): Answer {
   const bytes = Buffer.from(text);
   const etag = computeEtag(validated === undefined ? bytes : Buffer.from(validated));
@@ -39,7 +41,7 @@ export function makeTaggedAnswer(text: string, lines = '', type = jsonType, vali
     status: 200,
     lines: flatten(`cache-control: ${revalidated}\r\n${lines}etag: ${etag}\r\n`),
     bodyLines: describeBody(type, bytes.length),
-    // The text of a serialiser is a tree of pieces that every write would walk. This copy is flat.
+    // V8 holds a serialised text as a tree of pieces, and every write would walk this tree. The copy is flat.
     body: bytes.toString(),
     etag,
   };
@@ -56,7 +58,7 @@ function describeBody(type: string, lengthBytes: number): string {
   return `${start}${lengthBytes}\r\n`;
 }
 
-/** Copies a text into one flat piece. */
+/** Returns a copy that V8 holds as one flat string. */
 function flatten(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1');
 }

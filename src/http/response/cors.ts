@@ -3,15 +3,18 @@ import type { Answer } from './answer.ts';
 import { makeEmptyAnswer } from './answer.ts';
 import { toLines } from './header-lines.ts';
 
-/** Allows pages of listed origins to call from a browser (contract section 8, CORS_ORIGINS). */
+/** Allows browsers to call the service from pages of the listed origins (contract section 8, CORS_ORIGINS). */
 export interface Cors {
-  /** The header lines of an answer to a request. Empty if no origin is listed. */
+  /** Returns the CORS header lines of the response. Empty if no origin is listed. */
   linesFor(request: IncomingMessage): string;
-  /** The answer to a preflight from a listed origin. Null for every other request. */
+  /** Returns the response to a preflight request from a listed origin. Returns null for every other request. */
   answerPreflight(request: IncomingMessage): Answer | null;
 }
 
-/** `exposed` are the headers that a page may read. `methods` and `requestHeaders` are what it may send. */
+/**
+ * - `exposed`: response headers that a page may read.
+ * - `methods` and `requestHeaders`: methods and headers that a page may send.
+ */
 export function createCors(
   origins: readonly string[],
   { exposed, methods, requestHeaders }: Record<'exposed' | 'methods' | 'requestHeaders', readonly string[]>,

@@ -2,15 +2,15 @@ import { secondMs } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import { toLines } from './header-lines.ts';
 
-/** When an operation becomes deprecated and when it is removed (interface section 9), in Unix milliseconds. */
+/** The deprecation and removal of an operation (interface section 9). Times are in Unix milliseconds. */
 export interface Deprecation {
   readonly sinceMs: number;
   readonly removedAtMs: number;
-  /** The path of the replacement, relative to the base address. */
+  /** Path of the replacement, relative to the base URL. */
   readonly successor: string;
 }
 
-/** The header lines of every answer of a deprecated operation (RFC 9745, RFC 8594). */
+/** Returns the header lines for every response of a deprecated operation (RFC 9745, RFC 8594). */
 export function announceDeprecation(
   { sinceMs, removedAtMs, successor }: Deprecation,
   baseUrl: string,
@@ -22,7 +22,7 @@ export function announceDeprecation(
   });
 }
 
-/** The error of a removed operation. */
+/** Returns the 410 error of a removed operation. */
 export function removedError(removedAtMs: number): AppError {
   const day = new Date(removedAtMs).toISOString().slice(0, 10);
   return new AppError('gone', `this operation was removed on ${day}; use GET /pets`);

@@ -39,22 +39,28 @@ export const errorStatus: Record<ErrorCode | ConsoleErrorCode, number> = {
   not_done: 409,
 };
 
-/** The `Retry-After` of a 503. */
+/** `Retry-After` of a 503, in seconds. */
 const unavailableRetrySeconds = 1;
 
-/** The error that a client sees. It reveals nothing internal. */
+/**
+ * Returns the error to show to the client. An unexpected error becomes `internal_error`, so that no internal details
+ * leak.
+ */
 export function toAppError(error: unknown): AppError {
   return error instanceof AppError
     ? error
     : new AppError('internal_error', 'the service failed; try again', { cause: error });
 }
 
-/** Interface section 2, Error. */
+/** Serialises the Error body (interface section 2). */
 function errorBody({ code, message }: AppError): string {
   return JSON.stringify({ code, message, status: errorStatus[code] });
 }
 
-/** Creates the answers to failures. `docsUrl` is the address of the documentation that explains them, or null. */
+/**
+ * Returns a function that makes error responses. `docsUrl` is the URL of the documentation, used for a `Link` to the
+ * explanation of the error. Without `docsUrl`, there is no `Link`.
+ */
 export function createErrorAnswers(docsUrl: string | null): (error: AppError, lines?: string) => Answer {
   const known = new Map<AppError['code'], string>();
 
@@ -69,12 +75,12 @@ export function createErrorAnswers(docsUrl: string | null): (error: AppError, li
     makeAnswer(errorStatus[error.code], errorBody(error), lines + linesOf(error.code));
 }
 
-/** The headers of a failure besides those of every answer. */
+/** Returns the headers that only error responses have. */
 function errorHeaders(code: AppError['code']): Record<string, string> {
   const headers: Record<string, string> = { 'cache-control': 'no-store' };
   if (errorStatus[code] === 401)
     headers['www-authenticate'] = code === 'api_key_missing' ? 'Bearer' : 'Bearer error="invalid_token"';
-  // A key of another account may succeed.
+  // A request with a key of another account may succeed, so the response asks for authentication.
   if (code === 'account_suspended') headers['www-authenticate'] = 'Bearer';
   if (code === 'scope_missing') headers['www-authenticate'] = 'Bearer error="insufficient_scope"';
   if (code === 'unavailable') headers['retry-after'] = String(unavailableRetrySeconds);

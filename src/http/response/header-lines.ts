@@ -4,8 +4,8 @@ import { validateHeaderName, validateHeaderValue } from 'node:http';
 export type HeaderTexts = Readonly<Record<string, string>>;
 
 /**
- * Writes headers as lines. Throws TypeError for a name or value that HTTP does not allow (RFC 9110, section 5), so
- * finished lines need no further check.
+ * Writes headers as lines. Throws TypeError if HTTP does not allow a name or value (RFC 9110, section 5). So the lines
+ * need no further check.
  */
 export function toLines(headers: HeaderTexts): string {
   let lines = '';
@@ -17,7 +17,7 @@ export function toLines(headers: HeaderTexts): string {
   return lines;
 }
 
-/** The names and values of header lines in turn, as `ServerResponse.writeHead` expects them. */
+/** Returns names and values alternately, as `ServerResponse.writeHead` expects them. */
 export function splitLines(lines: string): string[] {
   return lines
     .split('\r\n')

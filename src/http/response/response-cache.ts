@@ -4,40 +4,50 @@ import type { Soon } from '../../soon.ts';
 import type { Route } from '../route.ts';
 import type { Answer } from './answer.ts';
 
-/** Decides whether the data behind an answer has changed since the answer was made. */
+/** Decides whether the data behind a cached response has changed. */
 export interface Freshness<Dependency, Version extends object> {
-  /** The current version of the store, including everything committed before the request arrived. */
+  /** Returns the current version of the store. It includes everything that was committed before the request arrived. */
   read(): Soon<Version>;
-  /** The oldest version that an answer made from now on can have. Null if it is not known. */
+  /**
+   * Returns the oldest version of the data that a response made from now on can contain. Returns null if this version
+   * is not known.
+   */
   latest(): Version | null;
+  /** True if `dependency` has not changed between the two versions. */
   isFresh(dependency: Dependency, since: Version, now: Version): boolean;
 }
 
-/** Keeps answers to GET requests, so that most of them need neither a query nor a serialisation. */
+/** Caches responses to GET requests, so that most of these requests need neither a query nor serialisation. */
 export interface ResponseCache<Dependency, Version extends object> {
-  /** The kept answer if it is still fresh, or null. */
+  /** Returns the cached response if it is fresh, otherwise null. */
   find(route: Route, key: CacheKey): Soon<Answer | null>;
-  /** The version to keep an answer with. Read it before making the answer. */
+  /**
+   * Returns the version for `keep`. Call it before making the response. If the version were read later, a change in
+   * between would go unnoticed.
+   */
   readVersion(): Version | null;
-  /** Keeps an answer that was made at a version. Keeps nothing if the version is null. */
+  /** Stores a response that was made at `version`. Does nothing if `version` is null. */
   keep(route: Route, key: CacheKey, answer: Answer, dependency: Dependency, version: Version | null): void;
 }
 
-/** The query of a request. For an address that ends in a short number, that number. */
+/**
+ * Identifies a request to a route by its path parameter and query. A path parameter of at most 9 digits without a query
+ * becomes a number.
+ */
 export type CacheKey = string | number;
 
-/** Keeps nothing. */
+/** A cache that stores nothing. */
 export const noCache: ResponseCache<never, never> = {
   find: () => null,
   readVersion: () => null,
   keep: () => {},
 };
 
-/** The most bytes that all kept answers hold together. */
+/** Maximum memory in bytes of all cached responses together. */
 export const cacheBytesMax = 128 * 2 ** 20;
-/** The most bytes that an entry holds besides its texts. */
+/** Upper bound in bytes for the memory of an entry without its strings. */
 const entryBytes = 520;
-/** The most bytes that a text key holds besides its characters. */
+/** Upper bound in bytes for the memory of a string key without its characters. */
 const keyTextBytes = 32;
 
 interface Entry<Dependency, Version> {
@@ -48,7 +58,7 @@ interface Entry<Dependency, Version> {
 
 type Generation<Dependency, Version> = Map<Route, Map<CacheKey, Entry<Dependency, Version>>>;
 
-/** Creates a cache that keeps answers until their data changes, within `bytesMax`. `registry` gets its counters. */
+/** Creates a cache that uses at most `bytesMax` of memory. Adds the metric `cached_answers_total` to `registry`. */
 export function createResponseCache<Dependency, Version extends object>(
   freshness: Freshness<Dependency, Version>,
   registry: Registry,
@@ -80,7 +90,8 @@ export function createResponseCache<Dependency, Version extends object>(
   }
 
   return {
-    // If the store fails here, the request is answered without the cache, and that reports the failure to the client.
+    // If the store fails here, the request is handled without the cache. If the store fails again, the client gets the
+    // error.
     find(route, key) {
       const entry = kept.find(route, key);
       if (entry === undefined) return null;
@@ -105,8 +116,9 @@ export function createResponseCache<Dependency, Version extends object>(
 }
 
 /**
- * Bounds the memory with two generations. An answer found in the old generation moves to the young one. When the young
- * one holds half of the bound, it replaces the old one.
+ * Bounds the memory with two generations. A response that is found in the old generation moves to the young generation.
+ * When the young generation exceeds half of `bytesMax`, the old generation is dropped and the young generation takes
+ * its place.
  */
 function createGenerations<Dependency, Version>(bytesMax: number) {
   type Kept = Entry<Dependency, Version>;
@@ -147,13 +159,16 @@ function exposeCounts(registry: Registry, counts: Readonly<Record<string, number
     {
       name: 'cached_answers_total',
       type: 'counter',
-      help: 'Answers of cached operations, from memory or made from the store.',
+      help: 'Responses of cached operations, by source: memory or store.',
     },
     () => Object.entries(counts).map(([source, value]) => ({ labels: { source }, value })),
   );
 }
 
-/** V8 stores text outside Latin-1 with two bytes a character. */
+/**
+ * Estimates the memory of an entry in bytes. V8 stores a string with characters outside Latin-1 in two bytes per
+ * character.
+ */
 function countBytes(key: CacheKey, { body, lines, bodyLines }: Answer): number {
   const keyBytes = typeof key === 'string' ? keyTextBytes + key.length : 0;
   const text = typeof body === 'string' ? body : '';

@@ -1,8 +1,8 @@
 import { toLines } from './header-lines.ts';
 
 /**
- * Headers that make browsers trust the content type and show the answer in no frame (OWASP REST Security Cheat Sheet,
- * "Security Headers"). `policy` is the Content-Security-Policy.
+ * Returns header lines that stop browsers from guessing the content type and from showing the response in a frame
+ * (OWASP REST Security Cheat Sheet, "Security Headers"). `policy` is the Content-Security-Policy.
  */
 export function securityLines(policy = "frame-ancestors 'none'"): string {
   return toLines({

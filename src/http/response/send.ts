@@ -7,8 +7,8 @@ import type { Answer } from './answer.ts';
 import { securityLines } from './security-headers.ts';
 
 /**
- * Sends the answer to an exchange with the headers of every answer and `corsLines`. Returns its status, which may be
- * 304.
+ * Sends an answer with `corsLines` and the headers that every response has. If `If-None-Match` matches, sends a 304
+ * without the body. Returns the status that was sent.
  */
 export type Send = (exchange: Exchange, answer: Answer, corsLines: string) => number;
 
@@ -31,7 +31,7 @@ export function createSend(writeHead: WriteHead, batch: AnswerBatch): Send {
   };
 }
 
-/** Writes the fields one by one, because a loop over the object takes three times as long. */
+/** Reads the fields one by one, because a loop over the object takes three times as long. */
 function limitLines(limit: LimitHeaders | null): string {
   if (limit === null) return '';
   const retryAfter = limit['retry-after'];

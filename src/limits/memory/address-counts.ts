@@ -9,19 +9,22 @@ import {
 } from '../rules/windows.ts';
 import type { Ledger } from './ledger.ts';
 
-/** Counts addresses. A bounded number of them have windows of their own; the rest share windows. */
+/** Counts requests by address. A bounded number of addresses have their own windows. All others share windows. */
 export interface AddressCounts {
-  /** Counts a request if there is room. Returns its windows and whether it was counted. */
+  /** Counts a request if its windows have room. Returns these windows, and whether the request was counted. */
   take(subject: string, limits: Limits, nowMs: number): { windows: Windows; isCounted: boolean };
-  /** The windows that a request would count in. */
+  /** Returns the windows that would count a request of the subject. */
   peek(subject: string, nowMs: number): Windows;
 }
 
-/** Counts in a ledger whose entries are ordered by the opening of their days. */
+/** Creates the counts. The entries of `ledger` must be ordered by the opening of their day windows. */
 export function createAddressCounts(ledger: Ledger<Windows>, addressesMax: number): AddressCounts {
   const shared = newWindows();
 
-  /** The address that gives up its place. Null: there is a free place. Undefined: none may give up its place. */
+  /**
+   * Returns the address to replace. Null: one more address may have its own windows. Undefined: no address may be
+   * replaced yet.
+   */
   function findOldest(nowMs: number): string | null | undefined {
     if (ledger.size < addressesMax) return null;
     const [name, windows] = ledger.oldest() ?? [];

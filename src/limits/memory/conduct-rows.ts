@@ -4,7 +4,10 @@ import type { Tables } from '../../storage/tables.ts';
 import { type Conduct, forgetAtMs } from '../rules/bans.ts';
 import { formatStrikes, parseStrikes } from './strikes-text.ts';
 
-/** The next `count` keys whose conduct is kept beyond `sinceMs`, ordered by id. */
+/**
+ * Selects the bans and strikes of the next `count` keys after `afterKeyId`, ordered by key id. Leaves out rows that
+ * have no effect after `sinceMs`.
+ */
 export const selectConduct = statement<{ afterKeyId: string; sinceMs: bigint; count: bigint }>()((query, p) =>
   query
     .selectFrom('key_bans')
@@ -24,7 +27,6 @@ type ConductColumns = {
   forgetAtMs: bigint;
 };
 
-/** Replaces the stored conduct of a key. */
 const upsertConduct = statement<ConductColumns>()((query, p) =>
   query
     .insertInto('key_bans')
@@ -47,7 +49,7 @@ const upsertConduct = statement<ConductColumns>()((query, p) =>
     ),
 );
 
-/** Replaces the stored conduct of keys. */
+/** Replaces the stored bans and strikes of keys. */
 export const writeConduct = defineWork(
   import.meta.url,
   'writeConduct',
@@ -56,7 +58,7 @@ export const writeConduct = defineWork(
   },
 );
 
-/** Deletes at most `count` rows whose conduct may be forgotten at `untilMs`. */
+/** Deletes at most `count` rows that have no effect after `untilMs`. */
 export const deleteConduct = statement<{ untilMs: bigint; count: bigint }>()((query, p) =>
   query
     .deleteFrom('key_bans')
@@ -71,7 +73,7 @@ export const deleteConduct = statement<{ untilMs: bigint; count: bigint }>()((qu
     ),
 );
 
-/** The row of a key's conduct. It may be deleted from `forgetAtMs` on. */
+/** Converts the bans and strikes of a key into a row. The row may be deleted at `forgetAtMs`. */
 export function toConductRow(keyId: string, conduct: Conduct) {
   return {
     keyId,
@@ -83,7 +85,7 @@ export function toConductRow(keyId: string, conduct: Conduct) {
   };
 }
 
-/** Reads the conduct of a key from its row, every strike to the millisecond. */
+/** Converts a row into the bans and strikes of a key. Strikes keep their exact milliseconds. */
 export function fromConductRow(row: Selectable<Tables['key_bans']>): Conduct {
   const strikes = parseStrikes(row.refused_at_ms);
   const strikeCount = strikes.values().reduce((sum, count) => sum + count, 0);

@@ -8,26 +8,25 @@ import type { Ledger, Ledgers } from './ledger.ts';
 import type { MemoryCounters } from './memory-counters.ts';
 import { deleteWindows, fromWindowsRow, selectWindows, toWindowsRow, writeWindows } from './window-rows.ts';
 
-/** How many rows one transaction writes: about a millisecond of SQLite's time. */
+/** Maximum number of rows per transaction. SQLite writes 250 rows in about 1 ms. */
 const writtenRowsMax = 250;
 const readRowsMax = 10_000;
 const deletedRowsMax = 1_000n;
 
-/** Keeps the counts and bans of a process in the database, so that they survive a restart (contract section 6). */
+/** Keeps the counts and bans of this process in the database, so that they survive a restart (contract section 6). */
 export interface CounterStore {
-  /**
-   * Fills the ledgers with the stored counts and bans that are still valid. Call it once, before the first request.
-   */
+  /** Fills the ledgers with the stored counts and bans that are still valid. Call it once, before the first request. */
   load(): Promise<void>;
   /**
-   * Writes the changes since the last flush, and deletes a bounded number of expired entries from ledgers and
-   * database. Call it twice a second and at shutdown. Calls during a flush share the flush that follows it. Throws
-   * AppError `unavailable` if not all could be written; the rest waits for the next flush.
+   * Writes the changes since the last flush. Also deletes a bounded number of expired entries from the ledgers and the
+   * database. Call it twice a second and at shutdown. All calls during a flush share the next flush.
+   *
+   * Throws AppError `unavailable` if not all changes could be written. The rest waits for the next flush.
    */
   flush(): Promise<void>;
 }
 
-/** Creates the store of a process's counts. Load it before the first request. */
+/** Creates the store of a process's counts. Call `load` before the first request. */
 export function createCounterStore(options: {
   counters: MemoryCounters;
   database: Database;
@@ -77,7 +76,8 @@ async function loadWindows(database: Database, ledgers: Ledgers, nowMs: number):
       closeEnded(windows, nowMs);
       if (!areEnded(windows, nowMs)) loaded.push([row.subject, windows]);
     }
-  // Addresses give up their places in the order in which their days opened.
+  // If the maximum number of addresses is reached, a new address replaces the address whose day window opened first. So
+  // the addresses are loaded in the order in which their day windows opened.
   loaded.sort(([, one], [, other]) => one.dayEndsAtMs - other.dayEndsAtMs);
   for (const [subject, windows] of loaded) ledgerOf(ledgers, subject).set(subject, windows);
 }
@@ -101,7 +101,7 @@ async function writeChanged<T, P>(
   toRow: (name: string, entry: T) => P,
 ): Promise<void> {
   for (const batch of ledger.drainChanged(writtenRowsMax)) {
-    // All instances write in the same order, so that they do not deadlock.
+    // All instances write rows in the same order, so that they do not deadlock.
     const ordered = batch.toSorted(([one], [other]) => (one < other ? -1 : 1));
     const rows = ordered.map(([name, entry]) => toRow(name, entry));
     try {
@@ -114,15 +114,17 @@ async function writeChanged<T, P>(
 }
 
 /**
- * The bounds of rows that are expired. A minute window may outlive the day window it was counted with, by less than a
- * minute. A day window that closes before its minute ends at 0, so the query checks the end of the minute too. It
- * finds all other rows by the end of their day.
+ * Returns the bounds of expired rows for the queries in window-rows.ts.
+ *
+ * A minute window may stay open for up to a minute after the day window has reset. The stored end of the day window is
+ * then either 0 or a time within the last minute. So the queries allow one more minute after the end of the day window,
+ * and also check the end of the minute window.
  */
 function expiredAt(nowMs: number) {
   return { dayEndedMs: BigInt(nowMs - minuteMs), minuteEndedMs: BigInt(nowMs) };
 }
 
-/** Reads all rows in pages. Each page begins after the last name of the page before. */
+/** Reads all rows in pages. Each page starts after the last name of the previous page. */
 async function* readPages<R>(
   readPage: (afterName: string) => Soon<readonly R[]>,
   nameOf: (row: R) => string,

@@ -1,42 +1,43 @@
 import { type Conduct, forgetAtMs, newConduct } from '../rules/bans.ts';
 import { areEnded, newWindows, type Windows } from '../rules/windows.ts';
 
-/** How many entries one sweep checks: about a millisecond's work. */
+/** Maximum number of entries that one sweep checks. 10,000 entries take about 1 ms. */
 export const sweptEntriesMax = 10_000;
 
-/** Entries by name, with a mark on each entry that changed since it was last stored. */
+/** Entries by name. An entry is marked if it has changed since it was last stored. */
 export interface Ledger<T> {
   readonly size: number;
   get(name: string): T | undefined;
-  /** The entry of that name. Creates it if it does not exist. */
+  /** Returns the entry of that name. Creates the entry if it does not exist. */
   open(name: string): T;
   /** Sets the entry of that name and makes it the newest. */
   set(name: string, entry: T): void;
-  /** The oldest entry and its name. */
+  /** Returns the oldest entry and its name; undefined if there are no entries. */
   oldest(): [name: string, entry: T] | undefined;
-  /** Deletes an entry. The next batches have an empty entry in its place. */
+  /** Deletes an entry and marks its name. The next drain then yields an empty entry, which replaces the stored one. */
   drop(name: string): void;
   markChanged(name: string): void;
   /**
-   * The entries that are marked at the start of the call, in batches of at most `batchMax`, oldest mark first. A
-   * deleted entry appears as an empty one. A batch loses its marks when it is yielded: if it cannot be stored, mark
-   * its entries again.
+   * Yields the entries that are marked when the call starts, oldest mark first, in batches of at most `batchMax`. A
+   * deleted entry appears as an empty entry.
+   *
+   * A batch loses its marks before it is yielded. If the batch cannot be stored, mark its entries again.
    */
   drainChanged(batchMax: number): Generator<[name: string, entry: T][]>;
-  /** Checks a bounded number of entries, from where the last call stopped, and deletes those that have no effect any more. */
+  /** Deletes entries without effect. Checks at most `sweptEntriesMax` entries, from where the last call stopped. */
   sweep(nowMs: number): void;
 }
 
-/** All counts of one process. */
+/** All counts and bans of one process. */
 export interface Ledgers {
   readonly accounts: Ledger<Windows>;
   readonly addresses: Ledger<Windows>;
-  /** The addresses that read the documentation. */
+  /** Counts of documentation requests, by address. */
   readonly readers: Ledger<Windows>;
   readonly keys: Ledger<Conduct>;
 }
 
-/** Empty ledgers. */
+/** Creates empty ledgers. */
 export function createLedgers(): Ledgers {
   return {
     accounts: createLedger(newWindows, areEnded),
@@ -50,9 +51,7 @@ function createLedger<T>(create: () => T, isOver: (entry: T, nowMs: number) => b
   const entries = new Map<string, T>();
   const changed = new Set<string>();
   let rest = entries.entries();
-  /**
-   * The oldest entry, as `rest` last gave it. All entries before it are deleted, or were set again and are behind it.
-   */
+  /** The oldest entry, as last read from `rest`. Earlier entries were deleted or moved to the end. */
   let first: [string, T] | undefined;
 
   function forget(name: string): void {
@@ -81,7 +80,8 @@ function createLedger<T>(create: () => T, isOver: (entry: T, nowMs: number) => b
       entries.set(name, entry);
     },
 
-    // A new iterator would step over all deleted entries before the oldest: 70 us among 100,000.
+    // Keeps one iterator. A new iterator would step over all deleted entries before the oldest one. That takes 70 us
+    // if there are 100,000.
     oldest() {
       first ??= rest.next().value;
       if (first === undefined) rest = entries.entries();

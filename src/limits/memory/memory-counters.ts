@@ -7,12 +7,12 @@ import { closeEnded, newWindows, takeFromBoth, type Windows } from '../rules/win
 import { createAddressCounts } from './address-counts.ts';
 import { createLedgers, type Ledgers } from './ledger.ts';
 
-/** How many addresses have counts of their own at once, and how many readers of the documentation. */
+/** Maximum number of addresses with their own counts. It applies to documentation requests separately. */
 export const addressesMax = 100_000;
 
-/** Counters that answer within the call. */
+/** Counters whose methods return plain values, never promises. */
 export interface MemoryCounters extends Counters {
-  /** The counts, for the counter store. */
+  /** The counts and bans, for the counter store. */
   readonly ledgers: Ledgers;
   take(subject: string, limits: Limits, keyId: string | null, nowMs: number): Usage;
   peek(subject: string, nowMs: number): Usage;
@@ -20,7 +20,7 @@ export interface MemoryCounters extends Counters {
   lift(subject: string, keyId: string): void;
 }
 
-/** Counts within this process. */
+/** Creates counters in the memory of this process. */
 export function createMemoryCounters(options: { addressesMax?: number } = {}): MemoryCounters {
   const max = options.addressesMax ?? addressesMax;
   const ledgers = createLedgers();

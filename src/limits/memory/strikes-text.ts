@@ -1,6 +1,7 @@
 /**
- * Formats the strikes of a key in a short text, such as `1760000000000x3 12 5x2`. Each word is a millisecond, as the
- * distance to the one before it (the first from the epoch). `x` and a number follow if it has more than one request.
+ * Formats the strikes of a key as a short text, such as `1760000000000x3 12 5x2`. Each word is one millisecond with
+ * strikes. Its number is the distance in ms from the previous word. The first number is Unix milliseconds. `x3` means
+ * three strikes in that millisecond.
  */
 export function formatStrikes(strikes: ReadonlyMap<number, number>): string {
   let beforeMs = 0;
@@ -12,7 +13,7 @@ export function formatStrikes(strikes: ReadonlyMap<number, number>): string {
   return words.join(' ');
 }
 
-/** Parses a text of `formatStrikes`. The strikes are in the order of time. */
+/** Parses a text from `formatStrikes`. The strikes are in the order of time. */
 export function parseStrikes(text: string): Map<number, number> {
   const strikes = new Map<number, number>();
   let atMs = 0;

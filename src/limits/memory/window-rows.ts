@@ -3,10 +3,13 @@ import { defineWork, statement, step } from '../../storage/database.ts';
 import type { Tables } from '../../storage/tables.ts';
 import type { Windows } from '../rules/windows.ts';
 
-/** A row is expired if both its day and its minute ended by these times. A minute may outlive its day. */
+/**
+ * A row is expired if its day window has ended by `dayEndedMs` and its minute window has ended by `minuteEndedMs`.
+ * Both are checked because a minute window may stay open after the day window.
+ */
 type ExpiredAt = { dayEndedMs: bigint; minuteEndedMs: bigint };
 
-/** The next `count` subjects that are not expired, ordered by name, after `afterSubject`. */
+/** Selects the next `count` subjects after `afterSubject` that are not expired, ordered by name. */
 export const selectWindows = statement<ExpiredAt & { afterSubject: string; count: bigint }>()((query, p) =>
   query
     .selectFrom('usage_windows')
@@ -27,7 +30,6 @@ type WindowColumns = {
   dayEndsAtMs: bigint;
 };
 
-/** Replaces the stored windows of a subject. */
 const upsertWindows = statement<WindowColumns>()((query, p) =>
   query
     .insertInto('usage_windows')
@@ -58,8 +60,8 @@ export const writeWindows = defineWork(
 );
 
 /**
- * Deletes at most `count` expired subjects, ordered by the end of their day. Rows that another instance has
- * written again stay.
+ * Deletes at most `count` expired rows, oldest day window first. The conditions are checked twice, because another
+ * instance may write a row after the subquery has selected it.
  */
 export const deleteWindows = statement<ExpiredAt & { count: bigint }>()((query, p) =>
   query
@@ -77,7 +79,7 @@ export const deleteWindows = statement<ExpiredAt & { count: bigint }>()((query, 
     ),
 );
 
-/** The row of a subject's windows. */
+/** Converts the windows of a subject into a row. */
 export function toWindowsRow(subject: string, windows: Windows) {
   return {
     subject,
@@ -88,7 +90,7 @@ export function toWindowsRow(subject: string, windows: Windows) {
   };
 }
 
-/** Reads the windows of a subject from their row. */
+/** Converts a row into the windows of a subject. */
 export function fromWindowsRow(row: Selectable<Tables['usage_windows']>): Windows {
   return {
     minuteUsed: Number(row.minute_used),

@@ -1,14 +1,12 @@
 import { createClient, createCluster, RedisClient } from '@redis/client';
 
-/**
- * A connection to one server, or to the nodes of one cluster. It does not reconnect: after a failure, open another.
- */
+/** A connection to one server, or to the nodes of one cluster. It does not reconnect after a failure. */
 export interface RedisConnection {
-  /** Sends a command to the node of its key. Commands of one turn of the event loop are sent together. */
+  /** Sends a command to the node that has the key. Commands of one turn of the event loop are sent together. */
   send(key: string, command: string[]): Promise<unknown>;
-  /** Further addresses of the same cluster; empty for a single server. */
+  /** Addresses of the nodes of the cluster; empty for a single server. */
   readonly otherUrls: readonly string[];
-  /** Closes it. Running commands fail. */
+  /** Closes the connection. Running commands fail. */
   destroy(): void;
 }
 
@@ -18,17 +16,17 @@ interface Client {
   destroy(): void;
 }
 
-/** How long each step of connecting may take. */
+/** Timeout in ms for each step of connecting. */
 const connectMsMax = 1_000;
 
 /**
- * Every server and proxy supports RESP 2. The client's own timeout is off: it covers only the time until a command is
+ * Every server and proxy supports RESP 2. The client's own timeout is off, because that timeout ends when a command is
  * sent.
  */
 const settings = { RESP: 2, commandOptions: { timeout: 0 } } as const;
 const socketSettings = { connectTimeout: connectMsMax, reconnectStrategy: false } as const;
 
-/** Connects through the first address that answers. If none does, throws the error of the last. */
+/** Connects to the first address that answers. If no address answers, throws the error of the last address. */
 export async function openRedisConnection(urls: readonly string[]): Promise<RedisConnection> {
   let failure: unknown;
   for (const url of urls)
@@ -68,9 +66,9 @@ async function openCluster(url: string): Promise<RedisConnection> {
   };
 }
 
-/** Connects and runs `begin`. If either fails or takes too long, leaves nothing open. */
+/** Connects and runs `begin`. If that fails or takes longer than `connectMsMax`, closes the client. */
 async function connect<T>(client: Client, begin: () => Promise<T>): Promise<T> {
-  // The calls that fail report the error.
+  // Without a listener, Node throws on an error event. The calls that fail report the error anyway.
   client.on('error', () => undefined);
   const { promise: tooLate, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error('Redis does not answer')), connectMsMax);
@@ -80,7 +78,8 @@ async function connect<T>(client: Client, begin: () => Promise<T>): Promise<T> {
     return await Promise.race([connecting.then(begin), tooLate]);
   } catch (error) {
     destroy();
-    // A cluster that was still listing its nodes connects to them nevertheless.
+    // A cluster client that is still listing its nodes connects to them even after `destroy`. So it is destroyed
+    // again.
     connecting.then(destroy, destroy);
     throw error;
   } finally {
@@ -88,7 +87,7 @@ async function connect<T>(client: Client, begin: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A server that does not know HELLO is not a cluster. */
+/** A server that does not support HELLO is not a cluster. */
 async function isInCluster(client: { sendCommand(command: string[]): Promise<unknown> }): Promise<boolean> {
   const hello = await client.sendCommand(['HELLO']).catch(() => null);
   return Array.isArray(hello) && hello[hello.indexOf('mode') + 1] === 'cluster';

@@ -1,29 +1,29 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openRedisConnection } from './connection.ts';
 
-/** The state of the Redis or Valkey of the counters. */
+/** The state of the Redis or Valkey server that has the counters. */
 export interface RedisInspection {
   readonly version: string;
-  /** Whether it accepts writes. A replica does not. */
+  /** False for a replica, which accepts no writes. */
   readonly isPrimary: boolean;
   readonly evictionPolicy: string;
-  /** Used memory and its limit in bytes. A limit of 0 is none. */
+  /** Used memory in bytes, and its maximum. A maximum of 0 means no limit. */
   readonly usedBytes: number;
   readonly bytesMax: number;
-  /** The shortest of a few round trips. */
+  /** The shortest of `roundTrips` round trips. */
   readonly roundTripMs: number;
-  /** Its clock, and ours at that moment (halfway between question and answer), in epoch milliseconds. */
+  /** The server's clock, and this machine's clock halfway between request and response. Both are Unix milliseconds. */
   readonly clockMs: number;
   readonly askedAtMs: number;
 }
 
-/** How long all commands together may take. */
+/** Timeout in ms for all commands together. */
 const answersMsMax = 2_000;
 const roundTrips = 5;
-/** An arbitrary key. In a cluster it selects the node that is asked. */
+/** An arbitrary key. In a cluster it selects the node to inspect. */
 const place = 'animal-store';
 
-/** Inspects a server, or a node of a cluster. Changes nothing. Throws if it cannot be reached or does not answer. */
+/** Inspects a server, or one node of a cluster. Changes nothing. Throws if the server does not answer in time. */
 export async function inspectRedis(url: string): Promise<RedisInspection> {
   const { send, destroy } = await openRedisConnection([url]);
   const ask = (...command: string[]) => send(place, command);
@@ -63,7 +63,7 @@ async function lookAt(ask: (...command: string[]) => Promise<unknown>): Promise<
   };
 }
 
-/** The lines `name:value` of INFO. */
+/** Parses the `name:value` lines of INFO. */
 function parseInfo(text: string): Map<string, string> {
   return new Map(
     Array.from(text.matchAll(/^(\w+):(.*?)\r?$/gm), ([, name = '', value = '']) => [name, value]),

@@ -3,20 +3,23 @@ import { watchCalls } from './running-calls.ts';
 import type { RedisScript } from './scripts.ts';
 
 /**
- * A link to Redis that fails rather than waits. A call without a connection fails at once. All running calls fail if the
- * oldest gets no answer for 300 ms, or if any takes more than 2 s in all. A failure also drops the connection, so that the
- * link leaves a server that hangs, has moved or has become a replica.
+ * A link to Redis that fails fast instead of waiting.
+ *
+ * - A call without a connection fails at once.
+ * - If the oldest call gets no answer within 300 ms after it became the oldest, all running calls fail.
+ * - If a call takes more than 2 s in total, all running calls fail.
+ * - A failure also drops the connection. So the link leaves a server that hangs, has moved or has become a replica.
  */
 export interface RedisLink {
-  /** Connects unless there is a connection. */
+  /** Connects if there is no connection. */
   connect(): Promise<void>;
-  /** Runs a script on keys of one node. It takes one round trip, two for the first run on a server. */
+  /** Runs a script on keys of one node. It takes one round trip, or two if the server does not know the script yet. */
   run(script: RedisScript, keys: readonly string[], parameters: readonly string[]): Promise<unknown>;
-  /** Closes the link for good. Running calls fail. */
+  /** Closes the link permanently. Running calls fail. */
   close(): void;
 }
 
-/** A link to the Redis at an address. It is not connected yet. It watches running calls until it is closed. */
+/** Creates a link that is not connected yet. The link watches running calls until it is closed. */
 export function createRedisLink(url: string): RedisLink {
   const running = watchCalls(giveUp);
   let connection: RedisConnection | null = null;

@@ -16,14 +16,16 @@ import { createTakeBatches } from './take-batches.ts';
 import type { Kept } from './unsynced.ts';
 
 /**
- * Counters that all instances share, in a single Redis or Valkey or in a cluster. A call is one round trip; requests
- * of a key in one turn of the event loop share it. A call fails if Redis cannot be reached, at once or within the
- * bounds of RedisLink. It is then unknown whether the request was counted.
+ * Counters that all instances share, in a single Redis or Valkey server or in a cluster. A call takes one round trip.
+ * Requests of a key in one turn of the event loop share a round trip.
+ *
+ * If Redis cannot be reached, a call fails at once or within the timeouts of RedisLink. It is then unknown whether
+ * the request was counted.
  */
 export interface RedisCounters extends Counters {
   /**
-   * `kept` is what this instance kept of the account and its key. Its windows apply if Redis has none of the account.
-   * Its ban applies if Redis has none that ends as late.
+   * `kept` is the local state of the account and its key. If Redis has no windows of the account, the kept windows
+   * apply. If the kept ban expires later than the ban in Redis, the kept ban applies.
    */
   take(
     subject: string,
@@ -35,23 +37,25 @@ export interface RedisCounters extends Counters {
   peek(subject: string, nowMs: number): Promise<Usage>;
   look(subject: string, nowMs: number): Promise<Usage>;
   lift(subject: string, keyId: string): Promise<void>;
-  /** Connects if necessary. Fails unless requests of the subject can be counted. Counts nothing. */
+  /** Connects if necessary. Fails if requests of the subject cannot be counted. Counts nothing. */
   probe(subject: string, keyId: string | null): Promise<void>;
-  /** Closes the link. Running calls fail. */
+  /** Closes the link permanently. Running calls fail. */
   close(): void;
 }
 
-/** How many hash tags the addresses are spread over, so that a cluster can distribute them. */
+/** Number of hash tags for addresses. Several tags let a cluster spread the addresses over its nodes. */
 const addressParts = 16;
 
 const unlimited = String(Number.MAX_SAFE_INTEGER);
 
 /**
- * `prefix` begins every key and has no braces. Installations that share a Redis need different prefixes. `time` names
- * the clock: `server` is the same for all instances, `caller` is for tests. At most `addressesMax` addresses have their
- * own counts, over all instances.
+ * Creates counters in Redis.
  *
- * The keys of an account share one hash tag, and so one node of a cluster. All keys expire.
+ * - `prefix` begins every key and must not contain braces. Stores that share a Redis need different prefixes.
+ * - `time` selects the clock. `server` is the clock of Redis, the same for all instances. `caller` is for tests.
+ * - `addressesMax` is the maximum number of addresses with their own counts, over all instances.
+ *
+ * The keys of an account share one hash tag, so a cluster keeps them on one node. All keys expire.
  */
 export function createRedisCounters(options: {
   url: string;
@@ -108,13 +112,11 @@ export function createRedisCounters(options: {
   };
 }
 
-/** The time parameters of scripts: the caller's time, or empty for the server's clock. */
+/** Returns the time parameters of the scripts. An empty time selects the server's clock. */
 function createParameters(time: 'server' | 'caller') {
   const timeParameter = (nowMs: number) => (time === 'caller' ? String(nowMs) : '');
   return {
-    /**
-     * With the server's clock the time is not a parameter, so requests of different milliseconds can share a batch.
-     */
+    /** With the server's clock, the caller's time is 0, so that requests of different milliseconds share a batch. */
     ownTimeMs: (nowMs: number) => (time === 'caller' ? nowMs : 0),
     timeParameter,
     limitParameters: ({ perMinute, perDay }: Limits, nowMs: number) => [
@@ -125,7 +127,7 @@ function createParameters(time: 'server' | 'caller') {
   };
 }
 
-/** The names of keys. The keys of an account share one hash tag. */
+/** The keys of an account share one hash tag, because a script needs all its keys on one node. */
 function createKeyNames(prefix: string) {
   function tagOf(subject: string, keyId: string | null): string {
     if (keyId !== null) return `${prefix}{${subject}}`;
@@ -147,14 +149,14 @@ function createKeyNames(prefix: string) {
   };
 }
 
-/** The windows in the format of the scripts; empty for none. */
+/** Formats the windows for the scripts; empty if there are none. */
 function formatWindows(windows: Kept['windows']): string {
   if (windows === null) return '';
   const { minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs } = windows;
   return `${minuteUsed} ${minuteEndsAtMs} ${dayUsed} ${dayEndsAtMs}`;
 }
 
-/** The ban in the format of the scripts; empty for none. Strikes are not sent. */
+/** Formats the ban for the scripts; empty if there is none. Strikes are not sent. */
 function formatBan(conduct: Kept['conduct']): string {
   return conduct === null ? '' : `${conduct.banAtMs} ${conduct.banMs}`;
 }
@@ -162,7 +164,7 @@ function formatBan(conduct: Kept['conduct']): string {
 type Reply = [passed: number, refused: number, ...Times];
 type Times = [number, number, number, number, number, number];
 
-/** The usage of each request of a script's reply, by its place in the batch. */
+/** Returns the usage of a request by its place in the batch. Passed requests come first, then refused, then banned. */
 function toUsages(reply: unknown): (place: number) => Usage {
   const [passed, refused, atMs, minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs, banEndsAtMs] =
     reply as Reply;
@@ -170,7 +172,7 @@ function toUsages(reply: unknown): (place: number) => Usage {
     const isPassed = place < passed;
     const later = isPassed ? passed - 1 - place : 0;
     const verdict = isPassed ? 'passed' : place < passed + refused ? 'refused' : 'banned';
-    // The last refused request begins the ban, if one began.
+    // If a ban began, the last refused request began it.
     const bannedUntilMs = place < passed + refused - 1 || isPassed ? 0 : banEndsAtMs;
     return {
       verdict,

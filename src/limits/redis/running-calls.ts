@@ -1,4 +1,4 @@
-/** Waiting is counted in checks, not in clock time, so that a pause of this process does not count as waiting. */
+/** Waiting time is counted in checks, not by the clock. So a pause of this process does not count as waiting. */
 const checkEveryMs = 50;
 const checksAsNextMax = 5;
 const checksMax = 40;
@@ -8,18 +8,17 @@ interface Call {
   readonly fail: (error: Error) => void;
 }
 
-/** The running calls, in the order of their answers. */
+/** The running calls, oldest first. */
 export interface RunningCalls {
-  /** The answer to a call, unless `failAll` comes first. `onError` gets the call's own error. */
+  /** Returns the answer to a call. Rejects if `failAll` comes first. `onError` gets only errors of the call itself. */
   follow<T>(answer: Promise<T>, onError: (error: Error) => void): Promise<T>;
   failAll(reason: Error): void;
-  /** Stops checking. */
   stop(): void;
 }
 
 /**
- * Watches calls until it is stopped. Calls `giveUp` when a call waits too long, as the next to be answered or in
- * total.
+ * Watches calls until `stop`. Calls `giveUp` if the oldest call waits for `checksAsNextMax` checks after it became
+ * the oldest, or for `checksMax` checks in total.
  */
 export function watchCalls(giveUp: (reason: Error) => void): RunningCalls {
   const running = new Set<Call>();

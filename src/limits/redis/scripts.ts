@@ -3,13 +3,13 @@ import { dayMs, minuteMs } from '../../clock.ts';
 import { banMsMax, banMsMin, ladderMs, strikesMin, strikesMs } from '../rules/bans.ts';
 import { ownCountMsMin } from '../rules/windows.ts';
 
-/** A script that Redis runs atomically, and its SHA-1, by which Redis knows it after the first run. */
+/** A script that Redis runs atomically. After the first run, Redis knows the script by its SHA-1. */
 export interface RedisScript {
   readonly text: string;
   readonly sha1: string;
 }
 
-/** Sets `nowMs` from the first parameter. If it is empty, the server's clock counts. */
+/** Sets `nowMs` to the first parameter. If the parameter is empty, uses the server's clock. */
 const time = `
 local nowMs = tonumber(ARGV[1])
 if not nowMs then
@@ -19,8 +19,8 @@ end
 `;
 
 /**
- * Like `closeEnded` in windows.ts, on windows stored as "minuteUsed minuteEndsAtMs dayUsed dayEndsAtMs". If there are
- * none, takes those that the caller kept.
+ * Like `closeEnded` in windows.ts. Windows are stored as "minuteUsed minuteEndsAtMs dayUsed dayEndsAtMs". If Redis has
+ * no windows of the subject, uses the windows that the caller has kept.
  */
 const openWindows = `
 local minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs = 0, 0, 0, 0
@@ -53,8 +53,8 @@ end
 `;
 
 /**
- * Like `takeFromBoth` in windows.ts, `count` times. The second and third parameter are the limits per minute and per
- * day. Within one moment, requests that pass come before those that do not.
+ * Like `takeFromBoth` in windows.ts, for `count` requests. Parameters 2 and 3 are the limits per minute and per day.
+ * Within a batch, the requests that pass come before the requests that do not.
  */
 const takeFromBoth = `
 local room = math.min(tonumber(ARGV[2]) - minuteUsed, tonumber(ARGV[3]) - dayUsed)
@@ -68,9 +68,11 @@ end
 `;
 
 /**
- * Like `bannedUntilMs` in bans.ts, on a ban and its strikes stored as "banAtMs banMs strikeCount". Of that ban and
- * the one that the caller kept, the later end applies. If they began within a day of each other, the longer length
- * applies with it, so that the next ban is longer still. A current ban leaves no strikes.
+ * Like `bannedUntilMs` in bans.ts. A ban and its strikes are stored as "banAtMs banMs strikeCount".
+ *
+ * The stored ban is merged with the ban that the caller kept. The later expiry applies. If the two bans began less
+ * than a day apart, the longer duration applies too, so that the next ban is longer still. A current ban has no
+ * strikes.
  */
 const openBan = `
 local banAtMs, banMs, strikeCount = 0, 0, 0
@@ -108,9 +110,10 @@ local bannedUntilMs = banAtMs + banMs
 `;
 
 /**
- * Like `strike` in bans.ts, for each request that did not pass, until one begins a ban. The strikes are a list, in
- * the order of time, of each millisecond and its number of refused requests. Old strikes are deleted in runs, because
- * there may be tens of thousands.
+ * Like `strike` in bans.ts, for each request that did not pass, until a ban begins. The strikes are a list in the
+ * order of time. It alternates between a millisecond and the number of refused requests in that millisecond.
+ *
+ * Old strikes are read and deleted in runs of 64 items, because there may be tens of thousands.
  */
 const strike = `
 local last = redis.call('LRANGE', KEYS[3], -2, -1)
@@ -154,8 +157,9 @@ keepBan()
 `;
 
 /**
- * Like address-counts.ts. The index has the ends of the days of the addresses with counts of their own, at most the
- * fourth parameter. All its members share its slot of a cluster.
+ * Like address-counts.ts. The index is a sorted set of the addresses with their own counts. The score is the end of
+ * the day window. Parameter 4 is the maximum size of the index. All addresses of an index share its hash tag, so that
+ * the script may delete their keys in a cluster.
  */
 const placeAddress = `
 local own, index, shared, callersWindows = KEYS[1], KEYS[2], KEYS[3], ''
@@ -179,14 +183,29 @@ if windows == shared and minuteUsed == 0 then dayUsed, dayEndsAtMs = 0, 0 end
 `;
 
 /**
- * Decides on requests of one key at one moment.
+ * Decides on a batch of requests of one key.
  *
- * Keys: the windows of an account, the ban and the strikes of its key. Parameters: time, limit per minute, limit per
- * day, number of requests, the windows and the ban that the caller kept (each may be empty). The kept windows apply
- * if there are none; the kept ban applies if none ends later.
+ * Keys:
+ * - the windows of the account
+ * - the ban of the key
+ * - the strikes of the key
  *
- * Every script returns the number of passed requests, the number of refused ones, the time, the windows, and when the
- * current ban ends, or 0 without a ban. The remaining requests met the ban.
+ * Parameters:
+ * 1. time; if empty, the server's clock
+ * 2. limit per minute
+ * 3. limit per day
+ * 4. number of requests
+ * 5. windows that the caller kept; may be empty. They apply if Redis has no windows of the account.
+ * 6. ban that the caller kept; may be empty. It applies if it expires later than the ban in Redis.
+ *
+ * Every script except `liftScript` returns a list:
+ * - number of passed requests
+ * - number of refused requests
+ * - time
+ * - both windows, as four numbers
+ * - expiry of the current ban; 0 if there is none
+ *
+ * All other requests of the batch were refused because of the ban.
  */
 export const takeForKeyScript = createScript(`${time}
 local count = tonumber(ARGV[4])
@@ -200,8 +219,18 @@ return answer(passed, refused, bannedUntilMs > nowMs and bannedUntilMs or 0)
 `);
 
 /**
- * Decides on one request of an address. Keys: its windows, the index of addresses with counts of their own, the
- * shared windows. Parameters: time, limit per minute, limit per day, how many addresses the index may hold.
+ * Decides on one request of an address.
+ *
+ * Keys:
+ * - the windows of the address
+ * - the index of addresses with their own counts
+ * - the shared windows
+ *
+ * Parameters:
+ * 1. time; if empty, the server's clock
+ * 2. limit per minute
+ * 3. limit per day
+ * 4. maximum size of the index
  */
 export const takeForAddressScript = createScript(`${time}
 local count = 1
@@ -218,19 +247,19 @@ end
 return answer(passed, 1 - passed, 0)
 `);
 
-/** The usage of an address, with the same keys and parameters. Counts nothing. */
+/** Returns the usage of an address. Keys and parameters as for `takeForAddressScript`. Counts nothing. */
 export const peekAddressScript = createScript(`${time}${placeAddress}${openWindows}${closeShared}
 return answer(1, 0, 0)
 `);
 
-/** The usage of an account. Keys as for takeForKeyScript. Parameter: time. Counts nothing. */
+/** Returns the usage of an account. Keys as for `takeForKeyScript`. The only parameter is the time. Counts nothing. */
 export const lookScript = createScript(`${time}
 local windows, callersWindows = KEYS[1], ''
 ${openWindows}
 return answer(1, 0, 0)
 `);
 
-/** Deletes the ban and the strikes of a key. Keys as for takeForKeyScript. */
+/** Deletes the ban and the strikes of a key. Keys as for `takeForKeyScript`. */
 export const liftScript = createScript(`redis.call('DEL', KEYS[2], KEYS[3])`);
 
 function createScript(text: string): RedisScript {

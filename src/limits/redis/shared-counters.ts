@@ -10,36 +10,35 @@ import type { RedisCounters } from './redis-counters.ts';
 import { type Culprit, type Sharing, type SharingWatch, watchSharing } from './sharing.ts';
 import { createUnsynced } from './unsynced.ts';
 
-/**
- * Counters that are shared while Redis is reachable. Otherwise the instance counts alone: it neither stops limiting
- * nor refuses everything (contract section 6).
- */
+/** Counters that are shared while Redis is reachable. Otherwise each instance counts alone (contract section 6). */
 export interface SharedCounters extends Counters {
   sharing(): Sharing;
   /** Tries to reach the shared counters now. Call it once before the first request. Never fails. */
   probe(): Promise<void>;
-  /** Closes the shared counters; running calls fail. Counts alone from then on. */
+  /** Closes the shared counters. Running calls to them fail. From then on the instance counts alone. */
   close(): void;
 }
 
-/** How often the shared counters are probed, whether they are in use or not. */
+/** Milliseconds between probes of the shared counters. Probes also run while the shared counters are in use. */
 const probeMs = 500;
 
 /**
- * Counts in `shared`. From the first failed call until a probe succeeds, counts in `local`, each request within its
- * call. The request of the failed call is counted in `local` too.
+ * Creates counters that use `shared` while Redis is reachable. If a call fails, the instance counts alone in `local`
+ * until a probe succeeds. The request of the failed call is counted in `local` too. While the instance counts alone,
+ * `take` returns a plain value.
  *
- * `local` keeps the shared counts and bans that this instance last saw. Alone, an account continues from there.
+ * While the counters are shared, `local` keeps the counts and bans that this instance last received. If the instance
+ * then counts alone, an account continues from these counts.
  *
- * What `local` loaded from the store, or counted alone, is also sent to `shared`. Its windows apply if `shared` has
- * none of the account. Its ban applies if `shared` has none that ends as late.
+ * State that `local` loaded from the store or counted alone is also sent to `shared`. If `shared` has no windows of the
+ * account, the local windows apply. If the local ban expires later than the ban in `shared`, the local ban applies.
  *
- * Otherwise the shared counters continue from their own counts and do not learn what passed until then. So an outage lets
- * an account use its limit once more on each instance, in the windows that were open then. Further outages in the same
- * window let no more through, because `local` remembers the requests until the window ends.
+ * If `shared` still has windows of the account, these windows lack the requests that instances counted alone. So during
+ * an outage, each instance lets an account use its limit once more in the windows that were open. Further outages in
+ * the same windows let no more requests pass, because `local` keeps its counts until the windows reset.
  *
- * Ends of windows are in the time of the shared counters' clock. If an instance's clock differs, so do its windows
- * while it counts alone.
+ * The ends of windows are in the time of the shared counters' clock. If an instance's clock differs, its windows reset
+ * earlier or later while it counts alone.
  */
 export function createSharedCounters(options: {
   shared: RedisCounters;
@@ -101,7 +100,7 @@ export function createSharedCounters(options: {
   };
 }
 
-/** Asks for a usage: the shared counters, or the local ones while this instance counts alone. */
+/** Reads a usage from the shared counters, or from the local counters while this instance counts alone. */
 function createQuestions(shared: RedisCounters, local: MemoryCounters, sharing: SharingWatch) {
   return (question: 'peek' | 'look', whose: Culprit, nowMs: number): Soon<Usage> => {
     const askLocal = () => local[question](whose.subject, nowMs);
@@ -113,15 +112,15 @@ function createQuestions(shared: RedisCounters, local: MemoryCounters, sharing: 
   };
 }
 
-/** Bans that were lifted while this instance counted alone. The shared counters get them before the next request. */
+/** The lifts that this instance applied while it counted alone. They are sent to Redis before the next request. */
 function createOwedLifts(shared: RedisCounters) {
   const owed = new Map<string, string>();
 
   return {
     owe: (subject: string, keyId: string) => owed.set(keyId, subject),
     /**
-     * Sends the lifts. Commands arrive in order, so they take effect before the request. A failed lift is sent again
-     * later.
+     * Sends the lifts. Commands run in the order of sending, so the lifts apply before the next request. A failed
+     * lift is sent again later.
      */
     pay(): void {
       if (owed.size === 0) return;
@@ -132,12 +131,12 @@ function createOwedLifts(shared: RedisCounters) {
 }
 
 /**
- * Counts alone. It also marks entries that came from the shared counters to be stored, even if a request does not
- * change them.
+ * Counts alone. Also marks entries that came from the shared counters, so that the counter store writes them even if
+ * a request does not change them.
  */
 function createLoneCounting(local: MemoryCounters) {
   const { accounts, keys } = local.ledgers;
-  /** The entries marked since this instance began to count alone. */
+  /** The entries that were marked since this instance began to count alone. */
   let marked = new WeakSet<object>();
 
   function markOnce(ledger: Ledger<object>, name: string): void {
@@ -162,7 +161,7 @@ function createLoneCounting(local: MemoryCounters) {
   };
 }
 
-/** Keeps the higher count of a window: the lower one lacks what was counted alone, or comes from an older answer. */
+/** Keeps the higher count of a window. The lower one lacks requests counted alone, or is from an older response. */
 function remember({ accounts, keys }: Ledgers, subject: string, keyId: string, usage: Usage): void {
   const windows = accounts.open(subject);
   const isSameMinute = windows.minuteEndsAtMs === usage.minuteEndsAtMs;
@@ -175,9 +174,9 @@ function remember({ accounts, keys }: Ledgers, subject: string, keyId: string, u
 }
 
 /**
- * Keeps a ban that another instance saw begin. Only its end is known, so it gets the shortest length that fits. If
- * the shared clock is ahead, the ban begins now, as in the shared counters. Otherwise each request would begin it
- * again.
+ * Keeps a ban that the shared counters reported. Only the expiry of the ban is known, so it gets the shortest
+ * duration that fits. The comparison uses the shared clock (`usage.atMs`). If the local clock were used and ran
+ * behind, every request would begin the ban again.
  */
 function rememberBan(keys: Ledgers['keys'], keyId: string, usage: Usage): void {
   const conduct = keys.open(keyId);
@@ -186,6 +185,6 @@ function rememberBan(keys: Ledgers['keys'], keyId: string, usage: Usage): void {
   while (banMs < usage.bannedUntilMs - usage.atMs && banMs < banMsMax) banMs = Math.min(2 * banMs, banMsMax);
   conduct.banMs = banMs;
   conduct.banAtMs = usage.bannedUntilMs - banMs;
-  // So that the store has every ban and `bans list` shows it.
+  // The store must have every ban, because `bans list` shows the stored bans.
   keys.markChanged(keyId);
 }

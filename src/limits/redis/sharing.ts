@@ -2,29 +2,34 @@ import type { Clock } from '../../clock.ts';
 import { redactKeys } from '../../observability/redact-keys.ts';
 import type { RedisCounters } from './redis-counters.ts';
 
-/** Whether this instance counts together with the others, and since when. If not, why. */
+/**
+ * How this instance counts: with the shared counters, or alone for the given reason. `sinceMs` is Unix milliseconds.
+ */
 export type Sharing =
   | { readonly mode: 'shared'; readonly sinceMs: number }
   | { readonly mode: 'alone'; readonly sinceMs: number; readonly reason: string };
 
-/** The request that failed. Probes use its keys, because only one node of a cluster may be down. */
+/**
+ * The request whose call failed. Probes use the keys of this request, because in a cluster only the node of these keys
+ * may be down.
+ */
 export interface Culprit {
   readonly subject: string;
   readonly keyId: string | null;
 }
 
-/** Leaves the shared counters when a call fails, and returns to them when a probe succeeds. */
+/** Stops using the shared counters when a call fails, and uses them again when a probe succeeds. */
 export interface SharingWatch {
   now(): Sharing;
-  /** Counts alone from now on. */
+  /** Makes this instance count alone, until a probe succeeds. */
   leave(error: unknown, culprit: Culprit): void;
   /** Probes now. Never fails. */
   probe(): Promise<void>;
-  /** Counts alone for good. */
+  /** Stops the probes. The instance counts alone from then on. */
   close(): void;
 }
 
-/** Probes `shared` every `probeMs` until it is closed. Alone until the first probe succeeds. */
+/** Probes `shared` every `probeMs` until `close`. The instance counts alone until the first probe succeeds. */
 export function watchSharing(options: {
   readonly shared: RedisCounters;
   readonly clock: Clock;
@@ -35,7 +40,7 @@ export function watchSharing(options: {
   readonly onChange: (sharing: Sharing) => void;
 }): SharingWatch {
   const { shared, clock, onLeave, onChange } = options;
-  let sharing: Sharing = { mode: 'alone', sinceMs: clock(), reason: 'not tried yet' };
+  let sharing: Sharing = { mode: 'alone', sinceMs: clock(), reason: 'Redis has not been tried yet' };
   let culprit: Culprit = { subject: 'probe', keyId: 'probe' };
   let probing: Promise<void> | null = null;
   let closed = false;

@@ -2,7 +2,7 @@ import type { Limits } from '../../plans/plan.ts';
 import type { Usage } from '../rules/decision.ts';
 import type { Kept } from './unsynced.ts';
 
-/** A request of a key. Equal requests of one turn of the event loop are decided together. */
+/** A request of a key. If requests in one turn of the event loop have equal fields, they are decided in one batch. */
 export interface KeyTake {
   readonly subject: string;
   readonly limits: Limits;
@@ -10,7 +10,10 @@ export interface KeyTake {
   readonly nowMs: number;
 }
 
-/** Decides on `count` requests as if they came one right after the other. Returns the usage of each by its place. */
+/**
+ * Decides on `count` requests as if they came one right after the other. Returns a function that converts the place of
+ * a request in the batch into the usage of the request.
+ */
 export type TakeMany = (take: KeyTake, count: number, kept: Kept | null) => Promise<(place: number) => Usage>;
 
 interface Waiter {
@@ -24,8 +27,8 @@ interface Batch {
 }
 
 /**
- * Gathers the requests of each key until the end of the poll phase and decides on each batch in one call. A request
- * with kept windows or a kept ban is sent alone. No timer delays a request.
+ * Creates a function that collects the requests of each key until the end of the poll phase. Each batch is decided in
+ * one call. A request with kept windows or a kept ban is sent alone. No timer delays a request.
  */
 export function createTakeBatches(takeMany: TakeMany): (take: KeyTake, kept: Kept | null) => Promise<Usage> {
   let batches: Batch[] = [];

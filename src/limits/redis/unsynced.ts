@@ -2,24 +2,25 @@ import type { Ledgers } from '../memory/ledger.ts';
 import type { Conduct } from '../rules/bans.ts';
 import type { Windows } from '../rules/windows.ts';
 
-/** The local windows of an account and the bans of one of its keys. Null: nothing to send. */
+/** Local state for the shared counters: the windows of an account and the ban of a key. Null members are not sent. */
 export interface Kept {
   readonly windows: Windows | null;
   /** Null if the key was never banned. */
   readonly conduct: Conduct | null;
 }
 
-/** The local counts and bans that the shared counters may not have yet. */
+/** Finds local counts and bans that the shared counters may not have yet. */
 export interface Unsynced {
-  /** What to send with a request. Usually null. */
+  /** Returns the local state to send with a request. Null if there is none, which is the usual case. */
   find(subject: string, keyId: string): Kept | null;
-  /** Records that the shared counters counted a request of an account. From then on only their windows apply. */
+  /**
+   * Records that the shared counters have counted a request of an account. The account's local windows are not sent
+   * again.
+   */
   settle(subject: string): void;
 }
 
-/**
- * Reads the given ledgers. A ban is sent with every request, so that it survives shared counters that restart empty.
- */
+/** Reads the given ledgers. A ban is sent with every request, so that it survives if Redis restarts empty. */
 export function createUnsynced({ accounts, keys }: Ledgers): Unsynced {
   const settled = new WeakSet<Windows>();
 

@@ -1,10 +1,12 @@
 import ipaddr from 'ipaddr.js';
 
 /**
- * The subject for requests from an address (contract section 6). An IPv4 address is one subject, also in its
- * IPv4-mapped IPv6 form. IPv6 addresses share one per /64, the smallest network that a customer gets. All texts that
- * are not an address share one. The port that some proxies write into `X-Forwarded-For` (`192.0.2.7:8080`,
- * `[2001:db8::1]:8080`) is ignored.
+ * Returns the subject for requests from an address (contract section 6).
+ *
+ * - An IPv4 address is one subject, also in its IPv4-mapped IPv6 form.
+ * - All IPv6 addresses of a /64 are one subject, because a /64 is the smallest network that a customer gets.
+ * - All texts that are not an address are one subject.
+ * - A port is ignored. Some proxies write one into `X-Forwarded-For` (`192.0.2.7:8080`, `[2001:db8::1]:8080`).
  */
 export function addressSubject(address: string): string {
   return `address:${readNetwork(address)}`;
@@ -12,12 +14,12 @@ export function addressSubject(address: string): string {
 
 const readerPrefix = 'reader:';
 
-/** The subject for requests for the documentation from an address, counted apart from its other requests. */
+/** Returns the subject for documentation requests from an address, which are counted separately. */
 export function readerSubject(address: string): string {
   return readerPrefix + readNetwork(address);
 }
 
-/** Whether a subject comes from `readerSubject`. */
+/** True if the subject comes from `readerSubject`. */
 export function isReader(subject: string): boolean {
   return subject.startsWith(readerPrefix);
 }
@@ -34,7 +36,7 @@ const withPort =
   /^(?:(?<ipv4>\d{1,3}(?:\.\d{1,3}){3})|\[(?<ipv6>[\da-f:.]{2,45}(?:%\w{1,15})?)\]):(?<port>\d{1,5})$/i;
 const portMax = 65_535;
 
-/** Removes the port of an address. An IPv6 address has one only after brackets. Any other text stays as it is. */
+/** Removes the port of an address. An IPv6 address with a port is in brackets. Other texts stay unchanged. */
 function removePort(text: string): string {
   const { ipv4, ipv6, port } = withPort.exec(text)?.groups ?? {};
   const address = ipv4 ?? (ipv6?.includes(':') ? ipv6 : undefined);

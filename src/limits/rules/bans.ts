@@ -1,44 +1,47 @@
 import { dayMs, hourMs, minuteMs } from '../../clock.ts';
 
-/** The time in which refused requests count. As many as the plan allows per minute begin a ban. */
+/** Time in ms for which a refused request counts as a strike. */
 export const strikesMs = minuteMs;
-/** The fewest refused requests that begin a ban, whatever the plan allows per minute. */
+/** Minimum number of strikes for a ban, even if the plan allows fewer requests per minute. */
 export const strikesMin = 60;
-/** The length of a first ban. */
+/** Duration of a first ban. */
 export const banMsMin = minuteMs;
-/** The longest ban, however often it doubled. */
+/** Maximum duration of a ban. */
 export const banMsMax = hourMs;
-/** A ban that begins within this time after the start of the key's last ban lasts twice as long. */
+/**
+ * If a ban begins within this time after the start of the key's previous ban, the new ban lasts twice as long as the
+ * previous ban.
+ */
 export const ladderMs = dayMs;
 
-/** The conduct of one key: its newest ban, and its refused requests since (contract section 6). */
+/** The newest ban of a key, and its refused requests since then (contract section 6). */
 export interface Conduct {
-  /** The start of its newest ban; 0 if it was never banned. */
+  /** Start of the newest ban; 0 if the key was never banned. */
   banAtMs: number;
-  /** The length of that ban; 0 if there was none. */
+  /** Duration of the newest ban; 0 if the key was never banned. */
   banMs: number;
-  /**
-   * The number of refused requests by millisecond, in the order of time. Exact, with at most 60,000 entries whatever
-   * the plan.
-   */
+  /** Number of refused requests by millisecond, oldest first. At most 60,000 entries, one per ms of `strikesMs`. */
   readonly strikes: Map<number, number>;
-  /** The total number of these requests. */
+  /** The sum of `strikes`. */
   strikeCount: number;
 }
 
-/** The conduct of a key without strikes or bans. */
+/** Returns the conduct of a key without strikes or bans. */
 export function newConduct(): Conduct {
   return { banAtMs: 0, banMs: 0, strikes: new Map(), strikeCount: 0 };
 }
 
-/** The end of the current ban; 0 if there is none. If the clock was set back, the ban restarts at most. */
+/**
+ * Returns when the current ban expires; 0 if there is none. If the clock was set back to before the start of the ban,
+ * the ban starts again now.
+ */
 export function bannedUntilMs(conduct: Conduct, nowMs: number): number {
   if (conduct.banAtMs > nowMs) conduct.banAtMs = nowMs;
   const endsAtMs = conduct.banAtMs + conduct.banMs;
   return endsAtMs > nowMs ? endsAtMs : 0;
 }
 
-/** Adds a refused request as a strike. The last strike that the plan allows begins a ban. */
+/** Adds a strike. A ban begins if the key then has `perMinute` strikes, or `strikesMin` if that is more. */
 export function strike(conduct: Conduct, perMinute: number, nowMs: number): void {
   const { strikes } = conduct;
   const inThisMs = strikes.get(nowMs);
@@ -65,7 +68,7 @@ function beginBan(conduct: Conduct, nowMs: number): void {
   conduct.strikeCount = 0;
 }
 
-/** When the conduct may be forgotten: it no longer has any effect. */
+/** Returns the time from which the conduct has no effect and may be deleted. */
 export function forgetAtMs({ banAtMs, banMs, strikes }: Conduct): number {
   let lastStrikeAtMs = Number.NEGATIVE_INFINITY;
   for (const atMs of strikes.keys()) lastStrikeAtMs = atMs;

@@ -3,63 +3,53 @@ import type { Limits } from '../../plans/plan.ts';
 
 /** The counts of a subject after a request. A window that is not open has 0 used. */
 export interface Usage {
-  /** `refused`: a window had no room. `banned`: the key was already banned. Neither is counted. */
+  /** `refused`: a window was full. `banned`: the key was already banned. Neither counts in the windows. */
   readonly verdict: 'passed' | 'refused' | 'banned';
-  /** The time of the request, by the clock of the window ends: the counters' own clock if they have one. */
+  /** Time of the request, by the same clock as the ends of the windows. Shared counters use their own clock. */
   readonly atMs: number;
   readonly minuteUsed: number;
   readonly minuteEndsAtMs: number;
   readonly dayUsed: number;
   readonly dayEndsAtMs: number;
-  /** The end of the key's ban, also if this request began it; 0 if there is none. */
+  /** When the ban of the key expires; 0 if there is none. If this request began a ban, that ban is included. */
   readonly bannedUntilMs: number;
 }
 
-/**
- * Whether this request began a ban of its key. Only the first request of a ban is `refused`; later ones are `banned`.
- */
+/** True if this request began a ban. This request is `refused`; later requests during the ban are `banned`. */
 export function beginsBan({ verdict, bannedUntilMs }: Usage): boolean {
   return verdict === 'refused' && bannedUntilMs > 0;
 }
 
-/**
- * The headers that describe the limits (interface section 8), in lower case. A type alias, so that it is assignable
- * to a record.
- */
+/** The rate limit headers (interface section 8). A type alias, because an interface is not assignable to a record. */
 export type LimitHeaders = {
   readonly 'x-ratelimit-limit': string;
   readonly 'x-ratelimit-remaining': string;
   readonly 'x-ratelimit-reset': string;
   readonly 'ratelimit-policy': string;
   readonly ratelimit: string;
-  /** Only if the request is refused. */
+  /** Present only if the request is refused. */
   readonly 'retry-after'?: string;
 };
 
-/** The decision of the limits on one request. */
+/** The result of the limits for one request. */
 export interface Decision {
-  /** Null if the request passes; else the code of its 429. */
+  /** The code of the 429; null if the request passes. */
   readonly code: 'rate_limit_exceeded' | 'key_banned' | null;
-  /**
-   * How long to wait in whole seconds, rounded up; 0 if the request passes. After that time a request passes, a
-   * second earlier it does not.
-   */
+  /** Seconds until a request passes again, rounded up; 0 if this request passes. */
   readonly retryAfterSeconds: number;
-  /** The headers of the response. */
   readonly headers: LimitHeaders;
-  /** The counts behind the decision. */
   readonly usage: Usage;
 }
 
-/** The rest of a window. */
+/** The remaining requests of a window. */
 export interface WindowLeft {
   readonly limit: number;
   readonly remaining: number;
-  /** Unix milliseconds. For a window that is not open: its end if it opened now. */
+  /** Unix milliseconds. For a window that is not open: the end that it would have if it opened now. */
   readonly resetAtMs: number;
 }
 
-/** The rest of both windows. */
+/** Returns the remaining requests of both windows. */
 export function measureWindows(usage: Usage, { perMinute, perDay }: Limits) {
   const { atMs, minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs } = usage;
   const minute: WindowLeft = {
@@ -76,9 +66,11 @@ export function measureWindows(usage: Usage, { perMinute, perDay }: Limits) {
 }
 
 /**
- * The decision and its headers (interface section 8, contract section 6). The headers describe the window with the
- * fewest requests left; on a tie, the minute. On a refusal they describe the window that refused; if both did, the
- * longer wait. A ban appears as a minute window with nothing left until the ban ends.
+ * Returns the decision with its headers (interface section 8, contract section 6).
+ *
+ * The headers describe the window with the fewest requests left; on a tie, the minute window. If the request is
+ * refused, they describe the window that refused it. If both windows refused it, they describe the window that resets
+ * later. A ban appears as a minute window with no requests left that resets when the ban expires.
  */
 export function decide(usage: Usage, limits: Limits): Decision {
   const { verdict, atMs: nowMs } = usage;
@@ -87,7 +79,7 @@ export function decide(usage: Usage, limits: Limits): Decision {
   let minuteLeft = Math.max(0, limits.perMinute - usage.minuteUsed);
   let minuteEndsAtMs = usage.minuteUsed === 0 ? nowMs + minuteMs : usage.minuteEndsAtMs;
   if (usage.bannedUntilMs > 0) {
-    // A new ban lasts at least a minute, so no minute window ends after it.
+    // A new ban lasts at least a minute, so the current minute window does not reset later.
     minuteLeft = 0;
     minuteEndsAtMs = usage.bannedUntilMs;
   }
@@ -115,7 +107,7 @@ export function decide(usage: Usage, limits: Limits): Decision {
   };
 }
 
-/** At least 1: the end of a window is always in the future. */
+/** At least 1, because the end of a window is always in the future. */
 function secondsUntil(endsAtMs: number, nowMs: number): number {
   return Math.ceil((endsAtMs - nowMs) / secondMs);
 }
@@ -124,9 +116,9 @@ function secondsUntil(endsAtMs: number, nowMs: number): number {
 const lastDigits = Array.from({ length: 1_000 }, (_, number) => String(number).padStart(3, '0'));
 
 /**
- * Formats a count (an integer of at least 0) in parts. V8 caches the texts of thousands of recent numbers, and nearly
- * every request has another count. Whole texts would grow old in that cache, and the old generation would need a
- * collection every few seconds.
+ * Formats a whole number of at least 0 in two parts. V8 caches the texts of recent numbers, and nearly every request
+ * has a different count. Whole texts would stay in that cache long enough to enter the old generation, which would
+ * then need frequent garbage collections.
  */
 function writeCount(count: number): string {
   return count < 1_000 ? String(count) : `${Math.trunc(count / 1_000)}${lastDigits[count % 1_000]}`;
@@ -140,7 +132,7 @@ interface FixedTexts {
 
 const textsByLimits = new WeakMap<Limits, FixedTexts>();
 
-/** The texts that depend only on the limits, cached. */
+/** Returns the texts that depend only on the limits, from a cache. */
 function fixedTexts(limits: Limits): FixedTexts {
   const known = textsByLimits.get(limits);
   if (known !== undefined) return known;

@@ -2,8 +2,8 @@ import { dayMs, hourMs, minuteMs } from '../../clock.ts';
 import type { Limits } from '../../plans/plan.ts';
 
 /**
- * The counted requests of one subject (contract section 6). A window opens with its first request and ends exactly a
- * minute or a day later. A window that is not open has 0 used and ends at 0.
+ * The request counts of one subject (contract section 6). A window opens with its first request and resets exactly a
+ * minute or a day later. A window that is not open has 0 used and 0 as its end.
  */
 export interface Windows {
   minuteUsed: number;
@@ -12,12 +12,12 @@ export interface Windows {
   dayEndsAtMs: number;
 }
 
-/** Two windows that are not open. */
+/** Returns two windows that are not open. */
 export function newWindows(): Windows {
   return { minuteUsed: 0, minuteEndsAtMs: 0, dayUsed: 0, dayEndsAtMs: 0 };
 }
 
-/** Counts a request in both windows if both have room, else in neither. Returns whether it was counted. */
+/** Counts a request in both windows if both have room. Otherwise counts it in neither and returns false. */
 export function takeFromBoth(windows: Windows, { perMinute, perDay }: Limits, nowMs: number): boolean {
   closeEnded(windows, nowMs);
   if (windows.minuteUsed >= perMinute || windows.dayUsed >= perDay) return false;
@@ -29,8 +29,8 @@ export function takeFromBoth(windows: Windows, { perMinute, perDay }: Limits, no
 }
 
 /**
- * Closes the windows that have ended. If the clock was set back, an open window ends at most its full length from
- * now. So nobody waits for the clock to catch up.
+ * Closes the windows that have ended. If the clock was set back, an open window may end too late. Such a window then
+ * ends one full window length from now. Otherwise clients would have to wait until the clock catches up.
  */
 export function closeEnded(windows: Windows, nowMs: number): void {
   if (windows.minuteEndsAtMs <= nowMs) {
@@ -43,20 +43,23 @@ export function closeEnded(windows: Windows, nowMs: number): void {
   } else if (windows.dayEndsAtMs > nowMs + dayMs) windows.dayEndsAtMs = nowMs + dayMs;
 }
 
-/** Whether both windows have ended and may be forgotten. */
+/** True if both windows have ended and may be deleted. */
 export function areEnded(windows: Windows, nowMs: number): boolean {
   return windows.minuteEndsAtMs <= nowMs && windows.dayEndsAtMs <= nowMs;
 }
 
-/** How long an address keeps its own count at least, however many others come. */
+/** Minimum time in ms for which an address keeps its own count, however many new addresses come. */
 export const ownCountMsMin = hourMs;
 
-/** Whether an address may give up its place when all are taken: its day opened at least an hour ago. */
+/** True if a new address may replace this one: the day window opened at least `ownCountMsMin` ago. */
 export function mayMakeRoom(windows: Windows, nowMs: number): boolean {
   return windows.dayEndsAtMs <= nowMs + dayMs - ownCountMsMin;
 }
 
-/** Closes the windows that addresses without a place share. They last a minute; the day ends with it. */
+/**
+ * For the two windows that all addresses without their own count share. Closes the windows that have ended. If the
+ * minute window has ended, closes the day window too.
+ */
 export function closeShared(windows: Windows, nowMs: number): void {
   closeEnded(windows, nowMs);
   if (windows.minuteUsed === 0) Object.assign(windows, newWindows());

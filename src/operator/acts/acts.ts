@@ -14,19 +14,19 @@ import type { Database } from '../../storage/database.ts';
 import { closeOrderByHand } from './order-acts.ts';
 import { editPetByHand } from './pet-acts.ts';
 
-/** A reader of the orders of every account. */
+/** A reader that may read the orders of all accounts. */
 export const everyAccount: OrderReader = { accountId: 0n, isManager: true };
 
 /**
- * An operator's changes of animals, categories and orders. Each is one transaction with its events and its row of the
- * audit log. Throws as the same operation does over HTTP.
+ * The changes that an operator makes to animals, categories and orders. A change, its events and its entry in the audit
+ * log are one transaction. The methods throw the same errors as the HTTP operations.
  */
 export interface Acts {
   changePet(id: bigint, patch: PetPatch, tags: IfMatch): Promise<Pet>;
   deletePet(id: bigint): Promise<void>;
   putCategory(category: Category): Promise<{ readonly isNew: boolean }>;
   deleteCategory(id: bigint): Promise<void>;
-  /** Idempotent: a repeated call adds no row to the audit log. */
+  /** Idempotent. A repeated call adds no entry to the audit log. */
   closeOrder(action: Exclude<OrderAction, 'complete'>, id: bigint): Promise<Order>;
 }
 

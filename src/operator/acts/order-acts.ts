@@ -18,7 +18,10 @@ interface CloseByHand {
 
 const actions = { cancel: 'order.cancelled', return: 'order.returned' } as const;
 
-/** Cancels or returns an order and adds a row to the audit log. Null if the order's status does not allow it. */
+/**
+ * Cancels or returns an order and adds an entry to the audit log, in one transaction. Returns null, with nothing
+ * changed, if no order with this id is in the status that the action requires.
+ */
 export const closeOrderByHand = defineWork(
   import.meta.url,
   'closeOrderByHand',

@@ -11,12 +11,15 @@ interface EditByHand extends Edit {
   readonly act: Act;
 }
 
-/** Changes or deletes an animal and adds a row to the audit log, or returns why it cannot. */
+/**
+ * Changes or deletes an animal and adds an entry to the audit log, in one transaction. If the change or deletion is not
+ * possible, returns the reason.
+ */
 export const editPetByHand = defineWork(
   import.meta.url,
   'editPetByHand',
   function* ({ act, ...edit }: EditByHand): Work<Outcome> {
-    // An overdue hold ends first, without a row in the audit log.
+    // Expire an overdue hold first. The operator does not cause this, so it gets no entry in the audit log.
     yield* closeOverdueHold(edit.id);
     const [row] = yield* step(lockPet, { id: edit.id });
     const outcome = yield* editPet.body(edit);
@@ -42,7 +45,7 @@ function toFields({ name, categoryId, status }: Pet): Fields {
   return { name, categoryId, status };
 }
 
-/** The changed fields, before and after. */
+/** Returns the changed fields with their values before and after. */
 function compare(before: Pet, after: Pet): readonly [Fields, Fields] {
   const changed = (['name', 'categoryId', 'status'] as const).filter(
     (field) => before[field] !== after[field],

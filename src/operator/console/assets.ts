@@ -6,7 +6,7 @@ import { takesGzip } from '../../http/request/accept-encoding.ts';
 import type { Answer } from '../../http/response/answer.ts';
 import { toLines } from '../../http/response/header-lines.ts';
 
-/** The library modules that the pages import: the file in the package, and the name under which it is served. */
+/** The library modules that the pages import. `file` is the module in the package, `servedAs` the name in the URL. */
 const modules: ReadonlyMap<string, { readonly file: string; readonly servedAs: string }> = new Map([
   ['preact', { file: 'preact', servedAs: 'preact.js' }],
   ['preact/hooks', { file: 'preact/hooks', servedAs: 'preact-hooks.js' }],
@@ -23,7 +23,7 @@ interface Asset {
 
 /** The files of the console's pages. */
 export interface ConsoleAssets {
-  /** A part of every URL that changes with the content of any file, so that browsers may cache files for ever. */
+  /** A part of every URL. It changes with the content of any file, so that browsers may cache the files forever. */
   readonly version: string;
   find(name: string): Asset | undefined;
 }
@@ -33,8 +33,7 @@ const versionLength = 12;
 const ownFiles = new URL('pages/', import.meta.url);
 
 /**
- * Reads the files of the console and its libraries. There is no build step: it only replaces the names of libraries by
- * URLs.
+ * Reads the files of the console and its libraries. There is no build step. `addressLibraries` makes the only changes.
  */
 export async function readConsoleAssets(): Promise<ConsoleAssets> {
   const names = (await readdir(ownFiles)).filter((name) => /\.(?:js|css)$/.test(name)).sort();
@@ -56,7 +55,10 @@ export async function readConsoleAssets(): Promise<ConsoleAssets> {
   return { version, find: (name) => assets.get(name) };
 }
 
-/** Replaces the library names in imports by URLs, and removes the URLs of source maps, which are not served. */
+/**
+ * Replaces the names of libraries in imports with URLs. Removes the URLs of source maps, because source maps are not
+ * served.
+ */
 function addressLibraries(text: string): string {
   return text
     .replaceAll(/(\bfrom\s*)(["'])([^"']+)\2/g, (whole, from, quote, name) => {
@@ -66,7 +68,7 @@ function addressLibraries(text: string): string {
     .replace(/^\/\/# sourceMappingURL=.*$/m, '');
 }
 
-/** The answer for a file, compressed if the browser accepts it. */
+/** Returns the response for a file, compressed if the browser accepts gzip. */
 export function sendAsset({ type, plain, gzipped }: Asset, acceptEncoding: string): Answer {
   const isGzipped = takesGzip(acceptEncoding);
   const body = isGzipped ? gzipped : plain;

@@ -10,13 +10,13 @@ import { createConsolePageRoutes } from './page-routes.ts';
 import type { ConsoleServices } from './services.ts';
 import { createSignInRoutes } from './sign-in.ts';
 
-/** The routes of the console for the operator's server. */
+/** The routes of the console, and the gate that admits requests to them. */
 export interface Console {
   readonly routes: readonly Route[];
   readonly gate: Gate;
 }
 
-/** Builds the web console (contract section 16); `consoleUrl` as in the settings. */
+/** Builds the web console (contract section 16). `consoleUrl` is the setting `CONSOLE_URL`, or null. */
 export function buildConsole(
   services: Omit<ConsoleServices, 'findSite' | 'actAs'>,
   consoleUrl: string | null,
@@ -33,7 +33,10 @@ export function buildConsole(
   };
 }
 
-/** The audit log names a session together with the user who created its link, because the session expires. */
+/**
+ * The name of a session in the audit log contains the user who created the link, because the store deletes expired
+ * sessions.
+ */
 function createHands(services: Omit<ConsoleServices, 'findSite' | 'actAs'>): ConsoleServices['actAs'] {
   return ({ id, madeBy }) => {
     const actor = { kind: 'console', name: `${madeBy} in ${id}` } as const;

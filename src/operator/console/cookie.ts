@@ -9,7 +9,7 @@ function nameCookie({ origin }: Site): string {
   return `animal_store_console_${port || (protocol === 'https:' ? '443' : '80')}`;
 }
 
-/** The token of the session cookie; empty if there is none. */
+/** Returns the token of the session cookie, or an empty string without a cookie. */
 export function readCookie({ cookie = '' }: IncomingHttpHeaders, site: Site): string {
   const start = `${nameCookie(site)}=`;
   const pair = cookie
@@ -19,7 +19,10 @@ export function readCookie({ cookie = '' }: IncomingHttpHeaders, site: Site): st
   return pair?.slice(start.length) ?? '';
 }
 
-/** The `Set-Cookie` for a session's token. An empty token deletes the cookie. Scripts cannot read it. */
+/**
+ * Returns the `Set-Cookie` value for the token of a session. An empty token deletes the cookie. Scripts cannot read the
+ * cookie.
+ */
 export function writeCookie(site: Site, token: string): string {
   const secure = site.origin.startsWith('https:') ? '; Secure' : '';
   const seconds = token === '' ? 0 : sessionMs / secondMs;

@@ -18,9 +18,10 @@ const noSession = new AppError(
 );
 
 /**
- * Admits requests to the operator's port (contract section 16). Everyone may ask for the health. A request to the console
- * needs the console's Host. An unsafe method must come from the console's own pages. Every page except the public ones
- * also needs the cookie of a session.
+ * Admits requests to the operator's port (contract section 16):
+ * - Every request for health and metrics is admitted.
+ * - A request to the console needs the console's Host. An unsafe method must also come from the console's own pages.
+ * - Except for public pages, a request to the console also needs the cookie of a session.
  */
 export function createConsoleGate(
   sessions: Pick<Sessions, 'find'>,

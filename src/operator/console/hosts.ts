@@ -1,21 +1,21 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** An address under which a browser has reached the console. */
+/** An address under which browsers reach the console. */
 export interface Site {
-  /** The origin of its pages. */
+  /** The origin of the console's pages. */
   readonly origin: string;
-  /** The path of the console, as the browser sees it. */
+  /** The path of the console in the browser. A proxy may change it. */
   readonly path: string;
 }
 
-/** The path of the console on its port. */
+/** The path of the console on the operator's port. */
 export const consolePath = '/console';
 const plainHost = /^[\w.-]+(?::\d{1,5})?$|^\[[\da-f:.]+\](?::\d{1,5})?$/i;
 const loopback = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
 
 /**
- * Finds the site of the console that a Host header names: a loopback address or the host of `CONSOLE_URL`. Any other host
- * gives null, which prevents DNS rebinding.
+ * Returns a function that finds the site for a Host header. It accepts a loopback address and the host of
+ * `CONSOLE_URL`. It returns null for any other host, which prevents DNS rebinding.
  */
 export function createSiteFinder(consoleUrl: string | null): (host: string | undefined) => Site | null {
   const named = consoleUrl === null ? null : new URL(consoleUrl);
@@ -29,7 +29,7 @@ export function createSiteFinder(consoleUrl: string | null): (host: string | und
   };
 }
 
-/** Whether a request comes from a page of the console itself, by its Fetch Metadata or else its Origin. */
+/** True if a request comes from a page of the console. Checks the Fetch Metadata headers, or `Origin` without them. */
 export function isOwnRequest(headers: IncomingHttpHeaders, { origin }: Site): boolean {
   const fetchSite = headers['sec-fetch-site'];
   return fetchSite === undefined ? headers.origin === origin : fetchSite === 'same-origin';

@@ -12,24 +12,23 @@ import { after, type Soon } from '../../soon.ts';
 import { consolePath } from './hosts.ts';
 import type { ConsoleServices } from './services.ts';
 
-/** The call of a console operation, with the session that makes it. */
+/** A call of a console operation, with the session of the caller. */
 export type ConsoleCall<Query, Body> = Call<Query, Body> & { readonly signedIn: SignedIn };
 
-/** One operation of the console's own API, which only its pages use. */
+/** An operation of the console's own API. Only the pages of the console use this API. */
 export interface ConsoleOperation<Query extends TObject, Body extends TObject> {
   readonly method: Method;
   /** The path relative to the console's API, such as `/pets/{petId}`. */
   readonly path: `/${string}`;
   readonly query?: Query;
   readonly body?: Body;
-  /** Returns the body of the answer as a JSON value, in which bigints become texts; undefined for no body. */
+  /** Returns the response body as a JSON value. Bigints are written as texts. Undefined means a 204 without a body. */
   handle(call: ConsoleCall<Static<Query>, Static<Body>>, services: ConsoleServices): Soon<unknown>;
 }
 
-/** A ConsoleOperation of any types. `defineConsoleOperation` checks the types of query and body. */
+/** A ConsoleOperation with erased types. `defineConsoleOperation` has checked the types of query and body. */
 export type AnyConsoleOperation = ConsoleOperation<TObject, TObject>;
 
-/** Defines an operation; see ConsoleOperation. */
 export function defineConsoleOperation<Query extends TObject = NoFields, Body extends TObject = NoFields>(
   definition: ConsoleOperation<Query, Body>,
 ): AnyConsoleOperation {
@@ -52,7 +51,6 @@ export const apiRoute = {
   body: null,
 } as const;
 
-/** Makes the route of an operation. */
 export function bindConsoleOperation(operation: AnyConsoleOperation, services: ConsoleServices): Route {
   const { method, path, query, body } = operation;
   return {
@@ -67,7 +65,7 @@ export function bindConsoleOperation(operation: AnyConsoleOperation, services: C
   };
 }
 
-/** The console shows the same one-line messages as the command line. */
+/** Converts an OperatorError into a response, so that the console shows the same message as the command line. */
 async function handle(operation: AnyConsoleOperation, call: Call, services: ConsoleServices) {
   const { signedIn } = call;
   if (signedIn === null) throw new Error('a route of the console was called without a session');
@@ -79,7 +77,7 @@ async function handle(operation: AnyConsoleOperation, call: Call, services: Cons
   }
 }
 
-/** JSON with every bigint as a text, because a browser would lose digits of a large number. */
+/** Writes every bigint as a text, because a browser would lose digits of a large number. */
 export function toAnswer(value: unknown): Answer {
   if (value === undefined) return { ...makeEmptyAnswer(204), lines: noStore };
   const text = JSON.stringify(value, (_, member) => (typeof member === 'bigint' ? String(member) : member));

@@ -32,7 +32,10 @@ const pageLines =
 
 const htmlType = 'text/html; charset=utf-8';
 
-/** The console's page and its files. They contain no secrets, so visitors may load them without a session. */
+/**
+ * Creates the routes of the page and its files. The page and the files contain no secrets, so visitors may load them
+ * without a session.
+ */
 export function createConsolePageRoutes(): Route[] {
   let opened: Promise<ConsoleAssets> | null = null;
 
@@ -63,8 +66,8 @@ const icon =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="4" fill="#0b6e4f"/><g fill="#fff"><ellipse cx="8" cy="10.6" rx="3" ry="2.4"/><circle cx="4" cy="7.2" r="1.3"/><circle cx="6.6" cy="4.9" r="1.3"/><circle cx="9.4" cy="4.9" r="1.3"/><circle cx="12" cy="7.2" r="1.3"/></g></svg>';
 
 /**
- * The single HTML page, which its script fills. All its URLs are relative, so that it also works under a path of a
- * proxy.
+ * Returns the only HTML page. `main.js` fills it. All URLs are relative, so that the page also works under the path of
+ * a proxy.
  */
 function renderShell(version: string): string {
   const assets = `./console/assets/${version}`;

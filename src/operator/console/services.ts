@@ -20,12 +20,12 @@ import type { Sessions } from '../sessions/sessions.ts';
 import type { Site } from './hosts.ts';
 import type { Vitals } from './vitals.ts';
 
-/** All changes that an operator can make. Each is in the audit log with its actor. */
+/** All changes that an operator can make. Each change is recorded in the audit log, with its actor. */
 export interface Hands extends Acts, Administration {
   readonly allWebhooks: OperatorWebhooks;
 }
 
-/** The dependencies of the console's operations: the same functions that the commands call. */
+/** The dependencies of the console's operations. The commands call the same functions. */
 export interface ConsoleServices {
   readonly database: Database;
   readonly catalogue: Catalogue;
@@ -39,17 +39,17 @@ export interface ConsoleServices {
   readonly audit: Audit;
   readonly allWebhooks: OperatorWebhooks;
   readonly eventIds: EventIds;
-  /** Reads the current usage of an account, from the counters that this instance uses. */
+  /** Reads the current usage of an account from the rate limit counters, which instances may share. */
   readonly look: LookAtUsage;
   readonly accountKeys: Pick<AccountKeys, 'list'>;
-  /** The changes that a session can make, under its name. */
+  /** Returns the functions that make changes in the name of a session. */
   readonly actAs: (signedIn: SignedIn) => Hands;
   readonly sessions: Sessions;
   readonly vitals: Vitals;
   readonly clock: Clock;
   readonly environment: Environment;
   readonly findSite: (host: string | undefined) => Site | null;
-  /** The problems that make this instance not ready, and the warnings for an operator. */
+  /** Returns the problems that make this instance not ready, and warnings for the operator. */
   readonly readHealth: () => Promise<{
     readonly problems: readonly string[];
     readonly notes: readonly string[];

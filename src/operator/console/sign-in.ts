@@ -21,9 +21,12 @@ const badLink = new AppError(
   'this link was used before or is older than 10 minutes: run "animal-store console" for a new one',
 );
 
-/** `POST /console/api/sign-in` exchanges the token of a link for a session. `…/sign-out` ends the session. */
+/**
+ * Creates two routes. `POST /console/api/sign-in` exchanges the token of a link for a session. `POST
+ * /console/api/sign-out` ends the session.
+ */
 export function createSignInRoutes({ sessions, findSite }: SignInOptions): Route[] {
-  /** The gate has already refused every other Host. */
+  /** Throws only after a programming error, because the gate has already refused every Host without a site. */
   function siteOf({ headers }: Call): Site {
     const site = findSite(headers.host);
     if (site === null) throw new Error('a route of the console was called for another Host');

@@ -1,33 +1,34 @@
 import type { Registry } from 'prom-client';
 import { type Clock, secondMs } from '../../clock.ts';
 
-/** How often this instance takes a sample. */
+/** Time in ms between two samples. */
 export const noteEveryMs = 10 * secondMs;
-/** How many samples it keeps: one hour. */
+/** Maximum number of notes. They cover one hour. */
 export const notesMax = 360;
 
-/** What an instance did between two samples. */
+/** The traffic of an instance between two samples. */
 export interface Note {
-  /** Unix milliseconds. */
+  /** The end of the interval, in Unix milliseconds. */
   readonly atMs: number;
   readonly seconds: number;
   readonly requests: number;
-  /** Answered with 429. */
+  /** Number of requests answered with 429. */
   readonly refused: number;
-  /** Answered with 5xx. */
+  /** Number of requests answered with 5xx. */
   readonly failed: number;
-  /** The median and the 99th percentile of the response times, in milliseconds; null without requests. */
+  /** The median of the response times in ms. Null without requests. */
   readonly medianMs: number | null;
+  /** The 99th percentile of the response times in ms. Null without requests. */
   readonly slowMs: number | null;
 }
 
 /** The recent traffic of this instance, from its own metrics. */
 export interface Vitals {
-  /** Takes a sample of what has happened since the last one. */
+  /** Takes a sample, and adds a note about the traffic since the previous sample. */
   note(): Promise<void>;
-  /** The samples of the last hour, oldest first. */
+  /** Returns the notes of the last hour, oldest first. */
   list(): readonly Note[];
-  /** The current value of a metric, summed over its labels; null if there is none. */
+  /** Returns the current value of a metric, summed over its labels, or null if the metric has no values. */
   readMetric(name: string): Promise<number | null>;
 }
 
@@ -36,7 +37,7 @@ interface Totals {
   readonly requests: number;
   readonly refused: number;
   readonly failed: number;
-  /** How many requests took at most that many seconds. */
+  /** Maps a bound in seconds to the number of requests that took at most that long. */
   readonly byBound: ReadonlyMap<number, number>;
 }
 
@@ -96,7 +97,7 @@ function compare(before: Totals, now: Totals): Note {
   };
 }
 
-/** Interpolates within a bucket, as Prometheus does. A value beyond the last bound becomes that bound. */
+/** Interpolates within a bucket, as Prometheus does. For a value above the last finite bound, returns that bound. */
 function findQuantile(counts: readonly (readonly [bound: number, count: number])[], part: number) {
   const total = counts.at(-1)?.[1] ?? 0;
   if (total === 0) return null;

@@ -1,6 +1,5 @@
 import { statement } from '../../storage/database.ts';
 
-/** Stores the hash of a link's token. */
 export const insertLink = statement<{ tokenHash: Uint8Array; madeBy: string; expiresAtMs: bigint }>()(
   (query, p) =>
     query
@@ -8,7 +7,7 @@ export const insertLink = statement<{ tokenHash: Uint8Array; madeBy: string; exp
       .values({ token_hash: p.tokenHash, made_by: p.madeBy, expires_at_ms: p.expiresAtMs }),
 );
 
-/** Deletes a link. Of several concurrent callers, only one gets its row. */
+/** Deletes a link and returns it. Of several concurrent callers, only one gets the row. */
 export const takeLink = statement<{ tokenHash: Uint8Array }>()((query, p) =>
   query
     .deleteFrom('console_links')
@@ -16,7 +15,6 @@ export const takeLink = statement<{ tokenHash: Uint8Array }>()((query, p) =>
     .returning(['made_by', 'expires_at_ms']),
 );
 
-/** Stores a session under the hash of its token. */
 export const insertSession = statement<{
   tokenHash: Uint8Array;
   id: string;
@@ -33,7 +31,7 @@ export const insertSession = statement<{
   }),
 );
 
-/** The session of a token, if it has not expired, in one row or none. */
+/** Selects the session of a token, if it has not expired. */
 export const selectSession = statement<{ tokenHash: Uint8Array; nowMs: bigint }>()((query, p) =>
   query
     .selectFrom('console_sessions')
@@ -42,17 +40,16 @@ export const selectSession = statement<{ tokenHash: Uint8Array; nowMs: bigint }>
     .where('expires_at_ms', '>', p.nowMs),
 );
 
-/** Ends the session of a token. */
 export const deleteSession = statement<{ tokenHash: Uint8Array }>()((query, p) =>
   query.deleteFrom('console_sessions').where('token_hash', '=', p.tokenHash),
 );
 
-/** Deletes the links that have expired by a time. */
+/** Deletes the links that expire at `untilMs` or earlier. */
 export const deleteLinks = statement<{ untilMs: bigint }>()((query, p) =>
   query.deleteFrom('console_links').where('expires_at_ms', '<=', p.untilMs).returning('made_by'),
 );
 
-/** Deletes the sessions that have expired by a time. */
+/** Deletes the sessions that expire at `untilMs` or earlier. */
 export const deleteSessions = statement<{ untilMs: bigint }>()((query, p) =>
   query.deleteFrom('console_sessions').where('expires_at_ms', '<=', p.untilMs).returning('id'),
 );

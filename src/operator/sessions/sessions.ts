@@ -14,17 +14,17 @@ import {
   takeLink,
 } from './session-rows.ts';
 
-/** How long a link to the console is valid (contract section 16). */
+/** Time in ms after which a link to the console expires (contract section 16). */
 export const linkMs = 10 * minuteMs;
-/** How long a session lasts (contract section 16). */
+/** Time in ms after which a session expires (contract section 16). */
 export const sessionMs = 12 * hourMs;
-/** 256 bits cannot be guessed. */
+/** A token of 256 random bits cannot be guessed. */
 const tokenBytes = 32;
 const tokenText = /^[\w-]{43}$/;
 
-/** An operator who is signed in. */
+/** The session of an operator who is signed in. */
 export interface Session {
-  /** The name in the audit log. */
+  /** The name of the session in the audit log. */
   readonly id: string;
   /** The system user who created the link. */
   readonly madeBy: string;
@@ -32,24 +32,29 @@ export interface Session {
   readonly expiresAtMs: number;
 }
 
-/** The secret of a link or a session, and when it expires. The store keeps only its hash. */
+/** The secret of a link or a session, and its expiry. The store keeps only the hash of the secret. */
 export interface Token {
   readonly token: string;
   /** Unix milliseconds. */
   readonly expiresAtMs: number;
 }
 
-/** The sessions of the console, on all instances. Throws as the database does (database.ts). */
+/**
+ * The sessions of the console. All instances share them. The methods throw the errors of the database (database.ts).
+ */
 export interface Sessions {
-  /** Creates the token of a link for the user who runs the command. The link works once, within `linkMs`. */
+  /**
+   * Creates a link for the system user who runs the command, and returns its token. The link works once, within
+   * `linkMs`.
+   */
   makeLink(madeBy: string): Promise<Token>;
-  /** Signs in with the token of a link. Null if the token is used, expired or unknown. */
+  /** Exchanges the token of a link for a session. Returns null if the token is used, expired or unknown. */
   signIn(linkToken: string): Promise<(Token & { readonly session: Session }) | null>;
-  /** The session of a token; null if it is expired or unknown. */
+  /** Returns the session of a token, or null if the token is expired or unknown. */
   find(token: string): Soon<Session | null>;
-  /** Ends the session of a token at once. Does nothing if there is none. */
+  /** Ends the session of a token immediately. Does nothing if the session does not exist. */
   signOut(token: string): Promise<void>;
-  /** Ends all sessions and links at once. Returns the number of sessions. */
+  /** Ends all sessions and links immediately. Returns the number of ended sessions. */
   revokeAll(): Promise<number>;
 }
 
@@ -61,8 +66,8 @@ interface SignIn {
 }
 
 /**
- * Exchanges a link for a session. Returns the user who created the link, or null. Also deletes expired links and
- * sessions.
+ * Exchanges a link for a session in one transaction. Returns the user who created the link, or null if the link is
+ * used, expired or unknown. Also deletes expired links and sessions.
  */
 export const openSession = defineWork(
   import.meta.url,
@@ -81,7 +86,7 @@ export const openSession = defineWork(
   'row locks',
 );
 
-/** Ends all sessions and links. Returns the number of sessions. */
+/** Deletes all sessions and links in one transaction. Returns the number of deleted sessions. */
 export const endAll = defineWork(
   import.meta.url,
   'endAll',

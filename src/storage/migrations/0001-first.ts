@@ -6,7 +6,10 @@ import type { Tables } from '../tables.ts';
 import { notifyAccountChanges } from './account-notices.ts';
 import { columnTypes } from './column-types.ts';
 
-/** The first schema: animals, accounts, keys, idempotency records, counts and bans, and the secret of the cursors. */
+/**
+ * The first schema: animals, accounts, keys, idempotency records, rate limit counts, bans, and the secret of the
+ * cursors.
+ */
 export function firstMigration(engine: Engine): Migration {
   async function up(db: Kysely<Tables>): Promise<void> {
     const parts = [createPets, createAccounts, createIdempotencyRecords, createCounts, createSecrets];
@@ -24,8 +27,8 @@ type Engine = Database['engine'];
 
 function createPets(engine: Engine) {
   const { id, integer, end } = columnTypes[engine];
-  // The status is compared three times instead of with a list. SQLite makes a table of a list, and looking the status
-  // up there took a quarter of an insert.
+  // Three comparisons instead of `status in (…)`. SQLite builds a table for the list, and the lookup in it took a
+  // quarter of the time of an insert.
   return [
     sql`create table pets (
       id ${id},
@@ -115,11 +118,14 @@ function createSecrets(engine: Engine) {
 }
 
 /**
- * The indexes for pages of one status. PostgreSQL assumes that statuses are evenly mixed. With one index of all statuses,
- * it may scan by id and filter most rows out; an index for each status is never slower. SQLite always uses one index of
- * all statuses, but may ignore an index of one status if it has statistics.
+ * The indexes for pages of one status.
  *
- * `available` comes last in the SQLite index. Most new animals are available, so they go to its end.
+ * PostgreSQL has one index for each status. With one index of all statuses, PostgreSQL would assume that the statuses
+ * are evenly mixed. It might then scan by id and filter out most rows.
+ *
+ * SQLite has one index of all statuses. If the store has statistics, SQLite may ignore an index of one status.
+ * `available` comes last in the index of all statuses. Most new animals are available, so they are added at the end of
+ * the index.
  */
 function indexStatuses(engine: Engine) {
   if (engine === 'sqlite') return [sql`create index pets_by_status on pets (status desc, id)`];
@@ -130,8 +136,8 @@ function indexStatuses(engine: Engine) {
 }
 
 /**
- * Counts every change of animals except an insert with the next id, whoever makes it. The count shows when cached
- * stamps (stamps.ts) are out of date.
+ * Counts every change of an animal by any program, except an insert with the next id. The count shows when a cached
+ * response is stale. Migration 0002 removes the count.
  */
 function countEdits(engine: Engine) {
   if (engine === 'sqlite') {
@@ -139,7 +145,7 @@ function countEdits(engine: Engine) {
     return [
       sql`create trigger pets_updated after update on pets ${count}`,
       sql`create trigger pets_deleted after delete on pets ${count}`,
-      // Before an insert, new.id is -1 if SQLite will assign the id. The service never assigns another id.
+      // In this trigger, new.id is -1 if SQLite will assign the id. The service itself never inserts an explicit id.
       sql`create trigger pets_put before insert on pets when new.id <> -1 ${count}`,
     ];
   }

@@ -12,9 +12,11 @@ import { createWebhooks } from './0002/webhooks.ts';
 import { columnTypes } from './column-types.ts';
 
 /**
- * Adds what changes and sells animals: orders, categories, inventory, events, and the first answers of idempotency
- * keys. On PostgreSQL the old table of keys stays, empty, so that an instance of the previous release gets 503 and
- * not 500.
+ * Adds everything for changing and selling animals: orders, categories, inventory, events, and the stored responses
+ * of idempotency keys.
+ *
+ * On PostgreSQL, the table `idempotency_records` is emptied but not dropped. Without the table, an instance of the
+ * previous release would respond with 500 instead of 503.
  */
 export function storeSellsMigration(engine: Dialect['engine']): Migration {
   async function up(db: Kysely<Tables>): Promise<void> {
@@ -23,7 +25,8 @@ export function storeSellsMigration(engine: Dialect['engine']): Migration {
       ...createAdministration(engine),
       ...createConsoleTables(engine),
       ...createWebhooks(engine),
-      // 1 while an order owns the animal: only the order changes its status, and nobody can delete it.
+      // 1 while an order owns the animal. Then only the order changes the animal's status, and the animal cannot be
+      // deleted.
       sql`alter table pets add column is_owned ${columnTypes[engine].integer} not null default 0`,
       ...indexCategories(engine),
       ...countInventory(),

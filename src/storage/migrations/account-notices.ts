@@ -1,12 +1,13 @@
 import { sql } from 'kysely';
 
-/** The channel on which PostgreSQL announces an account whose keys or plan changed, by its id. */
+/** The PostgreSQL channel for changes of accounts. The payload is the id of an account whose keys or plan changed. */
 export const accountChannel = 'animal_store_accounts';
 
 /**
- * For PostgreSQL: announces at the commit, to every listening instance, each change of what an instance may cache of
- * a key (key-verifier.ts), whoever makes it. No instance caches a new key, and a key's last use changes nothing, so
- * neither is announced.
+ * Creates PostgreSQL triggers that notify every listening instance when a change of an account or a key is committed.
+ * The triggers cover all columns that an instance may cache (key-verifier.ts), and changes by any program.
+ *
+ * Two changes need no notice. A new key is in no cache, and the last use of a key is not cached.
  */
 export function notifyAccountChanges() {
   return [

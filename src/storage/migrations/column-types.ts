@@ -1,19 +1,19 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Dialect } from '../database.ts';
 
-/** The column types of an engine. */
+/** SQL fragments of one engine for `create table`. */
 export interface ColumnTypes {
   /** The primary key of a table whose ids the store assigns. */
   readonly id: RawBuilder<unknown>;
   readonly integer: RawBuilder<unknown>;
   readonly bytes: RawBuilder<unknown>;
-  /** The text after the closing bracket of a table. */
+  /** The text after the closing parenthesis of `create table`. */
   readonly end: RawBuilder<unknown>;
-  /** The store's clock in Unix milliseconds, as a default value. */
+  /** Default value: the store's clock in Unix milliseconds. */
   readonly nowMs: RawBuilder<unknown>;
 }
 
-/** The column types of each engine. */
+/** SQL fragments of each engine for `create table`. */
 export const columnTypes: Readonly<Record<Dialect['engine'], ColumnTypes>> = {
   sqlite: {
     id: sql`integer primary key autoincrement`,

@@ -6,18 +6,18 @@ import type { Tables } from '../tables.ts';
 import { firstMigration } from './0001-first.ts';
 import { storeSellsMigration } from './0002-store-sells.ts';
 
-/** In their order. The name of a released migration never changes. */
+/** All migrations in order. The name of a released migration must never change. */
 const migrations: Record<string, (engine: Database['engine']) => Migration> = {
   '0001-first': firstMigration,
   '0002-store-sells': storeSellsMigration,
 };
 
-/** The names of all migrations, in order. */
+/** Names of all migrations, in order. */
 export const newestSchema: readonly string[] = Object.keys(migrations);
 
 /**
- * Migrates a database to the newest schema, completely or not at all. Any number of processes may do so at once.
- * Returns the names of the migrations that it ran. Throws OperatorError if the schema is newer than this program.
+ * Migrates a database to the newest schema, completely or not at all. Any number of processes may do this at once.
+ * Returns the names of the migrations that ran. Throws OperatorError if the schema is newer than this program.
  */
 export async function migrate(db: Kysely<Tables>, engine: Database['engine']): Promise<string[]> {
   const known = Object.fromEntries(Object.entries(migrations).map(([name, build]) => [name, build(engine)]));
@@ -34,7 +34,7 @@ export async function migrate(db: Kysely<Tables>, engine: Database['engine']): P
     const newer = await findUnknownMigration(db, known);
     if (newer === undefined) throw error;
     throw new OperatorError(
-      `the database's schema is newer than this program: it has "${newer}"; run the release that created it, or a later one`,
+      `the database's schema is newer than this program: it has "${newer}"; run the release that created this schema or a later release`,
       { cause: error },
     );
   }
@@ -42,8 +42,8 @@ export async function migrate(db: Kysely<Tables>, engine: Database['engine']): P
 }
 
 /**
- * The schema of the store's tables or, if there are none yet, the one where they would be created. Kysely must get it:
- * otherwise tables of the same names in other schemas would count.
+ * Returns the PostgreSQL schema that contains the store's tables, or the schema in which they would be created.
+ * Without it, Kysely would also find tables with the same names in other schemas.
  */
 async function readSchema(db: Kysely<Tables>): Promise<string | null> {
   const { rows } = await sql<{ name: string | null }>`
@@ -54,14 +54,14 @@ async function readSchema(db: Kysely<Tables>): Promise<string | null> {
   return rows[0]?.name ?? null;
 }
 
-/** Compares the migrations that ran with those of this program. */
+/** Compares the migrations that ran with the migrations of this program. */
 export function compareSchema(run: readonly string[]): 'none' | 'older' | 'newest' | 'newer' {
   if (run.some((name) => !newestSchema.includes(name))) return 'newer';
   if (run.length === newestSchema.length) return 'newest';
   return run.length === 0 ? 'none' : 'older';
 }
 
-/** Whether a database has exactly the migrations of this program. Takes no lock. */
+/** Returns true if exactly the migrations of this program ran in a database. Takes no lock. */
 export async function isNewest(db: Kysely<Tables>): Promise<boolean> {
   const run = await listRunMigrations(db);
   return run.join() === Object.keys(migrations).join();
@@ -72,7 +72,7 @@ async function findUnknownMigration(db: Kysely<Tables>, known: object): Promise<
   return run.find((name) => !Object.hasOwn(known, name));
 }
 
-/** The names of the migrations that ran, in order. Empty if there is no schema. Takes no lock. */
+/** Returns the names of the migrations that ran, in order. Empty if there is no schema. Takes no lock. */
 export async function listRunMigrations(db: Kysely<Tables>): Promise<string[]> {
   const rows = await db
     .withTables<{ schema_migrations: { name: string } }>()

@@ -8,9 +8,11 @@ import { type Column, createRowReader, type RowReader } from './row-reader.ts';
 export type Rows = readonly unknown[];
 
 /**
- * Sends statements in order in one round trip, and returns the rows of each. Outside of a transaction they form one:
- * all are done, or none. Inside of one, the first failure ends the rest. The server parses and describes a statement
- * once per connection. Throws AppError `unavailable` for a fault, else the driver's own error.
+ * Sends statements in order in one round trip and returns the rows of each statement. Outside a transaction, the
+ * statements form one transaction: all of them take effect, or none. Inside a transaction, the server skips all
+ * statements after the first failure. The server parses and describes a statement once per connection.
+ *
+ * Throws AppError `unavailable` for a fault, otherwise the driver's own error.
  */
 export function sendBatch(client: ClientBase, calls: readonly Call[]): Promise<readonly Rows[]> {
   const sent = withoutStatements.has(client) ? calls.map(withoutName) : calls;
@@ -21,14 +23,16 @@ export function sendBatch(client: ClientBase, calls: readonly Call[]): Promise<r
 
 const withoutStatements = new WeakSet<object>();
 
-/** Makes a connection prepare no statements: it parses and describes them each time. */
+/** Turns off prepared statements on a connection. The server then parses and describes a statement at each call. */
 export function keepNoStatements(client: ClientBase): void {
   withoutStatements.add(client);
 }
 
 /**
- * What a connection knows of a prepared statement: the reader of its rows, null if it returns none, or `unsure` after
- * a failure.
+ * The state of a prepared statement on a connection:
+ * - A reader for its rows.
+ * - `null` if the statement returns no rows.
+ * - `unsure` if a failure leaves open whether the statement is prepared.
  */
 type Known = RowReader | null | 'unsure';
 
@@ -36,7 +40,7 @@ const statementsOf = new WeakMap<object, Map<string, Known>>();
 
 /** A query for pg that handles the protocol messages itself. */
 interface Batch extends Submittable {
-  /** The driver replaces it to apply its timeout. */
+  /** The driver replaces this function to apply its timeout. */
   callback: (error: Error | null | undefined, results: readonly Rows[]) => void;
   handleRowDescription(message: { readonly fields: readonly Column[] }): void;
   handleDataRow(message: { readonly fields: readonly (string | null)[] }): void;
@@ -49,11 +53,11 @@ function createBatch(calls: readonly Call[], callback: Batch['callback']): Batch
   const results: Rows[] = [];
   let statements = new Map<string, Known>();
   let rows: unknown[] = [];
-  /** The reader of the statement whose rows arrive now. */
+  /** The reader for the rows that arrive now. */
   let reader: RowReader | null = null;
   let failure: Error | null = null;
 
-  /** Selects the reader of the next statement. */
+  /** Selects the reader of the statement at `place`. */
   function turnTo(place: number): void {
     const known = statements.get(calls[place]?.prepared.name ?? '');
     reader = known === undefined || known === 'unsure' ? null : known;
@@ -106,7 +110,7 @@ function findStatements(connection: Connection): Map<string, Known> {
   return known;
 }
 
-/** After a failure the server skips everything up to the Sync. */
+/** Ends the batch with one Sync. After a failure, the server skips all messages up to the Sync. */
 function writeCalls(
   connection: Connection,
   calls: readonly Call[],

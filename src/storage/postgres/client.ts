@@ -5,13 +5,13 @@ import { throwStorageError } from './faults.ts';
 import { type Call, toCall } from './prepared.ts';
 import { valueTypes } from './row-reader.ts';
 
-/** How long it may take to open a connection, or to wait for a free one. */
+/** Timeout in ms for opening a connection, and for waiting for a free connection of the pool. */
 export const connectMsMax = 2_000;
 
-/** The application name of the service's connections, unless the address sets another. */
+/** Application name of the service's connections, unless the address sets another name. */
 export const applicationName = 'animal-store';
 
-/** The settings of every connection to the server at `url`. */
+/** Returns the settings of every connection to the server at `url`. */
 export function connectionSettings(url: string): ClientConfig {
   return {
     connectionString: url,
@@ -22,7 +22,7 @@ export function connectionSettings(url: string): ClientConfig {
   };
 }
 
-/** The server of an address as `host:port/database`, without the password, so that it may be shown. */
+/** Returns the server of an address as `host:port/database`. The result contains no password, so it may be shown. */
 export function describeServer(url: string): string {
   try {
     const { host, port, database } = new Client(connectionSettings(url));
@@ -33,8 +33,8 @@ export function describeServer(url: string): string {
 }
 
 /**
- * Removes the time limits that a role or a database sets in place of the service's. Limits that the server does not
- * know are ignored.
+ * Returns SQL that turns off the timeouts that a role or a database may set. Timeouts that the server does not know
+ * are ignored.
  */
 export function removeLimits(of: 'session' | 'transaction'): string {
   return `select set_config(name, '0', ${of === 'transaction'}) from pg_settings where name in (
@@ -42,14 +42,17 @@ export function removeLimits(of: 'session' | 'transaction'): string {
     'transaction_timeout')`;
 }
 
-/** A separate connection, not open yet. If it is lost, the current or the next statement fails. */
+/**
+ * Creates a separate connection that is not open yet. If the connection is lost, the current or the next statement
+ * fails.
+ */
 export function createClient(url: string, settings: ClientConfig = {}): Client {
   const client = new Client({ ...connectionSettings(url), ...settings });
   client.on('error', () => undefined);
   return client;
 }
 
-/** The rows of a statement, in one round trip. Throws as `sendBatch` does. */
+/** Returns the rows of a statement. Takes one round trip. Throws as `sendBatch` does. */
 export async function query<P extends Parameters, R>(
   client: ClientBase,
   statement: Statement<P, R>,
@@ -59,12 +62,15 @@ export async function query<P extends Parameters, R>(
   return rows as R[];
 }
 
-/** Sends SQL. Throws AppError `unavailable` for a fault, else the driver's own error. */
+/** Sends SQL. Throws AppError `unavailable` for a fault, otherwise the driver's own error. */
 export function send(client: ClientBase, sql: QueryConfig): Promise<QueryResult> {
   return client.query(sql).catch(throwStorageError);
 }
 
-/** Runs a work inside an open transaction, or one that `begin` opens in the round trip of the first step. */
+/**
+ * Runs a transaction body in an open transaction. If `begin` is given, it opens the transaction in the round trip of
+ * the first step.
+ */
 export async function runWork<T>(client: ClientBase, work: Work<T>, begin: Call | null = null): Promise<T> {
   let next = work.next([]);
   let opening = begin === null ? [] : [begin];

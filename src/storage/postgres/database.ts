@@ -19,23 +19,25 @@ import { isLentByTransaction, requireSession } from './pooler.ts';
 import { type Call, toCall, toTextCall } from './prepared.ts';
 import { createReadBatches } from './read-batches.ts';
 
-/** How long a start waits for each lock, such as that of another instance that migrates. */
+/** Maximum wait in ms for each lock at startup. Another instance may hold a lock, for example while it migrates. */
 export const startLockMsMax = minuteMs;
 /**
- * How long the server keeps the locks of a start that stopped responding. Shorter, so that waiting starts proceed.
+ * If a starting instance hangs, the server ends the session of this instance after this time in ms. The server then
+ * releases the locks of the session. This time is shorter than `startLockMsMax`, so that other instances get the lock
+ * before they give up.
  */
 const silentMsMax = minuteMs / 2;
 /**
- * The lock of Kysely's migrator, which would wait an hour for it. A connection that already has the lock gets it at
- * once.
+ * The advisory lock of Kysely's migrator. The migrator would wait for an hour, so `prepareServer` takes the lock
+ * first, with a shorter timeout. A session that has an advisory lock can take it again at once.
  */
 const migratorLock = 3_853_314_791_062_309_107n;
 const lockNotHad = '55P03';
 
 /**
  * Opens the database at a `postgres://` address and migrates it to the newest schema. Any number of instances may do
- * so at once; each waits at most a minute for its turn. Throws OperatorError of one line, without the password, if
- * the database cannot be used.
+ * this at once. Each waits at most `lockMsMax` for each lock. Throws OperatorError of one line if the database cannot
+ * be used. The error does not contain the password.
  */
 export async function openPostgres(url: string, lockMsMax = startLockMsMax): Promise<Database> {
   try {
@@ -46,7 +48,7 @@ export async function openPostgres(url: string, lockMsMax = startLockMsMax): Pro
   return connect(url);
 }
 
-/** Uses a connection without a statement timeout: a migration may take long on a large store. */
+/** Uses a connection without a statement timeout, because a migration of a large store would exceed the timeout. */
 async function prepareServer(url: string, lockMsMax: number): Promise<void> {
   const pool = new Pool({
     ...connectionSettings(url),
@@ -62,7 +64,8 @@ async function prepareServer(url: string, lockMsMax: number): Promise<void> {
     const { rows } = await pool.query<{ server_encoding: string }>('show server_encoding');
     const encoding = rows[0]?.server_encoding;
     if (encoding !== 'UTF8') throw new Error(`its encoding is ${encoding}, not UTF8`);
-    // If there is nothing to migrate, a foreign lock does not delay the start.
+    // This check comes before the lock, so that another session's lock does not delay a start that has nothing to
+    // migrate.
     if (await isNewest(db)) return;
     requireSession(url, 'a migration');
     await pool.query(removeLimits('session'));
@@ -75,7 +78,7 @@ async function prepareServer(url: string, lockMsMax: number): Promise<void> {
   } catch (error) {
     if (!(error instanceof DatabaseError && error.code === lockNotHad)) throw error;
     throw new OperatorError(
-      `the database ${describeServer(url)} cannot be migrated: another session held a lock for too long; find it in pg_locks, then start again`,
+      `the database ${describeServer(url)} cannot be migrated: another session held a lock for too long; find that session in pg_locks, then start again`,
       { cause: error },
     );
   } finally {

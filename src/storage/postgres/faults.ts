@@ -4,25 +4,31 @@ import { AppError, OperatorError } from '../../errors.ts';
 import { storeUnavailable } from '../store-unavailable.ts';
 
 /**
- * SQLSTATE classes and codes that describe the state of the server, not the statement. The classes: connection failed,
- * login refused, no such database, out of resources, operator intervention (also a statement timeout), system error. The
- * codes: read-only, idle in a transaction, lock timeout, serialization failure, deadlock.
+ * SQLSTATE classes and codes that describe the state of the server, not the statement:
+ * - 08, 28, 3D: connection failure, rejected login, unknown database.
+ * - 53, 57, 58: insufficient resources, operator intervention (includes the statement timeout), system error.
+ * - 25006, 25P03, 55P03: read-only server, idle-in-transaction timeout, lock timeout.
+ * - 40001, 40P01: serialization failure, deadlock.
  */
 const faults = /^(?:08|28|3D|53|57|58)|^(?:25006|25P03|55P03|40001|40P01)$/;
 const conflicts = /^(?:40001|40P01)$/;
 const readOnly = '25006';
-/** A prepared statement is missing, or exists unexpectedly, because a pooler has changed the connection. */
+/**
+ * A prepared statement is missing (26000) or already exists (42P05), because a pooler switched to another server
+ * connection.
+ */
 const lostStatements = /^(?:26000|42P05)$/;
 
 /**
- * Throws the error of a statement as callers see it. A fault of the server or the connection becomes AppError
- * `unavailable`. A broken constraint, or a mistake in the statement, stays the driver's own error. Throws
- * OperatorError if a pooler loses prepared statements.
+ * Converts the error of a statement and throws it:
+ * - A fault of the server or the connection becomes AppError `unavailable`.
+ * - Lost prepared statements behind a pooler become OperatorError.
+ * - A constraint violation or an invalid statement stays the driver's own error.
  */
 export function throwStorageError(error: unknown): never {
   if (error instanceof DatabaseError && lostStatements.test(codeOf(error)))
     throw new OperatorError(
-      'a pooler in front of the database loses prepared statements: set it to session mode, or add ?pgbouncer=transaction to DATABASE_URL',
+      'a pooler in front of the database loses prepared statements: set the pooler to session mode, or add ?pgbouncer=transaction to DATABASE_URL',
       { cause: error },
     );
   const passes = error instanceof DatabaseError ? !faults.test(codeOf(error)) : error instanceof TypeError;
@@ -31,15 +37,15 @@ export function throwStorageError(error: unknown): never {
 
 /**
  * Throws AppError `unavailable` for any error while a connection opens. No statement was sent yet, so every SQLSTATE
- * is a fault here: 42501 is a revoked CONNECT privilege, 55000 a database that allows no connections.
+ * is a fault. For example, 42501 is a revoked CONNECT privilege, and 55000 is a database that allows no connections.
  */
 export function throwConnectionError(error: unknown): never {
   throw storeUnavailable(error);
 }
 
 /**
- * Whether to drop a connection after an error: it is lost or stuck, or its server became a standby. A new connection
- * may lead to the primary.
+ * Returns true if the connection must be dropped after this error: the connection is lost or stuck, or its server
+ * became a standby. A new connection may lead to the primary.
  */
 export function isConnectionSpoilt(error: unknown): boolean {
   const cause = causeOf(error);
@@ -47,30 +53,28 @@ export function isConnectionSpoilt(error: unknown): boolean {
 }
 
 /**
- * Errors that end a session or all of them: connection, authorisation, resources, operator intervention, system,
- * read-only.
+ * SQLSTATE classes and codes after which the session cannot be used: connection, authorization, unknown database,
+ * resources, operator intervention, system error, read-only server.
  */
 const endings = /^(?:08|28|3D|53|57P|58)|^25006$/;
 
-/**
- * Whether the server reported the error and rolled back the statement with its transaction. The session continues.
- */
+/** Returns true if the server rolled back the statement and its transaction, and the session continues. */
 export function isUndone(error: unknown): boolean {
   const cause = causeOf(error) ?? error;
   return cause instanceof DatabaseError && !endings.test(codeOf(cause));
 }
 
-/** Whether the server reported the error, and so did not run the statement. */
+/** Returns true if the server reported the error. Then the statement had no effect. */
 export function isFromServer(error: unknown): boolean {
   return error instanceof DatabaseError || causeOf(error) instanceof DatabaseError;
 }
 
-/** The longest pause before a retry. The first is at most a millisecond. */
+/** Longest pause before a retry, in ms. The first pause is at most 1 ms. */
 const pauseMsMax = 64;
 
 /**
- * Repeats an attempt that the server rolled back because of another transaction, after a random, growing pause. After
- * `repeatMsMax` throws AppError `unavailable`.
+ * Repeats an attempt after a conflict with another transaction, with exponential backoff and jitter. The server has
+ * rolled back the attempt. Throws AppError `unavailable` if the attempt still conflicts after `repeatMsMax`.
  */
 export async function repeatOnConflict<T>(attempt: () => Promise<T>, repeatMsMax: number): Promise<T> {
   const lastAtMs = performance.now() + repeatMsMax;

@@ -6,9 +6,9 @@ import { isUndone } from './faults.ts';
 import { type PostgresPool, waitingTasksMax } from './pool.ts';
 import { type Call, toCall, toRowsCall } from './prepared.ts';
 
-/** How many writes may share a transaction. */
+/** Maximum number of writes in one transaction. */
 const groupWritesMax = 64;
-/** One statement adds at most 2 ** powerMax rows. */
+/** One insert adds at most 2 ** powerMax rows. */
 const powerMax = 6;
 
 type AnyStatement = Statement<Parameters, unknown>;
@@ -21,16 +21,20 @@ interface Write {
   readonly reject: (error: unknown) => void;
 }
 
-/** Commits statements that wait for no row lock together. */
+/** Commits the writes of several callers in one transaction. Only for statements that wait for no row lock. */
 export interface GroupCommit {
-  /** The rows of a statement, once it is durable. Throws `unavailable` if too many wait. */
+  /**
+   * Returns the rows of a statement when they are durable. Throws `unavailable` if `waitingTasksMax` writes already
+   * wait.
+   */
   run(statement: AnyStatement, parameters: Parameters): Promise<Rows>;
   /** Resolves when all writes are settled. */
   drain(): Promise<void>;
 }
 
 /**
- * One commit runs at a time; writes that arrive during it form the next one. A single write does not wait for others.
+ * Runs one commit at a time. Writes that arrive during a commit form the next group. A single write does not wait for
+ * others.
  */
 export function createGroupCommit(lend: PostgresPool['lend']): GroupCommit {
   let waiting: Write[] = [];
@@ -42,7 +46,10 @@ export function createGroupCommit(lend: PostgresPool['lend']): GroupCommit {
     underWay = null;
   }
 
-  /** Commits writes in one transaction. If one fails, all are rolled back, and each runs again in its own. */
+  /**
+   * Commits writes in one transaction. If one write fails, all are rolled back, and each is repeated in its own
+   * transaction.
+   */
   async function commit(writes: readonly Write[]): Promise<void> {
     try {
       const parts = writes.length === 1 ? writes.map(toPart) : toParts(writes);
@@ -60,8 +67,8 @@ export function createGroupCommit(lend: PostgresPool['lend']): GroupCommit {
   }
 
   /**
-   * After a fault, also fails the writes that have waited as long as a connection may take, so that they do not wait for
-   * the next fault.
+   * Rejects the writes of a failed commit. After a fault, also rejects queued writes that have waited longer than
+   * `connectMsMax`. Otherwise they would wait for the next fault too.
    */
   function fail(writes: readonly Write[], error: unknown): void {
     for (const { reject } of writes) reject(error);
@@ -95,7 +102,10 @@ function toPart({ statement, parameters, resolve }: Write): Part {
   return { call: toCall(statement, parameters), settle: resolve };
 }
 
-/** Rows of the same statement are added together, in powers of two, so that few texts have to be prepared. */
+/**
+ * Inserts rows of the same statement together, in powers of two. So at most `powerMax + 1` texts per statement must
+ * be prepared.
+ */
 function toParts(writes: readonly Write[]): Part[] {
   const adding = Map.groupBy(writes, ({ statement }) => (statement.buildRows ? statement : null));
   const single = (adding.get(null) ?? []).map(toPart);
@@ -115,7 +125,7 @@ function toRowParts(writes: readonly Write[]): Part[] {
 
 function toRowPart(writes: readonly Write[], power: number): Part {
   const [first] = writes;
-  if (first === undefined) throw new RangeError('there is nothing to add');
+  if (first === undefined) throw new RangeError('there are no rows to add');
   const rows = writes.map(({ parameters }) => parameters);
   return {
     call: toRowsCall(first.statement, rows, power),

@@ -9,22 +9,25 @@ import { createPostgresSockets } from './sockets.ts';
 export interface PostgresInspection extends Inspection {
   readonly version: string;
   readonly encoding: string;
-  /** Whether it refuses writes: a standby, or set to read-only. */
+  /** True if the server refuses writes, because it is a standby or set to read-only. */
   readonly isReadOnly: boolean;
-  /** Whether this user may create tables. Only meaningful if there are none yet. */
+  /** True if this user may create tables. Only meaningful if the store has no tables yet. */
   readonly mayCreate: boolean;
-  /** Whether this user may write to the tables and use their sequences. True if there are none yet. */
+  /** True if this user may write to the tables and use their sequences, or if there are no tables yet. */
   readonly mayWrite: boolean;
-  /** The number of connections for unprivileged users, all together. */
+  /** Maximum number of connections of all unprivileged users together. */
   readonly connectionsMax: number;
-  /** The number of open client connections, without this one. */
+  /** Number of open client connections, without the connection of this inspection. */
   readonly connectionsOpen: number;
-  /** Its clock, and ours at that moment (halfway between question and answer), in epoch milliseconds. */
+  /**
+   * The server's clock in Unix milliseconds. `askedAtMs` is this machine's clock at that moment, taken as halfway
+   * between request and response.
+   */
   readonly clockMs: number;
   readonly askedAtMs: number;
 }
 
-/** How long each query may take. */
+/** Timeout of each query in ms. */
 const answerMsMax = 3_000;
 
 const stateSql = `
@@ -54,7 +57,7 @@ interface State {
 
 /**
  * Inspects a server and the store on it. Changes nothing and leaves no connection open. Throws the driver's error if
- * the server cannot be reached, or does not answer a query within 3 s.
+ * the server cannot be reached, or does not answer a query within `answerMsMax`.
  */
 export async function inspectPostgres(url: string, environment: KeyEnvironment): Promise<PostgresInspection> {
   const { stream, destroy } = createPostgresSockets();
@@ -90,7 +93,7 @@ export async function inspectPostgres(url: string, environment: KeyEnvironment):
       ...clock,
     };
   } finally {
-    // Closing in the orderly way would wait for a server that does not answer.
+    // An orderly close would wait for a server that does not answer.
     destroy();
   }
 }

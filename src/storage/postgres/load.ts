@@ -5,8 +5,8 @@ import { createClient, removeLimits, runWork, send } from './client.ts';
 import { isFromServer, throwConnectionError } from './faults.ts';
 
 /**
- * `load` of the PostgreSQL engine, on a separate connection without time limits. The rows wait in a temporary table.
- * So only one statement touches the store's own table, and no transaction stays open while they arrive.
+ * Implements `load` on PostgreSQL, on a separate connection without timeouts. The rows first go to a temporary table,
+ * so that no transaction stays open while they arrive.
  */
 export async function loadRows(
   url: string,
@@ -41,7 +41,7 @@ async function sendCounted(client: ClientBase, text: string): Promise<number> {
   return rowCount ?? 0;
 }
 
-/** Without an answer of the server, the commit may have happened. */
+/** If the server did not respond, the transaction may have been committed. */
 function throwUnlessOpen(error: unknown): never {
   if (isFromServer(error)) throw error;
   throw new OutcomeUnknownError(
@@ -62,8 +62,8 @@ async function stageRows(
 }
 
 /**
- * Rows as `json_populate_recordset` reads them. Every value is text in JSON, which the column types parse, so int64
- * keeps all digits.
+ * Returns rows in the form that `json_populate_recordset` reads. Every value is a JSON string, which PostgreSQL
+ * parses by the type of the column. So int64 values keep all digits.
  */
 export function toRecordset(columns: readonly string[], rows: readonly (readonly Value[])[]): string {
   const records = rows.map((row) =>

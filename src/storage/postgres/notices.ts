@@ -4,16 +4,16 @@ import { accountChannel } from '../migrations/account-notices.ts';
 import { createClient } from './client.ts';
 import { createPostgresSockets } from './sockets.ts';
 
-/** The shortest and the longest pause before reconnecting. Each is multiplied by a random factor below 1. */
+/** Shortest and longest pause before a reconnect, in ms. Each pause is multiplied by a random factor below 1. */
 const pauseMsMin = 100;
 const pauseMsMax = 5_000;
-/** How often the connection is checked, and how long the server may take to answer. */
+/** Interval in ms of the connection check, and timeout in ms of each response. */
 const checkEveryMs = 10_000;
 const answerMsMax = 5_000;
 
 /**
- * `watchAccounts` of the PostgreSQL engine, on a separate connection that reconnects for ever. Returns the function
- * that ends it. Behind a pooler in transaction mode no notices arrive.
+ * Implements `watchAccounts` on PostgreSQL, on a separate connection that reconnects forever. Returns the function that
+ * stops watching. Behind a pooler in transaction mode, no notices arrive.
  */
 export function watchAccounts(url: string, onChange: (accountId: bigint | null) => void): () => void {
   const sockets = createPostgresSockets();
@@ -26,7 +26,7 @@ export function watchAccounts(url: string, onChange: (accountId: bigint | null) 
     client.once('end', () => lost.abort());
     await client.connect();
     await client.query(`listen ${accountChannel}`);
-    // Notices from before the connection are lost.
+    // Notices sent before the connection listened are lost.
     onChange(null);
     await keepChecking(client, AbortSignal.any([ended.signal, lost.signal]));
   }
@@ -42,7 +42,7 @@ export function watchAccounts(url: string, onChange: (accountId: bigint | null) 
     const { signal } = ended;
     for (let pauseMs = pauseMsMin; !signal.aborted; pauseMs = Math.min(2 * pauseMs, pauseMsMax)) {
       const startedAtMs = performance.now();
-      // Every other call of the database reports the fault.
+      // The error is ignored here, because every other call to the database reports the fault.
       await listen().catch(() => undefined);
       sockets.destroy();
       if (performance.now() - startedAtMs > pauseMsMax) pauseMs = pauseMsMin;
@@ -57,7 +57,7 @@ export function watchAccounts(url: string, onChange: (accountId: bigint | null) 
   };
 }
 
-/** Null (all accounts) if another program wrote to the channel. */
+/** Returns null (all accounts) if another program wrote to the channel. */
 function readAccountId(payload: string): bigint | null {
   return /^\d{1,19}$/.test(payload) ? BigInt(payload) : null;
 }

@@ -7,48 +7,63 @@ import { isConnectionSpoilt, repeatOnConflict, throwConnectionError } from './fa
 import { isLentByTransaction } from './pooler.ts';
 import { createPostgresSockets } from './sockets.ts';
 
-/** A bounded pool of connections to one server. It opens them on demand and replaces lost ones. */
+/** A bounded pool of connections to one server. It opens connections on demand and replaces lost connections. */
 export interface PostgresPool {
   /**
-   * Lends a connection to a task and returns its result. A task that conflicts with another is repeated for up to
-   * `repeatMsMax`. Throws AppError `unavailable` if no connection is free or opens in time, and at once if
-   * `waitingTasksMax` tasks wait already.
+   * Lends a connection to a task and returns the result of the task. If the task conflicts with another transaction,
+   * it is repeated for up to `repeatMsMax`.
+   *
+   * Throws AppError `unavailable` if no connection is available within `connectMsMax`. Throws it at once if
+   * `waitingTasksMax` tasks already wait.
    */
   lend<T>(task: (client: PoolClient) => Promise<T>): Promise<T>;
   /**
-   * Waits for running tasks, at most `closeMsMax`; those still running then fail. Closes the connections without
-   * waiting for the server. Later tasks fail.
+   * Waits for running tasks, at most `closeMsMax`. Tasks that are still running then fail. Closes the connections
+   * without waiting for the server. Later tasks fail.
    */
   close(): Promise<void>;
 }
 
 /**
- * The connections of one instance. Ten keep a server of a few cores busy. All instances share its `max_connections`.
+ * Maximum number of connections of one instance. Ten keep a server of several cores busy. The instances share the
+ * server's `max_connections`.
  */
 export const connectionsMax = 10;
-/** How many tasks may wait for a connection at once. Each waits at most `connectMsMax`. */
+/** Maximum number of tasks that wait for a connection. Each waits at most `connectMsMax`. */
 export const waitingTasksMax = 1_000;
 
-/** How long the server runs one statement, and waits for one lock, before it gives up. */
+/** Timeouts of the server in ms, for one statement and for one lock. */
 const statementMsMax = 5_000;
 const lockMsMax = 2_000;
-/** How long the server keeps a transaction and its locks for an instance that stopped responding. */
+/**
+ * Time in ms after which the server rolls back an idle transaction. Otherwise an unresponsive instance would keep its
+ * locks.
+ */
 const idleInTransactionMsMax = 5_000;
 const sessionSettings = {
   statement_timeout: statementMsMax,
   lock_timeout: lockMsMax,
   idle_in_transaction_session_timeout: idleInTransactionMsMax,
 };
-/** How long the client waits for an answer. Beyond `statementMsMax` the server, or the connection, is dead. */
+/**
+ * Timeout of the client in ms for a response. The server's own timeout is shorter, so after this time the server or
+ * the connection is dead.
+ */
 const answerMsMax = 6_000;
 const repeatMsMax = 5_000;
-/** How long running tasks may take once the pool closes. A server that hangs must not delay the shutdown. */
+/** Time in ms that running tasks may take after the pool closes. A server that hangs must not delay the shutdown. */
 export const closeMsMax = 1_000;
-/** Idle connections are closed, and busy ones from time to time, so that they follow a server that moved. */
+/**
+ * Idle connections are closed after `idleMsMax`, and all connections after `lifetimeSeconds`. New connections then
+ * follow a server that moved.
+ */
 const idleMsMax = 60_000;
 const lifetimeSeconds = 1_800;
 
-/** A pool for the server at an address. It connects at the first task. `settings` override those above. */
+/**
+ * Creates a pool for the server at an address. The first task opens the first connection. `settings` override the
+ * settings above.
+ */
 export function createPostgresPool(url: string, settings: PoolConfig = {}): PostgresPool {
   const sockets = createPostgresSockets();
   const pool = new Pool({
@@ -61,7 +76,7 @@ export function createPostgresPool(url: string, settings: PoolConfig = {}): Post
     maxLifetimeSeconds: lifetimeSeconds,
     ...settings,
   });
-  // A lost connection fails the task that uses it. The pool drops a lost idle connection by itself.
+  // A lost connection fails the task that uses it. The pool itself drops an idle connection that is lost.
   const ignore = () => undefined;
   pool.on('error', ignore);
   pool.on('connect', (client) => {
@@ -79,7 +94,7 @@ export function createPostgresPool(url: string, settings: PoolConfig = {}): Post
       spoilt = isConnectionSpoilt(error);
       throw error;
     } finally {
-      // A connection that is still inside a transaction could not be rolled back.
+      // A connection whose transaction is still open is dropped, because its rollback failed.
       client.release(spoilt || client.getTransactionStatus() !== 'I');
     }
   }

@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto';
 import { compileStatement, placeParameters } from '../compile.ts';
 import type { Parameters, Statement, Value } from '../database.ts';
 
-/** A statement for PostgreSQL. A connection prepares it under its name. Without a name it is parsed each time. */
+/**
+ * A statement for PostgreSQL. Each connection prepares it under `name`. If `name` is empty, the server parses the
+ * statement at each call.
+ */
 export interface PreparedText {
   readonly name: string;
   readonly text: string;
@@ -18,13 +21,13 @@ type Compiled = PreparedText & { readonly names: readonly string[] };
 
 const compiled = new WeakMap<object, Compiled[]>();
 
-/** A statement with the values of one row of parameters. */
+/** Returns a statement with the values of one row of parameters. */
 export function toCall<P extends Parameters, R>(target: Statement<P, R>, parameters: P): Call {
   const prepared = compile(target, 0);
   return { prepared, values: placeParameters(prepared.names, parameters) };
 }
 
-/** For a statement that adds rows: adds 2 ** `power` rows at once, all or none. */
+/** Returns an insert of 2 ** `power` rows, all or none. `rows` must have this length. */
 export function toRowsCall<P extends Parameters, R>(
   target: Statement<P, R>,
   rows: readonly P[],
@@ -36,7 +39,7 @@ export function toRowsCall<P extends Parameters, R>(
   return { prepared, values };
 }
 
-/** A statement that is not prepared. */
+/** Returns a statement that is not prepared. */
 export function toTextCall(text: string): Call {
   return { prepared: { name: '', text }, values: [] };
 }
@@ -56,7 +59,10 @@ function build<P extends Parameters, R>(target: Statement<P, R>, power: number):
   return { name: createHash('sha256').update(text).digest('base64url'), text, names };
 }
 
-/** Makes the statement fail if an operator's own trigger leaves rows out: then no id can be assigned to its row. */
+/**
+ * Makes the insert fail (division by zero) if an operator's own trigger skips rows. The returned ids could not be
+ * matched to the rows then.
+ */
 function requireRows(insertion: string, rows: number): string {
   return `with added as (${insertion})
     select id, ${rows} / cast(count(*) over () = ${rows} as integer) as whole from added`;

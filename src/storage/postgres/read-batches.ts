@@ -4,7 +4,7 @@ import { isUndone } from './faults.ts';
 import { connectionsMax, type PostgresPool, waitingTasksMax } from './pool.ts';
 import type { Call } from './prepared.ts';
 
-/** How many reads may share a round trip. The server runs those of one connection one after the other. */
+/** Maximum number of reads in one round trip. The server runs the reads of one connection one after the other. */
 const batchReadsMax = 32;
 
 interface Read {
@@ -13,15 +13,18 @@ interface Read {
   readonly reject: (error: unknown) => void;
 }
 
-/** Sends the reads of one turn of the event loop together. */
+/** Sends the reads of one turn of the event loop in one round trip. */
 export interface ReadBatches {
-  /** The rows of a statement, run after the call. Throws `unavailable` if too many wait. */
+  /** Returns the rows of a statement. Throws `unavailable` if too many reads wait. */
   read(call: Call): Promise<Rows>;
-  /** Sends the gathered reads. Resolves when all are settled. */
+  /** Sends the gathered reads. Resolves when all reads are settled. */
   drain(): Promise<void>;
 }
 
-/** Sends each batch at the end of the poll phase. A single read is a batch too. */
+/**
+ * Sends a batch at the end of the poll phase, or as soon as it has `batchReadsMax` reads. A single read is also sent
+ * as a batch.
+ */
 export function createReadBatches(lend: PostgresPool['lend']): ReadBatches {
   const underWay = new Set<Promise<void>>();
   let gathered: Read[] = [];
@@ -38,7 +41,10 @@ export function createReadBatches(lend: PostgresPool['lend']): ReadBatches {
     underWay.add(sent);
   }
 
-  /** Sends a batch. A failed read ends the transaction of all, so then each read is sent separately. */
+  /**
+   * Sends a batch. If one read fails, the server rolls back all reads of the batch. Then each read is sent again
+   * separately.
+   */
   async function send(batch: readonly Read[]): Promise<void> {
     try {
       const results = await lend((client) =>

@@ -6,10 +6,15 @@ export interface Column {
   readonly dataTypeID: number;
 }
 
-/** Makes a row from the texts of its columns. All rows have one shape. */
+/**
+ * Returns a row object from the texts of its columns. All objects have the same shape, which makes reading their
+ * properties fast.
+ */
 export type RowReader = (texts: readonly (string | null)[]) => Readonly<Record<string, unknown>>;
 
-/** Integers of any width become bigints, bytes become Buffers, text stays as it is. */
+/**
+ * Integer types. Their values become bigints. Values of other types are parsed by the driver: bytes become Buffers.
+ */
 const integerOids = new Set<number>([types.builtins.INT2, types.builtins.INT4, types.builtins.INT8]);
 
 /** The driver's setting `types`. */
@@ -18,7 +23,7 @@ export const valueTypes: NonNullable<ClientConfig['types']> = {
     integerOids.has(oid) ? BigInt : types.getTypeParser(oid, format),
 };
 
-/** Creates the reader for rows with these columns. */
+/** Creates a reader for rows with these columns. */
 export function createRowReader(columns: readonly Column[]): RowReader {
   const names = columns.map(({ name }) => name);
   const parsers = columns.map(({ dataTypeID }) => valueTypes.getTypeParser(dataTypeID, 'text'));

@@ -1,16 +1,16 @@
 import { Socket } from 'node:net';
 
-/** The sockets of some connections, so that they can be closed although the server does not answer. */
+/** The sockets of a group of connections. They can be closed even if the server does not answer. */
 export interface PostgresSockets {
-  /** The driver's setting `stream`. */
+  /** Creates a socket. This is the driver's setting `stream`. */
   readonly stream: () => Socket;
   /** Destroys every socket. Pending queries fail. */
   destroy(): void;
-  /** Lets the process exit although a server has not closed every connection yet. */
+  /** Lets the process exit even if the server has not closed every connection. */
   unref(): void;
 }
 
-/** Starts empty. Keeps each socket until it closes. */
+/** Creates a group without sockets. A socket leaves the group when it closes. */
 export function createPostgresSockets(): PostgresSockets {
   const sockets = new Set<Socket>();
   return {

@@ -8,14 +8,14 @@ import { applicationName, createClient, describeServer, removeLimits, send } fro
 import { toRecordset } from './load.ts';
 import { requireSession } from './pooler.ts';
 
-/** How long writing a store waits for other writers. */
+/** Maximum wait in ms for other writers before a whole store is written. */
 const lockWaitMsMax = 30_000;
 
-/** How long a connection that just closed may still be listed, and how often to check. */
+/** Time in ms that the server may still list a closed connection, and interval in ms of the check. */
 const closingMsMax = 2_000;
 const checkEveryMs = 50;
 
-/** `readStore` of the PostgreSQL engine. */
+/** Implements `readStore` on PostgreSQL. */
 export function readPostgresStore<T>(url: string, task: WholeStoreTask<T>): Promise<T> {
   return inTransaction(
     url,
@@ -24,7 +24,7 @@ export function readPostgresStore<T>(url: string, task: WholeStoreTask<T>): Prom
   );
 }
 
-/** `writeStore` of the PostgreSQL engine. */
+/** Implements `writeStore` on PostgreSQL. */
 export function writePostgresStore<T>(url: string, task: WholeStoreTask<T>): Promise<T> {
   const names = copiedTables.map(({ name }) => name).join(', ');
   const begin = [
@@ -97,12 +97,12 @@ function createWholeStore(client: ClientBase, url: string): WholeStore {
     async requireUnserved() {
       const lastAtMs = performance.now() + closingMsMax;
       for (;;) {
-        // Within a transaction the server repeats its first answer unless the snapshot is cleared.
+        // Within a transaction, pg_stat_activity shows the same snapshot until it is cleared.
         await query('select pg_stat_clear_snapshot()');
         if ((await query(otherConnections)).length === 0) return;
         if (performance.now() > lastAtMs)
           throw new OperatorError(
-            `the store ${describeServer(url)} is in use: stop the instances over it first`,
+            `the store ${describeServer(url)} is in use: stop the instances that use it first`,
           );
         await setTimeout(checkEveryMs);
       }
@@ -110,7 +110,7 @@ function createWholeStore(client: ClientBase, url: string): WholeStore {
   };
 }
 
-/** Connections of running instances and commands. */
+/** Selects the connections of running instances and commands, except this connection. */
 const otherConnections = `select pid from pg_stat_activity where datname = current_database()
   and application_name = '${applicationName}' and pid <> pg_backend_pid()`;
 

@@ -10,38 +10,44 @@ export interface Job {
   readonly reject: (error: unknown) => void;
 }
 
-/** The jobs that wait to begin, in their order. A job that waits too long fails with `unavailable`. */
+/** The queue of jobs that wait to begin. A job that waits too long fails with `unavailable`. */
 export interface Backlog {
   readonly length: number;
-  /** When the first job arrived; null if there is none. */
+  /** Arrival time of the first job in ms, by `performance.now()`. Null if the queue is empty. */
   readonly oldestAtMs: number | null;
-  /** The error of a lock that another process has; null if none had it at the last attempt. */
+  /** The lock error if another process had the lock at the last attempt, otherwise null. */
   readonly heldUpBy: Error | null;
-  /** Adds a new job. Throws `unavailable` if the backlog is full. */
+  /** Adds a job. Throws `unavailable` if `waitingWorksMax` jobs already wait. */
   add(job: Job): void;
-  /** Takes all jobs. While another process has the lock, takes only the first, to try the lock with it. */
+  /**
+   * Removes and returns all jobs. If another process had the lock at the last attempt, returns only the first job, to
+   * try the lock again.
+   */
   take(): Job[];
-  /** Puts jobs that did not get the lock back to the front, and notes the error of the lock. */
+  /**
+   * Puts jobs that did not get the lock back to the front of the queue. `heldUpBy` is the lock error, or null if no
+   * job failed on the lock.
+   */
   putBack(jobs: readonly Job[], heldUpBy: Error | null): void;
-  /** From now on jobs wait at most `drainWaitMsMax`. */
+  /** From now on, jobs wait at most `drainWaitMsMax`. */
   hurry(): void;
 }
 
-/** How long a job may wait to begin before it is withdrawn with `unavailable`. */
+/** Time in ms after which a job that has not begun fails with `unavailable`. */
 export const writeWaitMsMax = 10_000;
-/** The same while the store closes. */
+/** The same timeout while the store closes. */
 const drainWaitMsMax = 500;
-/** How many jobs may wait at once. Beyond, a new one fails at once with `unavailable`. */
+/** Maximum number of waiting jobs. One more job fails at once with `unavailable`. */
 export const waitingWorksMax = 10_000;
 
-/** An empty backlog. */
+/** Creates an empty backlog. */
 export function createBacklog(): Backlog {
   let waiting: Job[] = [];
   let lock: Error | null = null;
   let waitMsMax = writeWaitMsMax;
   let expiry: NodeJS.Timeout | undefined;
 
-  /** Withdraws the jobs that have waited too long, and sets the timer for the next one. */
+  /** Rejects the jobs that have waited too long, and sets the timer for the next job. */
   function withdraw(): void {
     clearTimeout(expiry);
     const lastAtMs = performance.now() - waitMsMax;

@@ -5,9 +5,9 @@ import { openReadOnly } from './connection.ts';
 import { requireOneName } from './one-name.ts';
 
 /**
- * Copies the store at `path`, as of one moment, into an empty file, and checks the copy. Others may keep writing to
- * the store. The copy is compact and a single file. Blocks the thread until it is done, and does not wait for the disk.
- * Throws OperatorError if the store cannot be read completely or the copy cannot be written.
+ * Copies a snapshot of the store at `path` into an empty file, and checks the copy. Other connections may keep
+ * writing to the store. The copy is compact and consists of one file. Blocks the thread. Does not fsync the copy; the
+ * caller must. Throws OperatorError if the store cannot be read completely or the copy cannot be written.
  */
 export function backupSqlite(path: string, file: string): void {
   requireOneName(path);
@@ -24,7 +24,7 @@ export function backupSqlite(path: string, file: string): void {
 }
 
 function checkWhole(file: string): void {
-  // On a read-only connection SQLite would not check the constraints.
+  // This connection is writable. On a read-only connection, SQLite would not check the constraints.
   const copy = new DatabaseSync(file);
   try {
     const verdict = copy.prepare('pragma integrity_check(1)').get()?.['integrity_check'];

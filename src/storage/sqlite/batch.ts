@@ -2,18 +2,21 @@ import type { Value } from '../database.ts';
 import { isBusy, isFault, type SqliteConnection } from './connection.ts';
 import { isAdding, type SqliteStatement } from './prepared.ts';
 
-/** A write: a work for one job, or a statement for several jobs with the values of all of them. */
+/** A write. Either a transaction body of one job, or one statement with the values of several jobs. */
 export type Call =
   | { readonly work: (connection: SqliteConnection) => unknown }
   | { readonly statement: SqliteStatement; readonly values: readonly Value[] };
 
-/** The outcome of a job: the result of its work, the rows of its statement, or the id of the row that it added. */
+/**
+ * The outcome of a job. `result` is the result of its transaction body, the rows of its statement, or the id of the
+ * row that it added.
+ */
 export type Outcome = { readonly result: unknown } | { readonly error: unknown };
 
 /**
- * Runs calls in order in one transaction, and returns the outcome of each job once it is durable. A job that fails is
- * rolled back alone. If the transaction itself fails, each job runs again in its own transaction. Throws SQLite's
- * error, with nothing done, if another connection has the lock.
+ * Runs calls in order in one transaction, and returns the outcome of each job when the transaction is durable. If a
+ * job fails, only that job is rolled back. If the transaction itself fails, each job is repeated in its own
+ * transaction. Throws SQLite's error if another connection has the lock; then nothing was done.
  */
 export function runBatch(connection: SqliteConnection, calls: readonly Call[]): readonly Outcome[] {
   const { raw } = connection;
@@ -34,7 +37,7 @@ export function runBatch(connection: SqliteConnection, calls: readonly Call[]): 
   }
 }
 
-/** Runs one job. Others ran before it, so a lock that it cannot get is its own outcome. */
+/** Runs one job. Earlier jobs may have been committed, so a lock error becomes the outcome of this job only. */
 function runAlone(connection: SqliteConnection, job: Call): readonly Outcome[] {
   try {
     return runBatch(connection, [job]);
@@ -78,7 +81,7 @@ function countJobs(call: Call): number {
   return 'work' in call ? 1 : listRows(call).length;
 }
 
-/** The values of each job. A statement without parameters is one job. */
+/** Returns the values of each job. A statement without parameters is one job. */
 function listRows({ statement, values }: Extract<Call, { statement: unknown }>): (readonly Value[])[] {
   const width = statement.names.length;
   if (width === 0) return [values];
@@ -87,7 +90,10 @@ function listRows({ statement, values }: Extract<Call, { statement: unknown }>):
   return rows;
 }
 
-/** If even this fails, every later `begin` fails, and so does each job, until a rollback succeeds. */
+/**
+ * Rolls back the transaction. If the rollback fails, every later `begin`, and so every job, fails until a rollback
+ * succeeds.
+ */
 function undo({ raw }: SqliteConnection): void {
   try {
     // SQLite rolls back some failed transactions itself; a second rollback would be an error.

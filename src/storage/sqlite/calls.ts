@@ -7,7 +7,7 @@ export type Task =
   | { readonly statement: SqliteStatement; readonly values: readonly Value[] }
   | { readonly work: NamedWork<never, unknown>; readonly input: unknown };
 
-/** Creates the function that turns tasks into a request. It sends each statement only once. */
+/** Creates the function that turns tasks into a request. It sends each statement to the thread only once. */
 export function createRequests(): (tasks: readonly Task[]) => Request {
   const numbers = new Map<SqliteStatement, number>();
 
@@ -31,7 +31,7 @@ export function createRequests(): (tasks: readonly Task[]) => Request {
       }
       const statement = number(task.statement);
       const last = calls.at(-1);
-      // Consecutive tasks with the same statement form one call, so that rows are added many at once.
+      // Consecutive tasks with the same statement form one call, so that one insert can add many rows.
       if (last !== undefined && 'statement' in last && last.statement === statement && task.values.length > 0)
         last.values.push(...task.values);
       else calls.push({ statement, values: [...task.values] });
@@ -42,7 +42,7 @@ export function createRequests(): (tasks: readonly Task[]) => Request {
   };
 }
 
-/** The result of a task. For an added row the thread sends only the id. */
+/** Returns the result of a task. For an added row, the thread sends only the id. */
 export function toResult(task: Task, sent: unknown): unknown {
   return 'statement' in task && isAdding(task.statement) ? [{ id: sent }] : sent;
 }

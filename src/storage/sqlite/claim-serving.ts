@@ -9,58 +9,71 @@ import { isBusy } from './connection.ts';
 import { lockFile } from './file-lock.ts';
 import { makeStoreFile } from './store-file.ts';
 
-/** How long to retry the lock on the file: a command that checks the lock takes it for a moment. */
+/** Time in ms for which to retry the lock on the file. A command that checks the lock takes it for a moment. */
 const lockMsMax = secondMs;
 const retryAfterMs = 5;
 
 /**
- * Claims a SQLite store for one service and creates its file if necessary. Returns the function that releases it. Two
- * services would count separately and let twice the limits through.
+ * Claims a SQLite store for one service, and creates its file if necessary. Returns the function that releases the
+ * claim. If two services used the store, each would count requests separately, and together they would allow twice
+ * the rate limits.
  *
- * The claim is two locks that end with the process. One is on the file `-serving` beside the store. It stops a second
- * service that uses the same path. The other is on the store file itself. It stops one that uses another path (a link)
- * to the same file. A restore takes both, and a move takes them for a moment. A migration takes the first while it runs.
- * Other commands take neither. Many services may serve a store on PostgreSQL.
+ * The claim consists of two locks. The system releases both when the process ends.
+ * - A lock on the file `-serving` beside the store. It stops a second service that uses the same path.
+ * - A lock on the store file itself. It stops a second service that uses another path (a link) to the same file.
  *
- * Throws OperatorError if another service has the claim, or the file cannot be used.
+ * A restore and a migration take both locks while they run. A move takes both for a moment. Other commands take no
+ * lock. PostgreSQL needs no claim, because several services may use the same store.
+ *
+ * Throws OperatorError if another service has the claim, or if the file cannot be used.
  */
 export async function claimServing(databaseUrl: string): Promise<() => void> {
   const { engine, location } = parseStoreAddress(databaseUrl);
   if (engine !== 'sqlite') return () => undefined;
   try {
     await makeStoreFile(location);
-    const releaseName = claimName(
+    const release = await claim(
       location,
       `another service is serving the database ${location}: several services need PostgreSQL`,
     );
-    const releaseFile = await claimFile(location).catch((error) => {
-      releaseName();
-      throw error;
-    });
     served.add(location);
     return () => {
       served.delete(location);
-      releaseFile();
-      releaseName();
+      release();
     };
   } catch (error) {
     throw toOpeningError(location, error);
   }
 }
 
-/** The paths of the stores that this process serves. */
+/** Paths of the stores that this process serves. */
 const served = new Set<string>();
 
 /**
- * Prevents services from starting on a store during a migration. Returns the function that allows them again. A running
- * service has the claim, and would write with the old schema. Throws OperatorError while another process has the claim.
+ * Prevents other services from starting on a store during a migration. Returns the function that permits such starts
+ * again. Does nothing if this process serves the store. Throws OperatorError if another process has the claim, because
+ * a running service would write with the old schema.
  */
-export function claimMigrating(path: string): () => void {
+export async function claimMigrating(path: string): Promise<() => void> {
   if (served.has(path)) return () => undefined;
-  return claimName(
+  return claim(
     path,
     `the database ${path} has the schema of an older release and is being served: stop that service first`,
   );
+}
+
+async function claim(path: string, refusal: string): Promise<() => void> {
+  const releaseName = claimName(path, refusal);
+  try {
+    const releaseFile = await claimFile(path);
+    return () => {
+      releaseFile();
+      releaseName();
+    };
+  } catch (error) {
+    releaseName();
+    throw error;
+  }
 }
 
 function claimName(path: string, refusal: string): () => void {
@@ -86,7 +99,7 @@ async function claimFile(path: string): Promise<() => void> {
   }
 }
 
-/** Whether a service serves the store under this name. */
+/** Returns true if a service serves the store under this path. */
 export function isServed(path: string): boolean {
   const claimed = servingFile(path);
   if (!existsSync(claimed)) return false;

@@ -15,14 +15,14 @@ export interface SqliteConnection extends PreparedStatements {
 }
 
 /**
- * How long opening, loading or copying waits for other writers. A load of millions of rows keeps the lock for
- * seconds.
+ * Maximum wait in ms for other writers, when a store is opened, loaded or copied. A load of millions of rows keeps
+ * the lock for seconds.
  */
 export const lockWaitMsMax = 30_000;
 
 /**
- * Opens a file so that a commit is on disk before it returns (WAL with `synchronous=FULL`) and foreign keys are
- * enforced. The connection, and so its thread, waits `busyTimeoutMs` for a lock of another process.
+ * Opens a file for writing. A commit is on disk before it returns (WAL with `synchronous=FULL`), and foreign keys are
+ * enforced. If another process has the lock, the connection blocks its thread for up to `busyTimeoutMs`.
  */
 export function openConnection(path: string, busyTimeoutMs: number): SqliteConnection {
   const raw = new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true });
@@ -36,13 +36,13 @@ export function openConnection(path: string, busyTimeoutMs: number): SqliteConne
 }
 
 /**
- * Opens a file for reading, beside a connection that writes. It never syncs, because it makes no checkpoint when it
- * closes.
+ * Opens a file for reading, beside a connection that writes. The reading connection makes no checkpoint when it closes,
+ * so it never syncs the file to disk.
  */
 export function openReadingConnection(path: string, busyTimeoutMs: number): SqliteConnection {
   const raw = new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs });
   try {
-    // Opens the file and its -wal now. SQLite would wait until the first read.
+    // Makes SQLite open the file and its `-wal` now, not at the first read.
     raw.exec('select count(*) from sqlite_schema');
   } catch (error) {
     raw.close();
@@ -72,7 +72,7 @@ export function openReadOnly(path: string): DatabaseSync {
 }
 
 const busyCode = 5;
-/** Permission, busy, locked, no memory, read-only, I/O, corrupt, full, cannot open, not a database. */
+/** The SQLite codes PERM, BUSY, LOCKED, NOMEM, READONLY, IOERR, CORRUPT, FULL, CANTOPEN and NOTADB. */
 const faultCodes = new Set([3, busyCode, 6, 7, 8, 10, 11, 13, 14, 26]);
 
 function primaryCode(error: unknown): number | undefined {
@@ -80,13 +80,13 @@ function primaryCode(error: unknown): number | undefined {
   return typeof code === 'number' ? code & 0xff : undefined;
 }
 
-/** Whether the store failed (disk, file or lock), and not a statement or its values. */
+/** Returns true if the store failed (disk, file or lock), not the statement or its values. */
 export function isFault(error: unknown): boolean {
   const code = primaryCode(error);
   return code === undefined ? isClosed(error) : faultCodes.has(code);
 }
 
-/** Whether another connection, of this process or another, has the lock. */
+/** Returns true if another connection has the lock. That connection may belong to this process or to another. */
 export function isBusy(error: unknown): boolean {
   return primaryCode(error) === busyCode;
 }
@@ -94,8 +94,8 @@ export function isBusy(error: unknown): boolean {
 const pauseMs = 5;
 
 /**
- * Repeats an attempt while another connection has the lock, for up to `waitMsMax`. It does not block the thread
- * between attempts: the other connection may belong to the same thread.
+ * Repeats an attempt while another connection has the lock, for up to `waitMsMax`. Does not block the thread between
+ * attempts, because the other connection may belong to the same thread.
  */
 export async function repeatWhileBusy<T>(attempt: () => Soon<T>, waitMsMax: number): Promise<T> {
   const lastAtMs = performance.now() + waitMsMax;
@@ -110,8 +110,8 @@ export async function repeatWhileBusy<T>(attempt: () => Soon<T>, waitMsMax: numb
 }
 
 /**
- * Turns a fault of the store, or a use after it was closed, into AppError `unavailable`. Returns any other error as
- * it is.
+ * Returns AppError `unavailable` for a fault of the store, or for a call after the store was closed. Returns any other
+ * error unchanged.
  */
 export function toStorageError(error: unknown): unknown {
   return isFault(error) ? storeUnavailable(error) : error;

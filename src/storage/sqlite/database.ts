@@ -22,9 +22,9 @@ import { createSqliteWriter } from './writer.ts';
 const readBusyTimeoutMs = 1_000;
 
 /**
- * Opens the SQLite store at `path`, creates it and its folder if necessary, and migrates it to the newest schema.
- * Reads use a connection of the calling thread, writes one of the writing thread. So a page never sees half a commit,
- * and the caller never waits for a disk sync. Throws OperatorError of one line if the file cannot be used.
+ * Opens the SQLite store at `path` and migrates it to the newest schema. Creates the file and its folder if
+ * necessary. Reads use a connection of the calling thread. Writes use the writing thread, so that a disk sync does
+ * not block the caller. Throws OperatorError of one line if the file cannot be used.
  */
 export async function openSqlite(path: string): Promise<Database> {
   try {
@@ -41,10 +41,11 @@ async function migrateFile(path: string): Promise<void> {
   const connection = openConnection(path, 0);
   try {
     const db = new Kysely<Tables>({ dialect: createSqliteDialect(connection.raw) });
-    // A command beside a writing service must not wait for the lock if there is nothing to migrate.
+    // This check comes before the lock, so that a service that writes does not delay a command that has nothing to
+    // migrate.
     const schema = compareSchema(await listRunMigrations(db));
     if (schema === 'newest') return;
-    const release = schema === 'older' ? claimMigrating(path) : () => undefined;
+    const release = schema === 'older' ? await claimMigrating(path) : () => undefined;
     try {
       await db.transaction().execute((transaction) => migrate(transaction, 'sqlite'));
     } finally {
@@ -83,8 +84,8 @@ async function connect(path: string): Promise<Database> {
       }
     },
     async close() {
-      // Closes the reading connection first, so that the writing thread has the last one and makes the last
-      // checkpoint.
+      // Closes the reading connection first. The writing thread then has the last connection, which makes the final
+      // checkpoint when it closes.
       reading.close();
       await writer.close();
     },

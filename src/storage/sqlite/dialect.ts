@@ -1,7 +1,9 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { type Dialect, SqliteAdapter, SqliteDialect } from 'kysely';
 
-/** SQLite's DDL is transactional. The write lock of `begin immediate` serves as the lock of migrations. */
+/**
+ * SQLite's DDL is transactional. Migrations need no separate lock, because `begin immediate` takes the write lock.
+ */
 class TransactionalSqliteAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true;
@@ -9,15 +11,15 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
 }
 
 /**
- * Adapts a statement of Kysely. SQLite rolls back by itself when the disk is full or cannot be written. Another
- * rollback would fail and hide the first error.
+ * Adapts a statement of Kysely. If the disk is full or fails, SQLite itself rolls back the transaction. Another
+ * rollback would then fail and hide the first error, so a harmless statement replaces it.
  */
 function adapt(sql: string, { isTransaction }: DatabaseSync): string {
   if (sql === 'begin') return 'begin immediate';
   return sql === 'rollback' && !isTransaction ? 'select null' : sql;
 }
 
-/** Kysely's SQLite dialect on `node:sqlite`, for migrations. It does not close the connection. */
+/** Creates Kysely's SQLite dialect on `node:sqlite`, for migrations. The dialect does not close the connection. */
 export function createSqliteDialect(connection: DatabaseSync): Dialect {
   const dialect = new SqliteDialect({
     database: {
@@ -25,7 +27,7 @@ export function createSqliteDialect(connection: DatabaseSync): Dialect {
       prepare(sql) {
         const statement = connection.prepare(adapt(sql, connection));
         const reader = statement.columns().length > 0;
-        // A write returns the last row's id. Without bigints it throws beyond 2^53.
+        // A write returns the id of the last row. Without bigints, Node throws if the id is above 2^53.
         if (!reader) statement.setReadBigInts(true);
         const values = (parameters: readonly unknown[]) => parameters as SQLInputValue[];
         return {

@@ -1,12 +1,12 @@
 import { readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 
-/** The most links that Linux follows. */
+/** Maximum number of links that Linux follows. */
 const linksMax = 40;
 
 /**
- * Resolves a symbolic link at a path; any other path is returned as it is. The target need not exist yet. SQLite puts
- * its own files beside the target, so every file beside a store must be looked for there.
+ * Resolves a symbolic link at a path. Returns any other path unchanged. The target need not exist. SQLite creates its
+ * own files beside the target, so the files of a store must be looked up there.
  */
 export function followLinks(path: string): string {
   let followed = path;
@@ -19,7 +19,8 @@ export function followLinks(path: string): string {
 }
 
 /**
- * The target of a link; null for anything else. A path that may not be read is not a link: opening it reports why.
+ * Returns the target of a link, and null for anything else. Also returns null if the path may not be read. Opening
+ * the path later reports the reason.
  */
 function readLink(path: string): string | null {
   try {

@@ -1,6 +1,6 @@
-/** The types of the functions that this service uses. The package has none. */
+/** Types of the functions that this service uses. The package itself has no types. */
 declare module 'fs-native-extensions' {
-  /** Whether the lock was granted. A read-only descriptor can take only a shared lock. */
+  /** Returns true if the lock was granted. A read-only descriptor can take only a shared lock. */
   export function tryLock(
     descriptor: number,
     offset: number,

@@ -6,21 +6,21 @@ import type { Reply } from './messages.ts';
 import { unpackError } from './packed-error.ts';
 import type { WritingThread } from './start-thread.ts';
 
-/** Commits the jobs of many callers together. */
+/** Commits the jobs of several callers in one transaction. */
 export interface GroupCommit {
-  /** Adds a new job, and settles it when it is committed. Throws `unavailable` if too many wait. */
+  /** Adds a job and settles it when it is committed. Throws `unavailable` if too many jobs wait. */
   add(job: Job): void;
-  /** Shortens the wait of jobs, and resolves when all are settled. */
+  /** Shortens the timeout of waiting jobs. Resolves when all jobs are settled. */
   drain(): Promise<void>;
 }
 
 const retryAfterMs = 5;
-/** How long jobs may gather for a commit, as a multiple of the last commit. */
+/** Maximum time that jobs gather for a commit, as a multiple of the duration of the last commit. */
 const gatheredCommitsMax = 3;
 
 /**
- * One commit runs at a time; jobs that arrive during it form the next one. If the thread is idle, jobs gather for two
- * turns of the event loop. A single job after a commit of a single job is sent at once.
+ * Runs one commit at a time. Jobs that arrive during a commit form the next one. If the thread is idle, jobs gather
+ * for two turns of the event loop. A single job is sent at once if the last commit also had a single job.
  */
 export function createGroupCommit(thread: WritingThread): GroupCommit {
   const toRequest = createRequests();
@@ -28,7 +28,10 @@ export function createGroupCommit(thread: WritingThread): GroupCommit {
   const gathering = createGathering(hasGathered, send);
   let underWay: readonly Job[] = [];
   let sentAtMs = 0;
-  /** The duration of the last commit. Before the first, jobs always gather for two turns. */
+  /**
+   * Duration of the last commit in ms. It starts at infinity, so the jobs of the first commit always gather for two
+   * turns.
+   */
   let commitMs = Number.POSITIVE_INFINITY;
   let wasAlone = false;
   let onIdle: (() => void) | undefined;
@@ -77,7 +80,7 @@ export function createGroupCommit(thread: WritingThread): GroupCommit {
   };
 }
 
-/** Lets jobs gather for two turns of the event loop, or until `hasGathered`. */
+/** Lets jobs gather for two turns of the event loop, or until `hasGathered` returns true. */
 function createGathering(hasGathered: () => boolean, onGathered: () => void) {
   let turn: NodeJS.Immediate | undefined;
 
@@ -103,8 +106,8 @@ function createGathering(hasGathered: () => boolean, onGathered: () => void) {
 }
 
 /**
- * Settles jobs by the reply of the thread. Returns the jobs that failed only because the store was locked, with that
- * error.
+ * Settles jobs with the reply of the thread. Returns the jobs that failed only because the store was locked, and the
+ * lock error.
  */
 function settle(jobs: readonly Job[], reply: Reply): { jobs: readonly Job[]; error: Error | null } {
   if ('notDone' in reply) {

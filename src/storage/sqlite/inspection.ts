@@ -18,8 +18,8 @@ const program = `
   process.stdout.write(JSON.stringify(report));`;
 
 /**
- * Inspects the file of a store (sqlite/look.ts) in a child process, because only a kill stops SQLite in time. Null if
- * it takes longer than `msMax`. Throws Error with SQLite's message if the file is not a database.
+ * Inspects the file of a store (sqlite/look.ts) in a child process, because only a kill stops SQLite in time. After
+ * `msMax`, kills the process and returns null. Throws Error with SQLite's message if the file is not a database.
  */
 export async function inspectSqlite(
   path: string,

@@ -6,8 +6,10 @@ import { lockWaitMsMax, openConnection, repeatWhileBusy } from './connection.ts'
 import { runWork } from './query.ts';
 
 /**
- * `load` of the SQLite engine. The rows wait in a staging database beside the store. So memory is bounded, no other
- * folder has to be writable, and writes of the service wait only during the copy: about a second per million rows.
+ * Implements `load` on SQLite. The rows first go to a staging database beside the store, for three reasons:
+ * - Memory stays bounded.
+ * - No other folder must be writable.
+ * - Writes of the service wait only for the copy from the staging database, about a second per million rows.
  */
 export async function loadRows(
   path: string,
@@ -29,7 +31,7 @@ export async function loadRows(
       `insert into main.${table} (${names}) select ${names} from staging.loaded
         ${changes === undefined ? '' : 'where id is null'} order by rowid`,
     );
-    // It returns the last row's id too. Without bigints it throws beyond 2^53.
+    // The insert also returns the id of the last row. Without bigints, Node throws if the id is above 2^53.
     insert.setReadBigInts(true);
     const added = insert.run().changes;
     connection.requireInPlace();
@@ -45,9 +47,11 @@ const addChangeColumns =
   'alter table staging.loaded add column id integer; alter table staging.loaded add column line integer';
 
 /**
- * Attaches an empty database as `staging`. It needs no sync, because nobody reads it after a crash. Its journal stays
- * in memory, and so does the statement journal, which SQLite would write to the temporary folder. That journal is
- * short, because new rows go to the ends of the table and its index.
+ * Attaches an empty database as `staging`. The database is never synced to disk, because it is not needed after a
+ * crash. Its journal stays in memory.
+ *
+ * The statement journal stays in memory too. Otherwise SQLite would write it to the temporary folder. The statement
+ * journal is short, because new rows go to the end of the table and its index.
  */
 function attachStaging(raw: DatabaseSync, path: string): { remove(): void } {
   const file = `${path}-import-${randomUUID()}`;
@@ -58,7 +62,8 @@ function attachStaging(raw: DatabaseSync, path: string): { remove(): void } {
     raw.exec(
       'pragma staging.journal_mode = memory; pragma staging.synchronous = off; pragma temp_store = memory',
     );
-    // Without a name, the file ends with the process, even if it is killed. Windows keeps the name until then.
+    // Removes the name of the open file. The system then deletes the file when the process ends, even if the process
+    // is killed. Windows cannot do this, so `remove` deletes the file later.
     if (process.platform !== 'win32') remove();
     return { remove };
   } catch (error) {

@@ -7,7 +7,7 @@ import { isServed } from './claim-serving.ts';
 
 /** The state of the file of a SQLite store. */
 export interface SqliteInspection extends Inspection {
-  /** Whether a service serves it now (claim-serving.ts). */
+  /** True if a service serves the store now (claim-serving.ts). */
   readonly isServed: boolean;
   /** `ok`, or the first fault that SQLite's quick check found. */
   readonly integrity: string;
@@ -16,14 +16,14 @@ export interface SqliteInspection extends Inspection {
 const busyTimeoutMs = 2_000;
 
 /**
- * Inspects an existing file of a store and reads it to its end. `environment` is that of its keys. Blocks the thread.
- * Throws SQLite's error if it is not a database.
+ * Inspects an existing store file and reads it completely. `environment` is the environment of the store's keys.
+ * Blocks the thread. Throws SQLite's error if the file is not a database.
  */
 export function lookAtSqlite(path: string, environment: string): SqliteInspection {
   for (;;) {
     if (hasLog(path))
       return inspect(path, environment, new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs }));
-    // If the file changes during the reading, the result mixes two states, so it is read again.
+    // If the file changes while it is read, the result mixes two states. Then the file is read again.
     const before = identifyContents(path);
     const isAsBefore = () => !hasLog(path) && identifyContents(path) === before;
     try {
@@ -59,8 +59,8 @@ function inspect(path: string, environment: string, store: DatabaseSync): Sqlite
 }
 
 /**
- * Without a -wal the file is complete. It is opened as immutable, because otherwise SQLite would create its own files
- * beside it and leave them.
+ * Opens a file that has no `-wal` and is therefore complete. It is opened as immutable, because otherwise SQLite
+ * would create its own files beside it and leave them there.
  */
 function openUntouched(path: string): DatabaseSync {
   const address = pathToFileURL(path);
@@ -74,7 +74,7 @@ function hasTable(store: DatabaseSync, name: string): boolean {
   );
 }
 
-/** The first column of each row. */
+/** Returns the first column of each row. */
 function listFirst(store: DatabaseSync, sql: string): string[] {
   return store
     .prepare(sql)

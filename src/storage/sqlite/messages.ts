@@ -2,27 +2,36 @@ import type { Value } from '../database.ts';
 import type { PackedError } from './packed-error.ts';
 import type { SqliteStatement } from './prepared.ts';
 
-/** A call in a message: the number of its statement and the values, or the name of its work and the input. */
+/**
+ * A call in a message. Either the number of a statement and its values, or the module, name and input of a named
+ * transaction.
+ */
 export type SentCall =
   | { readonly statement: number; readonly values: Value[] }
   | { readonly module: string; readonly name: string; readonly input: unknown };
 
-/** The start data of the writing thread: its store, and the modules of the works that it may run. */
+/** Start data of the writing thread. `modules` are the modules of all named transactions. */
 export interface ThreadData {
   readonly path: string;
   readonly modules: readonly string[];
 }
 
-/** One transaction for the writing thread. Null ends the thread. Statements are numbered in the order of sending. */
+/**
+ * One transaction for the writing thread. Statements are numbered in the order in which they are sent. A null message
+ * instead of a request ends the thread.
+ */
 export interface Request {
   readonly newStatements: readonly SqliteStatement[];
   readonly calls: readonly SentCall[];
 }
 
-/** The reply of the writing thread to a request. The first reply, before any request, says that the store is open. */
+/**
+ * The reply of the writing thread to a request. Before any request, the thread sends one reply when the store is
+ * open.
+ */
 export type Reply =
   | { readonly notDone: PackedError }
-  /** `results` has a place for each job. The error of a failed job is in `failures`. */
+  /** `results` has one entry for each job. If a job failed, the entry is null and the error is in `failures`. */
   | {
       readonly results: readonly unknown[];
       readonly failures: readonly { readonly job: number; readonly error: PackedError }[];

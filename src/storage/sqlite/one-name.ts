@@ -4,9 +4,11 @@ import { isServed } from './claim-serving.ts';
 import { isFileLocked } from './file-lock.ts';
 
 /**
- * Why it is not safe to open a store by this name; null if it is. SQLite keeps the newest commits in a `-wal` beside
- * the name by which a store was opened. Under a second name (a hard link, a mount of the single file, a rename during
- * use) nobody sees that `-wal`, and two writers overwrite each other's pages.
+ * Returns the reason why it is unsafe to open a store under this path, or null.
+ *
+ * SQLite keeps the newest commits in a `-wal` beside the path under which a store was opened. A file can get a second
+ * name by a hard link, a mount of the single file, or a rename during use. A process that uses the second name does
+ * not see that `-wal`. Then two writers overwrite each other's pages.
  */
 export function findNameProblem(path: string): string | null {
   const file = statSync(path, { throwIfNoEntry: false });
@@ -16,7 +18,7 @@ export function findNameProblem(path: string): string | null {
   return isServedElsewhere(path) ? 'a service serves the same file under another name' : null;
 }
 
-/** Throws OperatorError if it is not safe to open a store by this name, or its file cannot be checked. */
+/** Throws OperatorError if it is unsafe to open a store under this path, or if the file cannot be checked. */
 export function requireOneName(path: string): void {
   try {
     const problem = findNameProblem(path);
@@ -27,8 +29,8 @@ export function requireOneName(path: string): void {
 }
 
 /**
- * Checks the lock twice, because a service claims its name before it locks the file, and releases them in reverse
- * order.
+ * Checks the file lock twice. A service claims its name before it locks the file, and unlocks the file before it
+ * releases the name. The second check detects a service of this path that stopped after the first check.
  */
 function isServedElsewhere(path: string): boolean {
   return isFileLocked(path) && !isServed(path) && isFileLocked(path);

@@ -24,7 +24,7 @@ const operatorErrors: Readonly<Record<string, typeof OperatorError>> = {
   UsageError,
 };
 
-/** Unpacks an error. It has its own class if errors.ts declares it, else Error. */
+/** Returns the error with its original class if errors.ts declares that class, otherwise as Error. */
 export function unpackError({ name, message, stack, code, errcode, cause }: PackedError): Error {
   const options = cause === null ? undefined : { cause: unpackError(cause) };
   const error =

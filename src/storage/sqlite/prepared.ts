@@ -7,26 +7,29 @@ import type {
 } from 'node:sqlite';
 import type { Value } from '../database.ts';
 
-/** A statement for SQLite, as values that can be sent to another thread. */
+/** A statement for SQLite, in a form that can be sent to another thread. */
 export interface SqliteStatement {
-  /** The parameter names of one row, in the order of their placeholders. */
+  /** The parameter names of one row, in the order of the placeholders. */
   readonly names: readonly string[];
-  /** The text at `n` adds 2 ** n rows at once. A statement that adds no rows has one text. */
+  /** The text at index `n` adds 2 ** n rows at once. A statement that adds no rows has one text. */
   readonly texts: readonly string[];
 }
 
 /** The prepared statements of a connection. */
 export interface PreparedStatements {
-  /** The rows of a statement, run with the values of its placeholders. Throws SQLite's error. */
+  /** Runs a statement with the values of its placeholders and returns its rows. Throws SQLite's error. */
   run(statement: SqliteStatement, values: readonly Value[]): readonly unknown[];
   /** Adds rows inside a transaction and returns their ids in the same order. */
   addRows(statement: SqliteStatement, values: readonly Value[]): bigint[];
 }
 
-/** SQLite returns the id of an added row without this clause too, at less than half the cost. */
+/**
+ * Matches the clause that is removed from an insert. SQLite also returns the id without the clause, at less than half
+ * the cost.
+ */
 const returningId = / returning "id"$/;
 
-/** Prepares each statement when it is first used. */
+/** Creates the prepared statements of a connection. Each statement is prepared at its first use. */
 export function createPreparedStatements(raw: DatabaseSync): PreparedStatements {
   const runs = new Map<SqliteStatement, (values: readonly Value[]) => readonly unknown[]>();
   const adds = new Map<SqliteStatement, StatementSync[]>();
@@ -69,7 +72,7 @@ export function createPreparedStatements(raw: DatabaseSync): PreparedStatements 
   };
 }
 
-/** Whether a statement adds rows and returns their ids. */
+/** Returns true if a statement adds rows and returns their ids. */
 export function isAdding({ texts }: SqliteStatement): boolean {
   return texts.length > 1;
 }
@@ -81,8 +84,8 @@ function createRun(statement: StatementSync) {
 }
 
 /**
- * Makes rows from the values of their columns, all of one shape. Node's own row objects are dictionaries, and reading
- * a page of them takes twice as long.
+ * Returns a function that turns the column values of a row into an object. All objects have the same shape. Node's
+ * own row objects have no common shape, and reading a page of them takes twice as long.
  */
 function createRowMaker(columns: readonly string[]) {
   const blank: Readonly<Record<string, SQLOutputValue>> = Object.fromEntries(
@@ -96,8 +99,8 @@ function createRowMaker(columns: readonly string[]) {
 }
 
 /**
- * The ids of the rows of one statement are consecutive, in the order of the rows. If an operator's own trigger leaves
- * rows out, no id can be assigned to its row.
+ * Appends the ids of the rows that one statement added. The ids are consecutive and in the order of the rows. Throws
+ * if an operator's own trigger skipped rows, because the ids could not be matched to the rows then.
  */
 function appendIds(
   ids: bigint[],

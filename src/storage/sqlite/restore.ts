@@ -10,26 +10,33 @@ import { openSqlite } from './database.ts';
 
 /** The result of a restore. */
 export interface Restored {
-  /** True if the ids assigned since the backup could be read: exactly those are skipped. */
+  /**
+   * True if the last ids of the old store could be read. Then the restore skips exactly the ids assigned since the
+   * backup.
+   */
   readonly knowsGivenIds: boolean;
 }
 
-/** How many ids a restore skips if it cannot read the last ids of the old store. */
+/** Number of ids that a restore skips in each table if the last ids of the old store cannot be read. */
 export const skippedIdsUnknown = 1_000_000n;
 
-/** The highest id that each table assigned. */
+/** The highest id that each table has assigned. */
 type LastIds = ReadonlyMap<string, bigint>;
 
 /**
- * Replaces the store at `path` by a backup, in one transaction: at any moment there is the old store or the new one.
- * Ids and positions assigned since the backup are not assigned again. Every position from before the restore is
- * expired, so that readers of events start again. Throws OperatorError, with nothing changed, if the store is served,
- * or the file is not a complete backup or comes from a newer release.
+ * Replaces the store at `path` with a backup, in one transaction. At any moment, `path` has either the old store or
+ * the new one. Ids and positions assigned since the backup are not assigned again. Every position from before the
+ * restore expires, so that readers of events start again.
+ *
+ * Throws OperatorError, with nothing changed, in these cases:
+ * - A service serves the store.
+ * - The file is not a complete backup.
+ * - The backup comes from a newer release.
  */
 export async function restoreSqlite(path: string, file: string): Promise<Restored> {
   if (isServed(path)) throw new OperatorError(`the database ${path} is being served: stop the service first`);
   requireBackup(file);
-  // The claim creates the file.
+  // Checked before the claim, because the claim creates the file.
   const isMissing = !existsSync(path);
   const release = await claimServing(`sqlite:${path}`);
   const copy = `${path}-restoring`;
@@ -47,14 +54,14 @@ export async function restoreSqlite(path: string, file: string): Promise<Restore
   }
 }
 
-/** Throws unless the file is a store that this release knows. */
+/** Throws OperatorError unless the file is a store that this release can read. */
 function requireBackup(file: string): void {
   const names = readMigrations(file);
   const schema = compareSchema(names);
   if (schema === 'none') throw new OperatorError(`${file} is not a backup of a store`);
   if (schema === 'newer')
     throw new OperatorError(
-      `${file} is a backup of a newer release: restore it with that one, or a later one`,
+      `${file} is a backup of a newer release: restore it with that release or a later one`,
     );
 }
 
@@ -74,7 +81,7 @@ function readMigrations(file: string): string[] {
   }
 }
 
-/** The last ids of a store; null if it cannot be read. */
+/** Returns the last ids of a store, or null if they cannot be read. */
 function readGivenIds(path: string): LastIds | null {
   const raw = new DatabaseSync(path, { timeout: lockWaitMsMax });
   try {
@@ -92,7 +99,10 @@ function readLastIds(raw: DatabaseSync): LastIds {
   return new Map(select.all().map(({ name, seq }) => [String(name), seq as bigint]));
 }
 
-/** Makes a store continue after the assigned ids, and deletes all events: their readers start again. */
+/**
+ * Makes a store assign new ids only after the ids that are already assigned. Deletes all events, so that readers of
+ * events start again.
+ */
 function skipGivenIds(path: string, given: LastIds | null): void {
   const raw = new DatabaseSync(path);
   try {
@@ -105,7 +115,7 @@ function skipGivenIds(path: string, given: LastIds | null): void {
       return after > before ? after : before;
     };
     const names = new Set([...own.keys(), ...(given?.keys() ?? []), 'events']);
-    // One position more, so that a reader that had read everything has to start again too.
+    // Skips one more position, so that a reader that has read all events must also start again.
     for (const name of names) writeLastId(raw, name, name === 'events' ? last(name) + 1n : last(name));
     raw.exec('delete from events');
     raw.prepare('update event_horizon set deleted_to = ?').run(last('events') + 1n);
@@ -121,8 +131,8 @@ function writeLastId(raw: DatabaseSync, name: string, id: bigint): void {
 }
 
 /**
- * Copies a store over another with SQLite's own locks. A command that is reading meanwhile still sees the old store to
- * its end.
+ * Copies a store over another under SQLite's own locks. A command that is reading meanwhile sees the old store until
+ * the command ends.
  */
 async function replaceStore(from: string, to: string): Promise<void> {
   const source = new DatabaseSync(from);

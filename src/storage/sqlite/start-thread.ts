@@ -7,24 +7,25 @@ import { unpackError } from './packed-error.ts';
 
 /** The writing thread of a store. */
 export interface WritingThread {
-  /** Sends one request. `onReply` gets its reply. Send the next request after that. */
+  /** Sends one request. `onReply` receives the reply. Wait for the reply before the next request. */
   send(request: Request, onReply: (reply: Reply) => void): void;
   /** Closes the store and ends the thread. */
   close(): Promise<void>;
 }
 
 /**
- * Starts the writing thread of the store at `path`. It keeps the process alive only while it works. An error that
- * ends the thread also ends the process. Throws the error of opening the store.
+ * Starts the writing thread of the store at `path`. The thread keeps the process alive only while a request runs. An
+ * error that ends the thread also ends the process. Throws the error if the store cannot be opened.
  */
 export async function startThread(path: string): Promise<WritingThread> {
   const compiled = getCompileCacheDir();
   const worker = new Worker(new URL('./thread.ts', import.meta.url), {
     name: 'sqlite',
     workerData: { path, modules: listWorkModules() } satisfies ThreadData,
-    // Flags of the program, such as `--eval`, may not suit a thread. The program has already shown SQLite's warning.
+    // Does not inherit the flags of the program, because some, such as `--eval`, do not work in a thread. The warning
+    // is disabled because the main thread has already shown it.
     execArgv: ['--disable-warning=ExperimentalWarning'],
-    // The thread's whole environment. Without the compile cache its start takes ten times as long.
+    // The thread has no other environment variable. Without the compile cache, it takes ten times as long to start.
     env: compiled === undefined ? {} : { NODE_COMPILE_CACHE: compiled },
   });
   const [opening]: Reply[] = await once(worker, 'message');

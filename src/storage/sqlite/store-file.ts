@@ -2,10 +2,13 @@ import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { makeFolder, syncFolder } from '../sync-folder.ts';
 
-/** The mode of SQLite's own files. The umask narrows it. */
+/** The mode that SQLite uses for its own files. The umask restricts it further. */
 const newFileMode = 0o644;
 
-/** Creates an empty file for a store, and its folder, if they do not exist. Syncs the entries of both to disk. */
+/**
+ * Creates an empty file for a store, and its folder, if they do not exist. Syncs the directory entries of both to
+ * disk.
+ */
 export async function makeStoreFile(path: string): Promise<void> {
   await makeFolder(dirname(path));
   try {

@@ -1,5 +1,5 @@
 /**
- * The writing thread of a store. It has the only connection of the process that writes, commits and makes
+ * The writing thread of a store. Its connection is the only one in the process that writes, commits and makes
  * checkpoints.
  */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
@@ -11,24 +11,25 @@ import { packError } from './packed-error.ts';
 import type { SqliteStatement } from './prepared.ts';
 
 /**
- * How many pages the WAL grows before a checkpoint. A page that many commits changed is copied once. One block of
- * SQLite's WAL index still covers this size, so reads do not get slower.
+ * Number of pages in the WAL that triggers a checkpoint. If many commits change the same page, a checkpoint copies
+ * that page only once. One block of SQLite's WAL index still covers this number, so reads do not get slower.
  */
 const checkpointPages = 4_000;
 
 type Run = (input: unknown) => Extract<Call, { work: unknown }>['work'];
 
-/** Finds the statements and works that calls refer to. */
+/** Creates the function that finds the statements and named transactions of a request. */
 function createFinder() {
   const statements: SqliteStatement[] = [];
   const works = new Map<string, Run>();
 
   async function importWork(module: string, name: string): Promise<Run> {
     const exports: Record<string, NamedWork<unknown, unknown> | undefined> = await import(module);
-    // Imported late: it loads Kysely, which takes most of a start, and many processes run no work.
+    // Imported late, because it loads Kysely, which takes most of the time of a start. Many processes run no named
+    // transaction.
     const { runWork } = await import('./query.ts');
     const body = exports[name]?.body;
-    if (body === undefined) throw new Error(`${module} exports no work "${name}"`);
+    if (body === undefined) throw new Error(`${module} exports no named transaction "${name}"`);
     const run: Run = (input) => (connection) => runWork(connection, body(input));
     works.set(`${module} ${name}`, run);
     return run;
@@ -52,8 +53,8 @@ function createFinder() {
 }
 
 /**
- * Makes a call that cannot be found fail alone, for example when no file can be opened. The rest of its transaction
- * continues.
+ * Returns a call that always fails with this error. It replaces a call whose module cannot be imported, for example
+ * because no file descriptor is free. The rest of the transaction continues.
  */
 function failAlone(error: unknown): Call {
   return {
@@ -70,10 +71,10 @@ function toReply(outcomes: readonly Outcome[]): Reply {
   return { results: outcomes.map((outcome) => ('error' in outcome ? null : outcome.result)), failures };
 }
 
-/** A process that runs longer than this is a service, not a command. */
+/** Time in ms until the modules are imported. A process that still runs then is a service, not a command. */
 const importAfterMs = 1_000;
 
-/** Imports works in advance: later there may be no free file descriptor. */
+/** Imports the named transactions in advance, because later there may be no free file descriptor. */
 async function importWorks(modules: readonly string[]): Promise<void> {
   await import('./query.ts');
   for (const module of modules) await import(module);
@@ -82,7 +83,8 @@ async function importWorks(modules: readonly string[]): Promise<void> {
 async function start(port: MessagePort, { path, modules }: ThreadData): Promise<void> {
   const findCalls = createFinder();
   const connection = await repeatWhileBusy(() => openConnection(path, 0), lockWaitMsMax);
-  // Savepoints keep the original pages. Beyond 64 KiB SQLite would write them to a temporary file.
+  // A savepoint keeps the original pages. Without `temp_store`, SQLite would write them to a temporary file beyond 64
+  // KiB.
   connection.raw.exec(`pragma temp_store = memory; pragma wal_autocheckpoint = ${checkpointPages}`);
 
   async function answer(request: Request): Promise<Reply> {
@@ -102,7 +104,7 @@ async function start(port: MessagePort, { path, modules }: ThreadData): Promise<
     port.close();
   });
   port.postMessage({ results: [], failures: [] } satisfies Reply);
-  // A failure here is reported when the work is called.
+  // A failed import is ignored here, because the first call that needs the module reports it.
   setTimeout(() => importWorks(modules).catch(() => undefined), importAfterMs).unref();
 }
 

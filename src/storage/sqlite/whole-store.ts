@@ -11,13 +11,13 @@ import {
 } from './connection.ts';
 import { requireOneName } from './one-name.ts';
 
-/** `readStore` of the SQLite engine. Does not create a missing file. */
+/** Implements `readStore` on SQLite. Does not create a missing file. */
 export async function readSqliteStore<T>(path: string, task: WholeStoreTask<T>): Promise<T> {
   requireOneName(path);
   return inTransaction({ raw: openReadOnly(path) }, path, 'begin', task);
 }
 
-/** `writeStore` of the SQLite engine. */
+/** Implements `writeStore` on SQLite. */
 export async function writeSqliteStore<T>(path: string, task: WholeStoreTask<T>): Promise<T> {
   return inTransaction(openConnection(path, 0), path, 'begin immediate', task);
 }
@@ -44,7 +44,8 @@ async function inTransaction<T>(
 function createWholeStore(raw: DatabaseSync, path: string): WholeStore {
   function prepare(sql: string) {
     const statement = raw.prepare(sql);
-    // Also for an insert: it returns the row's id. Without bigints it throws beyond 2^53.
+    // Also needed for an insert, which returns the id of the row. Without bigints, Node throws if the id is above
+    // 2^53.
     statement.setReadBigInts(true);
     statement.setReturnArrays(true);
     return statement;

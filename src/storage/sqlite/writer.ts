@@ -15,7 +15,9 @@ export interface SqliteWriter {
   close(): Promise<void>;
 }
 
-/** Writes in the order of the calls. Writes that arrive during a commit share the next one. */
+/**
+ * Creates a writer that writes in the order of the calls. Writes that arrive during a commit share the next commit.
+ */
 export function createSqliteWriter(thread: WritingThread): SqliteWriter {
   const commits = createGroupCommit(thread);
   let isClosed = false;

@@ -1,7 +1,10 @@
 import type { Tables } from '../tables.ts';
 
 /**
- * The role of a column in a copy: an id that the store assigns, part of the key that orders rows, or a plain value.
+ * The role of a column in a copy:
+ * - `id`: an id that the store assigns. It also orders the rows.
+ * - `key` and `text key`: part of the key that orders the rows.
+ * - `value`: any other column.
  */
 type Role = 'id' | 'key' | 'text key' | 'value';
 
@@ -17,8 +20,9 @@ const event = {
 const counts = { available: 'value', pending: 'value', sold: 'value' } as const;
 
 /**
- * Every table, referenced ones first. Copying animals, categories and orders writes events and inventory. So those
- * tables come later, and their own copies replace what was written.
+ * Every table. Referenced tables come first. The triggers of animals, categories and orders write events and inventory
+ * during the copy. So the tables of events and inventory come later, and copying these tables replaces the rows that
+ * the triggers wrote.
  */
 const roles: { readonly [T in keyof Tables]: Readonly<Record<keyof Tables[T], Role>> } = {
   accounts: {
@@ -138,17 +142,17 @@ const roles: { readonly [T in keyof Tables]: Readonly<Record<keyof Tables[T], Ro
   secrets: { name: 'text key', value: 'value' },
 };
 
-/** A table for a copy. */
+/** A table to copy. */
 export interface CopiedTable {
   readonly name: keyof Tables;
   readonly columns: readonly string[];
-  /** The columns that order its rows. Texts are ordered by their UTF-8 bytes. */
+  /** Columns that order the rows. Text is ordered by its UTF-8 bytes. */
   readonly key: readonly { readonly column: string; readonly isText: boolean }[];
-  /** Whether the store assigns the ids in its column `id`. */
+  /** True if the store assigns the values of the column `id`. */
   readonly assignsIds: boolean;
 }
 
-/** All tables of a store, in the order of filling them. */
+/** All tables of a store, in the order in which a copy fills them. */
 export const copiedTables: readonly CopiedTable[] = Object.entries(roles).map(([name, columns]) => {
   const entries = Object.entries<Role>(columns);
   return {

@@ -6,18 +6,24 @@ import { type CopiedRows, copyTables, type OnCopied } from './copy-tables.ts';
 import { nameStore, readStore, writeStore } from './open-whole-store.ts';
 import type { WholeStore } from './whole-store.ts';
 
-/** The tables that must be empty in a target. Its other rows (a secret, old counts) are replaced. */
+/**
+ * Tables that must be empty in the target. Rows of the other tables of the target (a secret, old counts) are replaced.
+ */
 const tablesOfContent = ['pets', 'accounts', 'api_keys'] as const;
 
 /**
- * Copies a whole store to an empty one, of any engine, and returns the number of rows of each table. Copies rows with
- * their ids, and the last assigned ids, so that no id is assigned twice.
+ * Copies a whole store to an empty store of any engine, and returns the number of rows of each table. Rows keep their
+ * ids. The target assigns new ids only after the last assigned ids of the source, so no id is assigned twice.
  *
- * Reads the source as of one moment, and does not change it; later writes to it are not copied. Writes in one
- * transaction, which commits only after every row was read back and compared.
+ * Reads a snapshot of the source and does not change the source. Later writes to the source are not copied. Writes the
+ * target in one transaction. The transaction commits only after every row was read back and compared.
  *
- * Throws OperatorError if both are the same store, the source does not have the newest schema, or the target is not
- * empty or is served. Throws AppError `unavailable` if a database fails.
+ * Throws OperatorError in these cases:
+ * - Both addresses name the same store.
+ * - The source does not have the newest schema.
+ * - The target is not empty, or a service uses it.
+ *
+ * Throws AppError `unavailable` if a database fails.
  */
 export async function copyStore(
   from: string,
@@ -30,7 +36,8 @@ export async function copyStore(
     await (await openDatabase(to)).close();
     return writeStore(to, async (target) => {
       await checkEmpty(target, nameStore(to));
-      // A running service would keep its old cursor secret. A service may start during the copy, so this is checked twice.
+      // No service may use the target, because a running service would keep its old cursor secret. The check runs
+      // before and after the copy, because a service may start in between.
       await target.requireUnserved();
       const rows = await copyTables(source, target, onCopied);
       await target.requireUnserved();
@@ -45,7 +52,7 @@ async function checkSchema(source: WholeStore, name: string): Promise<void> {
     .catch((error) => Promise.reject(toOpeningError(name, error)));
   if (migrations.join() !== newestSchema.join())
     throw new OperatorError(
-      `the store ${name} does not have the schema of this release: run "migrate" with it as DATABASE_URL first`,
+      `the store ${name} does not have the schema of this release: set DATABASE_URL to it and run "migrate" first`,
     );
 }
 

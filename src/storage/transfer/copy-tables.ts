@@ -4,16 +4,16 @@ import type { Tables } from '../tables.ts';
 import { type CopiedTable, copiedTables } from './copied-tables.ts';
 import type { Row, WholeStore } from './whole-store.ts';
 
-/** The number of rows of each table. */
+/** Number of rows of each table. */
 export type CopiedRows = Readonly<Record<keyof Tables, number>>;
 
-/** Called after every batch with the number of rows moved, or checked, so far. */
+/** Called after every batch. `rows` is the number of rows moved or checked so far. */
 export type OnCopied = (phase: 'moving' | 'checking', rows: number, rowsTotal: number) => void;
 
 /**
- * Copies every table of a store to another, reads both back, and compares them row by row. Makes the target continue
- * after the last assigned ids. Returns the number of rows of each table. Throws OperatorError if a row differs; do
- * not commit the transaction then.
+ * Copies every table of a store to another store, reads both back, and compares them row by row. The target assigns new
+ * ids only after the last assigned ids of the source. Returns the number of rows of each table. Throws OperatorError if
+ * a row differs. The caller must not commit then.
  */
 export async function copyTables(
   source: WholeStore,
@@ -40,7 +40,7 @@ async function countRows(source: WholeStore, { name }: CopiedTable): Promise<num
   return Number(row?.[0]);
 }
 
-/** Passes batches on, and reports the total number of rows after each. */
+/** Passes batches on, and reports the total number of rows after each batch. */
 function countProgress(report: (rows: number) => void) {
   let rows = 0;
   return async function* (batches: AsyncIterable<readonly Row[]>): AsyncGenerator<readonly Row[]> {
@@ -78,7 +78,10 @@ function isSame(original: Value, copy: Value | undefined): boolean {
   return original === copy;
 }
 
-/** Skips the ids that the target assigned before it was emptied, too. */
+/**
+ * Makes the target assign new ids only after the last id of the source. If the target has ever assigned a higher id,
+ * the new ids come after that id.
+ */
 async function continueIds(table: CopiedTable, source: WholeStore, target: WholeStore): Promise<void> {
   const given = await source.lastId(table);
   let last = await target.lastId(table);

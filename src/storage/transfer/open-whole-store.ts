@@ -10,15 +10,18 @@ const engines = {
   postgres: { name: describeServer, read: readPostgresStore, write: writePostgresStore },
 };
 
-/** The name of the store at an address. It may be shown, and is the same for the same file or server and database. */
+/**
+ * Returns the name of the store at an address. The name contains no password, so it may be shown. Two addresses have
+ * the same name if they name the same file, or the same server and database.
+ */
 export function nameStore(address: string): string {
   const { engine, location } = parseStoreAddress(address);
   return engines[engine].name(location);
 }
 
 /**
- * Runs a task on a read-only snapshot of a store, taken at the first read. Others may keep writing. Throws
- * OperatorError if it cannot be opened, AppError `unavailable` if its database fails later.
+ * Runs a task on a read-only snapshot of a store, taken at the first read. Other connections may keep writing. Throws
+ * OperatorError if the store cannot be opened. Throws AppError `unavailable` if its database fails later.
  */
 export async function readStore<T>(address: string, task: WholeStoreTask<T>): Promise<T> {
   const { engine, location } = parseStoreAddress(address);
@@ -26,8 +29,8 @@ export async function readStore<T>(address: string, task: WholeStoreTask<T>): Pr
 }
 
 /**
- * Runs a task on a store with the newest schema while nobody else can write to it. Commits when the task ends; rolls
- * back if it throws. Throws as `readStore` does.
+ * Runs a task on a store with the newest schema, while no other connection can write to the store. Commits when the
+ * task resolves, and rolls back if it rejects. Throws as `readStore` does.
  */
 export async function writeStore<T>(address: string, task: WholeStoreTask<T>): Promise<T> {
   const { engine, location } = parseStoreAddress(address);

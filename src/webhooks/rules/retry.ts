@@ -1,22 +1,28 @@
 import { dayMs, hourMs, minuteMs, secondMs } from '../../clock.ts';
 
-/** How long one attempt may take, from the DNS query to the headers of the answer (contract section 14). */
+/** Timeout of an attempt, from the DNS query to the headers of the response (contract section 14). */
 export const attemptMsMax = 15 * secondMs;
 
-/** The waits after the first failures. Further failures use the last one. */
+/** Backoff after the first failures in a row. Further failures use the last value. */
 const waitsMs = [5 * secondMs, 30 * secondMs, 2 * minuteMs, 10 * minuteMs, 30 * minuteMs] as const;
-/** Each wait is up to this share shorter or longer, so that receivers that fail together are not retried together. */
+/**
+ * Each wait is randomly up to 10 % shorter or longer, so that receivers that fail together are not retried together.
+ */
 const jitter = 0.1;
 
-/** A longer `Retry-After` is cut to this. */
+/** Maximum wait from a `Retry-After`. A longer value counts as this maximum. */
 export const retryAfterMsMax = hourMs;
 
-/** A webhook that fails for this long is disabled. */
+/** Time after which a webhook that always fails is disabled. */
 export const failingMsMax = 5 * dayMs;
 
 /**
- * How many milliseconds to wait after a number of failures in a row, from 1. `random` is from 0 to 1. `retryAfterMs` is
- * the `Retry-After` of the receiver, or null.
+ * Returns the milliseconds until the next attempt. The wait is at least `retryAfterMs`, but a value above
+ * `retryAfterMsMax` counts as `retryAfterMsMax`.
+ *
+ * - `failures` is the number of failures in a row, from 1.
+ * - `random` is from 0 to 1.
+ * - `retryAfterMs` is the `Retry-After` of the receiver, or null.
  */
 export function planWaitMs(failures: number, random: number, retryAfterMs: number | null): number {
   const usualMs = waitsMs[Math.min(failures, waitsMs.length) - 1] ?? waitsMs[0];
@@ -25,8 +31,8 @@ export function planWaitMs(failures: number, random: number, retryAfterMs: numbe
 }
 
 /**
- * The wait in a `Retry-After` in milliseconds (RFC 9110, section 10.2.3): whole seconds, or a date, compared with
- * `nowMs`. Null if there is none, or if it is invalid.
+ * Returns the wait in a `Retry-After` in milliseconds (RFC 9110, section 10.2.3). The header is a number of seconds, or
+ * a date that is compared with `nowMs`. Returns null if the header is absent or invalid.
  */
 export function readRetryAfterMs(text: string | undefined, nowMs: number): number | null {
   if (text === undefined) return null;

@@ -1,8 +1,9 @@
 import { BlockList, isIP } from 'node:net';
 
 /**
- * Networks that are not global by the registries of special addresses (IANA, RFC 6890), and IPv6 networks that lead to
- * IPv4 addresses: 6to4 and Teredo. In IPv6, only 2000::/3 is global at all.
+ * Networks whose addresses are not global according to the IANA registries of special-purpose addresses (RFC 6890).
+ * Also includes 6to4 and Teredo, because these IPv6 networks lead to IPv4 addresses. Of all IPv6 addresses, only those
+ * in 2000::/3 can be global.
  */
 const special = createNetworks([
   '0.0.0.0/8',
@@ -27,7 +28,7 @@ const special = createNetworks([
 ]);
 const globalIpv6 = createNetworks(['2000::/3']);
 
-/** Networks in CIDR form. An address without a prefix is a network of one address. */
+/** Parses networks in CIDR form. An address without a prefix is a network of one address. */
 export function createNetworks(texts: readonly string[]): BlockList {
   const networks = new BlockList();
   for (const text of texts) {
@@ -38,7 +39,10 @@ export function createNetworks(texts: readonly string[]): BlockList {
   return networks;
 }
 
-/** Whether a webhook may be sent to an IP address: a global one, or one in a network that the operator allows. */
+/**
+ * Returns true if the service may send messages to an IP address. The address must be global or in a network that the
+ * operator allows.
+ */
 export function isAllowedTarget(address: string, allowed: BlockList): boolean {
   return isIP(address) !== 0 && (isGlobal(address) || allowed.check(address, familyOf(address)));
 }

@@ -1,13 +1,16 @@
-/** The longest URL of a webhook, in characters. */
+/** Maximum length of the URL of a webhook, in characters. */
 export const urlLengthMax = 2_048;
 
-/** Describes the rule of `isTargetUrl`. */
+/** Returns the rule of `isTargetUrl` as text. */
 export function describeTargetUrl(allowsHttp: boolean): string {
   const scheme = allowsHttp ? 'an http or https URL' : 'an https URL';
   return `must be ${scheme} of at most ${urlLengthMax} characters, without a user, a password or a fragment`;
 }
 
-/** Whether a webhook may have a URL (contract section 14). The address behind it is checked at each attempt. */
+/**
+ * Returns true if a webhook may have the URL (contract section 14). The IP address of its host is checked at each
+ * attempt.
+ */
 export function isTargetUrl(text: string, allowsHttp: boolean): boolean {
   if (text.length > urlLengthMax || !/^https?:\/\/[!-~]+$/i.test(text)) return false;
   const url = URL.parse(text);
@@ -16,7 +19,7 @@ export function isTargetUrl(text: string, allowsHttp: boolean): boolean {
   return url.protocol === 'https:' || allowsHttp;
 }
 
-/** The part between the slashes and the path. */
+/** Returns the part between `//` and the path. */
 function readAuthority(text: string): string {
   return /^https?:\/\/([^/?#]*)/i.exec(text)?.[1] ?? '';
 }

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { setImmediate as turnEnds } from 'node:timers/promises';
 import { batchedAnswersMax, createAnswerBatch } from '../../../src/http/connection/answer-batch.ts';
 
-/** A batch, and the bodies that have been sent. */
+/** Creates a batch and records the sent bodies. */
 function startBatch() {
   const batch = createAnswerBatch();
   const sent: string[] = [];
@@ -12,7 +12,7 @@ function startBatch() {
   return { sent, flush: batch.flush, end: (body: string | null) => batch.end(response, body) };
 }
 
-test('a batch sends its answers in order when the turn ends', async () => {
+test('a batch sends its answers in order at the end of the event loop turn', async () => {
   const { end, sent } = startBatch();
   for (const body of ['one', null, 'three']) end(body);
   await Promise.resolve();
@@ -21,7 +21,7 @@ test('a batch sends its answers in order when the turn ends', async () => {
   assert.deepEqual(sent, ['one', 'none', 'three']);
 });
 
-test('a full batch is sent at once, and later answers when the turn ends', async () => {
+test('a full batch is sent immediately, and later answers at the end of the event loop turn', async () => {
   const { end, sent } = startBatch();
   for (let number = 1; number < batchedAnswersMax; number += 1) end(`${number}`);
   assert.equal(sent.length, 0);
@@ -33,7 +33,7 @@ test('a full batch is sent at once, and later answers when the turn ends', async
   assert.equal(sent.at(-1), 'one more');
 });
 
-test('an answer that is flushed is sent once', async () => {
+test('a flushed answer is not sent again', async () => {
   const { end, flush, sent } = startBatch();
   end('one');
   flush();

@@ -8,7 +8,7 @@ import { lockPets, startOn } from '../engine-service.ts';
 
 const postgres = await findPostgres();
 
-/** What Node reads of a socket at once. */
+/** Number of bytes that Node reads from a socket at once. */
 const bufferBytes = 65_536;
 
 const listStatuses = (responses: readonly RawResponse[]) => responses.map(({ status }) => status);
@@ -20,14 +20,14 @@ for (const engine of [sqliteEngine, postgres])
     ['to an unknown animal', '/v1/pets/99', 404],
   ] as const) {
     const { name, skip } = engine;
-    /** The cache knows animal 1 alone. */
+    /** Starts a service whose response cache has only animal 1. */
     const start = async (t: Parameters<typeof startOn>[0]) => {
       const { service, key, headers } = await startOn(t, engine);
       await (await service.request(key, '/pets/1')).text();
       return { service, request: formatRequest(`GET ${path}`, headers) };
     };
 
-    test(`${name}: an answer ${what} comes before the answer to unreadable bytes after it`, {
+    test(`${name}: an answer ${what} comes before the error for unreadable bytes that follow the request`, {
       skip,
     }, async (t) => {
       const { service, request } = await start(t);
@@ -40,11 +40,11 @@ for (const engine of [sqliteEngine, postgres])
       }
     });
 
-    // Node closes such a connection at once, so an answer that waits for PostgreSQL comes too late.
+    // Node closes a half-closed connection immediately, so an answer that waits for PostgreSQL comes too late.
     if (engine === sqliteEngine)
-      test(`${name}: a client that ends its side after its request gets its answer ${what}`, async (t) => {
+      test(`${name}: a client that half-closes its connection after its request gets its answer ${what}`, async (t) => {
         const { service, request } = await start(t);
-        // Node reads on, up to the end, after a read that filled its buffer. Empty lines before a request are ignored.
+        // The second text fills Node's read buffer, after which Node reads again. Empty lines before a request are ignored.
         for (const text of [request, request.padStart(bufferBytes, '\r\n')]) {
           const connection = await openRaw(t, service.baseUrl);
           connection.send(text);
@@ -53,7 +53,7 @@ for (const engine of [sqliteEngine, postgres])
         }
       });
 
-    test(`${name}: a client that resets its connection before its answer ${what} affects no other client`, {
+    test(`${name}: a client that resets its connection before an answer ${what} affects no other client`, {
       skip,
     }, async (t) => {
       const { service, request } = await start(t);

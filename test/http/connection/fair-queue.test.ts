@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createFairQueue } from '../../../src/http/connection/fair-queue.ts';
 
-/** A queue, and the names of the tasks that have run. */
+/** Creates a queue and records the names of the tasks that have run. */
 function startQueue(perTurn: number) {
   const done: string[] = [];
   const queue = createFairQueue(perTurn);
@@ -11,7 +11,7 @@ function startQueue(perTurn: number) {
   return { done, add, queue };
 }
 
-test('a fair queue runs tasks in their order, at most the bound in a turn of the event loop', async () => {
+test('a fair queue runs the tasks of one owner in order, with a bounded number in each event loop turn', async () => {
   const { done, add } = startQueue(2);
   for (const name of ['a', 'b', 'c', 'd', 'e']) add(name);
   assert.equal(done.join(''), '');
@@ -41,7 +41,7 @@ test('a task of a fair queue may add another one, which runs after the waiting t
   assert.deepEqual(done, ['first', 'second', 'of the first']);
 });
 
-test('a task removed from a fair queue does not run and takes no turn', async () => {
+test('a task that was removed from a fair queue does not run and takes no turn', async () => {
   const { done, add } = startQueue(1);
   add('a');
   const withdraw = add('b');

@@ -25,7 +25,7 @@ function formatPost(key: string): string {
   );
 }
 
-test('a request running when the shutdown begins is answered, and its animal is stored', async (t) => {
+test('a request that is running when the shutdown begins is answered, and its animal is stored', async (t) => {
   const service = await startService(t);
   const key = await service.createKey();
   const file = service.openFile();
@@ -41,7 +41,7 @@ test('a request running when the shutdown begins is answered, and its animal is 
   await closed;
 });
 
-test('an idle connection is closed', async (t) => {
+test('an idle connection is closed during a shutdown', async (t) => {
   const service = await startService(t);
   const key = await service.createKey();
   const connection = await openRaw(t, service.baseUrl);
@@ -52,7 +52,7 @@ test('an idle connection is closed', async (t) => {
   await closed;
 });
 
-test('a request that has arrived is answered, even if its connection was idle at the last look', async (t) => {
+test('a request that has arrived is answered, even if its connection was idle at the last check', async (t) => {
   const server = createServer();
   t.after(() => server.closeAllConnections());
   server.listen(0, '127.0.0.1');
@@ -63,12 +63,12 @@ test('a request that has arrived is answered, even if its connection was idle at
   server.once('request', (_, response) => {
     const closed = closeGracefully(server, hourMs);
     t.after(() => closed);
-    // The server looks for idle connections from the last call on. This answer makes the connection idle then.
+    // From `lastCallMs` on, the server looks for idle connections. This answer makes the connection idle at that time.
     const answer = () => {
       response.end('first');
       connection.send(get);
       server.once('request', (__, second) => second.setHeader('connection', 'close').end('second'));
-      // Timers run after immediates and before reads. So the next look is due before the request is read.
+      // Timers run before reads. So the next look is due before the server reads the request.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, lastCallMs);
     };
     setTimeout(() => setImmediate(answer), lastCallMs * 1.5);
@@ -80,7 +80,7 @@ test('a request that has arrived is answered, even if its connection was idle at
   );
 });
 
-/** The connections that are left when the time to drain is over stay open. */
+/** Disables the timer that cuts the remaining connections at the end of the shutdown. */
 function leaveOutCut(t: TestContext): void {
   const { setTimeout } = globalThis;
   const wait = (callback: () => void, ms?: number) =>
@@ -88,7 +88,7 @@ function leaveOutCut(t: TestContext): void {
   t.mock.method(globalThis, 'setTimeout', wait);
 }
 
-test('a connection is closed once its last request is answered, not when its client leaves', async (t) => {
+test('during a shutdown, a connection is closed once its last request is answered, before the client closes it', async (t) => {
   leaveOutCut(t);
   const service = await startService(t);
   const key = await service.createKey();
@@ -98,7 +98,7 @@ test('a connection is closed once its last request is answered, not when its cli
   busy.send(formatPost(key));
   await service.untilCounted(key, 1);
   const closed = service.app.close();
-  // The idle one is closed when those that are busy are waited for.
+  // The idle connection is closed while the service waits for the busy one.
   await idle.readAll();
   file.exec('rollback');
   assert.equal((await busy.read()).status, 201);
@@ -106,7 +106,7 @@ test('a connection is closed once its last request is answered, not when its cli
   await closed;
 });
 
-test('a request on an open connection just after the shutdown begins is answered as the last', async (t) => {
+test('a request on an open connection just after the shutdown begins is answered, and the answer closes the connection', async (t) => {
   const service = await startService(t);
   const key = await service.createKey();
   const connection = await openRaw(t, service.baseUrl);
@@ -120,7 +120,7 @@ test('a request on an open connection just after the shutdown begins is answered
   await closed;
 });
 
-test('a new connection that waits to be read when the shutdown begins is answered', async (t) => {
+test('a request on an accepted connection that is not yet read when the shutdown begins is answered', async (t) => {
   const service = await startService(t);
   const key = await service.createKey();
   const arrived = new Promise<void>((resolve) => {

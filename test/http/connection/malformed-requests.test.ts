@@ -18,7 +18,7 @@ const authorization = `Authorization: Bearer ${key}\r\n`;
 const get = `GET /v1/pets HTTP/1.1\r\n${host}${authorization}`;
 const post = `POST /v1/pets HTTP/1.1\r\n${host}${authorization}Content-Type: application/json\r\n`;
 
-// What cannot be read is counted by address: each test begins with a day of its own.
+// Unreadable requests count for the address, so each test starts on a new day.
 beforeEach(() => service.clock.advance(dayMs));
 afterEach(async () => assert.doesNotMatch(service.readLog(), /"status":5/));
 
@@ -28,20 +28,25 @@ async function remainingOf(withKey: string | null): Promise<number> {
 }
 
 const unreadable: readonly (readonly [what: string, text: string, status: number, code: ErrorCode])[] = [
-  ['text that is no HTTP', 'garbage\r\n\r\n', 400, 'invalid_parameter'],
+  ['text that is not HTTP', 'garbage\r\n\r\n', 400, 'invalid_parameter'],
   ['a TLS hello', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400, 'invalid_parameter'],
   ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, 'invalid_parameter'],
-  ['an unknown version of HTTP', `GET /v1/pets HTTP/1.2\r\n${host}\r\n`, 400, 'invalid_parameter'],
+  ['an unknown HTTP version', `GET /v1/pets HTTP/1.2\r\n${host}\r\n`, 400, 'invalid_parameter'],
   ['a request line without a target', `GET HTTP/1.1\r\n${host}\r\n`, 400, 'invalid_parameter'],
   ['a target with a blank', `GET /v1/pets x HTTP/1.1\r\n${host}\r\n`, 400, 'invalid_parameter'],
-  ['a target that is no path', `GET v1/pets HTTP/1.1\r\n${host}\r\n`, 400, 'invalid_parameter'],
+  ['a target that is not a path', `GET v1/pets HTTP/1.1\r\n${host}\r\n`, 400, 'invalid_parameter'],
   ['a header without a colon', `${get}nonsense\r\n\r\n`, 400, 'invalid_parameter'],
   ['a blank before the colon of a header', `${get}X : y\r\n\r\n`, 400, 'invalid_parameter'],
   ['a header with a NUL', `${get}X: a\x00b\r\n\r\n`, 400, 'invalid_parameter'],
-  ['a header that goes on in the next line', `${get}X: a\r\n b\r\n\r\n`, 400, 'invalid_parameter'],
-  ['lines that end in LF alone', `${get}\r\n`.replaceAll('\r', ''), 400, 'invalid_parameter'],
+  ['a header that continues on the next line', `${get}X: a\r\n b\r\n\r\n`, 400, 'invalid_parameter'],
+  ['lines that end only in LF', `${get}\r\n`.replaceAll('\r', ''), 400, 'invalid_parameter'],
   ['a header of 20,000 bytes', `${get}X: ${'a'.repeat(20_000)}\r\n\r\n`, 431, 'headers_too_large'],
-  ['many headers of 20,000 bytes', `${get}${'X: y\r\n'.repeat(4_000)}\r\n`, 431, 'headers_too_large'],
+  [
+    '4,000 headers with 24,000 bytes in total',
+    `${get}${'X: y\r\n'.repeat(4_000)}\r\n`,
+    431,
+    'headers_too_large',
+  ],
   ['101 headers', `${get}${'X:\r\n'.repeat(99)}\r\n`, 431, 'headers_too_large'],
   ['a head of 1 MB', `${get}X: ${'a'.repeat(1_000_000)}\r\n\r\n`, 431, 'headers_too_large'],
   [
@@ -59,7 +64,7 @@ const unreadable: readonly (readonly [what: string, text: string, status: number
   ],
   ['a length with a sign', `${post}Content-Length: +29\r\n\r\n${rex}`, 400, 'invalid_parameter'],
   ['a length below zero', `${post}Content-Length: -1\r\n\r\n${rex}`, 400, 'invalid_parameter'],
-  ['a length that is no number', `${post}Content-Length: 29, 29\r\n\r\n${rex}`, 400, 'invalid_parameter'],
+  ['a length that is not a number', `${post}Content-Length: 29, 29\r\n\r\n${rex}`, 400, 'invalid_parameter'],
   [
     'a length and chunks',
     `${post}Content-Length: 29\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
@@ -74,7 +79,7 @@ const unreadable: readonly (readonly [what: string, text: string, status: number
   ],
 ];
 for (const [what, text, status, code] of unreadable)
-  test(`${what} is ${status} ${code}, with every header, and ends the connection`, async (t) => {
+  test(`a request with ${what} gets ${status} ${code} with all standard headers, and the connection is closed`, async (t) => {
     const [response, ...others] = await exchangeRaw(t, service.baseUrl, text);
     await expectError(response ?? assert.fail('no response'), status, code);
     assert.equal(response?.headers.get('connection'), 'close');
@@ -83,7 +88,7 @@ for (const [what, text, status, code] of unreadable)
     assert.equal(await service.countPets(), 0);
   });
 
-test('an unreadable request is counted once by address, and past the limit is 429', async (t) => {
+test('an unreadable request counts once for the address and gets 429 over the limit', async (t) => {
   for (let left = 59; left >= 0; left -= 1) {
     const [response] = await exchangeRaw(t, service.baseUrl, 'garbage\r\n\r\n');
     assert.equal(response?.headers.get('x-ratelimit-remaining'), String(left));
@@ -103,7 +108,7 @@ test('garbage in many pieces is answered and counted once', async (t) => {
   assert.equal(await remainingOf(null), 58);
 });
 
-test('requests in a row that end in garbage are answered in order, the garbage last and once', async (t) => {
+test('pipelined requests before garbage are answered in order, and then the garbage once', async (t) => {
   const before = await remainingOf(key);
   const body = `Content-Length: ${rex.length}\r\n\r\n${rex}`;
   const text = `${get}\r\n${post}${body}${get.replace('pets', 'pets/none')}\r\ngarbage\r\n\r\n`;
@@ -118,7 +123,7 @@ test('requests in a row that end in garbage are answered in order, the garbage l
   service.openFile().exec('delete from pets');
 });
 
-test('many pipelined requests are answered before the garbage after them', async (t) => {
+test('many pipelined requests are answered before the garbage that follows them', async (t) => {
   const responses = await exchangeRaw(t, service.baseUrl, `${`${get}\r\n`.repeat(50)}garbage\r\n\r\n`);
   assert.deepEqual(
     responses.map(({ status }) => status),
@@ -126,7 +131,7 @@ test('many pipelined requests are answered before the garbage after them', async
   );
 });
 
-test('a slow answer comes before the answer to the garbage after it', async (t) => {
+test('a slow answer comes before the error for garbage that follows the request', async (t) => {
   const file = service.openFile();
   file.exec('begin immediate');
   const connection = await openRaw(t, service.baseUrl);
@@ -143,7 +148,7 @@ test('a slow answer comes before the answer to the garbage after it', async (t) 
   file.exec('delete from pets');
 });
 
-test('a slow answer comes before the answer to a CONNECT after it', async (t) => {
+test('a slow answer comes before the answer to a CONNECT that follows the request', async (t) => {
   const file = service.openFile();
   file.exec('begin immediate');
   const connection = await openRaw(t, service.baseUrl);
@@ -158,7 +163,7 @@ test('a slow answer comes before the answer to a CONNECT after it', async (t) =>
   file.exec('delete from pets');
 });
 
-/** How many answers to what cannot be read the service has counted. */
+/** Returns the number of answers to unreadable requests in the metrics. */
 async function countMalformed(): Promise<number> {
   const metrics = await (await fetch(`${service.app.opsUrl}/metrics`)).text();
   return [...metrics.matchAll(/requests_total\{route="malformed",.*\} (\d+)/g)].reduce(
@@ -168,9 +173,9 @@ async function countMalformed(): Promise<number> {
 }
 
 for (const [what, version, more] of [
-  ['that asks for no more', 'HTTP/1.1', 'Connection: close\r\n'],
-  ['of HTTP/1.0', 'HTTP/1.0', ''],
-  ['with an Upgrade alone', 'HTTP/1.1', 'Upgrade: websocket\r\n'],
+  ['with Connection: close', 'HTTP/1.1', 'Connection: close\r\n'],
+  ['with HTTP/1.0', 'HTTP/1.0', ''],
+  ['with only an Upgrade header', 'HTTP/1.1', 'Upgrade: websocket\r\n'],
 ] as const)
   test(`bytes after a request ${what} are neither answered nor counted`, async (t) => {
     const [before, malformedBefore] = [await remainingOf(key), await countMalformed()];
@@ -187,7 +192,7 @@ for (const [what, version, more] of [
     assert.equal(await countMalformed(), malformedBefore);
   });
 
-test('a slow last answer is sent, whatever follows its request', async (t) => {
+test('a slow last answer is sent even if garbage follows the request', async (t) => {
   const file = service.openFile();
   file.exec('begin immediate');
   const connection = await openRaw(t, service.baseUrl);
@@ -205,14 +210,14 @@ test('a slow last answer is sent, whatever follows its request', async (t) => {
   file.exec('delete from pets');
 });
 
-test('HTTP/1.1 without Host is 400 and counted for the account', async (t) => {
+test('an HTTP/1.1 request without Host gets 400 and counts for the account', async (t) => {
   const text = `GET /v1/pets HTTP/1.1\r\n${authorization}Connection: close\r\n\r\n`;
   const [response] = await exchangeRaw(t, service.baseUrl, text);
   assert.match(await expectError(response ?? assert.fail(), 400, 'invalid_parameter'), /^Host/);
   assert.equal(response?.headers.get('x-ratelimit-limit'), '1000000');
 });
 
-test('two Host headers are 400, the same host twice, too', async (t) => {
+test('a request with two Host headers gets 400, even if both are equal', async (t) => {
   for (const second of ['localhost', 'evil.example']) {
     const text = `${get}Host: ${second}\r\nConnection: close\r\n\r\n`;
     const [response] = await exchangeRaw(t, service.baseUrl, text);
@@ -229,7 +234,7 @@ test('an invalid key is reported before a missing Host', async (t) => {
   await expectError(response ?? assert.fail(), 401, 'api_key_missing');
 });
 
-test('a key after 97 headers is read', async (t) => {
+test('an Authorization header after 97 other headers is read', async (t) => {
   const many = 'x:\r\n'.repeat(97);
   const [response] = await exchangeRaw(
     t,
@@ -239,7 +244,7 @@ test('a key after 97 headers is read', async (t) => {
   assert.equal(response?.status, 200);
 });
 
-test('HTTP/1.0 is served, without a Host, and the connection ends', async (t) => {
+test('an HTTP/1.0 request without a Host is served, and the connection is closed', async (t) => {
   const responses = await exchangeRaw(t, service.baseUrl, `GET /v1/pets HTTP/1.0\r\n${authorization}\r\n`);
   assert.deepEqual(
     responses.map(({ status }) => status),
@@ -247,7 +252,7 @@ test('HTTP/1.0 is served, without a Host, and the connection ends', async (t) =>
   );
 });
 
-test('HTTP/0.9, a request line without a version, and HTTP/2.0 are 400 and end the connection', async (t) => {
+test('a request line with HTTP/0.9, HTTP/2.0 or no version gets 400, and the connection is closed', async (t) => {
   await (await service.request(key, '/pets')).text();
   for (const line of ['GET /v1/pets', 'GET /v1/pets HTTP/0.9', 'GET /vHTTP/1.1', 'GET /v1/pets HTTP/2.0']) {
     const [response, ...others] = await exchangeRaw(
@@ -296,13 +301,13 @@ test('Expect: 100-continue gets 100 and then the answer', async (t) => {
   service.openFile().exec('delete from pets');
 });
 
-test('another expectation is ignored', async (t) => {
+test('an expectation other than 100-continue is ignored', async (t) => {
   const text = `${get}Expect: a miracle\r\nConnection: close\r\n\r\n`;
   const [response] = await exchangeRaw(t, service.baseUrl, text);
   assert.equal(response?.status, 200);
 });
 
-test('a client that stops sending in the head is 400', async (t) => {
+test('a client that half-closes its connection in the middle of a head gets 400', async (t) => {
   const connection = await openRaw(t, service.baseUrl);
   connection.send(`${get}X: y`);
   connection.end();
@@ -319,7 +324,7 @@ test('a service that receives garbage still serves valid requests', async (t) =>
   assert.ok(answered.every((status) => status === 400 || status === 429));
 });
 
-test('bytes after garbage are read up to a bound, then the connection is cut', async (t) => {
+test('bytes after garbage are read up to a bound, and then the connection is closed', async (t) => {
   const accepted: Socket[] = [];
   const collect = (message: unknown) => accepted.push((message as { socket: Socket }).socket);
   subscribe('net.server.socket', collect);

@@ -35,7 +35,7 @@ function open(t: TestContext, port: number): Socket {
 
 const answerAtOnce: RequestListener = (_request, response) => response.end('answered');
 
-test('a connection beyond the bound is closed at once, and the others are served', async (t) => {
+test('a connection beyond the bound is closed immediately, and the others are served', async (t) => {
   const server = createNodeServer(answerAtOnce, defaultTimeouts, 2);
   const port = await listen(t, server);
   const taken = [open(t, port), open(t, port)];
@@ -61,7 +61,7 @@ test('a connection that ends makes room for another one', async (t) => {
   assert.match(String(await once(second, 'data')), /answered/);
 });
 
-test('refused connections are counted, accepted ones are not', async (t) => {
+test('the metric counts refused connections but not accepted ones', async (t) => {
   const server = createNodeServer(answerAtOnce, defaultTimeouts, 1);
   const registry = new Registry();
   countRefusedConnections(server, registry);
@@ -78,7 +78,7 @@ test('refused connections are counted, accepted ones are not', async (t) => {
   assert.equal(await readCount(), '3');
 });
 
-/** A server that refuses connections. `readCounts` gives the number in each line of its log. */
+/** Creates a server that refuses connections. `readCounts` returns the number in each line of its log. */
 function createRefusing(everyMs?: number) {
   const clock = createMovableClock();
   const output = new PassThrough();
@@ -110,9 +110,9 @@ test('refused connections are logged at most once a minute, with their number', 
   assert.deepEqual(readCounts(), [1, 3]);
 });
 
-test('the rest of a burst of refused connections is logged even if no more follow', async () => {
+test('the rest of a burst of refused connections is logged even if no more are refused', async () => {
   const { drop, output, readCounts } = createRefusing(50);
-  // What is waited for keeps no process going by itself.
+  // The timer of the server does not keep the process alive, so this timer does.
   const held = setInterval(() => {}, 1_000);
   drop(5_000);
   while (readCounts().length < 2) await once(output, 'data');
@@ -127,7 +127,7 @@ test('refused connections that are not logged yet are logged when the server clo
   assert.deepEqual(readCounts(), [1, 2]);
 });
 
-test('this Node shows how much of an answer the system has taken', async (t) => {
+test('this version of Node exposes how many bytes of an answer the system has taken', async (t) => {
   const server = createNodeServer(answerAtOnce, defaultTimeouts);
   const port = await listen(t, server);
   open(t, port);
@@ -137,7 +137,10 @@ test('this Node shows how much of an answer the system has taken', async (t) => 
 
 const longBody = Buffer.alloc(32 * 2 ** 20, 'x');
 
-/** A server with long answers, whose clients have half a second to read some and an hour to send, and a client that reads nothing. */
+/**
+ * Starts a server with long answers. A client is cut if it reads nothing for half a second. The other timeouts are an
+ * hour. Also opens a client that reads nothing.
+ */
 async function startLongAnswers(t: TestContext) {
   const timeouts = { ...defaultTimeouts, headersMs: hourMs, requestMs: hourMs, untakenMs: 500 };
   const answer: RequestListener = (_request, response) => response.end(longBody);
@@ -148,7 +151,7 @@ async function startLongAnswers(t: TestContext) {
   return { server, port, idle };
 }
 
-test('a client that reads nothing of its answer is cut, one that reads slowly is not', async (t) => {
+test('a client that reads nothing of its answer is disconnected, and a client that reads slowly is not', async (t) => {
   const { server, port, idle } = await startLongAnswers(t);
   idle.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
   const [accepted] = await once(server, 'connection');
@@ -165,7 +168,7 @@ test('a client that reads nothing of its answer is cut, one that reads slowly is
   while (taken < longBody.length) await new Promise((resolve) => setTimeout(resolve, 2));
 });
 
-test('a client that reads nothing of its answer is cut even if it keeps sending', async (t) => {
+test('a client that reads nothing of its answer is disconnected even if it keeps sending', async (t) => {
   const { server, idle } = await startLongAnswers(t);
   const begun = 'GET / HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nX-Slow: ';
   idle.write(begun);

@@ -21,7 +21,7 @@ const get = `GET /v1/pets HTTP/1.1\r\n${head}\r\n`;
 const rex = '{"name":"Rex","categoryId":1}';
 const post = `POST /v1/pets HTTP/1.1\r\n${head}Content-Type: application/json\r\n`;
 
-test('the most pipelined requests that may wait on a connection are answered in order', async (t) => {
+test('waitingRequestsMax pipelined requests on a connection are answered in order', async (t) => {
   const connection = await openRaw(t, service.baseUrl);
   const paths = Array.from({ length: waitingRequestsMax + 1 }, (_, n) => `/v1/${n}`);
   connection.send(paths.map((path) => `GET ${path} HTTP/1.1\r\n${head}\r\n`).join(''));
@@ -37,7 +37,7 @@ test('the most pipelined requests that may wait on a connection are answered in 
   );
 });
 
-// In the middle of a head with more than 32 headers Node ends the answer before it.
+// Node ends the previous answer in the middle of a head with more than 32 headers, so both cases are tested.
 for (const headers of [0, 90])
   test(`another client is answered while many requests with ${headers + 2} headers wait on one connection`, async (t) => {
     const [flood, other] = [await openRaw(t, service.baseUrl), await openRaw(t, service.baseUrl)];
@@ -56,9 +56,9 @@ for (const headers of [0, 90])
     assert.ok(before < waitingRequestsMax);
   });
 
-test('a connection with more waiting requests than the bound is closed, and no other', async (t) => {
+test('only the connection whose waiting requests exceed the bound is closed', async (t) => {
   const [flood, other] = [await openRaw(t, service.baseUrl), await openRaw(t, service.baseUrl)];
-  // One read of 64 KiB from the socket has more than may wait.
+  // A single 64 KiB read from the socket has more requests than may wait.
   flood.send('GET / HTTP/1.1\r\nHost:a\r\n\r\n'.repeat(2 * waitingRequestsMax));
   const answers = await flood.readAll().catch(() => []);
   assert.ok(answers.length < waitingRequestsMax);
@@ -66,7 +66,7 @@ test('a connection with more waiting requests than the bound is closed, and no o
   assert.equal((await other.read()).status, 200);
 });
 
-/** A server whose handler `handle` is, with nothing else around it but the order of pipelined requests. */
+/** Starts a server that runs `handle` in the order of pipelined requests, without the rest of the service. */
 async function startServer(
   t: TestContext,
   handle: RequestListener,
@@ -85,11 +85,11 @@ async function startServer(
 
 const request = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nHost: a\r\n${headers}\r\n`;
 
-test('a connection that exceeds the bound of all connections is closed, until the waiting requests are answered', async (t) => {
+test('a connection is closed if its requests exceed the bound over all connections, until the waiting requests are answered', async (t) => {
   const held: ServerResponse[] = [];
   const handle: RequestListener = ({ url: path }, response) =>
     path === '/hold' ? held.push(response) : response.end();
-  // Each takes 4,096 bytes, and its one header the texts `Host` and `a`, with 48 for each.
+  // Each waiting request counts 4,096 bytes, plus its header texts `Host` and `a` with 48 bytes for each text.
   const bytesMax = 3 * (4_096 + 2 * 48 + 'Hosta'.length);
   const { server, url } = await startServer(t, handle, { bytesMax });
 
@@ -122,7 +122,7 @@ test('a pipelined request of a closed connection is not handled', async (t) => {
   assert.ok(!paths.includes('/never'));
 });
 
-test('a connection whose requests are answered holds none of them', async (t) => {
+test('an answered request is released from its connection', async (t) => {
   const inFlight = createInFlight();
   const sockets = new Set<Socket>();
   const handle: RequestListener = ({ socket }, response) => {
@@ -140,10 +140,10 @@ test('a connection whose requests are answered holds none of them', async (t) =>
 });
 
 for (const engine of [sqliteEngine, await findPostgres()])
-  test(`${engine.name}: pipelined reads and adds are answered in order, and each sees the effects of those before it`, {
+  test(`${engine.name}: pipelined reads and adds are answered in order, and each sees the effects of the earlier ones`, {
     skip: engine.skip,
   }, async (t) => {
-    // What a test begins first ends first: the service stops before its store goes.
+    // Callbacks of `after` run in their order, so the service stops before its store is dropped.
     let own: TestService | undefined;
     t.after(() => own?.stop());
     const { url } = await engine.createStore(t);
@@ -172,7 +172,7 @@ for (const engine of [sqliteEngine, await findPostgres()])
     ]);
   });
 
-test('a body that breaks off after pipelined requests is answered in its turn', async (t) => {
+test('a request whose body breaks off after pipelined requests is answered in order', async (t) => {
   const connection = await openRaw(t, service.baseUrl);
   connection.send(`${get.repeat(3)}${post}Transfer-Encoding: chunked\r\n\r\nzz\r\n`);
   const answers = await connection.readAll();

@@ -19,7 +19,7 @@ import { openRaw, type RawConnection } from '../../support/raw-http.ts';
 const crowd = 3 * connectionsPerTurn;
 const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
 
-/** A server with nothing around its handler but the order and the pace of pipelined requests, and a crowd of clients. */
+/** Starts a server that runs `handle` with only the order and pacing of requests, and connects `clients` clients. */
 async function startServer(t: TestContext, handle: RequestListener, clients = crowd) {
   const server = createNodeServer((...exchange) => inOrder(...exchange), defaultTimeouts);
   const inOrder = handleInOrder(handle, createInFlight(), createReadPacing(server), watchArrivals(server));
@@ -34,7 +34,7 @@ async function startServer(t: TestContext, handle: RequestListener, clients = cr
   return { server, url, connections };
 }
 
-/** Counts what happens in each turn of the event loop. Begun before the server, it ends each turn before the server acts. */
+/** Counts calls of `note` in each event loop turn. It must start before the server, so that its immediate runs first. */
 function countInTurns(t: TestContext) {
   let [count, most] = [0, 0];
   let turn = setImmediate(endTurn);
@@ -62,7 +62,7 @@ async function expectAnswers(connections: readonly RawConnection[], count: numbe
     for (let number = 0; number < count; number += 1) assert.equal((await connection.read()).status, 200);
 }
 
-test('a bounded number of paused connections is resumed in a turn', async (t) => {
+test('each event loop turn resumes only a bounded number of paused connections', async (t) => {
   const turns = countInTurns(t);
   const held: ServerResponse[] = [];
   const sockets = new Set<Socket>();
@@ -81,7 +81,7 @@ test('a bounded number of paused connections is resumed in a turn', async (t) =>
   assert.equal(turns.most(), connectionsPerTurn);
 });
 
-test('connections that are not read yet wait when pipelined requests make a turn long', async (t) => {
+test('connections that are not read yet wait for the next turn if pipelined requests make a turn long', async (t) => {
   const turns = countInTurns(t);
   const { connections } = await startServer(t, ({ url }, response) => {
     if (url === '/plain') turns.note();
@@ -91,7 +91,7 @@ test('connections that are not read yet wait when pipelined requests make a turn
   });
   for (const connection of connections) connection.send(request('/first'));
   await expectAnswers(connections, 1);
-  // The first pipelined request begins to measure the turn; the next one finds that it has become too long.
+  // The first pipelined request starts the time of the turn. The next pipelined request finds that the turn is too long.
   const [first = assert.fail(), slow = assert.fail(), second = assert.fail(), ...others] = connections;
   first.send(request('/') + request('/'));
   slow.send(request('/long'));
@@ -102,7 +102,7 @@ test('connections that are not read yet wait when pipelined requests make a turn
   assert.ok(turns.most() < others.length, String(turns.most()));
 });
 
-test('while connections arrive, a turn handles a bounded number of requests and all are answered', async (t) => {
+test('while connections arrive, each event loop turn handles a bounded number of requests, and all are answered', async (t) => {
   const most = requestsBesideArrivals + requestsPerTurn;
   const turns = countInTurns(t);
   const note: RequestListener = (_request, response) => {
@@ -114,7 +114,7 @@ test('while connections arrive, a turn handles a bounded number of requests and 
     for (const connection of connections) connection.send(request('/'));
     await expectAnswers(connections, 1);
   };
-  // Once answered, all have been accepted; some turns later none is expected any more.
+  // The answers prove that all connections were accepted. After `arrivalTurns` turns, the server expects no more.
   await askAll();
   for (let turn = 0; turn <= arrivalTurns; turn += 1) await nextTurn();
   turns.restart();

@@ -13,13 +13,13 @@ const rex = '{"name":"Rex","categoryId":1}';
 await service.importPets(30);
 const authorization = `Bearer ${key}`;
 
-test('this Node sends a prepared head', () => {
+test('this version of Node can send a prepared head', () => {
   assert.equal(trySendingPreparedHead(), true);
 });
 
-/** What differs from one request to the next. */
+/** Headers that differ between requests. */
 const changing = ['date', 'location', 'ratelimit', 'x-ratelimit-remaining', 'x-request-id'];
-/** Node ends a connection of HTTP/1.0 after an answer that names no length, such as 304. */
+/** Headers that are not compared. Node closes an HTTP/1.0 connection after an answer without a length, such as 304. */
 const ofConnection = ['connection', 'keep-alive'];
 const post = { 'content-type': 'application/json', 'content-length': String(rex.length) };
 
@@ -33,11 +33,11 @@ for (const [line, headers, body] of [
   ['POST /v1/pets', post, rex],
   ['GET /docs', {}, ''],
 ] as const)
-  test(`${line} with ${JSON.stringify(headers)} has the same header lines from a prepared head and from Node's own`, async (t) => {
+  test(`${line} with ${JSON.stringify(headers)} gets the same header lines in a prepared head and in a head of Node`, async (t) => {
     const connection = await openRaw(t, service.baseUrl);
     const text = formatRequest(line, { authorization, connection: 'keep-alive', ...headers }, body);
     const shape = line.startsWith('HEAD') ? 'bodiless' : undefined;
-    // Node writes the head of every answer to HTTP/1.0 itself.
+    // For HTTP/1.0, Node writes the head of every answer itself.
     const ask = async (request: string) => {
       connection.send(request);
       const { status, headers: received } = await connection.read(shape);
@@ -51,7 +51,7 @@ for (const [line, headers, body] of [
     assert.deepEqual(prepared, await ask(text.replace('HTTP/1.1', 'HTTP/1.0')));
   });
 
-test('Date is the time of each answer, to the second', async (t) => {
+test('the Date header is the time of each answer in seconds', async (t) => {
   let nowMs = Date.UTC(2027, 0, 2, 12);
   const writeHead = createHeadWriter(0, () => nowMs);
   const server = createServer((_request, response) => {
@@ -78,7 +78,7 @@ for (const [what, version, connection] of [
   ['that is to be closed', 'HTTP/1.1', 'close'],
   ['of HTTP/1.0', 'HTTP/1.0', 'none'],
 ] as const)
-  test(`a connection ${what} is closed after the answer, which says so`, async (t) => {
+  test(`a connection ${what} is closed after an answer with Connection: close`, async (t) => {
     const raw = await openRaw(t, service.baseUrl);
     raw.send(formatRequest('GET /v1/pets', { authorization, connection }).replace('HTTP/1.1', version));
     const answers = await raw.readAll();
@@ -88,7 +88,7 @@ for (const [what, version, connection] of [
     );
   });
 
-test('a connection is kept by HTTP/1.1, and by HTTP/1.0 if the client asks for it', async (t) => {
+test('a connection is kept alive for HTTP/1.1, and for HTTP/1.0 if the client asks for it', async (t) => {
   const raw = await openRaw(t, service.baseUrl);
   for (const version of ['HTTP/1.0', 'HTTP/1.1', 'HTTP/1.0']) {
     const text = formatRequest('GET /v1/pets', { authorization, connection: 'keep-alive' });

@@ -9,12 +9,12 @@ const head = `Host: localhost\r\nAuthorization: Bearer ${key}\r\n`;
 const json = `${head}Content-Type: application/json\r\n`;
 const rex = '{"name":"Rex","categoryId":1}';
 
-/** What a program on the way might take for a part of the first request: here it must never be one of its own. */
+/** A request that a proxy might treat as part of the first request. The service must never handle it. */
 const hidden = `POST /v1/pets HTTP/1.1\r\n${json}Content-Length: ${rex.length}\r\n\r\n${rex}`;
 
-afterEach(async () => assert.equal(await service.countPets(), 0, 'the hidden request was taken'));
+afterEach(async () => assert.equal(await service.countPets(), 0, 'the service handled the hidden request'));
 
-/** The first request of each; where its end is in doubt, nothing behind it may be read as a request. */
+/** First requests whose end is ambiguous. The service must not read anything after them as a request. */
 const shapes: readonly (readonly [what: string, text: string])[] = [
   [
     'two lengths',
@@ -33,7 +33,7 @@ const shapes: readonly (readonly [what: string, text: string])[] = [
     `POST /v1/pets HTTP/1.1\r\n${json}Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n`,
   ],
   [
-    'two codings of which one is not known',
+    'two transfer codings, one of them unknown',
     `POST /v1/pets HTTP/1.1\r\n${json}Transfer-Encoding: chunked\r\nTransfer-Encoding: cow\r\n\r\n0\r\n\r\n`,
   ],
   [
@@ -41,23 +41,23 @@ const shapes: readonly (readonly [what: string, text: string])[] = [
     `POST /v1/pets HTTP/1.1\r\n${json}Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n`,
   ],
   [
-    'a coding that only looks like chunks',
+    'the unknown transfer coding xchunked',
     `POST /v1/pets HTTP/1.1\r\n${json}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n`,
   ],
   [
-    'a coding behind a vertical tab',
+    'a vertical tab before the transfer coding',
     `POST /v1/pets HTTP/1.1\r\n${json}Transfer-Encoding:\x0bchunked\r\n\r\n0\r\n\r\n`,
   ],
   [
-    'a blank before the colon of the coding',
+    'a blank before the colon of Transfer-Encoding',
     `POST /v1/pets HTTP/1.1\r\n${json}Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n`,
   ],
   [
-    'a coding in a header that is folded',
+    'a folded Transfer-Encoding header',
     `POST /v1/pets HTTP/1.1\r\n${json}Transfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n`,
   ],
-  ['a blank before the name of the length', `POST /v1/pets HTTP/1.1\r\n Content-Length: 5\r\n${json}\r\n`],
-  ['a NUL in the name of the length', `POST /v1/pets HTTP/1.1\r\nContent-Length\0: 5\r\n${json}\r\n`],
+  ['a blank before Content-Length', `POST /v1/pets HTTP/1.1\r\n Content-Length: 5\r\n${json}\r\n`],
+  ['a NUL in the name Content-Length', `POST /v1/pets HTTP/1.1\r\nContent-Length\0: 5\r\n${json}\r\n`],
   ['a length with a sign', `POST /v1/pets HTTP/1.1\r\n${json}Content-Length: +0\r\n\r\n`],
   ['a length in hexadecimal', `POST /v1/pets HTTP/1.1\r\n${json}Content-Length: 0x0\r\n\r\n`],
   ['a length of 2^64', `POST /v1/pets HTTP/1.1\r\n${json}Content-Length: 18446744073709551616\r\n\r\n`],
@@ -90,11 +90,11 @@ const shapes: readonly (readonly [what: string, text: string])[] = [
   ['a request line of HTTP/0.9', `GET /v1/pets\r\n${head}\r\n`],
   ['a request line of HTTP/2', `GET /v1/pets HTTP/2.0\r\n${head}\r\n`],
   ['CONNECT', `CONNECT localhost:80 HTTP/1.1\r\n${head}\r\n`],
-  ['HTTP/1.0 with chunks', `POST /v1/pets HTTP/1.0\r\n${json}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
+  ['HTTP/1.0 and chunks', `POST /v1/pets HTTP/1.0\r\n${json}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
 ];
 
 for (const [what, text] of shapes)
-  test(`after ${what} no request is read`, async (t) => {
+  test(`no request is read after a request with ${what}`, async (t) => {
     const answers = await exchangeRaw(t, service.baseUrl, text + hidden);
     assert.equal(answers.length, 1, JSON.stringify(answers.map(({ status }) => status)));
     const [answer] = answers;
@@ -114,17 +114,17 @@ const wholes: readonly (readonly [what: string, text: string, status: number])[]
     200,
   ],
   [
-    'a body where nothing is',
+    'a body for an unknown address',
     `POST /v1/none HTTP/1.1\r\n${head}Connection: close\r\nContent-Length: ${hidden.length}\r\n\r\n${hidden}`,
     404,
   ],
   [
-    'a body that is refused for its type',
+    'a body with an unsupported content type',
     `POST /v1/pets HTTP/1.1\r\n${head}Connection: close\r\nContent-Type: text/plain\r\nContent-Length: ${hidden.length}\r\n\r\n${hidden}`,
     415,
   ],
   [
-    'a name with an underscore',
+    'header names with an underscore',
     `GET /v1/pets HTTP/1.1\r\n${head}Connection: close\r\nContent_Length: 0\r\nTransfer_Encoding: chunked\r\n\r\n`,
     200,
   ],
@@ -138,11 +138,15 @@ const wholes: readonly (readonly [what: string, text: string, status: number])[]
     `GET /v1/pets HTTP/1.1\r\n${head}Connection: close, Authorization, Host\r\n\r\n`,
     200,
   ],
-  ['the whole address', `GET http://other.example/v1/pets HTTP/1.1\r\n${head}Connection: close\r\n\r\n`, 200],
+  [
+    'an absolute target',
+    `GET http://other.example/v1/pets HTTP/1.1\r\n${head}Connection: close\r\n\r\n`,
+    200,
+  ],
 ];
 
 for (const [what, text, status] of wholes)
-  test(`${what} is read as HTTP/1.1 says: one request, ${status}`, async (t) => {
+  test(`a request with ${what} is read as one request, as HTTP/1.1 requires, and gets ${status}`, async (t) => {
     const answers = await exchangeRaw(t, service.baseUrl, text);
     assert.deepEqual(
       answers.map((answer) => answer.status),

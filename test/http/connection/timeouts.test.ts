@@ -9,7 +9,7 @@ const { baseUrl: url, key, store } = await startBuiltServer({ after }, { timeout
 const head = `Host: localhost\r\nAuthorization: Bearer ${key}\r\n`;
 const post = `POST /v1/pets HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: 29\r\n\r\n`;
 
-test('a head that does not arrive in time is 408, counted by address, and ends the connection', async (t) => {
+test('a head that does not arrive in time gets 408, counts for the address, and ends the connection', async (t) => {
   const connection = await openRaw(t, url);
   connection.send(`GET /v1/pets HTTP/1.1\r\n${head}`);
   const [response, ...others] = await connection.readAll();
@@ -19,7 +19,7 @@ test('a head that does not arrive in time is 408, counted by address, and ends t
   assert.deepEqual(others, []);
 });
 
-test('a body that does not arrive in time is 408, counted for the account, and ends the connection', async (t) => {
+test('a body that does not arrive in time gets 408, counts for the account, and ends the connection', async (t) => {
   const connection = await openRaw(t, url);
   connection.send(`${post}{"name":`);
   const [response, ...others] = await connection.readAll();
@@ -29,7 +29,7 @@ test('a body that does not arrive in time is 408, counted for the account, and e
   assert.deepEqual(others, []);
 });
 
-test('a head sent a byte at a time is 408, too', async (t) => {
+test('a head that is sent byte by byte gets 408, too', async (t) => {
   const connection = await openRaw(t, url);
   const dripping = setInterval(() => connection.send('X'), 10);
   t.after(() => clearInterval(dripping));
@@ -37,7 +37,7 @@ test('a head sent a byte at a time is 408, too', async (t) => {
   await expectError(await connection.read(), 408, 'request_timeout');
 });
 
-test('a second request that does not arrive in time is 408 after the answer to the first', async (t) => {
+test('a second request that does not arrive in time gets 408 after the answer to the first request', async (t) => {
   const connection = await openRaw(t, url);
   connection.send(`GET /v1/pets HTTP/1.1\r\n${head}\r\nGET /v1/pets HTTP/1.1\r\n`);
   const responses = await connection.readAll();
@@ -57,7 +57,7 @@ test('an idle connection is closed without an answer', async (t) => {
   );
 });
 
-test('a body that was refused and never ends is cut without a second answer', async (t) => {
+test('a connection with a refused body that never ends is closed without a second answer', async (t) => {
   const connection = await openRaw(t, url);
   connection.send('POST /v1/pets HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n');
   const responses = await connection.readAll();
@@ -67,7 +67,7 @@ test('a body that was refused and never ends is cut without a second answer', as
   );
 });
 
-test('no request that timed out has added an animal', async () => {
+test('a request that times out adds no animal', async () => {
   const { pets } = await store.catalogue.list({ limit: 1, status: null, newestId: null });
   assert.deepEqual(pets, []);
 });

@@ -29,7 +29,7 @@ function findAll(text: string, pattern: RegExp): string[] {
   return [...text.matchAll(pattern)].map(([, found = '']) => found);
 }
 
-test('every page is served without a key, with the headers of the limit and a policy without exceptions', async (t) => {
+test('every page is served without a key, with rate limit headers and a strict Content-Security-Policy', async (t) => {
   const { app } = await startService(t);
   for (const address of addresses) {
     const response = await fetch(app.url + address);
@@ -42,7 +42,7 @@ test('every page is served without a key, with the headers of the limit and a po
   }
 });
 
-test('a page has no inline code and names no other server', async (t) => {
+test('a page has no inline code and loads nothing from another server', async (t) => {
   const { app } = await startService(t);
   for (const address of addresses) {
     const html = await (await fetch(app.url + address)).text();
@@ -82,7 +82,7 @@ test('every link of a guide to another document is a link on its page', async (t
   }
 });
 
-test('the client is reached from /docs, and its page installs it from this service', async (t) => {
+test('/docs links to the page of the client, whose command installs the client from this service', async (t) => {
   const { app } = await startService(t);
   const html = await (await fetch(`${app.url}/docs`)).text();
   assert.match(html, /<a href="\.\/docs\/client"><span>TypeScript client<\/span><\/a>/);
@@ -103,34 +103,34 @@ test('an anchor is unique on its page', async (t) => {
   }
 });
 
-test('every code of a failure has its anchor at /docs/errors', async (t) => {
+test('every error code has an anchor on /docs/errors', async (t) => {
   const { app } = await startService(t);
   const html = await (await fetch(`${app.url}/docs/errors`)).text();
   for (const code of errorCodes) assert.ok(html.includes(`<h3 id="${code}">`), code);
 });
 
-test('the guides name the base address that clients see', async (t) => {
+test('the guides contain the public base address', async (t) => {
   const { app } = await startService(t, { PUBLIC_URL: 'https://api.example.com/v1' });
   const html = await (await fetch(`${app.url}/docs/getting-started`)).text();
   assert.match(html, /https:\/\/api\.example\.com\/v1/);
   assert.doesNotMatch(html, /127\.0\.0\.1/);
 });
 
-test('without PUBLIC_URL the guides name the address on which the service listens', async (t) => {
+test('the guides contain the address on which the service listens if PUBLIC_URL is not set', async (t) => {
   const { app } = await startService(t);
   const html = await (await fetch(`${app.url}/docs/getting-started`)).text();
   const named = new Set(findAll(html, /(http:\/\/[\w.:]+)\/v1/g));
   assert.deepEqual([...named], [app.url]);
 });
 
-test('the policy lets a page call the service under the origin of PUBLIC_URL, and no other', async (t) => {
+test('the Content-Security-Policy lets a page call only its own origin and the origin of PUBLIC_URL', async (t) => {
   const { app } = await startService(t, { PUBLIC_URL: 'https://api.example.com/store/v1' });
   const policy = (await fetch(`${app.url}/docs`)).headers.get('content-security-policy') ?? '';
   assert.match(policy, /(?:^|; )connect-src 'self' https:\/\/api\.example\.com;/);
   assert.equal(findAll(policy, /(http)/g).length, 1);
 });
 
-test('the guides leave out the part for operators', async (t) => {
+test('the guides omit the part for operators', async (t) => {
   const { app } = await startService(t);
   const html = await (await fetch(`${app.url}/docs/limits`)).text();
   assert.match(html, /How a good client behaves/);
@@ -144,7 +144,7 @@ test('/docs/ redirects to /docs', async (t) => {
   assert.equal(response.url, `${app.url}/docs`);
 });
 
-test('a page that has not changed is 304', async (t) => {
+test('a conditional request for an unchanged page gets 304', async (t) => {
   const { app } = await startService(t);
   const first = await fetch(`${app.url}/docs/errors`);
   const etag = first.headers.get('etag') ?? '';
@@ -153,7 +153,7 @@ test('a page that has not changed is 304', async (t) => {
   assert.equal(second.status, 304);
 });
 
-test('a style sheet and a script are cached for ever under a name that changes with them', async (t) => {
+test('a style sheet and a script are immutable for caches, and their names change with their content', async (t) => {
   const { app } = await startService(t);
   const html = await (await fetch(`${app.url}/docs`)).text();
   const assets = findAll(html, /(?:src|href)="\.(\/docs\/assets\/[^"]*)"/g);
@@ -174,7 +174,7 @@ test('a style sheet and a script are cached for ever under a name that changes w
   }
 });
 
-test('an unknown page of the documentation is a 404 page with the navigation', async (t) => {
+test('an unknown page of the documentation gets a 404 page with the navigation', async (t) => {
   const { app } = await startService(t);
   for (const address of unknown) {
     const response = await fetch(app.url + address);
@@ -187,7 +187,7 @@ test('an unknown page of the documentation is a 404 page with the navigation', a
   }
 });
 
-test('the address of the service is a page with links to the documentation', async (t) => {
+test('the root address of the service is a page with links to the documentation', async (t) => {
   const { app } = await startService(t);
   const html = await (await fetch(app.url)).text();
   assert.match(html, /<a href="\.\/docs\/getting-started">/);

@@ -32,7 +32,7 @@ function isThere(program: string): boolean {
   }
 }
 
-/** A sample as a reader copies it from the page. */
+/** Returns a sample as a reader copies it from the page. */
 async function readSample(operation: DescribedOperation, language: string): Promise<string> {
   const html = await (await fetch(`${app.url}/docs/reference/${nameAddress(operation)}`)).text();
   const [, code = ''] = new RegExp(`data-language="${language}"><code>(.*?)</code>`, 's').exec(html) ?? [];
@@ -58,7 +58,7 @@ for (const operation of operations)
     test(`the sample of ${operation.id} in ${language} works as shown on its page`, {
       skip,
     }, async () => {
-      // An account of its own: some things have a number that it may have of them.
+      // Each operation uses a new account, because the number of some objects is limited by account.
       const key = await createKey('enterprise', undefined, { scopes });
       const made = await createExampleRequests(baseUrl, key, operations).prepare(operation);
       const shown = await readSample(operation, language);

@@ -37,12 +37,12 @@ test('a client that already has the description gets 304', async () => {
   assert.equal(response.status, 304);
 });
 
-test('it is OpenAPI 3.1.1 and describes version 1.0.0', () => {
+test('the description is OpenAPI 3.1.1 and has the API version 1.0.0', () => {
   assert.equal(description.openapi, '3.1.1');
   assert.match(text, /"version":"1\.0\.0"/);
 });
 
-test('it describes the three operations of the interface by name and marks every other as beta', () => {
+test('the description names the three operations of the interface and marks all others as beta', () => {
   const found = Object.entries(description.paths).flatMap(([path, methods]) =>
     Object.entries(methods)
       .filter(([, operation]) => !('x-stability' in operation))
@@ -51,21 +51,21 @@ test('it describes the three operations of the interface by name and marks every
   assert.deepEqual(found, ['get /pets listPets', 'post /pets createPet', 'get /pets/{petId} getPet']);
 });
 
-test('every operation needs an API key as a bearer token', () => {
+test('every operation requires an API key as a bearer token', () => {
   assert.deepEqual(description.security, [{ apiKey: [] }]);
   const { apiKey } = description.components['securitySchemes'] ?? {};
   assert.partialDeepStrictEqual(apiKey, { type: 'http', scheme: 'bearer' });
   for (const operation of operations.values()) assert.ok(!('security' in operation));
 });
 
-test('without PUBLIC_URL the base addresses are that of the service and that of the document', () => {
+test('without PUBLIC_URL the servers are the address of the service and a relative address', () => {
   assert.deepEqual(
     description.servers.map(({ url }) => url),
     [service.baseUrl, '/v1'],
   );
 });
 
-test('PUBLIC_URL is the base address with any path before its version', async (t) => {
+test('PUBLIC_URL with any path before its version is the server of the description', async (t) => {
   const behindProxy = await startService(t, { PUBLIC_URL: 'https://pets.test/store/v1' });
   const response = await fetch(`${new URL(behindProxy.baseUrl).origin}/openapi.json`);
   const { servers, paths } = (await response.json()) as Description;
@@ -76,30 +76,30 @@ test('PUBLIC_URL is the base address with any path before its version', async (t
   assert.deepEqual(Object.keys(paths), [...new Set(declared.map(({ path }) => path))]);
 });
 
-test('every reference leads to a component', () => {
+test('every $ref refers to an existing component', () => {
   const references = new Set([...text.matchAll(/"\$ref":"([^"]+)"/g)].map(([, target = '']) => target));
   for (const reference of references) resolve(description, { $ref: reference });
   for (const name of ['Pet', 'NewPet', 'PetStatus', 'Error'])
     assert.ok(references.has(`#/components/schemas/${name}`), name);
 });
 
-test('every component is referred to', () => {
+test('every component is used', () => {
   for (const [section, components] of Object.entries(description.components))
     for (const name of Object.keys(section === 'securitySchemes' ? {} : components))
       assert.ok(text.includes(`"#/components/${section}/${name}"`), `${section}/${name}`);
 });
 
-/** Counts in headers have bounds of their own. */
+/** Number of integers in headers, which have other bounds than int64. */
 const headerCounts = 4;
 
-test('every int64 has its exact bounds', () => {
+test('every int64 has exact bounds', () => {
   const all = (text.match(/"format":"int64"/g) ?? []).slice(headerCounts);
   const bounds = '"minimum":-9223372036854775808,"maximum":9223372036854775807';
   assert.ok(all.length >= 4);
   assert.equal(text.split(bounds).length - 1, all.length);
 });
 
-/** Every object in a JSON value, the value itself included. */
+/** Yields every object in a JSON value, including the value itself. */
 function* walk(node: unknown): Generator<Record<string, unknown>> {
   if (typeof node !== 'object' || node === null) return;
   if (!Array.isArray(node)) yield node as Record<string, unknown>;
@@ -118,7 +118,7 @@ test('every string and every integer has bounds', () => {
   }
 });
 
-test('every pattern is one that the regular expressions of all languages know', () => {
+test('every pattern uses only syntax that regular expressions of all languages support', () => {
   const patterns = [...text.matchAll(/"pattern":"((?:[^"\\]|\\.)*)"/g)].map(([, found]) =>
     JSON.parse(`"${found}"`),
   );
@@ -163,12 +163,12 @@ test('the parameters of each operation are described', () => {
   ]);
 });
 
-test('limit is from 1 to 100 and 20 by default', () => {
+test('limit has the range 1 to 100 and the default 20', () => {
   const [limit] = listParameters('listPets');
   assert.partialDeepStrictEqual(limit?.schema, { type: 'integer', minimum: 1, maximum: 100, default: 20 });
 });
 
-test('a parameter that the interface does not name is beta, and no other is', () => {
+test('exactly the parameters that the interface does not name are marked as beta', () => {
   const stable = ['listPets', 'createPet', 'getPet'].flatMap((name) =>
     listParameters(name)
       .filter((parameter) => parameter['x-stability'] !== 'beta')
@@ -177,7 +177,7 @@ test('a parameter that the interface does not name is beta, and no other is', ()
   assert.deepEqual(stable, ['limit', 'status', 'petId']);
 });
 
-test('only getPet is deprecated, with the day of its removal', () => {
+test('only getPet is deprecated, and its description has the date of its removal', () => {
   const marked = [...operations].filter(
     ([, operation]) => 'deprecated' in operation || 'x-sunset' in operation,
   );

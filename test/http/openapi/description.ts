@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import Schema from 'typebox/schema';
 import type { RawResponse } from '../../support/raw-http.ts';
 
-/** The parts of an OpenAPI description that tests look at; any of them may be a reference. */
+/** The parts of an OpenAPI description that the tests use. Any of them may be a `$ref`. */
 export interface Description {
   readonly openapi: string;
   readonly servers: readonly { readonly url: string }[];
@@ -37,10 +37,10 @@ interface MediaType {
   readonly examples: Readonly<Record<string, { readonly value: unknown }>>;
 }
 
-/** What HTTP itself needs on a response, or Node adds; no description lists it. */
+/** Headers that HTTP requires or Node adds. A description does not list them. */
 const framing = new Set(['connection', 'content-length', 'content-type', 'date', 'keep-alive']);
 
-/** What a node is or, where it is a reference, what it refers to. */
+/** Returns the target of a node that is a `$ref`, otherwise the node itself. */
 export function resolve<T extends object>(description: Description, node: object): T {
   if (!('$ref' in node)) return node as T;
   const [, section = '', name = ''] = /^#\/components\/(\w+)\/([\w-]+)$/.exec(String(node.$ref)) ?? [];
@@ -49,13 +49,13 @@ export function resolve<T extends object>(description: Description, node: object
   return resolve(description, target);
 }
 
-/** The operations by their names. */
+/** Returns the operations by operationId. */
 export function listOperations({ paths }: Description): Map<string, Operation> {
   const operations = Object.values(paths).flatMap((path) => Object.values(path));
   return new Map(operations.map((operation) => [operation.operationId, operation]));
 }
 
-/** Every schema with the examples that are given for it, and where it stands. */
+/** Yields every schema that has examples, with the examples and the place of the schema. */
 export function* listExamples(description: Description) {
   for (const [name, { requestBody, responses }] of listOperations(description)) {
     const described = Object.entries(responses).map(
@@ -70,7 +70,7 @@ export function* listExamples(description: Description) {
 
 const compiled = new WeakMap<object, { Check(value: unknown): boolean }>();
 
-/** Whether a value is as a schema of the description says. */
+/** Returns true if a value matches a schema of the description. */
 export function matchesSchema({ components }: Description, schema: object, value: unknown): boolean {
   const known = compiled.get(schema);
   if (known !== undefined) return known.Check(value);
@@ -80,8 +80,8 @@ export function matchesSchema({ components }: Description, schema: object, value
 }
 
 /**
- * Fails where a response of an operation has a status, a header or a body that is not described; that of a HEAD is
- * `bodiless`.
+ * Throws if a response of an operation has a status, a header or a body that is not described. A response to HEAD needs
+ * the shape `bodiless`.
  */
 export function expectDescribed(
   description: Description,

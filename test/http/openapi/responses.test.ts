@@ -13,7 +13,7 @@ import { type Description, expectDescribed, listOperations } from './description
 
 const service = await startService({ after }, { TRUST_PROXY: '1' });
 const key = await service.createKey('enterprise', undefined, { scopes });
-// The examples of path parameters name an animal up to here.
+// The examples of path parameters use ids of animals up to 50.
 await service.importPets(50);
 const ownedPet = '/pets/1';
 service.openFile().exec(`update pets set is_owned = 1 where id = 1;
@@ -23,7 +23,7 @@ service.openFile().exec(`update pets set is_owned = 1 where id = 1;
 const { origin: address } = new URL(service.baseUrl);
 const description = (await (await fetch(`${address}/openapi.json`)).json()) as Description;
 
-/** How a call differs from one that is as it should be. */
+/** The differences of a call from a valid call. */
 interface Change {
   readonly baseUrl?: string;
   readonly key?: string | null;
@@ -53,7 +53,7 @@ const lostWebhook = 'wh_0000000000000000';
 const crowded = await service.createKey('enterprise', undefined, { scopes, account: 'crowded' });
 const crowdedAccount = `(select id from accounts where name = 'crowded')`;
 
-/** Disabled webhooks, which are sent nothing. */
+/** Returns the SQL values of webhooks that are disabled, so that the service sends nothing to them. */
 function formatWebhooks(
   ...rows: readonly [publicId: string, accountId: number | string, position: number][]
 ): string {
@@ -65,7 +65,7 @@ function formatWebhooks(
     revision, failures, next_attempt_at_ms, created_at_ms) values ${lines.join()}`;
 }
 
-/** By operation: for each status that a declaration cannot produce, the change of the usual call that produces it. */
+/** For each operation, the changes to a valid call that produce the statuses that do not follow from its declaration. */
 const special: Readonly<Record<string, Readonly<Record<number, Change>>>> = {
   getPet: { 404: { path: '/pets/0' } },
   updatePet: {
@@ -104,7 +104,7 @@ const special: Readonly<Record<string, Readonly<Record<number, Change>>>> = {
 
 const shop = service.openFile();
 
-/** What the examples speak of, as it has to be before each call: an animal to be ordered, an order, one that is over. */
+/** Creates the objects that the examples refer to, such as an available animal, an open order and a closed order. */
 function prepare({ id, tag }: Operation): void {
   if (tag === 'keys')
     shop.exec(`delete from api_keys where account_id = 1 and id <> '${main?.id}';
@@ -125,7 +125,7 @@ function prepare({ id, tag }: Operation): void {
       (8, 1, 48, 'expired', 0, 1, 1)`);
 }
 
-/** The address of an operation, with the examples of its parameters. */
+/** Returns the path of an operation with the examples of its parameters. */
 function pathOf({ path, params }: Operation): string {
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(exampleOf(params, name)));
 }
@@ -147,7 +147,7 @@ async function call(operation: Operation, change: Change = {}): Promise<RawRespo
 
 let clients = 0;
 
-/** Another client each time, as an address has 60 requests a minute without a key. */
+/** Returns a new client address each time, because an address has only 60 requests a minute without a key. */
 function nextClient(): string {
   clients += 1;
   return `10.0.${clients >> 8}.${clients & 255}`;
@@ -170,7 +170,7 @@ async function send(operation: Operation, change: Change = {}): Promise<RawRespo
   return { status: answer.status, headers: answer.headers, body: await answer.text() };
 }
 
-/** The head of a call as it is sent. */
+/** Formats the head of a call. */
 function formatHead(operation: Operation, sent: string, headers: Readonly<Record<string, string>> = {}) {
   const line = `${operation.method} /v1${pathOf(operation)}`;
   return formatRequest(line, { authorization: `Bearer ${sent}`, ...headers });
@@ -184,7 +184,7 @@ async function callRaw(baseUrl: string, ...parts: string[]): Promise<RawResponse
 const strict = { prefer: 'handling=strict' };
 const chunked = { 'transfer-encoding': 'chunked', 'content-type': 'application/json' };
 
-/** What every operation answers alike; `change` makes another call of it, as HEAD. */
+/** Returns calls for the statuses that all operations share. `change` applies to each call, for example HEAD. */
 function commonDrives(operation: Operation, change: Change): Record<number, Drive> {
   const ask = (more: Change = {}) => call(operation, { ...change, ...more });
   return {
@@ -202,7 +202,7 @@ function commonDrives(operation: Operation, change: Change): Record<number, Driv
     500: async () => {
       const broken = await startService({ after });
       const valid = await broken.createKey('enterprise', undefined, { scopes });
-      // A key that is remembered is not read again.
+      // The key is cached before the tables are dropped, so that only the operation fails.
       await broken.request(valid, '/pets');
       for (const table of [
         'pets',
@@ -220,7 +220,7 @@ function commonDrives(operation: Operation, change: Change): Record<number, Driv
   };
 }
 
-/** What is answered before a method is known. */
+/** Returns calls for the statuses that do not depend on the method. */
 function earlyDrives(operation: Operation): Record<number, Drive> {
   return {
     405: () => call(operation, { method: 'PROPFIND' }),
@@ -229,7 +229,7 @@ function earlyDrives(operation: Operation): Record<number, Drive> {
       return callRaw(baseUrl, formatHead(operation, valid).slice(0, -2));
     },
     413: async () => {
-      // A key that has to be read keeps the answer back until the body has proved unreadable.
+      // The lookup of a new key delays the answer, so that the service finds the unreadable body first.
       const head = formatHead(operation, await service.createKey(), chunked);
       return callRaw(service.baseUrl, head, `1;${'a'.repeat(20_000)}`);
     },
@@ -237,7 +237,7 @@ function earlyDrives(operation: Operation): Record<number, Drive> {
   };
 }
 
-/** Of two calls under one Idempotency-Key, one is refused while the other waits for the store. */
+/** Sends two calls with one Idempotency-Key. Returns the refusal of one while the other waits for the store. */
 async function callTwice(operation: Operation): Promise<RawResponse> {
   prepare(operation);
   const file = service.openFile();
@@ -255,7 +255,7 @@ async function callReused(operation: Operation): Promise<RawResponse> {
   return call(operation, { headers, body: `${bodyOf(operation)} ` });
 }
 
-/** What follows from how an operation is declared. */
+/** Returns calls for the statuses that follow from the declaration of an operation. */
 function declaredDrives(operation: Operation, change: Change): Record<number, Drive> {
   const { answers, method, body, isIdempotent, isNeverStored, deprecation } = operation;
   const drives: Record<number, Drive> = {};
@@ -293,13 +293,13 @@ for (const operation of operations) {
     ...declaredDrives(operation, {}),
   };
 
-  test(`every described status of ${id} is tested here`, () => {
+  test(`every described status of ${id} has a test`, () => {
     const { responses = {} } = listOperations(description).get(id) ?? {};
     assert.deepEqual(Object.keys(responses), Object.keys(drives));
   });
 
   for (const [status, drive] of Object.entries(drives))
-    test(`${id} answers ${status} as it is described`, async () => {
+    test(`the ${status} of ${id} matches the description`, async () => {
       const answer = await drive();
       assert.equal(answer.status, Number(status), answer.body);
       expectDescribed(description, id, answer);
@@ -308,7 +308,7 @@ for (const operation of operations) {
   const head = { method: 'HEAD' };
   const headDrives = { ...commonDrives(operation, head), ...declaredDrives(operation, head) };
   for (const [status, drive] of Object.entries(method === 'GET' ? headDrives : {}))
-    test(`HEAD answers ${status} as ${id} is described, without its body`, async () => {
+    test(`the ${status} of ${id} to HEAD matches the description without a body`, async () => {
       const answer = await drive();
       assert.equal(answer.status, Number(status));
       expectDescribed(description, id, answer, 'bodiless');
@@ -321,7 +321,7 @@ const keyForPages = await forPages.createKey('enterprise', undefined, { scopes }
 
 for (const operation of operations)
   for (const sent of [origin, 'https://other.test', null])
-    test(`with CORS_ORIGINS ${operation.id} answers as it is described, called from ${sent ?? 'no page'}`, async () => {
+    test(`${operation.id} with CORS_ORIGINS, called from ${sent ?? 'no page'}, matches the description`, async () => {
       const { baseUrl } = forPages;
       const headers = sent === null ? {} : { origin: sent };
       const changes = [{ key: keyForPages }, { key: null }, { key: keyForPages, method: 'PROPFIND' }];
@@ -334,7 +334,7 @@ for (const operation of operations)
     });
 
 for (const operation of operations.filter(({ isIdempotent }) => isIdempotent))
-  test(`${operation.id} answers a retry under an Idempotency-Key as it is described`, async () => {
+  test(`the answer of ${operation.id} to a retry with an Idempotency-Key matches the description`, async () => {
     const headers = { 'idempotency-key': `retried-${operation.id}` };
     await call(operation, { headers });
     const answer = await call(operation, { headers });
@@ -343,7 +343,7 @@ for (const operation of operations.filter(({ isIdempotent }) => isIdempotent))
   });
 
 for (const operation of operations.filter(({ isCached }) => isCached))
-  test(`${operation.id} answers from the cache as it is described`, async () => {
+  test(`an answer of ${operation.id} from the cache matches the description`, async () => {
     await call(operation);
     expectDescribed(description, operation.id, await call(operation));
   });
@@ -371,7 +371,7 @@ const oddBodies = [
 ];
 
 for (const operation of operations)
-  test(`${operation.id} answers nothing that is not described, even to odd requests`, async () => {
+  test(`${operation.id} gives only described answers, even to unusual requests`, async () => {
     const { id, method, body: schema } = operation;
     let count = 0;
     for (const headers of oddHeaders)

@@ -9,7 +9,7 @@ import { createLimiter } from '../../../src/limits/limiter.ts';
 import { createMemoryCounters } from '../../../src/limits/memory/memory-counters.ts';
 import type { Database } from '../../../src/storage/database.ts';
 
-test('requests whose key cannot be looked up are refused and not counted, even several at once', async () => {
+test('requests are refused and not counted if the lookup of their key fails, even several at once', async () => {
   const database = { read: () => Promise.reject(new Error('the store fails')) } as Partial<Database>;
   const clock = () => Date.UTC(2027, 0, 2, 12);
   const verifier = createKeyVerifier(database as Database, clock);
@@ -18,7 +18,7 @@ test('requests whose key cannot be looked up are refused and not counted, even s
   const gate = createGate(keyLookup, limiter, () => '192.0.2.1');
   const request = { headers: { authorization: `Bearer ${generateKey('dev')}` } };
   const exchange = { request, match: { access: 'key' } } as unknown as Exchange;
-  // The second waits for what the first reads.
+  // The second request shares the read of the first.
   for (const { caller, limit, refusal } of await Promise.all([gate.admit(exchange), gate.admit(exchange)])) {
     assert.equal(caller, null);
     assert.equal(refusal?.code, 'internal_error');

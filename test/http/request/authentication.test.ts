@@ -11,7 +11,7 @@ const key = await service.createKey();
 const invalidKey = `${key.slice(0, -1)}${key.endsWith('a') ? 'b' : 'a'}`;
 await service.importPets(3);
 
-// Requests without a key are counted by address: each test begins with a day of its own.
+// Requests without a key count for the address, so each test starts on a new day.
 beforeEach(() => service.clock.advance(dayMs));
 
 const operations: readonly (readonly [method: string, path: string])[] = [
@@ -22,7 +22,7 @@ const operations: readonly (readonly [method: string, path: string])[] = [
   ['HEAD', '/pets/1'],
 ];
 for (const [method, path] of operations)
-  test(`${method} ${path} needs a key`, async () => {
+  test(`${method} ${path} requires a key`, async () => {
     const refused = await service.request(null, path, { method });
     assert.equal(refused.status, 401);
     const accepted = await service.request(key, path, { method });
@@ -40,14 +40,14 @@ function authorize(authorization: string, path = '/pets'): Promise<Response> {
   return service.request(null, path, { headers: { authorization } });
 }
 
-test('a missing key is 401 api_key_missing, with the plain challenge', async () => {
+test('a request without a key gets 401 api_key_missing with the challenge Bearer', async () => {
   const response = await service.request(null, '/pets');
   await expect401(response, 'api_key_missing');
   assert.equal(response.headers.get('www-authenticate'), 'Bearer');
 });
 
 for (const authorization of ['Bearer', 'Bearer ', key, `Basic ${btoa(`${key}:`)}`, `Token ${key}`])
-  test(`an Authorization without a token, ${authorization.slice(0, 12)}, is a missing key`, async () => {
+  test(`an Authorization without a bearer token, ${authorization.slice(0, 12)}, gets 401 api_key_missing`, async () => {
     await expect401(await authorize(authorization), 'api_key_missing');
   });
 
@@ -57,9 +57,9 @@ for (const [what, authorization] of Object.entries({
   'no blank before the token': `Bearer${key}`,
   'a tab before the token': `Bearer\t${key}`,
   'a blank and a tab before the token': `Bearer \t${key}`,
-  'a letter outside of ASCII before the token': `Bearer \u00e9${key}`,
+  'a non-ASCII letter before the token': `Bearer \u00e9${key}`,
 }))
-  test(`an Authorization with ${what} is 401`, async () => {
+  test(`an Authorization with ${what} gets 401`, async () => {
     assert.equal((await authorize(authorization)).status, 401);
   });
 
@@ -74,27 +74,27 @@ test('several spaces may separate the scheme and the key', async () => {
 
 const invalidKeys: Readonly<Record<string, string>> = {
   'with one character changed': invalidKey,
-  'in other letters': key.toLowerCase(),
-  'with something after it': `${key}x`,
-  'without its end': key.slice(0, -1),
+  'in lower case': key.toLowerCase(),
+  'with an additional character': `${key}x`,
+  'without its last character': key.slice(0, -1),
   'in quotes': `"${key}"`,
-  'of another form': 'secret',
+  'in another format': 'secret',
   'that is very long': 'a'.repeat(8_000),
-  'of no ASCII': 'as_stg_äöü',
+  'with non-ASCII characters': 'as_stg_äöü',
 };
 for (const [what, text] of Object.entries(invalidKeys))
-  test(`a key ${what} is 401 api_key_invalid`, async () => {
+  test(`a key ${what} gets 401 api_key_invalid`, async () => {
     const response = await authorize(`Bearer ${text}`);
     await expect401(response, 'api_key_invalid');
     assert.equal(response.headers.get('www-authenticate'), 'Bearer error="invalid_token"');
   });
 
-test('a key that another store issued is 401 api_key_invalid', async (t) => {
+test('a key that another store issued gets 401 api_key_invalid', async (t) => {
   const other = await startService(t);
   await expect401(await service.request(await other.createKey(), '/pets'), 'api_key_invalid');
 });
 
-test('a key expires at the millisecond of its expiry, and is 401 api_key_expired from then on', async () => {
+test('a key gets 401 api_key_expired from the millisecond of its expiry on', async () => {
   const expiring = await service.createKey('enterprise', undefined, { lifetimeMs: minuteMs });
   service.clock.advance(minuteMs - 1);
   assert.equal((await service.request(expiring, '/pets')).status, 200);
@@ -102,7 +102,7 @@ test('a key expires at the millisecond of its expiry, and is 401 api_key_expired
   await expect401(await service.request(expiring, '/pets'), 'api_key_expired');
 });
 
-test('a revoked key is 401 api_key_revoked within 2 s', async () => {
+test('a revoked key gets 401 api_key_revoked within 2 s', async () => {
   const doomed = await service.createKey('enterprise', undefined, { account: 'doomed' });
   assert.equal((await service.request(doomed, '/pets')).status, 200);
   const listed = (await service.store.keyring.list()).find(({ account }) => account === 'doomed');
@@ -111,11 +111,11 @@ test('a revoked key is 401 api_key_revoked within 2 s', async () => {
   await expect401(await service.request(doomed, '/pets'), 'api_key_revoked');
 });
 
-test('a new key works at once', async () => {
+test('a new key works immediately', async () => {
   assert.equal((await service.request(await service.createKey(), '/pets')).status, 200);
 });
 
-test('a key in the query string does not count', async () => {
+test('a key in the query string is ignored', async () => {
   for (const name of ['api_key', 'key', 'access_token', 'authorization'])
     await expect401(
       await service.request(null, `/pets?${name}=${encodeURIComponent(key)}`),
@@ -123,14 +123,14 @@ test('a key in the query string does not count', async () => {
     );
 });
 
-test('a key in another header, a cookie or the body does not count', async () => {
+test('a key in another header, a cookie or the body is ignored', async () => {
   const others = { 'x-api-key': key, cookie: `api_key=${key}`, 'proxy-authorization': `Bearer ${key}` };
   const body = JSON.stringify({ name: 'Rex', categoryId: 1, access_token: key });
   const headers = { ...others, 'content-type': 'application/json' };
   await expect401(await service.request(null, '/pets', { method: 'POST', headers, body }), 'api_key_missing');
 });
 
-test('two Authorization headers are 401, whichever of them is valid', async (t) => {
+test('a request with two Authorization headers gets 401, even if one of them is valid', async (t) => {
   for (const [first, second] of [
     [key, invalidKey],
     [invalidKey, key],
@@ -150,8 +150,8 @@ const before: Readonly<Record<string, readonly [path: string, init?: RequestInit
   'a broken body': ['/pets', { method: 'POST', body: '{', headers: { 'content-type': 'application/json' } }],
   'another content type': ['/pets', { method: 'POST', body: 'x' }],
   'a body that is too large': ['/pets', { method: 'POST', body: 'x'.repeat(3_000_000) }],
-  'a method that is not known': ['/pets', { method: 'DELETE' }],
-  'an animal that is none': ['/pets/999'],
+  'an unsupported method': ['/pets', { method: 'DELETE' }],
+  'an unknown animal': ['/pets/999'],
   'an unknown path': ['/nothing/at/all'],
   'the base address itself': [''],
   'a trailing slash': ['/'],
@@ -162,7 +162,7 @@ const before: Readonly<Record<string, readonly [path: string, init?: RequestInit
   ],
 };
 for (const [what, [path, init]] of Object.entries(before))
-  test(`401 comes before the answer to ${what}`, async () => {
+  test(`a request without a valid key for ${what} gets 401`, async () => {
     await expect401(await service.request(null, path, init), 'api_key_missing');
     await expect401(await service.request(invalidKey, path, init), 'api_key_invalid');
   });
@@ -178,7 +178,7 @@ test('neither a refusal nor the log contains the key', async () => {
   for (const text of [key, invalidKey]) assert.ok(!service.readLog().includes(text));
 });
 
-test('each request of a connection is judged by its own Authorization', async (t) => {
+test('each request on a connection is authenticated by its own Authorization header', async (t) => {
   const own = await startService(t);
   const reader = await own.createKey();
   const other = await own.createKey();

@@ -14,7 +14,7 @@ const authorization = `Authorization: Bearer ${key}\r\n`;
 const post = `POST /v1/pets HTTP/1.1\r\n${host}${authorization}Content-Type: application/json\r\n`;
 const chunked = `${post}Transfer-Encoding: chunked\r\n\r\n`;
 
-// Each test begins with a day of its own, in which nothing is counted yet.
+// Each test starts on a new day, on which nothing is counted yet.
 beforeEach(() => service.clock.advance(dayMs));
 afterEach(async () => assert.doesNotMatch(service.readLog(), /"status":5/));
 
@@ -24,9 +24,9 @@ async function remainingOf(withKey: string | null): Promise<number> {
 }
 
 const brokenBodies: readonly (readonly [what: string, parts: string[], status: number, code: ErrorCode])[] = [
-  ['a chunk whose size is no number', [chunked, 'zz\r\n'], 400, 'invalid_body'],
-  ['a chunk that is longer than it says', [chunked, '5\r\n{"name":"Rex"', '\r\n'], 400, 'invalid_body'],
-  ['chunks that end in LF alone', [chunked, '2\n{}\n0\n\n'], 400, 'invalid_body'],
+  ['a chunk with an invalid size', [chunked, 'zz\r\n'], 400, 'invalid_body'],
+  ['a chunk that is longer than its size', [chunked, '5\r\n{"name":"Rex"', '\r\n'], 400, 'invalid_body'],
+  ['chunks that end only in LF', [chunked, '2\n{}\n0\n\n'], 400, 'invalid_body'],
   [
     'a chunk extension of 20,000 bytes',
     [chunked, `2;${'a'.repeat(20_000)}\r\n{}\r\n`],
@@ -42,7 +42,7 @@ const brokenBodies: readonly (readonly [what: string, parts: string[], status: n
   ['a transfer coding without chunks', [`${post}Transfer-Encoding: gzip\r\n\r\n`, 'xx'], 400, 'invalid_body'],
 ];
 for (const [what, parts, status, code] of brokenBodies)
-  test(`a body of ${what} is ${status} ${code}, counted for the key's account and not for the address`, async (t) => {
+  test(`a body with ${what} gets ${status} ${code} and counts for the account of the key, not for the address`, async (t) => {
     for (const sent of [parts, [parts.join('')]]) {
       const before = await remainingOf(key);
       const [response, ...others] = await exchangeRaw(t, service.baseUrl, ...sent);
@@ -56,7 +56,7 @@ for (const [what, parts, status, code] of brokenBodies)
     assert.equal(await service.countPets(), 0);
   });
 
-test('a body that breaks off while its key is looked up is counted for the account, too', async (t) => {
+test('a request whose body breaks off during the lookup of its key counts for the account', async (t) => {
   const fresh = await service.createKey();
   const [response] = await exchangeRaw(t, service.baseUrl, `${chunked.replace(key, fresh)}zz\r\n`);
   await expectError(response ?? assert.fail(), 400, 'invalid_body');
@@ -74,7 +74,7 @@ test('a body that breaks off after its request was refused causes no second answ
   assert.equal(await remainingOf(null), 58);
 });
 
-test('a client that stops sending in the body is 400 and adds nothing', async (t) => {
+test('a client that half-closes its connection in the middle of a body gets 400 and adds nothing', async (t) => {
   const connection = await openRaw(t, service.baseUrl);
   connection.send(`${post}Content-Length: 100\r\n\r\n${rex}`);
   connection.end();
@@ -83,7 +83,7 @@ test('a client that stops sending in the body is 400 and adds nothing', async (t
   assert.equal(await service.countPets(), 0);
 });
 
-test('a client that cuts the connection at any point causes no logged failure and no animal', async (t) => {
+test('a client that closes the connection before the end of its request causes no 5xx in the log and adds no animal', async (t) => {
   const text = `${post}Content-Length: ${rex.length}\r\n\r\n${rex}`;
   const cuts = [1, 10, post.length, post.length + 20, text.length - 1];
   for (const cut of cuts) {
@@ -96,7 +96,7 @@ test('a client that cuts the connection at any point causes no logged failure an
   assert.equal(await service.countPets(), 0);
 });
 
-test('a client that cuts the connection after its request does not harm the service', async (t) => {
+test('the service continues after a client has closed the connection right after its request', async (t) => {
   const file = service.openFile();
   file.exec('begin immediate');
   const connections = await Promise.all(Array.from({ length: 10 }, () => openRaw(t, service.baseUrl)));

@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import { exchangeRaw, formatRequest } from '../../support/raw-http.ts';
 import { startService, type TestService } from '../../support/service.ts';
 
-/** How many requests an address has left after one more; `forwarded` as the proxy sends it. */
+/** Sends a request with `forwarded` as X-Forwarded-For. Returns the remaining requests of the address. */
 async function remaining(service: TestService, forwarded: string | null): Promise<number> {
   const headers = forwarded === null ? {} : { 'x-forwarded-for': forwarded };
   const response = await service.request(null, '/pets', { headers });
@@ -16,19 +16,19 @@ const behindTwo = await startService({ after }, { TRUST_PROXY: '2' });
 const behindListed = await startService({ after }, { TRUST_PROXY: '127.0.0.0/8, 10.0.0.1' });
 const behindOthers = await startService({ after }, { TRUST_PROXY: '10.0.0.1' });
 
-test('without TRUST_PROXY X-Forwarded-For changes nothing', async () => {
+test('without TRUST_PROXY X-Forwarded-For is ignored', async () => {
   assert.equal(await remaining(direct, null), 59);
   assert.equal(await remaining(direct, '203.0.113.1'), 58);
   assert.equal(await remaining(direct, '203.0.113.2, 203.0.113.3'), 57);
 });
 
-test('behind one proxy the address is the one that the proxy saw', async () => {
+test('behind one proxy the client address is the address that the proxy saw', async () => {
   assert.equal(await remaining(behindOne, '203.0.113.1'), 59);
   assert.equal(await remaining(behindOne, '203.0.113.1'), 58);
   assert.equal(await remaining(behindOne, '203.0.113.2'), 59);
 });
 
-test('behind one proxy an address from the client itself is ignored', async () => {
+test('behind one proxy an address that the client itself sent is ignored', async () => {
   const real = '203.0.113.10';
   assert.equal(await remaining(behindOne, real), 59);
   assert.equal(await remaining(behindOne, `203.0.113.77, ${real}`), 58);
@@ -36,7 +36,7 @@ test('behind one proxy an address from the client itself is ignored', async () =
   assert.equal(await remaining(behindOne, `garbage, ${real}`), 56);
 });
 
-test('behind one proxy X-Forwarded-For in two headers is read as one', async (t) => {
+test('behind one proxy two X-Forwarded-For headers are read as one list', async (t) => {
   const real = '203.0.113.20';
   const text = formatRequest('GET /v1/pets', {
     'x-forwarded-for': '203.0.113.78',
@@ -46,14 +46,14 @@ test('behind one proxy X-Forwarded-For in two headers is read as one', async (t)
   assert.equal(await remaining(behindOne, real), 58);
 });
 
-test('behind two proxies the address is the one that the outer proxy saw', async () => {
+test('behind two proxies the client address is the address that the outer proxy saw', async () => {
   const real = '203.0.113.30';
   assert.equal(await remaining(behindTwo, `${real}, 10.0.0.1`), 59);
   assert.equal(await remaining(behindTwo, `203.0.113.79, ${real}, 10.0.0.1`), 58);
   assert.equal(await remaining(behindTwo, `${real}, 10.0.0.2`), 57);
 });
 
-test('behind listed proxies the address is the first from the right that is not listed', async () => {
+test('behind listed proxies the client address is the rightmost address that is not listed', async () => {
   const real = '203.0.113.40';
   assert.equal(await remaining(behindListed, real), 59);
   assert.equal(await remaining(behindListed, `${real}, 10.0.0.1`), 58);
@@ -65,7 +65,7 @@ test('a peer that is not listed is not trusted', async () => {
   assert.equal(await remaining(behindOthers, '203.0.113.51'), 58);
 });
 
-test('a proxy that sends no address is counted itself, and an invalid address counts as unknown', async () => {
+test('a request counts for the proxy if it forwards no address, and all invalid addresses count as one', async () => {
   assert.equal(await remaining(behindOne, null), 59);
   assert.equal(await remaining(behindOne, 'unknown'), 59);
   assert.equal(await remaining(behindOne, '_hidden'), 58);
@@ -79,7 +79,7 @@ test('IPv6 addresses behind a proxy are counted by /64, IPv4-mapped ones as IPv4
   assert.equal(await remaining(behindOne, '::ffff:203.0.113.60'), 58);
 });
 
-test('the log names the address that was counted', async () => {
+test('the log has the same client address that the limits count', async () => {
   await remaining(behindOne, '203.0.113.66');
   assert.match(behindOne.readLog(), /"address":"203\.0\.113\.66"/);
 });

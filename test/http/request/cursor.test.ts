@@ -18,7 +18,7 @@ const lists = [
 const soldPets = '/pets?status=sold';
 const id = fc.bigInt(int64Min, int64Max);
 
-test('a cursor returns the position that it was written for', () => {
+test('a cursor is decoded to the position from which it was encoded', () => {
   fc.assert(
     fc.property(fc.constantFrom(...lists), id, (list, position) => {
       const text = cursors.write(list, position);
@@ -49,7 +49,7 @@ test('a cursor of a store with another secret is refused', () => {
   assert.equal(cursors.read(other.write('/pets', 7n), '/pets'), null);
 });
 
-test('a cursor has one spelling', () => {
+test('a cursor has only one valid spelling', () => {
   const text = cursors.write('/pets', -1n);
   const [start, last = ''] = [text.slice(0, -1), text.at(-1)];
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_+/=.~ ';
@@ -57,13 +57,13 @@ test('a cursor has one spelling', () => {
     if (character !== last) assert.equal(cursors.read(start + character, '/pets'), null, character);
 });
 
-test('a text of another length is refused', () => {
+test('a cursor with another length is refused', () => {
   const text = cursors.write('/pets', 7n);
   for (const other of ['', 'A', text.slice(1), text.slice(0, -1), `${text}A`, `${text}AA==`, `${text}\0`])
     assert.equal(cursors.read(other, '/pets'), null, other);
 });
 
-test('the cursors of lists of the first release are unchanged', () => {
+test('cursors have the same encoding as in the first release', () => {
   assert.equal(cursors.write('/pets', 7n), 'AwAAAAAAAAAHrpNcM3hdUcEN5A');
   assert.equal(cursors.write(soldPets, 7n), 'AgAAAAAAAAAHA4Qx9akuXVBL0Q');
 });

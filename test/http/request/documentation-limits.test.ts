@@ -16,7 +16,7 @@ function left(response: Response): number {
   return Number(response.headers.get('x-ratelimit-remaining'));
 }
 
-test('the documentation has its own count by address, which its headers show', async (t) => {
+test('requests for the documentation have a separate limit by address, which their headers show', async (t) => {
   const { read } = await open(t);
   for (const [index, path] of pages.entries()) {
     const response = await read(path);
@@ -26,7 +26,7 @@ test('the documentation has its own count by address, which its headers show', a
   }
 });
 
-test('reading the documentation does not count for the interface, with a key or without', async (t) => {
+test('requests for the documentation do not count for the API, with or without a key', async (t) => {
   const { read, createKey, request } = await open(t);
   const key = await createKey('free');
   for (const path of pages)
@@ -44,7 +44,7 @@ test('wrong keys do not block the documentation', async (t) => {
   assert.equal((await read('/openapi.json', headers)).status, 200);
 });
 
-test('past 600 requests a minute the documentation is 429, and the interface is not', async (t) => {
+test('the documentation gets 429 after 600 requests a minute, and the API still answers', async (t) => {
   const { read, request } = await open(t);
   for (let sent = 0; sent < 600; sent += 1) await (await read('/docs/none')).text();
   await expectError(await read('/openapi.json'), 429, 'rate_limit_exceeded');

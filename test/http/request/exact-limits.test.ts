@@ -9,7 +9,7 @@ interface Outcome {
   readonly remaining: number;
 }
 
-/** Sends so many requests at once, over 200 connections. */
+/** Sends `count` requests at once over 200 connections. */
 async function sendAtOnce(url: string, key: string, count: number): Promise<Outcome[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: 200 });
   const headers = { authorization: `Bearer ${key}` };
@@ -34,7 +34,7 @@ const plans: readonly (readonly [PlanName, Limits | undefined, passes: number, c
 ];
 
 for (const [plan, limits, passes, count] of plans)
-  test(`of ${count} requests at once ${passes} pass on ${plan}, their headers counting down without a gap`, async (t) => {
+  test(`exactly ${passes} of ${count} simultaneous requests pass on ${plan}, and their headers count down without a gap`, async (t) => {
     const service = await startService(t);
     const key = await service.createKey(plan, limits);
     const outcomes = await sendAtOnce(`${service.baseUrl}/pets`, key, count);
@@ -51,7 +51,7 @@ for (const [what, path, init] of [
   ['adds', '/pets', { method: 'POST', body: '{"name":"Rex","categoryId":1}' }],
   ['unknown addresses', '/nothing', {}],
 ] as const)
-  test(`of 121 ${what} in a row 60 pass on Free, 60 are refused, and then the key is banned`, async (t) => {
+  test(`of 121 successive ${what} on Free, the first 60 pass, the next 60 are refused, and the last is banned`, async (t) => {
     const service = await startService(t);
     const key = await service.createKey('free');
     const codes: unknown[] = [];
@@ -65,7 +65,7 @@ for (const [what, path, init] of [
     assert.deepEqual(codes, expected);
   });
 
-test('of 100 adds at once 60 pass on Free, and each adds one animal', async (t) => {
+test('exactly 60 of 100 simultaneous adds pass on Free, and each adds one animal', async (t) => {
   const service = await startService(t);
   const key = await service.createKey('free');
   const adding = Array.from({ length: 100 }, () => service.post(key, { name: 'Rex', categoryId: 1 }));

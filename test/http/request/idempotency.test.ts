@@ -13,7 +13,7 @@ function post(idempotencyKey: string, body = rex, withKey = key): Promise<Respon
   return service.post(withKey, body, { 'idempotency-key': idempotencyKey });
 }
 
-test('a request with the same key and body gets the first response, marked as a replay, and adds nothing', async () => {
+test('a request with the same Idempotency-Key and body gets the first response, marked as replayed, and adds nothing', async () => {
   const first = await post('again');
   assert.equal(first.status, 201);
   assert.equal(first.headers.get('idempotent-replayed'), null);
@@ -31,12 +31,12 @@ test('a request with the same key and body gets the first response, marked as a 
   assert.equal(await service.countPets(), before);
 });
 
-test('a replay counts like any request', async () => {
+test('a replayed request counts like any request', async () => {
   const remaining = async () => Number((await post('counted')).headers.get('x-ratelimit-remaining'));
   assert.equal((await remaining()) - 1, await remaining());
 });
 
-test('the same key with another body is 422 and adds nothing', async () => {
+test('the same Idempotency-Key with another body gets 422 and adds nothing', async () => {
   const first = await post('reused');
   const before = await service.countPets();
   for (const body of ['{"name":"Bello","categoryId":1}', `${rex} `, '{"categoryId":1,"name":"Rex"}'])
@@ -45,14 +45,14 @@ test('the same key with another body is 422 and adds nothing', async () => {
   assert.equal(await (await post('reused')).text(), await first.text());
 });
 
-test('without a key the same body adds an animal each time', async () => {
+test('without an Idempotency-Key the same body adds an animal each time', async () => {
   const before = await service.countPets();
   await service.post(key, rex);
   await service.post(key, rex);
   assert.equal(await service.countPets(), before + 2);
 });
 
-test('the same key is 409 while the first request runs, and the first is still answered', async () => {
+test('the same Idempotency-Key gets 409 while the first request runs, and the first request is still answered', async () => {
   const before = await service.countPets();
   const file = service.openFile();
   file.exec('begin immediate');
@@ -65,7 +65,7 @@ test('the same key is 409 while the first request runs, and the first is still a
   assert.equal(await service.countPets(), before + 1);
 });
 
-test('a hundred requests at once with one key add one animal', async () => {
+test('100 simultaneous requests with one Idempotency-Key add one animal', async () => {
   const before = await service.countPets();
   const responses = await Promise.all(Array.from({ length: 100 }, () => post('at-once')));
   const statuses = responses.map(({ status }) => status);
@@ -74,7 +74,7 @@ test('a hundred requests at once with one key add one animal', async () => {
   assert.equal(await service.countPets(), before + 1);
 });
 
-test('another account may use the same key', async () => {
+test('another account may use the same Idempotency-Key', async () => {
   const other = await service.createKey();
   const before = await service.countPets();
   await post('shared', '{"name":"A","categoryId":1}');
@@ -84,14 +84,14 @@ test('another account may use the same key', async () => {
   assert.equal(await service.countPets(), before + 2);
 });
 
-test('the keys of one account share their idempotency keys', async () => {
+test('the API keys of one account share their Idempotency-Keys', async () => {
   const one = await service.createKey('pro', undefined, { account: 'pair' });
   const two = await service.createKey('pro', undefined, { account: 'pair' });
   await post('of-account', rex, one);
   assert.equal((await post('of-account', rex, two)).headers.get('idempotent-replayed'), 'true');
 });
 
-test('a key is kept 24 hours to the millisecond', async () => {
+test('an Idempotency-Key is valid for 24 hours, to the millisecond', async () => {
   const first = await post('a-day');
   service.clock.advance(dayMs - 1);
   assert.equal((await post('a-day')).headers.get('idempotent-replayed'), 'true');
@@ -102,19 +102,19 @@ test('a key is kept 24 hours to the millisecond', async () => {
   assert.notEqual(later.headers.get('location'), first.headers.get('location'));
 });
 
-test('after 24 hours a key may be used with another body', async () => {
+test('an Idempotency-Key may be used with another body after 24 hours', async () => {
   await post('next-day');
   service.clock.advance(dayMs);
   assert.equal((await post('next-day', '{"name":"Bello","categoryId":1}')).status, 201);
 });
 
-test('a key outlives a restart', async (t) => {
+test('an Idempotency-Key is still valid after a restart', async (t) => {
   const clock = createMovableClock();
   const early = await startService(t, {}, clock);
   const earlyKey = await early.createKey();
   const headers = { 'idempotency-key': 'lasting' };
   const body = await (await early.post(earlyKey, rex, headers)).text();
-  // The folder of the store is removed only when the test ends.
+  // The test can use the store again, because its folder is removed only at the end of the test.
   await early.stop();
   const late = await startService(t, { DATABASE_URL: early.config.databaseUrl }, clock);
   const replay = await late.post(earlyKey, rex, headers);
@@ -124,7 +124,7 @@ test('a key outlives a restart', async (t) => {
   await late.stop();
 });
 
-test('a refused request does not use its key', async () => {
+test('a refused request does not use up its Idempotency-Key', async () => {
   await expectError(await post('refused', '{"name":""}'), 400, 'invalid_body');
   assert.equal((await post('refused')).status, 201);
 });
@@ -135,7 +135,7 @@ for (const [what, text] of Object.entries({
   'every visible ASCII character': Array.from({ length: 94 }, (_, n) => String.fromCharCode(33 + n)).join(''),
   'a UUID': '0b0f8e7c-6f1d-4f5f-9d53-2f6f0a3c1c11',
 }))
-  test(`a key of ${what} is accepted`, async () => {
+  test(`an Idempotency-Key of ${what} is accepted`, async () => {
     assert.equal((await post(text)).status, 201);
     assert.equal((await post(text)).headers.get('idempotent-replayed'), 'true');
   });
@@ -145,16 +145,16 @@ for (const [what, text] of Object.entries({
   '256 characters': '~'.repeat(256),
   'a blank inside': 'a b',
   'a tab inside': 'a\tb',
-  'a character that is no ASCII': 'sch\xf6n',
+  'a non-ASCII character': 'sch\xf6n',
 }))
-  test(`a key with ${what} is 400 and adds nothing`, async () => {
+  test(`an Idempotency-Key with ${what} gets 400 and adds nothing`, async () => {
     const before = await service.countPets();
     const message = await expectError(await post(text), 400, 'invalid_parameter');
     assert.match(message, /^Idempotency-Key /);
     assert.equal(await service.countPets(), before);
   });
 
-test('two Idempotency-Key headers are 400', async (t) => {
+test('a request with two Idempotency-Key headers gets 400', async (t) => {
   const text = formatRequest(
     'POST /v1/pets',
     {
@@ -170,7 +170,7 @@ test('two Idempotency-Key headers are 400', async (t) => {
   await expectError(response ?? assert.fail(), 400, 'invalid_parameter');
 });
 
-test('GET and HEAD ignore the header', async () => {
+test('GET and HEAD ignore Idempotency-Key', async () => {
   for (const method of ['GET', 'HEAD'])
     for (const idempotencyKey of ['again', 'not valid at all'])
       for (const path of ['/pets', '/pets/1']) {

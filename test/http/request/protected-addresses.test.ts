@@ -8,7 +8,7 @@ import { startService } from '../../support/service.ts';
 const service = await startService({ after });
 await service.importPets(3);
 
-// Requests without a key are counted by address: each test begins with a day of its own.
+// Requests without a key count for the address, so each test starts on a new day.
 beforeEach(() => service.clock.advance(dayMs));
 
 for (const target of [
@@ -31,7 +31,7 @@ for (const target of [
   '/%zz',
   '/%76%31/%ff',
 ])
-  test(`${target} is 401 without a key`, async (t) => {
+  test(`${target} gets 401 without a key`, async (t) => {
     const [response] = await exchangeRaw(t, service.baseUrl, formatRequest(`GET ${target}`, {}));
     await expectError(response ?? assert.fail(), 401, 'api_key_missing');
   });
@@ -51,7 +51,7 @@ for (const target of [
     assert.doesNotMatch(response.body, /n1/);
   });
 
-test('an unknown address outside /v1 is 404 without a key', async () => {
+test('an unknown address outside /v1 gets 404 without a key', async () => {
   for (const path of ['/nothing', '/v2/pets', '/v11'])
     await expectError(await fetch(service.app.url + path), 404, 'not_found');
 });

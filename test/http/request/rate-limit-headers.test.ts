@@ -13,7 +13,7 @@ await service.importPets(3);
 const json = { 'content-type': 'application/json' };
 const rex = '{"name":"Rex","categoryId":1}';
 
-/** One request for each status that a key alone can bring about. */
+/** A request for each status that does not need a special state of the service. */
 const requests: readonly (readonly [status: number, what: string, path: string, init?: RequestInit])[] = [
   [200, 'a page', '/pets'],
   [200, 'the head of a page', '/pets', { method: 'HEAD' }],
@@ -30,7 +30,7 @@ const requests: readonly (readonly [status: number, what: string, path: string, 
   [415, 'another content type', '/pets', { method: 'POST', body: 'x' }],
 ];
 for (const [status, what, path, init] of requests)
-  test(`${status}, ${what}, has the limits of the account and counts as one request`, async () => {
+  test(`the ${status} for ${what} has the limits of the account and counts as one request`, async () => {
     const before = await service.request(key, '/pets');
     const response = await service.request(key, path, init);
     assert.equal(response.status, status);
@@ -44,13 +44,13 @@ for (const [status, what, path, init] of requests)
     assert.equal(response.headers.get('retry-after'), null);
   });
 
-test('403 has the limits of the account', async () => {
+test('a 403 has the limits of the account', async () => {
   const response = await service.request(readOnly, '/pets', { method: 'POST', headers: json, body: rex });
   await expectError(response, 403, 'scope_missing');
   assert.equal(response.headers.get('x-ratelimit-limit'), '1000000');
 });
 
-test('409 and 422 have the limits of the account', async () => {
+test('a 409 and a 422 have the limits of the account', async () => {
   const headers = { ...json, 'idempotency-key': 'x' };
   const file = service.openFile();
   file.exec('begin immediate');
@@ -64,7 +64,7 @@ test('409 and 422 have the limits of the account', async () => {
   for (const response of [inUse, reused]) assert.equal(response.headers.get('x-ratelimit-limit'), '300');
 });
 
-test('410 has the limits of the account', async (t) => {
+test('a 410 has the limits of the account', async (t) => {
   const aging = await startService(t);
   const agingKey = await aging.createKey('pro');
   aging.clock.advance(Date.UTC(2030, 11, 5) - aging.clock.now());
@@ -73,7 +73,7 @@ test('410 has the limits of the account', async (t) => {
   assert.equal(response.headers.get('x-ratelimit-limit'), '300');
 });
 
-test('401, an unknown address and a malformed request have the limits of the address and count together', async (t) => {
+test('a 401, an unknown path and a malformed request have the limits of the client address and count together', async (t) => {
   const fresh = await startService(t);
   const [malformed] = await exchangeRaw(t, fresh.baseUrl, 'garbage\r\n\r\n');
   const responses = [
@@ -95,7 +95,7 @@ test('401, an unknown address and a malformed request have the limits of the add
   }
 });
 
-test('requests with a valid key do not count for the address', async (t) => {
+test('requests with a valid key do not count for the client address', async (t) => {
   const fresh = await startService(t);
   const freshKey = await fresh.createKey();
   for (const path of ['/pets', '/nothing', '/%zz']) await fresh.request(freshKey, path);
@@ -104,7 +104,7 @@ test('requests with a valid key do not count for the address', async (t) => {
   assert.equal(response.headers.get('x-ratelimit-remaining'), '59');
 });
 
-test('429 has the Error body, Retry-After and the limits, and comes before every other answer', async (t) => {
+test('over the limit every request gets 429 with the Error body, Retry-After and the limits', async (t) => {
   const spent = await startService(t);
   const spentKey = await spent.createKey('enterprise', { perMinute: 2, perDay: 1_000 });
   await spent.importPets(1);
@@ -121,7 +121,7 @@ test('429 has the Error body, Retry-After and the limits, and comes before every
   assert.equal(await spent.countPets(), 1);
 });
 
-test('past its limit an address is 429, and a valid key from there is served', async (t) => {
+test('an address over its limit gets 429, and a valid key from this address is served', async (t) => {
   const noisy = await startService(t);
   const noisyKey = await noisy.createKey();
   for (let round = 0; round < 60; round += 1) assert.equal((await noisy.request(null, '/pets')).status, 401);
@@ -131,7 +131,7 @@ test('past its limit an address is 429, and a valid key from there is served', a
   assert.equal((await noisy.request(noisyKey, '/pets')).status, 200);
 });
 
-test('a banned key is 429 key_banned with the end of the ban in Retry-After and X-RateLimit-Reset', async (t) => {
+test('a banned key gets 429 key_banned with the end of the ban in Retry-After and X-RateLimit-Reset', async (t) => {
   const strict = await startService(t);
   const banned = await strict.createKey('enterprise', { perMinute: 1, perDay: 1_000 });
   for (let round = 0; round < 61; round += 1) await strict.request(banned, '/pets');

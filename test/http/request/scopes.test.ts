@@ -6,7 +6,7 @@ import { startService } from '../../support/service.ts';
 const service = await startService({ after });
 await service.importPets(1);
 
-test('a key without the scope of an operation is 403 scope_missing', async () => {
+test('a key without the scope of an operation gets 403 scope_missing', async () => {
   const readOnly = await service.createKey('enterprise', undefined, { scopes: ['pets:read'] });
   const writeOnly = await service.createKey('enterprise', undefined, { scopes: ['pets:write'] });
   const rex = { name: 'Rex', categoryId: 1 };
@@ -23,7 +23,7 @@ test('a key without the scope of an operation is 403 scope_missing', async () =>
   }
 });
 
-test('403 comes before the body is read, and adds nothing', async () => {
+test('a request without the scope gets 403 before its body is read, and adds nothing', async () => {
   const readOnly = await service.createKey('enterprise', undefined, { scopes: ['pets:read'] });
   const before = await service.countPets();
   await expectError(await service.post(readOnly, '{broken'), 403, 'scope_missing');

@@ -41,7 +41,7 @@ for (const prefer of [
     assert.equal((await get('/pets?unknown=1', prefer)).status, 200);
   });
 
-test('Prefer may be sent in more than one header', async () => {
+test('strict handling works with several Prefer headers', async () => {
   const headers = new Headers([
     ['prefer', 'respond-async'],
     ['prefer', 'handling=strict'],
@@ -59,7 +59,7 @@ const unknownParameters: readonly (readonly [method: string, path: string, name:
   ['POST', '/pets?limit=5', 'limit'],
 ];
 for (const [method, path, name] of unknownParameters)
-  test(`strict ${method} ${path} is 400 and the parameter is named`, async () => {
+  test(`${method} ${path} with strict handling gets 400, and the message names the parameter`, async () => {
     const response = await service.request(key, path, {
       method,
       headers: { prefer: 'handling=strict', 'content-type': 'application/json' },
@@ -69,7 +69,7 @@ for (const [method, path, name] of unknownParameters)
   });
 
 for (const path of ['/pets?unknown=1', '/pets/1?unknown=1'])
-  test(`strict HEAD ${path} is 400`, async () => {
+  test(`HEAD ${path} with strict handling gets 400`, async () => {
     const response = await service.request(key, path, {
       method: 'HEAD',
       headers: { prefer: 'handling=strict' },
@@ -78,7 +78,7 @@ for (const path of ['/pets?unknown=1', '/pets/1?unknown=1'])
   });
 
 for (const field of ['id', 'tag', 'Name', '__proto__', 'constructor', 'toString'])
-  test(`strict: a body with the unknown field ${field} is 400 and the field is named`, async () => {
+  test(`a body with the unknown field ${field} gets 400 with strict handling, and the message names the field`, async () => {
     const before = await service.countPets();
     const body = `{"name":"Rex","categoryId":1,"${field}":null}`;
     const response = await service.post(key, body, { prefer: 'handling=strict' });
@@ -86,27 +86,27 @@ for (const field of ['id', 'tag', 'Name', '__proto__', 'constructor', 'toString'
     assert.equal(await service.countPets(), before);
   });
 
-test('strict: documented parameters and fields are accepted', async () => {
+test('documented parameters and fields are accepted with strict handling', async () => {
   const headers = { prefer: 'handling=strict' };
   assert.equal((await service.post(key, { ...rex, status: 'sold' }, headers)).status, 201);
   assert.equal((await get('/pets?limit=1&status=sold', 'handling=strict')).status, 200);
   assert.equal((await get('/pets/1', 'handling=strict')).status, 200);
 });
 
-test('strict: a cursor of a page is accepted', async () => {
+test('the link to the next page is accepted with strict handling', async () => {
   await service.importPets(3);
   const first = await get('/pets?limit=1', 'handling=strict');
   const next = /<\/v1([^>]+)>/.exec(first.headers.get('link') ?? '')?.[1] ?? '';
   assert.equal((await get(next, 'handling=strict')).status, 200);
 });
 
-test('strict handling applies to one request only', async () => {
+test('strict handling applies only to the request that asks for it', async () => {
   assert.equal((await service.request(key, '/pets?unknown=2')).status, 200);
   await expectError(await get('/pets?unknown=2', 'handling=strict'), 400, 'invalid_parameter');
   assert.equal((await service.request(key, '/pets?unknown=2')).status, 200);
 });
 
-test('a key sent in place of a name is not returned', async () => {
+test('an error does not repeat an API key that was sent as a parameter name', async () => {
   for (const path of [`/pets?${key}=1`, `/pets/1?${key}`]) {
     const response = await service.request(key, path, { headers: { prefer: 'handling=strict' } });
     assert.equal(response.status, 400);

@@ -7,8 +7,8 @@ import { createResponseCache } from '../../../src/http/response/response-cache.t
 import type { Route } from '../../../src/http/route.ts';
 
 /**
- * Caches 50,000 answers, each of another version of the store, and posts their peak heap use in bytes. It runs in its own
- * thread, so that nothing else uses the heap. With a null `prefix`, the keys are numbers.
+ * Caches 50,000 answers, each with a different version of the store, and posts their peak heap use in bytes. It runs in
+ * its own thread, so that nothing else uses the heap. If `prefix` is null, the cache keys are numbers.
  */
 export interface CacheHeapWork {
   readonly prefix: string | null;

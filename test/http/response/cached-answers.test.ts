@@ -7,7 +7,7 @@ import { startOn } from '../engine-service.ts';
 
 const postgres = await findPostgres();
 
-/** The headers that two answers to the same request have in common. */
+/** Returns the headers that must be equal in two answers to the same request. */
 function listSteadyHeaders({ headers }: Response) {
   const changing = /^(?:date|x-request-id|x-ratelimit-remaining|ratelimit)$/;
   return [...headers].filter(([name]) => !changing.test(name));
@@ -18,7 +18,7 @@ function readNext({ headers }: Response): string {
 }
 
 for (const engine of [sqliteEngine, postgres])
-  test(`${engine.name}: an answer from the cache is the answer from the store, counted once`, {
+  test(`${engine.name}: an answer from the cache equals the answer from the store and counts once`, {
     skip: engine.skip,
   }, async (t) => {
     const { service, key } = await startOn(t, engine);
@@ -27,7 +27,7 @@ for (const engine of [sqliteEngine, postgres])
     const ofStatus = readNext(await service.request(key, '/pets?limit=1&status=pending'));
     const paths = ['/pets/2', '/pets/6', '/pets', '/pets?limit=2', '/pets?status=sold&limit=9'];
     for (const path of [...paths, second, ofStatus]) {
-      // Strict handling goes past the cache.
+      // A request with strict handling bypasses the cache.
       const answers = [
         await service.request(key, path),
         await service.request(key, path),
@@ -48,7 +48,7 @@ for (const engine of [sqliteEngine, postgres])
     }
   });
 
-test('a key that is revoked, lacks the scope or is invalid gets nothing from the cache', async (t) => {
+test('a key that is revoked, lacks the scope or is missing gets no cached answer', async (t) => {
   const service = await startService(t);
   await service.importPets(1);
   const key = await service.createKey('enterprise', undefined, { account: 'reader' });
@@ -64,7 +64,7 @@ test('a key that is revoked, lacks the scope or is invalid gets nothing from the
   await expectError(await service.request(key, '/pets'), 401, 'api_key_revoked');
 });
 
-test('a cached animal is gone once its operation is removed', async (t) => {
+test('a cached answer of getPet is not sent after the removal of the operation', async (t) => {
   const service = await startService(t);
   await service.importPets(1);
   const key = await service.createKey();

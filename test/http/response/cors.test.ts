@@ -39,13 +39,13 @@ for (const origin of [
     assert.equal(response.headers.get('vary'), 'Origin');
   });
 
-test('without an origin the answer still has Vary: Origin', async () => {
+test('an answer to a request without Origin still has Vary: Origin', async () => {
   const response = await service.request(key, '/pets');
   assert.equal(response.headers.get('vary'), 'Origin');
   assert.equal(response.headers.get('access-control-allow-origin'), null);
 });
 
-test('a preflight of a listed origin is answered without a key, for every address', async () => {
+test('a preflight of a listed origin is answered without a key for every path', async () => {
   for (const path of ['/pets', '/pets/1', '/nothing', '/%zz']) {
     const response = await preflight(path);
     assert.equal(response.status, 204);
@@ -78,7 +78,7 @@ test('a preflight is not counted', async (t) => {
   assert.equal(response.headers.get('x-ratelimit-remaining'), '59');
 });
 
-test('a preflight of an origin that is not listed needs a key', async () => {
+test('a preflight of an origin that is not listed requires a key', async () => {
   await expectError(await preflight('/pets', { origin: 'https://evil.example' }), 401, 'api_key_missing');
 });
 
@@ -118,7 +118,7 @@ test('a page can read every header of the service', async () => {
   assert.deepEqual(hidden, []);
 });
 
-test('a page can read refusals, too', async () => {
+test('a page can also read error responses', async () => {
   const headers = { origin: listed };
   const refusals = [
     await service.request(null, '/pets', { headers }),
@@ -144,7 +144,7 @@ test('no answer allows a browser to send credentials', async () => {
     assert.equal(response.headers.get('access-control-allow-credentials'), null);
 });
 
-test('without CORS_ORIGINS no origin is listed and no answer has Vary', async (t) => {
+test('without CORS_ORIGINS no origin is allowed and no answer has Vary', async (t) => {
   const closed = await startService(t);
   const closedKey = await closed.createKey();
   const headers = { origin: listed, 'access-control-request-method': 'GET' };

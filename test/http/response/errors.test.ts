@@ -11,7 +11,7 @@ const service = await startService({ after }, { LOG_REQUESTS: 'all' });
 const key = await service.createKey();
 await service.importPets(3);
 
-/** Remembers the key, whose rows are read no more while the clock stands still. */
+/** Starts a service with a cached key. Its rows are not read again, because the clock does not move. */
 async function startWithKey(t: Parameters<typeof startService>[0]): Promise<[TestService, string]> {
   const own = await startService(t);
   const ownKey = await own.createKey();
@@ -19,7 +19,7 @@ async function startWithKey(t: Parameters<typeof startService>[0]): Promise<[Tes
   return [own, ownKey];
 }
 
-/** Overwrites the pages of a table with what SQLite cannot read. */
+/** Overwrites the root page of a table with bytes that SQLite cannot read. */
 function corruptTable(own: TestService, table: string): void {
   const file = own.openFile();
   const page = file.prepare('select rootpage from sqlite_schema where name = ?').get(table)?.['rootpage'];
@@ -29,7 +29,7 @@ function corruptTable(own: TestService, table: string): void {
   closeSync(descriptor);
 }
 
-test('a store that cannot be read is 503 with Retry-After and reveals no internals', async (t) => {
+test('requests get 503 with Retry-After and without internals if the store cannot be read', async (t) => {
   const [own, ownKey] = await startWithKey(t);
   corruptTable(own, 'pets');
   for (const path of ['/pets', '/pets/1']) {
@@ -41,7 +41,7 @@ test('a store that cannot be read is 503 with Retry-After and reveals no interna
   }
 });
 
-test('a store whose keys cannot be read is 503 with the limits of the address, and is not counted', async (t) => {
+test('requests get 5xx with the limits of the address and are not counted if the keys cannot be read', async (t) => {
   const own = await startService(t);
   const ownKey = await own.createKey();
   own.openFile().exec('drop table api_keys');
@@ -55,7 +55,7 @@ test('a store whose keys cannot be read is 503 with the limits of the address, a
   }
 });
 
-test('adds that wait for a locked store are all answered once it is free', async (t) => {
+test('all adds that wait for a locked store succeed once the lock is released', async (t) => {
   const [own, ownKey] = await startWithKey(t);
   const file = own.openFile();
   file.exec('begin immediate');
@@ -67,7 +67,7 @@ test('adds that wait for a locked store are all answered once it is free', async
   assert.equal(await own.countPets(), 50);
 });
 
-test('an unexpected failure is 500 without internals, and the log has the cause', async (t) => {
+test('an unexpected error gets 500 without internals, and the log has the cause', async (t) => {
   const [own, ownKey] = await startWithKey(t);
   own.openFile().exec('drop table pets');
   for (const response of [
@@ -88,7 +88,7 @@ test('an unexpected failure is 500 without internals, and the log has the cause'
 
 const rex = '{"name":"Rex","categoryId":1}';
 
-test('an add that the store cannot do is 503 with the headers of its one count', async (t) => {
+test('an add that the store cannot execute gets 503 and counts once', async (t) => {
   const { baseUrl, key: ownKey } = await startFaultyService(t);
   const headers = { authorization: `Bearer ${ownKey}`, 'content-type': 'application/json' };
   for (const remaining of ['999', '998']) {
@@ -99,7 +99,7 @@ test('an add that the store cannot do is 503 with the headers of its one count',
   }
 });
 
-test('an add whose answer cannot be serialised is 500 and done once, and the service continues', async (t) => {
+test('an add whose answer cannot be serialised gets 500, adds one animal, and the service continues', async (t) => {
   const { baseUrl, key: ownKey, store } = await startFaultyService(t, 'answer unwritable');
   const headers = { authorization: `Bearer ${ownKey}`, 'content-type': 'application/json' };
   const response = await fetch(`${baseUrl}/pets`, { method: 'POST', headers, body: rex });
@@ -120,7 +120,7 @@ test('after a failure the service continues', async (t) => {
   assert.equal((await own.request(ownKey, '/pets')).status, 200);
 });
 
-test('a HEAD that fails has no body', async (t) => {
+test('an error response to HEAD has no body', async (t) => {
   const [own, ownKey] = await startWithKey(t);
   own.openFile().exec('drop table pets');
   const response = await own.request(ownKey, '/pets', { method: 'HEAD' });
@@ -129,7 +129,7 @@ test('a HEAD that fails has no body', async (t) => {
   expectCommonHeaders(response);
 });
 
-test('every response has its own id, which is in its log line', async () => {
+test('every response has a unique request id, which is also in its log line', async () => {
   const responses = [
     await service.request(key, '/pets'),
     await service.request(key, '/pets/none'),
@@ -173,7 +173,7 @@ test('errors have Cache-Control: no-store', async () => {
     assert.equal(response.headers.get('cache-control'), 'no-store');
 });
 
-test('no response names the software of the service', async (t) => {
+test('no response reveals the software of the service', async (t) => {
   const [unreadable] = await exchangeRaw(t, service.baseUrl, 'garbage\r\n\r\n');
   for (const response of [
     await service.request(key, '/pets'),

@@ -12,7 +12,7 @@ interface Shown {
 const names = async (service: TestService, key: string, path = '/pets') =>
   ((await (await service.request(key, path)).json()) as Shown[]).map(({ name }) => name);
 
-/** Sends fifty requests at once on one connection, again and again; gives what ends that. */
+/** Repeatedly sends 50 pipelined requests on one connection. Returns a function that stops sending. */
 async function startPipelining(t: TestContext, { baseUrl }: TestService, request: string) {
   const busy = await openRaw(t, baseUrl);
   let isOver = false;
@@ -28,7 +28,7 @@ async function startPipelining(t: TestContext, { baseUrl }: TestService, request
   };
 }
 
-test('an animal that another process added before a request is on its page, even while a client pipelines', async (t) => {
+test('a page has an animal that another process added before the request, even while a client pipelines requests', async (t) => {
   const service = await startService(t);
   const key = await service.createKey();
   const file = service.openFile();
@@ -46,7 +46,7 @@ test('an animal that another process added before a request is on its page, even
   await endPipelining();
 });
 
-test('a page requested after an add on the same connection has the added animal', async (t) => {
+test('a page that is requested after an add on the same connection has the added animal', async (t) => {
   const service = await startService(t);
   const key = await service.createKey();
   const head = `Host: a\r\nAuthorization: Bearer ${key}\r\n`;
@@ -66,7 +66,7 @@ test('a page requested after an add on the same connection has the added animal'
   }
 });
 
-test('a cursor from before a restore stays right while animals are added', async (t) => {
+test('the page of a cursor from before a restore is correct while animals are added', async (t) => {
   const service = await startService(t);
   const key = await service.createKey();
   await service.importPets(50);
@@ -79,7 +79,7 @@ test('a cursor from before a restore stays right while animals are added', async
   assert.deepEqual(await names(service, key, page), ['Rex', 'n10']);
 });
 
-test('the next answer shows a change or deletion made in the database', async (t) => {
+test('the next answer has a change or deletion that was made directly in the database', async (t) => {
   const service = await startService(t);
   const key = await service.createKey();
   await service.importPets(3);
@@ -95,7 +95,7 @@ test('the next answer shows a change or deletion made in the database', async (t
   assert.deepEqual(await names(service, key, rest), ['n1']);
 });
 
-test('the next answer shows a change or deletion made here or by another process', async (t) => {
+test('the next answer has a change or deletion that this service or another process made', async (t) => {
   const service = await startService(t);
   const key = await service.createKey('enterprise', undefined, { scopes });
   await service.importPets(3);

@@ -8,7 +8,7 @@ const key = await service.createKey();
 const writeOnlyKey = await service.createKey('enterprise', undefined, { scopes: ['pets:write'] });
 await service.importPets(30);
 
-/** What differs from one request to the next, and what fetch itself asks for with a HEAD. */
+/** Headers that differ between requests, or that fetch requests differently for HEAD. */
 const changing = ['x-request-id', 'x-ratelimit-remaining', 'ratelimit', 'date', 'connection', 'keep-alive'];
 
 async function readHead(method: string, path: string, sent: Record<string, string>) {
@@ -29,7 +29,7 @@ const paths: readonly (readonly [path: string, withKey: string | null, status: n
   ['/pets', writeOnlyKey, 403],
 ];
 for (const [path, withKey, status] of paths)
-  test(`HEAD ${path} that is ${status} has the headers of GET, Content-Length included`, async () => {
+  test(`the ${status} of HEAD ${path} has the headers of GET, including Content-Length`, async () => {
     const sent = withKey === null ? {} : { authorization: `Bearer ${withKey}` };
     const head = await readHead('HEAD', `/v1${path}`, sent);
     assert.deepEqual(head, await readHead('GET', `/v1${path}`, sent));
@@ -37,7 +37,7 @@ for (const [path, withKey, status] of paths)
     assert.ok(Number(head.headers['content-length']) > 0);
   });
 
-test('a HEAD sends no body, so the next response follows its head at once', async (t) => {
+test('a response to HEAD has no body, so that the next response follows its head directly', async (t) => {
   const connection = await openRaw(t, service.baseUrl);
   const head = `Host: localhost\r\nAuthorization: Bearer ${key}\r\n\r\n`;
   connection.send(`HEAD /v1/pets HTTP/1.1\r\n${head}HEAD /v1/pets/x HTTP/1.1\r\n${head}`);
@@ -48,7 +48,7 @@ test('a HEAD sends no body, so the next response follows its head at once', asyn
 });
 
 for (const path of ['/v1/pets', '/v1/pets/7', '/openapi.json', '/docs'])
-  test(`HEAD ${path} answers 304 if GET does, with the same headers`, async () => {
+  test(`HEAD ${path} gets 304 if GET does, with the same headers`, async () => {
     const authorization = `Bearer ${key}`;
     const whole = await fetch(service.app.url + path, { headers: { authorization } });
     await whole.text();
@@ -59,7 +59,7 @@ for (const path of ['/v1/pets', '/v1/pets/7', '/openapi.json', '/docs'])
     assert.equal(status, 304);
   });
 
-test('HEAD and 304 count like any request', async () => {
+test('a HEAD request and a request that gets 304 count like any request', async () => {
   async function remaining(init: RequestInit): Promise<number> {
     const response = await service.request(key, '/pets', init);
     return Number(response.headers.get('x-ratelimit-remaining'));

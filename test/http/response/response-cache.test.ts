@@ -17,7 +17,7 @@ interface Version {
 const [pets, pet] = [{}, {}] as [Route, Route];
 const answer = makeTaggedAnswer('[]');
 
-/** A cache over a store whose version a test sets. An answer is fresh until there are as many edits as it depends on. */
+/** Creates a cache over a store whose version a test sets. An answer is fresh until the version has `edits` edits. */
 function createWorld(bytesMax = 1_000_000) {
   const world = { version: { edits: 0 } as Version | null, isFailing: false };
   const registry = new Registry();
@@ -53,7 +53,7 @@ test('the cache finds answers by route and key', () => {
   for (const key of keys) assert.equal(cache.find(pets, key), null);
 });
 
-test('the cache finds an answer as long as it is fresh', () => {
+test('the cache finds an answer only as long as the answer is fresh', () => {
   const { world, cache, keep } = createWorld();
   keep('a', answer, 1);
   keep('b', answer, 2);
@@ -65,7 +65,7 @@ test('the cache finds an answer as long as it is fresh', () => {
   assert.equal(cache.find(pet, 'b'), null);
 });
 
-test('the cache keeps and finds nothing while the version of the store is unknown', () => {
+test('the cache stores and finds nothing while the version of the store is unknown', () => {
   const { world, cache, keep } = createWorld();
   keep('b');
   world.version = null;
@@ -75,7 +75,7 @@ test('the cache keeps and finds nothing while the version of the store is unknow
   assert.deepEqual([cache.find(pet, 'a'), cache.find(pet, 'b')], [null, answer]);
 });
 
-test('the cache finds nothing, and throws nothing, while the version of the store cannot be read', () => {
+test('the cache finds nothing and does not throw while the version of the store cannot be read', () => {
   const { world, cache, keep } = createWorld();
   keep('a');
   world.isFailing = true;
@@ -100,7 +100,7 @@ for (const [what, toKey] of [
   ['numbers', toId],
   ['texts', toQuery],
 ] as const) {
-  test(`the cache stays within its bound and keeps repeated answers, with keys that are ${what}`, () => {
+  test(`the cache stays within its bound and keeps frequently used answers, with ${what} as keys`, () => {
     const { cache, keep } = createWorld(100_000);
     const wanted = toKey(20_000);
     keep(wanted);
@@ -113,7 +113,7 @@ for (const [what, toKey] of [
     assert.ok(count > 10 && count < 100_000 / 400, `${count}`);
   });
 
-  test(`an answer that is kept repeatedly counts once, with keys that are ${what}`, () => {
+  test(`an answer that is stored repeatedly counts once towards the bound, with ${what} as keys`, () => {
     const { cache, keep } = createWorld(100_000);
     keep('first');
     for (let number = 0; number < 10_000; number += 1) keep(toKey(1));
@@ -135,7 +135,7 @@ for (const [what, prefix, text] of [
   ['pages', 'cursor=', '[]'],
   ['pages in a wide script', 'cursor=', JSON.stringify('犬'.repeat(100))],
 ] as const)
-  test(`the heap of cached ${what} stays within the bound, each of another version of the store`, async () => {
+  test(`the heap use of cached ${what} stays within the bound, even if each has a different version of the store`, async () => {
     const bytesMax = 16 * 2 ** 20;
     const workerData: CacheHeapWork = { prefix, text, bytesMax };
     const worker = new Worker(join(import.meta.dirname, 'cache-heap.ts'), { workerData });

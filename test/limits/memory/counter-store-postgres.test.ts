@@ -19,7 +19,7 @@ for (const [table, columns, end] of [
     'forget_at_ms',
   ],
 ] as const)
-  test(`a row of ${table} stays if another instance renews it during the sweep`, {
+  test(`a sweep keeps a row of ${table} if another instance renews the row meanwhile`, {
     skip: postgres.skip,
   }, async (t) => {
     const store = await postgres.createStore(t);

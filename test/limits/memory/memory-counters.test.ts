@@ -19,35 +19,35 @@ describe('addresses beyond the bound', () => {
   for (let stranger = 0; stranger < strangers; stranger += 1)
     if (takeFrom(`address:stranger-${stranger}`).verdict === 'passed') passed += 1;
 
-  test('a million of them take bounded memory', () => {
+  test('a million new addresses take bounded memory', () => {
     assert.equal(addresses.size, addressesMax);
   });
 
-  test('together they have the limits of one address', () => {
+  test('they share the limits of one address', () => {
     assert.equal(passed, addressesMax - 1 + freeLimits.perMinute);
   });
 
-  test('they do not push out an address that has counted requests', () => {
+  test('they do not evict an address that has counted requests', () => {
     assert.equal(takeFrom(first).minuteUsed, 41);
     assert.equal(takeFrom('address:stranger-0').minuteUsed, 2);
   });
 
-  test('they see the count that they share', () => {
+  test('peek returns their shared count', () => {
     assert.equal(counters.peek('address:stranger-999999', nowMs).minuteUsed, freeLimits.perMinute);
   });
 
-  test('they do not affect a key', () => {
+  test('they do not affect requests with a key', () => {
     assert.equal(counters.take('account:1', freeLimits, 'key', nowMs).verdict, 'passed');
   });
 
-  test('an hour later as many new addresses have counts of their own, in the same memory', () => {
+  test('an hour later a million other addresses get their own counts in the same memory', () => {
     for (let newcomer = 0; newcomer < addressesMax; newcomer += 1)
       assert.equal(takeFrom(`address:newcomer-${newcomer}`, nowMs + hourMs).dayUsed, 1);
     assert.equal(addresses.size, addressesMax);
     assert.equal(takeFrom('address:newcomer-0', nowMs + hourMs).dayUsed, 2);
   });
 
-  test('an address whose day opened again is not the first to give up its place', () => {
+  test('an address whose day window opened again is not evicted first', () => {
     const small = createMemoryCounters({ addressesMax: 2 });
     const take = (name: string, atMs: number) =>
       small.take(`address:${name}`, freeLimits, null, nowMs + atMs).dayUsed;
@@ -60,7 +60,7 @@ describe('addresses beyond the bound', () => {
 });
 
 describe('sweeping', () => {
-  test('deletes expired entries, a bounded number a call', () => {
+  test('deletes a bounded number of expired entries in each call', () => {
     const counters = createMemoryCounters();
     const { accounts } = counters.ledgers;
     for (let id = 0; id < 25_000; id += 1) counters.take(`account:${id}`, freeLimits, 'key', nowMs);
@@ -80,7 +80,7 @@ describe('sweeping', () => {
     assert.equal(counters.take('account:1', freeLimits, 'key', nowMs + dayMs).minuteUsed, 2);
   });
 
-  test('reaches every entry, including those added during the sweep', () => {
+  test('reaches every entry, including entries that are added during the sweep', () => {
     const counters = createMemoryCounters();
     const { accounts } = counters.ledgers;
     for (let id = 0; id < 15_000; id += 1) counters.take(`account:${id}`, freeLimits, 'key', nowMs);
@@ -90,7 +90,7 @@ describe('sweeping', () => {
     assert.equal(accounts.size, 0);
   });
 
-  test('forgets a key when its strikes are a minute old, and a banned key when its ban began a day ago', () => {
+  test('deletes a key a minute after its last refusal, and a banned key a day after the start of its ban', () => {
     const counters = createMemoryCounters();
     const { keys } = counters.ledgers;
     const once = { perMinute: 1, perDay: 1 };

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { formatStrikes, parseStrikes } from '../../../src/limits/memory/strikes-text.ts';
 
-test('strikes are written as distances, with a number if a millisecond has several', () => {
+test('strikes are written as time differences, with a count if one millisecond has several', () => {
   const strikes = new Map([
     [1_760_000_000_000, 3],
     [1_760_000_000_012, 1],
@@ -12,12 +12,12 @@ test('strikes are written as distances, with a number if a millisecond has sever
   assert.equal(formatStrikes(strikes), '1760000000000x3 12 5x2');
 });
 
-test('no strikes are an empty text', () => {
+test('an empty list of strikes is written as an empty text', () => {
   assert.equal(formatStrikes(new Map()), '');
   assert.deepEqual(parseStrikes(''), new Map());
 });
 
-test('strikes are read as they were written, in their order', () => {
+test('strikes are parsed in the order in which they were written', () => {
   const entry = fc.tuple(fc.integer({ min: 0, max: 4_102_444_800_000 }), fc.integer({ min: 1, max: 5_000 }));
   fc.assert(
     fc.property(fc.array(entry), (entries) => {
@@ -27,7 +27,7 @@ test('strikes are read as they were written, in their order', () => {
   );
 });
 
-test('a key that hits a plan of a thousand a minute takes a few kilobytes', () => {
+test('999 strikes of one minute take less than 4,000 characters', () => {
   const strikes = new Map(Array.from({ length: 999 }, (_, index) => [1_760_000_000_000 + index * 60, 1]));
   assert.ok(formatStrikes(strikes).length < 4_000);
 });

@@ -20,7 +20,7 @@ const nowMs = Date.UTC(2027, 0, 2);
 
 type Options = Omit<Parameters<typeof createRedisCounters>[0], 'url' | 'prefix'>;
 
-/** An instance's counters, with connections of their own. */
+/** Creates the counters of an instance, with their own connection. */
 function connect(t: TestContext, { url, prefix }: Pick<RedisSpace, 'url' | 'prefix'>, options: Options = {}) {
   return connectCounters(t, { url, prefix, ...options });
 }
@@ -30,7 +30,7 @@ async function connectThree(t: TestContext, space: Pick<RedisSpace, 'url' | 'pre
 }
 
 describe('several instances on one Redis', { skip: redis.skip }, () => {
-  test('let exactly 300 of 3,000 concurrent requests of a Pro account pass', async (t) => {
+  test('let exactly 300 of 3,000 concurrent requests of a Pro account through', async (t) => {
     const instances = await connectThree(t, await redis.createSpace(t));
     const usages = await Promise.all(
       Array.from({ length: 1_000 }, () =>
@@ -44,7 +44,7 @@ describe('several instances on one Redis', { skip: redis.skip }, () => {
     );
   });
 
-  test('use one clock, however far their own differ', async (t) => {
+  test('use one clock, even if their own clocks differ', async (t) => {
     const instances = await connectThree(t, await redis.createSpace(t));
     const clocks = [Date.now() - dayMs, Date.now(), Date.now() + hourMs];
     let passed = 0;
@@ -60,7 +60,7 @@ describe('several instances on one Redis', { skip: redis.skip }, () => {
     assert.equal(resets.size, 1);
   });
 
-  test('ban a key together', async (t) => {
+  test('sum the refusals of a key for a ban', async (t) => {
     const instances = await connectThree(t, await redis.createSpace(t));
     const takes = [];
     for (let sent = 0; sent < 61; sent += 1)
@@ -76,7 +76,7 @@ describe('several instances on one Redis', { skip: redis.skip }, () => {
     }
   });
 
-  test('count an address together, and can read its usage', async (t) => {
+  test('share the count of an address, and can read its usage', async (t) => {
     const [first, second] = await connectThree(t, await redis.createSpace(t));
     for (let sent = 0; sent < 60; sent += 1) await first.take('address:192.0.2.1', freeLimits, null, nowMs);
     assert.equal((await second.peek('address:192.0.2.1', nowMs)).minuteUsed, 60);
@@ -85,7 +85,7 @@ describe('several instances on one Redis', { skip: redis.skip }, () => {
 });
 
 describe('the data in Redis', { skip: redis.skip }, () => {
-  test('expires when it is over', async (t) => {
+  test('has an expiry on every key', async (t) => {
     const space = await redis.createSpace(t);
     const counters = await connect(t, space);
     for (let sent = 0; sent < 61; sent += 1) await counters.take('account:1', once, 'banned', nowMs);
@@ -99,7 +99,7 @@ describe('the data in Redis', { skip: redis.skip }, () => {
     }
   });
 
-  test('is counted exactly up to the highest limit there is', async (t) => {
+  test('has exact counts up to the highest possible limit', async (t) => {
     const space = await redis.createSpace(t);
     const counters = await connect(t, space, { time: 'caller' });
     const limits = { perMinute: limitMax, perDay: limitMax };
@@ -125,7 +125,7 @@ describe('the data in Redis', { skip: redis.skip }, () => {
     assert.equal(await space.command('llen', strikes), 2 * 50);
   });
 
-  test('has a bounded number of addresses; the others share counts', async (t) => {
+  test('has a bounded number of addresses, and further addresses share counts', async (t) => {
     const space = await redis.createSpace(t);
     const counters = await connect(t, space, { addressesMax: 160 });
     const take = (address: string) => counters.take(address, freeLimits, null, nowMs);
@@ -141,8 +141,8 @@ describe('the data in Redis', { skip: redis.skip }, () => {
   });
 });
 
-describe('a ban that an instance kept', { skip: redis.skip }, () => {
-  /** Takes for a key whose account has had its only request, at times from `nowMs` on. */
+describe('a ban that an instance stored while it counted alone', { skip: redis.skip }, () => {
+  /** Creates counters for a key whose account has used its only request. `take` uses times relative to `nowMs`. */
   async function open(t: TestContext) {
     const counters = await connect(t, await redis.createSpace(t), { time: 'caller' });
     const take = (atMs: number, ban: { banAtMs: number; banMs: number } | null = null) => {
@@ -150,7 +150,7 @@ describe('a ban that an instance kept', { skip: redis.skip }, () => {
       return counters.take('account:1', once, 'key', nowMs + atMs, conduct && { windows: null, conduct });
     };
     await take(0);
-    /** Returns when the ban after the last request ends, in milliseconds from `nowMs`; 0 if there is none. */
+    /** Sends requests. Returns the end of the ban after the last one, in ms relative to `nowMs`, or 0 without a ban. */
     const send = async (count: number, atMs: number) => {
       for (let sent = 1; sent < count; sent += 1) await take(atMs);
       return Math.max(0, (await take(atMs)).bannedUntilMs - nowMs);
@@ -181,7 +181,7 @@ describe('a ban that an instance kept', { skip: redis.skip }, () => {
     assert.equal((await take(1, { banAtMs: -1, banMs: minuteMs })).bannedUntilMs, nowMs + minuteMs);
   });
 
-  test('keeps the strikes if it is over', async (t) => {
+  test('does not clear the strikes in Redis if it has ended', async (t) => {
     const { take, send } = await open(t);
     await send(30, 0);
     await take(0, { banAtMs: -minuteMs, banMs: minuteMs });
@@ -192,16 +192,16 @@ describe('a ban that an instance kept', { skip: redis.skip }, () => {
   const long = { banAtMs: 0, banMs: 4 * minuteMs };
   const late = { banAtMs: 4 * minuteMs, banMs: minuteMs };
   for (const [order, bans] of Object.entries({
-    'the longer first': [long, late],
-    'the later first': [late, long],
+    'with the longer ban first': [long, late],
+    'with the later ban first': [late, long],
   }))
-    test(`is followed by a ban twice as long as the longest known one: ${order}`, async (t) => {
+    test(`leads to a next ban twice as long as the longest known ban, ${order}`, async (t) => {
       const { take, send } = await open(t);
       for (const ban of bans) await take(5 * minuteMs, ban);
       assert.equal(await send(58, 5 * minuteMs), (5 + 8) * minuteMs);
     });
 
-  test('is not extended by a ban that began a day before', async (t) => {
+  test('does not lead to a longer next ban if it began more than a day ago', async (t) => {
     const { take, send } = await open(t);
     await take(0, { banAtMs: -dayMs - hourMs, banMs: hourMs });
     await take(0, { banAtMs: -minuteMs, banMs: minuteMs });
@@ -209,7 +209,7 @@ describe('a ban that an instance kept', { skip: redis.skip }, () => {
   });
 });
 
-test('Redis and the process count the same', { skip: redis.skip }, async (t) => {
+test('Redis counters and memory counters give the same results', { skip: redis.skip }, async (t) => {
   const shared = await connect(t, await redis.createSpace(t), { time: 'caller' });
   const request = fc.record({
     pauseMs: fc.oneof(fc.nat(3), fc.nat(2 * secondMs), fc.nat(hourMs), fc.constant(minuteMs), fc.nat(dayMs)),
@@ -238,7 +238,7 @@ test('Redis and the process count the same', { skip: redis.skip }, async (t) => 
 });
 
 describe('a Redis with special settings', { skip: noServer }, () => {
-  test('may have forgotten the scripts', async (t) => {
+  test('may have lost the Lua scripts', async (t) => {
     const server = await startRedisServer(t);
     const counters = await connect(t, { url: server.url, prefix: '' });
     await counters.take('account:1', pro, 'key', nowMs);
@@ -250,7 +250,7 @@ describe('a Redis with special settings', { skip: noServer }, () => {
     );
   });
 
-  test('decides in one call, and exactly, on the requests of a key in one turn of the event loop', async (t) => {
+  test('counts all requests of a key in one event loop turn exactly and with one call', async (t) => {
     const server = await startRedisServer(t);
     const counters = await connect(t, { url: server.url, prefix: '' });
     await counters.take('account:1', pro, 'key', nowMs);

@@ -21,20 +21,20 @@ import { startRelay } from '../../support/relay.ts';
 const redis = await findRedis();
 const noServer = await whyNoRedisServer();
 
-/** Of the slots of `startRedisCluster`. */
+/** The last slot of the first node of `startRedisCluster`. */
 const lastSlotOfFirst = 5_460;
 
 const pro: Limits = { perMinute: 300, perDay: 10_000 };
 const onceADay: Limits = { perMinute: 1, perDay: 1 };
 
-/** An instance that shares its counts by a Redis, which it has reached. */
+/** Starts an instance and waits until it shares its counts through Redis. */
 async function startInstance(...options: Parameters<typeof tryToShare>) {
   const instance = await tryToShare(...options);
   await instance.counts('shared');
   return instance;
 }
 
-/** An instance that tries every few milliseconds to reach a Redis, and has done so once. */
+/** Starts an instance that tries to reach Redis every few milliseconds, and waits for its first attempt. */
 async function tryToShare(
   t: TestContext,
   { url, prefix }: { url: string; prefix: string },
@@ -57,11 +57,11 @@ async function tryToShare(
   return {
     ...counters,
     take,
-    /** Comes to pass when the instance has come to count so. */
+    /** Resolves when the instance counts in this mode. */
     async counts(mode: 'shared' | 'alone'): Promise<void> {
       if (counters.sharing().mode !== mode) await once(changes, mode);
     },
-    /** Sends requests at once; gives how many of them pass. */
+    /** Sends simultaneous requests. Returns the number that pass. */
     async send(count: number, subject?: string): Promise<number> {
       const usages = await Promise.all(Array.from({ length: count }, () => take(pro, subject)));
       return usages.filter(({ verdict }) => verdict === 'passed').length;
@@ -69,7 +69,7 @@ async function tryToShare(
   };
 }
 
-/** Counters that were filled from a store: an account with requests in both windows, and a key under its second ban. */
+/** Creates counters with an account that has requests in both windows, and a key in its second ban. */
 function fillCounters(minuteUsed: number, dayUsed = minuteUsed) {
   const counters = createMemoryCounters();
   const { accounts, keys } = counters.ledgers;
@@ -80,20 +80,20 @@ function fillCounters(minuteUsed: number, dayUsed = minuteUsed) {
   return { counters, ends, bannedUntilMs: nowMs + 119_000 };
 }
 
-/** An instance whose way to Redis can be cut, silenced and mended. */
+/** Starts an instance behind a relay to Redis that a test can cut, silence and restore. */
 async function startBehindRelay(t: TestContext, local?: MemoryCounters) {
   const space = await redis.createSpace(t);
   const relay = await startRelay(t, space.url);
   return { space, relay, instance: await startInstance(t, { url: relay.url, prefix: space.prefix }, local) };
 }
 
-/** The names of what is to be stored by the next flush. */
+/** Returns the names of the entries that the next flush would store. */
 function drainNames({ ledgers: { accounts, keys } }: MemoryCounters): string[] {
   return [...accounts.drainChanged(1_000), ...keys.drainChanged(1_000)].flat().map(([name]) => name);
 }
 
-describe('counts and bans that an instance kept', { skip: redis.skip }, () => {
-  test('count at all instances, with the ends of their windows', async (t) => {
+describe('counts and bans that an instance stored while it counted alone', { skip: redis.skip }, () => {
+  test('count at all instances, and the windows keep their ends', async (t) => {
     const space = await redis.createSpace(t);
     const { counters, ends } = fillCounters(290);
     const filled = await startInstance(t, space, counters);
@@ -104,7 +104,7 @@ describe('counts and bans that an instance kept', { skip: redis.skip }, () => {
     assert.equal((await other.send(20)) + (await filled.send(20)), 9);
   });
 
-  test('count even if they leave no room', async (t) => {
+  test('count even if they use up the limit', async (t) => {
     const space = await redis.createSpace(t);
     const filled = await startInstance(t, space, fillCounters(0, pro.perDay).counters);
     const other = await startInstance(t, space);
@@ -112,7 +112,7 @@ describe('counts and bans that an instance kept', { skip: redis.skip }, () => {
     assert.equal(await other.send(3), 0);
   });
 
-  test('count once, however many instances kept them', async (t) => {
+  test('count once, even if several instances stored them', async (t) => {
     const space = await redis.createSpace(t);
     const instances = [];
     for (const _ of [1, 2]) instances.push(await startInstance(t, space, fillCounters(290).counters));
@@ -142,7 +142,7 @@ describe('counts and bans that an instance kept', { skip: redis.skip }, () => {
     }
   });
 
-  test('keep a key banned when Redis restarts empty', async (t) => {
+  test('keep a key banned if Redis restarts empty', async (t) => {
     const space = await redis.createSpace(t);
     const instance = await startInstance(t, space);
     let usage = await instance.take(onceADay);
@@ -152,7 +152,7 @@ describe('counts and bans that an instance kept', { skip: redis.skip }, () => {
     assert.deepEqual([verdict, bannedUntilMs], ['banned', usage.bannedUntilMs]);
   });
 
-  test('restart a ban at most, if the clock was ahead', async (t) => {
+  test('ban a key for at most one ban length if the clock was fast', async (t) => {
     const space = await redis.createSpace(t);
     const { counters } = fillCounters(0);
     const banAtMs = Date.now() + 600_000;
@@ -168,7 +168,7 @@ describe('counts and bans that an instance kept', { skip: redis.skip }, () => {
     });
   });
 
-  test('include what was counted alone before the first probe succeeded', async (t) => {
+  test('include requests that were counted alone before the first probe succeeded', async (t) => {
     const space = await redis.createSpace(t);
     const relay = await startRelay(t, space.url);
     await relay.cut();
@@ -181,7 +181,7 @@ describe('counts and bans that an instance kept', { skip: redis.skip }, () => {
 });
 
 describe('an instance that cannot reach the shared counters', { skip: redis.skip }, () => {
-  test('counts alone from the start, and says why', async (t) => {
+  test('counts alone from the start, and reports the reason', async (t) => {
     const instance = await tryToShare(t, { url: 'redis://127.0.0.1:1', prefix: '' });
     const sharing = instance.sharing();
     assert.ok(sharing.mode === 'alone');
@@ -189,7 +189,7 @@ describe('an instance that cannot reach the shared counters', { skip: redis.skip
     assert.equal(await instance.send(1_000), 300);
   });
 
-  test('answers within the call, and does not ask again for each request', async (t) => {
+  test('answers synchronously, and does not try Redis again for each request', async (t) => {
     const { relay, instance } = await startBehindRelay(t);
     await relay.cut();
     await instance.take();
@@ -208,7 +208,7 @@ describe('an instance that cannot reach the shared counters', { skip: redis.skip
     assert.equal(await instance.send(1_000), 0);
   });
 
-  test('lets no request hang when Redis falls silent', async (t) => {
+  test('lets no request hang when Redis stops responding', async (t) => {
     const { relay, instance } = await startBehindRelay(t);
     await instance.take();
     relay.silence();
@@ -218,7 +218,7 @@ describe('an instance that cannot reach the shared counters', { skip: redis.skip
     assert.equal(sharing.reason, 'Redis does not answer');
   });
 
-  test('continues from the counts that it last saw', async (t) => {
+  test('continues from the counts in the last answer of Redis', async (t) => {
     const { space, relay, instance } = await startBehindRelay(t);
     const other = await startInstance(t, space);
     assert.equal(await other.send(298), 298);
@@ -239,7 +239,7 @@ describe('an instance that cannot reach the shared counters', { skip: redis.skip
     assert.deepEqual([usage.verdict, usage.bannedUntilMs], ['banned', bannedUntilMs]);
   });
 
-  test('keeps the counts that it last saw over a restart', async (t) => {
+  test('keeps the counts in the last answer of Redis over a restart', async (t) => {
     const database = await (await sqliteEngine.createStore(t)).open();
     const load = async () => {
       const counters = createMemoryCounters();
@@ -259,12 +259,12 @@ describe('an instance that cannot reach the shared counters', { skip: redis.skip
     assert.deepEqual(first, { ...last, atMs: first.atMs });
   });
 
-  test('stores the counts that it last saw once, with the first request that it counts', async (t) => {
+  test('stores the counts in the last answer of Redis once, at the first request that it counts alone', async (t) => {
     const local = createMemoryCounters();
     const { relay, instance } = await startBehindRelay(t, local);
     for (const subject of ['account:1', 'account:2'])
       for (let sent = 0; sent < 61; sent += 1) await instance.take(onceADay, subject);
-    // While it shares it stores bans alone, so that the store lists those of all instances.
+    // While the instance shares its counts, it stores only bans, so that the store has the bans of all instances.
     assert.deepEqual(drainNames(local), ['key of account:1', 'key of account:2']);
     for (const _ of ['first', 'second']) {
       await relay.cut();
@@ -277,7 +277,7 @@ describe('an instance that cannot reach the shared counters', { skip: redis.skip
     }
   });
 
-  test('returns to the shared counts when it can', async (t) => {
+  test('returns to the shared counts when Redis is reachable again', async (t) => {
     const { relay, instance } = await startBehindRelay(t);
     await instance.send(10);
     await relay.cut();
@@ -287,7 +287,7 @@ describe('an instance that cannot reach the shared counters', { skip: redis.skip
     assert.equal((await instance.take()).minuteUsed, 11);
   });
 
-  test('refuses a key that it banned alone when it shares again', async (t) => {
+  test('once it shares counts again, still refuses a key that it banned during the break', async (t) => {
     const { space, relay, instance } = await startBehindRelay(t);
     for (let sent = 0; sent < 12; sent += 1) await instance.take(onceADay);
     await relay.cut();
@@ -301,7 +301,7 @@ describe('an instance that cannot reach the shared counters', { skip: redis.skip
     }
   });
 
-  test('lifts a ban that was lifted while it counted alone when it shares again', async (t) => {
+  test('once it shares counts again, does not restore a ban that it lifted during the break', async (t) => {
     const { space, relay, instance } = await startBehindRelay(t);
     const other = await startInstance(t, space);
     for (let sent = 0; sent < 61; sent += 1) await instance.take(onceADay);
@@ -316,7 +316,7 @@ describe('an instance that cannot reach the shared counters', { skip: redis.skip
     assert.equal((await instance.take(onceADay)).verdict, 'refused');
   });
 
-  test('lets no more through when the connection comes and goes', async (t) => {
+  test('lets no additional requests through if the connection breaks and recovers repeatedly', async (t) => {
     const { relay, instance } = await startBehindRelay(t);
     await instance.take();
     let passed = 0;
@@ -339,14 +339,14 @@ describe('an instance that cannot reach the shared counters', { skip: redis.skip
   });
 });
 
-describe('instances that share a Redis in trouble', { skip: noServer }, () => {
+describe('instances that share a faulty Redis', { skip: noServer }, () => {
   async function startTwo(t: TestContext, ...settings: string[]) {
     const server = await startRedisServer(t, ...settings);
     const place = { url: server.url, prefix: '' };
     return { server, instances: [await startInstance(t, place), await startInstance(t, place)] as const };
   }
 
-  test('count alone when it is killed, and share again when it is back', async (t) => {
+  test('count alone when Redis is killed, and share counts again when it is back', async (t) => {
     const { server, instances } = await startTwo(t);
     const [first, second] = instances;
     assert.deepEqual([await first.send(200), await second.send(50)], [200, 50]);
@@ -358,7 +358,7 @@ describe('instances that share a Redis in trouble', { skip: noServer }, () => {
     assert.equal(passed[0] + passed[1], 300);
   });
 
-  test('have their counts again when it restarts with its data', async (t) => {
+  test('get their counts back when Redis restarts with its data', async (t) => {
     const { server, instances } = await startTwo(t, '--appendonly', 'yes', '--appendfsync', 'always');
     const [first] = instances;
     await first.send(250);
@@ -369,7 +369,7 @@ describe('instances that share a Redis in trouble', { skip: noServer }, () => {
     assert.equal(await first.send(100), 50);
   });
 
-  test('do not wait for a stopped process, and share again when it continues', async (t) => {
+  test('do not wait for a stopped Redis process, and share counts again when it continues', async (t) => {
     const { server, instances } = await startTwo(t);
     const [first, second] = instances;
     await first.send(100);
@@ -380,7 +380,7 @@ describe('instances that share a Redis in trouble', { skip: noServer }, () => {
     await Promise.all([first.counts('shared'), second.counts('shared')]);
   });
 
-  test('leave a server that became a replica, until it is the primary again', async (t) => {
+  test('count alone while the server is a replica', async (t) => {
     const { server, instances } = await startTwo(t);
     const [first] = instances;
     await server.command('replicaof', '127.0.0.1', '1');
@@ -390,7 +390,7 @@ describe('instances that share a Redis in trouble', { skip: noServer }, () => {
     await first.counts('shared');
   });
 
-  test('leave a server whose memory is full, until it has room', async (t) => {
+  test('count alone while the memory of the server is full', async (t) => {
     const { server, instances } = await startTwo(t);
     const [first] = instances;
     await server.command('config', 'set', 'maxmemory', '1');
@@ -400,7 +400,7 @@ describe('instances that share a Redis in trouble', { skip: noServer }, () => {
     await first.counts('shared');
   });
 
-  test('do not use a server that is still loading its data', async (t) => {
+  test('count alone while the server is loading its data', async (t) => {
     const { server, instances } = await startTwo(t);
     const [first] = instances;
     for (let id = 1; id <= 100; id += 1) await first.send(1, `account:${id}`);
@@ -414,7 +414,7 @@ describe('instances that share a Redis in trouble', { skip: noServer }, () => {
     assert.equal((await first.take()).minuteUsed, 2);
   });
 
-  test('leave a cluster that misses a node, and find it again through any node once it is complete', async (t) => {
+  test('count alone while a cluster misses a node, and find the complete cluster again through any node', async (t) => {
     const nodes = await startRedisCluster(t);
     const [firstNode, lastNode] = [nodes.at(0), nodes.at(-1)] as [RedisServer, RedisServer];
     const relay = await startRelay(t, firstNode.url);
@@ -434,13 +434,13 @@ describe('instances that share a Redis in trouble', { skip: noServer }, () => {
   });
 });
 
-test('instances count alone while a slot of a cluster moves, and share again afterwards', {
+test('instances count alone while a slot of a cluster is moved, and share counts again afterwards', {
   skip: noServer,
 }, async (t) => {
   const nodes = await startRedisCluster(t);
   const [source, target] = [nodes.at(0), nodes.at(1)] as [RedisServer, RedisServer];
   const instance = await startInstance(t, { url: source.url, prefix: 'test:' });
-  // The account that `test:{account:1}` stands for must lie in the source.
+  // The account must have a slot in the source node.
   const slots = await Promise.all(
     Array.from({ length: 20 }, async (_, index) => {
       const subject = `account:${index}`;

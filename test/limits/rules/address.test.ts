@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addressSubject, isReader, readerSubject } from '../../../src/limits/rules/address.ts';
 
-test('each IPv4 address is counted by itself', () => {
+test('each IPv4 address is counted separately', () => {
   assert.equal(addressSubject('192.0.2.7'), 'address:192.0.2.7');
   assert.notEqual(addressSubject('192.0.2.7'), addressSubject('192.0.2.8'));
 });
@@ -18,18 +18,18 @@ test('IPv6 addresses are counted by /64', () => {
   assert.notEqual(addressSubject('2001:db8:0:1::1'), addressSubject('2001:db8:0:2::1'));
 });
 
-test('an IPv6 address is the same in every spelling', () => {
+test('all spellings of an IPv6 address are counted as the same address', () => {
   assert.equal(addressSubject('2001:0DB8:0000:0001::1'), addressSubject('2001:db8:0:1::1'));
   assert.equal(addressSubject('::1'), 'address:0:0:0:0::/64');
 });
 
-test('the zone of a link-local address does not count', () => {
+test('the zone of a link-local address is ignored', () => {
   assert.equal(addressSubject('fe80::1%eth0'), addressSubject('fe80::1'));
   assert.equal(addressSubject('fe80::1%eth1'), addressSubject('fe80::1%eth0'));
   assert.equal(addressSubject('::ffff:192.0.2.7%eth0'), addressSubject('192.0.2.7'));
 });
 
-test('an address with a port is counted as the address alone', () => {
+test('the port of an address is ignored', () => {
   assert.equal(addressSubject('192.0.2.7:8080'), addressSubject('192.0.2.7'));
   assert.equal(addressSubject('192.0.2.7:65535'), addressSubject('192.0.2.7'));
   assert.equal(addressSubject('[2001:db8:0:1::1]:443'), addressSubject('2001:db8:0:1::1'));
@@ -37,7 +37,7 @@ test('an address with a port is counted as the address alone', () => {
   assert.equal(addressSubject('[fe80::1%eth0]:443'), addressSubject('fe80::1'));
 });
 
-test('all texts that are not an address are counted as one', () => {
+test('all texts that are not an address are counted together', () => {
   for (const text of [
     '',
     'unknown',
@@ -65,7 +65,7 @@ test('all texts that are not an address are counted as one', () => {
     assert.equal(addressSubject(text), 'address:unreadable', text);
 });
 
-test('a reader of the documentation is counted by the same addresses, apart from the others', () => {
+test('a documentation reader is counted by the same address rules, but separately', () => {
   for (const address of ['192.0.2.7', '2001:db8:0:1::1', 'unknown']) {
     const subject = addressSubject(address);
     assert.equal(readerSubject(address), subject.replace('address:', 'reader:'));

@@ -15,14 +15,14 @@ function strikeOften(conduct: Conduct, count: number, atMs: number, perMinute = 
   for (let refused = 0; refused < count; refused += 1) strike(conduct, perMinute, atMs);
 }
 
-/** The length of the ban that begins at a time. */
+/** Bans a key at a time. Returns the length of the ban in ms. */
 function banAt(conduct: Conduct, atMs: number): number {
   strikeOften(conduct, 60, atMs);
   return bannedUntilMs(conduct, atMs) - atMs;
 }
 
 describe('a ban', () => {
-  test('begins with the 60th refused request of a plan with fewer a minute', () => {
+  test('begins with the 60th refused request if the plan allows fewer than 60 requests a minute', () => {
     const conduct = newConduct();
     strikeOften(conduct, 59, nowMs, 10);
     assert.equal(bannedUntilMs(conduct, nowMs), 0);
@@ -30,7 +30,7 @@ describe('a ban', () => {
     assert.equal(bannedUntilMs(conduct, nowMs), nowMs + minuteMs);
   });
 
-  test('begins with as many refused requests as a larger plan allows a minute', () => {
+  test('begins after as many refused requests as the plan allows a minute, if these are more than 60', () => {
     const conduct = newConduct();
     strikeOften(conduct, 299, nowMs, 300);
     assert.equal(bannedUntilMs(conduct, nowMs), 0);
@@ -38,7 +38,7 @@ describe('a ban', () => {
     assert.equal(bannedUntilMs(conduct, nowMs), nowMs + minuteMs);
   });
 
-  test('counts refused requests of different milliseconds together', () => {
+  test('begins after refused requests in different milliseconds', () => {
     const conduct = newConduct();
     for (let ms = 0; ms < 60; ms += 1) {
       assert.equal(bannedUntilMs(conduct, nowMs + ms), 0);
@@ -47,14 +47,14 @@ describe('a ban', () => {
     assert.equal(bannedUntilMs(conduct, nowMs + 59), nowMs + 59 + minuteMs);
   });
 
-  test('holds until its end, and is over at its end', () => {
+  test('applies before its end, and not at its end', () => {
     const conduct = newConduct();
     assert.equal(banAt(conduct, nowMs), minuteMs);
     assert.equal(bannedUntilMs(conduct, nowMs + minuteMs - 1), nowMs + minuteMs);
     assert.equal(bannedUntilMs(conduct, nowMs + minuteMs), 0);
   });
 
-  test('clears the refused requests, so that none counts towards the next', () => {
+  test('clears the refused requests, so that they do not count towards the next ban', () => {
     const conduct = newConduct();
     banAt(conduct, nowMs);
     assert.deepEqual([conduct.strikes.size, conduct.strikeCount], [0, 0]);
@@ -62,24 +62,24 @@ describe('a ban', () => {
     assert.equal(bannedUntilMs(conduct, nowMs + minuteMs), 0);
   });
 
-  test('doubles each time up to an hour', () => {
+  test('is twice as long as the previous ban, up to an hour', () => {
     const conduct = newConduct();
     const lengths = Array.from({ length: 8 }, (_, hour) => banAt(conduct, nowMs + hour * hourMs) / minuteMs);
     assert.deepEqual(lengths, [1, 2, 4, 8, 16, 32, 60, 60]);
   });
 
-  test('doubles within a day of the start of the last one, and not after it', () => {
+  test('is twice as long only within a day of the start of the previous ban', () => {
     const conduct = newConduct();
     banAt(conduct, nowMs);
     assert.equal(banAt(conduct, nowMs + dayMs - 1), 2 * minuteMs);
     assert.equal(banAt(conduct, nowMs + 2 * dayMs - 1), minuteMs);
   });
 
-  test('does not double the first time, even in the first day of the clock', () => {
+  test('is a minute long the first time, even on the first day of the Unix epoch', () => {
     assert.equal(banAt(newConduct(), hourMs), minuteMs);
   });
 
-  test('restarts at most, if the clock was set back', () => {
+  test('lasts at most its length from now if the clock was set back', () => {
     const conduct = newConduct();
     banAt(conduct, nowMs);
     const earlierMs = nowMs - hourMs;
@@ -95,7 +95,7 @@ describe('a ban', () => {
 });
 
 describe('a refused request', () => {
-  test('counts for 60 seconds and no longer', () => {
+  test('counts towards a ban for exactly 60 seconds', () => {
     const conduct = newConduct();
     strikeOften(conduct, 58, nowMs);
     strikeOften(conduct, 1, nowMs + minuteMs - 1);
@@ -104,7 +104,7 @@ describe('a refused request', () => {
     assert.equal(conduct.strikeCount, 2);
   });
 
-  test('is forgotten alone, and later ones stay', () => {
+  test('expires separately from later refused requests', () => {
     const conduct = newConduct();
     strikeOften(conduct, 20, nowMs);
     strikeOften(conduct, 30, nowMs + 30 * secondMs);
@@ -113,7 +113,7 @@ describe('a refused request', () => {
     assert.equal(conduct.strikeCount, 31);
   });
 
-  test('no longer counts if the clock was set back since', () => {
+  test('does not count if the clock was set back after the refusal', () => {
     const conduct = newConduct();
     strikeOften(conduct, 59, nowMs + hourMs);
     strikeOften(conduct, 1, nowMs);
@@ -121,19 +121,19 @@ describe('a refused request', () => {
   });
 });
 
-describe('the conduct of a key', () => {
-  test('is empty at first', () => {
+describe('the stored refusals and bans of a key', () => {
+  test('are empty at first', () => {
     assert.equal(forgetAtMs(newConduct()), 0);
   });
 
-  test('is forgotten 60 seconds after the newest refused request', () => {
+  test('expire 60 seconds after the newest refused request', () => {
     const conduct = newConduct();
     strikeOften(conduct, 2, nowMs);
     strikeOften(conduct, 2, nowMs + secondMs);
     assert.equal(forgetAtMs(conduct), nowMs + secondMs + minuteMs);
   });
 
-  test('is forgotten a day after the start of the newest ban', () => {
+  test('expire a day after the start of the newest ban', () => {
     const conduct = newConduct();
     banAt(conduct, nowMs);
     assert.equal(forgetAtMs(conduct), nowMs + dayMs);

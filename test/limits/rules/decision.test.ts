@@ -7,7 +7,7 @@ import { freeLimits } from '../../../src/plans/plan.ts';
 
 const nowMs = 1_800_000_000_500;
 
-/** A subject whose windows have opened now. */
+/** Returns the usage of a subject whose windows have just opened, with `changes`. */
 function usage(changes: Partial<Usage>): Usage {
   return {
     verdict: 'passed',
@@ -27,7 +27,7 @@ function decideOn(changes: Partial<Usage>, limits = freeLimits) {
   return decide(usage(changes), limits);
 }
 
-describe('a count', () => {
+describe('a count in the headers', () => {
   const ample = { perMinute: Number.MAX_SAFE_INTEGER - 1, perDay: Number.MAX_SAFE_INTEGER };
 
   function decideWith(left: number) {
@@ -44,10 +44,13 @@ describe('a count', () => {
     }
   });
 
-  test('leaves nothing in memory after its request', () => {
+  test('stays in no cache of V8 after its request', () => {
     const remembered = measureOldGrowth(String);
     const written = measureOldGrowth(decideWith);
-    assert.ok(remembered > 500_000, `V8 keeps the texts of numbers no longer: ${remembered} bytes`);
+    assert.ok(
+      remembered > 500_000,
+      `V8 does not cache the texts of numbers, so the comparison is void: ${remembered} bytes`,
+    );
     assert.ok(written < remembered / 10, `${written} bytes of ${remembered}`);
   });
 });
@@ -55,7 +58,7 @@ describe('a count', () => {
 const warmUpCounts = 20_000;
 let otherwiseMade: unknown;
 
-/** By how many bytes what is old has grown while counts were written, each among as much else as a request makes. */
+/** Returns the growth of V8's old space in bytes while `write` formats counts, among the garbage of requests. */
 function measureOldGrowth(write: (count: number) => unknown): number {
   let before = 0;
   for (let count = 0; count < 4 * warmUpCounts; count += 1) {
@@ -87,44 +90,44 @@ describe('a request that passes', () => {
     });
   });
 
-  test('gets the day if the day has fewer requests left', () => {
+  test('gets the day window in the X-RateLimit headers if it has fewer requests left', () => {
     const { headers } = decideOn({ dayUsed: 950 });
     assert.equal(headers['x-ratelimit-limit'], '1000');
     assert.equal(headers['x-ratelimit-remaining'], '50');
     assert.equal(headers['x-ratelimit-reset'], String(Math.ceil((nowMs + dayMs) / secondMs)));
   });
 
-  test('gets the minute on a tie', () => {
+  test('gets the minute window in the X-RateLimit headers if both have the same number left', () => {
     const { headers } = decideOn({ dayUsed: 941 });
     assert.equal(headers['x-ratelimit-limit'], '60');
     assert.equal(headers['x-ratelimit-remaining'], '59');
   });
 
-  test('gets the rest of a window in whole seconds, rounded up', () => {
+  test('gets the time until a window resets in seconds, rounded up', () => {
     const { headers } = decideOn({ minuteEndsAtMs: nowMs + 1, dayEndsAtMs: nowMs + 1_001 });
     assert.equal(headers['ratelimit'], '"minute";r=59;t=1, "day";r=999;t=2');
     assert.equal(headers['x-ratelimit-reset'], '1800000001');
   });
 
-  test('gets the exact reset if a window ends on a whole second', () => {
+  test('gets the exact reset time if a window ends on a whole second', () => {
     const { headers } = decideOn({ minuteEndsAtMs: 1_800_000_002_000 });
     assert.equal(headers['x-ratelimit-reset'], '1800000002');
   });
 
-  test('gets a window that is not open as a full one of its whole length', () => {
+  test('gets the full limit and the whole length for a window that is not open', () => {
     const { headers } = decideOn({ ...unopenedMinute, dayUsed: 0, dayEndsAtMs: 0 });
     assert.equal(headers['ratelimit'], '"minute";r=60;t=60, "day";r=1000;t=86400');
     assert.equal(headers['x-ratelimit-remaining'], '60');
     assert.equal(headers['x-ratelimit-reset'], '1800000061');
   });
 
-  test('has 0 left, not less, if the plan was lowered below the used count', () => {
+  test('gets 0 remaining requests if the plan was lowered below the used count', () => {
     const { headers } = decideOn({ minuteUsed: 70 });
     assert.equal(headers['x-ratelimit-remaining'], '0');
     assert.match(headers['ratelimit'] ?? '', /^"minute";r=0;/);
   });
 
-  test('gets large numbers in full', () => {
+  test('gets large numbers with all digits', () => {
     const { headers } = decideOn({}, { perMinute: 1_000_000_000_000, perDay: 1_000_000_000_000 });
     assert.equal(headers['ratelimit-policy'], '"minute";q=1000000000000;w=60, "day";q=1000000000000;w=86400');
     assert.equal(headers['x-ratelimit-remaining'], '999999999999');
@@ -132,7 +135,7 @@ describe('a request that passes', () => {
 });
 
 describe('a refused request', () => {
-  test('gets the minute that refused it', () => {
+  test('gets the minute window that refused it', () => {
     const { code, retryAfterSeconds, headers } = decideOn({ verdict: 'refused', minuteUsed: 60 });
     assert.equal(code, 'rate_limit_exceeded');
     assert.equal(retryAfterSeconds, 60);
@@ -151,7 +154,7 @@ describe('a refused request', () => {
     assert.equal(retryAfterSeconds, 1);
   });
 
-  test('gets the day that refused it, with a minute that is not open as a full one', () => {
+  test('gets the day window that refused it, and a full minute window if that is not open', () => {
     const { retryAfterSeconds, headers } = decideOn({
       verdict: 'refused',
       ...unopenedMinute,
@@ -189,7 +192,7 @@ describe('the request that begins a ban', () => {
     assert.equal(headers['ratelimit'], '"minute";r=0;t=120, "day";r=999;t=86400');
   });
 
-  test('gets the end of the day that refused it if that is later', () => {
+  test('gets the end of the day window that refused it if that is later', () => {
     const { retryAfterSeconds, headers } = decideOn({
       verdict: 'refused',
       ...unopenedMinute,
@@ -201,7 +204,7 @@ describe('the request that begins a ban', () => {
     assert.equal(headers['ratelimit'], '"minute";r=0;t=120, "day";r=0;t=86400');
   });
 
-  test('gets the end of the ban if the day that refused it ends before', () => {
+  test('gets the end of the ban if the day window that refused it ends earlier', () => {
     const { retryAfterSeconds, headers } = decideOn({
       verdict: 'refused',
       ...unopenedMinute,
@@ -215,7 +218,7 @@ describe('the request that begins a ban', () => {
 });
 
 describe('a request of a banned key', () => {
-  test('gets the end of the ban as a minute with nothing left, and the true day', () => {
+  test('gets a minute window with nothing left until the end of the ban, and the real day window', () => {
     assert.partialDeepStrictEqual(
       decideOn({ verdict: 'banned', ...unopenedMinute, dayUsed: 300, bannedUntilMs: nowMs + minuteMs }),
       {
@@ -233,7 +236,7 @@ describe('a request of a banned key', () => {
     );
   });
 
-  test('gets the end of the ban even if the day is used up for longer', () => {
+  test('gets the end of the ban even if the used-up day window ends later', () => {
     const { retryAfterSeconds } = decideOn({
       verdict: 'banned',
       dayUsed: 1_000,

@@ -6,7 +6,7 @@ import { areEnded, closeEnded, newWindows, takeFromBoth } from '../../../src/lim
 const nowMs = Date.UTC(2027, 0, 2);
 const limits = { perMinute: 2, perDay: 3 };
 
-/** Windows that so many requests have opened now. */
+/** Returns windows that `count` requests have opened now. */
 function openWindows(count: number) {
   const windows = newWindows();
   for (let taken = 0; taken < count; taken += 1) assert.ok(takeFromBoth(windows, limits, nowMs));
@@ -14,7 +14,7 @@ function openWindows(count: number) {
 }
 
 describe('a request', () => {
-  test('opens both windows if it is the first, and else keeps their ends', () => {
+  test('opens both windows if it is the first, and otherwise keeps their ends', () => {
     const windows = openWindows(1);
     assert.deepEqual(windows, {
       minuteUsed: 1,
@@ -31,14 +31,14 @@ describe('a request', () => {
     });
   });
 
-  test('spends nothing if the minute has no room', () => {
+  test('counts in no window if the minute window is used up', () => {
     const windows = openWindows(2);
     const before = { ...windows };
     assert.equal(takeFromBoth(windows, limits, nowMs + minuteMs - 1), false);
     assert.deepEqual(windows, before);
   });
 
-  test('spends nothing if the day has no room', () => {
+  test('counts in no window if the day window is used up', () => {
     const windows = openWindows(2);
     assert.ok(takeFromBoth(windows, limits, nowMs + minuteMs));
     assert.equal(takeFromBoth(windows, limits, nowMs + 2 * minuteMs), false);
@@ -53,7 +53,7 @@ describe('a request', () => {
 });
 
 describe('a window', () => {
-  test('is open up to the millisecond before its end', () => {
+  test('is open until the millisecond before its end', () => {
     const windows = openWindows(1);
     closeEnded(windows, nowMs + minuteMs - 1);
     assert.equal(windows.minuteUsed, 1);
@@ -83,7 +83,7 @@ describe('a window', () => {
   });
 });
 
-test('windows may be forgotten once both have ended', () => {
+test('windows may be deleted once both have ended', () => {
   assert.equal(areEnded(newWindows(), nowMs), true);
   const windows = openWindows(1);
   assert.equal(areEnded(windows, nowMs + minuteMs), false);

@@ -22,7 +22,7 @@ async function prepare(t: TestContext) {
 }
 
 describe('statements that are sent to PostgreSQL together', { skip: postgres.skip }, () => {
-  test('fail separately, and can be sent again on the same connection', async (t) => {
+  test('fail independently, and can be sent again on the same connection', async (t) => {
     const { database } = await prepare(t);
     for (let round = 0; round < 3; round += 1) {
       const numbers = [1n, 0n, 1n, 0n];
@@ -35,7 +35,7 @@ describe('statements that are sent to PostgreSQL together', { skip: postgres.ski
     }
   });
 
-  test('each return their own rows', async (t) => {
+  test('return the rows of each statement to its own caller', async (t) => {
     const { database } = await prepare(t);
     await database.run(insertPet, pet('Rex'));
     const [none, [rex], [one]] = await Promise.all([
@@ -46,7 +46,7 @@ describe('statements that are sent to PostgreSQL together', { skip: postgres.ski
     assert.deepEqual([none, rex?.name, one?.quotient], [[], 'Rex', 1n]);
   });
 
-  test('add rows in one transaction, and each call gets its own id', async (t) => {
+  test('add rows in one transaction, and return its own id to each call', async (t) => {
     const { store, database } = await prepare(t);
     const names = Array.from({ length: 50 }, (_, place) => `animal ${place}`);
     const added = await Promise.all(names.map((name) => database.run(insertPet, pet(name))));
@@ -62,7 +62,7 @@ describe('statements that are sent to PostgreSQL together', { skip: postgres.ski
     assert.equal(events.length, 50);
   });
 
-  test('add each row by itself if an operator’s trigger refuses or leaves out one of them', async (t) => {
+  test('add each row separately if a trigger of an operator refuses or skips one of them', async (t) => {
     const { store, database } = await prepare(t);
     await store.execute(`create function pick() returns trigger language plpgsql as $$ begin
       if new.name = 'refused' then raise exception 'no'; end if;
@@ -79,7 +79,7 @@ describe('statements that are sent to PostgreSQL together', { skip: postgres.ski
     assert.equal((await store.execute('select id from pets')).length, 8);
   });
 
-  test('take one round trip each if they come alone', async (t) => {
+  test('take one round trip each if they arrive alone', async (t) => {
     const { way, database } = await prepare(t);
     await database.read(divide, { number: 1n });
     const before = way.countRoundTrips();

@@ -12,13 +12,13 @@ import { startRelay } from '../../support/relay.ts';
 const postgres = await findPostgres();
 const unavailable = { name: 'AppError', code: 'unavailable' };
 
-/** The prepared statements of the connection, including this one. */
+/** Selects the prepared statements of the connection, including this statement. */
 const selectPrepared = statement<Record<never, never>>()((query) =>
   query.selectFrom('pg_prepared_statements' as 'pets').select('name'),
 );
 
-describe('PostgreSQL in trouble', { skip: postgres.skip }, () => {
-  test('a broken connection is unavailable, and works again after the repair', async (t) => {
+describe('a faulty PostgreSQL', { skip: postgres.skip }, () => {
+  test('makes calls fail as unavailable while the connection is broken, and succeed after the repair', async (t) => {
     const store = await postgres.createStore(t);
     const relay = await startRelay(t, store.url);
     const database = await store.open(relay.url);
@@ -32,7 +32,7 @@ describe('PostgreSQL in trouble', { skip: postgres.skip }, () => {
     assert.equal((await database.read(selectSubjects, {})).length, 1);
   });
 
-  test('a server that stops answering is unavailable after a bounded time, and works again afterwards', async (t) => {
+  test('makes calls fail as unavailable after a bounded time if the server does not answer, and succeed afterwards', async (t) => {
     const store = await postgres.createStore(t);
     const relay = await startRelay(t, store.url);
     const database = await store.open(`${relay.url}?query_timeout=1500`);
@@ -44,7 +44,7 @@ describe('PostgreSQL in trouble', { skip: postgres.skip }, () => {
     assert.equal((await database.read(selectSubjects, {})).length, 1);
   });
 
-  test('a work whose connection the server ends is unavailable and changes nothing', async (t) => {
+  test('makes a transaction fail as unavailable and change nothing if the server ends its connection', async (t) => {
     const store = await postgres.createStore(t);
     const database = await store.open();
     const unlock = await lockWindows(t, store);
@@ -56,7 +56,7 @@ describe('PostgreSQL in trouble', { skip: postgres.skip }, () => {
     assert.equal((await database.read(selectSubjects, {})).length, 0);
   });
 
-  test('idle connections that the server ends are replaced', async (t) => {
+  test('does not affect calls if the server ends only idle connections', async (t) => {
     const store = await postgres.createStore(t);
     const database = await store.open();
     await Promise.all(Array.from({ length: 20 }, () => database.read(selectSubjects, {})));
@@ -66,7 +66,7 @@ describe('PostgreSQL in trouble', { skip: postgres.skip }, () => {
     await eventually(() => isServed(database));
   });
 
-  test('a lock that is not granted in time is unavailable', async (t) => {
+  test('makes a call fail as unavailable if a lock is not granted in time', async (t) => {
     const store = await postgres.createStore(t);
     const database = await store.open(`${store.url}?lock_timeout=20`);
     const unlock = await lockWindows(t, store);
@@ -75,7 +75,7 @@ describe('PostgreSQL in trouble', { skip: postgres.skip }, () => {
     await database.run(insertWindow, { subject: 'a', used: 1n });
   });
 
-  test('a statement that takes too long is unavailable', async (t) => {
+  test('makes a call fail as unavailable if a statement takes too long', async (t) => {
     const store = await postgres.createStore(t);
     const database = await store.open(`${store.url}?statement_timeout=1000`);
     const unlock = await lockWindows(t, store);
@@ -84,7 +84,7 @@ describe('PostgreSQL in trouble', { skip: postgres.skip }, () => {
     await database.read(selectSubjects, {});
   });
 
-  test('a server that became read-only is unavailable for writing, and gets a new connection', async (t) => {
+  test('makes writes fail as unavailable if the server became read-only, and the connection is replaced', async (t) => {
     const store = await postgres.createStore(t);
     const database = await store.open();
     await setReadOnly(store, true);
@@ -93,7 +93,7 @@ describe('PostgreSQL in trouble', { skip: postgres.skip }, () => {
     await database.run(insertWindow, { subject: 'a', used: 1n });
   });
 
-  test('a conflict that does not end finally fails as unavailable', async (t) => {
+  test('makes a transaction fail as unavailable if its serialization conflicts do not end', async (t) => {
     const store = await postgres.createStore(t);
     let attempts = 0;
     const attempt = () => {
@@ -110,20 +110,20 @@ describe('PostgreSQL in trouble', { skip: postgres.skip }, () => {
   });
 });
 
-describe('PostgreSQL as the service uses it', { skip: postgres.skip }, () => {
-  test('a statement is parsed once a connection', async (t) => {
+describe('the PostgreSQL driver', { skip: postgres.skip }, () => {
+  test('prepares each statement once for each connection', async (t) => {
     const database = await (await postgres.createStore(t)).open();
     for (const subject of ['a', 'b', 'c']) await database.read(selectUsed, { subject });
     assert.equal((await database.read(selectPrepared, {})).length, 2);
   });
 
-  test('the driver keeps its default parsers for other code', async (t) => {
+  test('keeps its default type parsers for other code', async (t) => {
     const store = await postgres.createStore(t);
     await (await store.open()).read(selectSubjects, {});
     assert.deepEqual(await store.execute('select 1::bigint as one'), [{ one: '1' }]);
   });
 
-  test('a database whose encoding cannot keep every name stops the start with one line', async (t) => {
+  test('fails at the start with one line if the encoding of the database cannot store every name', async (t) => {
     const store = await postgres.createStore(t);
     const address = new URL(store.url);
     const name = `${address.pathname.slice(1)}_ascii`;
@@ -163,7 +163,7 @@ async function setReadOnly(store: Store, readOnly: boolean): Promise<void> {
     commit`);
 }
 
-/** Whether a read succeeds. It may fail only as unavailable. */
+/** Returns true if a read succeeds, and false if it fails as unavailable. Throws for any other error. */
 async function isServed(database: Database): Promise<boolean> {
   try {
     await database.read(selectSubjects, {});

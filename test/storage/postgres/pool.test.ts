@@ -6,10 +6,10 @@ import { eventually } from '../../support/redis-server.ts';
 
 const postgres = await findPostgres();
 
-/** A pool whose tasks wait until the test releases them. */
+/** Fills a pool with tasks that wait until the test releases them. */
 async function fillPool(t: TestContext, count: number) {
   const store = await postgres.createStore(t);
-  // A generous wait for a connection, because the test is about the number of waiting tasks, not about their time.
+  // Disables the connection timeout, because the test is about the number of waiting tasks.
   const pool = createPostgresPool(store.url, { connectionTimeoutMillis: 0, application_name: 'pool' });
   t.after(pool.close);
   const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
@@ -25,7 +25,7 @@ async function fillPool(t: TestContext, count: number) {
 }
 
 describe('the pool of connections to PostgreSQL', { skip: postgres.skip }, () => {
-  test('opens no more connections than allowed, and serves all that wait for one', async (t) => {
+  test('opens at most the allowed number of connections, and runs all waiting tasks', async (t) => {
     const { store, tasks, end, countStarted } = await fillPool(t, connectionsMax + waitingTasksMax);
     await eventually(async () => countStarted() === connectionsMax);
     const connections = await store.execute(`
@@ -35,7 +35,7 @@ describe('the pool of connections to PostgreSQL', { skip: postgres.skip }, () =>
     assert.deepEqual(await Promise.all(tasks), [...tasks.keys()]);
   });
 
-  test('refuses tasks beyond the bound at once', async (t) => {
+  test('immediately refuses tasks beyond the bound of waiting tasks', async (t) => {
     const { pool, tasks, end } = await fillPool(t, connectionsMax + waitingTasksMax);
     const message = 'too many calls wait for the store; try again';
     await assert.rejects(

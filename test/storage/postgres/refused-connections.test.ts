@@ -18,7 +18,7 @@ import { createMovableClock, startService } from '../../support/service.ts';
 const postgres = await findPostgres();
 const unavailable = { name: 'AppError', code: 'unavailable' };
 
-/** The store of a role without privileges, and an administrator's access to its server. */
+/** Creates a store that a role without special privileges uses, and an administrator's connection to the server. */
 async function createRefusable(t: TestContext) {
   const role = `animal_store_test_${randomUUID().replaceAll('-', '')}`;
   const store = await postgres.createStore(t);
@@ -28,7 +28,7 @@ async function createRefusable(t: TestContext) {
   address.username = role;
   const admin = new Client({ connectionString: server.href });
   await admin.connect();
-  // The hook that drops the database runs first, so the role no longer owns anything.
+  // The callback that drops the database runs earlier, so the role owns nothing when it is dropped.
   t.after(async () => {
     await admin.query(`drop role ${role}`);
     await admin.end();
@@ -93,9 +93,9 @@ const refusals: readonly {
   },
 ];
 
-describe('PostgreSQL that refuses connections', { skip: postgres.skip }, () => {
+describe('a PostgreSQL that refuses connections', { skip: postgres.skip }, () => {
   for (const { what, code, refuse, allow } of refusals)
-    test(`${what} (SQLSTATE ${code}) is unavailable, and works again afterwards`, async (t) => {
+    test(`makes calls fail as unavailable, and succeed afterwards: ${what} (SQLSTATE ${code})`, async (t) => {
       const target = await createRefusable(t);
       const database = await target.store.open(target.url);
       await database.run(insertWindow, { subject: 'a', used: 1n });
@@ -107,7 +107,7 @@ describe('PostgreSQL that refuses connections', { skip: postgres.skip }, () => {
       assert.equal((await database.read(selectSubjects, {})).length, 1);
     });
 
-  test('a refusal is logged once, and again every ten seconds', async (t) => {
+  test('is logged once, and again every ten seconds', async (t) => {
     const { store, url, refuse, database: name } = await createRefusable(t);
     const output = new PassThrough().setEncoding('utf8');
     const clock = createMovableClock();
@@ -132,7 +132,7 @@ describe('PostgreSQL that refuses connections', { skip: postgres.skip }, () => {
     assert.match(lines[1] ?? '', /the store cannot be read: .*not currently accepting connections/);
   });
 
-  test('a service answers 503, and logs the refusal as a fault of the store without a stack', async (t) => {
+  test('makes a service answer 503 and log the refusal as a fault of the store without a stack', async (t) => {
     const { store, refuse, database, admin } = await createRefusable(t);
     const service = await startService(t, { DATABASE_URL: store.url, LOG_REQUESTS: 'errors' });
     const key = await service.createKey();
@@ -147,14 +147,14 @@ describe('PostgreSQL that refuses connections', { skip: postgres.skip }, () => {
     assert.doesNotMatch(service.readLog(), /"stack"|"status":500/);
     await admin.query(`alter database ${database} allow_connections true`);
     assert.equal((await service.request(key, '/pets')).status, 200);
-    // Before the hooks, because the first hook drops the database.
+    // The service must stop before the `after` callbacks run, because the first of them drops the database.
     await service.stop();
   });
 });
 
 const skipCluster = whyNoPostgresCluster();
 
-test('a wrong password (SQLSTATE 28P01) is unavailable', { skip: skipCluster }, async (t) => {
+test('makes calls fail as unavailable: wrong password (SQLSTATE 28P01)', { skip: skipCluster }, async (t) => {
   const { primary } = await startPostgresCluster(t);
   await primary.execute(`create role clerk superuser login password 'right'`);
   const [hba] = await primary.execute('show hba_file');

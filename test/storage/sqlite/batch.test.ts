@@ -13,7 +13,7 @@ import { insertWindow } from '../../contracts/window-rows.ts';
 import { addAndThrow, addSecret, addWindows } from '../../contracts/works.ts';
 import { makeFolder } from '../../support/service.ts';
 
-/** A connection to a new store that counts its commits and rollbacks. */
+/** Opens a connection to a new store and counts its commits and rollbacks. */
 async function open(t: TestContext) {
   const path = join(await makeFolder(t), 'store.db');
   await (await openSqlite(path)).close();
@@ -59,7 +59,7 @@ test('a batch is one commit, and returns the outcome of each job in order', asyn
   assert.deepEqual(asked, { commit: 1, rollback: 0 });
 });
 
-test('a job that fails causes no additional commit for the others', async (t) => {
+test('a failed job causes no additional commit for the other jobs', async (t) => {
   const { connection, asked, list } = await open(t);
   const outcomes = runBatch(connection, [
     call(insertWindow, { subject: 'a', used: 1n }),
@@ -80,7 +80,7 @@ test('a job that fails causes no additional commit for the others', async (t) =>
   assert.equal(list('select subject from usage_windows').length, 2);
 });
 
-test('when ids run out, only the rows without an id are refused', async (t) => {
+test('if ids run out, only the rows that get no id are refused', async (t) => {
   const { connection } = await open(t);
   connection.raw.exec(`insert into pets values (${int64Max - 3n}, 'Max', 1, 'sold', 0)`);
   const outcomes = runBatch(connection, [call(insertPet, ...Array.from({ length: 8 }, () => pet('Rex')))]);
@@ -88,7 +88,7 @@ test('when ids run out, only the rows without an id are refused', async (t) => {
   assert.deepEqual(describe(outcomes).slice(3), Array(5).fill('failed'));
 });
 
-test("animals that an operator's trigger leaves out are not answered with the ids of others", async (t) => {
+test('an animal that a trigger of an operator skips does not get the id of another animal', async (t) => {
   const { connection } = await open(t);
   connection.raw.exec(
     "create trigger no_cats before insert on pets when new.name = 'Cat' begin select raise(ignore); end",
@@ -97,7 +97,7 @@ test("animals that an operator's trigger leaves out are not answered with the id
   assert.deepEqual(describe(outcomes), [1n, 'failed', 2n, 'failed']);
 });
 
-test("a trigger of an operator's that ends the transaction undoes only the job that fires it", async (t) => {
+test('a trigger of an operator that rolls back the transaction affects only the job that fires it', async (t) => {
   const { connection, list } = await open(t);
   connection.raw.exec(
     "create trigger no_cats before insert on pets when new.name = 'Cat' begin select raise(rollback, 'no'); end",
@@ -107,7 +107,7 @@ test("a trigger of an operator's that ends the transaction undoes only the job t
   assert.equal(list('select id from pets').length, 2);
 });
 
-test('a full disk refuses only what does not fit, and accepts writes again when it has room', async (t) => {
+test('on a full disk only jobs that do not fit fail, and writes succeed again once there is room', async (t) => {
   const { connection, list } = await open(t);
   const large = () => work(addSecret, { name: 'large', value: new Uint8Array(1e6) });
   const [pages] = list('pragma page_count');
@@ -120,7 +120,7 @@ test('a full disk refuses only what does not fit, and accepts writes again when 
   assert.deepEqual(describe(runBatch(connection, [large()])), [undefined]);
 });
 
-test('a batch that cannot get the lock does nothing and reports it', async (t) => {
+test('a batch that cannot get the lock changes nothing and reports that the store is locked', async (t) => {
   const { connection, path, asked } = await open(t);
   const other = new DatabaseSync(path);
   t.after(() => other.close());
@@ -131,7 +131,7 @@ test('a batch that cannot get the lock does nothing and reports it', async (t) =
   assert.equal(asked.commit, 1);
 });
 
-test('a transaction that cannot be rolled back refuses all its jobs, and later ones succeed', async (t) => {
+test('if a transaction cannot be rolled back, all its jobs fail, and later jobs succeed', async (t) => {
   const { connection } = await open(t);
   const exec = t.mock.method(connection.raw, 'exec', (sql: string) => {
     if (sql.startsWith('rollback')) throw new Error('out of memory');

@@ -10,7 +10,7 @@ const skip = existsSync('/proc/self/fd')
   ? false
   : 'SKIPPED: only /proc shows which file a descriptor belongs to';
 
-/** Records each folder that is synced from now on, and whether it contained the store at that time. */
+/** Records each later sync of a folder, and whether the folder contained the store at that time. */
 async function watchSyncs(t: TestContext, store: string) {
   const synced: { folder: string; holdsStore: boolean }[] = [];
   const handle = await open(import.meta.filename);
@@ -24,7 +24,7 @@ async function watchSyncs(t: TestContext, store: string) {
   return synced;
 }
 
-test('the entries of a new store and of its new folders are synced', { skip }, async (t) => {
+test('the folder of a new store and the parents of new folders are synced', { skip }, async (t) => {
   const base = await realpath(await makeFolder(t));
   const [outer, inner] = [join(base, 'outer'), join(base, 'outer', 'inner')];
   const path = join(inner, 'store.db');

@@ -10,7 +10,7 @@ import { followLinks } from '../../../src/storage/sqlite/follow-links.ts';
 import { insertWindow, selectSubjects } from '../../contracts/window-rows.ts';
 import { makeFolder } from '../../support/service.ts';
 
-/** A link, in a separate folder, to a link to the path of a store. */
+/** Creates a link, in a separate folder, to a link to the path of a store. */
 async function makeLink(t: TestContext) {
   const folder = await realpath(await makeFolder(t));
   const [path, link] = [join(folder, 'data', 'store.db'), join(folder, 'links', 'link.db')];
@@ -27,7 +27,7 @@ async function open(t: TestContext, path: string) {
   return database;
 }
 
-test('a link to a store opens the store that it leads to', async (t) => {
+test('opening a link opens the store that the link leads to', async (t) => {
   const { path, link } = await makeLink(t);
   const byLink = await open(t, link);
   await byLink.run(insertWindow, { subject: 'a', used: 1n });
@@ -36,7 +36,7 @@ test('a link to a store opens the store that it leads to', async (t) => {
   assert.equal((await byPath.read(selectSubjects, {})).length, 1);
 });
 
-test('a store that is served cannot be served by another name', async (t) => {
+test('a served store cannot be served under another name', async (t) => {
   const { path, link } = await makeLink(t);
   const release = await claimServing(`sqlite:${path}`);
   await assert.rejects(claimServing(`sqlite:${link}`), OperatorError);
@@ -44,13 +44,13 @@ test('a store that is served cannot be served by another name', async (t) => {
   (await claimServing(`sqlite:${link}`))();
 });
 
-test('a path without a link stays as it is', async (t) => {
+test('a path without a link stays unchanged', async (t) => {
   const { path } = await makeLink(t);
   assert.equal(followLinks(path), path);
   assert.equal(followLinks('./data/nothing.db'), './data/nothing.db');
 });
 
-test('links that lead in a circle are refused with one line', async (t) => {
+test('circular links are refused with one line', async (t) => {
   const { folder } = await makeLink(t);
   const [one, other] = [join(folder, 'one'), join(folder, 'other')];
   await symlink(other, one);

@@ -4,6 +4,7 @@ import { link, mkdir, readFile, rename, rm, stat, symlink, writeFile } from 'nod
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openDatabase } from '../../../src/storage/open-database.ts';
+import { claimMigrating, claimServing } from '../../../src/storage/sqlite/claim-serving.ts';
 import { findNameProblem } from '../../../src/storage/sqlite/one-name.ts';
 import { copyStore } from '../../../src/storage/transfer/copy-store.ts';
 import { runInProcess } from '../../cli/run-command-line.ts';
@@ -23,7 +24,7 @@ const settingsFor = (path: string) => ({
   DATABASE_URL: `sqlite:${path}`,
 });
 
-/** A folder with a store that a process serves. */
+/** Creates a folder with a store that another process serves. */
 async function serve(t: TestContext) {
   const folder = await makeFolder(t);
   const path = join(folder, 'store.db');
@@ -44,7 +45,7 @@ async function expectRefusal(
   assert.doesNotMatch(stderr, /^ {4}at /m);
 }
 
-test('a store with two hard links is refused by every command, and served again with one', async (t) => {
+test('every command refuses a store with two hard links, and accepts it again with one', async (t) => {
   const folder = await makeFolder(t);
   const [path, second] = [join(folder, 'store.db'), join(folder, 'second.db')];
   await (await openDatabase(`sqlite:${path}`)).close();
@@ -63,7 +64,19 @@ test('a store with two hard links is refused by every command, and served again 
   await (await openDatabase(`sqlite:${path}`)).close();
 });
 
-test('a store that is renamed while it is served cannot be opened by its new name', async (t) => {
+test('no service starts under another name of a store while a migration runs', async (t) => {
+  const folder = await makeFolder(t);
+  const [path, second] = [join(folder, 'store.db'), join(folder, 'second.db')];
+  await (await openDatabase(`sqlite:${path}`)).close();
+  await link(path, second);
+  const endMigration = await claimMigrating(path);
+  await assert.rejects(claimServing(`sqlite:${second}`), /another service is serving .* under another name/);
+  endMigration();
+  const stopServing = await claimServing(`sqlite:${second}`);
+  stopServing();
+});
+
+test('a store that is renamed while it is served cannot be opened under its new name', async (t) => {
   const { folder, path, service } = await serve(t);
   const renamed = join(folder, 'renamed.db');
   await rename(path, renamed);
@@ -81,7 +94,7 @@ test('a store that is renamed while it is served cannot be opened by its new nam
   await (await openDatabase(`sqlite:${path}`)).close();
 });
 
-test('a store mounted as a single file at a second place is refused there while it is served', {
+test('a served store that is also mounted as a single file at another path is refused at that path', {
   skip,
 }, async (t) => {
   const { folder, path } = await serve(t);
@@ -98,7 +111,7 @@ test('a store mounted as a single file at a second place is refused there while 
   await expectRefusal(['keys', 'list'], second, isServedElsewhere, wrapper);
 });
 
-test('a store whose folder is mounted at a second place stays one store: commands work, a second service does not', {
+test('if the folder of a store is also mounted at another path, commands work there, and a second service is refused', {
   skip,
 }, async (t) => {
   const { folder } = await serve(t);
@@ -111,7 +124,7 @@ test('a store whose folder is mounted at a second place stays one store: command
   await expectRefusal(['serve'], path, isServedHere, wrapper);
 });
 
-test('a store with a symbolic link stays one store: commands work, a second service does not', async (t) => {
+test('through a symbolic link to a store, commands work, and a second service is refused', async (t) => {
   const { folder, path } = await serve(t);
   const second = join(folder, 'link.db');
   await symlink(path, second);
@@ -120,14 +133,14 @@ test('a store with a symbolic link stays one store: commands work, a second serv
   await expectRefusal(['serve'], second, isServedHere);
 });
 
-test('the lock on a store ends when its process is killed', async (t) => {
+test('the claim on a store ends if its process is killed', async (t) => {
   const { path, service } = await serve(t);
   await service.end('SIGKILL');
   const next = await serveInProcess(t, { settings: settingsFor(path) });
   assert.equal((await fetch(`${next.opsUrl}/readyz`)).status, 200);
 });
 
-test('SQLite keeps its locks on an open store during the check of its name', {
+test('SQLite keeps its locks on an open store during the check of the name', {
   skip: existsSync('/proc/locks') ? false : 'SKIPPED: only /proc/locks shows which locks are held',
 }, async (t) => {
   const path = join(await makeFolder(t), 'store.db');

@@ -20,7 +20,7 @@ async function openFile(t: TestContext) {
 
 const add = (database: Database, subject: string) => database.run(insertWindow, { subject, used: 1n });
 
-test('nothing is written to a file that was moved away, and writing works again once it is back', async (t) => {
+test('writes fail while the file is moved away, and succeed once the file is back', async (t) => {
   const { folder, database } = await openFile(t);
   await add(database, 'before');
   await rename(folder, `${folder}-elsewhere`);
@@ -31,7 +31,7 @@ test('nothing is written to a file that was moved away, and writing works again 
   assert.deepEqual(kept, ['after', 'before']);
 });
 
-test('nothing is loaded into a file that was replaced meanwhile', async (t) => {
+test('a load fails if the file was replaced meanwhile', async (t) => {
   const { path, database } = await openFile(t);
   async function* rows() {
     yield [['Rex', 1n, 'available']];
@@ -41,7 +41,7 @@ test('nothing is loaded into a file that was replaced meanwhile', async (t) => {
   await assert.rejects(database.load('pets', ['name', 'category_id', 'status'], rows()), unavailable);
 });
 
-test('no store is copied to a file that was replaced meanwhile', async (t) => {
+test('a copy to a store fails if its file was replaced meanwhile', async (t) => {
   const { path } = await openFile(t);
   const copying = writeStore(`sqlite:${path}`, async () => {
     for (const ending of ['', '-wal', '-shm']) await rename(path + ending, `${path}-elsewhere${ending}`);
@@ -50,7 +50,7 @@ test('no store is copied to a file that was replaced meanwhile', async (t) => {
   await assert.rejects(copying, unavailable);
 });
 
-test('reads still work on a file that was moved away', async (t) => {
+test('reads succeed while the file is moved away', async (t) => {
   const { folder, database } = await openFile(t);
   await add(database, 'before');
   await rename(folder, `${folder}-elsewhere`);
@@ -61,28 +61,28 @@ for (const [what, end] of [
   ['the store', ''],
   ['its -wal', '-wal'],
 ] as const) {
-  test(`nothing is written if ${what} was deleted`, async (t) => {
+  test(`writes fail if ${what} was deleted`, async (t) => {
     const { path, database } = await openFile(t);
     await rm(path + end);
     await assert.rejects(add(database, 'a'), unavailable);
   });
 }
 
-test('nothing is written if another file replaced the store', async (t) => {
+test('writes fail if another file replaced the store', async (t) => {
   const { path, database } = await openFile(t);
   await rename(path, `${path}-old`);
   await writeFile(path, '');
   await assert.rejects(add(database, 'a'), unavailable);
 });
 
-test('nothing is written if the file at the place of the store cannot be read', async (t) => {
+test('writes fail if the file at the path of the store cannot be read', async (t) => {
   const { path, database } = await openFile(t);
   await rename(path, `${path}-old`);
   await symlink(path, path);
   await assert.rejects(add(database, 'a'), unavailable);
 });
 
-test('nothing is written, after at most a second, if another file replaced the -wal', async (t) => {
+test('writes fail within a second if another file replaced the -wal', async (t) => {
   const { path, database } = await openFile(t);
   await rename(`${path}-wal`, `${path}-old`);
   await writeFile(`${path}-wal`, '');

@@ -10,12 +10,12 @@ import { openSqlite } from '../../../src/storage/sqlite/database.ts';
 import { query } from '../../../src/storage/sqlite/query.ts';
 import { makeFolder } from '../../support/service.ts';
 
-test('a statement with a limit is prepared once, however often it is run', async (t) => {
+test('a statement with a limit is prepared only once', async (t) => {
   const path = join(await makeFolder(t), 'store.db');
   await (await openSqlite(path)).close();
   const connection = openConnection(path, 0);
   t.after(() => connection.close());
-  // SQLite asks the authorizer whenever it prepares a statement.
+  // SQLite calls the authorizer whenever it prepares a statement.
   let asked = 0;
   connection.raw.setAuthorizer(() => {
     asked += 1;

@@ -16,12 +16,12 @@ import { makeFolder } from '../../support/service.ts';
 
 const unavailable = { name: 'AppError', code: 'unavailable' };
 
-/** A writer with a real thread, whose replies a test can delay, as a hanging disk does. */
+/** Starts a writer with a real worker thread. A test can delay its replies, as a hanging disk does. */
 async function startWriter(t: TestContext) {
   const path = join(await makeFolder(t), 'store.db');
   const database: Database = await openSqlite(path);
   const thread = await startThread(path);
-  /** The number of jobs of each sent transaction. */
+  /** Number of jobs in each sent transaction. */
   const batches: number[] = [];
   let isHolding = false;
   const held: (() => void)[] = [];
@@ -52,7 +52,7 @@ async function startWriter(t: TestContext) {
   return { path, database, writer, write, batches, hold, untilHeld, release };
 }
 
-/** A clock and timers that stand still until a test moves them. */
+/** Mocks the clock and the timers. Returns a function that advances them. */
 function stopClock(t: TestContext) {
   let nowMs = Math.ceil(performance.now());
   t.mock.method(performance, 'now', () => nowMs);
@@ -74,7 +74,7 @@ test('a write waits while another process writes, and then succeeds', async (t) 
 });
 
 describe('a commit', () => {
-  test('is shared by writes of two turns of the event loop', async (t) => {
+  test('is shared by writes of two event loop turns', async (t) => {
     const { batches, write } = await startWriter(t);
     const first = write();
     await nextTurn();
@@ -82,7 +82,7 @@ describe('a commit', () => {
     assert.deepEqual(batches, [3]);
   });
 
-  test('begins at once for a single write that follows another single write', async (t) => {
+  test('begins immediately for a single write after another single write', async (t) => {
     const { batches, write } = await startWriter(t);
     await write();
     for (let commits = 2; commits <= 4; commits += 1) {
@@ -105,7 +105,7 @@ describe('a commit', () => {
     assert.deepEqual(batches, [1, 100]);
   });
 
-  test('is seen by a read that follows its answer', async (t) => {
+  test('is visible to a read that follows its answer', async (t) => {
     const { database, writer } = await startWriter(t);
     for (let count = 1; count <= 20; count += 1) {
       await writer.run(insertWindow, { subject: `window ${count}`, used: 1n });
@@ -114,7 +114,7 @@ describe('a commit', () => {
   });
 });
 
-test('a write that does not begin in time is withdrawn, and the running one is answered when it settles', async (t) => {
+test('a write that does not begin in time is withdrawn, and the running write is answered when it settles', async (t) => {
   const { database, writer, hold, untilHeld, release } = await startWriter(t);
   const advance = stopClock(t);
   hold();
@@ -131,7 +131,7 @@ test('a write that does not begin in time is withdrawn, and the running one is a
   assert.deepEqual(subjects, ['in time', 'under way']);
 });
 
-test('a write that waits too long for another process is unavailable, and later ones succeed', async (t) => {
+test('a write that waits too long for another process fails as unavailable, and later writes succeed', async (t) => {
   const { path, write, writer, database } = await startWriter(t);
   const other = new DatabaseSync(path);
   other.exec('begin immediate');
@@ -150,7 +150,7 @@ test('a write that waits too long for another process is unavailable, and later 
   assert.equal(database.readNow?.(selectSubjects, {}).length, 1);
 });
 
-test('while another process has the lock, only the first write asks for it', async (t) => {
+test('while another process holds the lock, only the first write tries to get the lock', async (t) => {
   const { path, batches, write } = await startWriter(t);
   const other = new DatabaseSync(path);
   other.exec('begin immediate');
@@ -161,7 +161,7 @@ test('while another process has the lock, only the first write asks for it', asy
   await Promise.all(works);
 });
 
-test('a write beyond the backlog is refused at once', async (t) => {
+test('a write beyond the bound of the queue is refused immediately', async (t) => {
   const { write, hold, untilHeld, release } = await startWriter(t);
   hold();
   const underWay = write();
@@ -172,17 +172,17 @@ test('a write beyond the backlog is refused at once', async (t) => {
   await Promise.all([underWay, ...waiting]);
 });
 
-test('a work that its module does not export fails alone, with the reason', async (t) => {
+test('a transaction that its module does not export fails with the reason and does not affect other writes', async (t) => {
   const { writer, write, batches } = await startWriter(t);
   const mistake = writer.transact({ ...doNothing, name: 'missing' }, null);
   const others = [write(), writer.run(insertWindow, { subject: 'a', used: 1n }), write()];
-  await assert.rejects(mistake, /exports no work "missing"/);
+  await assert.rejects(mistake, /exports no named transaction "missing"/);
   await Promise.all(others);
   assert.deepEqual(batches, [4]);
 });
 
-describe('closing', () => {
-  test('waits for earlier writes, and refuses later ones', async (t) => {
+describe('close', () => {
+  test('waits for earlier writes and refuses later ones', async (t) => {
     const { writer, database } = await startWriter(t);
     const added = writer.transact(addWindows, [{ subject: 'a', used: 1n }]);
     const closed = writer.close();
@@ -191,7 +191,7 @@ describe('closing', () => {
     assert.equal(database.readNow?.(selectSubjects, {}).length, 1);
   });
 
-  test('the reading connection leaves the checkpoint to the writing one', async (t) => {
+  test('the reading connection leaves checkpoints to the writing connection', async (t) => {
     const { path, database, writer } = await startWriter(t);
     await writer.run(insertWindow, { subject: 'a', used: 1n });
     await writer.close();

@@ -10,11 +10,11 @@ import { sqliteEngine } from '../../support/engines.ts';
 
 for (const [what, spoil] of [
   ['is missing', (rows: readonly Row[]) => rows.slice(1)],
-  ['is there twice', (rows: readonly Row[]) => rows.flatMap((row) => [row, row])],
-  ['has another value', (rows: readonly Row[]) => rows.map(([, ...values]) => [9n, ...values])],
-  ['stands elsewhere', (rows: readonly Row[]) => rows.toReversed()],
+  ['is duplicated', (rows: readonly Row[]) => rows.flatMap((row) => [row, row])],
+  ['has a different value', (rows: readonly Row[]) => rows.map(([, ...values]) => [9n, ...values])],
+  ['has a different position', (rows: readonly Row[]) => rows.toReversed()],
 ] as const)
-  test(`a copy in which a row ${what} fails and leaves the target empty`, async (t) => {
+  test(`a copy fails and leaves the target empty if a copied row ${what}`, async (t) => {
     const [source, target] = [await sqliteEngine.createStore(t), await sqliteEngine.createStore(t)];
     const original = await source.open();
     await addPet(original);
@@ -41,7 +41,7 @@ for (const [what, spoil] of [
     assert.deepEqual(await readContents(copy), before);
   });
 
-test('a copy takes every column of every table that a store has', async (t) => {
+test('a copy includes every column of every table of a store', async (t) => {
   const store = await sqliteEngine.createStore(t);
   await store.open();
   const rows = (await store.execute(

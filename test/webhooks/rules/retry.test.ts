@@ -4,13 +4,13 @@ import { planWaitMs, readRetryAfterMs } from '../../../src/webhooks/rules/retry.
 
 const seconds = [5, 30, 120, 600, 1_800, 1_800, 1_800];
 
-test('the waits grow as documented, up to half an hour', () => {
+test('the waits between retries grow as documented, up to half an hour', () => {
   for (const [index, usual] of seconds.entries())
     assert.equal(planWaitMs(index + 1, 0.5, null), usual * 1_000);
   assert.equal(planWaitMs(10_000, 0.5, null), 1_800_000);
 });
 
-test('a wait is up to a tenth shorter or longer', () => {
+test('a wait is randomly up to a tenth shorter or longer', () => {
   for (const [index, usual] of seconds.entries()) {
     assert.equal(planWaitMs(index + 1, 0, null), usual * 900);
     assert.equal(planWaitMs(index + 1, 1, null), usual * 1_100);
@@ -25,7 +25,7 @@ test('a longer Retry-After is followed up to an hour, a shorter one is ignored',
   assert.equal(planWaitMs(5, 1, 1_900_000), 1_980_000);
 });
 
-test('Retry-After is whole seconds or a date; anything else is ignored', () => {
+test('Retry-After may be whole seconds or a date, and anything else is ignored', () => {
   const nowMs = Date.UTC(2027, 0, 2, 12);
   assert.equal(readRetryAfterMs('90', nowMs), 90_000);
   assert.equal(readRetryAfterMs('0', nowMs), 0);

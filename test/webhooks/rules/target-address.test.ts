@@ -18,7 +18,7 @@ test('global addresses are allowed', () => {
     assert.ok(isAllowedTarget(address, none), address);
 });
 
-test('no address that is not global is allowed, in any notation', () => {
+test('an address that is not global is refused in any notation', () => {
   for (const address of [
     ...['0.0.0.0', '0.1.2.3', '10.0.0.1', '100.64.0.1', '100.127.255.255', '127.0.0.1', '127.255.255.255'],
     ...['169.254.169.254', '172.16.0.1', '172.31.255.255', '192.0.0.1', '192.0.2.1', '192.88.99.1'],
@@ -40,7 +40,7 @@ test('no address that is not global is allowed, in any notation', () => {
     assert.ok(!isAllowedTarget(address, none), address);
 });
 
-test('only the networks that the operator names are allowed besides', () => {
+test('other addresses are allowed only in the networks that the operator names', () => {
   const allowed = createNetworks(['10.1.0.0/16', '192.168.1.7', 'fd00::/8', '::1']);
   for (const address of ['10.1.2.3', '192.168.1.7', 'fd12::1', '::1', '8.8.8.8'])
     assert.ok(isAllowedTarget(address, allowed), address);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describeTargetUrl, isTargetUrl, urlLengthMax } from '../../../src/webhooks/rules/target-url.ts';
 
-test('a webhook may have an https URL, and in development an http URL', () => {
+test('https URLs are accepted, and http URLs only in development', () => {
   for (const url of [
     'https://a.example',
     'HTTPS://a.example:8443/p?q=1',
@@ -15,7 +15,7 @@ test('a webhook may have an https URL, and in development an http URL', () => {
   assert.ok(!isTargetUrl('http://localhost:3000/hook', false));
 });
 
-test('an invalid URL, another scheme, a user, a password or a fragment is refused', () => {
+test('a URL that is invalid or has another scheme, a user, a password or a fragment is refused', () => {
   for (const url of [
     '',
     'a.example',
@@ -42,7 +42,7 @@ test('an invalid URL, another scheme, a user, a password or a fragment is refuse
     for (const allowsHttp of [true, false]) assert.ok(!isTargetUrl(url, allowsHttp), url);
 });
 
-test('the rule says whether http is allowed', () => {
+test('the error message shows whether http is allowed', () => {
   assert.match(describeTargetUrl(false), /^must be an https URL of at most 2048 characters/);
   assert.match(describeTargetUrl(true), /^must be an http or https URL/);
 });

@@ -1,4 +1,3 @@
-/** The key in the examples. */
 export const callingKey = {
   id: 'key_3kTMd8fZq1LxW0aB',
   name: 'Warehouse',
@@ -6,7 +5,6 @@ export const callingKey = {
   expiresAt: null,
 };
 
-/** The account in the examples. */
 export const accountExample = {
   account: 'Acme Zoo',
   plan: 'pro',

@@ -4,7 +4,7 @@ import { after } from '../../../soon.ts';
 import { defineOperation } from '../../operation.ts';
 import { accountExample } from './examples.ts';
 
-/** Contract section 15. */
+/** `GET /account`: returns the account of the calling key (contract section 15). */
 export const getAccount = defineOperation({
   id: 'getAccount',
   method: 'GET',
@@ -25,7 +25,7 @@ export const getAccount = defineOperation({
   },
 
   handle({ caller, usage }, { readStanding }) {
-    if (usage === null) throw new Error('a request of a key was not counted');
+    if (usage === null) throw new Error('a request with a valid key was not counted');
     const { accountName: account, plan, limits, keyId: id, scopes } = caller;
     const { minute, day } = measureWindows(usage, limits);
     return after(readStanding(id), ({ keyName: name, keyExpiresAt: expiresAt, openHolds }) => {

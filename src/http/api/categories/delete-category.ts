@@ -1,7 +1,7 @@
 import { defineOperation } from '../../operation.ts';
 import { CategoryParams, readCategoryId } from './category-id.ts';
 
-/** Contract section 11. */
+/** `DELETE /categories/{categoryId}`: deletes the name of a category (contract section 11). */
 export const deleteCategory = defineOperation({
   id: 'deleteCategory',
   method: 'DELETE',

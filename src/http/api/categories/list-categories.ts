@@ -31,7 +31,7 @@ const ListCategoriesQuery = Type.Object({
   ),
 });
 
-/** Contract section 11. */
+/** `GET /categories`: returns a page of categories (contract section 11). */
 export const listCategories = defineOperation({
   id: 'listCategories',
   method: 'GET',

@@ -2,7 +2,7 @@ import { CategorySchema, NewCategorySchema } from '../../../categories/category.
 import { defineOperation } from '../../operation.ts';
 import { CategoryParams, dogs, readCategoryId } from './category-id.ts';
 
-/** Contract section 11. */
+/** `PUT /categories/{categoryId}`: creates or renames a category (contract section 11). */
 export const putCategory = defineOperation({
   id: 'putCategory',
   method: 'PUT',

@@ -1,7 +1,7 @@
 import { type Caller, coversScope } from '../../../accounts/account.ts';
 import type { EventReader } from '../../../events/event-reader.ts';
 
-/** The events that a caller can see (contract section 9). */
+/** Returns the rights of a caller to read events (contract section 9). */
 export function readerOf({ accountId, scopes }: Caller): EventReader {
   const seesOwn = coversScope(scopes, 'orders:read');
   return {

@@ -1,7 +1,6 @@
 import { reserved } from '../orders/examples.ts';
 import { rex } from '../pets/examples.ts';
 
-/** The event id in the examples. */
 export const eventIdExample = 'evt_0000000001G5cPz8';
 
 export const petAdded = {

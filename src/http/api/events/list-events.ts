@@ -43,7 +43,7 @@ const ListEventsQuery = Type.Object({
   ),
 });
 
-/** Contract section 13. */
+/** `GET /events`: returns a page of the feed, or waits for an event (contract section 13). */
 export const listEvents = defineOperation({
   id: 'listEvents',
   method: 'GET',

@@ -1,5 +1,5 @@
 import type { Operation } from '../../operation.ts';
 import { listEvents } from './list-events.ts';
 
-/** Contract section 13. */
+/** The operations on the feed of events (contract section 13). */
 export const eventOperations: readonly Operation[] = [listEvents];

@@ -2,7 +2,7 @@ import { IssuedKeySchema, NewKeySchema } from '../../../accounts/key.ts';
 import { defineOperation } from '../../operation.ts';
 import { issuedKey } from './examples.ts';
 
-/** Contract section 15. */
+/** `POST /keys`: creates a key (contract section 15). */
 export const createKey = defineOperation({
   id: 'createKey',
   method: 'POST',

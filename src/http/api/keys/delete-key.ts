@@ -1,7 +1,7 @@
 import { defineOperation } from '../../operation.ts';
 import { KeyParams } from './key-id.ts';
 
-/** Contract section 15. */
+/** `DELETE /keys/{keyId}`: revokes a key (contract section 15). */
 export const deleteKey = defineOperation({
   id: 'deleteKey',
   method: 'DELETE',

@@ -1,6 +1,6 @@
 import { callingKey } from '../account/examples.ts';
 
-/** A key as the list shows it. */
+/** A key in the list. */
 export const listedKey = {
   ...callingKey,
   start: 'as_live_7Qp1',
@@ -9,5 +9,5 @@ export const listedKey = {
   lastUsedAt: '2027-01-02T12:00:00.000Z',
 };
 
-/** A new key. Its checksum is wrong on purpose, so that no secret scanner reports it. */
+/** A new key with its text. The checksum is wrong on purpose, so that secret scanners do not report the key. */
 export const issuedKey = { ...listedKey, lastUsedAt: null, key: 'as_live_7Qp1RmVx2cLw9tYb4NkDsExample' };

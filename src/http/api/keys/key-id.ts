@@ -1,7 +1,6 @@
 import Type from 'typebox';
 import { keyIdField } from '../../../accounts/key.ts';
 
-/** The path parameter of a key. */
 export const KeyParams = Type.Object({
   keyId: { ...keyIdField('Identifier of the key.'), examples: ['key_3kTMd8fZq1LxW0aB'] },
 });

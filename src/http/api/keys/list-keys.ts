@@ -31,7 +31,7 @@ const ListKeysQuery = Type.Object({
   ),
 });
 
-/** Contract section 15. */
+/** `GET /keys`: returns a page of the keys of the account (contract section 15). */
 export const listKeys = defineOperation({
   id: 'listKeys',
   method: 'GET',

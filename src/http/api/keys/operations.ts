@@ -4,5 +4,5 @@ import { deleteKey } from './delete-key.ts';
 import { listKeys } from './list-keys.ts';
 import { rotateKey } from './rotate-key.ts';
 
-/** Contract section 15, keys. */
+/** The operations on the keys of an account (contract section 15). */
 export const keyOperations: readonly Operation[] = [listKeys, createKey, rotateKey, deleteKey];

@@ -5,7 +5,7 @@ import { defineOperation } from '../../operation.ts';
 import { issuedKey } from './examples.ts';
 import { KeyParams } from './key-id.ts';
 
-/** Contract section 15. */
+/** `POST /keys/{keyId}/rotate`: replaces a key by a new one (contract section 15). */
 export const rotateKey = defineOperation({
   id: 'rotateKey',
   method: 'POST',

@@ -4,7 +4,7 @@ import { cancelled } from './examples.ts';
 import { OrderParams, readOrderId } from './order-id.ts';
 import { readerOf } from './order-reader.ts';
 
-/** Contract section 12. */
+/** `POST /orders/{orderId}/cancel`: releases the reserved animal (contract section 12). */
 export const cancelOrder = defineOperation({
   id: 'cancelOrder',
   method: 'POST',

@@ -4,7 +4,7 @@ import { completed } from './examples.ts';
 import { OrderParams, readOrderId } from './order-id.ts';
 import { readerOf } from './order-reader.ts';
 
-/** Contract section 12. */
+/** `POST /orders/{orderId}/complete`: sells the reserved animal (contract section 12). */
 export const completeOrder = defineOperation({
   id: 'completeOrder',
   method: 'POST',

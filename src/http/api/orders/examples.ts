@@ -1,4 +1,3 @@
-/** The orders in the examples. */
 export const reserved = {
   id: 7,
   petId: 42,

@@ -5,7 +5,7 @@ import { completed, reserved } from './examples.ts';
 import { OrderParams, readOrderId } from './order-id.ts';
 import { readerOf } from './order-reader.ts';
 
-/** Contract section 12. */
+/** `GET /orders/{orderId}`: returns an order (contract section 12). */
 export const getOrder = defineOperation({
   id: 'getOrder',
   method: 'GET',

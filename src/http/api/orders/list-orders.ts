@@ -37,7 +37,7 @@ const ListOrdersQuery = Type.Object({
   ),
 });
 
-/** Contract section 12. */
+/** `GET /orders`: returns a page of orders (contract section 12). */
 export const listOrders = defineOperation({
   id: 'listOrders',
   method: 'GET',
@@ -88,7 +88,7 @@ function formatFilters({ status, petId, reference }: Query): string {
     .join('');
 }
 
-/** The list that a cursor belongs to: the filters, and whose orders the reader sees. */
+/** Identifies a list for its cursors: by the accounts whose orders are visible, and by the filters. */
 function nameList(query: Query, { accountId, isManager }: OrderReader): string {
   return `/orders?of=${isManager ? 'all' : accountId}${formatFilters(query)}`;
 }

@@ -6,7 +6,7 @@ import { listOrders } from './list-orders.ts';
 import { placeOrder } from './place-order.ts';
 import { returnOrder } from './return-order.ts';
 
-/** Contract section 12. */
+/** The operations on orders (contract section 12). */
 export const orderOperations: readonly Operation[] = [
   listOrders,
   placeOrder,

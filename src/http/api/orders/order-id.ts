@@ -3,12 +3,14 @@ import { parseCanonicalInt64 } from '../../../int64.ts';
 import { orderNotFound } from '../../../orders/close-order.ts';
 import { int64Field } from '../../../schema.ts';
 
-/** The path parameter of an order. */
 export const OrderParams = Type.Object({
   orderId: { ...int64Field('Identifier of the order.'), examples: [7] },
 });
 
-/** The order id in the path. Throws `not_found` if it is not a canonical int64, because no order has it. */
+/**
+ * Returns the order id in the path. Throws `not_found` if it is not a canonical int64, because no order can have such
+ * an id.
+ */
 export function readOrderId({ orderId = '' }: Readonly<Record<string, string | undefined>>): bigint {
   const id = parseCanonicalInt64(orderId);
   if (id === null) throw orderNotFound();

@@ -7,7 +7,7 @@ import { toOutcome } from '../first-answer.ts';
 import { reserved } from './examples.ts';
 import { readerOf } from './order-reader.ts';
 
-/** Contract section 12. */
+/** `POST /orders`: reserves an animal (contract section 12). */
 export const placeOrder = defineOperation({
   id: 'placeOrder',
   method: 'POST',

@@ -4,7 +4,7 @@ import { returned } from './examples.ts';
 import { OrderParams, readOrderId } from './order-id.ts';
 import { readerOf } from './order-reader.ts';
 
-/** Contract section 12. */
+/** `POST /orders/{orderId}/return`: takes a sold animal back (contract section 12). */
 export const returnOrder = defineOperation({
   id: 'returnOrder',
   method: 'POST',

@@ -4,7 +4,7 @@ import { toOutcome } from '../first-answer.ts';
 import { rex } from './examples.ts';
 import { getPetRemovedAtMs } from './get-pet.ts';
 
-/** Interface section 4.2, contract section 2. */
+/** `POST /pets`: adds an animal (interface section 4.2, contract section 2). */
 export const createPet = defineOperation({
   id: 'createPet',
   method: 'POST',

@@ -2,7 +2,7 @@ import { defineOperation } from '../../operation.ts';
 import { readIfMatch } from '../../request/conditions.ts';
 import { PetParams, readPetId } from './pet-id.ts';
 
-/** Contract section 10. */
+/** `DELETE /pets/{petId}`: deletes an animal (contract section 10). */
 export const deletePet = defineOperation({
   id: 'deletePet',
   method: 'DELETE',

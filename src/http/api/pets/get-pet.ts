@@ -4,10 +4,10 @@ import { defineOperation } from '../../operation.ts';
 import { rex } from './examples.ts';
 import { PetParams, petNotFound, readPetId } from './pet-id.ts';
 
-/** When the operation is removed (interface section 4.3), in Unix milliseconds. It answers 410 from then on. */
+/** Unix time in ms from which the operation is removed and answers 410 (interface section 4.3). */
 export const getPetRemovedAtMs = Date.UTC(2030, 11, 5);
 
-/** Interface section 4.3, contract section 4. */
+/** `GET /pets/{petId}`: returns an animal (interface section 4.3, contract section 4). */
 export const getPet = defineOperation({
   id: 'getPet',
   method: 'GET',
@@ -18,7 +18,7 @@ export const getPet = defineOperation({
   summary: 'Get an animal',
   description:
     'Returns one animal. Deprecated: it is removed on 5 December 2030 and answers 410 from then on. Use `GET /pets` with the `status` filter instead. An identifier that is not a canonical decimal int64 is not found. HEAD returns the headers only.',
-  // The interface gives only the day of the removal. docs/decisions/http.md explains this day of the deprecation.
+  // Interface section 4.3 gives only the date of the removal. docs/decisions/http.md explains the choice of `sinceMs`.
   deprecation: {
     sinceMs: Date.UTC(2025, 11, 5),
     removedAtMs: getPetRemovedAtMs,

@@ -50,7 +50,7 @@ const ListPetsQuery = Type.Object({
   ),
 });
 
-/** Interface section 4.1, contract sections 3 and 10. */
+/** `GET /pets`: returns a page of animals (interface section 4.1, contract sections 3 and 10). */
 export const listPets = defineOperation({
   id: 'listPets',
   method: 'GET',
@@ -105,7 +105,10 @@ export const listPets = defineOperation({
   },
 });
 
-/** The given filters as the end of a query string, always in the same order. */
+/**
+ * Formats the filters as the end of a query string. Their order must be fixed, because cursors contain the list with
+ * its filters.
+ */
 function writeFilters(filters: Readonly<Record<string, string | bigint | undefined>>): string {
   let text = '';
   for (const [name, value] of Object.entries(filters)) if (value !== undefined) text += `&${name}=${value}`;

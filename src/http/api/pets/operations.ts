@@ -5,5 +5,5 @@ import { getPet } from './get-pet.ts';
 import { listPets } from './list-pets.ts';
 import { updatePet } from './update-pet.ts';
 
-/** Interface section 4, contract section 10. */
+/** The operations on animals (interface section 4, contract section 10). */
 export const petOperations: readonly Operation[] = [listPets, createPet, getPet, updatePet, deletePet];

@@ -7,7 +7,7 @@ import { readIfMatch } from '../../request/conditions.ts';
 import { rex } from './examples.ts';
 import { PetParams, readPetId } from './pet-id.ts';
 
-/** Contract section 10. */
+/** `PATCH /pets/{petId}`: changes an animal (contract section 10). */
 export const updatePet = defineOperation({
   id: 'updatePet',
   method: 'PATCH',

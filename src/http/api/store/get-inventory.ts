@@ -26,7 +26,7 @@ const InventoryQuery = Type.Object({
 
 const example = { available: 120, pending: 3, sold: 57, asOf: '2026-11-24T12:00:00.000Z' };
 
-/** Contract section 10. */
+/** `GET /store/inventory`: counts the animals of each status (contract section 10). */
 export const getInventory = defineOperation({
   id: 'getInventory',
   method: 'GET',

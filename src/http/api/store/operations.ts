@@ -1,5 +1,5 @@
 import type { Operation } from '../../operation.ts';
 import { getInventory } from './get-inventory.ts';
 
-/** Contract section 10, the inventory. */
+/** The operations on the inventory (contract section 10). */
 export const storeOperations: readonly Operation[] = [getInventory];

@@ -5,7 +5,7 @@ import { defineOperation } from '../../operation.ts';
 import { readerOf } from '../events/event-reader.ts';
 import { url, withSecret } from './examples.ts';
 
-/** Contract section 14. */
+/** `POST /webhooks`: creates a webhook (contract section 14). */
 export const createWebhook = defineOperation({
   id: 'createWebhook',
   method: 'POST',
@@ -40,7 +40,7 @@ export const createWebhook = defineOperation({
   },
 });
 
-/** Throws `invalid_body` for a URL that a webhook may not have. */
+/** Throws `invalid_body` if a webhook may not have this URL. */
 export function requireTargetUrl(text: string, allowsHttp: boolean): void {
   if (!isTargetUrl(text, allowsHttp))
     throw new AppError('invalid_body', `url ${describeTargetUrl(allowsHttp)}`);

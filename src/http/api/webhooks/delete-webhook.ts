@@ -2,7 +2,7 @@ import { defineOperation } from '../../operation.ts';
 import { readerOf } from '../events/event-reader.ts';
 import { readWebhookId, WebhookParams } from './webhook-id.ts';
 
-/** Contract section 14. */
+/** `DELETE /webhooks/{webhookId}`: deletes a webhook (contract section 14). */
 export const deleteWebhook = defineOperation({
   id: 'deleteWebhook',
   method: 'DELETE',

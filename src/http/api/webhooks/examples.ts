@@ -1,4 +1,3 @@
-/** The webhook id in the examples. */
 export const webhookIdExample = 'wh_8tKq2ZmX0aLr5VnC';
 
 export const url = 'https://partner.example.com/animals';

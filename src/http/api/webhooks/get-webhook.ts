@@ -4,7 +4,7 @@ import { defineOperation } from '../../operation.ts';
 import { disabled, enabled } from './examples.ts';
 import { readWebhookId, WebhookParams } from './webhook-id.ts';
 
-/** Contract section 14. */
+/** `GET /webhooks/{webhookId}`: returns a webhook (contract section 14). */
 export const getWebhook = defineOperation({
   id: 'getWebhook',
   method: 'GET',

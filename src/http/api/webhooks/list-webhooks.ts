@@ -31,7 +31,7 @@ const ListWebhooksQuery = Type.Object({
   ),
 });
 
-/** Contract section 14. */
+/** `GET /webhooks`: returns a page of the webhooks of the account (contract section 14). */
 export const listWebhooks = defineOperation({
   id: 'listWebhooks',
   method: 'GET',

@@ -7,7 +7,7 @@ import { pingWebhook } from './ping-webhook.ts';
 import { rotateWebhookSecret } from './rotate-webhook-secret.ts';
 import { updateWebhook } from './update-webhook.ts';
 
-/** Contract section 14. */
+/** The operations on webhooks (contract section 14). */
 export const webhookOperations: readonly Operation[] = [
   listWebhooks,
   createWebhook,

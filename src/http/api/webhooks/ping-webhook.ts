@@ -14,7 +14,7 @@ const PingSchema = Type.Object({
   }),
 });
 
-/** Contract section 14. */
+/** `POST /webhooks/{webhookId}/ping`: sends a test message to a webhook (contract section 14). */
 export const pingWebhook = defineOperation({
   id: 'pingWebhook',
   method: 'POST',

@@ -4,7 +4,7 @@ import { readerOf } from '../events/event-reader.ts';
 import { withSecret } from './examples.ts';
 import { readWebhookId, WebhookParams } from './webhook-id.ts';
 
-/** Contract section 14. */
+/** `POST /webhooks/{webhookId}/rotate-secret`: gives a webhook a new secret (contract section 14). */
 export const rotateWebhookSecret = defineOperation({
   id: 'rotateWebhookSecret',
   method: 'POST',

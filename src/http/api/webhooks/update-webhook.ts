@@ -6,7 +6,7 @@ import { requireTargetUrl } from './create-webhook.ts';
 import { enabled } from './examples.ts';
 import { readWebhookId, WebhookParams } from './webhook-id.ts';
 
-/** Contract section 14. */
+/** `PATCH /webhooks/{webhookId}`: changes a webhook (contract section 14). */
 export const updateWebhook = defineOperation({
   id: 'updateWebhook',
   method: 'PATCH',

@@ -1,7 +1,6 @@
 import Type from 'typebox';
 import { webhookIdExample } from './examples.ts';
 
-/** The path parameter of a webhook. */
 export const WebhookParams = Type.Object({
   webhookId: Type.String({
     maxLength: 64,
@@ -11,7 +10,10 @@ export const WebhookParams = Type.Object({
   }),
 });
 
-/** The webhook id in the path. It is not checked: an unknown id is not found. */
+/**
+ * Returns the webhook id in the path. Its format is not checked, because the lookup finds no webhook with an invalid
+ * id.
+ */
 export function readWebhookId({ webhookId = '' }: Readonly<Record<string, string | undefined>>): string {
   return webhookId;
 }

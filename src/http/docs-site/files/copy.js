@@ -1,11 +1,11 @@
-/* Adds copy buttons to code. A page without scripts has none. */
+/* Adds a copy button to every code block. */
 
 async function copy(button, code) {
   try {
     await navigator.clipboard.writeText(code.textContent);
     button.textContent = 'Copied';
   } catch {
-    // Pages over plain HTTP have no clipboard, so the code is selected.
+    // The clipboard is not available over plain HTTP. The code is selected instead.
     getSelection().selectAllChildren(code);
     button.textContent = 'Selected';
   }

@@ -1,4 +1,4 @@
-/* Searches all pages. The first use loads the index, and no more requests follow. */
+/* The search dialog. The first use loads the index. Every search then runs in the browser. */
 const foundMax = 30;
 const { root, search } = document.body.dataset;
 const opener = document.querySelector('button.search');
@@ -12,7 +12,7 @@ const box = Object.assign(document.createElement('input'), {
   spellcheck: false,
 });
 const list = Object.assign(document.createElement('ul'), { id: 'search-found', role: 'listbox' });
-list.setAttribute('aria-label', 'Found');
+list.setAttribute('aria-label', 'Search results');
 const status = Object.assign(document.createElement('p'), { className: 'status', role: 'status' });
 for (const [name, value] of Object.entries({
   role: 'combobox',
@@ -31,11 +31,15 @@ let chosen = 0;
 async function loadIndex() {
   if (index !== null) return;
   const response = await fetch(search);
-  if (!response.ok) throw new Error(`The search cannot be loaded (${response.status}). Reload the page.`);
+  if (!response.ok)
+    throw new Error(`The search index cannot be loaded (HTTP ${response.status}). Reload the page.`);
   index = await response.json();
 }
 
-/** Scores an entry: a word in the title counts most, its start more than its middle. Every word must be found. */
+/**
+ * Scores an entry. A word scores most if it is the whole title, less at the start of the title, less inside the title,
+ * and least elsewhere. Returns 0 if any word is missing.
+ */
 function rate({ title, page, text }, words) {
   const name = title.toLowerCase();
   const others = `${page} ${text}`.toLowerCase();
@@ -81,7 +85,7 @@ function show() {
   });
   list.replaceChildren(...options);
   if (box.value.trim() === '')
-    status.textContent = 'Type to search. Arrow keys choose, Enter opens, Escape closes.';
+    status.textContent = 'Type to search. Use the arrow keys to choose, Enter to open, Escape to close.';
   else status.textContent = found.length === 0 ? 'Nothing found.' : `${found.length} found`;
   choose(0);
 }

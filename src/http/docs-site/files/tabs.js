@@ -1,4 +1,4 @@
-/* Remembers the language of the samples from page to page. */
+/* Remembers the chosen language of the samples for other pages. */
 const languageName = 'animal-store-language';
 
 function readLanguage() {
@@ -16,7 +16,7 @@ for (const input of document.querySelectorAll('input[name="language"]')) {
     try {
       localStorage.setItem(languageName, input.value);
     } catch {
-      // This browser has no storage. The choice holds for this page.
+      // Storage is not available. The choice applies only to this page.
     }
   });
 }

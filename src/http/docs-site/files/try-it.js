@@ -1,10 +1,10 @@
-/* Try it: sends the input unchanged and shows the answer with every digit. */
+/* The try-it form. It sends the input unchanged and shows the response with all digits of each number. */
 const keyName = 'animal-store-key';
 const section = document.getElementById('try');
 
 const token = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
-/** Formats JSON without changing a digit: it rearranges the tokens and parses no number. Other text stays as it is. */
+/** Formats JSON by its tokens. Numbers are not parsed, so they keep all digits. Returns other text unchanged. */
 function formatExactly(text) {
   try {
     JSON.parse(text);
@@ -26,18 +26,18 @@ function formatExactly(text) {
   return result;
 }
 
-/** Reads a pasted key. Removes spaces and the words before it in a header. */
+/** Returns a pasted key without spaces around it and without the prefix `Authorization: Bearer`. */
 function readKey(text) {
   return text.trim().replace(/^(?:Authorization:\s*)?Bearer\s+/i, '');
 }
 
-/** Keeps the key while the tab is open, if the browser has storage. */
+/** Stores the key until the tab is closed. */
 function keepKey(key) {
   try {
     if (key === '') sessionStorage.removeItem(keyName);
     else sessionStorage.setItem(keyName, key);
   } catch {
-    // The field still has the key.
+    // Storage is not available. The input field still contains the key.
   }
 }
 
@@ -49,7 +49,7 @@ function restoreKey() {
   }
 }
 
-/** Builds the URL. Throws if a path parameter is missing. */
+/** Returns the URL of the request. Throws if a path parameter is missing. */
 function writeAddress({ base, path }, inputs) {
   let target = path;
   const query = new URLSearchParams();
@@ -90,7 +90,7 @@ async function send(form, answer) {
   const body = elements.namedItem('body')?.value;
   const key = readKey(elements.namedItem('key').value);
   if (/[^!-~]/.test(key))
-    throw new Error('The key may have only letters, digits and _. Paste the whole key; nothing was sent.');
+    throw new Error('The key may have only letters, digits and _. Nothing was sent. Paste the whole key.');
   const address = writeAddress(dataset, inputs);
   const startedAt = performance.now();
   const headers = writeHeaders(dataset, inputs, key, body !== undefined);
@@ -106,12 +106,15 @@ async function send(form, answer) {
   addBlock(answer, 'Headers', [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n'));
 }
 
-/** Explains a failed call. A page may call another origin only if that origin allows it. */
+/**
+ * Returns the message for a failed call. `fetch` throws TypeError if there is no response or if the other origin does
+ * not allow the call.
+ */
 function explain(error, { base }) {
   const { origin } = new URL(base, location.href);
   if (!(error instanceof TypeError)) return error.message;
   if (origin === location.origin) return 'The service does not answer. Try again.';
-  return `No answer. To call ${origin} from this page, its operator must add ${location.origin} to CORS_ORIGINS.`;
+  return `No answer. To call ${origin} from this page, the operator of that service must add ${location.origin} to CORS_ORIGINS.`;
 }
 
 function start() {

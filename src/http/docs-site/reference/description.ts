@@ -1,6 +1,6 @@
 import { parseExactJson } from '../../../exact-json.ts';
 
-/** A schema of the description. Its integers are bigints, so that int64 bounds stay exact. */
+/** A schema of the OpenAPI description. Its integers are bigints, so that int64 bounds stay exact. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -56,9 +56,8 @@ export interface Header {
 export interface Response {
   readonly status: string;
   readonly description: string;
-  /** By name, as in the response. */
   readonly headers: Readonly<Record<string, Header>>;
-  /** Null if the answer has no body. */
+  /** Null if the response has no body. */
   readonly body: Media | null;
 }
 
@@ -72,9 +71,9 @@ export interface DescribedOperation {
   readonly summary: string;
   readonly description: string;
   readonly isBeta: boolean;
-  /** The day of its removal, as `2030-12-05`. Null if it stays. */
+  /** Date of the removal, such as `2030-12-05`. Null if no removal is planned. */
   readonly removedOn: string | null;
-  /** Any one of these scopes is enough. If it is empty, any key is. */
+  /** Any one of these scopes is enough. If the list is empty, no scope is needed. */
   readonly scopes: readonly string[];
   readonly parameters: readonly Parameter[];
   readonly body: { readonly types: readonly string[]; readonly media: Media } | null;
@@ -86,18 +85,18 @@ export interface Tag {
   readonly description: string;
 }
 
-/** The content of the reference. */
+/** The parsed OpenAPI description. */
 export interface Description {
   readonly introduction: string;
   readonly tags: readonly Tag[];
   readonly operations: readonly DescribedOperation[];
-  /** Returns the schema, or the schema that it refers to. */
+  /** Returns the schema that `$ref` names, or the given schema if it has no `$ref`. */
   resolve(schema: Schema): Schema;
 }
 
 type Tree = Readonly<Record<string, unknown>>;
 
-/** Reads the text of `/openapi.json`. */
+/** Parses the text of `/openapi.json`. */
 export function readDescription(text: string): Description {
   const root = parseExactJson(text) as Tree;
 
@@ -123,7 +122,7 @@ export function readDescription(text: string): Description {
   };
 }
 
-/** Adds the tags of operations that the description does not list. */
+/** Adds the tags that operations use but the description does not list. */
 function addMissing(tags: readonly Tag[], operations: readonly DescribedOperation[]): Tag[] {
   const known = new Set(tags.map(({ name }) => name));
   const others = new Set(operations.map(({ tag }) => tag)).difference(known);

@@ -1,14 +1,15 @@
 import type { DescribedOperation, Response } from './description.ts';
 
-/** An error code of an operation: its status, when it happens, and an example body. */
+/** An error that an operation can return. */
 export interface Failure {
   readonly code: string;
   readonly status: string;
   readonly when: string;
+  /** An example body. */
   readonly body: unknown;
 }
 
-/** All failures of an operation, sorted by status. */
+/** Returns the errors of an operation, sorted by status. */
 export function listFailures({ responses }: Pick<DescribedOperation, 'responses'>): readonly Failure[] {
   return responses.filter(isFailure).flatMap(({ status, description, body }) =>
     Object.entries(body?.examples ?? {}).map(([code, { value }]) => ({
@@ -20,7 +21,7 @@ export function listFailures({ responses }: Pick<DescribedOperation, 'responses'
   );
 }
 
-/** The codes that all operations share. */
+/** Returns the error codes that all operations share. */
 export function findCommonCodes(operations: readonly DescribedOperation[]): ReadonlySet<string> {
   const lists = operations.map((operation) => new Set(listFailures(operation).map(({ code }) => code)));
   const [first = new Set<string>(), ...others] = lists;

@@ -1,6 +1,6 @@
 import type { Description, Schema } from './description.ts';
 
-/** The type of a value in words: `integer (int64)`, `array of strings`, `null or string`. */
+/** Returns the type of a value in words, such as `integer (int64)`, `array of strings` or `null or string`. */
 export function nameType(schema: Schema, { resolve }: Pick<Description, 'resolve'>): string {
   const { type, format, items, anyOf, oneOf } = resolve(schema);
   const variants = anyOf ?? oneOf;
@@ -13,7 +13,7 @@ export function nameType(schema: Schema, { resolve }: Pick<Description, 'resolve
     .join(' or ');
 }
 
-/** The rules of a value as short phrases, which may have code in backticks. */
+/** Returns the rules of a value as short Markdown phrases. */
 export function listRules(schema: Schema, { resolve }: Pick<Description, 'resolve'>): string[] {
   const own = resolve(schema);
   return [
@@ -34,7 +34,7 @@ function listChoices({ enum: choices, items, const: only }: Schema): string | nu
   return all === undefined ? null : `one of ${all.map((choice) => `\`${writeValue(choice)}\``).join(', ')}`;
 }
 
-/** Describes the range of a number. The full range of int64 needs no description. */
+/** Describes the range of a number. Returns null for the full range of int64, because the type already states it. */
 function nameRange({ minimum, maximum, format }: Schema): string | null {
   const isWhole = format === 'int64' && typeof minimum === 'bigint' && minimum < 0n;
   if (isWhole || (minimum === undefined && maximum === undefined)) return null;
@@ -52,18 +52,18 @@ function nameLength({ minLength = 0n, maxLength, format, enum: choices }: Schema
 
 const patternLengthMax = 32;
 
-/** Describes a pattern. Long patterns are explained in the description of their field. */
+/** Describes a pattern. Returns null for a long pattern, because the description of its field explains it. */
 function namePattern({ pattern }: Schema): string | null {
   if (pattern === undefined) return null;
   if (pattern === '^[ -~]*$') return 'ASCII without control characters';
-  if (pattern === '^[!-~]+$') return 'visible ASCII without blanks';
+  if (pattern === '^[!-~]+$') return 'visible ASCII without spaces';
   if (pattern.includes('\\x00-\\x1f\\x7f')) return 'no control characters';
   return pattern.length > patternLengthMax ? null : `matches \`${pattern}\``;
 }
 
 function nameCount({ minItems = 0n, maxItems, items }: Schema): string | null {
   if (items === undefined || maxItems === undefined) return null;
-  return minItems === 0n ? `up to ${maxItems} of them` : `${minItems} to ${maxItems} of them`;
+  return minItems === 0n ? `up to ${maxItems} items` : `${minItems} to ${maxItems} items`;
 }
 
 function writeNumber(value: bigint | number | undefined): string {

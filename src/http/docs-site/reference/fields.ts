@@ -8,15 +8,18 @@ interface Field {
   readonly name: string;
   readonly schema: Schema;
   readonly description: string;
-  /** `required` for input, `may be absent` for output, null otherwise. */
+  /** `required` for required input, `may be absent` for optional output, otherwise null. */
   readonly presence: string | null;
   readonly isBeta: boolean;
 }
 
-/** The deepest nesting of objects on a page. The interface has none deeper. */
+/** Maximum nesting of objects on a page. No schema of the API is nested deeper. */
 const depthMax = 4;
 
-/** Renders the parameters of one place as a list of definitions. Their anchors are `query.limit`. */
+/**
+ * Renders parameters of the same place (path, query or header) as a definition list. Anchors have the form
+ * `query.limit`.
+ */
 export function renderParameters(parameters: readonly Parameter[], description: Description): Markup {
   const fields = parameters.map((parameter) => ({
     name: parameter.name,
@@ -28,9 +31,7 @@ export function renderParameters(parameters: readonly Parameter[], description: 
   return renderFields(fields, parameters[0]?.in ?? '', description, 0);
 }
 
-/**
- * Renders the fields of an object, of the objects in an array, or of each variant. Their anchors begin with `prefix`.
- */
+/** Renders the fields of an object, of the items of an array, or of each variant. Anchors begin with `prefix`. */
 export function renderSchema(schema: Schema, prefix: string, description: Description, depth = 0): Content {
   const { items, anyOf, oneOf, properties, required = [] } = description.resolve(schema);
   if (items !== undefined) return renderSchema(items, prefix, description, depth);
@@ -47,7 +48,6 @@ export function renderSchema(schema: Schema, prefix: string, description: Descri
   return renderFields(fields, prefix, description, depth);
 }
 
-/** Renders each variant under its own name. */
 function renderVariants(
   variants: readonly Schema[],
   prefix: string,

@@ -1,13 +1,13 @@
 import type { DescribedOperation, Header } from './description.ts';
 
-/** The headers of every answer of every operation, by name. */
+/** Returns the headers that every response of every operation has, by name. */
 export function findCommonHeaders(operations: readonly DescribedOperation[]): ReadonlyMap<string, Header> {
   const all = operations.flatMap(({ responses }) => responses.map(({ headers }) => headers));
   const [first = {}, ...others] = all;
   return new Map(Object.entries(first).filter(([name]) => others.every((headers) => name in headers)));
 }
 
-/** Every header by name with its different descriptions, in the order of the operations. */
+/** Returns all headers by name. A name has several entries if its description differs between operations. */
 export function listHeaders(
   operations: readonly DescribedOperation[],
 ): ReadonlyMap<string, readonly Header[]> {

@@ -1,6 +1,8 @@
 const usualLineLength = 64;
 
-/** Formats JSON for people: with every digit of an integer, and on one line if it fits. */
+/**
+ * Formats JSON for display. Integers keep all digits. A value takes one line if it fits in `lineLengthMax` characters.
+ */
 export function formatJson(value: unknown, lineLengthMax = usualLineLength, indent = ''): string {
   if (typeof value === 'bigint') return String(value);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

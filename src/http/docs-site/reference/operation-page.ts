@@ -11,13 +11,13 @@ import { renderTryIt } from './try-it.ts';
 /** The values that the pages of all operations share. */
 export interface ReferenceContext {
   readonly description: Description;
-  /** The base address in the samples. */
+  /** Base URL in the samples. */
   readonly baseUrl: string;
-  /** The base address for the try-it form, relative to the page of an operation. */
+  /** Base URL for the try-it form, absolute or relative to the page. */
   readonly callUrl: string;
-  /** The headers of every answer, which have their own page. */
+  /** Headers that every response has. A separate page describes them. */
   readonly commonHeaders: ReadonlyMap<string, unknown>;
-  /** The codes that all operations share. */
+  /** Error codes that all operations share. */
   readonly commonCodes: ReadonlySet<string>;
 }
 
@@ -53,7 +53,7 @@ export function renderMarks({ isBeta, removedOn }: DescribedOperation): Content 
 }
 
 function renderScopes(scopes: readonly string[]): Markup {
-  if (scopes.length === 0) return html`<p class="scope">Needs an API key with any scope.</p>`;
+  if (scopes.length === 0) return html`<p class="scope">Any API key may call this operation.</p>`;
   const names = scopes.map((scope) => html`<a href="../authentication#scopes"><code>${scope}</code></a>`);
   return html`<p class="scope">Needs a key with the scope ${join(names, ' or ')}.</p>`;
 }
@@ -89,7 +89,7 @@ function renderAnswer({ status, description, body, headers }: Response, context:
   const own = Object.entries(headers).filter(([name]) => !context.commonHeaders.has(name));
   const isList = body?.schema.type === 'array';
   return html`<h3 id="answer.${status}"><a href="#answer.${status}"><code>${status}</code></a> ${renderInline(description)}</h3>
-${isList && html`<p>An array; the fields of each item:</p>`}
+${isList && html`<p>An array. Each item has these fields:</p>`}
 ${body !== null && renderSchema(body.schema, `answer.${status}`, context.description)}
 ${
   own.length > 0 &&
@@ -120,7 +120,7 @@ function renderCodes(failures: readonly Failure[]): Markup {
 <td>${(body as { readonly message: string }).message}</td></tr>
 `,
   );
-  return html`<div class="table" tabindex="0"><table><thead><tr><th>Status</th><th>Code</th><th>Message, for example</th></tr></thead>
+  return html`<div class="table" tabindex="0"><table><thead><tr><th>Status</th><th>Code</th><th>Example message</th></tr></thead>
 <tbody>${rows}</tbody></table></div>`;
 }
 

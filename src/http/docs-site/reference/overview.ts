@@ -4,21 +4,21 @@ import { renderCode } from '../tabs.ts';
 import type { DescribedOperation, Description } from './description.ts';
 import { renderMarks } from './operation-page.ts';
 
-/** The name of an operation in its address: `list-pets`. */
+/** Returns the name of an operation in URLs, such as `list-pets`. */
 export function nameAddress({ id }: Pick<DescribedOperation, 'id'>): string {
   return id.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-/** Renders the first page, at `/docs`: where to begin, and all operations. */
+/** Renders the first page, at `/docs`. */
 export function renderOverview(description: Description, baseUrl: string): Markup {
   return html`<article>
 <h1>Animal Store</h1>
 ${renderDescription(description.introduction)}
 <ul class="starts">
-<li><a href="./docs/getting-started">Quickstart</a> From a key to a first animal in a minute.</li>
-<li><a href="./docs/authentication">Authentication</a> Keys, and what their scopes allow.</li>
-<li><a href="./docs/client">TypeScript client</a> Pages, retries and exact integers by itself.</li>
-<li><a href="./docs/errors">Errors</a> Each code with its cause and fix.</li>
+<li><a href="./docs/getting-started">Quickstart</a> Get a key and add your first animal.</li>
+<li><a href="./docs/authentication">Authentication</a> API keys and their scopes.</li>
+<li><a href="./docs/client">TypeScript client</a> Handles pages, retries and exact integers.</li>
+<li><a href="./docs/errors">Errors</a> The cause of each error code and how to fix it.</li>
 </ul>
 <h2 id="base-address"><a href="#base-address">Base address</a></h2>
 ${renderCode(baseUrl, 'address')}

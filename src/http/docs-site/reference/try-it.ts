@@ -3,12 +3,12 @@ import type { DescribedOperation, Parameter, Schema } from './description.ts';
 import { formatJson } from './json.ts';
 import type { ReferenceContext } from './operation-page.ts';
 
-/** A line length so short that each field of an example object gets its own line. */
+/** Maximum line length of the example body. It is so short that each field gets its own line. */
 const bodyLineLength = 16;
 
 /**
- * Renders the form that calls the service. The script of the pages shows it and sends the input unchanged, so no value
- * becomes a JavaScript number. Only required inputs are filled in, so that nobody sends an optional value by accident.
+ * Renders the form that calls the service. The form is hidden until try-it.js shows it. Only required inputs are filled
+ * in, so that nobody sends an optional value by accident.
  */
 export function renderTryIt(
   operation: DescribedOperation,

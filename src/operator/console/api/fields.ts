@@ -2,29 +2,29 @@ import Type from 'typebox';
 import { AppError } from '../../../errors.ts';
 import { parseCanonicalInt64 } from '../../../int64.ts';
 
-/** How many rows a page of the console shows. */
+/** Number of rows on a page of the console. */
 export const pageRows = 50;
 
-/** An int64 in a body, as a text, because a browser would lose digits of a large number. */
+/** The schema of an int64 in a body. The value is a text, because a browser would lose digits of a large number. */
 export function int64Text() {
   return Type.String({ pattern: '^(?:0|-?[1-9]\\d{0,18})$', maxLength: 20, rule: 'must be a whole number' });
 }
 
-/** The first row of a page, by its id, from the page before. */
+/** The id of the first row of a page. It is the `next` of the previous page. */
 export const beforeField = Type.Optional(Type.Unsafe<bigint>({ type: 'integer', format: 'int64' }));
 
 export const int64Filter = beforeField;
 
 export const textFilter = Type.Optional(Type.String({ minLength: 1, maxLength: 255 }));
 
-/** Parses an int64 field of a body. Throws `invalid_body`. */
+/** Parses an `int64Text` field. Throws `invalid_body` if the value does not fit 64 bits. */
 export function readInt64(text: string, field: string): bigint {
   const value = parseCanonicalInt64(text);
   if (value === null) throw new AppError('invalid_body', `${field} must be a whole number that fits 64 bits`);
   return value;
 }
 
-/** Parses the id in a path. Throws `not_found` if it is not an id. */
+/** Parses the id in a path. Throws `not_found` if the text is not an id. */
 export function readId(text: string | undefined, what: string): bigint {
   const id = parseCanonicalInt64(text ?? '');
   if (id === null) throw new AppError('not_found', `there is no ${what} with this identifier`);

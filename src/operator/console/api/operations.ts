@@ -6,7 +6,6 @@ import { petOperations } from './pets/operations.ts';
 import { serviceOperations } from './service/operations.ts';
 import { webhookOperations } from './webhooks/operations.ts';
 
-/** Every operation of the console's API. */
 export const consoleOperations = [
   ...serviceOperations,
   ...accountOperations,

@@ -14,7 +14,6 @@ import { WebhookTable } from './webhooks.js';
 
 const liveMs = 5_000;
 
-/** The page of an account: its limits and usage, its webhooks and keys, and the dialogs that change it. */
 export function Account({ id: name, query }) {
   const path = `/accounts/${encodeURIComponent(name)}`;
   const page = query.keysFrom === undefined ? '' : `?keysFrom=${encodeURIComponent(query.keysFrom)}`;
@@ -63,20 +62,22 @@ function AccountWebhooks({ account, onChange }) {
 
 function PlanDialog({ account, path, onDone, onClose }) {
   function finish() {
-    notify(`${account.account} has its new plan. A running service follows within 2 seconds.`);
+    notify(
+      `The plan of ${account.account} is changed. The new limits apply within 2 seconds, or 5 with several instances.`,
+    );
     onDone();
   }
   const act = (fields) => callApi('PUT', `${path}/plan`, readPlan(fields));
   return html`<${ActDialog} title=${`Change the plan of ${account.account}`} label="Save" act=${act} onDone=${finish} onClose=${onClose}>
     <${PlanFields} account=${account} />
-    <p class="hint">The requests of the current minute and day still count.</p>
+    <p class="hint">Requests of the current minute and day still count.</p>
   <//>`;
 }
 
 function RenameDialog({ account, path, onClose }) {
   const act = ({ name = '' }) => callApi('PUT', `${path}/name`, { name });
   function finish({ account: renamed }) {
-    notify(`The account is called ${renamed}.`);
+    notify(`The account is renamed to ${renamed}.`);
     goTo(['accounts', renamed]);
   }
   return html`<${ActDialog} title=${`Rename ${account.account}`} label="Save" act=${act} onDone=${finish} onClose=${onClose}>
@@ -100,8 +101,8 @@ function SuspendDialog({ account, path, onDone, onClose }) {
     onClose=${onClose}
   >
     <p>
-      Within 2 seconds the service answers its requests with 403 and pauses its webhooks. Its holds expire. Nothing is
-      deleted; you can resume it.
+      Within 2 seconds, requests of the account get 403, its webhooks pause, and its open holds expire. Nothing is deleted.
+      You can resume the account later.
     </p>
   <//>`;
 }
@@ -118,6 +119,6 @@ function ResumeDialog({ account, path, onDone, onClose }) {
     onDone=${finish}
     onClose=${onClose}
   >
-    <p>Its keys work again within 2 seconds.</p>
+    <p>The keys of the account work again within 2 seconds, or 5 with several instances.</p>
   <//>`;
 }

@@ -23,14 +23,12 @@ const columns = [
   { title: 'Created', isMinor: true, cell: ({ createdAtMs }) => formatTime(createdAtMs) },
 ];
 
-/** Whether an account may send requests. */
 export function AccountState({ suspendedAtMs }) {
   return suspendedAtMs === null
     ? html`<${Badge} kind="good">active<//>`
     : html`<${Badge} kind="bad">suspended since ${formatTime(suspendedAtMs)}<//>`;
 }
 
-/** The accounts of the store. */
 export function Accounts({ query }) {
   const accounts = useResource(`/accounts${formatQuery(query)}`);
   const dialog = useDialog();
@@ -53,11 +51,11 @@ export function Accounts({ query }) {
         html`${
           searched !== null &&
           html`<p role="status">
-            ${countThings(items.length, 'account')} found among ${formatNumber(searched)}.
-            ${next === null ? ' These are all.' : ' There are more to search.'}
+            ${countThings(items.length, 'account')} found. Searched ${countThings(searched, 'account')}.
+            ${next === null ? ' The search is complete.' : ' There are more accounts to search.'}
           </p>`
         }
-          <${Table} caption="Accounts" columns=${columns} rows=${items} empty="No account here matches." />
+          <${Table} caption="Accounts" columns=${columns} rows=${items} empty="No account on this page matches." />
           <${Pager} parts=${parts} query=${query} next=${next} nextLabel=${searched === null ? 'Next page' : 'Search on'} />`}
     <//>
     ${dialog.shown}`;

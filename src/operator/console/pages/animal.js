@@ -8,7 +8,6 @@ import { Choice, Facts, Field, Loaded, PageHead, State } from './parts.js';
 import { useResource } from './resource.js';
 import { goTo } from './routing.js';
 
-/** The page of an animal: its fields, its orders, and the dialogs that change and delete it. */
 export function Animal({ id }) {
   const animal = useResource(`/pets/${encodeURIComponent(id)}`);
   const dialog = useDialog();
@@ -29,8 +28,8 @@ export function Animal({ id }) {
           ]}
         />
         <section aria-labelledby="orders">
-          <h2 id="orders">Its newest orders</h2>
-          <${OrderTable} orders=${orders} now=${now} onChange=${reload} empty="Nobody has ordered this animal." />
+          <h2 id="orders">Newest orders</h2>
+          <${OrderTable} orders=${orders} now=${now} onChange=${reload} empty="This animal has no orders." />
         </section>
         ${dialog.shown}`;
     }}
@@ -73,6 +72,6 @@ function DeleteDialog({ pet, onClose }) {
     onDone=${finish}
     onClose=${onClose}
   >
-    <p>Its name is <strong class="text">${pet.name}</strong>. This cannot be undone, and its number is never used again.</p>
+    <p>Its name is <strong class="text">${pet.name}</strong>. This cannot be undone. The number of the animal is never used again.</p>
   <//>`;
 }

@@ -15,13 +15,12 @@ const columns = [
   { title: 'Status', cell: ({ status }) => html`<${State} state=${status} />` },
 ];
 
-/** The number of a category, as a link to its animals, with its name if it has one. */
+/** Shows the number of a category as a link to its animals, and the name of the category if it has one. */
 export function Category({ categoryId, category }) {
   return html`<a href=${linkTo(parts, { categoryId })}>${categoryId}</a>
     ${category !== null && html`${' '}<span class="text">${category}</span>`}`;
 }
 
-/** The animals of the store, with filters. */
 export function Animals({ query }) {
   const animals = useResource(`/pets${formatQuery(query)}`);
   return html`<${PageHead} title="Animals">
@@ -31,15 +30,15 @@ export function Animals({ query }) {
     <${Loaded} resource=${animals}>
       ${({ items, next, searched }) =>
         html`${searched !== null && html`<${Searched} items=${items} next=${next} searched=${searched} query=${query} />`}
-          <${Table} caption="Animals" columns=${columns} rows=${items} empty="No animal here matches." />
+          <${Table} caption="Animals" columns=${columns} rows=${items} empty="No animal on this page matches." />
           <${Pager} parts=${parts} query=${query} next=${next} nextLabel=${searched === null ? 'Next page' : 'Search on'} />`}
     <//>`;
 }
 
 function Searched({ items, next, searched, query }) {
-  const found = `${countThings(items.length, 'animal')} found among ${query.before === undefined ? 'the newest' : 'the next'} ${formatNumber(searched)} of this filter.`;
+  const found = `${countThings(items.length, 'animal')} found. Searched ${query.before === undefined ? 'the newest' : 'the next'} ${formatNumber(searched)} of the animals that match the other filters.`;
   return html`<p role="status">
-    ${found} ${next === null ? 'These are all.' : 'There are more to search.'}
+    ${found} ${next === null ? 'The search is complete.' : 'There are more animals to search.'}
   </p>`;
 }
 

@@ -1,4 +1,3 @@
-/** A failed call of the console's API. */
 export class ApiFailure extends Error {
   constructor(code, message) {
     super(message);
@@ -9,14 +8,15 @@ export class ApiFailure extends Error {
 const unreachable = 'The service does not answer. It may be stopped, or the network is down. Try again.';
 const onSignedOut = new Set();
 
-/** Calls a listener when an answer says that the session has ended. */
+/** Calls `listener` when a response says that the session has ended. Returns a function that removes the listener. */
 export function watchSession(listener) {
   onSignedOut.add(listener);
   return () => onSignedOut.delete(listener);
 }
 
 /**
- * Calls the API. Returns the JSON of the answer, or null if it has none. Throws ApiFailure with a message for the user.
+ * Calls the API. Returns the parsed JSON of the response, or null for a 204. Throws ApiFailure with a message for the
+ * user.
  */
 export async function callApi(method, path, body) {
   const answer = await send(method, path, body);
@@ -41,7 +41,7 @@ async function send(method, path, body) {
   }
 }
 
-/** A query string of the values, without undefined and empty ones. */
+/** Returns a query string. Omits undefined and empty values. */
 export function formatQuery(values) {
   const given = Object.entries(values).filter(([, value]) => value !== undefined && value !== '');
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;

@@ -30,7 +30,6 @@ function Subject({ action, subject, account }) {
   return place === null ? text : html`<a href=${linkTo(place)}>${text}</a>`;
 }
 
-/** The audit log, with filters. */
 export function Audit({ query }) {
   const deeds = useResource(`/audit${formatQuery(query)}`);
   function apply(event) {
@@ -47,7 +46,7 @@ export function Audit({ query }) {
     </form>
     <${Loaded} resource=${deeds}>
       ${({ items, next }) =>
-        html`<${Table} caption="Audit log" columns=${columns} rows=${items} empty="Nothing was changed by hand." />
+        html`<${Table} caption="Audit log" columns=${columns} rows=${items} empty="No changes found." />
           <${Pager} parts=${parts} query=${query} next=${next} />`}
     <//>`;
 }

@@ -8,7 +8,6 @@ import { linkTo } from './routing.js';
 
 const parts = ['categories'];
 
-/** The names of categories. */
 export function Categories({ query }) {
   const categories = useResource(`/categories${formatQuery(query)}`);
   const dialog = useDialog();
@@ -34,7 +33,7 @@ export function Categories({ query }) {
   return html`<${PageHead} title="Category names">
       <button type="button" class="main" onClick=${() => name(null)}>Name a category</button>
     <//>
-    <p class="quiet">A name is a label for a number that animals have. Animals keep their number without it.</p>
+    <p class="quiet">A name is a label for the number of a category. Animals keep the number if the name is removed.</p>
     <${Loaded} resource=${categories}>
       ${({ items, next }) =>
         html`<${Table} caption="Categories" columns=${columns} rows=${items} empty="No category has a name yet." />
@@ -65,7 +64,7 @@ function NameDialog({ category, onClose, onDone }) {
 
 function RemoveDialog({ category, onClose, onDone }) {
   function finish() {
-    notify(`The category ${category.id} has no name any more.`);
+    notify(`The name of the category ${category.id} is removed.`);
     onDone();
   }
   return html`<${ActDialog}

@@ -4,8 +4,8 @@ import { html } from './html.js';
 import { Failure, readForm } from './parts.js';
 
 /**
- * Asks the operator to confirm an action. `act` gets the fields of the form, and `onDone` the result of `act`. If `act`
- * throws, the dialog stays open and shows the error.
+ * A dialog in which the operator confirms an action. `act` gets the values of the form. `onDone` gets the result of
+ * `act`. If `act` throws, the dialog stays open and shows the error.
  */
 export function ActDialog({ title, label, isDangerous, act, onDone, onClose, children }) {
   const dialog = useRef(null);
@@ -42,8 +42,8 @@ export function ActDialog({ title, label, isDangerous, act, onDone, onClose, chi
 }
 
 /**
- * Opens dialogs, one at a time. Returns `open(element)` and the open dialog. A dialog closes only itself, because its
- * close event may come after the next one has opened.
+ * Shows one dialog at a time. Returns `open(element)`, and the open dialog as `shown`. `onClose` closes only its own
+ * dialog, because the close event may arrive after the next dialog has opened.
  */
 export function useDialog() {
   const [shown, setShown] = useState(null);

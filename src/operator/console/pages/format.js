@@ -1,16 +1,18 @@
 const numbers = new Intl.NumberFormat('en-US');
 
-/** A number with thousands separators. */
+/** Formats a number with thousands separators. Returns a dash for null and undefined. */
 export function formatNumber(value) {
   return value === null || value === undefined ? '–' : numbers.format(value);
 }
 
-/** `1 key`, `2 keys`. */
+/** Returns a number with its noun: `1 key`, `2 keys`. */
 export function countThings(count, one, many = `${one}s`) {
   return `${formatNumber(count)} ${count === 1 ? one : many}`;
 }
 
-/** A time in UTC, to the second; a dash for none. Takes RFC 3339 or Unix milliseconds. */
+/**
+ * Formats a time in UTC, to the second. `time` is RFC 3339 or Unix milliseconds. Returns a dash for null and undefined.
+ */
 export function formatTime(time) {
   if (time === null || time === undefined) return '–';
   return `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')}Z`;
@@ -23,12 +25,12 @@ const units = [
   [1, 's'],
 ];
 
-/** The time left, in its two largest units: `1 h 20 min`. */
+/** Returns the time left until `time`, in its two largest units: `1 h 20 min`. */
 export function formatTimeLeft(time, nowMs) {
   return formatSpan(new Date(time).getTime() - nowMs);
 }
 
-/** A span of milliseconds in the same format. */
+/** Formats milliseconds in the two largest units: `1 h 20 min`. */
 export function formatSpan(ms) {
   let seconds = Math.max(0, Math.ceil(ms / 1000));
   const parts = [];
@@ -40,13 +42,13 @@ export function formatSpan(ms) {
   return parts.slice(0, 2).join(' ') || '0 s';
 }
 
-/** A rate, rounded for display. */
+/** Rounds to two decimals. From 100 on, rounds to whole numbers. */
 export function formatRate(value) {
   if (value === null || value === undefined) return '–';
   return value >= 100 ? formatNumber(Math.round(value)) : String(Math.round(value * 100) / 100);
 }
 
-/** A duration in milliseconds, in a suitable unit. */
+/** Formats milliseconds: in ms below one second, otherwise in s. */
 export function formatDuration(ms) {
   if (ms === null || ms === undefined) return '–';
   return ms >= 1000 ? `${Math.round(ms / 10) / 100} s` : `${Math.round(ms * 100) / 100} ms`;

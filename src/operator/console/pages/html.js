@@ -1,5 +1,5 @@
 import htm from 'htm';
 import { h } from 'preact';
 
-/** Creates elements from a template: `html\`<p>${text}</p>\``. It never parses values as HTML. */
+/** Creates Preact elements from a template: `html\`<p>${text}</p>\``. Values are never parsed as HTML. */
 export const html = htm.bind(h);

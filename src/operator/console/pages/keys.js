@@ -9,7 +9,6 @@ import { useTime } from './resource.js';
 import { linkTo } from './routing.js';
 import { scopes } from './scopes.js';
 
-/** The keys of an account, with the dialogs that create, rotate and revoke them and lift their bans. */
 export function AccountKeys({ account, now, onChange }) {
   const dialog = useDialog();
   const ask = (Dialog, props) => () =>
@@ -39,11 +38,11 @@ export function AccountKeys({ account, now, onChange }) {
     ${
       account.nextKey !== null &&
       html`<nav class="pager" aria-label="Pages of keys">
-      <span>There are more keys than these ${account.keys.length}.</span>
+      <span>There are more keys than the ${account.keys.length} on this page.</span>
       <a href=${linkTo(['accounts', account.account], { keysFrom: account.nextKey })}>Older keys</a>
     </nav>`
     }
-    <p class="hint">Revoked keys are not listed. The audit log has them.</p>
+    <p class="hint">Revoked keys are not listed here. They are in the audit log.</p>
   </section>
   ${dialog.shown}`;
 }
@@ -92,7 +91,7 @@ function CreateDialog({ account, onIssued, onClose }) {
           </label>`,
       )}
     </fieldset>
-    <${Field} id="key-days" label="Valid for days (empty: until revoked)">
+    <${Field} id="key-days" label="Days until the key expires (empty: never)">
       <input id="key-days" name="days" inputmode="numeric" />
     <//>
   <//>`;
@@ -108,11 +107,11 @@ function IssuedDialog({ issued, onDone, onClose }) {
       button.textContent = 'Select and copy it by hand';
     }
   }
-  return html`<${ActDialog} title="The new key" label="I have it" act=${async () => {}} onDone=${onDone} onClose=${onClose}>
-    <p>The key is shown only once. It works at once.</p>
+  return html`<${ActDialog} title="The new key" label="I have copied the key" act=${async () => {}} onDone=${onDone} onClose=${onClose}>
+    <p>The key is shown only once. It is valid immediately.</p>
     <pre class="secret" tabindex="0" aria-label="The key"><code>${issued.key}</code></pre>
     <button type="button" onClick=${copy}>Copy</button>
-    ${issued.oldEndsAtMs !== undefined && html`<p>The old key ends at ${formatTime(issued.oldEndsAtMs)}.</p>`}
+    ${issued.oldEndsAtMs !== undefined && html`<p>The old key expires at ${formatTime(issued.oldEndsAtMs)}.</p>`}
   <//>`;
 }
 
@@ -123,8 +122,8 @@ function RotateDialog({ item, onIssued, onClose }) {
     return callApi('POST', `/keys/${item.id}/rotate`, { overlapSeconds });
   };
   return html`<${ActDialog} title=${`Rotate ${item.start}…`} label="Create the new key" act=${act} onDone=${onIssued} onClose=${onClose}>
-    <p>The new key has the same scopes. The old key keeps working for a while.</p>
-    <${Field} id="overlap" label="Hours that the old key still works (0 ends it at once)">
+    <p>The new key has the same scopes as the old key.</p>
+    <${Field} id="overlap" label="Hours until the old key expires (0: immediately)">
       <input id="overlap" name="hours" inputmode="numeric" value="24" required />
     <//>
   <//>`;
@@ -144,8 +143,8 @@ function RevokeDialog({ item, onDone, onClose }) {
     onClose=${onClose}
   >
     <p>
-      It is the key ${item.name === null ? '' : html`<strong class="text">${item.name}</strong> `}<code>${item.id}</code>.
-      Its requests are refused within 2 seconds. This cannot be undone.
+      This is the key ${item.name === null ? '' : html`<strong class="text">${item.name}</strong> `}<code>${item.id}</code>.
+      Its requests are refused after at most 2 seconds. This cannot be undone.
     </p>
   <//>`;
 }
@@ -162,6 +161,6 @@ function LiftDialog({ item, onDone, onClose }) {
     onDone=${finish}
     onClose=${onClose}
   >
-    <p>It may send requests again within 2 seconds. The limits of its account still apply.</p>
+    <p>The key works again within 2 seconds, or 5 with several instances. The rate limits of its account still apply.</p>
   <//>`;
 }

@@ -16,7 +16,7 @@ import { linkTo, useRoute } from './routing.js';
 import { SignIn, takeToken } from './sign-in.js';
 import { Webhooks } from './webhooks.js';
 
-/** The sections in the order of the navigation. `page` shows a list, `one` shows one of its objects. */
+/** The sections, in the order of the navigation. `page` is the list of a section, `one` the page of one object. */
 const rooms = [
   { path: '', title: 'Overview', page: Overview },
   { path: 'accounts', title: 'Accounts', page: Accounts, one: Account },
@@ -80,7 +80,7 @@ function Frame({ session, onSignedOut }) {
 
   useEffect(() => {
     document.title = `${name ?? room?.title ?? 'Not found'} · Animal Store ${session.environment}`;
-    // A new page moves the focus to its heading, for keyboards and screen readers.
+    // Move the focus to the new page, for keyboards and screen readers.
     if (!isFirst.current) main.current?.focus();
     isFirst.current = false;
     scrollTo(0, 0);

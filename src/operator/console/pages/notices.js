@@ -4,12 +4,12 @@ import { html } from './html.js';
 const shownMs = 8_000;
 const listeners = new Set();
 
-/** Shows a message for a few seconds. */
+/** Shows a message for `shownMs`. */
 export function notify(text) {
   for (const listener of listeners) listener(text);
 }
 
-/** The place of messages. Screen readers read them out. */
+/** Shows the latest message. Screen readers announce it. */
 export function Notices() {
   const [text, setText] = useState('');
   useEffect(() => {

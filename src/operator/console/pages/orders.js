@@ -14,7 +14,7 @@ const acts = {
     action: 'cancel',
     label: 'Cancel',
     done: 'cancelled',
-    after: 'The animal is available again at once.',
+    after: 'The animal becomes available again.',
   },
   completed: {
     action: 'return',
@@ -24,19 +24,21 @@ const acts = {
   },
 };
 
-/** The orders of every account, by filters. */
 export function Orders({ query }) {
   const orders = useResource(`/orders${formatQuery(query)}`);
   return html`<${PageHead} title="Orders" />
     <${Filters} key=${formatQuery(query)} query=${query} />
     <${Loaded} resource=${orders}>
       ${({ items, next }, now) =>
-        html`<${OrderTable} orders=${items} now=${now} onChange=${orders.reload} empty="No order here matches." />
+        html`<${OrderTable} orders=${items} now=${now} onChange=${orders.reload} empty="No order on this page matches." />
           <${Pager} parts=${parts} query=${query} next=${next} />`}
     <//>`;
 }
 
-/** A table of orders, with the actions for each. `now` is the clock of the service. */
+/**
+ * A table of orders. Each row has a button for the action that the order's status allows. `now()` returns the time of
+ * the service.
+ */
 export function OrderTable({ orders, now, onChange, empty }) {
   const dialog = useDialog();
   const ask = (order) => dialog.open(html`<${CloseDialog} order=${order} onDone=${onChange} />`);
@@ -93,7 +95,7 @@ function CloseDialog({ order, onDone, onClose }) {
     onClose=${onClose}
   >
     <p>
-      It is the order of <strong class="text">${order.account}</strong> for the animal ${order.petId}. ${after} This cannot
+      This is the order of <strong class="text">${order.account}</strong> for the animal ${order.petId}. ${after} This cannot
       be undone.
     </p>
   <//>`;

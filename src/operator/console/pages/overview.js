@@ -5,7 +5,6 @@ import { Plot } from './plot.js';
 import { useResource } from './resource.js';
 import { linkTo } from './routing.js';
 
-/** The health and traffic of this instance, and the inventory of the store. */
 export function Overview() {
   const overview = useResource('/overview', 10_000);
   return html`<${PageHead} title="Overview" />
@@ -45,7 +44,7 @@ function Health({ health, engine, webhooks, feedLagSeconds, eventWaits, storeFai
         ['As of', formatTime(nowMs)],
       ]}
     />
-    <p class="hint">Counts are since this instance started.</p>
+    <p class="hint">Counts start at zero when this instance starts.</p>
   </section>`;
 }
 
@@ -63,7 +62,7 @@ function Store({ inventory }) {
   return html`<section aria-labelledby="store"><h2 id="store">The store</h2><${Facts} facts=${facts} /></section>`;
 }
 
-/** The time axis shows at least ten minutes, also shortly after a start. */
+/** Minimum length of the time axis in seconds. It matters only shortly after a start. */
 const spanMin = 600;
 
 function Traffic({ notes, nowMs }) {
@@ -74,10 +73,10 @@ function Traffic({ notes, nowMs }) {
     <h2 id="traffic">The last hour of this instance</h2>
     ${
       notes.length === 0
-        ? html`<p class="empty">The first numbers come within 20 seconds of the start.</p>`
+        ? html`<p class="empty">The first values appear within 20 seconds after the start.</p>`
         : html`<div class="plots">
           <${Plot}
-            title="Requests a second"
+            title="Requests per second"
             times=${times}
             span=${span}
             series=${['all', 'refused (429)', 'failed (5xx)']}

@@ -1,12 +1,12 @@
 import { html } from './html.js';
 import { linkTo } from './routing.js';
 
-/** A heading with the actions of the page. */
+/** The heading of a page. `children` are its buttons. */
 export function PageHead({ title, children }) {
   return html`<div class="page-head"><h1 tabindex="-1">${title}</h1><div class="acts">${children}</div></div>`;
 }
 
-/** An error message, with a button to retry. */
+/** An error message. With `onRetry`, it has a button to retry. */
 export function Failure({ failure, onRetry }) {
   return html`<div class="failure" role="alert">
     <p>${failure.message}</p>
@@ -14,7 +14,9 @@ export function Failure({ failure, onRetry }) {
   </div>`;
 }
 
-/** Shows that a resource is loading, its failure, or what `children` returns for its data and its clock. */
+/**
+ * Shows the state of a resource: "Loading…", its failure, and the result of `children(data, now)` once there is data.
+ */
 export function Loaded({ resource, children }) {
   const { data, failure, reload, now } = resource;
   return html`${failure && html`<${Failure} failure=${failure} onRetry=${reload} />`}
@@ -23,8 +25,8 @@ export function Loaded({ resource, children }) {
 }
 
 /**
- * A table. A column is `{ title, cell(row), isNumber?, isMinor? }`; narrow screens omit minor columns. `empty` is the
- * text for a table without rows.
+ * A table. Each column is `{ title, cell(row), isNumber?, isMinor? }`. Narrow screens omit minor columns. `empty` is
+ * the text for a table without rows.
  */
 export function Table({ caption, columns, rows, empty }) {
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
@@ -60,7 +62,7 @@ export function Pager({ parts, query, next, nextLabel = 'Next page' }) {
   </nav>`;
 }
 
-/** A word for a state, with a colour. */
+/** A word in a colour. `kind` is `good`, `warn`, `bad` or empty. */
 export function Badge({ kind, children }) {
   return html`<span class=${`badge ${kind ?? ''}`}>${children}</span>`;
 }
@@ -78,19 +80,18 @@ const kinds = {
   disabled: 'bad',
 };
 
-/** A badge for the state of an object. */
 export function State({ state }) {
   return html`<${Badge} kind=${kinds[state]}>${state}<//>`;
 }
 
-/** The fields of an object, as names and values. */
+/** A list of names and values. `facts` are `[name, value]` pairs. */
 export function Facts({ facts }) {
   return html`<dl class="facts">
     ${facts.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}
   </dl>`;
 }
 
-/** A form field with its label. `children` is the input with that id. */
+/** A form field with its label. `children` is the input element, which must have the same `id`. */
 export function Field({ id, label, hint, children }) {
   return html`<div class="field">
     <label for=${id}>${label}</label>
@@ -99,7 +100,9 @@ export function Field({ id, label, hint, children }) {
   </div>`;
 }
 
-/** A select field. `all` is the label of the empty value, which means no filter. */
+/**
+ * A select field. `all` is the label of an empty value, which means no filter. Without `all`, there is no empty value.
+ */
 export function Choice({ id, label, name, value, choices, all }) {
   return html`<${Field} id=${id} label=${label}>
     <select id=${id} name=${name}>
@@ -109,7 +112,7 @@ export function Choice({ id, label, name, value, choices, all }) {
   <//>`;
 }
 
-/** The values of a form, by field name, without empty ones. */
+/** Returns the values of a form by field name. Omits empty values. */
 export function readForm(form) {
   const values = [...new FormData(form)].map(([name, value]) => [name, String(value)]);
   return Object.fromEntries(values.filter(([, value]) => value !== ''));

@@ -4,7 +4,7 @@ import { Field } from './parts.js';
 
 const plans = ['free', 'pro', 'business', 'enterprise'];
 
-/** The field of the plan, and for enterprise the fields of its numbers. */
+/** The field of the plan. For `enterprise`, also the fields of its limits. */
 export function PlanFields({ account }) {
   const [plan, setPlan] = useState(account?.plan ?? 'free');
   const isCustom = plan === 'enterprise';
@@ -22,17 +22,16 @@ export function PlanFields({ account }) {
       isCustom &&
       html`${number('perMinute', 'Requests a minute', account?.limits.perMinute, true)}
     ${number('perDay', 'Requests a day', account?.limits.perDay, true)}
-    ${number('openHolds', 'Open holds (100 if left out)', account?.openHolds, false)}`
+    ${number('openHolds', 'Open holds (default: 100)', account?.openHolds, false)}`
     }`;
 }
 
-/** The plan of a form, as the API expects it. */
 export function readPlan({ plan, perMinute, perDay, openHolds }) {
   const numbers = Object.entries({ perMinute, perDay, openHolds }).filter(([, value]) => value !== undefined);
   return { plan, ...Object.fromEntries(numbers.map(([name, value]) => [name, toNumber(value)])) };
 }
 
-/** A text that is not a number stays a text, so that the API answers with an error message. */
+/** Returns a text that is not a number unchanged, so that the API refuses it with an error message. */
 export function toNumber(text) {
   return /^\d{1,13}$/.test(text.trim()) ? Number(text) : text;
 }

@@ -4,7 +4,7 @@ import { html } from './html.js';
 
 const height = 180;
 
-/** The colours of the style sheet, for a canvas. */
+/** Returns the colours of the style sheet, because a canvas cannot use CSS variables. */
 function readColours(element) {
   const style = getComputedStyle(element);
   const read = (name) => style.getPropertyValue(name).trim();
@@ -42,8 +42,8 @@ function describeOptions(element, { series, format, span }) {
 }
 
 /**
- * Lines over time. `times` are Unix seconds within `span`, the whole axis. `values` has one list for each series.
- * Screen readers get the same numbers as a text.
+ * A line chart over time. `times` are Unix seconds. `span` is the start and the end of the time axis. `values` has one
+ * list for each series. A text for screen readers has the last and the highest values.
  */
 export function Plot({ title, times, span, series, values, format = String }) {
   const place = useRef(null);

@@ -4,9 +4,9 @@ import { callApi } from './api.js';
 const nothing = { data: null, failure: null, now: Date.now };
 
 /**
- * The answer of the API to a GET: `data` or `failure`, both null at first. `reload` reads it again. With `everyMs` it is
- * also polled while the page is visible. If the answer has `nowMs`, `now` gives the time of the service, because the clock
- * of the browser may be wrong.
+ * Loads a path of the API. Returns `data` or `failure`, both null at first. `reload` loads the path again. If `everyMs`
+ * is set, the path is also polled while the page is visible. The function `now()` returns the time of the service if
+ * the response has `nowMs`, because the clock of the browser may be wrong.
  */
 export function useResource(path, everyMs = 0) {
   const [found, setFound] = useState({ path, ...nothing });
@@ -22,7 +22,7 @@ export function useResource(path, everyMs = 0) {
     } catch (failure) {
       next = { path: asked, ...nothing, failure };
     }
-    // An answer for a page that the user has left is ignored.
+    // Ignore the response if the user has left the page.
     if (wanted.current !== asked) return;
     setFound((last) => (next.failure && last.path === asked ? { ...last, failure: next.failure } : next));
   }, []);
@@ -39,14 +39,14 @@ export function useResource(path, everyMs = 0) {
   return { ...(found.path === path ? found : nothing), reload };
 }
 
-/** A clock set to the time of an answer. */
+/** Returns a clock that starts at `nowMs`, the time of the service. */
 function startClock(nowMs) {
   if (nowMs === undefined) return Date.now;
   const differenceMs = nowMs - Date.now();
   return () => Date.now() + differenceMs;
 }
 
-/** The time of a clock. The component renders again every second. */
+/** Returns the time of a clock. The component renders again every second. */
 export function useTime(now) {
   const [, setTicks] = useState(0);
   useEffect(() => {

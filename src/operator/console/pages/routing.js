@@ -1,7 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
 import { formatQuery } from './api.js';
 
-/** The route in the URL: `#/animals/42?status=sold` has the parts `animals` and `42`, and a query. */
+/**
+ * Parses the route in the URL. `#/animals/42?status=sold` has the parts `animals` and `42`, and the query
+ * `status=sold`.
+ */
 export function readRoute() {
   const [path = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?');
   const parts = path.split('/').filter((part) => part !== '');
@@ -16,17 +19,16 @@ function decode(text) {
   }
 }
 
-/** The URL of a page, with its parts and the values of its query that are set. */
+/** Returns the URL of a page. Omits undefined and empty values of the query. */
 export function linkTo(parts, query = {}) {
   return `#/${parts.map((part) => encodeURIComponent(part)).join('/')}${formatQuery(query)}`;
 }
 
-/** Goes to a page. */
 export function goTo(parts, query = {}) {
   location.hash = linkTo(parts, query);
 }
 
-/** The current route. The component renders again when it changes. */
+/** Returns the current route. The component renders again when the route changes. */
 export function useRoute() {
   const [route, setRoute] = useState(readRoute);
   useEffect(() => {

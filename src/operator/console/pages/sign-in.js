@@ -4,7 +4,7 @@ import { html } from './html.js';
 
 const mark = '#sign-in=';
 
-/** Reads the token from the URL and removes it there, so that it is not in the browser's history. */
+/** Reads the token from the URL and removes it from the URL, so that the browser's history does not contain it. */
 export function takeToken() {
   if (!location.hash.startsWith(mark)) return null;
   const token = location.hash.slice(mark.length);
@@ -12,7 +12,7 @@ export function takeToken() {
   return token;
 }
 
-/** The page for a visitor who is not signed in. With a token from a link it signs in by itself. */
+/** The page for visitors without a session. With a token from a link, it signs in automatically. */
 export function SignIn({ token, reason, onSignedIn }) {
   const [failure, setFailure] = useState(null);
   useEffect(() => {

@@ -3,7 +3,7 @@ import { html } from './html.js';
 import { Plot } from './plot.js';
 import { useTime } from './resource.js';
 
-/** The remaining requests of both windows of an account, by the clock of the service. */
+/** Shows the remaining requests in both rate limit windows of an account. `now()` is the time of the service. */
 export function Windows({ minute, day, now }) {
   return html`<section aria-labelledby="windows">
     <h2 id="windows">Remaining requests</h2>
@@ -31,7 +31,7 @@ const hourMs = 3_600_000;
 const shownHours = 7 * 24;
 const none = { requests: 0, refusals: 0, errors: 0 };
 
-/** Every hour of the last 7 days. Hours that the API omits had no requests. */
+/** Returns every hour of the last 7 days. The API omits hours without requests. */
 function fillHours(hours, nowMs) {
   const given = new Map(hours.map((hour) => [hour.atMs, hour]));
   const lastMs = nowMs - (nowMs % hourMs);
@@ -41,7 +41,6 @@ function fillHours(hours, nowMs) {
   });
 }
 
-/** The requests of the last 7 days by the hour, with refusals and errors. */
 export function Usage({ hours, nowMs }) {
   const total = (name) => formatNumber(hours.reduce((sum, hour) => sum + hour[name], 0));
   const filled = fillHours(hours, nowMs);

@@ -11,11 +11,10 @@ import { goTo, linkTo } from './routing.js';
 const parts = ['webhooks'];
 const statuses = ['enabled', 'disabled'];
 
-/** The webhooks of all accounts, with filters. */
 export function Webhooks({ query }) {
   const webhooks = useResource(`/webhooks${formatQuery(query)}`);
   const isFiltered = query.account !== undefined || query.status !== undefined;
-  const empty = isFiltered ? 'No webhook here matches.' : 'No account has a webhook yet.';
+  const empty = isFiltered ? 'No webhook on this page matches.' : 'No account has a webhook yet.';
   return html`<${PageHead} title="Webhooks" />
     <${Filters} key=${formatQuery(query)} query=${query} />
     <${Loaded} resource=${webhooks}>
@@ -85,7 +84,7 @@ function Acts({ webhook, ask }) {
 }
 
 function Named({ webhook }) {
-  return html`It is the webhook of <strong class="text">${webhook.account}</strong> to
+  return html`This is the webhook of <strong class="text">${webhook.account}</strong> to
     ${' '}<strong class="text">${webhook.url}</strong>.`;
 }
 
@@ -102,8 +101,8 @@ function EnableDialog({ webhook, onDone, onClose }) {
     onClose=${onClose}
   >
     <p>
-      <${Named} webhook=${webhook} /> It continues from its position. Of the ${countThings(webhook.eventsBehind, 'event')}
-      ${' '}after it, it gets those of its types.
+      <${Named} webhook=${webhook} /> Sending continues from its position.
+      ${' '}${countThings(webhook.eventsBehind, 'event')} came after this position. The webhook gets the events that have one of its types.
     </p>
   <//>`;
 }
@@ -122,8 +121,8 @@ function DisableDialog({ webhook, onDone, onClose }) {
     onClose=${onClose}
   >
     <p>
-      <${Named} webhook=${webhook} /> It gets no more events, but keeps its position. Events are kept for 30 days. Its
-      account can enable it again.
+      <${Named} webhook=${webhook} /> No more events are sent to it, but it keeps its position. Events are kept for 30
+      days. The account can enable the webhook again.
     </p>
   <//>`;
 }
@@ -153,7 +152,7 @@ function ReplayDialog({ webhook, oldest, onDone, onClose }) {
     onDone=${finish}
     onClose=${onClose}
   >
-    <p><${Named} webhook=${webhook} /> It gets its events from another position, in order.</p>
+    <p><${Named} webhook=${webhook} /> Its events are sent in order, starting at another position.</p>
     <${Field} id="start" label="Send">
       <select id="start" onChange=${(event) => setStart(event.target.value)}>
         ${Object.entries(starts).map(([name, label]) => html`<option value=${name} selected=${name === start}>${label}</option>`)}
@@ -161,13 +160,13 @@ function ReplayDialog({ webhook, oldest, onDone, onClose }) {
     <//>
     ${
       start === 'event' &&
-      html`<${Field} id="after" label="Event (evt_…), as the account sees it in after">
+      html`<${Field} id="after" label=${'Event id (evt_…), as in the field "after" of the webhook'}>
       <input id="after" name="after" maxlength="20" required />
     <//>`
     }
     <p class="hint">
-      ${start === 'now' ? 'Events that it has not got yet are skipped.' : 'Events that it has already got are sent again, with the same webhook-id.'}
-      ${webhook.status === 'disabled' && ' It stays disabled until you enable it.'}
+      ${start === 'now' ? 'Events that were not sent yet are skipped.' : 'Events that were already sent are sent again, with the same webhook-id.'}
+      ${webhook.status === 'disabled' && ' The webhook stays disabled until you enable it.'}
     </p>
   <//>`;
 }

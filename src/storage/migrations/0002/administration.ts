@@ -2,7 +2,10 @@ import { sql } from 'kysely';
 import type { Dialect } from '../../database.ts';
 import { columnTypes } from '../column-types.ts';
 
-/** The tables of administration: names of keys, suspended accounts, lifted bans, hourly usage, and the audit log. */
+/**
+ * Tables and columns for administration: names of keys, suspended accounts, lifted bans, hourly usage, and the audit
+ * log.
+ */
 export function createAdministration(engine: Dialect['engine']) {
   const types = columnTypes[engine];
   return [

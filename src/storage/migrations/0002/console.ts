@@ -3,8 +3,8 @@ import type { Dialect } from '../../database.ts';
 import { columnTypes } from '../column-types.ts';
 
 /**
- * The links and sessions of the console. They are stored as hashes, so a copy of these tables does not sign anybody
- * in.
+ * Sign-in links and sessions of the console. Their tokens are stored as hashes, so a copy of these tables allows
+ * nobody to sign in.
  */
 export function createConsoleTables(engine: Dialect['engine']) {
   const types = columnTypes[engine];

@@ -5,7 +5,10 @@ import type { Tables } from '../../tables.ts';
 
 const batchRows = 1_000;
 
-/** The first answer of an old record: the one that added its animal. Until now, animals could not change. */
+/**
+ * The columns of a stored response, from an old idempotency record and its animal. The response was the one that
+ * created the animal. The animal is unchanged since then, because the previous release could not change animals.
+ */
 const firstAnswer = (quote: 'json_quote' | 'to_json') =>
   sql.raw(`'createPet', idempotency_records.body_hash, 201, '/pets/' || pets.id,
     '{"id":' || pets.id || ',"name":' || ${quote}(pets.name) || ',"categoryId":' || pets.category_id
@@ -15,7 +18,7 @@ const firstAnswer = (quote: 'json_quote' | 'to_json') =>
 const names = sql.raw('account_id, key_hash, operation, body_hash, status, location, body, created_at_ms');
 
 /**
- * Converts each old idempotency record into a first answer under the hash of its key. Deletes the keys themselves.
+ * Converts each old idempotency record into a stored response under the hash of its key. Deletes the keys themselves.
  */
 export async function moveFirstAnswers(db: Kysely<Tables>, engine: Dialect['engine']): Promise<void> {
   if (engine === 'postgres') await moveByServer(db);

@@ -4,17 +4,20 @@ const owning = `status in ('reserved', 'completed')`;
 const released = `status not in ('reserved', 'completed')`;
 
 /**
- * With these indexes, a page of orders costs the same at any depth with any combination of filters
- * (src/orders/order-page-rows.ts). A page without a status is merged from a page of each status.
+ * With these indexes, a page of orders costs the same at any depth and with any combination of filters
+ * (src/orders/order-page-rows.ts). A page without a status is merged from one page of each status.
  *
- * A new order enters the first four indexes and, with a reference, those with a reference. An order that no longer
- * owns its animal also enters the others.
+ * A new order enters these indexes:
+ * - The first four.
+ * - If it has a reference, also `orders_by_reference` and `orders_by_account_and_reference`.
+ *
+ * An order that releases its animal also enters the indexes whose names contain `pet`.
  */
 export function indexOrders() {
   return [
-    // An animal has at most one order that owns it.
+    // At most one order owns an animal.
     sql.raw(`create unique index orders_owning on orders (pet_id) where ${owning}`),
-    // Only a reserved order has no closing time.
+    // Only a reserved order has no `closed_at_ms`.
     sql.raw('create index orders_by_expiry on orders (expires_at_ms, id) where closed_at_ms is null'),
     ...[
       'orders_by_status on orders (status, id)',

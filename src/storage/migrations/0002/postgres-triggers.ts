@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 
-/** The numbers of animals by status. `sign` adds or subtracts them. */
+/** SQL that counts the rows of each status. `sign` precedes each number. */
 const counts = (sign: '' | '-') =>
   ['available', 'pending', 'sold']
     .map((status) => `${sign}count(*) filter (where status = '${status}')`)
@@ -11,7 +11,10 @@ const countIn = `insert into inventory_changes (category_id, available, pending,
 const countOut = `insert into inventory_changes (category_id, available, pending, sold)
   select category_id, ${counts('-')} from was group by category_id;`;
 
-/** A function that runs once per statement, with all rows before (`was`) and after (`became`). */
+/**
+ * Creates a trigger function that runs once per statement. `was` has the rows before the statement, and `became` the
+ * rows after the statement.
+ */
 const createFunction = (name: string, body: string) =>
   sql.raw(
     `create function ${name}() returns trigger language plpgsql as $$ begin ${body} return null; end $$`,
@@ -98,7 +101,10 @@ const triggers = [
   },
 ] as const;
 
-/** Writes the event and updates the inventory in the transaction of every change, whoever makes it. */
+/**
+ * Creates triggers that run in the transaction of every change, by any program. They write the event and the change
+ * of the inventory.
+ */
 export function createPostgresTriggers() {
   return [
     sql`drop trigger pets_edited on pets`,
@@ -112,8 +118,8 @@ export function createPostgresTriggers() {
 }
 
 /**
- * Refuses writes of instances of the previous release, which does not know orders. The error is that of a server that
- * is not ready (57P03), so such an instance answers 503. Its inserts lack the new column `is_owned`.
+ * Refuses writes by instances of the previous release, which does not support orders. Their inserts lack the new
+ * column `is_owned`. The error code 57P03 means that a server is not ready, so such an instance responds with 503.
  */
 function refuseOlderReleases() {
   return [

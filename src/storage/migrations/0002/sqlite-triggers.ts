@@ -16,7 +16,7 @@ const appendPetEvent = (type: string, row: 'new' | 'old', previous = 'null') =>
 const appendOrderEvent = `insert into events (type, account_id, data)
   values ('order.' || new.status, new.account_id, ${orderRow});`;
 
-/** Adds an animal to the inventory (`+`) or removes it (`-`). */
+/** SQL that adds an animal to the inventory (`+`) or removes it (`-`). */
 const count = (row: 'new' | 'old', sign: '+' | '-') => {
   const number = (status: string) => `${sign}(${row}.status = '${status}')`;
   return `
@@ -28,7 +28,7 @@ const count = (row: 'new' | 'old', sign: '+' | '-') => {
         pending = pending + excluded.pending, sold = sold + excluded.sold;`;
 };
 
-/** Moves an animal to its new status in the inventory, if only the status changed. */
+/** SQL that moves an animal to its new status in the inventory. Only for a change within one category. */
 const countMoved = () => {
   const sums = ['available', 'pending', 'sold'].map(
     (status) => `${status} = ${status} + (new.status = '${status}') - (old.status = '${status}')`,
@@ -37,7 +37,10 @@ const countMoved = () => {
     update inventory_by_category set ${sums.join(', ')} where category_id = new.category_id;`;
 };
 
-/** Writes the event and updates the inventory in the transaction of every change, whoever makes it. */
+/**
+ * Creates triggers that run in the transaction of every change, by any program. They write the event and update the
+ * inventory.
+ */
 export function createSqliteTriggers() {
   const dropped = ['pets_updated', 'pets_deleted', 'pets_put'];
   return [

@@ -3,7 +3,7 @@ import type { Dialect } from '../../database.ts';
 import { type ColumnTypes, columnTypes } from '../column-types.ts';
 import { indexOrders } from './order-indexes.ts';
 
-/** The tables for selling: categories, orders, events, inventory, and the first answers of idempotency keys. */
+/** Tables for selling: categories, orders, events, inventory, and the stored responses of idempotency keys. */
 export function createTables(engine: Dialect['engine']) {
   const types = columnTypes[engine];
   return [
@@ -34,7 +34,10 @@ function createOrders(types: ColumnTypes) {
   ];
 }
 
-/** PostgreSQL assigns ids before the commit, so an event waits in the outbox until it gets its position. */
+/**
+ * PostgreSQL assigns ids before the commit, so their order can differ from the order of commits. An event therefore
+ * waits in the outbox until it gets its position.
+ */
 function createEvents(types: ColumnTypes) {
   const columns = sql`
     id ${types.id},
@@ -48,18 +51,18 @@ function createEvents(types: ColumnTypes) {
     sql`create table event_outbox (${columns}) ${types.end}`,
     sql`create table events (${columns}) ${types.end}`,
     sql`create index events_of_edits on events (id) where pet_id is not null and type <> 'pet.added'`,
-    // With these indexes, a reader of orders alone skips the events of animals at no cost.
+    // With these indexes, a reader of orders does not read the events of animals.
     sql`create index events_of_orders on events (id) where account_id is not null`,
     sql`create index events_of_account on events (account_id, id) where account_id is not null`,
-    // One row: events up to this position are deleted.
+    // The table has one row: the position up to which events are deleted.
     sql`create table event_horizon (deleted_to ${types.integer} not null) ${types.end}`,
     sql`insert into event_horizon (deleted_to) values (0)`,
   ];
 }
 
 /**
- * Stores the transaction of each change. With it an instance on PostgreSQL reads what was committed since its last
- * read, with a position or not yet.
+ * Stores the transaction id of each event. With this id, an instance finds all events committed since its last read,
+ * even if they have no position yet.
  */
 function noteTransactions() {
   return [
@@ -70,8 +73,8 @@ function noteTransactions() {
 }
 
 /**
- * On PostgreSQL, a single row of totals would make all changes wait for each other. So changes are appended, and a
- * job adds them up.
+ * On PostgreSQL, all changes would wait for each other to update a single row of totals. So each change is appended
+ * to `inventory_changes`, and a job adds the changes to the totals.
  */
 function createInventory(types: ColumnTypes) {
   const counts = sql`
@@ -108,9 +111,11 @@ function createFirstAnswers(types: ColumnTypes) {
 }
 
 /**
- * With these indexes, a page of a category and a status costs the same at any depth. A page of a category alone is
- * merged from three. PostgreSQL has one index for each status, as for the pages of statuses. Their conditions differ
- * in form, so that PostgreSQL does not use the index by id and scan all other categories.
+ * With these indexes, a page of a category and a status costs the same at any depth. A page of a category without a
+ * status is merged from three pages.
+ *
+ * PostgreSQL has one index for each status, as in the first migration. Like the query, the conditions use `>=` and `<=`
+ * instead of `=`. The indexes by id do not match such a query, so PostgreSQL never scans them across all categories.
  */
 export function indexCategories(engine: Dialect['engine']) {
   if (engine === 'sqlite')
@@ -122,7 +127,7 @@ export function indexCategories(engine: Dialect['engine']) {
   });
 }
 
-/** Counts the existing animals. */
+/** Fills the inventory with the existing animals. */
 export function countInventory() {
   const counts = sql.raw(
     ['available', 'pending', 'sold']

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Dialect } from '../../database.ts';
 import { columnTypes } from '../column-types.ts';
 
-/** Webhooks with their secrets, and the leases by which one instance at a time does a piece of work. */
+/** Webhooks with their secrets, and leases. A lease ensures that only one instance at a time runs a job. */
 export function createWebhooks(engine: Dialect['engine']) {
   const types = columnTypes[engine];
   return [
@@ -29,7 +29,7 @@ export function createWebhooks(engine: Dialect['engine']) {
     sql`create index webhooks_by_account on webhooks (account_id, id)`,
     sql`create index webhooks_by_key on webhooks (key_id)`,
     sql`create index webhooks_by_status on webhooks (status, id)`,
-    // The present secret of a webhook has no end; its former ones sign along until theirs.
+    // The current secret of a webhook has no `ends_at_ms`. Rotated secrets also sign, until they expire.
     sql`create table webhook_secrets (
       id ${types.id},
       webhook_id ${types.integer} not null references webhooks (id) on delete cascade,

@@ -13,7 +13,7 @@ async function get(key: string): Promise<Record<string, unknown>> {
   return (await response.json()) as Record<string, unknown>;
 }
 
-test('the account shows its plan, its key, both windows with this request counted, and its open holds', async () => {
+test('GET /account returns the plan, the key, both windows including this request, and the open holds', async () => {
   const order = { account: 'Acme Zoo', name: 'Till', scopes: ['keys:manage'], lifetimeMs: dayMs } as const;
   const key = await service.createKey('pro', undefined, order);
   const listed = (await service.store.keyring.list()).find(({ account }) => account === 'Acme Zoo');
@@ -35,7 +35,7 @@ test('the account shows its plan, its key, both windows with this request counte
   });
 });
 
-test('the windows are those that the headers of the response describe', async () => {
+test('GET /account returns the same windows as the rate limit headers of the response', async () => {
   const key = await service.createKey('free');
   const response = await service.request(key, '/account');
   const { minute } = (await response.json()) as { minute: { remaining: number; resetAt: string } };
@@ -45,7 +45,7 @@ test('the windows are those that the headers of the response describe', async ()
   expectCommonHeaders(response);
 });
 
-test('the answer has no validator and is not stored, and If-None-Match is ignored', async () => {
+test('GET /account returns no ETag, sets no-store, and ignores If-None-Match', async () => {
   const key = await service.createKey();
   const response = await service.request(key, '/account', { headers: { 'if-none-match': '*' } });
   assert.equal(response.status, 200);
@@ -55,7 +55,7 @@ test('the answer has no validator and is not stored, and If-None-Match is ignore
   assert.deepEqual([head.status, await head.text()], [200, '']);
 });
 
-test('open holds are counted, for keys with orders:manage too', async () => {
+test('GET /account counts open holds, also for keys with orders:manage', async () => {
   const key = await service.createKey('pro', undefined, { scopes });
   const place = async () => {
     const { headers } = await service.post(key, { name: 'Rex', categoryId: 1 });
@@ -73,7 +73,7 @@ test('open holds are counted, for keys with orders:manage too', async () => {
   assert.equal((await get(key))['openHolds'], 1);
 });
 
-test('an account on Enterprise sees its own numbers, and one past its limit is 429', async () => {
+test('GET /account returns the custom limits of an Enterprise account, and gets 429 over the limit', async () => {
   const key = await service.createKey('enterprise', { perMinute: 1, perDay: 7 });
   const { minute, day } = await get(key);
   assert.partialDeepStrictEqual(
@@ -86,7 +86,7 @@ test('an account on Enterprise sees its own numbers, and one past its limit is 4
   await expectError(await service.request(key, '/account'), 429, 'rate_limit_exceeded');
 });
 
-test('a suspended account is 403 everywhere, is counted, and works again once it is resumed', async () => {
+test('a suspended account gets 403 from every operation, its requests are counted, and it works again once it is resumed', async () => {
   const key = await service.createKey('free', undefined, { account: 'Paws', scopes });
   await service.store.accounts.suspend('Paws');
   for (const path of ['/account', '/pets', '/nothing', '/pets?limit=0', '/keys']) {

@@ -21,7 +21,7 @@ async function list(path = '/categories?limit=100'): Promise<string> {
   return (await service.request(key, path)).text();
 }
 
-test('PUT answers 201 and then 200 with the category, DELETE 204 and then 404', async () => {
+test('PUT gets 201 and then 200 with the category, and DELETE gets 204 and then 404', async () => {
   const added = await put(3, { name: 'Dogs', id: 9 });
   assert.equal(added.status, 201);
   assert.equal(await added.text(), '{"id":3,"name":"Dogs"}');
@@ -53,7 +53,7 @@ test('animals keep the categoryId of a deleted category', async () => {
   assert.match(await list('/pets?categoryId=7'), /"categoryId":7/);
 });
 
-test('the list has pages in the order of the ids, and an ETag that changes with them', async () => {
+test('categories are listed by id in pages, with an ETag that changes with their content', async () => {
   const ids = ['-9223372036854775808', '-1', '0', '9007199254740993', '9223372036854775807'];
   for (const id of ids.toReversed()) await put(id, { name: `c${id}` });
   const found: string[] = [];
@@ -72,12 +72,12 @@ test('the list has pages in the order of the ids, and an ETag that changes with 
 });
 
 for (const name of [undefined, null, 1, true, [], {}, '', 'R'.repeat(256), ' ', 'a\u0000', 'a\u007f'])
-  test(`a name of ${JSON.stringify(name)?.slice(0, 20)} is 400 and adds nothing`, async () => {
+  test(`a name of ${JSON.stringify(name)?.slice(0, 20)} gets 400 and adds nothing`, async () => {
     assert.match(await expectError(await put(5, { name }), 400, 'invalid_body'), /^name /);
     assert.equal(await list(), '[]');
   });
 
-test('another body, type or unknown field under strict handling is refused', async () => {
+test('a wrong body, a wrong content type, and an unknown field under strict handling are refused', async () => {
   for (const body of ['', '[]', '{', 'null']) await expectError(await put(5, body), 400, 'invalid_body');
   const text = { 'content-type': 'text/plain' };
   await expectError(await put(5, '{"name":"a"}', text), 415, 'unsupported_media_type');
@@ -88,24 +88,24 @@ test('another body, type or unknown field under strict handling is refused', asy
 });
 
 for (const id of ['abc', '007', '1.0', '-0', '+1', '9223372036854775808'])
-  test(`${id} names no category: 404`, async () => {
+  test(`the category id ${id} gets 404`, async () => {
     await expectError(await put(id, { name: 'a' }), 404, 'not_found');
     await expectError(await remove(id), 404, 'not_found');
   });
 
 for (const query of ['limit=0', 'limit=101', 'limit=', 'limit=1&limit=1', 'cursor=', 'cursor=x'])
-  test(`?${query} is 400`, async () => {
+  test(`?${query} gets 400`, async () => {
     await expectError(await service.request(key, `/categories?${query}`), 400, 'invalid_parameter');
   });
 
-test('a cursor of the animals is refused for the categories', async () => {
+test('a cursor of the list of animals is refused for the list of categories', async () => {
   for (let count = 0; count < 2; count += 1) await service.post(key, { name: 'Rex', categoryId: 1 });
   const link = (await service.request(key, '/pets?limit=1')).headers.get('link') ?? '';
   const cursor = /cursor=([\w-]+)/.exec(link)?.[1];
   await expectError(await service.request(key, `/categories?cursor=${cursor}`), 400, 'invalid_parameter');
 });
 
-test('reading needs pets:read and writing pets:manage', async () => {
+test('reading categories requires pets:read, and changing them requires pets:manage', async () => {
   const reader = await service.createKey('pro', undefined, { scopes: ['pets:read', 'pets:write'] });
   assert.equal((await service.request(reader, '/categories')).status, 200);
   await expectError(await put(1, { name: 'a' }, json, reader), 403, 'scope_missing');

@@ -19,7 +19,7 @@ interface Shown {
 
 const ask = (path: string, key = partner) => service.request(key, path);
 
-/** Where the link of a response leads, relative to the base address. */
+/** Returns the address of the next page, relative to the base address. */
 function nextOf({ headers }: Response): string {
   const [, next] = /^<\/v1(\/events\?[^>]*)>; rel="next"$/.exec(headers.get('link') ?? '') ?? [];
   return next ?? assert.fail(`no link: ${headers.get('link')}`);
@@ -42,7 +42,7 @@ const post = (key: string, path: string, body: object = {}) =>
     body: JSON.stringify(body),
   });
 
-test('the feed is walked by its links, which keep limit and wait', async () => {
+test('the links of the feed lead through all events and keep limit and wait', async () => {
   const start = await readEnd();
   for (let count = 0; count < 5; count += 1) await addPet();
   const met: string[] = [];
@@ -59,7 +59,7 @@ test('the feed is walked by its links, which keep limit and wait', async () => {
   assert.equal(only?.id, second);
 });
 
-test('every wrong value of a parameter is 400 and named', async () => {
+test('every invalid value of a parameter gets 400, and the message names the parameter', async () => {
   const { events } = await read('/events?limit=1');
   const id = events[0]?.id ?? '';
   const flipped = id.slice(0, -1) + (id.endsWith('0') ? '1' : '0');
@@ -93,7 +93,7 @@ test('every wrong value of a parameter is 400 and named', async () => {
   );
 });
 
-test('an event id of another service is refused', async () => {
+test('an event id of another store is refused', async () => {
   const other = await startService({ after });
   const key = await other.createKey();
   await other.post(key, { name: 'Rex', categoryId: 1 });
@@ -101,7 +101,7 @@ test('an event id of another service is refused', async () => {
   await expectError(await ask(`/events?after=${event?.id}`), 400, 'invalid_parameter');
 });
 
-test('a key needs a scope with events and sees only the events of its scopes', async () => {
+test('a key without a scope for events is refused, and other keys see only the events of their scopes', async () => {
   const keyWith = (...some: Scope[]) => service.createKey('pro', undefined, { scopes: some });
   for (const scope of scopes) {
     const response = await ask('/events', await keyWith(scope));
@@ -126,7 +126,7 @@ test('a key needs a scope with events and sees only the events of its scopes', a
   assert.equal(await accountOf(partner), undefined);
 });
 
-test('data of an event is byte for byte the same as in its operation', async () => {
+test('the data of an event is byte for byte the object that the operation returned', async () => {
   const start = await readEnd(manager);
   await addPet();
   const [{ data } = assert.fail()] = (await read(start, manager)).events;
@@ -137,7 +137,7 @@ test('data of an event is byte for byte the same as in its operation', async () 
   assert.ok(text.includes(`"data":${pet},"previous":{"status":"available"}`), text);
 });
 
-test('an ETag holds while the page holds, and a 304 has the link', async () => {
+test('the ETag stays the same until the page changes, and a 304 has the Link', async () => {
   const start = await readEnd();
   await addPet();
   const first = await ask(start);
@@ -149,7 +149,7 @@ test('an ETag holds while the page holds, and a 304 has the link', async () => {
   assert.equal((await service.request(partner, start, { headers })).status, 200);
 });
 
-test('an empty page that waits is answered when another process changes something', async () => {
+test('a request that waits for events is answered when another process makes a change', async () => {
   const start = await readEnd();
   const waiting = read(`${start}&wait=20`);
   await untilWaiting(service, 1);
@@ -162,7 +162,7 @@ test('an empty page that waits is answered when another process changes somethin
   await untilWaiting(service, 0);
 });
 
-test('an empty page stays empty after its time, and its wait does not make the request slow', async () => {
+test('a request that waits in vain gets an empty page after its wait, and is not logged as slow', async () => {
   const start = await readEnd();
   const { events, next } = await read(`${start}&wait=1`);
   assert.deepEqual(events, []);
@@ -170,7 +170,7 @@ test('an empty page stays empty after its time, and its wait does not make the r
   assert.doesNotMatch(service.readLog(), /"level":"warn".*\/v1\/events/);
 });
 
-test('a wait ends when its client disconnects', async () => {
+test('the service ends the wait of a client that disconnects', async () => {
   const { hostname, port } = new URL(service.baseUrl);
   const socket = connect(Number(port), hostname);
   await once(socket, 'connect');
@@ -181,7 +181,7 @@ test('a wait ends when its client disconnects', async () => {
   await untilWaiting(service, 0);
 });
 
-test('a service that stops answers waiting requests', async (t) => {
+test('a stopping service answers waiting requests', async (t) => {
   const ending = await startService(t);
   const key = await ending.createKey();
   const waiting = ending.request(key, '/events?wait=20');

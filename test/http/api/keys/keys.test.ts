@@ -9,7 +9,7 @@ const service = await startService({ after });
 const json = { 'content-type': 'application/json' };
 let accounts = 0;
 
-/** A key of an account of its own. */
+/** Creates a key of a new account. */
 async function makeKey(granted: readonly Scope[] = scopes, lifetimeMs: number | null = null) {
   accounts += 1;
   const order = { account: `zoo ${accounts}`, scopes: granted, lifetimeMs };
@@ -41,7 +41,7 @@ async function list(key: string, query = ''): Promise<Shown[]> {
   return (await (await service.request(key, `/keys${query}`)).json()) as Shown[];
 }
 
-test('a new key works at once, and its text is shown once and never stored', async () => {
+test('a new key works immediately, and its text is shown once and never stored', async () => {
   const key = await makeKey();
   const response = await create(key, { name: 'Warehouse', scopes: ['pets:read'] });
   assert.equal(response.status, 201);
@@ -57,7 +57,7 @@ test('a new key works at once, and its text is shown once and never stored', asy
   assert.ok(made.key.startsWith(start) && start.length === 'as_stg_'.length + 4);
 });
 
-test('a key that is rotated works until its overlap ends, and its successor at once', async () => {
+test('a rotated key works until its overlap ends, and its successor works immediately', async () => {
   const key = await makeKey();
   const old = (await (await create(key, { scopes: ['pets:read'] })).json()) as Shown;
   const response = await rotate(key, old.id, { headers: json, body: '{"overlapSeconds":60}' });
@@ -75,7 +75,7 @@ for (const [what, init] of [
   ['no body and a content type', { headers: json }],
   ['an empty object', { headers: json, body: '{}' }],
 ] as const)
-  test(`a rotation with ${what} leaves the old key a day`, async () => {
+  test(`a rotation with ${what} keeps the old key valid for a day`, async () => {
     const key = await makeKey();
     const old = (await (await create(key, { scopes: ['pets:read'] })).json()) as Shown;
     assert.equal((await rotate(key, old.id, init)).status, 201);
@@ -92,7 +92,7 @@ for (const body of [
   '{"overlapSeconds":1.5}',
   '{"overlapSeconds":"1"}',
 ])
-  test(`a rotation with the body ${body} is 400 and leaves the key as it is`, async () => {
+  test(`a rotation with the body ${body} gets 400 and leaves the key unchanged`, async () => {
     const key = await makeKey();
     const { id } = (await (await create(key, { scopes: ['pets:read'] })).json()) as Shown;
     await expectError(await rotate(key, id, { headers: json, body }), 400, 'invalid_body');
@@ -101,7 +101,7 @@ for (const body of [
     assert.equal((await list(key)).find((one) => one.id === id)?.state, 'active');
   });
 
-test('a deleted key is refused and no longer listed, and a second DELETE is 404', async () => {
+test('a deleted key is refused and not listed, and a second DELETE gets 404', async () => {
   const key = await makeKey();
   const made = (await (await create(key, { scopes: ['pets:read'] })).json()) as Shown;
   assert.equal((await remove(key, made.id)).status, 204);
@@ -111,7 +111,7 @@ test('a deleted key is refused and no longer listed, and a second DELETE is 404'
   await expectError(await rotate(key, made.id), 404, 'not_found');
 });
 
-test('a key of another account is 404', async () => {
+test('a key of another account gets 404', async () => {
   const [one, other] = [await makeKey(), await makeKey()];
   const [{ id = '' } = {}] = await list(other);
   await expectError(await remove(one, id), 404, 'not_found');
@@ -119,7 +119,7 @@ test('a key of another account is 404', async () => {
   assert.equal((await list(other)).length, 1);
 });
 
-test('every operation needs keys:manage, and a key grants only the scopes that it has', async () => {
+test('every key operation requires keys:manage, and a key can grant only scopes that it has', async () => {
   const reader = await makeKey(['pets:read']);
   for (const response of [
     await service.request(reader, '/keys'),
@@ -157,7 +157,7 @@ for (const body of [
   { scopes: ['pets:read'], expiresInSeconds: null },
   { scopes: ['pets:read'], expiresInSeconds: 1e300 },
 ])
-  test(`the body ${JSON.stringify(body).slice(0, 60)} is 400, names its field and creates no key`, async () => {
+  test(`the body ${JSON.stringify(body).slice(0, 60)} gets 400, names its field and creates no key`, async () => {
     const key = await makeKey();
     const message = await expectError(await create(key, body), 400, 'invalid_body');
     assert.match(message, /^(scopes|name|expiresInSeconds) (must|is)/);
@@ -171,7 +171,7 @@ test('unknown fields are ignored, and refused under strict handling', async () =
   await expectError(await create(key, { scopes: ['pets:read'], id: 'x' }, strict), 400, 'invalid_body');
 });
 
-test('an end after that of the calling key is 400, and the default is the end of the calling key', async () => {
+test('an expiry after the expiry of the calling key gets 400, and the default is the expiry of the calling key', async () => {
   const key = await makeKey(scopes, 60 * secondMs);
   const end = new Date(service.clock.now() + 60 * secondMs).toISOString();
   const late = await create(key, { scopes: ['pets:read'], expiresInSeconds: 61 });
@@ -180,7 +180,7 @@ test('an end after that of the calling key is 400, and the default is the end of
   assert.equal(made.expiresAt, end);
 });
 
-test('the 26th active key is 409, and one in its overlap does not count', async () => {
+test('a request for a 26th active key gets 409, and a rotated key in its overlap does not count', async () => {
   const key = await makeKey();
   let last = '';
   for (let count = 1; count < 25; count += 1)
@@ -193,7 +193,7 @@ test('the 26th active key is 409, and one in its overlap does not count', async 
   await expectError(await create(key, { scopes: ['pets:read'] }), 409, 'limit_reached');
 });
 
-test('an Idempotency-Key is ignored, even an invalid one: each request creates a key', async () => {
+test('each request creates a key, because Idempotency-Key is ignored, even if it is invalid', async () => {
   const key = await makeKey();
   for (const name of ['once', 'once', ' '])
     assert.equal(
@@ -203,7 +203,7 @@ test('an Idempotency-Key is ignored, even an invalid one: each request creates a
   assert.equal((await list(key)).length, 4);
 });
 
-test('the list has pages that are bound to the account, and an ETag that changes with it', async () => {
+test('the list of keys has an ETag that changes with it, and cursors that only its account can use', async () => {
   const [key, other] = [await makeKey(), await makeKey()];
   for (let count = 0; count < 4; count += 1) await create(key, { scopes: ['pets:read'] });
   const found: string[] = [];
@@ -231,12 +231,12 @@ for (const query of [
   'cursor=x',
   'cursor=%00',
 ])
-  test(`?${query} is 400`, async () => {
+  test(`?${query} gets 400`, async () => {
     const key = await makeKey();
     await expectError(await service.request(key, `/keys?${query}`), 400, 'invalid_parameter');
   });
 
-test('a cursor of the animals is refused for the keys, and the other way round', async () => {
+test('a cursor of the list of animals is refused for the list of keys, and vice versa', async () => {
   const key = await makeKey();
   for (let count = 0; count < 2; count += 1) await service.post(key, { name: 'Rex', categoryId: 1 });
   await create(key, { scopes: ['pets:read'] });
@@ -248,7 +248,7 @@ test('a cursor of the animals is refused for the keys, and the other way round',
   await expectError(await service.request(key, `/pets?cursor=${keys}`), 400, 'invalid_parameter');
 });
 
-test('no secret is logged', async () => {
+test('the log has no new or rotated key', async () => {
   const key = await makeKey();
   const made = (await (await create(key, { scopes: ['pets:read'] })).json()) as Shown;
   await rotate(key, made.id);

@@ -42,7 +42,7 @@ async function countOrders(): Promise<number> {
   return (await orders.list(query, { accountId: 0n, isManager: true })).orders.length;
 }
 
-test('a new order has an address and a validator and is found at that address', async () => {
+test('a new order has a Location and an ETag, and GET returns the order at that Location', async () => {
   const petId = await addPet();
   const response = await place(partner, { petId, reference: 'A-1', unknown: true });
   assert.equal(response.status, 201);
@@ -56,7 +56,7 @@ test('a new order has an address and a validator and is found at that address', 
   assert.equal((await service.request(partner, `/orders/${id}`, { headers })).status, 304);
 });
 
-test('the next answer shows what an order changes on its animal', async () => {
+test('the answer right after a change of an order has the new status of the animal', async () => {
   const petId = await addPet();
   const statusOf = async () => (await read(service.request(partner, `/pets/${petId}`))).status;
   assert.equal(await statusOf(), 'available');
@@ -68,7 +68,7 @@ test('the next answer shows what an order changes on its animal', async () => {
   assert.equal(await statusOf(), 'pending');
 });
 
-test('every field of a new order at a wrong type or bound is refused, and nothing is written', async () => {
+test('an order with a wrong type or an out-of-range value in any field is refused and writes nothing', async () => {
   const petId = await addPet();
   const before = await countOrders();
   const bodies = [
@@ -98,7 +98,7 @@ test('every field of a new order at a wrong type or bound is refused, and nothin
   assert.equal(await countOrders(), before);
 });
 
-test('the scope bounds how long a hold lasts', async () => {
+test('the scope determines the maximum length of a hold', async () => {
   for (const [key, holdSeconds] of [
     [partner, 60],
     [partner, 86_400],
@@ -114,7 +114,7 @@ test('the scope bounds how long a hold lasts', async () => {
   assert.equal((await place(partner, body)).status, 201);
 });
 
-test('refusals have their codes', async () => {
+test('refused requests get the documented codes', async () => {
   await expectError(await place(partner, { petId: 0 }), 404, 'not_found');
   const petId = await addPet();
   const { id } = await read(place(partner, { petId }));
@@ -133,20 +133,20 @@ test('refusals have their codes', async () => {
   }
 });
 
-test('a free account has five open holds', async () => {
+test('a free account can have five open holds', async () => {
   const free = await service.createKey('free');
   for (let n = 0; n < 5; n += 1) assert.equal((await place(free, { petId: await addPet() })).status, 201);
   await expectError(await place(free, { petId: await addPet() }), 409, 'limit_reached');
 });
 
-test('a transition takes no body, and ignores one', async () => {
+test('complete, cancel and return ignore a request body', async () => {
   const { id } = await read(place(partner, { petId: await addPet() }));
   const odd = { body: '{"status":', headers: { 'content-type': 'application/json', 'idempotency-key': 'k' } };
   const { status } = await read(act(partner, id, 'complete', odd));
   assert.equal(status, 'completed');
 });
 
-test('orders of another account are visible only to a manager, with their account', async () => {
+test('only a manager can see orders of another account, and sees their account', async () => {
   const other = await service.createKey();
   const { id, account } = await read(place(partner, { petId: await addPet() }));
   assert.equal(account, undefined);
@@ -158,7 +158,7 @@ test('orders of another account are visible only to a manager, with their accoun
   assert.equal((await read(act(manager, id, 'cancel'))).status, 'cancelled');
 });
 
-test('each operation needs its scope, and orders:manage covers the other two', async () => {
+test('each operation requires its scope, and orders:manage includes orders:read and orders:write', async () => {
   const keyOf = (...own: Scope[]) => service.createKey('pro', undefined, { scopes: own });
   const [reading, writing, managing] = [
     await keyOf('orders:read'),
@@ -178,7 +178,7 @@ test('each operation needs its scope, and orders:manage covers the other two', a
   assert.equal((await act(managing, id, 'return')).status, 200);
 });
 
-test('a walk of a filtered list returns each order once, and its cursor is refused for other lists', async () => {
+test('the pages of a filtered list have each order once, and their cursors are refused for other lists', async () => {
   const key = await service.createKey();
   const references = ['A&B', 'ü 1', 'A&B', 'A&B'];
   for (const reference of references) await place(key, { petId: await addPet(), reference });
@@ -200,7 +200,7 @@ test('a walk of a filtered list returns each order once, and its cursor is refus
   await expectError(await service.request(manager, next), 400, 'invalid_parameter');
 });
 
-test('a wrong parameter of the list is refused', async () => {
+test('an invalid parameter of the list is refused', async () => {
   const wrong = [
     'status=open',
     'status=',
@@ -218,7 +218,7 @@ test('a wrong parameter of the list is refused', async () => {
     await expectError(await service.request(partner, `/orders?${query}`), 400, 'invalid_parameter');
 });
 
-test('a retry under an Idempotency-Key is the first answer, byte for byte', async () => {
+test('a retry with the same Idempotency-Key gets the first answer byte for byte', async () => {
   const petId = await addPet();
   const headers = { 'idempotency-key': 'order-1' };
   const first = await place(partner, { petId }, headers);
@@ -239,7 +239,7 @@ test('a retry under an Idempotency-Key is the first answer, byte for byte', asyn
   await expectError(await service.post(partner, pet, headers), 422, 'idempotency_key_reused');
 });
 
-test('an Idempotency-Key of an animal is 422 for an order, and the other way round', async () => {
+test('an Idempotency-Key that was used for an animal gets 422 for an order, and vice versa', async () => {
   const petId = await addPet();
   const body = `{"petId":${petId},"name":"Rex","categoryId":1}`;
   const add = (headers: Record<string, string>) =>
@@ -255,7 +255,7 @@ test('an Idempotency-Key of an animal is 422 for an order, and the other way rou
   await expectError(await place(partner, body, ofPet), 422, 'idempotency_key_reused');
 });
 
-test('an animal becomes available by itself when its hold expires', async () => {
+test('an animal becomes available without a request when its hold expires', async () => {
   const petId = await addPet();
   const { id } = await read(place(partner, { petId }));
   const file = service.openFile();

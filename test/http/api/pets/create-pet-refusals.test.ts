@@ -21,7 +21,11 @@ const badFields: readonly (readonly [what: string, body: object, field: string])
   ['a name that is an object', { ...rex, name: {} }, 'name'],
   ['an empty name', { ...rex, name: '' }, 'name'],
   ['a name of 256 characters', { ...rex, name: 'R'.repeat(256) }, 'name'],
-  ['a name of 256 characters beyond the first plane', { ...rex, name: '😀'.repeat(256) }, 'name'],
+  [
+    'a name of 256 characters outside the Basic Multilingual Plane',
+    { ...rex, name: '😀'.repeat(256) },
+    'name',
+  ],
   ['a name of blanks', { ...rex, name: ' \u00a0\u3000\u0085\ufeff' }, 'name'],
   ['a categoryId of null', { ...rex, categoryId: null }, 'categoryId'],
   ['a categoryId that is text', { ...rex, categoryId: '1' }, 'categoryId'],
@@ -31,26 +35,26 @@ const badFields: readonly (readonly [what: string, body: object, field: string])
   ['a status of null', { ...rex, status: null }, 'status'],
   ['an empty status', { ...rex, status: '' }, 'status'],
   ['a status in another case', { ...rex, status: 'Available' }, 'status'],
-  ['a status that is none of the three', { ...rex, status: 'lost' }, 'status'],
+  ['an unknown status', { ...rex, status: 'lost' }, 'status'],
   ['a status that is a number', { ...rex, status: 0 }, 'status'],
   ['a status that is a boolean', { ...rex, status: false }, 'status'],
   ['a status that is an array', { ...rex, status: ['sold'] }, 'status'],
   ['a status that is an object', { ...rex, status: {} }, 'status'],
 ];
 for (const [what, body, field] of badFields)
-  test(`${what} is 400 and the message names ${field}`, async () => {
+  test(`a body with ${what} gets 400, and the message names ${field}`, async () => {
     const message = await expectError(await service.post(key, body), 400, 'invalid_body');
     assert.match(message, new RegExp(`^${field} `));
   });
 
 for (const code of [...Array(0x20).keys(), 0x7f])
-  test(`a name with the control character U+${code.toString(16).padStart(4, '0')} is 400`, async () => {
+  test(`a name with the control character U+${code.toString(16).padStart(4, '0')} gets 400`, async () => {
     const name = `R${String.fromCharCode(code)}ex`;
     await expectError(await service.post(key, { ...rex, name }), 400, 'invalid_body');
   });
 
 for (const half of ['\\ud800', '\\udfff', '\\ude00\\ud83d', 'Rex\\ud83d'])
-  test(`a name with a lone surrogate, ${half}, is 400`, async () => {
+  test(`a name with a lone surrogate, ${half}, gets 400`, async () => {
     await expectError(await service.post(key, `{"name":"${half}","categoryId":1}`), 400, 'invalid_body');
   });
 
@@ -64,7 +68,7 @@ for (const literal of [
   '-9223372036854775809',
   '1e19',
 ])
-  test(`a categoryId of ${literal} is 400`, async () => {
+  test(`a categoryId of ${literal} gets 400`, async () => {
     const message = await expectError(
       await service.post(key, `{"name":"Rex","categoryId":${literal}}`),
       400,
@@ -73,7 +77,7 @@ for (const literal of [
     assert.match(message, /^categoryId must be an integer/);
   });
 
-test('every field that is wrong is named at once', async () => {
+test('the message names all invalid fields', async () => {
   const message = await expectError(await service.post(key, { name: '', status: null }), 400, 'invalid_body');
   assert.match(message, /name .*categoryId .*status /);
 });
@@ -89,25 +93,25 @@ const badBodies: Readonly<Record<string, string | Buffer>> = {
   'text after the object': '{"name":"Rex","categoryId":1}x',
   'two objects': '{"name":"Rex","categoryId":1}{"name":"Rex","categoryId":1}',
   'a NUL byte': '{"name":"R\u0000ex","categoryId":1}',
-  'white space alone': ' \n',
+  'only white space': ' \n',
   null: 'null',
   'an array': '[{"name":"Rex","categoryId":1}]',
   'a string': '"Rex"',
   'a number': '1',
   true: 'true',
-  'fields in the prototype alone': '{"__proto__":{"name":"Rex","categoryId":1}}',
+  'fields only in the prototype': '{"__proto__":{"name":"Rex","categoryId":1}}',
   'an object nested one level too deep': `{"name":"Rex","categoryId":1,"tag":${'['.repeat(128)}${']'.repeat(128)}}`,
   '20,000 nested arrays': nested,
   '20,000 nested arrays in a field that is ignored': `{"name":"Rex","categoryId":1,"tag":${nested}}`,
   '10,000 nested objects': `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`,
   'a byte order mark': Buffer.from('\ufeff{"name":"Rex","categoryId":1}'),
-  'a byte that is no UTF-8': Buffer.from('{"name":"R\xffx","categoryId":1}', 'latin1'),
+  'a byte that is invalid in UTF-8': Buffer.from('{"name":"R\xffx","categoryId":1}', 'latin1'),
   'an overlong form in UTF-8': Buffer.from('{"name":"R\xc0\x80x","categoryId":1}', 'latin1'),
   'a surrogate in UTF-8': Buffer.from('{"name":"R\xed\xa0\x80x","categoryId":1}', 'latin1'),
   'UTF-16': Buffer.from('{"name":"Rex","categoryId":1}', 'utf16le'),
 };
 for (const [what, body] of Object.entries(badBodies))
-  test(`a body of ${what} is 400`, async () => {
+  test(`a body of ${what} gets 400`, async () => {
     const response = await service.request(key, '/pets', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -116,14 +120,14 @@ for (const [what, body] of Object.entries(badBodies))
     await expectError(response, 400, 'invalid_body');
   });
 
-test('no body is 400, with a type and without', async () => {
+test('a request without a body gets 400, with and without a content type', async () => {
   for (const headers of [{}, { 'content-type': 'application/json' }]) {
     const response = await service.request(key, '/pets', { method: 'POST', headers });
     await expectError(response, 400, 'invalid_body');
   }
 });
 
-test('a request with a type, but neither a body nor its length, is answered', async (t) => {
+test('a request with a content type but without a body and a length is answered', async (t) => {
   const connection = await openRaw(t, service.baseUrl);
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   for (const [line, status] of [
@@ -150,12 +154,12 @@ for (const type of [
   'json',
   '*/*',
 ])
-  test(`a body of the type ${type} is 415`, async () => {
+  test(`a body with the content type ${type} gets 415`, async () => {
     const response = await service.post(key, rex, { 'content-type': type });
     await expectError(response, 415, 'unsupported_media_type');
   });
 
-test('a body without a type is 415', async () => {
+test('a body without a content type gets 415', async () => {
   const response = await service.request(key, '/pets', {
     method: 'POST',
     body: Buffer.from(JSON.stringify(rex)),
@@ -164,7 +168,7 @@ test('a body without a type is 415', async () => {
 });
 
 for (const encoding of ['gzip', 'br', 'deflate', 'gzip, identity'])
-  test(`a body with the content encoding ${encoding} is 415`, async () => {
+  test(`a body with the content encoding ${encoding} gets 415`, async () => {
     const response = await service.request(key, '/pets', {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'content-encoding': encoding },
@@ -173,16 +177,16 @@ for (const encoding of ['gzip', 'br', 'deflate', 'gzip, identity'])
     await expectError(response, 415, 'unsupported_media_type');
   });
 
-test('a body of 65537 bytes is 413', async () => {
+test('a body of 65537 bytes gets 413', async () => {
   const body = JSON.stringify(rex).padEnd(65537, ' ');
   await expectError(await service.post(key, body), 413, 'payload_too_large');
 });
 
-test('a body of 3 MB is 413', async () => {
+test('a body of 3 MB gets 413', async () => {
   await expectError(await service.post(key, 'x'.repeat(3_000_000)), 413, 'payload_too_large');
 });
 
-test('a body of 3 MB in chunks is 413, and a client that is still sending can read it', async () => {
+test('a chunked body of 3 MB gets 413, and a client can read the answer while it is still sending', async () => {
   for (let round = 0; round < 10; round += 1) {
     const response = await service.request(key, '/pets', {
       method: 'POST',

@@ -7,7 +7,7 @@ import { startService } from '../../../support/service.ts';
 const service = await startService({ after });
 const key = await service.createKey();
 
-test('POST /pets adds an animal and answers 201 with the Pet', async () => {
+test('POST /pets adds an animal and gets 201 with the Pet', async () => {
   const before = await service.countPets();
   const response = await service.post(key, { name: 'Rex', categoryId: 7, status: 'pending' });
   assert.equal(response.status, 201);
@@ -51,13 +51,13 @@ test('ids are positive and grow', async () => {
   assert.equal(new Set(ids).size, ids.length);
 });
 
-test('the service assigns the id, whatever the body says', async () => {
+test('the service assigns the id and ignores an id in the body', async () => {
   const response = await service.post(key, { id: 123456789, name: 'Rex', categoryId: 7 });
   assert.equal(response.status, 201);
   assert.notEqual(((await response.json()) as { id: number }).id, 123456789);
 });
 
-test('an omitted status is stored and answered as available', async () => {
+test('an animal without a status is stored and returned as available', async () => {
   const response = await service.post(key, { name: 'Rex', categoryId: 7 });
   assert.equal(((await response.json()) as { status: string }).status, 'available');
   const found = await service.request(key, (response.headers.get('location') ?? '').slice('/v1'.length));
@@ -78,7 +78,7 @@ test('two animals may have the same name', async () => {
   assert.equal(second?.status, 201);
 });
 
-test('animals added at the same time all get different ids', async () => {
+test('animals that are added at the same time get different ids', async () => {
   const responses = await Promise.all(
     Array.from({ length: 50 }, (_, n) => service.post(key, { name: `n${n}`, categoryId: n })),
   );
@@ -93,12 +93,12 @@ test('animals added at the same time all get different ids', async () => {
 });
 
 const keptNames: Readonly<Record<string, string>> = {
-  'blanks around': '  Rex  ',
-  'characters beyond the first plane': '🐕‍🦺 Rex',
+  'a name with leading and trailing blanks': '  Rex  ',
+  'a name with characters outside the Basic Multilingual Plane': '🐕‍🦺 Rex',
   'a name that is not in normal form': 'Ame\u0301lie',
-  'quotes, backslashes and markup': '"\\/<b>&amp;</b>',
-  'line and paragraph separators': 'a\u2028b\u2029c',
-  '255 characters of four bytes each': '😀'.repeat(255),
+  'a name with quotes, backslashes and markup': '"\\/<b>&amp;</b>',
+  'a name with line and paragraph separators': 'a\u2028b\u2029c',
+  'a name of 255 characters of four bytes each': '😀'.repeat(255),
   'a name like a number': '007',
 };
 for (const [what, name] of Object.entries(keptNames))
@@ -110,13 +110,13 @@ for (const [what, name] of Object.entries(keptNames))
   });
 
 const takenBodies: Readonly<Record<string, string>> = {
-  'fields that the document does not name': '{"name":"Rex","categoryId":1,"tag":{"a":[null]},"photoUrls":[]}',
+  'undocumented fields': '{"name":"Rex","categoryId":1,"tag":{"a":[null]},"photoUrls":[]}',
   'an unknown field that is nested 127 levels deep': `{"name":"Rex","categoryId":1,"tag":${'['.repeat(127)}${']'.repeat(127)}}`,
   'a field named __proto__': '{"name":"Rex","categoryId":1,"__proto__":{"status":"sold"}}',
   'a field named constructor': '{"name":"Rex","categoryId":1,"constructor":{"prototype":{"status":"sold"}}}',
-  'white space around': ' \r\n\t{ "name" : "Rex" , "categoryId" : 1 } \n',
-  'a name that is spelt in escapes': '{"\\u006eame":"R\\u0065x","categoryId":1}',
-  'a repeated name, of which the last counts': '{"name":1,"name":"Rex","categoryId":1}',
+  'leading and trailing white space': ' \r\n\t{ "name" : "Rex" , "categoryId" : 1 } \n',
+  'escape sequences in names and values': '{"\\u006eame":"R\\u0065x","categoryId":1}',
+  'a repeated field, the last of which counts': '{"name":1,"name":"Rex","categoryId":1}',
 };
 for (const [what, body] of Object.entries(takenBodies))
   test(`a body with ${what} is accepted`, async () => {
@@ -133,7 +133,7 @@ for (const type of [
   'application/json; charset=us-ascii',
   'application/json; profile=x',
 ])
-  test(`a body of the type ${type} is accepted`, async () => {
+  test(`a body with the content type ${type} is accepted`, async () => {
     const response = await service.post(key, '{"name":"Rex","categoryId":1}', { 'content-type': type });
     assert.equal(response.status, 201);
   });
@@ -148,7 +148,7 @@ test('a body with the content encoding identity is accepted', async () => {
   assert.equal((await service.post(key, body, { 'content-encoding': 'identity' })).status, 201);
 });
 
-test('a body that arrives after its head, or byte by byte, is one animal', async (t) => {
+test('a body that arrives after its head or byte by byte adds one animal', async (t) => {
   const before = await service.countPets();
   const body = '{"name":"Rex","categoryId":1}';
   const headers = {

@@ -17,7 +17,7 @@ function remove(path: string, headers: Record<string, string> = {}, by = key) {
   return service.request(by, path, { method: 'DELETE', headers });
 }
 
-test('DELETE /pets/{petId} answers 204 without a body, and 404 from then on', async () => {
+test('DELETE /pets/{petId} gets 204 without a body, and 404 from then on', async () => {
   const path = await add();
   const response = await remove(path);
   assert.equal(response.status, 204);
@@ -48,7 +48,7 @@ test('the id of a deleted animal is never used again', async () => {
   assert.notEqual(await add(), path);
 });
 
-test('If-Match is checked: 412 for another tag, 400 for an invalid one, 404 before both', async () => {
+test('DELETE gets 412 for another ETag, 400 for an invalid If-Match, and 404 for an unknown animal with any If-Match', async () => {
   const path = await add();
   const tag = (await service.request(key, path)).headers.get('etag') ?? '';
   for (const value of ['"x"', `W/${tag}`])
@@ -60,11 +60,11 @@ test('If-Match is checked: 412 for another tag, 400 for an invalid one, 404 befo
 });
 
 for (const petId of ['abc', '007', '1.0', '-0', '9223372036854775808'])
-  test(`${petId} names no animal: 404`, async () => {
+  test(`DELETE of the id ${petId} gets 404`, async () => {
     await expectError(await remove(`/pets/${petId}`), 404, 'not_found');
   });
 
-test('an animal that an order owns is 409 and stays', async () => {
+test('DELETE of an animal that an order owns gets 409 and deletes nothing', async () => {
   const path = await add();
   service.openFile().exec(`update pets set is_owned = 1 where id = ${path.slice('/pets/'.length)}`);
   await expectError(await remove(path), 409, 'pet_in_order');
@@ -72,7 +72,7 @@ test('an animal that an order owns is 409 and stays', async () => {
   assert.equal((await service.request(key, path)).status, 200);
 });
 
-test('only the scope pets:manage allows it', async () => {
+test('DELETE requires the scope pets:manage', async () => {
   const path = await add();
   const others = scopes.filter((scope) => scope !== 'pets:manage');
   const other = await service.createKey('pro', undefined, { scopes: others });

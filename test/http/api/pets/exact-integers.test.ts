@@ -30,7 +30,7 @@ const categories: Readonly<Record<string, string>> = {
   '9007199254740993.000': '9007199254740993',
 };
 for (const [sent, kept] of Object.entries(categories))
-  test(`a categoryId sent as ${sent} is ${kept} in the answer, in a GET and in the list`, async () => {
+  test(`a categoryId that was sent as ${sent} is returned as ${kept} by POST, GET and the list`, async () => {
     const { body, path } = await addOfCategory(sent);
     const id = path.slice('/pets/'.length);
     const pet = `{"id":${id},"name":"Rex","categoryId":${kept},"status":"available"}`;
@@ -39,7 +39,7 @@ for (const [sent, kept] of Object.entries(categories))
     assert.equal(await (await service.request(key, '/pets?limit=1')).text(), `[${pet}]`);
   });
 
-test('a replayed answer is exact to the digit', async () => {
+test('a replayed answer has exact integers', async () => {
   const headers = { 'idempotency-key': 'exact' };
   const body = '{"name":"Rex","categoryId":9223372036854775807}';
   const first = await (await service.post(key, body, headers)).text();
@@ -47,7 +47,7 @@ test('a replayed answer is exact to the digit', async () => {
   assert.equal(await (await service.post(key, body, headers)).text(), first);
 });
 
-test('ids past 2^53 are exact in answers, addresses, lists, pages and conditions', async (t) => {
+test('ids above 2^53 are exact in answers, addresses, lists, cursors and ETags', async (t) => {
   const late = await startService(t);
   const lateKey = await late.createKey();
   await late.importPets(1);

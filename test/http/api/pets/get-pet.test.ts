@@ -9,7 +9,7 @@ const key = await service.createKey();
 const added = await service.post(key, { name: 'Rex', categoryId: 7, status: 'sold' });
 const rex = await added.text();
 
-test('GET /pets/{petId} answers 200 with the Pet', async () => {
+test('GET /pets/{petId} gets 200 with the Pet', async () => {
   const response = await service.request(key, '/pets/1');
   assert.equal(response.status, 200);
   assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8');
@@ -17,12 +17,12 @@ test('GET /pets/{petId} answers 200 with the Pet', async () => {
   expectCommonHeaders(response);
 });
 
-test('a GET returns the Pet that was added', async () => {
+test('GET returns the same Pet as the POST that added it', async () => {
   assert.equal(await (await service.request(key, '/pets/1')).text(), rex);
 });
 
 for (const petId of ['2', '0', '-1', '9223372036854775807', '-9223372036854775808', '9007199254740993'])
-  test(`an identifier of no animal, ${petId}, is 404`, async () => {
+  test(`the id ${petId}, which no animal has, gets 404`, async () => {
     await expectError(await service.request(key, `/pets/${petId}`), 404, 'not_found');
   });
 
@@ -50,22 +50,22 @@ for (const petId of [
   '1'.repeat(101),
   '1'.repeat(8_000),
 ])
-  test(`an identifier that is not a canonical int64, ${petId.slice(0, 30)}, is 404`, async () => {
+  test(`${petId.slice(0, 30)}, which is not a canonical int64, gets 404`, async () => {
     const response = await service.request(key, `/pets/${petId}`);
     const message = await expectError(response, 404, 'not_found');
     assert.match(message, /^petId/);
     assert.ok(response.headers.get('deprecation'));
   });
 
-test('a percent-encoded identifier is decoded', async () => {
+test('a percent-encoded id is decoded', async () => {
   assert.equal(await (await service.request(key, '/pets/%31')).text(), rex);
 });
 
-test('an empty identifier is 404', async () => {
+test('an empty id gets 404', async () => {
   await expectError(await service.request(key, '/pets/'), 404, 'not_found');
 });
 
-test('a query does not change the animal', async () => {
+test('query parameters have no effect on GET /pets/{petId}', async () => {
   assert.equal(await (await service.request(key, '/pets/1?limit=0&status=x')).text(), rex);
 });
 
@@ -90,7 +90,7 @@ test('every response of the operation announces its deprecation, its removal and
   }
 });
 
-test('the deprecation began before the removal', async () => {
+test('the announced deprecation date is before the removal date', async () => {
   const { headers } = await service.request(key, '/pets/1');
   const sinceMs = Number((headers.get('deprecation') ?? '').slice(1)) * 1000;
   assert.ok(sinceMs > 0 && sinceMs < Date.UTC(2030, 11, 5));
@@ -108,7 +108,7 @@ test('the other operations are not deprecated', async () => {
   }
 });
 
-test('the operation works until the last millisecond before 5 December 2030 and is gone from then on', async (t) => {
+test('the operation works until the last millisecond before 5 December 2030 and gets 410 from then on', async (t) => {
   const aging = await startService(t);
   const agingKey = await aging.createKey();
   await aging.importPets(1);
@@ -124,7 +124,7 @@ test('the operation works until the last millisecond before 5 December 2030 and 
   );
 });
 
-test('once removed, it is 410 also for HEAD, for a 304 and for unknown animals; the list still works', async (t) => {
+test('after its removal the operation gets 410 also for HEAD, conditional requests and unknown animals, and the list still works', async (t) => {
   const aging = await startService(t);
   const agingKey = await aging.createKey();
   await aging.importPets(1);
@@ -136,13 +136,13 @@ test('once removed, it is 410 also for HEAD, for a 304 and for unknown animals; 
   assert.equal((await aging.request(agingKey, '/pets')).status, 200);
 });
 
-test('a missing key is 401 before the removed operation is 410', async (t) => {
+test('a request without a key to the removed operation gets 401, not 410', async (t) => {
   const aging = await startService(t);
   aging.clock.advance(Date.UTC(2031, 0, 1) - aging.clock.now());
   await expectError(await aging.request(null, '/pets/1'), 401, 'api_key_missing');
 });
 
-test('a fragment in an address is ignored', async (t) => {
+test('a fragment in the request target is ignored', async (t) => {
   const headers = { authorization: `Bearer ${key}` };
   const [response] = await exchangeRaw(t, service.baseUrl, formatRequest('GET /v1/pets/1#top', headers));
   assert.equal(response?.body, rex);

@@ -80,7 +80,7 @@ const engines = [
   },
 ];
 for (const { name, skip, start } of engines)
-  test(`a walk on ${name} returns exactly the animals that match every filter, each once, newest first`, {
+  test(`all pages on ${name} together have exactly the animals that match every filter, each once, newest first`, {
     skip,
   }, async (t) => {
     const { at, by } = await start(t);
@@ -119,7 +119,7 @@ const wrong = [
   '0x1',
 ];
 for (const value of wrong)
-  test(`an id or a categoryId of ${JSON.stringify(value)} is 400`, async () => {
+  test(`the filters id and categoryId get 400 for ${JSON.stringify(value)}`, async () => {
     for (const [name, text] of [
       ['categoryId', value],
       ['id', value],
@@ -131,7 +131,7 @@ for (const value of wrong)
     }
   });
 
-test('a repeated parameter is 400', async () => {
+test('a repeated parameter gets 400', async () => {
   for (const query of ['id=1&id=2', 'id=1&id=1', 'categoryId=1&categoryId=1'])
     assert.match(
       await expectError(await service.request(key, `/pets?${query}`), 400, 'invalid_parameter'),
@@ -139,7 +139,7 @@ test('a repeated parameter is 400', async () => {
     );
 });
 
-test('1 to 100 ids are taken, and a repeated id is listed once', async () => {
+test('1 to 100 ids are accepted, and a repeated id is listed once', async () => {
   const ids = Array.from({ length: 100 }, (_, index) => index + 1);
   assert.equal((await walk(`/pets?limit=100&id=${ids}`, 100)).length, count);
   await expectError(await service.request(key, `/pets?id=${ids},101`), 400, 'invalid_parameter');
@@ -147,7 +147,7 @@ test('1 to 100 ids are taken, and a repeated id is listed once', async () => {
   assert.deepEqual(await walk('/pets?id=7%2C9', 20), [9, 7]);
 });
 
-test('a category filter takes any int64 exactly', async () => {
+test('the filter categoryId accepts any int64 exactly', async () => {
   for (const categoryId of ['9223372036854775807', '-9223372036854775808', '9007199254740993']) {
     const added = await service.post(key, `{"name":"Rex","categoryId":${categoryId}}`);
     const text = await added.text();
@@ -159,7 +159,7 @@ test('a category filter takes any int64 exactly', async () => {
   }
 });
 
-test('a cursor is refused with other filters, but the order of ids does not matter', async () => {
+test('a cursor is refused with other filters, but accepts the same ids in another order', async () => {
   const lists = [
     '',
     '&categoryId=1',
@@ -185,7 +185,7 @@ test('a cursor is refused with other filters, but the order of ids does not matt
   }
 });
 
-test('the Link keeps limit and every filter', async () => {
+test('the Link to the next page keeps limit and every filter', async () => {
   const { next } = await get('/pets?id=3,5,1,4,2&limit=1&categoryId=0');
   assert.match(next ?? '', /^\/pets\?limit=1&categoryId=0&id=5,4,3,2,1&cursor=[\w-]{26}$/);
   const link = (await get('/pets?id=3,5,1,4&limit=2')).next ?? '';
@@ -194,7 +194,7 @@ test('the Link keeps limit and every filter', async () => {
   assert.match(both, /^\/pets\?limit=2&status=sold&categoryId=1&cursor=[\w-]{26}$/);
 });
 
-test('If-Match of an animal takes the ETag of a list of only that animal', async () => {
+test('If-Match for an animal accepts the ETag of a list of only that animal', async () => {
   const etag = (await service.request(key, '/pets?id=7')).headers.get('etag') ?? '';
   const headers = { 'content-type': 'application/json', 'if-match': etag };
   const init = { method: 'PATCH', headers, body: '{"name":"Rex"}' };

@@ -6,7 +6,7 @@ import { startService, type TestService } from '../../../support/service.ts';
 
 interface Page {
   readonly ids: number[];
-  /** What `rel="next"` points at; null on the last page. */
+  /** The target of `rel="next"`. Null on the last page. */
   readonly next: string | null;
 }
 
@@ -39,7 +39,7 @@ async function readCursor(query: string): Promise<string> {
   return new URL(next ?? '', 'http://localhost').searchParams.get('cursor') ?? '';
 }
 
-test('a walk by next returns each animal exactly once, newest first', async () => {
+test('the pages linked by next have each animal exactly once, newest first', async () => {
   const pages = await walk('/pets?limit=7');
   assert.deepEqual(
     pages.flatMap(({ ids }) => ids),
@@ -51,7 +51,7 @@ test('a walk by next returns each animal exactly once, newest first', async () =
   );
 });
 
-test('a walk of one status returns each of its animals exactly once and no other', async () => {
+test('the pages of one status have exactly the animals of that status, each once', async () => {
   const pages = await walk('/pets?status=sold&limit=6');
   assert.deepEqual(
     pages.flatMap(({ ids }) => ids),
@@ -59,7 +59,7 @@ test('a walk of one status returns each of its animals exactly once and no other
   );
 });
 
-test('a walk returns every animal of its start exactly once while animals are added and imported', async (t) => {
+test('the pages have every animal that existed at the first page exactly once, even if animals are added and imported meanwhile', async (t) => {
   const busy = await startService(t);
   const busyKey = await busy.createKey();
   await busy.importPets(30);
@@ -77,7 +77,7 @@ test('a walk returns every animal of its start exactly once while animals are ad
   );
 });
 
-test('the last page has no Link, even when it is full', async () => {
+test('the last page has no Link, even if it is full', async () => {
   assert.equal((await getPage('/pets?limit=60')).next, null);
   const pages = await walk('/pets?limit=20');
   assert.deepEqual(
@@ -90,7 +90,7 @@ test('the last page has no Link, even when it is full', async () => {
   );
 });
 
-test('next keeps limit and status, and has a cursor', async () => {
+test('the next link keeps limit and status and has a cursor', async () => {
   const { next } = await getPage('/pets?status=pending&limit=3');
   const { searchParams } = new URL(next ?? '', 'http://localhost');
   assert.equal(searchParams.get('limit'), '3');
@@ -98,18 +98,18 @@ test('next keeps limit and status, and has a cursor', async () => {
   assert.match(searchParams.get('cursor') ?? '', /^[\w-]+$/);
 });
 
-test('next keeps the default limit and names no status if none was given', async () => {
+test('the next link has the default limit and no status if the request has neither', async () => {
   const { searchParams } = new URL((await getPage('/pets')).next ?? '', 'http://localhost');
   assert.equal(searchParams.get('limit'), '20');
   assert.equal(searchParams.has('status'), false);
 });
 
-test('the limit may change from page to page', async () => {
+test('each page may have a different limit', async () => {
   const cursor = await readCursor('limit=10');
   assert.deepEqual((await getPage(`/pets?limit=2&cursor=${cursor}`)).ids, [50, 49]);
 });
 
-test('next is path-absolute without PUBLIC_URL', async () => {
+test('the next link is an absolute path if PUBLIC_URL is not set', async () => {
   assert.match((await getPage('/pets')).next ?? '', /^\/v1\/pets\?/);
 });
 
@@ -128,7 +128,7 @@ test('links and locations begin with PUBLIC_URL if it is set', async (t) => {
   assert.equal(got.headers.get('link'), '<https://api.example.com/shop/v1/pets>; rel="successor-version"');
 });
 
-test('the Host header never appears in a response', async (t) => {
+test('no response contains the Host header of the request', async (t) => {
   const host = 'evil.example';
   const headers = {
     host,
@@ -148,7 +148,7 @@ test('the Host header never appears in a response', async (t) => {
   }
 });
 
-test('a cursor works on another service over the same store', async (t) => {
+test('another service over the same store accepts a cursor', async (t) => {
   const first = await startService(t);
   const reader = await first.createKey();
   await first.importPets(10);
@@ -169,33 +169,33 @@ async function expectBadCursor(query: string): Promise<void> {
   assert.match(await expectError(response, 400, 'invalid_parameter'), /^cursor must /);
 }
 
-test('a cursor with any one character changed is 400', async () => {
+test('a cursor with one changed character gets 400', async () => {
   const cursor = await readCursor('limit=10');
   for (const [place, character] of [...cursor].entries())
     for (const other of character === 'A' ? 'Bz-' : 'A')
       await expectBadCursor(`cursor=${cursor.slice(0, place)}${other}${cursor.slice(place + 1)}`);
 });
 
-test('a cursor with another spelling of its last bits is 400', async () => {
+test('a cursor with another last character gets 400, even if only unused bits differ', async () => {
   const cursor = await readCursor('limit=10');
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
   for (const last of alphabet)
     if (last !== cursor.at(-1)) await expectBadCursor(`cursor=${cursor.slice(0, -1)}${last}`);
 });
 
-test('a cursor that is shortened or extended is 400', async () => {
+test('a cursor that is shortened or extended gets 400', async () => {
   const cursor = await readCursor('limit=10');
   for (const spoilt of [cursor.slice(0, -1), cursor.slice(1), `${cursor}A`, `${cursor}=`, `${cursor}%20`])
     await expectBadCursor(`cursor=${spoilt}`);
 });
 
-test('an empty, repeated or invalid cursor is 400', async () => {
+test('an empty, repeated or invalid cursor gets 400', async () => {
   const cursor = await readCursor('limit=10');
   for (const query of ['cursor=', 'cursor', `cursor=${cursor}&cursor=${cursor}`, 'cursor=20', 'cursor=%00'])
     await expectBadCursor(query);
 });
 
-test('a cursor of another status is 400', async () => {
+test('a cursor of a list with another status gets 400', async () => {
   const ofAll = await readCursor('limit=10');
   const ofSold = await readCursor('limit=10&status=sold');
   await expectBadCursor(`status=sold&cursor=${ofAll}`);
@@ -203,7 +203,7 @@ test('a cursor of another status is 400', async () => {
   await expectBadCursor(`status=pending&cursor=${ofSold}`);
 });
 
-test('a cursor of another store is 400', async (t) => {
+test('a cursor of another store gets 400', async (t) => {
   const other = await startService(t);
   await other.importPets(60);
   const { next } = await getPage('/pets?limit=10', other, await other.createKey());

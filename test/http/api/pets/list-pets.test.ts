@@ -20,7 +20,7 @@ async function list(query: string): Promise<Listed[]> {
   return (await response.json()) as Listed[];
 }
 
-test('an empty store lists as an empty array', async (t) => {
+test('the list of an empty store is an empty array', async (t) => {
   const empty = await startService(t);
   const response = await empty.request(await empty.createKey(), '/pets');
   assert.equal(response.status, 200);
@@ -28,7 +28,7 @@ test('an empty store lists as an empty array', async (t) => {
   assert.equal(response.headers.get('link'), null);
 });
 
-test('GET /pets answers 200 with a JSON array of Pets, their fields in the documented order', async () => {
+test('GET /pets gets 200 with a JSON array of Pets, whose fields are in the documented order', async () => {
   const response = await service.request(key, '/pets?limit=2');
   assert.equal(response.status, 200);
   assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8');
@@ -47,7 +47,7 @@ test('the newest animal is listed first', async () => {
   );
 });
 
-test('a page is never stale: it shows what was added since it was last read, here or by another process', async (t) => {
+test('a page has every animal that this service or another process added before the request', async (t) => {
   const other = await startService(t);
   const otherKey = await other.createKey();
   const readNames = async () => {
@@ -63,12 +63,12 @@ test('a page is never stale: it shows what was added since it was last read, her
   assert.deepEqual(await readNames(), ['n1', 'renamed']);
 });
 
-test('a page has at most 20 animals without a limit', async () => {
+test('a page has at most 20 animals if limit is omitted', async () => {
   assert.equal((await list('')).length, 20);
 });
 
 for (const limit of [1, 20, 99, 100])
-  test(`limit=${limit} lists ${limit}`, async () => {
+  test(`limit=${limit} lists ${limit} animals`, async () => {
     assert.equal((await list(`?limit=${limit}`)).length, limit);
   });
 
@@ -98,13 +98,13 @@ for (const query of [
   'limit=5&limit=5',
   'limit=5&limit=500',
 ])
-  test(`?${query} is 400 and the message names limit`, async () => {
+  test(`?${query} gets 400, and the message names limit`, async () => {
     const message = await expectError(await service.request(key, `/pets?${query}`), 400, 'invalid_parameter');
     assert.match(message, /^limit must be /);
   });
 
 for (const status of ['available', 'pending', 'sold'])
-  test(`status=${status} lists the animals of that availability and no others`, async () => {
+  test(`status=${status} lists only animals with that status`, async () => {
     const pets = await list(`?status=${status}&limit=100`);
     assert.equal(pets.length, 40);
     assert.ok(pets.every((pet) => pet.status === status));
@@ -121,11 +121,11 @@ for (const [query, same] of [
   ['status=sol%64', 'status=sold'],
   ['limit=2&unknown=1', 'limit=2'],
 ] as const)
-  test(`?${query} is another spelling of ?${same}`, async () => {
+  test(`?${query} is equivalent to ?${same}`, async () => {
     assert.deepEqual(await list(`?${query}`), await list(`?${same}`));
   });
 
-test('animals of every availability are listed without a status', async () => {
+test('animals with any status are listed if status is omitted', async () => {
   const pets = await list('?limit=100');
   assert.deepEqual([...new Set(pets.map(({ status }) => status))].sort(), ['available', 'pending', 'sold']);
 });
@@ -141,12 +141,12 @@ for (const query of [
   'status=sold&status=sold',
   'status=sold&status=pending',
 ])
-  test(`?${query} is 400 and the message names status`, async () => {
+  test(`?${query} gets 400, and the message names status`, async () => {
     const message = await expectError(await service.request(key, `/pets?${query}`), 400, 'invalid_parameter');
     assert.match(message, /^status must be /);
   });
 
-test('every parameter that is wrong is named at once', async () => {
+test('the message names all invalid parameters', async () => {
   const response = await service.request(key, '/pets?limit=0&status=x&cursor=');
   const message = await expectError(response, 400, 'invalid_parameter');
   assert.match(message, /limit .*status .*cursor /);

@@ -30,7 +30,7 @@ async function tagOf(path: string): Promise<string> {
   return (await service.request(key, path)).headers.get('etag') ?? assert.fail('no ETag');
 }
 
-test('PATCH /pets/{petId} answers 200 with the Pet as it is now, and its ETag is that of a GET', async () => {
+test('PATCH /pets/{petId} gets 200 with the changed Pet and the same ETag as a GET', async () => {
   const path = await add();
   const response = await patch(path, { status: 'sold' });
   assert.equal(response.status, 200);
@@ -49,7 +49,7 @@ for (const type of [
   'application/json; charset=utf-8',
   'Application/Merge-Patch+JSON;charset="UTF-8"',
 ])
-  test(`a patch may be ${type}`, async () => {
+  test(`PATCH accepts the content type ${type}`, async () => {
     assert.equal((await patch(await add(), { name: 'a' }, { 'content-type': type })).status, 200);
   });
 
@@ -60,12 +60,12 @@ for (const type of [
   'application/xml; a=application/json',
   'application/merge-patch+json; charset=latin1',
 ])
-  test(`a patch that is ${type} is 415`, async () => {
+  test(`PATCH with the content type ${type} gets 415`, async () => {
     const path = await add();
     await expectError(await patch(path, {}, { 'content-type': type }), 415, 'unsupported_media_type');
   });
 
-test('every int64 is stored exactly', async () => {
+test('PATCH stores every int64 exactly', async () => {
   const path = await add();
   for (const literal of ['-9223372036854775808', '9223372036854775807', '9007199254740993', '1e2', '7.0']) {
     const text = await (await patch(path, `{"categoryId":${literal}}`)).text();
@@ -86,7 +86,7 @@ const wrong: readonly (readonly [field: string, json: string])[] = [
   ...wrongStatuses.map((value) => ['status', JSON.stringify(value)] as const),
 ];
 for (const [field, json] of wrong)
-  test(`a ${field} of ${json.slice(0, 30)} is 400 and changes nothing`, async () => {
+  test(`PATCH with ${field} ${json.slice(0, 30)} gets 400 and changes nothing`, async () => {
     const path = await add();
     const before = await read(path);
     const others = field === 'name' ? '"status":"sold"' : '"name":"changed"';
@@ -100,14 +100,14 @@ for (const [field, json] of wrong)
   });
 
 for (const body of ['', '{', '[]', 'null', '"a"', '7', '{"name":"a"}x', ' '.repeat(70_000)])
-  test(`the body ${JSON.stringify(body.slice(0, 20))} is not a patch`, async () => {
+  test(`PATCH refuses the body ${JSON.stringify(body.slice(0, 20))}`, async () => {
     const path = await add();
     const response = await patch(path, body);
     if (body.length > 65_536) await expectError(response, 413, 'payload_too_large');
     else await expectError(response, 400, 'invalid_body');
   });
 
-test('unknown fields are ignored, the id among them, unless the client asks for strict handling', async () => {
+test('PATCH ignores unknown fields and the id, unless the client asks for strict handling', async () => {
   const path = await add();
   const response = await patch(path, { id: 1e6, is_owned: 1, colour: null, name: 'a' });
   assert.match(await response.text(), /^\{"id":\d{1,3},"name":"a"/);
@@ -116,7 +116,7 @@ test('unknown fields are ignored, the id among them, unless the client asks for 
   await expectError(await patch(`${path}?a=1`, {}, strict), 400, 'invalid_parameter');
 });
 
-test('a patch that changes nothing is 200, with the same ETag', async () => {
+test('a PATCH that changes nothing gets 200 with the same ETag', async () => {
   const path = await add();
   for (const body of [{}, rex, { other: 1 }]) {
     const response = await patch(path, body, { 'if-match': await tagOf(path) });
@@ -125,7 +125,7 @@ test('a patch that changes nothing is 200, with the same ETag', async () => {
   }
 });
 
-test('If-Match takes the ETag of the animal, of a list of only the animal, and of the last PATCH', async () => {
+test('If-Match accepts the ETag of the animal, of a list of only this animal, and of the last PATCH', async () => {
   const path = await add({ ...rex, status: 'pending' });
   const alone = await tagOf('/pets?status=pending&limit=1');
   let response = await patch(path, { name: 'b' }, { 'if-match': await tagOf(path) });
@@ -136,14 +136,14 @@ test('If-Match takes the ETag of the animal, of a list of only the animal, and o
   assert.equal((await patch(path, { status: 'sold' }, { 'if-match': alone })).status, 200);
 });
 
-test('If-Match takes * and lists with any matching tag', async () => {
+test('If-Match accepts * and a list that contains a matching ETag', async () => {
   const path = await add();
   const tag = await tagOf(path);
   for (const value of ['*', ' * ', `"a", ${tag}`, `${tag},"b"`, `,, W/"x" ,\t${tag},`, `"a,b", ${tag}`])
     assert.equal((await patch(path, {}, { 'if-match': value })).status, 200, value);
 });
 
-test('a stale, unknown or weak tag is 412 and changes nothing', async () => {
+test('a stale, unknown or weak ETag gets 412 and changes nothing', async () => {
   const path = await add();
   const stale = await tagOf(path);
   const now = (await patch(path, { name: 'b' })).headers.get('etag') ?? '';
@@ -168,7 +168,7 @@ for (const value of [
   '"a b"',
   '"a",b',
 ])
-  test(`an If-Match of ${JSON.stringify(value)} is malformed: 400`, async () => {
+  test(`a malformed If-Match, ${JSON.stringify(value)}, gets 400`, async () => {
     const path = await add();
     const response = await patch(path, { name: 'c' }, { 'if-match': value });
     assert.match(await expectError(response, 400, 'invalid_parameter'), /^If-Match/);
@@ -176,12 +176,12 @@ for (const value of [
   });
 
 for (const petId of ['999999', '0', '-1', 'abc', '007', '1.0', '9223372036854775808'])
-  test(`${petId} names no animal: 404, whatever If-Match says`, async () => {
+  test(`PATCH of the id ${petId} gets 404 with any If-Match`, async () => {
     for (const headers of [{}, { 'if-match': '*' }, { 'if-match': '"x"' }] as Record<string, string>[])
       await expectError(await patch(`/pets/${petId}`, { name: 'a' }, headers), 404, 'not_found');
   });
 
-test('several faults are reported in order: 400 and 415, then 404, then 412, then 409', async () => {
+test('a PATCH with several errors gets 400 or 415 before 404, 404 before 412, and 412 before 409', async () => {
   const path = await add();
   const id = Number(path.slice('/pets/'.length));
   service.openFile().exec(`update pets set status = 'pending', is_owned = 1 where id = ${id}`);
@@ -197,7 +197,7 @@ test('several faults are reported in order: 400 and 415, then 404, then 412, the
   assert.equal((await patch(path, { status: 'pending', name: 'b' }, matching)).status, 200);
 });
 
-test('only the scope pets:manage allows it', async () => {
+test('PATCH requires the scope pets:manage', async () => {
   const path = await add();
   const others = scopes.filter((scope) => scope !== 'pets:manage');
   const other = await service.createKey('pro', undefined, { scopes: others });
@@ -206,7 +206,7 @@ test('only the scope pets:manage allows it', async () => {
   assert.equal((await patch(path, { name: 'b' }, {}, own)).status, 200);
 });
 
-test('from 2030-12-05 on PATCH and DELETE still work, with the ETag of a list of only the animal', async (t) => {
+test('PATCH and DELETE still work after the removal of getPet, with the ETag of a list of only the animal', async (t) => {
   const late = await startService(t, {}, createMovableClock(getPetRemovedAtMs));
   const valid = await late.createKey('pro', undefined, { scopes });
   const added = await late.post(valid, rex);
@@ -222,7 +222,7 @@ test('from 2030-12-05 on PATCH and DELETE still work, with the ETag of a list of
   assert.equal((await late.request(valid, '/pets/1', { method: 'DELETE', headers: last })).status, 204);
 });
 
-test('a retried add gets its first answer, even after a change or a deletion', async () => {
+test('a retried add gets the first answer even after a change or a deletion of the animal', async () => {
   for (const edit of [
     (path: string) => patch(path, { name: 'Other', status: 'sold' }),
     (path: string) => service.request(key, path, { method: 'DELETE' }),

@@ -39,7 +39,7 @@ test('the ETag of the inventory does not depend on the time', async (t) => {
   assert.equal((await service.request(key, '/store/inventory', { headers })).status, 200);
 });
 
-test('a category that is not a canonical int64, empty or given twice is 400 and named', async (t) => {
+test('a categoryId that is not a canonical int64, empty or repeated gets 400, and the message names it', async (t) => {
   const service = await startService(t);
   const key = await service.createKey();
   const bad = ['=', '=007', '=1.0', '=1e2', '=abc', '=9223372036854775808', '=+1', '=-0', '=1&categoryId=1'];
@@ -51,7 +51,7 @@ test('a category that is not a canonical int64, empty or given twice is 400 and 
   }
 });
 
-test('the inventory needs the scope pets:read', async (t) => {
+test('the inventory requires the scope pets:read', async (t) => {
   const service = await startService(t);
   const key = await service.createKey('enterprise', undefined, { scopes: ['orders:read'] });
   assert.equal((await service.request(key, '/store/inventory')).status, 403);

@@ -16,7 +16,7 @@ const send = (method: string, path: string, body?: unknown, by = key) =>
     }),
   });
 
-test('an event is sent as the feed shows it, signed', async (t) => {
+test('a signed message has the event exactly as the feed shows it', async (t) => {
   const receiver = await startReceiver(t);
   const made = (await (await send('POST', '/webhooks', { url: receiver.url })).json()) as { secret: string };
   const added = await (await service.post(key, { name: 'Rex é', categoryId: 1 })).json();
@@ -27,7 +27,7 @@ test('an event is sent as the feed shows it, signed', async (t) => {
   assert.deepEqual((event as { data: object }).data, added);
 });
 
-test('an invalid webhook is 400, and the message names field and rule', async () => {
+test('an invalid webhook gets 400, and the message names the field and its rule', async () => {
   const fine = { url: 'https://a.example' };
   const made = (await (await send('POST', '/webhooks', fine)).json()) as { id: string };
   const wrong: [field: string, values: unknown[]][] = [
@@ -51,7 +51,7 @@ test('an invalid webhook is 400, and the message names field and rule', async ()
   assert.equal((await send('DELETE', `/webhooks/${made.id}`)).status, 204);
 });
 
-test('a webhook of another account is 404', async () => {
+test('a webhook of another account gets 404', async () => {
   const made = (await (await send('POST', '/webhooks', { url: 'https://a.example' })).json()) as {
     id: string;
   };

@@ -1,7 +1,7 @@
 import { stringifyExactJson } from '../../../../exact-json.ts';
 import { type RequestExample, writeTarget } from './request-example.ts';
 
-/** Writes a request as a curl command. The shell has the key in `ANIMAL_STORE_KEY`. */
+/** Writes a request as a curl command. The key is in the environment variable `ANIMAL_STORE_KEY`. */
 export function writeCurl(request: RequestExample, baseUrl: string): string {
   const { method, body, isIdempotent } = request;
   const isUsual = method === (body === null ? 'GET' : 'POST');

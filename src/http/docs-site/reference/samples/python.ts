@@ -37,7 +37,7 @@ export function writePython(request: RequestExample, baseUrl: string): string {
   return lines.join('\n');
 }
 
-/** Writes a JSON value in Python. Python's integers have no bound. */
+/** Writes a JSON value as a Python literal. An int64 needs no special form, because Python integers are unbounded. */
 function writeLiteral(value: unknown): string {
   if (value === null) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';

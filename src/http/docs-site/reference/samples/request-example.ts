@@ -1,10 +1,10 @@
 import type { DescribedOperation, Parameter, Schema } from '../description.ts';
 
-/** The request in the samples of an operation. */
+/** The example request in the samples of an operation. */
 export interface RequestExample {
   readonly operationId: string;
   readonly method: string;
-  /** As in the description: `/pets/{petId}`. */
+  /** Path with placeholders, such as `/pets/{petId}`. */
   readonly path: string;
   readonly pathValues: readonly SampleValue[];
   readonly queryValues: readonly SampleValue[];
@@ -20,7 +20,10 @@ export interface SampleValue {
   readonly value: unknown;
 }
 
-/** Chooses an example request: all required values, a filter, and the page size. */
+/**
+ * Chooses an example request with all required values. If the operation has `limit` or a filter with fixed values, they
+ * are included.
+ */
 export function chooseRequest(operation: DescribedOperation): RequestExample {
   const { id, method, path, parameters, body } = operation;
   return {
@@ -39,7 +42,7 @@ export function chooseRequest(operation: DescribedOperation): RequestExample {
   };
 }
 
-/** The encoded path and query of a request. */
+/** Returns the percent-encoded path and query of a request. */
 export function writeTarget({ path, pathValues, queryValues }: RequestExample): string {
   const filled = pathValues.reduce(
     (text, { name, value }) => text.replace(`{${name}}`, encodeURIComponent(String(value))),
@@ -49,13 +52,14 @@ export function writeTarget({ path, pathValues, queryValues }: RequestExample): 
   return query.length === 0 ? filled : `${filled}?${query.join('&')}`;
 }
 
-/** The first successful answer in the description. */
+/** Returns the first 2xx response of an operation. */
 export function findSuccess({ responses }: DescribedOperation) {
   return responses.find(({ status }) => status.startsWith('2'));
 }
 
 /**
- * Whether a sample shows a parameter. A cursor or a position comes from an earlier answer, so samples cannot have one.
+ * True if the samples contain the parameter. Samples contain no cursor or position, because these come from an earlier
+ * response.
  */
 function isShown({ in: place, required, schema, name, example }: Parameter): boolean {
   if (place !== 'query' || example === undefined) return false;

@@ -4,14 +4,15 @@ import { writePython } from './python.ts';
 import { chooseRequest } from './request-example.ts';
 import { writeTypeScript } from './typescript.ts';
 
-/** A request in one language. */
+/** A sample request in one language. */
 export interface Sample {
   readonly language: 'curl' | 'TypeScript' | 'Python';
   readonly code: string;
 }
 
 /**
- * Writes the same request in every language as a complete program. The environment has the key in `ANIMAL_STORE_KEY`.
+ * Writes the same request as a complete program in each language. The programs read the key from the environment
+ * variable `ANIMAL_STORE_KEY`.
  */
 export function writeSamples(
   operation: DescribedOperation,

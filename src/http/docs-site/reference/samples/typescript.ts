@@ -1,7 +1,7 @@
 import type { Description, Schema } from '../description.ts';
 import type { RequestExample, SampleValue } from './request-example.ts';
 
-/** The client method of each operation. `client.request` calls the others. */
+/** The client method of each operation. Samples of other operations use `client.request`. */
 export const clientCalls: Readonly<Record<string, string>> = {
   listPets: 'pets.list',
   createPet: 'pets.create',
@@ -33,7 +33,7 @@ export const clientCalls: Readonly<Record<string, string>> = {
   pingWebhook: 'webhooks.ping',
 };
 
-/** Writes a request as a program with the client, which reads its key from `ANIMAL_STORE_KEY`. */
+/** Writes a request as a program with our client, which reads the key from `ANIMAL_STORE_KEY`. */
 export function writeTypeScript(
   request: RequestExample,
   baseUrl: string,
@@ -86,7 +86,7 @@ function writeQuery(values: readonly SampleValue[], description: Pick<Descriptio
   return `{ ${members.join(', ')} }`;
 }
 
-/** Writes a value in TypeScript. An int64 becomes a bigint. */
+/** Writes a value as a TypeScript literal. An int64 becomes a bigint literal. */
 function writeLiteral(value: unknown, schema: Schema, { resolve }: Pick<Description, 'resolve'>): string {
   const { format, items, properties = {} } = resolve(schema);
   if (typeof value === 'bigint') return format === 'int64' ? `${value}n` : String(value);

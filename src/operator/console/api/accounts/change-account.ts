@@ -2,7 +2,6 @@ import Type from 'typebox';
 import { defineConsoleOperation } from '../../operation.ts';
 import { planFields, readPlanFields } from './plan-fields.ts';
 
-/** Moves an account to another plan. */
 export const setPlan = defineConsoleOperation({
   method: 'PUT',
   path: '/accounts/{account}/plan',
@@ -13,7 +12,6 @@ export const setPlan = defineConsoleOperation({
   },
 });
 
-/** Renames an account. */
 export const renameAccount = defineConsoleOperation({
   method: 'PUT',
   path: '/accounts/{account}/name',
@@ -25,7 +23,6 @@ export const renameAccount = defineConsoleOperation({
   },
 });
 
-/** Suspends an account: the service refuses its requests. */
 export const suspendAccount = defineConsoleOperation({
   method: 'POST',
   path: '/accounts/{account}/suspend',
@@ -35,7 +32,6 @@ export const suspendAccount = defineConsoleOperation({
   },
 });
 
-/** Resumes a suspended account. */
 export const resumeAccount = defineConsoleOperation({
   method: 'POST',
   path: '/accounts/{account}/resume',

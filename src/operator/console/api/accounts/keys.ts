@@ -5,7 +5,7 @@ import { wholeNumberField } from '../../../../schema.ts';
 import { defineConsoleOperation } from '../../operation.ts';
 import { findAccount } from './find-account.ts';
 
-/** Creates a key for an account. Only this answer contains its text. */
+/** Creates a key for an account. Only this response contains the text of the key. */
 export const createKey = defineConsoleOperation({
   method: 'POST',
   path: '/accounts/{account}/keys',
@@ -22,7 +22,7 @@ export const createKey = defineConsoleOperation({
 
 const overlapSecondsMax = 2_592_000;
 
-/** Creates a key that replaces another one. The old key stays valid for a while. */
+/** Replaces a key with a new one. The old key stays valid for `overlapSeconds`. */
 export const rotateKey = defineConsoleOperation({
   method: 'POST',
   path: '/keys/{keyId}/rotate',
@@ -40,7 +40,6 @@ export const rotateKey = defineConsoleOperation({
   },
 });
 
-/** Revokes a key. */
 export const revokeKey = defineConsoleOperation({
   method: 'POST',
   path: '/keys/{keyId}/revoke',
@@ -50,7 +49,6 @@ export const revokeKey = defineConsoleOperation({
   },
 });
 
-/** Lifts the ban of a key. */
 export const liftBan = defineConsoleOperation({
   method: 'POST',
   path: '/keys/{keyId}/lift-ban',

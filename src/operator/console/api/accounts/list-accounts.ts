@@ -3,7 +3,7 @@ import { listAccountPage } from '../../../../accounts/account-pages.ts';
 import { defineConsoleOperation } from '../../operation.ts';
 import { beforeField, pageRows, textFilter } from '../fields.ts';
 
-/** A page of the accounts, filtered by a part of their name. */
+/** Returns a page of the accounts. The filter `name` matches any part of a name. */
 export const listAccounts = defineConsoleOperation({
   method: 'GET',
   path: '/accounts',

@@ -6,7 +6,7 @@ import { enumField, wholeNumberField } from '../../../../schema.ts';
 const numberMax = 1_000_000_000_000;
 const numberField = () => Type.Optional(wholeNumberField('A limit.', { minimum: 1, maximum: numberMax }));
 
-/** The fields of a plan. Only enterprise has numbers. */
+/** The fields of a plan. Only `enterprise` accepts the numbers. */
 export const planFields = {
   plan: enumField(planNames, 'The plan.'),
   perMinute: numberField(),
@@ -16,7 +16,7 @@ export const planFields = {
 
 const PlanFields = Type.Object(planFields);
 
-/** The plan of a form. Throws `invalid_body` if its numbers are not valid for the plan. */
+/** Returns the plan of a form. Throws `invalid_body` if the numbers are not valid for the plan. */
 export function readPlanFields({ plan, ...numbers }: Static<typeof PlanFields>): Plan {
   const given = Object.entries(numbers)
     .filter(([name, value]) => name in planFields && value !== undefined)

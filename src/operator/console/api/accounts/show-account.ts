@@ -8,8 +8,8 @@ import { showWebhook } from '../webhooks/show-webhook.ts';
 import { findAccount } from './find-account.ts';
 
 /**
- * An account: its plan, the remaining requests of its limits, its usage by the hour, its holds, its webhooks and a page
- * of its keys.
+ * Returns everything that the page of an account shows: plan, rate limit windows, usage by hour, open holds, webhooks
+ * and a page of keys.
  */
 export const showAccount = defineConsoleOperation({
   method: 'GET',
@@ -35,7 +35,7 @@ export const showAccount = defineConsoleOperation({
   },
 });
 
-/** A page of the keys that are not revoked, each with when its ban ends. */
+/** Returns a page of the keys that are not revoked, each with the expiry of its ban. */
 async function listKeys({ accountKeys, bans }: ConsoleServices, accountId: bigint, firstId: string | null) {
   const page = await accountKeys.list(accountId, pageRows, firstId);
   const ends = await bans.findEnds(page.keys.map(({ id }) => id));

@@ -6,7 +6,7 @@ import { enumField } from '../../../../schema.ts';
 import { defineConsoleOperation } from '../../operation.ts';
 import { beforeField, pageRows, textFilter } from '../fields.ts';
 
-/** A page of the audit log, and the actions for its filter. */
+/** Returns a page of the audit log, and all actions, which the page offers as a filter. */
 export const listDeeds = defineConsoleOperation({
   method: 'GET',
   path: '/audit',
@@ -22,7 +22,7 @@ export const listDeeds = defineConsoleOperation({
   },
 });
 
-/** `before` and `after` are JSON texts, because a browser would lose digits of large numbers. */
+/** Writes `before` and `after` as JSON texts, because a browser would lose digits of large numbers. */
 function toDeed({ actor, before, after, ...entry }: AuditEntry) {
   return {
     ...entry,

@@ -1,7 +1,7 @@
 import { defineConsoleOperation } from '../../operation.ts';
 import { readId } from '../fields.ts';
 
-/** Deletes the name of a category. Its animals keep their number. */
+/** Deletes the name of a category. Animals keep their `categoryId`. */
 export const deleteCategory = defineConsoleOperation({
   method: 'DELETE',
   path: '/categories/{categoryId}',

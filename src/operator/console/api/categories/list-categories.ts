@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { defineConsoleOperation } from '../../operation.ts';
 import { beforeField, pageRows } from '../fields.ts';
 
-/** A page of the categories, by number. `before` is the first number of the page. */
+/** Returns a page of the categories, in ascending order of the ids. `before` is the first id of the page. */
 export const listCategories = defineConsoleOperation({
   method: 'GET',
   path: '/categories',

@@ -2,7 +2,7 @@ import { NewCategorySchema } from '../../../../categories/category.ts';
 import { defineConsoleOperation } from '../../operation.ts';
 import { readId } from '../fields.ts';
 
-/** Names a category. */
+/** Creates or changes the name of a category. */
 export const putCategory = defineConsoleOperation({
   method: 'PUT',
   path: '/categories/{categoryId}',

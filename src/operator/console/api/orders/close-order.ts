@@ -2,7 +2,6 @@ import type { OrderAction } from '../../../../orders/close-order-rows.ts';
 import { type AnyConsoleOperation, defineConsoleOperation } from '../../operation.ts';
 import { readId } from '../fields.ts';
 
-/** Cancels or returns an order. */
 function closeBy(action: Exclude<OrderAction, 'complete'>): AnyConsoleOperation {
   return defineConsoleOperation({
     method: 'POST',

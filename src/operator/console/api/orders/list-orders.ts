@@ -5,7 +5,10 @@ import { everyAccount } from '../../../acts/acts.ts';
 import { defineConsoleOperation } from '../../operation.ts';
 import { beforeField, int64Filter, pageRows, textFilter } from '../fields.ts';
 
-/** A page of the orders of all accounts. */
+/**
+ * Returns a page of the orders of all accounts. `nowMs` is the time of the clock that decides whether a hold has
+ * expired.
+ */
 export const listOrders = defineConsoleOperation({
   method: 'GET',
   path: '/orders',

@@ -3,7 +3,10 @@ import { PetPatchSchema, PetStatusSchema } from '../../../../pets/pet.ts';
 import { defineConsoleOperation } from '../../operation.ts';
 import { int64Text, readId, readInt64 } from '../fields.ts';
 
-/** Changes an animal, unless somebody has changed it since the page was loaded. */
+/**
+ * Changes an animal. `tag` is the entity tag that the page has loaded. If the animal has changed since, the request is
+ * refused.
+ */
 export const changePet = defineConsoleOperation({
   method: 'PATCH',
   path: '/pets/{petId}',

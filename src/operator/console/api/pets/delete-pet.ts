@@ -1,7 +1,7 @@
 import { defineConsoleOperation } from '../../operation.ts';
 import { readId } from '../fields.ts';
 
-/** Deletes an animal, unless an order owns it. */
+/** Deletes an animal. The request is refused if an order owns the animal. */
 export const deletePet = defineConsoleOperation({
   method: 'DELETE',
   path: '/pets/{petId}',

@@ -5,7 +5,7 @@ import { defineConsoleOperation } from '../../operation.ts';
 import { beforeField, int64Filter, pageRows, textFilter } from '../fields.ts';
 import { nameCategories } from './name-categories.ts';
 
-/** A page of animals, filtered by status, category and a part of their name. */
+/** Returns a page of animals. The filter `name` matches any part of a name. */
 export const listPets = defineConsoleOperation({
   method: 'GET',
   path: '/pets',

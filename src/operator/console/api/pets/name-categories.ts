@@ -1,12 +1,11 @@
 import type { Pet } from '../../../../pets/pet.ts';
 import type { ConsoleServices } from '../../services.ts';
 
-/** An animal with the name of its category; null if it has none. */
+/** An animal with the name of its category. `category` is null if the category has no name. */
 export interface NamedPet extends Pet {
   readonly category: string | null;
 }
 
-/** Adds the names of the categories to the animals of a page. */
 export async function nameCategories(
   { categories }: Pick<ConsoleServices, 'categories'>,
   pets: readonly Pet[],

@@ -9,7 +9,7 @@ import { nameCategories } from './name-categories.ts';
 
 const ordersShown = 10;
 
-/** An animal with its newest orders and its entity tag. */
+/** Returns an animal with its entity tag and its newest orders. */
 export const showPet = defineConsoleOperation({
   method: 'GET',
   path: '/pets/{petId}',

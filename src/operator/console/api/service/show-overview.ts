@@ -1,6 +1,6 @@
 import { defineConsoleOperation } from '../../operation.ts';
 
-/** The health and traffic of this instance, and the inventory of the store. */
+/** Returns the health and traffic of this instance, and the inventory of the store. */
 export const showOverview = defineConsoleOperation({
   method: 'GET',
   path: '/overview',

@@ -1,7 +1,7 @@
 import manifest from '../../../../../package.json' with { type: 'json' };
 import { defineConsoleOperation } from '../../operation.ts';
 
-/** The current session and its environment. */
+/** Returns the current session, and facts about the service. */
 export const showSession = defineConsoleOperation({
   method: 'GET',
   path: '/session',

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { AfterSchema, readAfter } from '../../../../webhooks/webhook.ts';
 import { defineConsoleOperation } from '../../operation.ts';
 
-/** Enables a webhook, which continues from its position. */
+/** Enables a webhook. Sending continues from its position. */
 export const enableWebhook = defineConsoleOperation({
   method: 'POST',
   path: '/webhooks/{webhookId}/enable',
@@ -12,7 +12,7 @@ export const enableWebhook = defineConsoleOperation({
   },
 });
 
-/** Disables a webhook, which keeps its position. */
+/** Disables a webhook. The webhook keeps its position. */
 export const disableWebhook = defineConsoleOperation({
   method: 'POST',
   path: '/webhooks/{webhookId}/disable',
@@ -22,7 +22,7 @@ export const disableWebhook = defineConsoleOperation({
   },
 });
 
-/** Sets the position of a webhook to an event. */
+/** Sets the position of a webhook. The events after this position are sent, even if they were sent before. */
 export const replayWebhook = defineConsoleOperation({
   method: 'POST',
   path: '/webhooks/{webhookId}/replay',

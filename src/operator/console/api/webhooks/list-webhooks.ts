@@ -4,7 +4,7 @@ import { defineConsoleOperation } from '../../operation.ts';
 import { beforeField, pageRows, textFilter } from '../fields.ts';
 import { showWebhook } from './show-webhook.ts';
 
-/** A page of the webhooks of all accounts, and the oldest event from which a replay can start. */
+/** Returns a page of the webhooks of all accounts, and the oldest event from which a replay can start. */
 export const listWebhooks = defineConsoleOperation({
   method: 'GET',
   path: '/webhooks',
