@@ -126,7 +126,7 @@ export const settings = {
   CONSOLE_URL: setting(
     'URL',
     null,
-    'Address of the console in a browser, ending in `/console`. Unset: only loopback addresses.',
+    'Address of the console in a browser, ending in `/console`. Unset: only loopback addresses reach the console.',
     parseConsoleUrl,
   ),
   WEBHOOK_ALLOW_NETWORKS: setting(

@@ -7,7 +7,7 @@ export const nameLengthMax = 255;
 
 /** At least one character that is not white space. No control characters and no lone surrogates. */
 const namePattern = '^(?=[^]*[^\\p{White_Space}\\ufeff])[^\\u0000-\\u001f\\u007f\\p{Cs}]*$';
-/** The same rule without `\p{…}`, because regular expressions of some languages do not support it. */
+/** Like `namePattern`, but without `\p{…}`, which some languages do not support. It does not refuse lone surrogates. */
 const publishedNamePattern = '^[^\\x00-\\x1f\\x7f]*[^\\s\\x00-\\x1f\\x7f\\x85][^\\x00-\\x1f\\x7f]*$';
 
 /** An int64: a bigint in the program, a JSON integer on the wire. */

@@ -20,7 +20,7 @@ import type { Database } from './storage/database.ts';
 import { openDatabase } from './storage/open-database.ts';
 import { createOperatorWebhooks, type OperatorWebhooks } from './webhooks/operator-webhooks.ts';
 
-/** Everything that works on a store without a server. The command line uses it too. */
+/** Everything that uses a store but needs no server. The service and the command line use it. */
 export interface Store {
   readonly database: Database;
   readonly catalogue: Catalogue;

@@ -1,7 +1,15 @@
-/** The author of a change. `name` is the system user of a command, the id of a console session, or the id of a key. */
+/** The author of a change. `name` is the system user of a command, `consoleActor`, or the id of a key. */
 export interface Actor {
   readonly kind: 'command' | 'console' | 'key';
   readonly name: string;
+}
+
+/** Stands between the user and the session in the name of a console actor. */
+export const sessionMark = ' in ';
+
+/** The author of a change in the console: the system user who created the sign-in link, and the id of the session. */
+export function consoleActor(user: string, sessionId: string): Actor {
+  return { kind: 'console', name: `${user}${sessionMark}${sessionId}` };
 }
 
 export const auditActions = [

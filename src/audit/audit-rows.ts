@@ -1,5 +1,6 @@
-import { sql } from 'kysely';
+import { type Expression, type SqlBool, sql } from 'kysely';
 import { type Statement, statement } from '../storage/database.ts';
+import { sessionMark } from './act.ts';
 
 export const insertDeed = statement<{
   atMs: bigint;
@@ -73,13 +74,22 @@ function buildPage(filter: AuditFilter): Statement<PageParameters, DeedRow> {
       )
       .where('id', '<=', p.newestId)
       .$if(isSet('accountId'), (narrowed) => narrowed.where('account_id', '=', p.accountId))
-      .$if(isSet('actor'), (narrowed) => narrowed.where('actor', '=', sql<string>`${p.actor}`))
+      .$if(isSet('actor'), (narrowed) => narrowed.where(isBy(p.actor)))
       .$if(isSet('action'), (narrowed) => narrowed.where('action', '=', sql<string>`${p.action}`))
       .$if(isSet('subject'), (narrowed) => narrowed.where('subject', '=', sql<string>`${p.subject}`))
       .$if(isSet('sinceMs'), (narrowed) => narrowed.where('at_ms', '>=', sql<bigint>`${p.sinceMs}`))
       .orderBy('id', 'desc')
       .limit(p.count),
   );
+}
+
+/** True for the rows of an actor. For a row of the console, either its user or its session matches. */
+function isBy(actor: string | null): Expression<SqlBool> {
+  const name = sql`cast(${actor} as text)`;
+  const mark = sql.lit(sessionMark);
+  const isUser = sql`substr(actor, 1, length(${name}) + length(${mark})) = ${name} || ${mark}`;
+  const isSession = sql`substr(actor, length(actor) - length(${name}) - length(${mark}) + 1) = ${mark} || ${name}`;
+  return sql<SqlBool>`(actor = ${name} or (actor_kind = 'console' and (${isUser} or ${isSession})))`;
 }
 
 export const selectAccountId = statement<{ name: string }>()((query, p) =>

@@ -21,7 +21,7 @@ const deletedRowsMax = 1_000;
 export interface AuditQuery {
   /** The name of an account. */
   readonly account?: string | undefined;
-  /** A system user, the id of a console session, or the id of a key. */
+  /** A system user, the id of a console session, or the id of a key. A user includes their console sessions. */
   readonly actor?: string | undefined;
   readonly action?: AuditAction | undefined;
   /** Id of the changed object. For an account: its name. For an import: the file name. */

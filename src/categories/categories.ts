@@ -36,7 +36,7 @@ export interface Categories {
    * one page of animals.
    */
   find(ids: readonly bigint[]): Soon<readonly Category[]>;
-  /** Creates or renames a category. Throws `limit_reached` if there are `categoriesMax` categories. */
+  /** Creates or renames a category. Throws `limit_reached` if a new category would be one more than `categoriesMax`. */
   put(category: Category, actor: Actor): Promise<{ readonly isNew: boolean }>;
   /** Deletes a category. Its animals keep their `categoryId`. Throws `not_found`. */
   remove(id: bigint, actor: Actor): Promise<void>;

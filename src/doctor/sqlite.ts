@@ -16,7 +16,7 @@ import { checkSchema } from './schema.ts';
 const mebibyte = 2 ** 20;
 /** With less free space, a day of writes or a checkpoint may fill the disk. */
 const freeBytesMin = 64 * mebibyte;
-/** With less free space, or less than the size of the store, a backup on the same disk does not fit. */
+/** With less free space than this or than the size of the store, the doctor warns that a backup may not fit. */
 const freeBytesWanted = 1_024 * mebibyte;
 
 /** The options of `checkSqlite`. */
@@ -130,7 +130,7 @@ async function checkPlace(file: string, size: number): Promise<Finding[]> {
       : problem(
           'writing',
           `this user may not write to ${closed.join(', ')}`,
-          'run as the user of the service, or give it the folder: chown',
+          'run the doctor as the user of the service, or make this user the owner of the folder with chown',
         );
   return [writing, await checkRoom(folder, size)];
 }

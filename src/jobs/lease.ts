@@ -15,7 +15,7 @@ export interface Lease {
   /** Takes or renews the lease unless another instance has it. Call it every `renewalMs`. */
   renew(): Promise<void>;
   /**
-   * Returns the remaining time of the lease in ms, by a monotonic clock. The lease does not expire earlier. Returns 0
+   * Returns the remaining time of the lease in ms, by a monotonic clock. The lease lasts at least this long. Returns 0
    * if this instance does not have the lease.
    */
   leftMs(): number;

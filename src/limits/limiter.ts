@@ -24,7 +24,7 @@ export interface Limiter {
   takeForAddress(address: string): Soon<Decision>;
   /** Counts a request to the documentation for its address, separately from all other requests. */
   takeForReader(address: string): Soon<Decision>;
-  /** Returns the usage of an address. Counts nothing and refuses nothing. */
+  /** Returns a decision that allows the request and has the usage of its address. Counts nothing. */
   peekAddress(address: string): Soon<Decision>;
   /** Returns the 429 of an address that has used up a window. Null if the address has requests left. Counts nothing. */
   findRefusal(address: string): Soon<Decision | null>;

@@ -99,8 +99,8 @@ export function createUsageCounts(database: Database, clock: Clock): UsageCounts
   let running: Promise<void> = Promise.resolve();
 
   /**
-   * Writes the closed tallies before it closes the open ones. So while the store is unavailable, at most one closed
-   * tally per account and hour waits.
+   * Writes the closed tallies before it closes the open ones. So while the store is unavailable, at most two closed
+   * tallies per account and hour wait.
    */
   async function writeAll(): Promise<void> {
     await writeClosed();

@@ -105,7 +105,7 @@ export interface OperatorWebhooks {
 /** Number of webhooks in one read of `list` or `readLag`. */
 const pageRows = 1_000;
 
-/** Creates the webhooks of a store for an operator. The audit log names `actor` in each row. */
+/** Creates the access of an operator to the webhooks of a store. The audit log names `actor` in each row. */
 export function createOperatorWebhooks(
   database: Database,
   clock: Clock,

@@ -58,7 +58,7 @@ describe('the console in a browser', { skip }, () => {
     await page.getByLabel('Name contains').fill('PAW');
     await page.getByRole('button', { name: 'Show' }).click();
     await page
-      .getByText('1 animal found. Searched the newest 4 of the animals that match the other filters.')
+      .getByText('1 animal found. Searched the newest 4 animals with the chosen status and category.')
       .waitFor();
     await page.getByRole('link', { name: String(id), exact: true }).click();
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { overviewKeysMax, readOverview } from '../../src/administration/account-overview.ts';
 import { createAdministration } from '../../src/administration/administration.ts';
+import { consoleActor } from '../../src/audit/act.ts';
 import { auditKeptMs, createAudit } from '../../src/audit/audit.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../src/clock.ts';
 import { createLiftFollower } from '../../src/limits/follow-lifts.ts';
@@ -13,7 +14,7 @@ import { createWorld, findListed, makePlan, order } from '../accounts/world.ts';
 import type { Engine } from '../support/engines.ts';
 
 const byAnn = { kind: 'command', name: 'ann' } as const;
-const byConsole = { kind: 'console', name: 'con_1' } as const;
+const byConsole = consoleActor('mira', 'con_1');
 
 /** Contract tests of an operator's changes to accounts, keys and bans. */
 export function describeAdministration(engine: Engine): void {
@@ -106,7 +107,10 @@ export function describeAdministration(engine: Engine): void {
         'account.created',
       ]);
       assert.deepEqual(await actions({ account: 'Zoo' }), ['key.revoked', 'key.created', 'account.created']);
-      assert.deepEqual(await actions({ actor: 'con_1' }), ['key.revoked']);
+      for (const actor of ['con_1', 'mira', 'mira in con_1'])
+        assert.deepEqual(await actions({ actor }), ['key.revoked']);
+      for (const actor of ['on_1', 'mir', 'con_1 in mira', '%', ''])
+        assert.deepEqual(await actions({ actor }), []);
       assert.deepEqual(await actions({ action: 'key.created' }), ['key.created']);
       assert.deepEqual(await actions({ subject: id }), ['key.revoked', 'key.created']);
       assert.deepEqual(await actions({ sinceMs: clock.now() }), ['key.revoked']);

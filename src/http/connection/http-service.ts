@@ -41,8 +41,8 @@ export interface HttpServiceOptions {
 }
 
 /**
- * Creates a server that calls `handle` for each request, in order within a connection and within the bounds of this
- * folder. The caller must also call `answerMalformed` (malformed-requests.ts).
+ * Creates a server that calls `handle` for each request. Requests of one connection are handled in order. The caller
+ * must also call `answerMalformed` (malformed-requests.ts).
  */
 export function createHttpService(options: HttpServiceOptions): HttpService {
   const { inFlight, timeouts, onArrival = () => {}, onClosing = () => {} } = options;

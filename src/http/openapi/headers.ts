@@ -26,7 +26,11 @@ export const responseHeaders = {
   'X-Request-Id': always('The id of this request, which is also in its log line.', text, 'req_4f1c_7'),
   'X-Content-Type-Options': always('Browsers must not guess another content type.', text, 'nosniff'),
   'X-Frame-Options': always('Browsers must not show the response in a frame.', text, 'DENY'),
-  'Content-Security-Policy': always('The same for newer browsers.', text, "frame-ancestors 'none'"),
+  'Content-Security-Policy': always(
+    'Newer browsers must not show the response in a frame.',
+    text,
+    "frame-ancestors 'none'",
+  ),
   'X-RateLimit-Limit': always('The limit that applies to the caller.', count, 300),
   'X-RateLimit-Remaining': always('Requests left in the current window.', count, 299),
   'X-RateLimit-Reset': always('Unix timestamp at which the limit resets.', count, 1_798_891_260),

@@ -11,7 +11,7 @@ const announcements: readonly HeaderName[] = ['Deprecation', 'Sunset', 'Successo
 /** Error responses that several operations share, by name. */
 export type SharedResponses = Map<string, object>;
 
-/** Describes an operation for OpenAPI. Adds error responses that other operations can share to `shared`. */
+/** Describes an operation for OpenAPI. Adds to `shared` the error responses that other operations can use too. */
 export function describeOperation(operation: Operation, shared: SharedResponses): object {
   const { id, tag, summary, description, scope, stability, deprecation, params, query } = operation;
   const removal = deprecation && new Date(deprecation.removedAtMs).toISOString().slice(0, 10);
@@ -104,8 +104,8 @@ function listAnswerHeaders(
 }
 
 /**
- * Returns a reference to the shared response `name` if this response is equal to `response`, otherwise `response`
- * itself. The first response with a name becomes the shared one.
+ * Returns a reference to the shared response `name` if `response` equals it, otherwise `response` itself. The first
+ * response with a name becomes the shared one.
  */
 function share(name: string, response: object, shared: SharedResponses): object {
   const known = shared.get(name);

@@ -97,7 +97,7 @@ export function describeSchemas() {
 
 /**
  * Replaces every named schema inside `node` by a reference, even if its `description` differs. Adds exact bounds to
- * every int64.
+ * every int64 without a `minimum`.
  */
 export function shareSchemas(node: unknown): unknown {
   if (typeof node !== 'object' || node === null) return node;

@@ -9,8 +9,8 @@ export interface Freshness<Dependency, Version extends object> {
   /** Returns the current version of the store. It includes everything that was committed before the request arrived. */
   read(): Soon<Version>;
   /**
-   * Returns the oldest version of the data that a response made from now on can contain. Returns null if this version
-   * is not known.
+   * Returns a version of the store. Every response that is made from now on contains this version or a newer one.
+   * Returns null if no such version is known.
    */
   latest(): Version | null;
   /** True if `dependency` has not changed between the two versions. */

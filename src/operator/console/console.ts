@@ -1,3 +1,4 @@
+import { consoleActor } from '../../audit/act.ts';
 import type { Gate } from '../../http/request/admission.ts';
 import type { Route } from '../../http/route.ts';
 import { createOperatorWebhooks } from '../../webhooks/operator-webhooks.ts';
@@ -34,12 +35,12 @@ export function buildConsole(
 }
 
 /**
- * The name of a session in the audit log contains the user who created the link, because the store deletes expired
+ * The audit log names a session together with the user who created its sign-in link, because the store deletes expired
  * sessions.
  */
 function createHands(services: Omit<ConsoleServices, 'findSite' | 'actAs'>): ConsoleServices['actAs'] {
   return ({ id, madeBy }) => {
-    const actor = { kind: 'console', name: `${madeBy} in ${id}` } as const;
+    const actor = consoleActor(madeBy, id);
     const { database, clock } = services;
     return {
       ...createActs(services, clock, actor),

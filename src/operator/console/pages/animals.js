@@ -36,7 +36,7 @@ export function Animals({ query }) {
 }
 
 function Searched({ items, next, searched, query }) {
-  const found = `${countThings(items.length, 'animal')} found. Searched ${query.before === undefined ? 'the newest' : 'the next'} ${formatNumber(searched)} of the animals that match the other filters.`;
+  const found = `${countThings(items.length, 'animal')} found. Searched ${query.before === undefined ? 'the newest' : 'the next'} ${formatNumber(searched)} animals with the chosen status and category.`;
   return html`<p role="status">
     ${found} ${next === null ? 'The search is complete.' : 'There are more animals to search.'}
   </p>`;

@@ -114,8 +114,9 @@ function createFirstAnswers(types: ColumnTypes) {
  * With these indexes, a page of a category and a status costs the same at any depth. A page of a category without a
  * status is merged from three pages.
  *
- * PostgreSQL has one index for each status, as in the first migration. Like the query, the conditions use `>=` and `<=`
- * instead of `=`. The indexes by id do not match such a query, so PostgreSQL never scans them across all categories.
+ * PostgreSQL has one index for each status. The query and the conditions of these indexes use `>=` and `<=` for the
+ * status. The conditions of the indexes `pets_…_by_id` (first migration) use `=`, so they do not match the query. So
+ * PostgreSQL never reads all animals of a status to find those of one category.
  */
 export function indexCategories(engine: Dialect['engine']) {
   if (engine === 'sqlite')

@@ -43,7 +43,7 @@ test('an invalid webhook gets 400, and the message names the field and its rule'
       assert.deepEqual([answer.status, code], [400, 'invalid_body'], `${field} ${JSON.stringify(value)}`);
       assert.match(
         message,
-        new RegExp(`^${field} must be (?:an? (?:https|http or https) URL|a list|one of|now or)`),
+        new RegExp(`^${field} must be (?:an? (?:https|http or https) URL|a list|one of|"now" or)`),
       );
     }
   for (const body of [{}, { url: null }, { ...fine, types: [] }])
