@@ -38,7 +38,7 @@ export const errorCodes = [
 export type ErrorCode = (typeof errorCodes)[number];
 
 /** Additional codes of the operator's console (docs/console.md). No response under `/v1` has them. */
-export const consoleErrorCodes = ['session_missing', 'host_refused', 'origin_refused', 'not_done'] as const;
+const consoleErrorCodes = ['session_missing', 'host_refused', 'origin_refused', 'not_done'] as const;
 
 /** One of `consoleErrorCodes`. */
 export type ConsoleErrorCode = (typeof consoleErrorCodes)[number];

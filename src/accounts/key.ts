@@ -12,7 +12,7 @@ const lifetimeSecondsMax = 2_147_483_647;
 const overlapSecondsMax = 2_592_000;
 
 /** The states of keys in `GET /keys`. Revoked keys are not listed. */
-export const listedKeyStates = ['active', 'rotated', 'expired'] as const;
+const listedKeyStates = ['active', 'rotated', 'expired'] as const;
 
 /** Returns the schema of a key id. */
 export function keyIdField(description: string) {
@@ -29,7 +29,7 @@ export const KeyStateSchema = enumField(
 );
 
 /** Returns the schema of the scopes of a key. */
-export function scopesField(description: string) {
+function scopesField(description: string) {
   return Type.Array(ScopeSchema, {
     minItems: 1,
     maxItems: scopes.length,

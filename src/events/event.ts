@@ -5,9 +5,9 @@ import { PetPatchSchema, PetSchema } from '../pets/pet.ts';
 import { enumField, timeField } from '../schema.ts';
 
 /** The types of events of animals (contract section 13). */
-export const petEventTypes = ['pet.added', 'pet.updated', 'pet.deleted'] as const;
+const petEventTypes = ['pet.added', 'pet.updated', 'pet.deleted'] as const;
 
-export const categoryEventTypes = ['category.updated', 'category.deleted'] as const;
+const categoryEventTypes = ['category.updated', 'category.deleted'] as const;
 
 export const orderEventTypes = [
   'order.reserved',

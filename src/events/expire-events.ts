@@ -6,7 +6,7 @@ import { deleteEvents, moveHorizon, selectExpired } from './expire-rows.ts';
 /** Time for which an event is kept (contract section 13). */
 export const keptMs = 30 * dayMs;
 /** Maximum number of events that one transaction deletes. */
-export const deletedEventsMax = 1_000;
+const deletedEventsMax = 1_000;
 /** Number of the advisory lock: "expevent" in ASCII. No other lock of the store has this number. */
 const expiryLock = 0x6578_7065_7665_6e74n;
 

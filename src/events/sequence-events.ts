@@ -9,7 +9,7 @@ import {
 } from './sequence-rows.ts';
 
 /** Maximum number of events that get their positions in one transaction. */
-export const sequencedEventsMax = 5_000;
+const sequencedEventsMax = 5_000;
 /** Number of the advisory lock: "sequence" in ASCII. No other lock of the store has this number. */
 const sequencingLock = 0x7365_7175_656e_6365n;
 

@@ -3,7 +3,7 @@ import { tryLock } from '../storage/lock-rows.ts';
 import { foldChanges } from './inventory-rows.ts';
 
 /** Maximum number of changes that one transaction adds to the totals. */
-export const foldedChangesMax = 10_000;
+const foldedChangesMax = 10_000;
 /**
  * Number of an advisory lock: the first 8 letters of "inventory" in ASCII. No other lock of the store has this
  * number.

@@ -30,7 +30,7 @@ export interface Bans {
 }
 
 /** Maximum number of bans that `list` returns. */
-export const listedBansMax = 10_000;
+const listedBansMax = 10_000;
 
 interface LiftBan {
   readonly keyId: string;

@@ -4,7 +4,7 @@ import { attemptFailures } from '../webhooks/webhook.ts';
 import { expose } from './metrics.ts';
 
 /** Maximum number of webhooks in `webhook_lag_seconds`: those with the largest lag. */
-export const shownWebhooksMax = 20;
+const shownWebhooksMax = 20;
 
 const statusClasses = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const;
 

@@ -3,7 +3,7 @@ import type { Database } from '../storage/database.ts';
 import { addHours, deleteHours, selectHours, selectOldHours } from './usage-rows.ts';
 
 /** Time in ms for which the store keeps hourly counts. */
-export const usageKeptMs = 7 * dayMs;
+const usageKeptMs = 7 * dayMs;
 /** Maximum number of rows per transaction. SQLite writes 250 rows in about 1 ms. */
 const rowsMax = 250;
 

@@ -9,7 +9,7 @@ import { attemptMsMax } from './rules/retry.ts';
 import { createSendings } from './sendings.ts';
 
 /** Maximum number of webhooks that the service sends to at the same time. */
-export const sendingsMax = 200;
+const sendingsMax = 200;
 
 /** Sends events to webhooks. */
 export interface Deliverer {

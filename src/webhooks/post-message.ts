@@ -34,7 +34,7 @@ export interface PostOptions {
  * Maximum number of bytes of a response body. The service discards the body. If the body is longer, the service closes
  * the connection.
  */
-export const answerBytesMax = 64 * 1024;
+const answerBytesMax = 64 * 1024;
 /** Maximum number of addresses of a host name that an attempt tries. */
 const addressesMax = 4;
 

@@ -12,7 +12,7 @@ import { narrowReader, readTypes } from './sight.ts';
 export const webhooksMax = 5n;
 
 /** A disabled webhook keeps its position. It receives pings, but no events. */
-export const webhookStatuses = ['enabled', 'disabled'] as const;
+const webhookStatuses = ['enabled', 'disabled'] as const;
 
 export type WebhookStatus = (typeof webhookStatuses)[number];
 
@@ -21,7 +21,7 @@ export const attemptFailures = ['timeout', 'refused', 'dns', 'blocked_address', 
 
 export type AttemptFailure = (typeof attemptFailures)[number];
 
-export const webhookIdPattern = '^wh_[0-9A-Za-z]{16}$';
+const webhookIdPattern = '^wh_[0-9A-Za-z]{16}$';
 const webhookIdLength = 19;
 const eventIdLength = 20;
 /** The length of the prefix and of 32 bytes in base64. */

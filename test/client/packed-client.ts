@@ -28,7 +28,7 @@ export async function runIn(folder: string, program: string, ...args: string[]):
 }
 
 /** Copies the sources of the client, without the build, into a folder. */
-export async function copySources(folder: string): Promise<void> {
+async function copySources(folder: string): Promise<void> {
   const filter = (path: string) => basename(path) !== 'dist';
   await cp(join(root, 'client'), join(folder, 'client'), { recursive: true, filter });
   await cp(join(root, 'tsconfig.json'), join(folder, 'tsconfig.json'));

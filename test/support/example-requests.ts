@@ -10,7 +10,7 @@ export interface ExampleRequests {
 }
 
 /** Returns the first example of an operation's body, or null if the operation takes no body. */
-export function readExampleBody({ body }: DescribedOperation): Record<string, unknown> | null {
+function readExampleBody({ body }: DescribedOperation): Record<string, unknown> | null {
   const [first] = Object.values(body?.media.examples ?? {});
   if (first === undefined) return null;
   const toNumber = (_name: string, value: unknown) => (typeof value === 'bigint' ? Number(value) : value);

@@ -75,7 +75,7 @@ const plainDecimal = /^(?:0|[1-9]\d*)$/;
  * True if the description allows the text of a parameter. An integer must be a plain decimal. Any other parameter is
  * the text itself.
  */
-export function allowsText(description: Description, node: object, text: string): boolean {
+function allowsText(description: Description, node: object, text: string): boolean {
   const schema = resolve<ValueSchema>(description, node);
   if (schema.items !== undefined) return text.split(',').every((one) => parseCanonicalInt64(one) !== null);
   if (schema.format === 'int64') return parseCanonicalInt64(text) !== null;

@@ -25,7 +25,7 @@ export function trusted(markup: string): Markup {
 }
 
 /** Escapes a text for HTML and for quoted attributes. */
-export function escapeHtml(text: string): string {
+function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? character);
 }
 

@@ -4,7 +4,7 @@ import { type Clock, secondMs } from '../../clock.ts';
 /** Time in ms between two samples. */
 export const noteEveryMs = 10 * secondMs;
 /** Maximum number of notes. They cover one hour. */
-export const notesMax = 360;
+const notesMax = 360;
 
 /** The traffic of an instance between two samples. */
 export interface Note {

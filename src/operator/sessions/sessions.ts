@@ -15,7 +15,7 @@ import {
 } from './session-rows.ts';
 
 /** Time in ms after which a link to the console expires (contract section 16). */
-export const linkMs = 10 * minuteMs;
+const linkMs = 10 * minuteMs;
 /** Time in ms after which a session expires (contract section 16). */
 export const sessionMs = 12 * hourMs;
 /** A token of 256 random bits cannot be guessed. */

@@ -11,7 +11,7 @@ const waitsMs = [5 * secondMs, 30 * secondMs, 2 * minuteMs, 10 * minuteMs, 30 * 
 const jitter = 0.1;
 
 /** Maximum wait from a `Retry-After`. A longer value counts as this maximum. */
-export const retryAfterMsMax = hourMs;
+const retryAfterMsMax = hourMs;
 
 /** Time after which a webhook that always fails is disabled. */
 export const failingMsMax = 5 * dayMs;

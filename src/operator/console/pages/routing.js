@@ -5,7 +5,7 @@ import { formatQuery } from './api.js';
  * Parses the route in the URL. `#/animals/42?status=sold` has the parts `animals` and `42`, and the query
  * `status=sold`.
  */
-export function readRoute() {
+function readRoute() {
   const [path = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?');
   const parts = path.split('/').filter((part) => part !== '');
   return { parts: parts.map(decode), query: Object.fromEntries(new URLSearchParams(query)) };

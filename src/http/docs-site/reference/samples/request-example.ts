@@ -53,7 +53,7 @@ export function writeTarget({ path, pathValues, queryValues }: RequestExample): 
 }
 
 /** Returns the first 2xx response of an operation. */
-export function findSuccess({ responses }: DescribedOperation) {
+function findSuccess({ responses }: DescribedOperation) {
   return responses.find(({ status }) => status.startsWith('2'));
 }
 

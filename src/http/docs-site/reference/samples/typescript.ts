@@ -2,7 +2,7 @@ import type { Description, Schema } from '../description.ts';
 import type { RequestExample, SampleValue } from './request-example.ts';
 
 /** The client method of each operation. Samples of other operations use `client.request`. */
-export const clientCalls: Readonly<Record<string, string>> = {
+const clientCalls: Readonly<Record<string, string>> = {
   listPets: 'pets.list',
   createPet: 'pets.create',
   getPet: 'pets.get',
