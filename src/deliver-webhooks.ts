@@ -51,13 +51,13 @@ export async function deliverWebhooks(
   const observer = observe(log, metrics);
   const deliverer = createDeliverer({ database, feed, ids, box, post, observer, leftMs: lease.leftMs });
   await sealSecrets(database, box);
+  await lease.renew();
   jobs.every(renewalMs, lease.renew);
   jobs.every(lookMs, deliverer.look);
   jobs.every(minuteMs, async () => {
     const enabled = await database.read(selectEnabled, {});
     metrics.keepOnly(new Set(enabled.map(({ public_id }) => public_id)));
   });
-  await lease.renew();
   return async () => {
     // If the lease cannot be released, it expires. If the store hangs, the timeout ends the wait.
     const ending = deliverer.stop(graceMs).then(lease.release, () => undefined);

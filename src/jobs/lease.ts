@@ -12,7 +12,10 @@ export const renewalMs = 2 * secondMs;
 
 /** A lease ensures that only one instance at a time runs a job. */
 export interface Lease {
-  /** Takes or renews the lease unless another instance has it. Call it every `renewalMs`. */
+  /**
+   * Takes or renews the lease unless another instance has it. Call it every `renewalMs`, and not before the last call
+   * has ended. After `release`, does nothing.
+   */
   renew(): Promise<void>;
   /**
    * Returns the remaining time of the lease in ms, by a monotonic clock. The lease lasts at least this long. Returns 0
@@ -45,18 +48,27 @@ function createOwnLease(): Lease {
 function createSharedLease(database: Database, name: string): Lease {
   const holder = randomText(16);
   let endsAtMs = 0;
+  let isReleased = false;
+  let renewal = Promise.resolve();
+
+  async function take(): Promise<void> {
+    const askedAtMs = performance.now();
+    const rows = await database.run(takeLease, { name, holder, leaseMs: BigInt(leaseMs) });
+    endsAtMs = rows.length > 0 ? askedAtMs + leaseMs : 0;
+  }
 
   return {
-    async renew() {
-      const askedAtMs = performance.now();
-      const rows = await database.run(takeLease, { name, holder, leaseMs: BigInt(leaseMs) });
-      endsAtMs = rows.length > 0 ? askedAtMs + leaseMs : 0;
+    renew() {
+      if (!isReleased) renewal = take();
+      return renewal;
     },
 
-    leftMs: () => Math.max(0, endsAtMs - performance.now()),
+    leftMs: () => (isReleased ? 0 : Math.max(0, endsAtMs - performance.now())),
 
     async release() {
-      endsAtMs = 0;
+      isReleased = true;
+      // A renewal that is running could take the lease again after its deletion.
+      await Promise.allSettled([renewal]);
       await database.run(deleteLease, { name, holder });
     },
   };

@@ -616,6 +616,17 @@ function describeSenders(engine: Engine): void {
     await one.renew();
     assert.ok(one.leftMs() > 0);
   });
+
+  test('an instance does not take its released lease again, even if a renewal is running', async (t) => {
+    const { store, database } = await openWorld(t, engine);
+    const [one, other] = [createLease(database, 'work'), createLease(await store.open(), 'work')];
+    const renewal = one.renew();
+    await Promise.all([one.release(), renewal]);
+    await one.renew();
+    assert.equal(one.leftMs(), 0);
+    await other.renew();
+    assert.ok(other.leftMs() > 0);
+  });
 }
 
 async function* manyPets(count: number) {
