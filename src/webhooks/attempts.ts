@@ -100,9 +100,10 @@ export function createAttempts({ database, ids, box, post, observer, signal }: A
       const body = JSON.stringify({ id: pingId, type: 'webhook.ping', timestamp, data: {} });
       const result = await send(sending, { id: pingId, body });
       if (result === null) return;
+      const { id, revision } = row;
       const ends = isGone(result) ? 1n : 0n;
-      await database.run(recordPing, { id: row.id, pingId, result: toText(result), ends });
-      if (isGone(result)) observer.onDisabled(row.public_id, 'it answered 410');
+      const noted = await database.run(recordPing, { id, revision, pingId, result: toText(result), ends });
+      if (isGone(result) && isDisabled(noted, row)) observer.onDisabled(row.public_id, 'it answered 410');
     },
   };
 }
@@ -111,13 +112,14 @@ export function createAttempts({ database, ids, box, post, observer, signal }: A
 async function noteFailure(
   database: Database,
   observer: DeliveryObserver,
-  { id, revision, public_id, failures, now_ms }: DeliveryRow,
+  row: DeliveryRow,
   result: AttemptResult,
 ): Promise<void> {
+  const { id, revision, public_id, failures, now_ms } = row;
   const retryAfter = 'status' in result ? result.retryAfter : undefined;
   const retryAfterMs = readRetryAfterMs(retryAfter, Number(now_ms));
   const waitMs = planWaitMs(Number(failures) + 1, Math.random(), retryAfterMs);
-  const [noted] = await database.run(recordFailure, {
+  const noted = await database.run(recordFailure, {
     id,
     revision,
     result: toText(result),
@@ -125,8 +127,16 @@ async function noteFailure(
     failingMsMax: BigInt(failingMsMax),
     ends: isGone(result) ? 1n : 0n,
   });
-  if (noted?.status !== 'disabled') return;
+  if (!isDisabled(noted, row)) return;
   observer.onDisabled(public_id, isGone(result) ? 'it answered 410' : 'no attempt has succeeded for 5 days');
+}
+
+/** Returns true if the recorded result disabled the webhook, and not a change by its owner. */
+function isDisabled(
+  [noted]: readonly Pick<DeliveryRow, 'status' | 'revision'>[],
+  { revision }: DeliveryRow,
+): boolean {
+  return noted?.status === 'disabled' && noted.revision === revision;
 }
 
 function isGone(result: AttemptResult): boolean {

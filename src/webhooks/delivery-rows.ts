@@ -119,8 +119,8 @@ export type Failure = {
 
 /**
  * Records a failed delivery and schedules the next attempt after `waitMs`. Disables a webhook that has failed for
- * `failingMsMax`. If the retries were restarted during the delivery, records only the result. Returns the status of the
- * webhook.
+ * `failingMsMax`. If the retries were restarted during the delivery, records only the result. Returns the status and
+ * the revision of the webhook.
  */
 export const recordFailure = statement<Failure>()((query, p, { nowMs }) => {
   const unlessChanged = (column: string, value: RawBuilder<unknown>) =>
@@ -138,21 +138,34 @@ export const recordFailure = statement<Failure>()((query, p, { nowMs }) => {
       last_result: p.result,
     })
     .where('id', '=', p.id)
-    .returning('status');
+    .returning(['status', 'revision']);
 });
 
-/** Records the result of a ping. If `ends` is 1, disables the webhook. */
-export const recordPing = statement<{ id: bigint; pingId: string; result: string; ends: bigint }>()(
-  (query, p, { nowMs }) =>
-    query
-      .updateTable('webhooks')
-      .set({
-        ping_id: sql<null>`case when ping_id = cast(${p.pingId} as text) then null else ping_id end`,
-        status: sql<string>`case cast(${p.ends} as bigint) when 1 then 'disabled' else status end`,
-        last_attempt_at_ms: sql<bigint>`${nowMs}`,
-        last_result: p.result,
-      })
-      .where('id', '=', p.id),
+export type PingResult = {
+  id: bigint;
+  revision: bigint;
+  pingId: string;
+  result: string;
+  /** 1 to disable the webhook. */
+  ends: bigint;
+};
+
+/**
+ * Records the result of a ping. If the retries were restarted during the ping, does not disable the webhook. Returns
+ * the status and the revision of the webhook.
+ */
+export const recordPing = statement<PingResult>()((query, p, { nowMs }) =>
+  query
+    .updateTable('webhooks')
+    .set({
+      ping_id: sql<null>`case when ping_id = cast(${p.pingId} as text) then null else ping_id end`,
+      status: sql<string>`case when cast(${p.ends} as bigint) = 1 and revision = cast(${p.revision} as bigint)
+        then 'disabled' else status end`,
+      last_attempt_at_ms: sql<bigint>`${nowMs}`,
+      last_result: p.result,
+    })
+    .where('id', '=', p.id)
+    .returning(['status', 'revision']),
 );
 
 /** Disables a webhook whose next events are deleted. If its position has changed, does nothing. */

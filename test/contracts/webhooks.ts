@@ -177,6 +177,7 @@ export function describeWebhooks(engine: Engine): void {
     });
 
     describeRetries(engine);
+    describeLateAnswers(engine);
     describePositions(engine);
     describeManaging(engine);
     describeOperator(engine);
@@ -335,6 +336,33 @@ function describeRetries(engine: Engine): void {
     assert.equal(receiver.received.length, 3);
     assert.equal((await get(id)).lastAttempt?.result, 204);
   });
+}
+
+function describeLateAnswers(engine: Engine): void {
+  for (const kind of ['ping', 'event'])
+    test(`the answer 410 to a late ${kind} does not disable a webhook that was changed meanwhile`, async (t) => {
+      const { database, sender, receiver, add, get, addPet, change, webhooks, reader } = await openWorld(
+        t,
+        engine,
+      );
+      const { id } = await add();
+      if (kind === 'ping') await webhooks.ping(id, reader);
+      else await addPet();
+      await sequenceEvents(database);
+      for (const status of ['enabled', 'disabled'] as const) {
+        const held = Promise.withResolvers<ServerResponse>();
+        receiver.reactions.push((response) => held.resolve(response));
+        await sender.look();
+        const response = await held.promise;
+        await change(id, { status });
+        response.writeHead(410).end();
+        await sender.untilIdle();
+        assert.equal((await get(id)).status, status);
+        assert.equal((await get(id)).lastAttempt?.result, 410);
+        if (kind === 'ping') await webhooks.ping(id, reader);
+      }
+      assert.deepEqual(sender.noted, ['410', '410']);
+    });
 }
 
 function describePositions(engine: Engine): void {
