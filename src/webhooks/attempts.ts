@@ -42,6 +42,7 @@ export interface Attempts {
   read(id: bigint): Promise<Sending | null>;
   /** Sends an event and records the result. Returns true if the delivery succeeded. */
   sendEvent(sending: Sending, event: EventRow): Promise<boolean>;
+  /** Sends a ping and records the result. */
   sendPing(sending: Sending, pingId: string): Promise<void>;
 }
 
@@ -51,17 +52,23 @@ export interface AttemptParts {
   readonly box: SecretBox;
   readonly post: PostMessage;
   readonly observer: DeliveryObserver;
+  /** Returns true if an attempt that begins now ends in time. Otherwise nothing is sent and no result is recorded. */
+  readonly mayBegin: () => boolean;
   /** Aborts every running attempt. An aborted attempt records no result. */
   readonly signal: AbortSignal;
 }
 
 const gone = 410;
 
-export function createAttempts({ database, ids, box, post, observer, signal }: AttemptParts): Attempts {
-  /** Returns null if `signal` aborts before there is a response. */
+export function createAttempts(parts: AttemptParts): Attempts {
+  const { database, ids, box, post, observer, mayBegin, signal } = parts;
+
+  /** Returns null if the attempt may not begin, or if `signal` aborts before there is a response. */
   async function send({ row, secrets }: Sending, message: Message): Promise<AttemptResult | null> {
     const signed = signMessage(message, secrets, Number(row.now_ms));
     const headers = { ...signed, 'content-type': 'application/json', 'user-agent': 'animal-store-webhooks' };
+    // The reads before an attempt may have taken long, so this check comes right before the request.
+    if (!mayBegin()) return null;
     const result = await post(row.url, headers, message.body, signal);
     if ('failure' in result && signal.aborted) return null;
     observer.onAttempt(toText(result));

@@ -31,7 +31,7 @@ export interface Deliverer {
   stop(graceMs: number): Promise<void>;
 }
 
-export interface DelivererParts extends Omit<AttemptParts, 'signal'> {
+export interface DelivererParts extends Omit<AttemptParts, 'mayBegin' | 'signal'> {
   readonly feed: Feed;
   /** Milliseconds until the lease of this instance expires. 0 without the lease. */
   readonly leftMs: () => number;
@@ -50,11 +50,11 @@ const leftMsMin = attemptMsMax + secondMs;
 export function createDeliverer({ feed, leftMs, ...parts }: DelivererParts): Deliverer {
   const { database, observer } = parts;
   const stopping = new AbortController();
-  const attempts = createAttempts({ ...parts, signal: stopping.signal });
-  const window = createEventWindow(feed);
-  const sendings = createSendings();
   let isEnding = false;
   const mayBegin = () => !isEnding && leftMs() >= leftMsMin;
+  const attempts = createAttempts({ ...parts, mayBegin, signal: stopping.signal });
+  const window = createEventWindow(feed);
+  const sendings = createSendings();
 
   /** Starts the next delivery. If the webhook has no event, returns the position up to which there is none. */
   async function examine(row: DeliveryRow): Promise<Passed | null> {

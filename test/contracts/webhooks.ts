@@ -626,6 +626,30 @@ function describeSenders(engine: Engine): void {
     assert.equal(receiver.received.length, 1);
   });
 
+  test('an instance sends nothing if its lease almost expires while it reads the webhook', async (t) => {
+    const { database, receiver, add, addPet, webhooks, reader } = await openWorld(t, engine);
+    const { id } = await add();
+    await addPet();
+    await webhooks.ping(id, reader);
+    let leftMs = 16_000;
+    const slow: Database = {
+      ...database,
+      read(statement, parameters) {
+        if ('id' in parameters) leftMs = 15_900;
+        return database.read(statement, parameters);
+      },
+    };
+    const sender = openSender(slow, () => leftMs);
+    t.after(() => sender.stop(0));
+    await sender.send();
+    assert.deepEqual([leftMs, receiver.received], [15_900, []]);
+    leftMs = 16_000;
+    const other = openSender(database, () => leftMs);
+    t.after(() => other.stop(0));
+    await other.send();
+    assert.equal(receiver.received.length, 2);
+  });
+
   test('only one instance has the lease, and another instance takes it over within 30 s after that instance dies', async (t) => {
     const { store, database } = await openWorld(t, engine);
     const [one, other] = [createLease(database, 'work'), createLease(await store.open(), 'work')];
