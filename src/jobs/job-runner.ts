@@ -5,7 +5,7 @@ import type { Log } from '../observability/log.ts';
 export interface JobRunner {
   /**
    * Runs a job every `intervalMs` milliseconds. Skips a run while the previous run is not finished. A failed run is
-   * logged, and the next run tries again.
+   * logged, and the next run tries again. If it throws an AggregateError, each of its errors is logged.
    */
   every(intervalMs: number, job: () => Promise<unknown>): void;
   /** Starts no further runs. */
@@ -24,9 +24,11 @@ export function createJobRunner(log: Log): JobRunner {
         try {
           await job();
         } catch (error) {
-          // Faults of the store have their own log lines (store-faults.ts).
-          const isKnown = error instanceof AppError && error.code === 'unavailable';
-          if (!isKnown) log.error({ err: error }, 'a background job failed; its next run tries again');
+          for (const err of error instanceof AggregateError ? error.errors : [error]) {
+            // Faults of the store have their own log lines (store-faults.ts).
+            const isKnown = err instanceof AppError && err.code === 'unavailable';
+            if (!isKnown) log.error({ err }, 'a background job failed; its next run tries again');
+          }
         } finally {
           isRunning = false;
         }

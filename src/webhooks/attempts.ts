@@ -40,7 +40,10 @@ export interface Attempts {
    * secrets cannot be decrypted.
    */
   read(id: bigint): Promise<Sending | null>;
-  /** Sends an event and records the result. Returns true if the delivery succeeded. */
+  /**
+   * Sends the event right after the position of a webhook and records the result. Returns true if the delivery
+   * succeeded.
+   */
   sendEvent(sending: Sending, event: EventRow): Promise<boolean>;
   /** Sends a ping and records the result. */
   sendPing(sending: Sending, pingId: string): Promise<void>;
@@ -96,8 +99,7 @@ export function createAttempts(parts: AttemptParts): Attempts {
         await noteFailure(database, observer, row, result);
         return false;
       }
-      const done = { id: row.id, from: row.position, to: event.id, result: toText(result) };
-      await database.run(recordSuccess, done);
+      await database.run(recordSuccess, { id: row.id, sent: event.id, result: toText(result) });
       return true;
     },
 

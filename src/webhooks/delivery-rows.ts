@@ -43,7 +43,7 @@ const ofActiveAccount = sql<boolean>`exists (select 1 from accounts where accoun
 const toFlag = (condition: RawBuilder<boolean>) =>
   sql<bigint>`cast(case when ${condition} then 1 else 0 end as bigint)`;
 
-/** Selects all webhooks that need an event or a ping now, least recently attempted first. */
+/** Selects all webhooks that need an event or a ping now. */
 export const selectDue = statement<Record<never, never>>()((query, _, dialect) =>
   query
     .selectFrom('webhooks')
@@ -54,7 +54,6 @@ export const selectDue = statement<Record<never, never>>()((query, _, dialect) =
     ])
     .where(sql<boolean>`(ping_id is not null or (${isDue(dialect)} and ${isBehind(dialect)}))`)
     .where(ofActiveAccount)
-    .orderBy(sql`coalesce(last_attempt_at_ms, 0)`)
     .orderBy('webhooks.id'),
 );
 
@@ -77,27 +76,31 @@ export const selectSending = statement<{ id: bigint }>()((query, p, dialect) =>
 );
 
 /**
- * Advances webhooks past events that they do not receive. `webhooks` is a JSON array of strings of the form `id
- * position`. A webhook whose position has changed stays unchanged.
+ * Advances webhooks past events that they do not receive. `ids` is a JSON array of integers. `states` is a JSON array of
+ * strings of the form `id position types`. A webhook whose position or types have changed stays unchanged. Returns the
+ * ids of the advanced webhooks.
  */
-export const passEvents = statement<{ webhooks: string; to: bigint }>()((query, p, { listTexts }) =>
-  query
-    .updateTable('webhooks')
-    .set({ position: p.to })
-    .where(sql<string>`webhooks.id || ' ' || position`, 'in', listTexts(p.webhooks))
-    .where('position', '<', p.to),
+export const passEvents = statement<{ ids: string; states: string; to: bigint }>()(
+  (query, p, { listIntegers, listTexts }) =>
+    query
+      .updateTable('webhooks')
+      .set({ position: p.to })
+      .where('id', 'in', listIntegers(p.ids))
+      .where(sql<string>`webhooks.id || ' ' || position || ' ' || types`, 'in', listTexts(p.states))
+      .where('position', '<', p.to)
+      .returning('id'),
 );
 
 /**
- * Records a successful delivery and advances the position of the webhook from `from` to `to`. If the position was
- * changed during the delivery, keeps the changed position.
+ * Records a successful delivery of the event `sent`, and advances a webhook whose position is right before this event.
+ * If the position was changed during the delivery, keeps the changed position.
  */
-export const recordSuccess = statement<{ id: bigint; from: bigint; to: bigint; result: string }>()(
+export const recordSuccess = statement<{ id: bigint; sent: bigint; result: string }>()(
   (query, p, { nowMs }) =>
     query
       .updateTable('webhooks')
       .set({
-        position: sql<bigint>`case when position = cast(${p.from} as bigint) then cast(${p.to} as bigint) else position end`,
+        position: sql<bigint>`case when position = cast(${p.sent} as bigint) - 1 then cast(${p.sent} as bigint) else position end`,
         failures: sql<bigint>`0`,
         failing_since_ms: sql<null>`null`,
         next_attempt_at_ms: sql<bigint>`0`,
@@ -168,11 +171,12 @@ export const recordPing = statement<PingResult>()((query, p, { nowMs }) =>
     .returning(['status', 'revision']),
 );
 
-/** Disables a webhook whose next events are deleted. If its position has changed, does nothing. */
+/** Disables a webhook whose next events are deleted. If its position has changed, does nothing and returns no row. */
 export const disableLost = statement<{ id: bigint; position: bigint }>()((query, p) =>
   query
     .updateTable('webhooks')
     .set({ status: sql.lit('disabled') })
     .where('id', '=', p.id)
-    .where('position', '=', p.position),
+    .where('position', '=', p.position)
+    .returning('id'),
 );

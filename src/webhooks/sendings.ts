@@ -1,38 +1,63 @@
-/** The running deliveries. Each has a unique name. */
+/** Sends for a while. Resolves with true to send more in another turn. */
+type TakeTurn = () => Promise<boolean>;
+
+/** The deliveries that run, and a queue of those that wait for a turn. Each has a unique name. */
 export interface Sendings {
-  /** Starts a delivery, unless a delivery with the same name is running. */
-  begin(name: string, work: () => Promise<void>): void;
+  /** Appends a delivery to the queue, unless a delivery with the same name runs or waits. */
+  add(name: string, takeTurn: TakeTurn): void;
+  /** Returns true if the delivery runs or waits. */
   has(name: string): boolean;
-  count(): number;
-  /** Resolves when no delivery is running. */
+  /** Returns true if a delivery waits because too many are running. */
+  hasWaiting(): boolean;
+  /** Resolves when no delivery runs or waits. */
   untilIdle(): Promise<void>;
-  /** Throws the first error of a delivery since the last call, if there was one. */
-  throwFailure(): void;
+  /** Throws an AggregateError with all errors of deliveries since the last call, if there were any. */
+  throwFailures(): void;
 }
 
-export function createSendings(): Sendings {
+/**
+ * Creates the queue. At most `runningMax` deliveries run at the same time. A delivery that needs another turn goes to
+ * the end of the queue, so each delivery gets its next turn after at most one turn of every other.
+ */
+export function createSendings(runningMax: number): Sendings {
+  const waiting = new Map<string, TakeTurn>();
   const running = new Map<string, Promise<void>>();
-  let failure: unknown = null;
+  const failures: unknown[] = [];
+
+  function fill(): void {
+    for (const [name, takeTurn] of waiting) {
+      if (running.size >= runningMax) return;
+      waiting.delete(name);
+      running.set(name, run(name, takeTurn));
+    }
+  }
+
+  async function run(name: string, takeTurn: TakeTurn): Promise<void> {
+    const needsMore = await takeTurn().catch((error) => {
+      failures.push(error);
+      return false;
+    });
+    running.delete(name);
+    if (needsMore) waiting.set(name, takeTurn);
+    fill();
+  }
+
+  const has = (name: string) => running.has(name) || waiting.has(name);
 
   return {
-    begin(name, work) {
-      if (running.has(name)) return;
-      const done = work()
-        .catch((error) => {
-          failure ??= error;
-        })
-        .finally(() => running.delete(name));
-      running.set(name, done);
+    add(name, takeTurn) {
+      if (has(name)) return;
+      waiting.set(name, takeTurn);
+      fill();
     },
-    has: (name) => running.has(name),
-    count: () => running.size,
+    has,
+    hasWaiting: () => waiting.size > 0,
     async untilIdle() {
       while (running.size > 0) await Promise.allSettled(running.values());
     },
-    throwFailure() {
-      const thrown = failure;
-      failure = null;
-      if (thrown !== null) throw thrown;
+    throwFailures() {
+      const thrown = failures.splice(0);
+      if (thrown.length > 0) throw new AggregateError(thrown, `${thrown.length} deliveries failed`);
     },
   };
 }

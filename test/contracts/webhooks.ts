@@ -13,7 +13,7 @@ import { createLease, leaseMs } from '../../src/jobs/lease.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { readSecret } from '../../src/storage/secret-rows.ts';
 import type { DeliveryObserver } from '../../src/webhooks/attempts.ts';
-import { createDeliverer } from '../../src/webhooks/deliverer.ts';
+import { createDeliverer, type DelivererParts } from '../../src/webhooks/deliverer.ts';
 import { createOperatorWebhooks } from '../../src/webhooks/operator-webhooks.ts';
 import { createPostMessage } from '../../src/webhooks/post-message.ts';
 import { createNetworks } from '../../src/webhooks/rules/target-address.ts';
@@ -31,17 +31,21 @@ const unchanged: WebhookChange = { url: null, types: null, status: null, after: 
 const attemptMs = 3_000;
 
 /** Creates the sender of one instance on a store. */
-function openSender(database: Database, leftMs = () => Number.POSITIVE_INFINITY) {
+function openSender(
+  database: Database,
+  { leftMs = () => Number.POSITIVE_INFINITY, ...bounds }: Partial<DelivererParts> = {},
+) {
   const noted: string[] = [];
+  const pending = new Map<string, number | null>();
   const observer: DeliveryObserver = {
     onAttempt: (result) => noted.push(result),
     onDisabled: (_, reason) => noted.push(reason),
     onSealed: () => noted.push('sealed'),
-    onPending: () => undefined,
+    onPending: (id, atMs) => pending.set(id, atMs),
   };
   const post = createPostMessage({ allowed: createNetworks(['127.0.0.1']), allowsHttp: true, attemptMs });
   const feed = createFeed(database, createTail(database, Date.now));
-  const deliverer = createDeliverer({ database, feed, ids, box, post, observer, leftMs });
+  const deliverer = createDeliverer({ database, feed, ids, box, post, observer, leftMs, ...bounds });
 
   /** Sends all due events and waits for the answers. */
   async function send(): Promise<void> {
@@ -49,7 +53,7 @@ function openSender(database: Database, leftMs = () => Number.POSITIVE_INFINITY)
     await deliverer.look();
     await deliverer.untilIdle();
   }
-  return { ...deliverer, noted, send, feed };
+  return { ...deliverer, noted, pending, send, feed };
 }
 
 async function openWorld(t: TestContext, engine: Engine) {
@@ -121,6 +125,18 @@ export function describeWebhooks(engine: Engine): void {
       assert.equal(receiver.received.length, 5);
     });
 
+    test('a webhook lags while its event is not delivered, and no longer than that', async (t) => {
+      const { sender, receiver, add, addPet, skip } = await openWorld(t, engine);
+      const { id } = await add();
+      await addPet();
+      receiver.reactions.push(500, 204);
+      await sender.send();
+      assert.ok((sender.pending.get(id) ?? 0) > 0);
+      await skip(6_000);
+      await sender.send();
+      assert.equal(sender.pending.get(id), null);
+    });
+
     test('a new webhook starts after the newest event, or at null if there is no event', async (t) => {
       const { database, add, addPet } = await openWorld(t, engine);
       assert.equal((await add()).after, null);
@@ -179,8 +195,10 @@ export function describeWebhooks(engine: Engine): void {
     describeRetries(engine);
     describeLateAnswers(engine);
     describePositions(engine);
+    describeTypes(engine);
     describeManaging(engine);
     describeOperator(engine);
+    describeTurns(engine);
     describeSenders(engine);
   });
 }
@@ -416,6 +434,61 @@ function describePositions(engine: Engine): void {
   });
 }
 
+function describeTypes(engine: Engine): void {
+  test('types that change during an attempt apply to all later events', async (t) => {
+    const { database, sender, receiver, add, addPet, place, buyer, change } = await openWorld(t, engine);
+    const { id } = await add({ types: ['order.reserved'] });
+    for (let count = 0; count < 2; count += 1) await place(buyer, await addPet());
+    await sequenceEvents(database);
+    const held = Promise.withResolvers<ServerResponse>();
+    receiver.reactions.push((response) => held.resolve(response));
+    await sender.look();
+    const response = await held.promise;
+    await change(id, { types: ['pet.added', 'order.reserved'] });
+    response.end();
+    await sender.untilIdle();
+    assert.deepEqual(typesOf(receiver.received), ['order.reserved', 'pet.added', 'order.reserved']);
+  });
+
+  test('a change of types during an attempt returns the position right before the event of the attempt', async (t) => {
+    const { database, store, sender, receiver, add, addPet, change } = await openWorld(t, engine);
+    const { id } = await add({ types: ['pet.deleted'] });
+    await store.execute(`delete from pets where id = ${await addPet()}`);
+    await addPet();
+    await sequenceEvents(database);
+    const held = Promise.withResolvers<ServerResponse>();
+    receiver.reactions.push((response) => held.resolve(response));
+    await sender.look();
+    const response = await held.promise;
+    const { after } = await change(id, { types: ['pet.added', 'pet.deleted'] });
+    assert.equal(after, ids.write(1n));
+    response.end();
+    await sender.untilIdle();
+    await sender.send();
+    assert.deepEqual(receiver.listIds(), [2n, 3n].map(ids.write));
+  });
+
+  for (const isLast of [true, false])
+    test(`a webhook does not skip events of types that it gets meanwhile, ${isLast ? 'at the end of the feed' : 'before another event'}`, async (t) => {
+      const { database, store, receiver, add, addPet, change } = await openWorld(t, engine);
+      const { id } = await add({ types: ['pet.deleted'] });
+      const pet = await addPet();
+      if (!isLast) await store.execute(`delete from pets where id = ${pet}`);
+      const types = ['pet.added', 'pet.deleted'] as const;
+      const sender = openSender({
+        ...database,
+        async run(statement, parameters) {
+          if ('states' in parameters) await change(id, { types });
+          return await database.run(statement, parameters);
+        },
+      });
+      t.after(() => sender.stop(0));
+      await sender.send();
+      await sender.send();
+      assert.deepEqual(receiver.listIds(), (isLast ? [1n] : [1n, 2n]).map(ids.write));
+    });
+}
+
 function describeOperator(engine: Engine): void {
   const mira = { kind: 'console', name: 'mira in console_1' } as const;
   const all = { limit: 2, account: null, status: null, newestId: null };
@@ -595,6 +668,49 @@ function describeManaging(engine: Engine): void {
   });
 }
 
+function describeTurns(engine: Engine): void {
+  test('webhooks take turns if more have events than may send at the same time', async (t) => {
+    const { database, receiver, add, addPet } = await openWorld(t, engine);
+    for (let count = 0; count < 2; count += 1) await add();
+    for (let count = 0; count < 3; count += 1) await addPet();
+    const sender = openSender(database, { sendingsMax: 1 });
+    t.after(() => sender.stop(0));
+    await sender.send();
+    assert.deepEqual(receiver.listIds(), [1n, 1n, 2n, 2n, 3n, 3n].map(ids.write));
+  });
+
+  test('webhooks that need no event take no turn from others', async (t) => {
+    const { database, receiver, add, get, addPet } = await openWorld(t, engine);
+    const other = await add({ types: ['category.deleted'] });
+    await add();
+    const sender = openSender(database, { sendingsMax: 1 });
+    t.after(() => sender.stop(0));
+    for (let count = 0; count < 3; count += 1) {
+      await addPet();
+      await sender.send();
+    }
+    assert.deepEqual(receiver.listIds(), [1n, 2n, 3n].map(ids.write));
+    assert.equal((await get(other.id)).after, ids.write(3n));
+  });
+
+  test('a sender throws the errors of all deliveries that fail unexpectedly', async (t) => {
+    const { database, add, addPet } = await openWorld(t, engine);
+    for (let count = 0; count < 2; count += 1) await add();
+    await addPet();
+    const sender = openSender({
+      ...database,
+      read(statement, parameters) {
+        if ('id' in parameters) throw new Error(`webhook ${parameters['id']}`);
+        return database.read(statement, parameters);
+      },
+    });
+    t.after(() => sender.stop(0));
+    const errors = [new Error('webhook 1'), new Error('webhook 2')];
+    await assert.rejects(sender.send(), { name: 'AggregateError', errors });
+    await sender.untilIdle();
+  });
+}
+
 function describeSenders(engine: Engine): void {
   test('another instance resends the event of an instance that ends during an attempt', async (t) => {
     const { store, database, sender, receiver, add, addPet } = await openWorld(t, engine);
@@ -617,7 +733,7 @@ function describeSenders(engine: Engine): void {
     await add();
     await addPet();
     let leftMs = 15_900;
-    const sender = openSender(database, () => leftMs);
+    const sender = openSender(database, { leftMs: () => leftMs });
     t.after(() => sender.stop(0));
     await sender.send();
     assert.deepEqual(receiver.received, []);
@@ -639,12 +755,12 @@ function describeSenders(engine: Engine): void {
         return database.read(statement, parameters);
       },
     };
-    const sender = openSender(slow, () => leftMs);
+    const sender = openSender(slow, { leftMs: () => leftMs });
     t.after(() => sender.stop(0));
     await sender.send();
     assert.deepEqual([leftMs, receiver.received], [15_900, []]);
     leftMs = 16_000;
-    const other = openSender(database, () => leftMs);
+    const other = openSender(database, { leftMs: () => leftMs });
     t.after(() => other.stop(0));
     await other.send();
     assert.equal(receiver.received.length, 2);

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { test } from 'node:test';
+import { AppError } from '../../src/errors.ts';
+import { createJobRunner } from '../../src/jobs/job-runner.ts';
+import { createLog } from '../../src/observability/log.ts';
+
+test('each error of a failed job is logged, except those of a store that is unavailable', async () => {
+  const output = new PassThrough();
+  const log = createLog('info', output);
+  const jobs = createJobRunner(log);
+  const { promise: nextRun, resolve } = Promise.withResolvers<void>();
+  const failures: unknown[] = [
+    new AggregateError([new Error('one'), new AppError('unavailable', 'two'), new Error('three')]),
+    new AppError('unavailable', 'four'),
+    new Error('five'),
+  ];
+  const keepsRunning = setInterval(() => undefined, 1_000);
+  jobs.every(1, async () => {
+    const failure = failures.shift();
+    if (failure !== undefined) throw failure;
+    resolve();
+  });
+  await nextRun;
+  jobs.stop();
+  clearInterval(keepsRunning);
+  log.flush();
+  output.end();
+  const lines = (await text(output)).trim().split('\n');
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line).err.message),
+    ['one', 'three', 'five'],
+  );
+});
