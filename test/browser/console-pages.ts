@@ -23,6 +23,9 @@ export async function furnish({
   const key = await createKey('pro', undefined, { account: 'Happy Paws', name: 'Warehouse' });
   await createKey('free', undefined, { account: 'Élodie’s reptiles & friends' });
   await createKey('business', undefined, { account: 'Acme Zoo', scopes: ['pets:read'] });
+  openFile().exec(`insert into key_bans
+    select id, ${Date.UTC(2027, 0, 2, 13)}, ${Date.UTC(2027, 0, 2, 11)}, 7200000, '', ${Date.UTC(2027, 0, 3)}
+    from api_keys where account_id = 3`);
   const names = ['Rex', 'Élodie', 'Captain Whiskers of the Northern Harbour', 'Žofka', '猫'];
   for (const [n, name] of names.entries()) await post(key, { name, categoryId: n % 3 });
   await post(key, '{"name":"Far","categoryId":9223372036854775807,"status":"sold"}');
@@ -60,6 +63,7 @@ export async function furnish({
     { name: 'overview', address: '', heading: 'Overview' },
     { name: 'accounts', address: 'accounts', heading: 'Accounts' },
     { name: 'account', address: 'accounts/Happy%20Paws', heading: 'Happy Paws' },
+    { name: 'bans', address: 'bans', heading: 'Bans' },
     { name: 'animals', address: 'animals', heading: 'Animals' },
     { name: 'search', address: 'animals?name=e', heading: 'Animals' },
     { name: 'animal', address: 'animals/1', heading: 'Animal 1' },

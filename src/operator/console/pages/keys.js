@@ -149,7 +149,7 @@ function RevokeDialog({ item, onDone, onClose }) {
   <//>`;
 }
 
-function LiftDialog({ item, onDone, onClose }) {
+export function LiftDialog({ item, onDone, onClose }) {
   function finish() {
     notify(`The ban of ${item.start}… is lifted.`);
     onDone();

@@ -48,12 +48,3 @@ export const revokeKey = defineConsoleOperation({
     await actAs(signedIn).keyring.revoke(params['keyId'] ?? '');
   },
 });
-
-export const liftBan = defineConsoleOperation({
-  method: 'POST',
-  path: '/keys/{keyId}/lift-ban',
-
-  async handle({ params, signedIn }, { actAs }) {
-    await actAs(signedIn).bans.lift(params['keyId'] ?? '');
-  },
-});
