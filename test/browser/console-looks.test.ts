@@ -29,6 +29,11 @@ describe('the pages of the console', { skip }, () => {
     await page.getByRole('button', { name: /^Replay wh_8/ }).click();
     await page.getByLabel('Send', { exact: true }).selectOption('event');
     await look(desk, 'replay');
+    await page.keyboard.press('Escape');
+    await open('accounts/Acme%20Zoo', 'Acme Zoo');
+    await page.getByRole('button', { name: /^Revoke as_stg/ }).click();
+    await page.getByLabel('Also disable these webhooks').waitFor();
+    await look(desk, 'revoke');
     assert.deepEqual(complaints, []);
   });
 });

@@ -42,11 +42,13 @@ export async function furnish({
   await place(1, 'A-1017');
   await request(key, `/orders/${await place(2)}/complete`, { method: 'POST' });
   await request(key, `/orders/${await place(3, 'Returned to sender')}/cancel`, { method: 'POST' });
+  const [acmeKey] = await store.keyring.list('Acme Zoo');
   storeWebhooks(openFile(), [
     { id: 'wh_8tKq2ZmX0aLr5VnC', url: 'https://paws.example.com/animal-store', position: 2, result: '503' },
     {
       id: 'wh_Jc41mQv9XbTfW0zs',
       accountId: 3,
+      keyId: acmeKey?.id,
       url: `https://acme.example/${'long/'.repeat(20)}`,
       status: 'disabled',
       result: 'dns',
@@ -54,6 +56,7 @@ export async function furnish({
     {
       id: 'wh_Qb7Lw3Nd5RkYp2Hs',
       accountId: 3,
+      keyId: acmeKey?.id,
       url: 'https://acme.example/orders',
       position: 9,
       result: '204',
