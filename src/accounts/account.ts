@@ -54,15 +54,17 @@ export interface Caller {
 export const accountNameLengthMax = 100;
 
 /** Error message for a name that `isAccountName` refuses. */
-export const accountNameRule = `an account name must have 1 to ${accountNameLengthMax} characters, no control characters, and no space at either end`;
+export const accountNameRule = `an account name must have 1 to ${accountNameLengthMax} characters, no control characters, and no space at either end, and must not be "." or ".."`;
 
 /**
  * True if a text is a valid account name. Such a name has 1 to `accountNameLengthMax` code points, no control
  * characters, no lone surrogates, and no white space at either end.
+ *
+ * `.` and `..` are not valid, because a browser removes them from the path of a URL.
  */
 export function isAccountName(text: string): boolean {
   const isShort = text.length <= 2 * accountNameLengthMax && [...text].length <= accountNameLengthMax;
-  return text !== '' && isShort && text.trim() === text && !/[\p{Cc}\p{Cs}]/u.test(text);
+  return !['', '.', '..'].includes(text) && isShort && text.trim() === text && !/[\p{Cc}\p{Cs}]/u.test(text);
 }
 
 /**

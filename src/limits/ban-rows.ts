@@ -1,23 +1,34 @@
 import { statement } from '../storage/database.ts';
 
-/** Selects at most `count` bans that expire after `nowMs`, each with its key and account, ordered by expiry. */
-export const selectBans = statement<{ nowMs: bigint; count: bigint }>()((query, p) =>
-  query
-    .selectFrom('key_bans')
-    .innerJoin('api_keys', 'api_keys.id', 'key_bans.key_id')
-    .innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
-    .select([
-      'key_bans.key_id',
-      'api_keys.visible_start',
-      'api_keys.name as key_name',
-      'accounts.name as account_name',
-      'key_bans.last_ban_at_ms',
-      'key_bans.banned_until_ms',
-    ])
-    .where('key_bans.banned_until_ms', '>', p.nowMs)
-    .orderBy('key_bans.banned_until_ms')
-    .orderBy('key_bans.key_id')
-    .limit(p.count),
+/**
+ * Selects at most `count` bans that expire after `nowMs`, each with its key and account. The order is by expiry and key
+ * id, and starts at `endsAtMs` and `keyId`.
+ */
+export const selectBans = statement<{ nowMs: bigint; endsAtMs: bigint; keyId: string; count: bigint }>()(
+  (query, p) =>
+    query
+      .selectFrom('key_bans')
+      .innerJoin('api_keys', 'api_keys.id', 'key_bans.key_id')
+      .innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
+      .select([
+        'key_bans.key_id',
+        'api_keys.visible_start',
+        'api_keys.name as key_name',
+        'accounts.name as account_name',
+        'key_bans.last_ban_at_ms',
+        'key_bans.banned_until_ms',
+      ])
+      .where('key_bans.banned_until_ms', '>', p.nowMs)
+      .where(({ eb, refTuple, tuple }) =>
+        eb(
+          refTuple('key_bans.banned_until_ms', 'key_bans.key_id'),
+          '>=',
+          tuple(p.endsAtMs as never, p.keyId as never),
+        ),
+      )
+      .orderBy('key_bans.banned_until_ms')
+      .orderBy('key_bans.key_id')
+      .limit(p.count),
 );
 
 /** Selects the expiry of the bans of keys that are banned at `nowMs`. `ids` is a JSON array of key ids. */

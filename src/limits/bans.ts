@@ -16,10 +16,21 @@ export interface ListedBan {
   readonly endsAtMs: number;
 }
 
+/** The place of a ban in the list. */
+export type BanPlace = Pick<ListedBan, 'endsAtMs' | 'keyId'>;
+
+/** A page of bans. `next` is the place of the first ban of the next page, or null on the last page. */
+export interface BanPage {
+  readonly bans: readonly ListedBan[];
+  readonly next: BanPlace | null;
+}
+
 /** Manages the bans of keys, for operators. `list` shows a new ban within 1 s. */
 export interface Bans {
   /** Returns the current bans, ordered by expiry, at most `listedBansMax`. */
-  list(): Promise<ListedBan[]>;
+  list(): Promise<readonly ListedBan[]>;
+  /** Returns at most `limit` of the current bans, ordered by expiry, from a place on. */
+  listPage(limit: number, from: BanPlace): Promise<BanPage>;
   /** Returns when the bans of keys expire, in Unix milliseconds by key id. Keys that are not banned are absent. */
   findEnds(keyIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /**
@@ -62,19 +73,23 @@ export const liftBan = defineWork(
 
 /** Creates the ban management of a store. The audit log names `actor` as the author of each change. */
 export function createBans(database: Database, clock: Clock, actor: Actor = commandActor()): Bans {
+  async function listPage(limit: number, { endsAtMs, keyId }: BanPlace): Promise<BanPage> {
+    const range = { endsAtMs: BigInt(endsAtMs), keyId, count: BigInt(limit) + 1n };
+    const rows = await database.read(selectBans, { nowMs: BigInt(clock()), ...range });
+    const bans = rows.map((row) => ({
+      keyId: row.key_id,
+      visibleStart: row.visible_start,
+      keyName: row.key_name,
+      account: row.account_name,
+      beganAtMs: Number(row.last_ban_at_ms),
+      endsAtMs: Number(row.banned_until_ms),
+    }));
+    return { bans: bans.slice(0, limit), next: bans[limit] ?? null };
+  }
+
   return {
-    async list() {
-      const filter = { nowMs: BigInt(clock()), count: BigInt(listedBansMax) };
-      const rows = await database.read(selectBans, filter);
-      return rows.map((row) => ({
-        keyId: row.key_id,
-        visibleStart: row.visible_start,
-        keyName: row.key_name,
-        account: row.account_name,
-        beganAtMs: Number(row.last_ban_at_ms),
-        endsAtMs: Number(row.banned_until_ms),
-      }));
-    },
+    list: async () => (await listPage(listedBansMax, { endsAtMs: 0, keyId: '' })).bans,
+    listPage,
 
     async findEnds(keyIds) {
       const ids = JSON.stringify(keyIds);

@@ -41,14 +41,21 @@ export async function closeOrder(database: Database, closing: Closing): Promise<
       ? (await database.run(closeInOneStatement[action], { id, accountId }))[0]
       : await database.transact(closeBySteps, closing);
   if (row !== undefined && row !== null) return row;
+  return await readClosed(database, closing);
+}
+
+/**
+ * Reads an order after its action was not allowed. Returns the order if it already has the status that the action
+ * sets. Otherwise throws the reason: `not_found`, `order_closed` or `order_expired`.
+ */
+export async function readClosed(
+  database: Pick<Database, 'read'>,
+  { action, id, accountId }: Closing,
+): Promise<OrderRow> {
   const [found] = await database.read(selectOrder, { id, accountId });
   return requireDone(action, found);
 }
 
-/**
- * Returns the order if it already has the status that the action sets. Otherwise throws the reason why the action is
- * not allowed.
- */
 function requireDone(action: OrderAction, found: OrderRow | undefined): OrderRow {
   if (found === undefined) throw orderNotFound();
   const { from, to } = transitions[action];
@@ -58,6 +65,8 @@ function requireDone(action: OrderAction, found: OrderRow | undefined): OrderRow
     const at = new Date(Number(found.expires_at_ms)).toISOString();
     throw new AppError('order_expired', `this order expired at ${at}`);
   }
+  if (found.status === from && !isPast)
+    throw new AppError('order_closed', `this order became ${from} only now: try again`);
   const status = isPast ? 'expired' : found.status;
   throw new AppError('order_closed', `this order is ${status}: only a ${from} order can be ${to}`);
 }

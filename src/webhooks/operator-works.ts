@@ -19,8 +19,9 @@ interface ChangeByHand {
 }
 
 /**
- * Changes a webhook of any account. Adds a row to the audit log if the status or the position changes. Throws
- * OperatorError if the webhook does not exist. Also throws `invalid_body` and `position_lost` (`applyChange`).
+ * Changes a webhook of any account. Always adds a row to the audit log, because even an unchanged status or position
+ * restarts the retries. Throws OperatorError if the webhook does not exist. Also throws `invalid_body` and
+ * `position_lost` (`applyChange`).
  */
 export const changeWebhookByHand = defineWork(
   import.meta.url,
@@ -52,7 +53,6 @@ const unchanged: WebhookChange = { url: null, types: null, status: null, after: 
 
 function* changeByHand(row: WebhookRow, change: OperatorChange, act: Act): Work<void> {
   const changed = yield* applyChange(row, { ...unchanged, ...change });
-  if (changed.status === row.status && changed.position === row.position) return;
   const ids = yield* readEventIds();
   const show = ({ status, position }: WebhookRow) =>
     'status' in change ? { status } : { after: writeAfter(position, ids) };

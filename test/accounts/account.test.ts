@@ -5,6 +5,7 @@ import { coversScope, isAccountName, parseScopes, scopes } from '../../src/accou
 describe('the name of an account', () => {
   const names = [
     'a',
+    '...',
     'Acme Zoo',
     '動物園',
     "O'Neill & \u201cSons\u201d; drop table",
@@ -18,6 +19,8 @@ describe('the name of an account', () => {
 
   const noNames = [
     '',
+    '.',
+    '..',
     ' ',
     ' a',
     'a ',

@@ -76,7 +76,7 @@ for (const engine of engines)
       assert.deepEqual(await accounts.list(), []);
     });
 
-    for (const account of ['', ' Zoo', 'x'.repeat(101), 'a\x1b[31m'])
+    for (const account of ['', '..', ' Zoo', 'x'.repeat(101), 'a\x1b[31m'])
       test(`refuses ${JSON.stringify(account.slice(0, 10))} as an account name, and creates nothing`, async (t) => {
         const { keyring, accounts } = await createWorld(t, engine);
         await assert.rejects(keyring.issue(order({ account })), {

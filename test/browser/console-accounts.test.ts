@@ -111,6 +111,45 @@ describe('accounts and keys in the console', { skip }, () => {
     await page.getByRole('cell', { name: 'ban.lifted' }).waitFor();
   });
 
+  test('the page of bans lists the banned keys of all accounts in pages, and lifts a ban', async (t) => {
+    const { page, open, createKey, store, clock, openFile } = await openDesk(t, browser);
+    await open('bans', 'Bans');
+    await page.getByText('No key is banned.').waitFor();
+    await createKey('free', undefined, { account: 'Happy Paws', name: 'Warehouse' });
+    await createKey('free', undefined, { account: 'Acme Zoo' });
+    const nowMs = clock.now();
+    openFile().exec(`insert into key_bans select id, ${nowMs} + 3600000 * account_id, ${nowMs}, 60000, '', ${nowMs + 1e9}
+        from api_keys where account_id in (select id from accounts where name in ('Happy Paws', 'Acme Zoo'));
+      with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 50)
+        insert into key_bans select 'key_' || printf('%016d', n), ${nowMs} + 90000000 + n, ${nowMs}, 60000, '', ${nowMs + 1e9} from numbers;
+      with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 50)
+        insert into api_keys (id, account_id, secret_hash, visible_start, scopes, created_at_ms)
+        select 'key_' || printf('%016d', n), 1, randomblob(32), 'as_stg_' || n, 'pets:read', ${nowMs} from numbers`);
+    const rows = page.getByRole('row');
+    await rows.nth(50).waitFor();
+    const [, first = '', second = ''] = await rows.allTextContents();
+    assert.match(first, /as_stg_.{4}… Warehouse.*Happy Paws.*in (?:1 h|59 min)/s);
+    assert.match(second, /Acme Zoo.*in (?:2 h|1 h 59 min)/s);
+
+    const [{ keyId = '' } = {}] = await store.bans.list();
+    await page
+      .getByRole('button', { name: /^Lift the ban as_stg/ })
+      .first()
+      .click();
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Lift the ban of/ })
+      .click();
+    await page.getByText(/The ban of .* is lifted/).waitFor();
+    await page.getByText('Warehouse').waitFor({ state: 'detached' });
+    assert.equal((await store.bans.findEnds([keyId])).size, 0);
+    await page.getByRole('link', { name: 'Next page' }).click();
+    await page.getByRole('cell', { name: 'as_stg_50…' }).waitFor();
+    assert.equal(await rows.count(), 2);
+    await open('audit', 'Audit log');
+    await page.getByRole('cell', { name: 'ban.lifted' }).waitFor();
+  });
+
   test('the time until a window resets is computed from the clock of the service, not of the browser', async (t) => {
     const { page, open, createKey, request } = await openDesk(t, browser);
     await page.evaluate('{ const { now } = Date; Date.now = () => now() + 1e11; }');

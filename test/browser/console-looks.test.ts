@@ -29,6 +29,11 @@ describe('the pages of the console', { skip }, () => {
     await page.getByRole('button', { name: /^Replay wh_8/ }).click();
     await page.getByLabel('Send', { exact: true }).selectOption('event');
     await look(desk, 'replay');
+    await page.keyboard.press('Escape');
+    await open('accounts/Acme%20Zoo', 'Acme Zoo');
+    await page.getByRole('button', { name: /^Revoke as_stg/ }).click();
+    await page.getByLabel('Also disable these webhooks').waitFor();
+    await look(desk, 'revoke');
     assert.deepEqual(complaints, []);
   });
 });
@@ -36,8 +41,8 @@ describe('the pages of the console', { skip }, () => {
 const looks = [
   { size: 'screen', viewport: { width: 1280, height: 900 }, colorScheme: 'light', isJudged: true },
   { size: 'screen', viewport: { width: 1280, height: 900 }, colorScheme: 'dark', isJudged: false },
-  { size: 'phone', viewport: { width: 390, height: 844 }, colorScheme: 'light', isJudged: false },
-  { size: 'phone', viewport: { width: 390, height: 844 }, colorScheme: 'dark', isJudged: true },
+  { size: 'phone', viewport: { width: 320, height: 844 }, colorScheme: 'light', isJudged: false },
+  { size: 'phone', viewport: { width: 320, height: 844 }, colorScheme: 'dark', isJudged: true },
 ] as const;
 
 /** Checks an open page in each size and colour scheme. axe-core runs once for each size and each scheme. */

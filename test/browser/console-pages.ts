@@ -23,6 +23,9 @@ export async function furnish({
   const key = await createKey('pro', undefined, { account: 'Happy Paws', name: 'Warehouse' });
   await createKey('free', undefined, { account: 'Élodie’s reptiles & friends' });
   await createKey('business', undefined, { account: 'Acme Zoo', scopes: ['pets:read'] });
+  openFile().exec(`insert into key_bans
+    select id, ${Date.UTC(2027, 0, 2, 13)}, ${Date.UTC(2027, 0, 2, 11)}, 7200000, '', ${Date.UTC(2027, 0, 3)}
+    from api_keys where account_id = 3`);
   const names = ['Rex', 'Élodie', 'Captain Whiskers of the Northern Harbour', 'Žofka', '猫'];
   for (const [n, name] of names.entries()) await post(key, { name, categoryId: n % 3 });
   await post(key, '{"name":"Far","categoryId":9223372036854775807,"status":"sold"}');
@@ -39,11 +42,13 @@ export async function furnish({
   await place(1, 'A-1017');
   await request(key, `/orders/${await place(2)}/complete`, { method: 'POST' });
   await request(key, `/orders/${await place(3, 'Returned to sender')}/cancel`, { method: 'POST' });
+  const [acmeKey] = await store.keyring.list('Acme Zoo');
   storeWebhooks(openFile(), [
     { id: 'wh_8tKq2ZmX0aLr5VnC', url: 'https://paws.example.com/animal-store', position: 2, result: '503' },
     {
       id: 'wh_Jc41mQv9XbTfW0zs',
       accountId: 3,
+      keyId: acmeKey?.id,
       url: `https://acme.example/${'long/'.repeat(20)}`,
       status: 'disabled',
       result: 'dns',
@@ -51,6 +56,7 @@ export async function furnish({
     {
       id: 'wh_Qb7Lw3Nd5RkYp2Hs',
       accountId: 3,
+      keyId: acmeKey?.id,
       url: 'https://acme.example/orders',
       position: 9,
       result: '204',
@@ -60,6 +66,7 @@ export async function furnish({
     { name: 'overview', address: '', heading: 'Overview' },
     { name: 'accounts', address: 'accounts', heading: 'Accounts' },
     { name: 'account', address: 'accounts/Happy%20Paws', heading: 'Happy Paws' },
+    { name: 'bans', address: 'bans', heading: 'Bans' },
     { name: 'animals', address: 'animals', heading: 'Animals' },
     { name: 'search', address: 'animals?name=e', heading: 'Animals' },
     { name: 'animal', address: 'animals/1', heading: 'Animal 1' },

@@ -52,6 +52,7 @@ describe('webhooks in the console', { skip }, () => {
     await page.getByLabel('Account').fill('Acme Zoo');
     await page.getByRole('button', { name: 'Show' }).click();
     await page.getByRole('link', { name: 'Happy Paws' }).waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'Acme Zoo' }).waitFor();
     assert.equal(await page.getByRole('row').count(), 2);
   });
 
@@ -163,6 +164,34 @@ describe('webhooks in the console', { skip }, () => {
     await fact('Webhooks disabled').getByRole('link', { name: '1' }).click();
     await page.getByRole('button', { name: `Enable ${other}` }).waitFor();
     assert.equal(await page.getByRole('row').count(), 2);
+  });
+
+  test('the dialog that revokes a key names the webhooks that the key created, and can disable them', async (t) => {
+    const desk = await openDesk(t, browser);
+    const { page, open, openFile, store } = desk;
+    const { read } = await furnishWebhooks(desk);
+    const [key] = await store.keyring.list('Happy Paws');
+    const { id: keyId = '', visibleStart = '' } = key ?? {};
+    const third = 'wh_7tKq2ZmX0aLr5VnC';
+    storeWebhooks(openFile(), [{ id: third, url: 'https://paws.example/other', keyId: 'key_2' }]);
+    openFile().prepare('update webhooks set key_id = ? where public_id = ?').run(keyId, one);
+    await open('accounts/Happy%20Paws', 'Happy Paws');
+    await page.getByRole('button', { name: `Revoke ${visibleStart}` }).click();
+    const dialog = page.getByRole('dialog');
+    const items = dialog.getByRole('listitem');
+    assert.match((await items.textContent()) ?? '', /^https:\/\/paws\.example\/hook\s+enabled$/);
+    await dialog.getByLabel('Also disable these webhooks').check();
+    await dialog.getByRole('button', { name: /^Revoke/ }).click();
+    await page.getByText('is revoked. The webhooks that it created are disabled.').waitFor();
+    assert.deepEqual([read(one)['status'], read(third)['status']], ['disabled', 'enabled']);
+    const log = (await store.audit.list({ limit: 2 })).entries;
+    assert.deepEqual(
+      log.map(({ action, subject, actor }) => [action, subject, actor.kind]),
+      [
+        ['webhook.disabled', one, 'console'],
+        ['key.revoked', keyId, 'console'],
+      ],
+    );
   });
 
   test('every action on a webhook works by keyboard', async (t) => {

@@ -127,6 +127,28 @@ describe('the console in a browser', { skip }, () => {
     assert.equal(await page.getByRole('row').count(), 2);
   });
 
+  test('the orders of one account are listed from its page or by its name', async (t) => {
+    const { page, open, store, createKey, request } = await openDesk(t, browser);
+    const headers = { 'content-type': 'application/json' };
+    for (const account of ['Happy Paws', 'Acme & Sons']) {
+      const key = await createKey('pro', undefined, { account });
+      const { id } = await store.catalogue.add({ name: 'Rex', categoryId: 1n });
+      const body = JSON.stringify({ petId: Number(id) });
+      assert.equal((await request(key, '/orders', { method: 'POST', headers, body })).status, 201);
+    }
+    await open('accounts/Acme%20%26%20Sons', 'Acme & Sons');
+    await page.getByRole('link', { name: 'Show in Orders' }).click();
+    await page.getByRole('cell', { name: 'Acme & Sons' }).waitFor();
+    assert.equal(await page.getByRole('row').count(), 2);
+    await page.getByLabel('Account').fill('Happy Paws');
+    await page.getByRole('button', { name: 'Show' }).click();
+    await page.getByRole('cell', { name: 'Happy Paws' }).waitFor();
+    assert.equal(await page.getByRole('row').count(), 2);
+    await page.getByLabel('Account').fill('Nobody');
+    await page.getByRole('button', { name: 'Show' }).click();
+    await page.getByText('there is no account "Nobody"').waitFor();
+  });
+
   test('an operator names a category, renames it and removes the name', async (t) => {
     const { page, open, store } = await openDesk(t, browser);
     await open('categories', 'Category names');

@@ -62,6 +62,7 @@ describe('a usage error prints one line and exits with 2:', () => {
     ['accounts create Zoo', /required option '--plan <plan>' not specified/],
     ['accounts rename Zoo', /missing required argument 'name'/],
     ['accounts rename Zoo \x07', /An account name must/],
+    ['accounts rename Zoo ..', /An account name must .* and must not be "\." or "\.\."/],
     ['accounts suspend', /missing required argument 'account'/],
     ['bans lift', /missing required argument 'key'/],
     ['audit --action account.made', /'account\.made' is invalid/],

@@ -67,11 +67,12 @@ test('webhooks disable and enable change a webhook and restart its retries', asy
   assert.deepEqual(read(), { status: 'enabled', failures: 0, revision: 2 });
 });
 
-test('webhooks disable, webhooks enable and keys revoke --disable-webhooks are in the audit log', async (t) => {
+test('every webhooks disable, webhooks enable and keys revoke --disable-webhooks is in the audit log', async (t) => {
   const { run, keyId } = await makeStore(t);
   for (const args of [
     ['webhooks', 'disable', one],
     ['webhooks', 'disable', one],
+    ['webhooks', 'enable', one],
     ['webhooks', 'enable', one],
     ['keys', 'revoke', keyId, '--disable-webhooks'],
   ])
@@ -81,7 +82,9 @@ test('webhooks disable, webhooks enable and keys revoke --disable-webhooks are i
     log.map(({ action, account, before, after }) => [action, account, before, after]),
     [
       ['webhook.disabled', 'Zoo', { status: 'enabled' }, { status: 'disabled' }],
+      ['webhook.enabled', 'Zoo', { status: 'enabled' }, { status: 'enabled' }],
       ['webhook.enabled', 'Zoo', { status: 'disabled' }, { status: 'enabled' }],
+      ['webhook.disabled', 'Zoo', { status: 'disabled' }, { status: 'disabled' }],
       ['webhook.disabled', 'Zoo', { status: 'enabled' }, { status: 'disabled' }],
     ],
   );

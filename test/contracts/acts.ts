@@ -6,7 +6,7 @@ import { AppError } from '../../src/errors.ts';
 import { createActs, everyAccount } from '../../src/operator/acts/acts.ts';
 import { resolvePlan } from '../../src/plans/plan.ts';
 import { statement } from '../../src/storage/database.ts';
-import { openStore } from '../../src/store.ts';
+import { openStore, type Store } from '../../src/store.ts';
 import type { Engine } from '../support/engines.ts';
 import type { Ending } from '../support/service.ts';
 
@@ -78,20 +78,24 @@ export function describeActs({ name, skip, createStore }: Engine): void {
       ]);
     });
 
-    test('a cancelled or returned order has one row in the audit log, and its animal is no longer owned', async (t) => {
-      const { store, acts, listDeeds } = await open(t);
+    async function placeOrder({ keyring, catalogue, orders }: Store, name: string) {
       const plan = resolvePlan('pro', {});
       if ('problem' in plan) throw new Error(plan.problem);
-      await store.keyring.issue({ account: 'Happy Paws', plan, scopes: null, lifetimeMs: null });
-      const place = async (name: string) => {
-        const { id: petId } = await store.catalogue.add({ name, categoryId: 1n });
-        const order = { petId, holdMs: 3_600_000, reference: null };
-        await store.orders.place(order, { accountId: 1n, isManager: true }, null);
-        const filter = { limit: 1, status: null, petId, reference: null, newestId: null };
-        const [placed] = (await store.orders.list(filter, everyAccount)).orders;
-        return { petId, id: placed?.id ?? 0n };
-      };
-      const [held, sold] = [await place('Rex'), await place('Max')];
+      await keyring.issue({ account: 'Happy Paws', plan, scopes: null, lifetimeMs: null });
+      const { id: petId } = await catalogue.add({ name, categoryId: 1n });
+      await orders.place(
+        { petId, holdMs: 3_600_000, reference: null },
+        { accountId: 1n, isManager: true },
+        null,
+      );
+      const filter = { limit: 1, status: null, petId, reference: null, newestId: null };
+      const [placed] = (await orders.list(filter, everyAccount)).orders;
+      return { petId, id: placed?.id ?? 0n };
+    }
+
+    test('a cancelled or returned order has one row in the audit log, and its animal is no longer owned', async (t) => {
+      const { store, acts, listDeeds } = await open(t);
+      const [held, sold] = [await placeOrder(store, 'Rex'), await placeOrder(store, 'Max')];
       await store.orders.close('complete', sold.id, everyAccount);
       assert.equal((await acts.closeOrder('cancel', held.id)).status, 'cancelled');
       assert.equal((await acts.closeOrder('cancel', held.id)).status, 'cancelled');
@@ -102,6 +106,24 @@ export function describeActs({ name, skip, createStore }: Engine): void {
         ['order.cancelled', String(held.id), { status: 'reserved' }, { status: 'cancelled' }],
         ['order.returned', String(sold.id), { status: 'completed' }, { status: 'returned' }],
       ]);
+    });
+
+    test('a refused return writes nothing, even if the order is completed right after', async (t) => {
+      const { store, listDeeds } = await open(t);
+      const { id } = await placeOrder(store, 'Rex');
+      const database: Store['database'] = {
+        ...store.database,
+        async transact(work, input) {
+          const result = await store.database.transact(work, input);
+          await store.orders.close('complete', id, everyAccount);
+          return result;
+        },
+      };
+      const acts = createActs({ ...store, database }, () => nowMs, mira);
+      const tooEarly = (error: unknown) => error instanceof AppError && error.code === 'order_closed';
+      await assert.rejects(acts.closeOrder('return', id), tooEarly);
+      assert.equal((await store.orders.get(id, everyAccount)).status, 'completed');
+      assert.deepEqual(await listDeeds(), []);
     });
   });
 }

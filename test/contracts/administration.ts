@@ -5,6 +5,7 @@ import { createAdministration } from '../../src/administration/administration.ts
 import { consoleActor } from '../../src/audit/act.ts';
 import { auditKeptMs, createAudit } from '../../src/audit/audit.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../src/clock.ts';
+import type { BanPage, BanPlace } from '../../src/limits/bans.ts';
 import { createLiftFollower } from '../../src/limits/follow-lifts.ts';
 import { createCounterStore } from '../../src/limits/memory/counter-store.ts';
 import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts';
@@ -154,6 +155,27 @@ export function describeAdministration(engine: Engine): void {
       clock.advance(minuteMs);
       assert.deepEqual(await bans.list(), []);
       assert.equal((await findListed(keyring, id)).state, 'active');
+    });
+
+    test('pages of bans contain each ban once, even if two bans expire at the same time', async (t) => {
+      const { bans, keyring, store, clock } = await prepare(t);
+      const { id: first } = await keyring.issue(order());
+      const { id: second } = await keyring.issue(order());
+      const { id: last } = await keyring.issue(order());
+      for (const [id, endsAtMs] of [
+        [first, clock.now() + 1],
+        [second, clock.now() + 1],
+        [last, clock.now() + 2],
+      ] as const)
+        await store.execute(`insert into key_bans values ('${id}', ${endsAtMs}, 0, 60000, '', ${endsAtMs})`);
+      const listed: string[] = [];
+      for (let next: BanPlace | null = { endsAtMs: 0, keyId: '' }; next !== null; ) {
+        const page: BanPage = await bans.listPage(1, next);
+        listed.push(...page.bans.map(({ keyId }) => keyId));
+        next = page.next;
+      }
+      assert.equal(listed[2], last);
+      assert.deepEqual(listed.toSorted(), [first, second, last].toSorted());
     });
 
     test('a lifted ban ends in every process at its next check, and does not return after a restart', async (t) => {

@@ -120,6 +120,8 @@ for (const [what, forge] of [
       ['DELETE', '/pets/1'],
       ['PUT', '/categories/1'],
       ['POST', '/orders/1/cancel'],
+      ['GET', '/bans'],
+      ['POST', '/keys/key_1/revoke'],
       ['GET', '/webhooks'],
       ['POST', '/webhooks/wh_1/enable'],
       ['POST', '/webhooks/wh_1/disable'],

@@ -4,6 +4,7 @@ import type { DatabaseSync } from 'node:sqlite';
 export interface StoredWebhook {
   readonly id: string;
   readonly accountId?: number;
+  readonly keyId?: string | undefined;
   readonly url?: string;
   readonly types?: string;
   readonly status?: 'enabled' | 'disabled';
@@ -18,10 +19,11 @@ export function storeWebhooks(file: DatabaseSync, webhooks: readonly StoredWebho
   const insert =
     file.prepare(`insert into webhooks (public_id, account_id, key_id, url, types, sees_pets, sees_orders, status,
       position, revision, failures, next_attempt_at_ms, last_attempt_at_ms, last_result, created_at_ms)
-    values (?, ?, 'key_1', ?, ?, 1, 'own', ?, ?, 0, 0, 9000000000000000, ?, ?, 0)`);
-  for (const { id, accountId = 1, url = 'https://zoo.example/hook', ...rest } of webhooks) {
-    const { types = 'pet.added pet.deleted', status = 'enabled', position = 0, result = null } = rest;
+    values (?, ?, ?, ?, ?, 1, 'own', ?, ?, 0, 0, 9000000000000000, ?, ?, 0)`);
+  for (const { id, accountId = 1, keyId = 'key_1', ...rest } of webhooks) {
+    const { url = 'https://zoo.example/hook', types = 'pet.added pet.deleted' } = rest;
+    const { status = 'enabled', position = 0, result = null } = rest;
     const atMs = result === null ? null : attemptAtMs;
-    insert.run(id, accountId, url, types, status, position, atMs, result);
+    insert.run(id, accountId, keyId, url, types, status, position, atMs, result);
   }
 }

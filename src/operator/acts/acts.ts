@@ -2,9 +2,10 @@ import type { Act, Actor } from '../../audit/act.ts';
 import { putCategory, removeCategory } from '../../categories/categories.ts';
 import type { Category } from '../../categories/category.ts';
 import type { Clock } from '../../clock.ts';
+import { readClosed } from '../../orders/close-order.ts';
 import type { OrderAction } from '../../orders/close-order-rows.ts';
 import { type Order, toOrder } from '../../orders/order.ts';
-import type { OrderReader, Orders } from '../../orders/orders.ts';
+import type { OrderReader } from '../../orders/orders.ts';
 import type { Catalogue } from '../../pets/catalogue.ts';
 import type { Pet, PetPatch } from '../../pets/pet.ts';
 import { toChange } from '../../pets/pet-edit-rows.ts';
@@ -33,10 +34,9 @@ export interface Acts {
 export interface ActsOn {
   readonly database: Database;
   readonly catalogue: Pick<Catalogue, 'stamps'>;
-  readonly orders: Pick<Orders, 'close'>;
 }
 
-export function createActs({ database, catalogue, orders }: ActsOn, clock: Clock, actor: Actor): Acts {
+export function createActs({ database, catalogue }: ActsOn, clock: Clock, actor: Actor): Acts {
   const actNow = (): Act => ({ actor, nowMs: clock() });
 
   async function edit(request: Edit): Promise<Pet> {
@@ -59,7 +59,7 @@ export function createActs({ database, catalogue, orders }: ActsOn, clock: Clock
     async closeOrder(action, id) {
       const { engine } = database;
       const row = await database.transact(closeOrderByHand, { action, id, engine, act: actNow() });
-      if (row === null) return orders.close(action, id, everyAccount);
+      if (row === null) return toOrder(await readClosed(database, { action, id, accountId: null }), true);
       catalogue.stamps.forget();
       return toOrder(row, true);
     },

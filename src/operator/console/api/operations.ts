@@ -1,5 +1,6 @@
 import { accountOperations } from './accounts/operations.ts';
 import { auditOperations } from './audit/operations.ts';
+import { banOperations } from './bans/operations.ts';
 import { categoryOperations } from './categories/operations.ts';
 import { orderOperations } from './orders/operations.ts';
 import { petOperations } from './pets/operations.ts';
@@ -9,6 +10,7 @@ import { webhookOperations } from './webhooks/operations.ts';
 export const consoleOperations = [
   ...serviceOperations,
   ...accountOperations,
+  ...banOperations,
   ...petOperations,
   ...categoryOperations,
   ...orderOperations,

@@ -38,6 +38,7 @@ export function Account({ id: name, query }) {
             ['State', html`<${AccountState} ...${data} />`],
             ['Plan', data.plan],
             ['Open holds', `${formatNumber(data.holdsOpen)} of ${formatNumber(data.openHolds)}`],
+            ['Orders', html`<a href=${linkTo(['orders'], { account: data.account })}>Show in Orders</a>`],
             ['Created', formatTime(data.createdAtMs)],
             ['Changes', html`<a href=${linkTo(['audit'], { account: data.account })}>Audit log</a>`],
           ]}

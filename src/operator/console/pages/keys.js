@@ -12,7 +12,7 @@ import { scopes } from './scopes.js';
 export function AccountKeys({ account, now, onChange }) {
   const dialog = useDialog();
   const ask = (Dialog, props) => () =>
-    dialog.open(html`<${Dialog} ...${props} onIssued=${show} onDone=${onChange} />`);
+    dialog.open(html`<${Dialog} account=${account} ...${props} onIssued=${show} onDone=${onChange} />`);
   const show = (issued) => dialog.open(html`<${IssuedDialog} issued=${issued} onDone=${onChange} />`);
   const columns = [
     {
@@ -32,7 +32,7 @@ export function AccountKeys({ account, now, onChange }) {
   return html`<section aria-labelledby="keys">
     <div class="page-head">
       <h2 id="keys">Keys</h2>
-      <button type="button" class="main" onClick=${ask(CreateDialog, { account })}>New key</button>
+      <button type="button" class="main" onClick=${ask(CreateDialog)}>New key</button>
     </div>
     <${Table} caption="Keys" columns=${columns} rows=${account.keys} empty="This account has no key." />
     ${
@@ -129,16 +129,22 @@ function RotateDialog({ item, onIssued, onClose }) {
   <//>`;
 }
 
-function RevokeDialog({ item, onDone, onClose }) {
-  function finish() {
-    notify(`${item.start}… is revoked.`);
+function RevokeDialog({ account, item, onDone, onClose }) {
+  const webhooks = account.webhooks.filter(({ keyId }) => keyId === item.id);
+  async function act(fields) {
+    const disableWebhooks = fields.disableWebhooks !== undefined;
+    await callApi('POST', `/keys/${item.id}/revoke`, { disableWebhooks });
+    return disableWebhooks;
+  }
+  function finish(areDisabled) {
+    notify(`${item.start}… is revoked.${areDisabled ? ' The webhooks that it created are disabled.' : ''}`);
     onDone();
   }
   return html`<${ActDialog}
     title=${`Revoke ${item.start}…?`}
     label=${`Revoke ${item.start}…`}
     isDangerous
-    act=${() => callApi('POST', `/keys/${item.id}/revoke`)}
+    act=${act}
     onDone=${finish}
     onClose=${onClose}
   >
@@ -146,10 +152,25 @@ function RevokeDialog({ item, onDone, onClose }) {
       This is the key ${item.name === null ? '' : html`<strong class="text">${item.name}</strong> `}<code>${item.id}</code>.
       Its requests are refused after at most 2 seconds. This cannot be undone.
     </p>
+    ${webhooks.length > 0 && html`<${MadeWebhooks} webhooks=${webhooks} />`}
   <//>`;
 }
 
-function LiftDialog({ item, onDone, onClose }) {
+function MadeWebhooks({ webhooks }) {
+  return html`<p id="made-webhooks">The key created these webhooks. Revoking the key does not disable them:</p>
+    <ul aria-labelledby="made-webhooks">
+      ${webhooks.map(
+        ({ id, url, status }) =>
+          html`<li key=${id}><span class="text">${url}</span>${' '}<${State} state=${status} /></li>`,
+      )}
+    </ul>
+    ${
+      webhooks.some(({ status }) => status === 'enabled') &&
+      html`<label class="check"><input type="checkbox" name="disableWebhooks" /> Also disable these webhooks</label>`
+    }`;
+}
+
+export function LiftDialog({ item, onDone, onClose }) {
   function finish() {
     notify(`The ban of ${item.start}… is lifted.`);
     onDone();

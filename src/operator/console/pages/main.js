@@ -6,6 +6,7 @@ import { Animal } from './animal.js';
 import { Animals } from './animals.js';
 import { callApi, watchSession } from './api.js';
 import { Audit } from './audit.js';
+import { Bans } from './bans.js';
 import { Categories } from './categories.js';
 import { html } from './html.js';
 import { Notices, notify } from './notices.js';
@@ -20,6 +21,7 @@ import { Webhooks } from './webhooks.js';
 const rooms = [
   { path: '', title: 'Overview', page: Overview },
   { path: 'accounts', title: 'Accounts', page: Accounts, one: Account },
+  { path: 'bans', title: 'Bans', page: Bans },
   { path: 'animals', title: 'Animals', page: Animals, one: Animal },
   { path: 'categories', title: 'Categories', page: Categories },
   { path: 'orders', title: 'Orders', page: Orders },

@@ -111,6 +111,9 @@ function Filters({ query }) {
     <${Field} id="pet" label="Animal">
       <input id="pet" name="petId" inputmode="numeric" size="8" value=${query.petId ?? ''} />
     <//>
+    <${Field} id="account" label="Account">
+      <input id="account" name="account" type="search" maxlength="200" value=${query.account ?? ''} />
+    <//>
     <${Field} id="reference" label="Reference">
       <input id="reference" name="reference" type="search" maxlength="255" value=${query.reference ?? ''} />
     <//>

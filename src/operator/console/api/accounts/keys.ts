@@ -40,20 +40,15 @@ export const rotateKey = defineConsoleOperation({
   },
 });
 
+/** Revokes a key. With `disableWebhooks`, also disables the webhooks that the key created. */
 export const revokeKey = defineConsoleOperation({
   method: 'POST',
   path: '/keys/{keyId}/revoke',
+  body: Type.Object({ disableWebhooks: Type.Boolean({ rule: 'must be true or false' }) }),
 
-  async handle({ params, signedIn }, { actAs }) {
-    await actAs(signedIn).keyring.revoke(params['keyId'] ?? '');
-  },
-});
-
-export const liftBan = defineConsoleOperation({
-  method: 'POST',
-  path: '/keys/{keyId}/lift-ban',
-
-  async handle({ params, signedIn }, { actAs }) {
-    await actAs(signedIn).bans.lift(params['keyId'] ?? '');
+  async handle({ params: { keyId = '' }, body: { disableWebhooks }, signedIn }, { actAs }) {
+    const { keyring, allWebhooks } = actAs(signedIn);
+    await keyring.revoke(keyId);
+    if (disableWebhooks) await allWebhooks.disableOfKey(keyId);
   },
 });

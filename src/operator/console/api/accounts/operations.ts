@@ -1,6 +1,6 @@
 import { renameAccount, resumeAccount, setPlan, suspendAccount } from './change-account.ts';
 import { createAccount } from './create-account.ts';
-import { createKey, liftBan, revokeKey, rotateKey } from './keys.ts';
+import { createKey, revokeKey, rotateKey } from './keys.ts';
 import { listAccounts } from './list-accounts.ts';
 import { showAccount } from './show-account.ts';
 
@@ -15,5 +15,4 @@ export const accountOperations = [
   createKey,
   rotateKey,
   revokeKey,
-  liftBan,
 ];

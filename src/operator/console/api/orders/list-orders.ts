@@ -6,7 +6,7 @@ import { defineConsoleOperation } from '../../operation.ts';
 import { beforeField, int64Filter, pageRows, textFilter } from '../fields.ts';
 
 /**
- * Returns a page of the orders of all accounts. `nowMs` is the time of the clock that decides whether a hold has
+ * Returns a page of the orders of one or all accounts. `nowMs` is the time of the clock that decides whether a hold has
  * expired.
  */
 export const listOrders = defineConsoleOperation({
@@ -16,11 +16,16 @@ export const listOrders = defineConsoleOperation({
     status: Type.Optional(OrderStatusSchema),
     petId: int64Filter,
     reference: textFilter,
+    account: textFilter,
     before: beforeField,
   }),
 
-  async handle({ query: { status = null, petId = null, reference = null, before = null } }, services) {
-    const filter = { limit: pageRows, status, petId, reference, newestId: before };
+  async handle(
+    { query: { status = null, petId = null, reference = null, account, before = null } },
+    services,
+  ) {
+    const ofAccount = account === undefined ? null : await services.accounts.findId(account);
+    const filter = { limit: pageRows, status, petId, reference, ofAccount, newestId: before };
     const [page, nowMs] = await Promise.all([
       services.orders.list(filter, everyAccount),
       readOrderTime(services.database),
