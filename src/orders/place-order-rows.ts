@@ -115,22 +115,20 @@ export const selectOverdueOf = statement<{ accountId: bigint; count: bigint }>()
 });
 
 /**
- * Selects whether an animal is available. Returns no row if the animal does not exist. `overdue_id` is the order of a
- * hold that has expired but is not closed yet. It is null if there is no such hold.
+ * Selects 1 as `is_free` if an order can take the animal, because the animal is available or has an overdue hold.
+ * Otherwise selects 0. Returns no row if the animal does not exist.
  */
-export const selectObstacle = statement<{ petId: bigint }>()((query, p, { nowMs }) =>
+export const selectIsFree = statement<{ petId: bigint }>()((query, p, { nowMs }) =>
   query
     .selectFrom('pets')
-    .select(({ selectFrom }) => [
-      sql<bigint>`case when pets.status = 'available' and pets.is_owned = 0 then 1 else 0 end`.as(
-        'is_available',
-      ),
-      selectFrom('orders')
+    .select(({ selectFrom }) => {
+      const overdue = selectFrom('orders')
         .select('orders.id')
         .whereRef('orders.pet_id', '=', 'pets.id')
         .where('orders.status', '=', sql.lit('reserved'))
-        .where('orders.expires_at_ms', '<=', nowMs)
-        .as('overdue_id'),
-    ])
+        .where('orders.expires_at_ms', '<=', nowMs);
+      return sql<bigint>`case when pets.status = 'available' and pets.is_owned = 0 or exists ${overdue}
+        then 1 else 0 end`.as('is_free');
+    })
     .where('pets.id', '=', p.petId),
 );

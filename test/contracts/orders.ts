@@ -3,8 +3,9 @@ import { describe, test } from 'node:test';
 import type { OrderAction } from '../../src/orders/close-order-rows.ts';
 import type { OrderStatus } from '../../src/orders/order.ts';
 import type { Orders } from '../../src/orders/orders.ts';
+import type { Database } from '../../src/storage/database.ts';
 import type { Engine } from '../support/engines.ts';
-import { asManager, keyed, openShop, readOrder, type Shop } from './order-shop.ts';
+import { asManager, keyed, openOrders, openShop, readOrder, type Shop } from './order-shop.ts';
 
 const hold = { holdMs: 3_600_000, reference: null };
 const actions: readonly OrderAction[] = ['complete', 'cancel', 'return'];
@@ -259,6 +260,20 @@ export function describeOrders(engine: Engine): void {
           isOverdue ? 'pending owned, reserved, expired' : 'pending owned, reserved',
         );
       }
+    });
+
+    test('an order that finds an overdue hold is placed even if another transaction closes the hold first', async (t) => {
+      const shop = await openShop(t, engine);
+      const buyer = await shop.addBuyer();
+      const petId = await shop.addPet();
+      const { id } = await shop.place(buyer, petId);
+      await shop.endHolds(id);
+      // The sweep closes the hold after the first attempt of the order.
+      const transact: Database['transact'] = (...attempt) =>
+        shop.database.transact(...attempt).finally(() => shop.orders.expire());
+      const orders = openOrders({ ...shop.database, transact });
+      assert.equal(await outcomeOf(placeAt([orders], 0, buyer, petId)), 'reserved');
+      assert.equal(await shop.readRows(petId), 'pending owned, reserved, expired');
     });
 
     test('exactly one of concurrent complete, cancel and expiry succeeds', async (t) => {
