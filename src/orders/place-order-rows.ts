@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { int64Max } from '../int64.ts';
+import { selectOverdueHolds } from '../pets/close-overdue-hold.ts';
 import { type Dialect, statement } from '../storage/database.ts';
 import type { OrderRow } from './order.ts';
 import { moment, writtenColumns } from './order-columns.ts';
@@ -96,23 +97,13 @@ export const insertOrder = statement<{
     .$castTo<OrderRow>(),
 );
 
-/**
- * Selects expired holds of an account in the order of their expiry. On PostgreSQL, locks these holds and skips holds
- * that another instance is closing.
- */
-export const selectOverdueOf = statement<{ accountId: bigint; count: bigint }>()((query, p, dialect) => {
-  const overdue = query
-    .selectFrom('orders')
-    .select(['id', 'pet_id'])
+/** Selects expired holds of an account. */
+export const selectOverdueOf = selectOverdueHolds<{ accountId: bigint; count: bigint }>((overdue, p) =>
+  overdue
     // The plus keeps both engines from using an index on the account, which may have many holds that have not expired.
     .where(sql<boolean>`+account_id = ${p.accountId}`)
-    .where('closed_at_ms', 'is', null)
-    .where('expires_at_ms', '<=', dialect.nowMs)
-    .orderBy('expires_at_ms')
-    .orderBy('id')
-    .limit(p.count);
-  return dialect.engine === 'postgres' ? overdue.forUpdate().skipLocked() : overdue;
-});
+    .limit(p.count),
+);
 
 /**
  * Selects 1 as `is_free` if an order can take the animal, because the animal is available or has an overdue hold.

@@ -179,6 +179,34 @@ for (const [what, change] of [
     assert.equal(await shop.readRows(petId), 'sold owned, completed');
   });
 
+test('an animal that another transaction has locked delays neither the sweep nor an order at the limit', {
+  skip,
+}, async (t) => {
+  const shop = await openShop(t, postgres);
+  const [buyer, other] = [await shop.addBuyer('free'), await shop.addBuyer()];
+  const [locked, deleted, ...pets] = (await shop.addPets(7)) as [bigint, bigint, ...bigint[]];
+  await shop.place(buyer, locked);
+  for (const petId of pets.slice(0, 4)) await shop.place(buyer, petId);
+  await shop.place(other, deleted);
+  await shop.endHolds();
+  await shop.store.execute(`delete from pets where id = ${deleted}`);
+  const changing = await beginAt(shop.store.url);
+  await changing.query(`update pets set name = 'Max' where id = ${locked}`);
+
+  const last = pets.at(-1) as bigint;
+  await shop.place(buyer, last);
+  assert.equal(await shop.readRows(last), 'pending owned, reserved');
+  assert.equal(await shop.readRows(pets[0] as bigint), 'available, expired');
+  assert.equal(await shop.orders.expire(), 1);
+  assert.equal(await shop.readRows(deleted), 'undefined, expired');
+  assert.equal(await shop.readRows(locked), 'pending owned, reserved');
+
+  await changing.query('commit');
+  await changing.end();
+  assert.equal(await shop.orders.expire(), 1);
+  assert.equal(await shop.readRows(locked), 'available, expired');
+});
+
 async function beginAt(url: string): Promise<Client> {
   const client = new Client({ connectionString: url });
   client.on('error', () => undefined);
