@@ -27,26 +27,28 @@ export function createPlacing(
       // this.
       if (isUniqueViolation(error)) throw petUnavailable(error);
       if (placing.closesOverdue || !isUnavailable(error)) throw error;
+      const isFree = await readIsFree(placing.petId);
+      if (isFree === null) throw petNotFound();
       // The animal may have become available since, because another transaction has closed its overdue hold.
-      if (!(await readIsFree(placing.petId))) throw error;
+      if (!isFree) throw error;
       return place({ ...placing, closesOverdue: true });
     }
   }
 
-  async function readIsFree(petId: bigint): Promise<boolean> {
+  /** Returns null if the animal does not exist. */
+  async function readIsFree(petId: bigint): Promise<boolean | null> {
     const [pet] = await database.read(selectIsFree, { petId });
-    if (pet === undefined) throw petNotFound();
-    return pet.is_free === 1n;
+    return pet === undefined ? null : pet.is_free === 1n;
   }
 
   /**
-   * Throws `pet_unavailable` if the animal is not free. Does not throw if the idempotency key of the order already has a
-   * first answer, because the transaction returns that answer.
+   * Throws `not_found` or `pet_unavailable` if the animal is not free. Does not throw if the idempotency key of the order
+   * already has a first answer, because the transaction returns that answer.
    */
-  async function refuseLate({ idempotency, nowMs }: Placing, isFree: boolean): Promise<void> {
+  async function refuseLate({ idempotency, nowMs }: Placing, isFree: boolean | null): Promise<void> {
     if (isFree) return;
     if (idempotency !== null && (await firstAnswers.find(idempotency, nowMs)) !== null) return;
-    throw petUnavailable(undefined);
+    throw isFree === null ? petNotFound() : petUnavailable(undefined);
   }
 
   // SQLite needs no limit for each animal: it runs orders one after the other, and a refusal costs no round trip.

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Client } from 'pg';
 import type { Order } from '../../src/orders/order.ts';
 import type { OrderReader } from '../../src/orders/orders.ts';
-import { keyed, openShop, type Shop } from '../contracts/order-shop.ts';
+import { keyed, openShop, readOrder, type Shop } from '../contracts/order-shop.ts';
 import { findPostgres } from '../support/engines.ts';
 import { startCounting } from '../support/postgres-messages.ts';
 
@@ -84,6 +84,24 @@ test('a retry gets its order even if another order for the same animal runs at t
     shop.orders.place({ ...hold, petId }, buyer, keyed(buyer, 'k')),
   ]);
   assert.deepEqual([refused, replayed], ['pet_unavailable', { ...first, isReplayed: true }]);
+});
+
+test('a retry gets its order even if the animal is deleted and another order for it runs at the same time', {
+  skip,
+}, async (t) => {
+  const shop = await openShop(t, postgres);
+  const buyer = await shop.addBuyer();
+  const petId = await shop.addPet();
+  const place = (key: string) =>
+    shop.orders.place({ ...hold, petId }, buyer, keyed(buyer, key)).catch(({ code }) => code);
+  const first = await place('k');
+  await shop.orders.close('cancel', readOrder(first).id, buyer);
+  await shop.store.execute(`delete from pets where id = ${petId}`);
+  assert.deepEqual(await Promise.all([place('other'), place('third'), place('k')]), [
+    'not_found',
+    'not_found',
+    { ...first, isReplayed: true },
+  ]);
 });
 
 test('an order that is completed around the end of its hold has a closing time before the end', {
