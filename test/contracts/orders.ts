@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import type { OrderAction } from '../../src/orders/close-order-rows.ts';
 import type { OrderStatus } from '../../src/orders/order.ts';
 import type { Orders } from '../../src/orders/orders.ts';
+import { loadPets } from '../../src/pets/load-pets.ts';
 import type { Database } from '../../src/storage/database.ts';
 import type { Engine } from '../support/engines.ts';
 import { asManager, keyed, openOrders, openShop, readOrder, type Shop } from './order-shop.ts';
@@ -443,6 +444,30 @@ export function describeOrders(engine: Engine): void {
       assert.equal(await shop.readRows(petId), 'pending owned, reserved');
     });
 
+    test('an import closes the overdue holds of the animals that it changes, and a dry run leaves them open', async (t) => {
+      const shop = await openShop(t, engine);
+      const buyer = await shop.addBuyer();
+      const [overdue, held, other] = (await shop.addPets(3)) as [bigint, bigint, bigint];
+      for (const petId of [overdue, other]) await shop.place(buyer, petId);
+      await shop.endHolds();
+      await shop.place(buyer, held);
+      await shop.takeEvents();
+      const bad: number[] = [];
+      const load = (isDryRun: boolean) =>
+        loadPets(shop.database, sell(overdue, held), { onBadChange: (line) => bad.push(line), isDryRun });
+      assert.deepEqual(await load(true), { added: 0, changed: 1 });
+      assert.deepEqual(await shop.takeEvents(), []);
+      assert.deepEqual(await load(false), { added: 0, changed: 1 });
+      assert.deepEqual(bad, [2, 2]);
+      assert.deepEqual(await shop.takeEvents(), [
+        'pet.updated available',
+        'order.expired expired',
+        'pet.updated sold',
+      ]);
+      assert.equal(await shop.readRows(overdue), 'sold, expired');
+      for (const petId of [held, other]) assert.equal(await shop.readRows(petId), 'pending owned, reserved');
+    });
+
     test('the sweep closes other overdue holds even if it cannot close one of them', async (t) => {
       const shop = await openShop(t, engine);
       const buyer = await shop.addBuyer();
@@ -461,6 +486,11 @@ export function describeOrders(engine: Engine): void {
       );
     });
   });
+}
+
+/** The rows of an import that sells these animals. */
+async function* sell(...ids: readonly bigint[]) {
+  yield ids.map((id, index) => ({ id, line: index + 1, status: 'sold' }) as const);
 }
 
 const unfiltered = { limit: 100, status: null, petId: null, reference: null, newestId: null };
