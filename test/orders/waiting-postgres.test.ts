@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { Client } from 'pg';
 import type { Order } from '../../src/orders/order.ts';
 import type { OrderReader } from '../../src/orders/orders.ts';
+import { loadPets } from '../../src/pets/load-pets.ts';
 import { keyed, openShop, readOrder, type Shop } from '../contracts/order-shop.ts';
 import { findPostgres } from '../support/engines.ts';
 import { startCounting } from '../support/postgres-messages.ts';
@@ -223,6 +224,28 @@ test('an animal that another transaction has locked delays neither the sweep nor
   await changing.end();
   assert.equal(await shop.orders.expire(), 1);
   assert.equal(await shop.readRows(locked), 'available, expired');
+});
+
+test('an import is repeated after a deadlock, and reports each bad row once', { skip }, async (t) => {
+  const shop = await openShop(t, postgres);
+  const buyer = await shop.addBuyer();
+  const petId = await shop.addPet();
+  await shop.place(buyer, petId);
+  await shop.endHolds();
+  await shop.store.execute('create sequence attempts');
+  await shop.store.execute(`create function fail_first() returns trigger language plpgsql as $$ begin
+    if nextval('attempts') = 1 then raise exception 'deadlock' using errcode = '40P01'; end if;
+    return null; end $$`);
+  await shop.store.execute(
+    'create trigger fail_first before update on pets for each statement execute function fail_first()',
+  );
+  const rows = async function* () {
+    yield [{ name: 'New', categoryId: 1n }, ...[petId, 404n].map((id, line) => ({ id, line, name: 'Max' }))];
+  };
+  const bad: number[] = [];
+  const counts = await loadPets(shop.database, rows(), { onBadChange: (line) => bad.push(line) });
+  assert.deepEqual([counts, bad], [{ added: 1, changed: 1 }, [1]]);
+  assert.equal(await shop.readRows(petId), 'available, expired');
 });
 
 async function beginAt(url: string): Promise<Client> {
