@@ -1,7 +1,6 @@
-import { sql } from 'kysely';
 import { AppError } from '../errors.ts';
-import { expireHold } from '../pets/close-overdue-hold.ts';
-import { type Database, defineWork, statement, step, type Work } from '../storage/database.ts';
+import { closeOverdueHolds, selectOverdueHolds } from '../pets/close-overdue-hold.ts';
+import { type Database, defineWork, statement, type Work } from '../storage/database.ts';
 
 const batchRows = 50n;
 
@@ -21,33 +20,20 @@ const selectOverdue = statement<{ afterMs: bigint; afterId: bigint; count: bigin
       .limit(p.count),
 );
 
-/**
- * Selects those of the given holds that are still open. On PostgreSQL, locks these holds and skips holds that another
- * instance is closing.
- */
-const lockOverdue = statement<{ ids: string }>()((query, p, { engine, nowMs, listIntegers }) => {
-  const overdue = query
-    .selectFrom('orders')
-    .select(['id', 'pet_id'])
-    .where('id', 'in', sql<bigint>`${listIntegers(p.ids)}`)
-    .where('closed_at_ms', 'is', null)
-    .where('expires_at_ms', '<=', nowMs)
-    .orderBy('expires_at_ms')
-    .orderBy('id');
-  return engine === 'postgres' ? overdue.forUpdate().skipLocked() : overdue;
-});
+/** Selects those of the given holds that are still open. */
+const selectStillOpen = selectOverdueHolds<{ ids: string }>((overdue, p, { listIntegers }) =>
+  overdue.where('id', 'in', listIntegers(p.ids)),
+);
 
 /**
- * Closes the given expired holds, except those that another instance is closing. Returns the number of closed holds.
+ * Closes the given expired holds, except those whose order or animal another transaction has locked. Returns the number
+ * of closed holds.
  */
-export const closeOverdueHolds = defineWork(
+export const expireGiven = defineWork(
   import.meta.url,
-  'closeOverdueHolds',
-  function* ({ ids }: { readonly ids: readonly bigint[] }): Work<number> {
-    const overdue = yield* step(lockOverdue, { ids: `[${ids.join()}]` });
-    for (const { id, pet_id } of overdue) yield* expireHold(id, pet_id);
-    return overdue.length;
-  },
+  'expireGiven',
+  ({ ids }: { readonly ids: readonly bigint[] }): Work<number> =>
+    closeOverdueHolds(selectStillOpen, { ids: `[${ids.join()}]` }),
   'row locks',
 );
 
@@ -55,8 +41,8 @@ export const closeOverdueHolds = defineWork(
  * Closes all expired holds in the order of their expiry, at most `batchRows` in each transaction. Returns the number of
  * closed holds. Several instances can run this at the same time.
  *
- * If a hold cannot be closed, the others are still closed, and the first error is thrown at the end. `unavailable` is
- * thrown at once.
+ * A hold is left for the next call if another transaction has locked its order or its animal. If a hold cannot be
+ * closed, the others are still closed, and the first error is thrown at the end. `unavailable` is thrown at once.
  */
 export async function expireOrders(database: Database): Promise<number> {
   const failures: unknown[] = [];
@@ -64,7 +50,7 @@ export async function expireOrders(database: Database): Promise<number> {
   /** If a batch fails, closes its holds one by one. */
   async function close(ids: readonly bigint[]): Promise<number> {
     try {
-      return await database.transact(closeOverdueHolds, { ids });
+      return await database.transact(expireGiven, { ids });
     } catch (error) {
       if (error instanceof AppError && error.code === 'unavailable') throw error;
       if (ids.length > 1) return closeEach(ids);

@@ -5,13 +5,7 @@ import { isUniqueViolation } from '../storage/constraint.ts';
 import type { Database } from '../storage/database.ts';
 import { createContendedPets } from './contended-pets.ts';
 import { type Placing, placeOrder } from './place-order.ts';
-import { selectObstacle } from './place-order-rows.ts';
-
-/** The result of `selectObstacle`. */
-interface Obstacle {
-  readonly is_available: bigint;
-  readonly overdue_id: bigint | null;
-}
+import { selectIsFree } from './place-order-rows.ts';
 
 /**
  * Returns a function that places orders. If the animal has an overdue hold, the function closes the hold first.
@@ -23,7 +17,7 @@ export function createPlacing(
   database: Database,
   firstAnswers: FirstAnswers,
 ): (placing: Placing) => Promise<Given> {
-  const contended = createContendedPets(readObstacle);
+  const contended = createContendedPets(readIsFree);
 
   async function place(placing: Placing): Promise<Given> {
     try {
@@ -33,29 +27,28 @@ export function createPlacing(
       // this.
       if (isUniqueViolation(error)) throw petUnavailable(error);
       if (placing.closesOverdue || !isUnavailable(error)) throw error;
-      const obstacle = await readObstacle(placing.petId);
-      if (obstacle.overdue_id === null) throw error;
+      const isFree = await readIsFree(placing.petId);
+      if (isFree === null) throw petNotFound();
+      // The animal may have become available since, because another transaction has closed its overdue hold.
+      if (!isFree) throw error;
       return place({ ...placing, closesOverdue: true });
     }
   }
 
-  async function readObstacle(petId: bigint): Promise<Obstacle> {
-    const [obstacle] = await database.read(selectObstacle, { petId });
-    if (obstacle === undefined) throw petNotFound();
-    return obstacle;
+  /** Returns null if the animal does not exist. */
+  async function readIsFree(petId: bigint): Promise<boolean | null> {
+    const [pet] = await database.read(selectIsFree, { petId });
+    return pet === undefined ? null : pet.is_free === 1n;
   }
 
   /**
-   * Throws `pet_unavailable` if the animal is not available and has no overdue hold. Does not throw if the idempotency
-   * key of the order already has a first answer, because the transaction returns that answer.
+   * Throws `not_found` or `pet_unavailable` if the animal is not free. Does not throw if the idempotency key of the order
+   * already has a first answer, because the transaction returns that answer.
    */
-  async function refuseLate(
-    { idempotency, nowMs }: Placing,
-    { is_available, overdue_id }: Obstacle,
-  ): Promise<void> {
-    if (is_available === 1n || overdue_id !== null) return;
+  async function refuseLate({ idempotency, nowMs }: Placing, isFree: boolean | null): Promise<void> {
+    if (isFree) return;
     if (idempotency !== null && (await firstAnswers.find(idempotency, nowMs)) !== null) return;
-    throw petUnavailable(undefined);
+    throw isFree === null ? petNotFound() : petUnavailable(undefined);
   }
 
   // SQLite needs no limit for each animal: it runs orders one after the other, and a refusal costs no round trip.
@@ -64,7 +57,7 @@ export function createPlacing(
     contended.run(
       placing.petId,
       () => place(placing),
-      (obstacle) => refuseLate(placing, obstacle),
+      (isFree) => refuseLate(placing, isFree),
     );
 }
 

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { int64Max } from '../int64.ts';
+import { selectOverdueHolds } from '../pets/close-overdue-hold.ts';
 import { type Dialect, statement } from '../storage/database.ts';
 import type { OrderRow } from './order.ts';
 import { moment, writtenColumns } from './order-columns.ts';
@@ -96,41 +97,29 @@ export const insertOrder = statement<{
     .$castTo<OrderRow>(),
 );
 
-/**
- * Selects expired holds of an account in the order of their expiry. On PostgreSQL, locks these holds and skips holds
- * that another instance is closing.
- */
-export const selectOverdueOf = statement<{ accountId: bigint; count: bigint }>()((query, p, dialect) => {
-  const overdue = query
-    .selectFrom('orders')
-    .select(['id', 'pet_id'])
+/** Selects expired holds of an account. */
+export const selectOverdueOf = selectOverdueHolds<{ accountId: bigint; count: bigint }>((overdue, p) =>
+  overdue
     // The plus keeps both engines from using an index on the account, which may have many holds that have not expired.
     .where(sql<boolean>`+account_id = ${p.accountId}`)
-    .where('closed_at_ms', 'is', null)
-    .where('expires_at_ms', '<=', dialect.nowMs)
-    .orderBy('expires_at_ms')
-    .orderBy('id')
-    .limit(p.count);
-  return dialect.engine === 'postgres' ? overdue.forUpdate().skipLocked() : overdue;
-});
+    .limit(p.count),
+);
 
 /**
- * Selects whether an animal is available. Returns no row if the animal does not exist. `overdue_id` is the order of a
- * hold that has expired but is not closed yet. It is null if there is no such hold.
+ * Selects 1 as `is_free` if an order can take the animal, because the animal is available or has an overdue hold.
+ * Otherwise selects 0. Returns no row if the animal does not exist.
  */
-export const selectObstacle = statement<{ petId: bigint }>()((query, p, { nowMs }) =>
+export const selectIsFree = statement<{ petId: bigint }>()((query, p, { nowMs }) =>
   query
     .selectFrom('pets')
-    .select(({ selectFrom }) => [
-      sql<bigint>`case when pets.status = 'available' and pets.is_owned = 0 then 1 else 0 end`.as(
-        'is_available',
-      ),
-      selectFrom('orders')
+    .select(({ selectFrom }) => {
+      const overdue = selectFrom('orders')
         .select('orders.id')
         .whereRef('orders.pet_id', '=', 'pets.id')
         .where('orders.status', '=', sql.lit('reserved'))
-        .where('orders.expires_at_ms', '<=', nowMs)
-        .as('overdue_id'),
-    ])
+        .where('orders.expires_at_ms', '<=', nowMs);
+      return sql<bigint>`case when pets.status = 'available' and pets.is_owned = 0 or exists ${overdue}
+        then 1 else 0 end`.as('is_free');
+    })
     .where('pets.id', '=', p.petId),
 );

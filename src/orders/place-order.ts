@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import type { Given, Idempotency } from '../idempotency/first-answer.ts';
-import { closeOverdueHold, expireHold } from '../pets/close-overdue-hold.ts';
+import { closeOverdueHold, closeOverdueHolds } from '../pets/close-overdue-hold.ts';
 import { openHoldsOf, type PlanName } from '../plans/plan.ts';
 import { defineWork, step, type Work } from '../storage/database.ts';
 import { type OrderRow, toOrder, writeOrders } from './order.ts';
@@ -67,9 +67,7 @@ function readOpenHoldsMax(account: { plan: string | null; open_holds: bigint | n
 }
 
 function* closeOverdueOf(accountId: bigint): Work<void> {
-  for (;;) {
-    const overdue = yield* step(selectOverdueOf, { accountId, count: closedAtOnce });
-    for (const { id, pet_id } of overdue) yield* expireHold(id, pet_id);
-    if (overdue.length < closedAtOnce) return;
-  }
+  let closed: number;
+  do closed = yield* closeOverdueHolds(selectOverdueOf, { accountId, count: closedAtOnce });
+  while (closed === Number(closedAtOnce));
 }

@@ -37,7 +37,7 @@ const columns = ['name', 'category_id', 'status', 'is_owned'];
  * A change is reported to `onBadChange` and skipped in these cases:
  * - No animal has the id.
  * - An earlier row changes the same animal.
- * - An order owns the animal, and the change sets another status.
+ * - An order owns the animal, and the change sets another status. An overdue hold is closed first, so it owns nothing.
  */
 export async function loadPets(
   database: Database,

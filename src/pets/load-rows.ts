@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Act } from '../audit/act.ts';
 import { appendDeed } from '../audit/append-deed.ts';
 import { statement, step, type Work } from '../storage/database.ts';
+import { closeOverdueHolds, selectOverdueHolds } from './close-overdue-hold.ts';
 
 /**
  * A row of the table `loaded` (`LoadOptions` in database.ts). A null `id` means a new animal. In a change, a field that
@@ -34,6 +35,11 @@ const selectBadChanges = statement<{ afterLine: bigint; count: bigint }>()((quer
     .where(sql<boolean>`${problem} is not null`)
     .orderBy('loaded.line')
     .limit(p.count),
+);
+
+/** Selects the overdue holds of the animals to be changed. */
+const selectOverdueLoaded = selectOverdueHolds<Record<never, never>>((overdue) =>
+  overdue.where('pet_id', 'in', sql<bigint>`(select id from loaded)`),
 );
 
 /** Locks the animals to be changed until the transaction ends. SQLite needs no lock, because it has only one writer. */
@@ -80,10 +86,12 @@ const rules = {
 export type OnBadChange = (line: number, field: string, rule: string) => void;
 
 /**
- * Part of the transaction of a load. Reports each row that cannot change its animal and calls `check`. Then applies the
+ * Part of the transaction of a load. Closes overdue holds of the animals to be changed. Reports each row that cannot change its animal and calls `check`. Then applies the
  * other changes and returns their number.
  */
 export function* changeLoadedPets(onBadChange: OnBadChange, check: () => void): Work<number> {
+  // Orders are locked before animals, as in all transactions.
+  yield* closeOverdueHolds(selectOverdueLoaded, {});
   yield* step(lockChanged, {});
   let afterLine = -1n;
   for (;;) {

@@ -81,7 +81,8 @@ export interface LoadOptions {
     | {
         /**
          * Changes the existing rows, in the same transaction and before new rows are added. The table `loaded`
-         * contains all rows that were read.
+         * contains all rows that were read. May run again after a deadlock, so it locks all rows that it needs
+         * before it has a side effect.
          */
         readonly apply: () => Work<void>;
         /** If true, rolls back at the end. `load` then returns the number of rows that it would have added. */

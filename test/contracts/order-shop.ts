@@ -119,7 +119,8 @@ export async function openShop(t: TestContext, engine: Engine): Promise<Shop> {
   };
 }
 
-function openOrders(database: Database): Orders {
+/** Creates the orders of a store. */
+export function openOrders(database: Database): Orders {
   return createOrders(database, createFirstAnswers(database, Date.now), () => undefined);
 }
 

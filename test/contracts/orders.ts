@@ -3,8 +3,10 @@ import { describe, test } from 'node:test';
 import type { OrderAction } from '../../src/orders/close-order-rows.ts';
 import type { OrderStatus } from '../../src/orders/order.ts';
 import type { Orders } from '../../src/orders/orders.ts';
+import { loadPets } from '../../src/pets/load-pets.ts';
+import type { Database } from '../../src/storage/database.ts';
 import type { Engine } from '../support/engines.ts';
-import { asManager, keyed, openShop, readOrder, type Shop } from './order-shop.ts';
+import { asManager, keyed, openOrders, openShop, readOrder, type Shop } from './order-shop.ts';
 
 const hold = { holdMs: 3_600_000, reference: null };
 const actions: readonly OrderAction[] = ['complete', 'cancel', 'return'];
@@ -261,6 +263,20 @@ export function describeOrders(engine: Engine): void {
       }
     });
 
+    test('an order that finds an overdue hold is placed even if another transaction closes the hold first', async (t) => {
+      const shop = await openShop(t, engine);
+      const buyer = await shop.addBuyer();
+      const petId = await shop.addPet();
+      const { id } = await shop.place(buyer, petId);
+      await shop.endHolds(id);
+      // The sweep closes the hold after the first attempt of the order.
+      const transact: Database['transact'] = (...attempt) =>
+        shop.database.transact(...attempt).finally(() => shop.orders.expire());
+      const orders = openOrders({ ...shop.database, transact });
+      assert.equal(await outcomeOf(placeAt([orders], 0, buyer, petId)), 'reserved');
+      assert.equal(await shop.readRows(petId), 'pending owned, reserved, expired');
+    });
+
     test('exactly one of concurrent complete, cancel and expiry succeeds', async (t) => {
       const shop = await openShop(t, engine);
       const other = await shop.openOther();
@@ -428,6 +444,30 @@ export function describeOrders(engine: Engine): void {
       assert.equal(await shop.readRows(petId), 'pending owned, reserved');
     });
 
+    test('an import closes the overdue holds of the animals that it changes, and a dry run leaves them open', async (t) => {
+      const shop = await openShop(t, engine);
+      const buyer = await shop.addBuyer();
+      const [overdue, held, other] = (await shop.addPets(3)) as [bigint, bigint, bigint];
+      for (const petId of [overdue, other]) await shop.place(buyer, petId);
+      await shop.endHolds();
+      await shop.place(buyer, held);
+      await shop.takeEvents();
+      const bad: number[] = [];
+      const load = (isDryRun: boolean) =>
+        loadPets(shop.database, sell(overdue, held), { onBadChange: (line) => bad.push(line), isDryRun });
+      assert.deepEqual(await load(true), { added: 0, changed: 1 });
+      assert.deepEqual(await shop.takeEvents(), []);
+      assert.deepEqual(await load(false), { added: 0, changed: 1 });
+      assert.deepEqual(bad, [2, 2]);
+      assert.deepEqual(await shop.takeEvents(), [
+        'pet.updated available',
+        'order.expired expired',
+        'pet.updated sold',
+      ]);
+      assert.equal(await shop.readRows(overdue), 'sold, expired');
+      for (const petId of [held, other]) assert.equal(await shop.readRows(petId), 'pending owned, reserved');
+    });
+
     test('the sweep closes other overdue holds even if it cannot close one of them', async (t) => {
       const shop = await openShop(t, engine);
       const buyer = await shop.addBuyer();
@@ -446,6 +486,11 @@ export function describeOrders(engine: Engine): void {
       );
     });
   });
+}
+
+/** The rows of an import that sells these animals. */
+async function* sell(...ids: readonly bigint[]) {
+  yield ids.map((id, index) => ({ id, line: index + 1, status: 'sold' }) as const);
 }
 
 const unfiltered = { limit: 100, status: null, petId: null, reference: null, newestId: null };

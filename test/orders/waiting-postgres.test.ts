@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { Client } from 'pg';
 import type { Order } from '../../src/orders/order.ts';
 import type { OrderReader } from '../../src/orders/orders.ts';
-import { keyed, openShop, type Shop } from '../contracts/order-shop.ts';
+import { loadPets } from '../../src/pets/load-pets.ts';
+import { keyed, openShop, readOrder, type Shop } from '../contracts/order-shop.ts';
 import { findPostgres } from '../support/engines.ts';
 import { startCounting } from '../support/postgres-messages.ts';
 
@@ -84,6 +85,24 @@ test('a retry gets its order even if another order for the same animal runs at t
     shop.orders.place({ ...hold, petId }, buyer, keyed(buyer, 'k')),
   ]);
   assert.deepEqual([refused, replayed], ['pet_unavailable', { ...first, isReplayed: true }]);
+});
+
+test('a retry gets its order even if the animal is deleted and another order for it runs at the same time', {
+  skip,
+}, async (t) => {
+  const shop = await openShop(t, postgres);
+  const buyer = await shop.addBuyer();
+  const petId = await shop.addPet();
+  const place = (key: string) =>
+    shop.orders.place({ ...hold, petId }, buyer, keyed(buyer, key)).catch(({ code }) => code);
+  const first = await place('k');
+  await shop.orders.close('cancel', readOrder(first).id, buyer);
+  await shop.store.execute(`delete from pets where id = ${petId}`);
+  assert.deepEqual(await Promise.all([place('other'), place('third'), place('k')]), [
+    'not_found',
+    'not_found',
+    { ...first, isReplayed: true },
+  ]);
 });
 
 test('an order that is completed around the end of its hold has a closing time before the end', {
@@ -178,6 +197,56 @@ for (const [what, change] of [
     assert.deepEqual(events, ['pet.updated sold', 'order.completed completed']);
     assert.equal(await shop.readRows(petId), 'sold owned, completed');
   });
+
+test('an animal that another transaction has locked delays neither the sweep nor an order at the limit', {
+  skip,
+}, async (t) => {
+  const shop = await openShop(t, postgres);
+  const [buyer, other] = [await shop.addBuyer('free'), await shop.addBuyer()];
+  const [locked, deleted, ...pets] = (await shop.addPets(7)) as [bigint, bigint, ...bigint[]];
+  await shop.place(buyer, locked);
+  for (const petId of pets.slice(0, 4)) await shop.place(buyer, petId);
+  await shop.place(other, deleted);
+  await shop.endHolds();
+  await shop.store.execute(`delete from pets where id = ${deleted}`);
+  const changing = await beginAt(shop.store.url);
+  await changing.query(`update pets set name = 'Max' where id = ${locked}`);
+
+  const last = pets.at(-1) as bigint;
+  await shop.place(buyer, last);
+  assert.equal(await shop.readRows(last), 'pending owned, reserved');
+  assert.equal(await shop.readRows(pets[0] as bigint), 'available, expired');
+  assert.equal(await shop.orders.expire(), 1);
+  assert.equal(await shop.readRows(deleted), 'undefined, expired');
+  assert.equal(await shop.readRows(locked), 'pending owned, reserved');
+
+  await changing.query('commit');
+  await changing.end();
+  assert.equal(await shop.orders.expire(), 1);
+  assert.equal(await shop.readRows(locked), 'available, expired');
+});
+
+test('an import is repeated after a deadlock, and reports each bad row once', { skip }, async (t) => {
+  const shop = await openShop(t, postgres);
+  const buyer = await shop.addBuyer();
+  const petId = await shop.addPet();
+  await shop.place(buyer, petId);
+  await shop.endHolds();
+  await shop.store.execute('create sequence attempts');
+  await shop.store.execute(`create function fail_first() returns trigger language plpgsql as $$ begin
+    if nextval('attempts') = 1 then raise exception 'deadlock' using errcode = '40P01'; end if;
+    return null; end $$`);
+  await shop.store.execute(
+    'create trigger fail_first before update on pets for each statement execute function fail_first()',
+  );
+  const rows = async function* () {
+    yield [{ name: 'New', categoryId: 1n }, ...[petId, 404n].map((id, line) => ({ id, line, name: 'Max' }))];
+  };
+  const bad: number[] = [];
+  const counts = await loadPets(shop.database, rows(), { onBadChange: (line) => bad.push(line) });
+  assert.deepEqual([counts, bad], [{ added: 1, changed: 1 }, [1]]);
+  assert.equal(await shop.readRows(petId), 'available, expired');
+});
 
 async function beginAt(url: string): Promise<Client> {
   const client = new Client({ connectionString: url });

@@ -1,12 +1,14 @@
 import type { ClientBase } from 'pg';
 import { OutcomeUnknownError } from '../../errors.ts';
-import type { Database, Value } from '../database.ts';
+import type { Database, LoadOptions, Value } from '../database.ts';
 import { createClient, removeLimits, runWork, send } from './client.ts';
-import { isFromServer, throwConnectionError } from './faults.ts';
+import { isFromServer, repeatOnConflict, throwConnectionError } from './faults.ts';
+
+type Changes = NonNullable<LoadOptions['changes']>;
 
 /**
  * Implements `load` on PostgreSQL, on a separate connection without timeouts. The rows first go to a temporary table,
- * so that no transaction stays open while they arrive.
+ * so that no transaction stays open while they arrive. Changes of rows are repeated after a deadlock.
  */
 export async function loadRows(
   url: string,
@@ -26,13 +28,24 @@ export async function loadRows(
     const text = `insert into ${table} (${names}) select ${names} from loaded
       ${changes === undefined ? '' : 'where id is null'} order by place`;
     if (changes === undefined) return await sendCounted(client, text);
-    await send(client, { text: 'create index on loaded (id); analyze loaded; begin' });
-    await runWork(client, changes.apply());
-    const added = await sendCounted(client, text);
-    await send(client, { text: changes.isDryRun ? 'rollback' : 'commit' }).catch(throwUnlessOpen);
-    return added;
+    await send(client, { text: 'create index on loaded (id); analyze loaded' });
+    return await repeatOnConflict(() => changeAndAdd(client, changes, text), Number.POSITIVE_INFINITY);
   } finally {
     await client.end();
+  }
+}
+
+/** Changes the existing rows, adds the new rows with the statement `insert` and returns the number of added rows. */
+async function changeAndAdd(client: ClientBase, changes: Changes, insert: string): Promise<number> {
+  await send(client, { text: 'begin isolation level read committed' });
+  try {
+    await runWork(client, changes.apply());
+    const added = await sendCounted(client, insert);
+    await send(client, { text: changes.isDryRun ? 'rollback' : 'commit' }).catch(throwUnlessOpen);
+    return added;
+  } catch (error) {
+    await send(client, { text: 'rollback' }).catch(() => undefined);
+    throw error;
   }
 }
 
