@@ -123,6 +123,7 @@ describe('the console in a browser', { skip }, () => {
 
     await page.getByLabel('Status').selectOption('returned');
     await page.getByRole('button', { name: 'Show' }).click();
+    await page.getByRole('cell', { name: 'cancelled' }).waitFor({ state: 'detached' });
     await page.getByRole('cell', { name: 'returned' }).waitFor();
     assert.equal(await page.getByRole('row').count(), 2);
   });
@@ -137,7 +138,7 @@ describe('the console in a browser', { skip }, () => {
       assert.equal((await request(key, '/orders', { method: 'POST', headers, body })).status, 201);
     }
     await open('accounts/Acme%20%26%20Sons', 'Acme & Sons');
-    await page.getByRole('link', { name: 'Show in Orders' }).click();
+    await page.getByRole('link', { name: 'All orders' }).click();
     await page.getByRole('cell', { name: 'Acme & Sons' }).waitFor();
     assert.equal(await page.getByRole('row').count(), 2);
     await page.getByLabel('Account').fill('Happy Paws');

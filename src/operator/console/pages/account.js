@@ -37,8 +37,11 @@ export function Account({ id: name, query }) {
           facts=${[
             ['State', html`<${AccountState} ...${data} />`],
             ['Plan', data.plan],
-            ['Open holds', `${formatNumber(data.holdsOpen)} of ${formatNumber(data.openHolds)}`],
-            ['Orders', html`<a href=${linkTo(['orders'], { account: data.account })}>Show in Orders</a>`],
+            [
+              'Open holds',
+              html`${formatNumber(data.holdsOpen)} of ${formatNumber(data.openHolds)}
+                ${' '}<a href=${linkTo(['orders'], { account: data.account })}>All orders</a>`,
+            ],
             ['Created', formatTime(data.createdAtMs)],
             ['Changes', html`<a href=${linkTo(['audit'], { account: data.account })}>Audit log</a>`],
           ]}
