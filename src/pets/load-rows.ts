@@ -86,8 +86,8 @@ const rules = {
 export type OnBadChange = (line: number, field: string, rule: string) => void;
 
 /**
- * Part of the transaction of a load. Closes overdue holds of the animals to be changed. Reports each row that cannot change its animal and calls `check`. Then applies the
- * other changes and returns their number.
+ * Part of the transaction of a load. Closes the overdue holds of the animals to be changed. Reports each row that
+ * cannot change its animal and calls `check`. Then applies the other changes and returns their number.
  */
 export function* changeLoadedPets(onBadChange: OnBadChange, check: () => void): Work<number> {
   // Orders are locked before animals, as in all transactions.
