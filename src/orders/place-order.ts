@@ -58,7 +58,7 @@ function* addOrder({ petId, holdMs, reference, accountId, isManager }: Placing):
   if (late !== undefined) return late;
   throw new AppError(
     'limit_reached',
-    `this account has ${openHoldsMax} open holds, the most that it may have`,
+    `this account may open another hold only while it has fewer than ${openHoldsMax}`,
   );
 }
 

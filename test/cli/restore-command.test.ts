@@ -117,6 +117,34 @@ test('restore refuses a file that is not a backup, and leaves the store unchange
   assert.equal(await after.countPets(), 2);
 });
 
+test('a command that writes during a restore is given no id a second time', async (t) => {
+  const world = await prepare(t);
+  await world.service.stop();
+  const store = new DatabaseSync(join(world.folder, 'store.db'), { timeout: 0 });
+  t.after(() => store.close());
+  const insert = store.prepare(`insert into pets (name, category_id, status, is_owned)
+    values ('during', 1, 'available', 0)`);
+  const ids: number[] = [];
+  let isOver = false;
+  const restoring = restore(world, world.backup).finally(() => {
+    isOver = true;
+  });
+  for (let isLast = false; !isLast; ) {
+    isLast = isOver;
+    try {
+      ids.push(Number(insert.run().lastInsertRowid));
+    } catch (error) {
+      assert.match(String(error), /database is locked/);
+    }
+    await new Promise(setImmediate);
+  }
+  const { code, stderr } = await restoring;
+  assert.deepEqual([code, stderr], [0, '']);
+  assert.ok(ids.length > 1);
+  assert.equal(new Set(ids).size, ids.length);
+  assert.equal(store.prepare('pragma integrity_check').get()?.['integrity_check'], 'ok');
+});
+
 test('restore leaves no temporary file', async (t) => {
   const world = await prepare(t);
   await world.service.stop();

@@ -372,6 +372,11 @@ export function describeOrders(engine: Engine): void {
         ['reserved', 'reserved', 'limit_reached'],
       );
       assert.equal(await place(asManager(buyer)), 'reserved');
+      // The account has three open holds now.
+      await assert.rejects(shop.place(buyer, await shop.addPet()), {
+        code: 'limit_reached',
+        message: 'this account may open another hold only while it has fewer than 2',
+      });
     });
 
     test('a retry with the same Idempotency-Key returns the first answer byte for byte, even after later changes', async (t) => {

@@ -50,7 +50,7 @@ const exampleMessages: Record<ErrorCode, string> = {
   pet_in_order: 'status: an order owns this animal, and only the order changes its status',
   order_closed: 'this order is cancelled already',
   order_expired: 'this order expired at 2026-11-24T12:15:00.000Z',
-  limit_reached: 'this account has 25 open holds, the most that it may have',
+  limit_reached: 'this account may open another hold only while it has fewer than 25',
   position_lost:
     'after: the events after the position of this webhook are no longer kept; set "after" to the id of a later event, or to "now"',
   events_expired:

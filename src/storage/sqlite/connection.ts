@@ -86,9 +86,13 @@ export function isFault(error: unknown): boolean {
   return code === undefined ? isClosed(error) : faultCodes.has(code);
 }
 
-/** Returns true if another connection has the lock. That connection may belong to this process or to another. */
+/**
+ * Returns true if another connection has the lock. That connection may belong to this process or to another. Node's
+ * `backup` then throws an error with the code 0.
+ */
 export function isBusy(error: unknown): boolean {
-  return primaryCode(error) === busyCode;
+  const code = primaryCode(error);
+  return code === busyCode || code === 0;
 }
 
 const pauseMs = 5;

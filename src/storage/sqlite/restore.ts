@@ -1,4 +1,4 @@
-import { existsSync, rmSync, statSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { OperatorError } from '../../errors.ts';
 import { compareSchema } from '../migrations/migrate.ts';
@@ -36,18 +36,13 @@ type LastIds = ReadonlyMap<string, bigint>;
 export async function restoreSqlite(path: string, file: string): Promise<Restored> {
   if (isServed(path)) throw new OperatorError(`the database ${path} is being served: stop the service first`);
   requireBackup(file);
-  // Checked before the claim, because the claim creates the file.
-  const isMissing = !existsSync(path);
   const release = await claimServing(`sqlite:${path}`);
   const copy = `${path}-restoring`;
   try {
     removeStore(copy);
     backupSqlite(file, copy);
-    const given = isMissing ? null : readGivenIds(path);
     await (await openSqlite(copy)).close();
-    skipGivenIds(copy, given);
-    await replaceStore(copy, path);
-    return { knowsGivenIds: given !== null };
+    return { knowsGivenIds: await replaceStore(copy, path) };
   } finally {
     removeStore(copy);
     release();
@@ -81,18 +76,6 @@ function readMigrations(file: string): string[] {
   }
 }
 
-/** Returns the last ids of a store, or null if they cannot be read. */
-function readGivenIds(path: string): LastIds | null {
-  const raw = new DatabaseSync(path, { timeout: lockWaitMsMax });
-  try {
-    return readLastIds(raw);
-  } catch {
-    return null;
-  } finally {
-    raw.close();
-  }
-}
-
 function readLastIds(raw: DatabaseSync): LastIds {
   const select = raw.prepare('select name, seq from sqlite_sequence');
   select.setReadBigInts(true);
@@ -103,26 +86,21 @@ function readLastIds(raw: DatabaseSync): LastIds {
  * Makes a store assign new ids only after the ids that are already assigned. Deletes all events, so that readers of
  * events start again.
  */
-function skipGivenIds(path: string, given: LastIds | null): void {
-  const raw = new DatabaseSync(path);
-  try {
-    raw.exec('begin immediate');
-    const own = readLastIds(raw);
-    const last = (name: string) => {
-      const before = own.get(name) ?? 0n;
-      if (given === null) return before + skippedIdsUnknown;
-      const after = given.get(name) ?? 0n;
-      return after > before ? after : before;
-    };
-    const names = new Set([...own.keys(), ...(given?.keys() ?? []), 'events']);
-    // Skips one more position, so that a reader that has read all events must also start again.
-    for (const name of names) writeLastId(raw, name, name === 'events' ? last(name) + 1n : last(name));
-    raw.exec('delete from events');
-    raw.prepare('update event_horizon set deleted_to = ?').run(last('events') + 1n);
-    raw.exec('commit');
-  } finally {
-    raw.close();
-  }
+function skipGivenIds(raw: DatabaseSync, given: LastIds | null): void {
+  raw.exec('begin immediate');
+  const own = readLastIds(raw);
+  const last = (name: string) => {
+    const before = own.get(name) ?? 0n;
+    if (given === null) return before + skippedIdsUnknown;
+    const after = given.get(name) ?? 0n;
+    return after > before ? after : before;
+  };
+  const names = new Set([...own.keys(), ...(given?.keys() ?? []), 'events']);
+  // Skips one more position, so that a reader that has read all events must also start again.
+  for (const name of names) writeLastId(raw, name, name === 'events' ? last(name) + 1n : last(name));
+  raw.exec('delete from events');
+  raw.prepare('update event_horizon set deleted_to = ?').run(last('events') + 1n);
+  raw.exec('commit');
 }
 
 function writeLastId(raw: DatabaseSync, name: string, id: bigint): void {
@@ -132,16 +110,49 @@ function writeLastId(raw: DatabaseSync, name: string, id: bigint): void {
 
 /**
  * Copies a store over another under SQLite's own locks. A command that is reading meanwhile sees the old store until
- * the command ends.
+ * the command ends. Returns true if the last ids of the old store could be read.
+ *
+ * The copy has two steps. From the first step to the end, no command can write, so the last ids of the old store are
+ * final between the steps. The new store then skips them: SQLite also copies what the connection `source` writes during
+ * the copy.
  */
-async function replaceStore(from: string, to: string): Promise<void> {
+async function replaceStore(from: string, to: string): Promise<boolean> {
   const source = new DatabaseSync(from);
+  const old = openWhileWritten(to);
+  const pages = Number(source.prepare('pragma page_count').get()?.['page_count']);
+  let isKnown = false as boolean;
+  const progress = () => {
+    const given = tryReadLastIds(old);
+    skipGivenIds(source, given);
+    isKnown = given !== null;
+  };
   try {
-    await repeatWhileBusy(() => backup(source, to), lockWaitMsMax);
+    await repeatWhileBusy(() => backup(source, to, { rate: pages - 1, progress }), lockWaitMsMax);
+    return isKnown;
   } catch (error) {
     throw toOpeningError(to, error);
   } finally {
+    old.close();
     source.close();
+  }
+}
+
+/** Opens a store in WAL mode, in which it can be read during a write. A damaged store may refuse this mode. */
+function openWhileWritten(path: string): DatabaseSync {
+  const raw = new DatabaseSync(path, { timeout: 0 });
+  try {
+    raw.exec('pragma journal_mode = wal');
+  } catch {
+    // The last ids of the store are then unknown.
+  }
+  return raw;
+}
+
+function tryReadLastIds(raw: DatabaseSync): LastIds | null {
+  try {
+    return readLastIds(raw);
+  } catch {
+    return null;
   }
 }
 
