@@ -1,6 +1,7 @@
 import type { PetSelection } from '../pets/pet-selection.ts';
 import type { Stamp } from '../pets/stamps.ts';
 import type { Exchange } from './exchange.ts';
+import type { Gate } from './request/admission.ts';
 import { hasBody, readBody } from './request/body.ts';
 import { readIdempotency } from './request/idempotency.ts';
 import { isStrict } from './request/strict.ts';
@@ -14,6 +15,7 @@ export type RunRoute = (exchange: Exchange, route: Route) => void;
 
 export function createRouteRunner(
   cache: ResponseCache<PetSelection, Stamp>,
+  gate: Gate,
   { send, fail, track }: Responder,
   { attempt, proceed }: Steps,
 ): RunRoute {
@@ -27,6 +29,14 @@ export function createRouteRunner(
     });
   }
 
+  /** A body may take 30 s to arrive. In this time, the key may be revoked or the account suspended. */
+  function confirm(exchange: Exchange, next: () => void): void {
+    proceed(exchange, gate.confirm(exchange), (_, refusal) => {
+      if (refusal === null) next();
+      else fail(exchange, refusal);
+    });
+  }
+
   function begin(exchange: Exchange, route: Route, strict: boolean): void {
     const { request } = exchange;
     if (route.body === null || (route.body.isOptional && !hasBody(request.headers)))
@@ -36,7 +46,11 @@ export function createRouteRunner(
       track(exchange);
       readBody(
         request,
-        (bytes) => attempt(exchange, () => run(exchange, route, strict, bytes)),
+        (bytes, isLate) =>
+          attempt(exchange, () => {
+            if (isLate) confirm(exchange, () => run(exchange, route, strict, bytes));
+            else run(exchange, route, strict, bytes);
+          }),
         (error) => fail(exchange, error),
       );
     }
