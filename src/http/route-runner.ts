@@ -1,3 +1,4 @@
+import { describeHeld } from '../limits/rules/decision.ts';
 import type { PetSelection } from '../pets/pet-selection.ts';
 import type { Stamp } from '../pets/stamps.ts';
 import type { Exchange } from './exchange.ts';
@@ -23,7 +24,7 @@ export function createRouteRunner(
     const call = readCall(exchange, route, strict, bytes);
     const version = route.isCached ? cache.readVersion() : null;
     proceed(exchange, route.run(call), (_, { answer, dependsOn, heldMs = 0 }) => {
-      exchange.heldMs = heldMs;
+      if (heldMs > 0) noteHeld(exchange, heldMs);
       if (dependsOn !== null) cache.keep(route, cacheKeyOf(exchange), answer, dependsOn, version);
       send(exchange, answer);
     });
@@ -67,6 +68,13 @@ export function createRouteRunner(
       else send(exchange, cached);
     });
   };
+}
+
+/** Records how long a response was held. Also renews its rate limit headers, which have the seconds until a reset. */
+function noteHeld(exchange: Exchange, heldMs: number): void {
+  const { caller, usage } = exchange;
+  exchange.heldMs = heldMs;
+  if (caller !== null && usage !== null) exchange.limit = describeHeld(usage, caller.limits, heldMs);
 }
 
 /** Throws AppError if the query, the body or the `Idempotency-Key` is invalid. */
