@@ -19,7 +19,7 @@ export const createAccount = defineWork(
   import.meta.url,
   'createAccount',
   function* ({ name, plan, act }: CreateAccount): Work<void> {
-    yield* refuseTakenName(name);
+    yield* requireFreeName(name);
     yield* addAccount(name, plan, act);
   },
 );
@@ -54,8 +54,7 @@ export const renameAccount = defineWork(
   function* ({ name, newName, act }: RenameAccount): Work<void> {
     const { id } = yield* findAccount(name);
     if (name === newName) return;
-    if (!isAccountName(newName)) throw new OperatorError(accountNameRule);
-    yield* refuseTakenName(newName);
+    yield* requireFreeName(newName);
     yield* step(updateAccountName, { id, name: newName });
     yield* appendDeed(act, {
       action: 'account.renamed',
@@ -100,7 +99,9 @@ function* findAccount(name: string) {
   return account;
 }
 
-function* refuseTakenName(name: string): Work<void> {
+/** Checks the name before the query, because PostgreSQL accepts no text with U+0000. */
+function* requireFreeName(name: string): Work<void> {
+  if (!isAccountName(name)) throw new OperatorError(accountNameRule);
   const [taken] = yield* step(selectAccount, { name });
   if (taken !== undefined) throw new OperatorError(`an account named "${name}" already exists`);
 }

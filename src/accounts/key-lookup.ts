@@ -35,6 +35,11 @@ export interface KeyLookup {
    * AppError `unavailable` if the key cannot be read, or if `strangersLane` is full or too slow.
    */
   verify(text: string, address: string): Soon<LookedUp>;
+  /**
+   * Verifies the key of an admitted request again. The key is read without a lane, because it was valid when the
+   * request was admitted.
+   */
+  verifyAgain(text: string): Soon<Verification>;
 }
 
 /** The dependencies of key lookups. */
@@ -92,6 +97,7 @@ export function createKeyLookup({ verifier, findRefusal, clock }: KeyLookupOptio
 
   return {
     verify: (text, address) => find(text, address, clock()),
+    verifyAgain: verifier.verify,
   };
 }
 

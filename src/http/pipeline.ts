@@ -42,7 +42,7 @@ export function createPipeline(options: PipelineOptions): RequestListener {
   const { send, fail, track } = responder;
   const steps = createSteps(responder);
   const { attempt, proceed } = steps;
-  const runRoute = createRouteRunner(options.cache, responder, steps);
+  const runRoute = createRouteRunner(options.cache, gate, responder, steps);
 
   function begin(exchange: Exchange): void {
     // If the body breaks off, the connection must find this request and fail it.

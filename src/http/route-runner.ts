@@ -1,6 +1,8 @@
+import { describeHeld } from '../limits/rules/decision.ts';
 import type { PetSelection } from '../pets/pet-selection.ts';
 import type { Stamp } from '../pets/stamps.ts';
 import type { Exchange } from './exchange.ts';
+import type { Gate } from './request/admission.ts';
 import { hasBody, readBody } from './request/body.ts';
 import { readIdempotency } from './request/idempotency.ts';
 import { isStrict } from './request/strict.ts';
@@ -14,6 +16,7 @@ export type RunRoute = (exchange: Exchange, route: Route) => void;
 
 export function createRouteRunner(
   cache: ResponseCache<PetSelection, Stamp>,
+  gate: Gate,
   { send, fail, track }: Responder,
   { attempt, proceed }: Steps,
 ): RunRoute {
@@ -21,9 +24,17 @@ export function createRouteRunner(
     const call = readCall(exchange, route, strict, bytes);
     const version = route.isCached ? cache.readVersion() : null;
     proceed(exchange, route.run(call), (_, { answer, dependsOn, heldMs = 0 }) => {
-      exchange.heldMs = heldMs;
+      if (heldMs > 0) noteHeld(exchange, heldMs);
       if (dependsOn !== null) cache.keep(route, cacheKeyOf(exchange), answer, dependsOn, version);
       send(exchange, answer);
+    });
+  }
+
+  /** A body may take 30 s to arrive. In this time, the key may be revoked or the account suspended. */
+  function confirm(exchange: Exchange, next: () => void): void {
+    proceed(exchange, gate.confirm(exchange), (_, refusal) => {
+      if (refusal === null) next();
+      else fail(exchange, refusal);
     });
   }
 
@@ -36,7 +47,11 @@ export function createRouteRunner(
       track(exchange);
       readBody(
         request,
-        (bytes) => attempt(exchange, () => run(exchange, route, strict, bytes)),
+        (bytes, isLate) =>
+          attempt(exchange, () => {
+            if (isLate) confirm(exchange, () => run(exchange, route, strict, bytes));
+            else run(exchange, route, strict, bytes);
+          }),
         (error) => fail(exchange, error),
       );
     }
@@ -53,6 +68,13 @@ export function createRouteRunner(
       else send(exchange, cached);
     });
   };
+}
+
+/** Records how long a response was held. Also renews its rate limit headers, which have the seconds until a reset. */
+function noteHeld(exchange: Exchange, heldMs: number): void {
+  const { caller, usage } = exchange;
+  exchange.heldMs = heldMs;
+  if (caller !== null && usage !== null) exchange.limit = describeHeld(usage, caller.limits, heldMs);
 }
 
 /** Throws AppError if the query, the body or the `Idempotency-Key` is invalid. */

@@ -40,12 +40,12 @@ export const selectBansOf = statement<{ ids: string; nowMs: bigint }>()((query, 
     .where('banned_until_ms', '>', p.nowMs),
 );
 
-/** Selects a key with the expiry of its newest ban. The expiry is null if the key has no ban and no strikes. */
+/** Selects a key with its newest ban. The times of the ban are null if the key has no ban and no strikes. */
 export const selectBan = statement<{ keyId: string }>()((query, p) =>
   query
     .selectFrom('api_keys')
     .leftJoin('key_bans', 'key_bans.key_id', 'api_keys.id')
-    .select(['api_keys.account_id', 'key_bans.banned_until_ms'])
+    .select(['api_keys.account_id', 'key_bans.last_ban_at_ms', 'key_bans.banned_until_ms'])
     .where('api_keys.id', '=', p.keyId),
 );
 
@@ -61,7 +61,7 @@ export const insertLift = statement<{ keyId: string; accountId: bigint; atMs: bi
 
 /** Selects the recorded lifts, oldest first. */
 export const selectLifts = statement<Record<never, never>>()((query) =>
-  query.selectFrom('ban_lifts').select(['id', 'key_id', 'account_id']).orderBy('id'),
+  query.selectFrom('ban_lifts').select(['id', 'key_id', 'account_id', 'at_ms']).orderBy('id'),
 );
 
 /** Deletes the lifts up to `untilMs`. A lift older than the longest ban has no effect. */

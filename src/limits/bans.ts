@@ -56,11 +56,13 @@ export const liftBan = defineWork(
     const [found] = yield* step(selectBan, { keyId });
     if (found === undefined)
       throw new OperatorError(`there is no key "${keyId}": "keys list" shows all keys`);
-    const { account_id: accountId, banned_until_ms: untilMs } = found;
-    if (untilMs === null || untilMs <= act.nowMs)
+    const { account_id: accountId, last_ban_at_ms: banAtMs, banned_until_ms: untilMs } = found;
+    if (banAtMs === null || untilMs === null || untilMs <= act.nowMs)
       throw new OperatorError(`the key "${keyId}" is not banned: "bans list" shows all banned keys`);
     yield* step(deleteBan, { keyId });
-    yield* step(insertLift, { keyId, accountId, atMs: BigInt(act.nowMs) });
+    // The clock that counts may be ahead of this clock. The lift must not be earlier than the ban.
+    const atMs = BigInt(Math.max(act.nowMs, Number(banAtMs)));
+    yield* step(insertLift, { keyId, accountId, atMs });
     yield* appendDeed(act, {
       action: 'ban.lifted',
       subject: keyId,

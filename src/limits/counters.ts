@@ -27,6 +27,9 @@ export interface Counters {
   /** Returns the usage of an account. Counts nothing. The verdict is always `passed`. */
   look(subject: string, nowMs: number): Soon<Usage>;
 
-  /** Ends the ban of an account's key, and forgets the strikes and earlier bans of the key. */
-  lift(subject: string, keyId: string): Soon<void>;
+  /**
+   * Ends the ban of an account's key, and forgets the strikes and earlier bans of the key. `atMs` is the time of the
+   * lift. A ban that began after this time stays, so that the same lift may be applied again.
+   */
+  lift(subject: string, keyId: string, atMs: number): Soon<unknown>;
 }

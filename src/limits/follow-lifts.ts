@@ -11,8 +11,8 @@ export interface LiftFollower {
 }
 
 /**
- * Creates a follower, which applies each lift once. The first call applies all recorded lifts, because shared
- * counters may still have a ban that was lifted while no service ran.
+ * Creates a follower, which applies each lift once. The first call applies all recorded lifts, because the counters
+ * may still have a ban that was lifted while no service ran. Bans that began after a lift stay.
  */
 export function createLiftFollower(database: Database, counters: Counters, clock: Clock): LiftFollower {
   let applied = new Set<bigint>();
@@ -22,8 +22,8 @@ export function createLiftFollower(database: Database, counters: Counters, clock
       const lifts = await database.read(selectLifts, {});
       if (lifts.length === 0) return;
       const seen = new Set<bigint>();
-      for (const { id, key_id, account_id } of lifts) {
-        if (!applied.has(id)) await counters.lift(`account:${account_id}`, key_id);
+      for (const { id, key_id, account_id, at_ms } of lifts) {
+        if (!applied.has(id)) await counters.lift(`account:${account_id}`, key_id, Number(at_ms));
         seen.add(id);
         applied.add(id);
       }

@@ -50,7 +50,7 @@ export function countVerdicts(counters: Counters, registry: Registry): Counters 
     },
     peek: (subject, nowMs) => counters.peek(subject, nowMs),
     look: (subject, nowMs) => counters.look(subject, nowMs),
-    lift: (subject, keyId) => counters.lift(subject, keyId),
+    lift: (subject, keyId, atMs) => counters.lift(subject, keyId, atMs),
   };
 }
 

@@ -21,7 +21,8 @@ export const attemptFailures = ['timeout', 'refused', 'dns', 'blocked_address', 
 
 export type AttemptFailure = (typeof attemptFailures)[number];
 
-const webhookIdPattern = '^wh_[0-9A-Za-z]{16}$';
+/** The pattern of a webhook id. */
+export const webhookIdPattern = '^wh_[0-9A-Za-z]{16}$';
 const webhookIdLength = 19;
 const eventIdLength = 20;
 /** The length of the prefix and of 32 bytes in base64. */

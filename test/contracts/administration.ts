@@ -5,7 +5,7 @@ import { createAdministration } from '../../src/administration/administration.ts
 import { consoleActor } from '../../src/audit/act.ts';
 import { auditKeptMs, createAudit } from '../../src/audit/audit.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../src/clock.ts';
-import type { BanPage, BanPlace } from '../../src/limits/bans.ts';
+import { type BanPage, type BanPlace, createBans } from '../../src/limits/bans.ts';
 import { createLiftFollower } from '../../src/limits/follow-lifts.ts';
 import { createCounterStore } from '../../src/limits/memory/counter-store.ts';
 import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts';
@@ -202,6 +202,23 @@ export function describeAdministration(engine: Engine): void {
       await lifts.follow();
       const { verdict, bannedUntilMs } = take();
       assert.deepEqual([verdict, bannedUntilMs], ['banned', clock.now() + minuteMs]);
+    });
+
+    test('a key that is banned again after a lift stays banned if a process starts and applies the lift again', async (t) => {
+      const { id, bans, lifts, take, counters, database, clock } = await prepareBan(t);
+      await bans.lift(id);
+      await lifts.follow();
+      clock.advance(secondMs);
+      for (let count = 0; count < 60; count += 1) take();
+      await createLiftFollower(database, counters, clock.now).follow();
+      assert.equal(take().verdict, 'banned');
+    });
+
+    test('a lift ends a ban even if the clock of the operator is behind the clock that counts', async (t) => {
+      const { id, lifts, take, database, clock } = await prepareBan(t);
+      await createBans(database, () => clock.now() - 5 * secondMs, byAnn).lift(id);
+      await lifts.follow();
+      assert.equal(take().verdict, 'refused');
     });
 
     test('lifts are deleted after an hour, the longest ban', async (t) => {

@@ -199,16 +199,27 @@ export function describeCounters(engine: CountersEngine): void {
       await provokeBan(0);
       await provokeBan(minuteMs);
       assert.equal((await take(minuteMs, once)).bannedUntilMs, startMs + 3 * minuteMs);
-      await counters.lift(subject, keyId);
+      await counters.lift(subject, keyId, startMs + minuteMs);
       assert.deepEqual([(await take(minuteMs, once)).verdict], ['refused']);
       const { bannedUntilMs } = await provokeBan(minuteMs + 1);
       assert.equal(bannedUntilMs, startMs + minuteMs + 1 + minuteMs);
     });
 
+    test('a lift that is applied again does not end a ban that began after it', async (t) => {
+      const { counters, subject, keyId, take, provokeBan, startMs } = await open(t);
+      await provokeBan(0);
+      await counters.lift(subject, keyId, startMs);
+      const { bannedUntilMs } = await provokeBan(1);
+      await counters.lift(subject, keyId, startMs);
+      assert.equal((await take(2, once)).bannedUntilMs, bannedUntilMs);
+      await counters.lift(subject, keyId, startMs + 2);
+      assert.equal((await take(2, once)).verdict, 'refused');
+    });
+
     test('lifting the ban of a key without a ban changes nothing', async (t) => {
-      const { counters, subject, keyId, take } = await open(t);
+      const { counters, subject, keyId, take, startMs } = await open(t);
       await take(0);
-      await counters.lift(subject, keyId);
+      await counters.lift(subject, keyId, startMs);
       assert.equal((await take(0)).minuteUsed, 2);
     });
 

@@ -7,8 +7,9 @@ import { compileStatement } from '../../src/storage/compile.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { selectWebhookPage } from '../../src/webhooks/operator-rows.ts';
 import { createOperatorWebhooks } from '../../src/webhooks/operator-webhooks.ts';
+import { findPostgres } from '../support/engines.ts';
 import { storeWebhooks } from '../support/stored-webhooks.ts';
-import { startConsole } from './console-browser.ts';
+import { type ConsoleService, startConsole } from './console-browser.ts';
 
 /** A database that records how many rows each call reads. */
 function countRows(database: Database) {
@@ -134,4 +135,38 @@ test('with 3,000 webhooks, a page reads only its own rows with any filter, and t
   assert.deepEqual(explain(compileStatement(selectOverdueHold, 'sqlite').sql), [
     'SEARCH orders USING INDEX orders_owning (pet_id=?)',
   ]);
+});
+
+const postgres = await findPostgres();
+
+test('a text that PostgreSQL cannot store gets 404 in a path, and 400 in a query', {
+  skip: postgres.skip,
+}, async (t) => {
+  let service: ConsoleService | undefined;
+  t.after(() => service?.stop());
+  service = await startConsole(t, { DATABASE_URL: (await postgres.createStore(t)).url });
+  const cookie = await service.signIn();
+  for (const path of [
+    '/accounts/%00/suspend',
+    '/accounts/%00/resume',
+    '/keys/key_%00/revoke',
+    '/keys/key_%00/lift-ban',
+    '/webhooks/wh_%00/enable',
+    '/webhooks/wh_%00/disable',
+  ])
+    assert.equal((await service.call(cookie, path, { method: 'POST' })).status, 404, path);
+  assert.equal((await service.call(cookie, '/accounts/%00')).status, 404);
+  for (const path of [
+    '/accounts?name=%00',
+    '/pets?name=%00',
+    '/orders?reference=%00',
+    '/webhooks?account=%00',
+    '/audit?account=%00',
+  ])
+    assert.equal((await service.call(cookie, path)).status, 400, path);
+  const created = await service.call(cookie, '/accounts', {
+    method: 'POST',
+    body: JSON.stringify({ account: 'a\0', plan: 'free' }),
+  });
+  assert.equal(((await created.json()) as { code: string }).code, 'not_done');
 });

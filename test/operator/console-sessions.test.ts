@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hourMs, minuteMs } from '../../src/clock.ts';
-import { exchangeRaw } from '../support/raw-http.ts';
-import { type ConsoleService, startConsole } from './console-browser.ts';
+import { exchangeRaw, formatRequest, openRaw } from '../support/raw-http.ts';
+import { type ConsoleService, ownPage, startConsole } from './console-browser.ts';
 
 async function expectRefusal(answer: Response, status: number, code: string): Promise<void> {
   const body = (await answer.json()) as { readonly code: string };
@@ -130,6 +130,27 @@ for (const [what, forge] of [
     ] as const)
       await expectRefusal(await call(cookie, path, { method }), 401, 'session_missing');
   });
+
+test('a request is refused if its session ends before its body is complete', async (t) => {
+  const { app, signIn, sessions, store } = await startConsole(t);
+  const { host } = new URL(app.opsUrl);
+  const connection = await openRaw(t, app.opsUrl);
+  const body = '{"account":"Zoo","plan":"free"}';
+  const headers = {
+    ...ownPage,
+    host,
+    cookie: await signIn(),
+    expect: '100-continue',
+    'content-type': 'application/json',
+    'content-length': `${body.length}`,
+  };
+  connection.send(formatRequest('POST /console/api/accounts', headers));
+  assert.equal((await connection.read()).status, 100);
+  await sessions.revokeAll();
+  connection.send(body);
+  assert.equal((await connection.read()).status, 401);
+  assert.deepEqual(await store.accounts.list(), []);
+});
 
 /** Sends a request with exactly these headers. */
 async function sendRaw(

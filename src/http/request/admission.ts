@@ -1,5 +1,7 @@
 import type { Caller } from '../../accounts/account.ts';
+import { accountSuspended } from '../../accounts/account-suspended.ts';
 import type { KeyLookup, LookedUp } from '../../accounts/key-lookup.ts';
+import type { Verification } from '../../accounts/key-verifier.ts';
 import { AppError, type ErrorCode } from '../../errors.ts';
 import type { Limiter } from '../../limits/limiter.ts';
 import type { Decision, LimitHeaders, Usage } from '../../limits/rules/decision.ts';
@@ -7,7 +9,7 @@ import { after, type Soon } from '../../soon.ts';
 import type { Exchange } from '../exchange.ts';
 import { toAppError } from '../response/errors.ts';
 import type { SignedIn } from '../route.ts';
-import { authenticate, keyError, type Refusal } from './authentication.ts';
+import { authenticate, authenticateAgain, keyError, type Refusal } from './authentication.ts';
 import type { ClientAddress } from './client-address.ts';
 
 /** The result of authenticating and counting a request. */
@@ -30,6 +32,11 @@ export interface Admission {
 export interface Gate {
   /** Authenticates a request, then counts it (contract section 6). */
   admit(exchange: Exchange): Soon<Admission>;
+  /**
+   * Authenticates an admitted request again, without counting it. Returns the error if the request must now be refused,
+   * otherwise null.
+   */
+  confirm(exchange: Exchange): Soon<AppError | null>;
   /** Returns the rate limit headers of the request's address for a preflight request, without counting the request. */
   peek(exchange: Exchange): Soon<LimitHeaders | null>;
 }
@@ -37,6 +44,7 @@ export interface Gate {
 /** The gate of the operator's port. It requires no key and counts nothing. */
 export const openGate: Gate = {
   admit: () => ({ caller: null, limit: null, usage: null, refusal: null }),
+  confirm: () => null,
   peek: () => null,
 };
 
@@ -81,8 +89,15 @@ export function createGate(keyLookup: KeyLookup, limiter: Limiter, addressOf: Cl
 
   return {
     admit: admitOne,
+    confirm: ({ request, caller }) =>
+      caller === null ? null : after(authenticateAgain(keyLookup, request.headers), findRefusal),
     peek: ({ request }) => after(limiter.peekAddress(addressOf(request)), ({ headers }) => headers),
   };
+}
+
+function findRefusal(verification: Verification): AppError | null {
+  if ('refusal' in verification) return keyError(verification.refusal);
+  return verification.caller.isSuspended ? accountSuspended() : null;
 }
 
 function admit(caller: Caller | null, decision: Decision, refusal: AppError | null): Admission {

@@ -1,5 +1,6 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { KeyLookup, LookedUp } from '../../accounts/key-lookup.ts';
-import type { KeyRefusal } from '../../accounts/key-verifier.ts';
+import type { KeyRefusal, Verification } from '../../accounts/key-verifier.ts';
 import { AppError } from '../../errors.ts';
 import type { Soon } from '../../soon.ts';
 
@@ -26,6 +27,14 @@ export function authenticate(
   if (authorization === undefined) return missing;
   const token = readToken(authorization);
   return token === undefined ? missing : keyLookup.verify(token, address);
+}
+
+/** Verifies the key of an admitted request again. */
+export function authenticateAgain(
+  keyLookup: KeyLookup,
+  { authorization = '' }: IncomingHttpHeaders,
+): Soon<Verification> {
+  return keyLookup.verifyAgain(readToken(authorization) ?? '');
 }
 
 /** Reads the usual form without the regular expression, which is slower. */

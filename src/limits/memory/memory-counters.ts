@@ -17,7 +17,7 @@ export interface MemoryCounters extends Counters {
   take(subject: string, limits: Limits, keyId: string | null, nowMs: number): Usage;
   peek(subject: string, nowMs: number): Usage;
   look(subject: string, nowMs: number): Usage;
-  lift(subject: string, keyId: string): void;
+  lift(subject: string, keyId: string, atMs: number): void;
 }
 
 /** Creates counters in the memory of this process. */
@@ -69,8 +69,9 @@ export function createMemoryCounters(options: { addressesMax?: number } = {}): M
       return toUsage('passed', windows, 0, nowMs);
     },
 
-    lift(_, keyId) {
-      if (keys.get(keyId) !== undefined) keys.drop(keyId);
+    lift(_, keyId, atMs) {
+      const conduct = keys.get(keyId);
+      if (conduct !== undefined && conduct.banAtMs <= atMs) keys.drop(keyId);
     },
   };
 }

@@ -25,7 +25,7 @@ import type { Kept } from './unsynced.ts';
 export interface RedisCounters extends Counters {
   /**
    * `kept` is the local state of the account and its key. If Redis has no windows of the account, the kept windows
-   * apply. If the kept ban expires later than the ban in Redis, the kept ban applies.
+   * apply. If the kept ban expires later than the ban in Redis, and began after the last lift, the kept ban applies.
    */
   take(
     subject: string,
@@ -36,7 +36,8 @@ export interface RedisCounters extends Counters {
   ): Promise<Usage>;
   peek(subject: string, nowMs: number): Promise<Usage>;
   look(subject: string, nowMs: number): Promise<Usage>;
-  lift(subject: string, keyId: string): Promise<void>;
+  /** Returns when the ban was lifted, by the clock of the counters. A copy of a ban from before is ignored. */
+  lift(subject: string, keyId: string, atMs: number): Promise<number>;
   /** Connects if necessary. Fails if requests of the subject cannot be counted. Counts nothing. */
   probe(subject: string, keyId: string | null): Promise<void>;
   /** Closes the link permanently. Running calls fail. */
@@ -66,7 +67,7 @@ export function createRedisCounters(options: {
   const { url, prefix = 'animal-store:', time = 'server' } = options;
   const partMax = String(Math.ceil((options.addressesMax ?? addressesMax) / addressParts));
   const link = createRedisLink(url);
-  const { tagOf, keysOfAddress, keysOfKey } = createKeyNames(prefix);
+  const { tagOf, keysOfAddress, keysOfKey, liftOfKey } = createKeyNames(prefix);
   const { ownTimeMs, timeParameter, limitParameters } = createParameters(time);
 
   async function takeForAddress(subject: string, limits: Limits, nowMs: number): Promise<Usage> {
@@ -75,9 +76,13 @@ export function createRedisCounters(options: {
   }
 
   const takeForKey = createTakeBatches(async ({ subject, limits, keyId, nowMs }, count, kept) => {
+    const keys = keysOfKey(subject, keyId);
     const parameters = [...limitParameters(limits, nowMs), String(count)];
-    if (kept !== null) parameters.push(formatWindows(kept.windows), formatBan(kept.conduct));
-    return toUsages(await link.run(takeForKeyScript, keysOfKey(subject, keyId), parameters));
+    if (kept !== null) {
+      keys.push(liftOfKey(subject, keyId));
+      parameters.push(formatWindows(kept.windows), formatBan(kept.conduct));
+    }
+    return toUsages(await link.run(takeForKeyScript, keys, parameters));
   });
 
   return {
@@ -97,8 +102,9 @@ export function createRedisCounters(options: {
       return toUsages(await link.run(lookScript, keysOfKey(subject, ''), [timeParameter(nowMs)]))(0);
     },
 
-    async lift(subject, keyId) {
-      await link.run(liftScript, keysOfKey(subject, keyId), []);
+    async lift(subject, keyId, atMs) {
+      const keys = [...keysOfKey(subject, keyId), liftOfKey(subject, keyId)];
+      return Number(await link.run(liftScript, keys, [timeParameter(atMs), String(atMs)]));
     },
 
     async probe(subject, keyId) {
@@ -146,6 +152,7 @@ function createKeyNames(prefix: string) {
       const key = `${account}:key:${keyId}`;
       return [account, key, `${key}:strikes`];
     },
+    liftOfKey: (subject: string, keyId: string) => `${tagOf(subject, keyId)}:key:${keyId}:lift`,
   };
 }
 

@@ -70,9 +70,9 @@ end
 /**
  * Like `bannedUntilMs` in bans.ts. A ban and its strikes are stored as "banAtMs banMs strikeCount".
  *
- * The stored ban is merged with the ban that the caller kept. The later expiry applies. If the two bans began less
- * than a day apart, the longer duration applies too, so that the next ban is longer still. A current ban has no
- * strikes.
+ * The stored ban is merged with the ban that the caller kept, if this ban began after the last lift. The later expiry
+ * applies. If the two bans began less than a day apart, the longer duration applies too, so that the next ban is longer
+ * still. A current ban has no strikes.
  */
 const openBan = `
 local banAtMs, banMs, strikeCount = 0, 0, 0
@@ -90,9 +90,10 @@ if kept then
   isNewBan = banAtMs > nowMs
   banAtMs = math.min(banAtMs, nowMs)
 end
-if callersBan ~= '' then
-  local numbers = string.gmatch(callersBan, '%d+')
-  local atMs, lengthMs = math.min(tonumber(numbers()), nowMs), tonumber(numbers())
+local callersAtMs, callersMs
+if callersBan ~= '' then callersAtMs, callersMs = string.match(callersBan, '(%d+) (%d+)') end
+if callersAtMs and tonumber(callersAtMs) > tonumber(redis.call('GET', KEYS[4]) or 0) then
+  local atMs, lengthMs = math.min(callersAtMs, nowMs), tonumber(callersMs)
   local isLater = atMs + lengthMs > banAtMs + banMs
   local endsAtMs = math.max(atMs + lengthMs, banAtMs + banMs)
   local longestMs = isLater and lengthMs or banMs
@@ -189,6 +190,7 @@ if windows == shared and minuteUsed == 0 then dayUsed, dayEndsAtMs = 0, 0 end
  * - the windows of the account
  * - the ban of the key
  * - the strikes of the key
+ * - the time of the last lift of the key; only needed with parameters 5 and 6
  *
  * Parameters:
  * 1. time; if empty, the server's clock
@@ -196,7 +198,8 @@ if windows == shared and minuteUsed == 0 then dayUsed, dayEndsAtMs = 0, 0 end
  * 3. limit per day
  * 4. number of requests
  * 5. windows that the caller kept; may be empty. They apply if Redis has no windows of the account.
- * 6. ban that the caller kept; may be empty. It applies if it expires later than the ban in Redis.
+ * 6. ban that the caller kept; may be empty. It applies if it expires later than the ban in Redis and began after
+ *    the last lift.
  *
  * Every script except `liftScript` returns a list:
  * - number of passed requests
@@ -259,8 +262,23 @@ ${openWindows}
 return answer(1, 0, 0)
 `);
 
-/** Deletes the ban and the strikes of a key. Keys as for `takeForKeyScript`. */
-export const liftScript = createScript(`redis.call('DEL', KEYS[2], KEYS[3])`);
+/**
+ * Deletes the ban and the strikes of a key, and records when it did. Does nothing if this lift, or a later one, was
+ * applied before. Returns the recorded time. It is never earlier than a copy of the ban that an instance has kept.
+ *
+ * Keys as for `takeForKeyScript`. Parameter 1 is the time, and parameter 2 the time of the lift by the operator's clock.
+ * The record lasts longer than the lift in the store, even if the two clocks differ by minutes.
+ */
+export const liftScript = createScript(`${time}
+local atMs = tonumber(ARGV[2])
+local liftedAtMs = tonumber(redis.call('GET', KEYS[4]) or 0)
+if liftedAtMs < atMs then
+  liftedAtMs = math.max(nowMs, atMs)
+  redis.call('DEL', KEYS[2], KEYS[3])
+  redis.call('SET', KEYS[4], string.format('%.0f', liftedAtMs), 'PX', ${2 * banMsMax})
+end
+return liftedAtMs
+`);
 
 function createScript(text: string): RedisScript {
   return { text, sha1: createHash('sha1').update(text).digest('hex') };

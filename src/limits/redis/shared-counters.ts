@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
 import type { Limits } from '../../plans/plan.ts';
 import type { Soon } from '../../soon.ts';
@@ -58,7 +59,7 @@ export function createSharedCounters(options: {
     onChange,
   });
 
-  const lifts = createOwedLifts(shared);
+  const lifts = createLifts(shared, local, sharing);
 
   const ask = createQuestions(shared, local, sharing);
 
@@ -87,11 +88,7 @@ export function createSharedCounters(options: {
     peek: (subject, nowMs) => ask('peek', { subject, keyId: null }, nowMs),
     look: (subject, nowMs) => ask('look', { subject, keyId: '' }, nowMs),
 
-    async lift(subject, keyId) {
-      local.lift(subject, keyId);
-      if (sharing.now().mode === 'shared') await shared.lift(subject, keyId);
-      else lifts.owe(subject, keyId);
-    },
+    lift: lifts.lift,
 
     close() {
       sharing.close();
@@ -112,19 +109,30 @@ function createQuestions(shared: RedisCounters, local: MemoryCounters, sharing: 
   };
 }
 
-/** The lifts that this instance applied while it counted alone. They are sent to Redis before the next request. */
-function createOwedLifts(shared: RedisCounters) {
-  const owed = new Map<string, string>();
+/** Lifts bans. While this instance counts alone, it owes its lifts to Redis. It sends them before the next request. */
+function createLifts(shared: RedisCounters, local: MemoryCounters, sharing: SharingWatch) {
+  const owed = new Map<string, { readonly subject: string; readonly atMs: number }>();
 
   return {
-    owe: (subject: string, keyId: string) => owed.set(keyId, subject),
+    async lift(subject: string, keyId: string, atMs: number): Promise<void> {
+      if (sharing.now().mode === 'alone') {
+        owed.set(keyId, { subject, atMs });
+        local.lift(subject, keyId, atMs);
+        return;
+      }
+      const liftedAtMs = await shared.lift(subject, keyId, atMs);
+      // Earlier answers may have arrived in this turn of the event loop, and may still bring the ban.
+      await nextTurn();
+      local.lift(subject, keyId, liftedAtMs);
+    },
     /**
      * Sends the lifts. Commands run in the order of sending, so the lifts apply before the next request. A failed
      * lift is sent again later.
      */
     pay(): void {
       if (owed.size === 0) return;
-      for (const [keyId, subject] of owed) shared.lift(subject, keyId).catch(() => owed.set(keyId, subject));
+      for (const [keyId, lift] of owed)
+        shared.lift(lift.subject, keyId, lift.atMs).catch(() => owed.set(keyId, lift));
       owed.clear();
     },
   };

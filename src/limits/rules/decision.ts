@@ -1,5 +1,6 @@
 import { dayMs, minuteMs, secondMs } from '../../clock.ts';
 import type { Limits } from '../../plans/plan.ts';
+import { closeEnded } from './windows.ts';
 
 /** The counts of a subject after a request. A window that is not open has 0 used. */
 export interface Usage {
@@ -105,6 +106,13 @@ export function decide(usage: Usage, limits: Limits): Decision {
     headers: { ...headers, 'retry-after': String(retryAfterSeconds) },
     usage,
   };
+}
+
+/** Returns the rate limit headers of a passed request whose response is sent `heldMs` after its decision. */
+export function describeHeld(usage: Usage, limits: Limits, heldMs: number): LimitHeaders {
+  const held = { ...usage, atMs: usage.atMs + heldMs };
+  closeEnded(held, held.atMs);
+  return decide(held, limits).headers;
 }
 
 /** At least 1, because the end of a window is always in the future. */

@@ -1,6 +1,7 @@
 import { AppError } from '../../errors.ts';
+import type { Exchange } from '../../http/exchange.ts';
 import { type Admission, type Gate, openGate } from '../../http/request/admission.ts';
-import { after } from '../../soon.ts';
+import { after, type Soon } from '../../soon.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { readCookie } from './cookie.ts';
 import { isOwnRequest, type Site } from './hosts.ts';
@@ -27,18 +28,21 @@ export function createConsoleGate(
   sessions: Pick<Sessions, 'find'>,
   findSite: (host: string | undefined) => Site | null,
 ): Gate {
+  function admit({ request, match: { access } }: Exchange): Soon<Admission> {
+    if (access !== 'visitor' && access !== 'console') return passed;
+    const { headers, method } = request;
+    const site = findSite(headers.host);
+    if (site === null) return refuse(otherHost);
+    if (!safeMethods.has(method) && !isOwnRequest(headers, site)) return refuse(otherOrigin);
+    if (access === 'visitor') return passed;
+    return after(sessions.find(readCookie(headers, site)), (session) =>
+      session === null ? refuse(noSession) : { ...passed, signedIn: session },
+    );
+  }
+
   return {
-    admit({ request, match: { access } }) {
-      if (access !== 'visitor' && access !== 'console') return passed;
-      const { headers, method } = request;
-      const site = findSite(headers.host);
-      if (site === null) return refuse(otherHost);
-      if (!safeMethods.has(method) && !isOwnRequest(headers, site)) return refuse(otherOrigin);
-      if (access === 'visitor') return passed;
-      return after(sessions.find(readCookie(headers, site)), (session) =>
-        session === null ? refuse(noSession) : { ...passed, signedIn: session },
-      );
-    },
+    admit,
+    confirm: (exchange) => after(admit(exchange), ({ refusal }) => refusal),
     peek: openGate.peek,
   };
 }

@@ -69,12 +69,18 @@ export function bindConsoleOperation(operation: AnyConsoleOperation, services: C
 async function handle(operation: AnyConsoleOperation, call: Call, services: ConsoleServices) {
   const { signedIn } = call;
   if (signedIn === null) throw new Error('a route of the console was called without a session');
+  if (Object.values(call.params).some(hasNul)) throw new AppError('not_found', 'there is no such record');
   try {
     return await operation.handle({ ...call, signedIn } as never, services);
   } catch (error) {
     if (error instanceof OperatorError) throw new AppError('not_done', error.message, { cause: error });
     throw error;
   }
+}
+
+/** True if a text has a U+0000. No stored text has one, and PostgreSQL accepts none in a query. */
+function hasNul(text: string | undefined): boolean {
+  return text?.includes('\0') === true;
 }
 
 /** Writes every bigint as a text, because a browser would lose digits of a large number. */

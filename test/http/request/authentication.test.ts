@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
+import type { ListedKey } from '../../../src/accounts/keyring.ts';
 import { dayMs, minuteMs, secondMs } from '../../../src/clock.ts';
 import type { ErrorCode } from '../../../src/errors.ts';
 import { expectError } from '../../support/expect-error.ts';
@@ -110,6 +111,36 @@ test('a revoked key gets 401 api_key_revoked within 2 s', async () => {
   service.clock.advance(2 * secondMs);
   await expect401(await service.request(doomed, '/pets'), 'api_key_revoked');
 });
+
+const { keyring, accounts } = service.store;
+for (const [what, end, status, code] of [
+  ['its key is revoked', ({ id }: ListedKey) => keyring.revoke(id), 401, 'api_key_revoked'],
+  [
+    'its account is suspended',
+    ({ account }: ListedKey) => accounts.suspend(account),
+    403,
+    'account_suspended',
+  ],
+] as const)
+  test(`a request gets ${status} if ${what} a second before the end of its body`, async (t) => {
+    const slow = await service.createKey('enterprise', undefined, { account: what });
+    const listed = (await keyring.list()).find(({ account }) => account === what) ?? assert.fail();
+    const before = await service.countPets();
+    const connection = await openRaw(t, service.baseUrl);
+    const body = '{"name":"Rex","categoryId":1}';
+    const headers = {
+      authorization: `Bearer ${slow}`,
+      'content-type': 'application/json',
+      'content-length': `${body.length}`,
+    };
+    connection.send(formatRequest('POST /v1/pets', headers, body.slice(0, 1)));
+    await service.untilCounted(slow, 1);
+    await end(listed);
+    service.clock.advance(secondMs);
+    connection.send(body.slice(1));
+    await expectError(await connection.read(), status, code);
+    assert.equal(await service.countPets(), before);
+  });
 
 test('a new key works immediately', async () => {
   assert.equal((await service.request(await service.createKey(), '/pets')).status, 200);

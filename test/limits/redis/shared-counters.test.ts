@@ -57,6 +57,8 @@ async function tryToShare(
   return {
     ...counters,
     take,
+    /** Returns the ban that the instance would use if it counted alone. */
+    keptBan: (keyId: string) => local.ledgers.keys.get(keyId),
     /** Resolves when the instance counts in this mode. */
     async counts(mode: 'shared' | 'alone'): Promise<void> {
       if (counters.sharing().mode !== mode) await once(changes, mode);
@@ -177,6 +179,33 @@ describe('counts and bans that an instance stored while it counted alone', { ski
     await relay.mend();
     await instance.counts('shared');
     assert.equal(await instance.send(200), 100);
+  });
+});
+
+describe('instances that share their counts', { skip: redis.skip }, () => {
+  test('do not restore a lifted ban that one of them still keeps', async (t) => {
+    const space = await redis.createSpace(t);
+    const instance = await startInstance(t, space);
+    const other = await startInstance(t, space);
+    for (let sent = 0; sent < 61; sent += 1) await instance.take(onceADay);
+    assert.equal((await other.take(onceADay)).verdict, 'banned');
+    const liftedAtMs = Date.now();
+    for (const lifting of [instance, other]) {
+      await lifting.lift('account:1', 'key of account:1', liftedAtMs);
+      for (const each of [other, instance, other])
+        assert.equal((await each.take(onceADay)).verdict, 'refused');
+    }
+  });
+
+  test('do not restore a lifted ban from an answer that was under way during the lift', async (t) => {
+    const instance = await startInstance(t, await redis.createSpace(t));
+    for (let sent = 0; sent < 61; sent += 1) await instance.take(onceADay);
+    const underWay = instance.take(onceADay);
+    const lifting = instance.lift('account:1', 'key of account:1', Date.now());
+    assert.equal((await underWay).verdict, 'banned');
+    await lifting;
+    assert.equal((await instance.take(onceADay)).verdict, 'refused');
+    assert.equal(instance.keptBan('key of account:1'), undefined);
   });
 });
 
@@ -308,8 +337,8 @@ describe('an instance that cannot reach the shared counters', { skip: redis.skip
     assert.equal((await other.take(onceADay)).verdict, 'banned');
     await relay.cut();
     assert.equal((await instance.take(onceADay)).verdict, 'banned');
-    await instance.lift('account:1', 'key of account:1');
-    await other.lift('account:2', 'key of account:2');
+    await instance.lift('account:1', 'key of account:1', Date.now());
+    await other.lift('account:2', 'key of account:2', Date.now());
     assert.equal((await instance.take(onceADay)).verdict, 'refused');
     await relay.mend();
     await instance.counts('shared');

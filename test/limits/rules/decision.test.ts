@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { getHeapSpaceStatistics } from 'node:v8';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../../src/clock.ts';
-import { decide, type Usage } from '../../../src/limits/rules/decision.ts';
+import { decide, describeHeld, type Usage } from '../../../src/limits/rules/decision.ts';
 import { freeLimits } from '../../../src/plans/plan.ts';
 
 const nowMs = 1_800_000_000_500;
@@ -26,6 +26,22 @@ const unopenedMinute = { minuteUsed: 0, minuteEndsAtMs: 0 };
 function decideOn(changes: Partial<Usage>, limits = freeLimits) {
   return decide(usage(changes), limits);
 }
+
+describe('the headers of a held response', () => {
+  const describeAfter = (heldMs: number) => describeHeld(usage({ minuteUsed: 60 }), freeLimits, heldMs);
+
+  test('have the seconds that are left when the response is sent', () => {
+    const headers = describeAfter(20 * secondMs);
+    assert.equal(headers.ratelimit, '"minute";r=0;t=40, "day";r=999;t=86380');
+    assert.equal(headers['x-ratelimit-reset'], String(Math.ceil((nowMs + minuteMs) / secondMs)));
+  });
+
+  test('show a window that has ended in the meantime as not open', () => {
+    const headers = describeAfter(minuteMs);
+    assert.equal(headers.ratelimit, '"minute";r=60;t=60, "day";r=999;t=86340');
+    assert.equal(headers['x-ratelimit-remaining'], '60');
+  });
+});
 
 describe('a count in the headers', () => {
   const ample = { perMinute: Number.MAX_SAFE_INTEGER - 1, perDay: Number.MAX_SAFE_INTEGER };

@@ -1,4 +1,6 @@
 import Type from 'typebox';
+import { webhookIdPattern } from '../../../webhooks/webhook.ts';
+import { webhookNotFound } from '../../../webhooks/webhook-works.ts';
 import { webhookIdExample } from './examples.ts';
 
 export const WebhookParams = Type.Object({
@@ -10,10 +12,10 @@ export const WebhookParams = Type.Object({
   }),
 });
 
-/**
- * Returns the webhook id in the path. Its format is not checked, because the lookup finds no webhook with an invalid
- * id.
- */
+const webhookIdFormat = new RegExp(webhookIdPattern);
+
+/** Returns the webhook id in the path. Throws `not_found` if the text cannot be a webhook id. */
 export function readWebhookId({ webhookId = '' }: Readonly<Record<string, string | undefined>>): string {
+  if (!webhookIdFormat.test(webhookId)) throw webhookNotFound();
   return webhookId;
 }

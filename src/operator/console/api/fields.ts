@@ -15,7 +15,15 @@ export const beforeField = Type.Optional(Type.Unsafe<bigint>({ type: 'integer', 
 
 export const int64Filter = beforeField;
 
-export const textFilter = Type.Optional(Type.String({ minLength: 1, maxLength: 255 }));
+/** A text to search for. PostgreSQL accepts no text with U+0000. */
+export const textFilter = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: 255,
+    pattern: '^[^\\u0000]*$',
+    rule: 'must have 1 to 255 characters and no U+0000',
+  }),
+);
 
 /** Parses an `int64Text` field. Throws `invalid_body` if the value does not fit 64 bits. */
 export function readInt64(text: string, field: string): bigint {

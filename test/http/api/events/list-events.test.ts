@@ -170,6 +170,13 @@ test('a request that waits in vain gets an empty page after its wait, and is not
   assert.doesNotMatch(service.readLog(), /"level":"warn".*\/v1\/events/);
 });
 
+test('an answer that waited has the seconds until the reset at the time when it is sent', async () => {
+  const waiting = await service.createKey();
+  const { headers } = await ask('/events?after=now&wait=1', waiting);
+  const [, seconds] = /^"minute";r=999999;t=(\d+),/.exec(headers.get('ratelimit') ?? '') ?? [];
+  assert.ok(Number(seconds) <= 59, `t=${seconds} after a second`);
+});
+
 test('the service ends the wait of a client that disconnects', async () => {
   const { hostname, port } = new URL(service.baseUrl);
   const socket = connect(Number(port), hostname);

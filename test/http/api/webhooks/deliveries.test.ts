@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { Webhook as Verifier } from 'standardwebhooks';
+import { findPostgres } from '../../../support/engines.ts';
+import { expectError } from '../../../support/expect-error.ts';
 import { startReceiver } from '../../../support/receiver.ts';
 import { startService } from '../../../support/service.ts';
+import { startOn } from '../../engine-service.ts';
 
 const service = await startService({ after }, { ENVIRONMENT: 'development' });
 const key = await service.createKey();
@@ -67,4 +70,26 @@ test('a webhook of another account gets 404', async () => {
     assert.equal((await send(method, `/webhooks/${made.id}${path}`, body, other)).status, 404, method + path);
   }
   assert.deepEqual(await (await send('GET', '/webhooks', undefined, other)).json(), []);
+});
+
+const postgres = await findPostgres();
+
+test('a text that PostgreSQL cannot store is not found as a webhook id', {
+  skip: postgres.skip,
+}, async (t) => {
+  const onPostgres = await startOn(t, postgres);
+  for (const [method, path] of [
+    ['GET', ''],
+    ['PATCH', ''],
+    ['DELETE', ''],
+    ['POST', '/ping'],
+    ['POST', '/rotate-secret'],
+  ] as const) {
+    const init = method === 'PATCH' ? { headers: { 'content-type': 'application/json' }, body: '{}' } : {};
+    const answer = await onPostgres.service.request(onPostgres.key, `/webhooks/wh_%00${path}`, {
+      method,
+      ...init,
+    });
+    await expectError(answer, 404, 'not_found');
+  }
 });
