@@ -149,17 +149,20 @@ test('a text that PostgreSQL cannot store gets 404 in a path, and 400 in a query
   for (const path of [
     '/accounts/%00/suspend',
     '/accounts/%00/resume',
-    '/keys/key_%00/revoke',
     '/keys/key_%00/lift-ban',
     '/webhooks/wh_%00/enable',
     '/webhooks/wh_%00/disable',
   ])
     assert.equal((await service.call(cookie, path, { method: 'POST' })).status, 404, path);
+  const revoke = { method: 'POST', body: JSON.stringify({ disableWebhooks: true }) };
+  assert.equal((await service.call(cookie, '/keys/key_%00/revoke', revoke)).status, 404);
   assert.equal((await service.call(cookie, '/accounts/%00')).status, 404);
   for (const path of [
     '/accounts?name=%00',
     '/pets?name=%00',
     '/orders?reference=%00',
+    '/orders?account=%00',
+    '/bans?before=%00',
     '/webhooks?account=%00',
     '/audit?account=%00',
   ])
