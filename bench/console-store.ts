@@ -19,7 +19,7 @@ export const largeAccount = 'shop 1';
 const count = (rows: number) =>
   `with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < ${rows})`;
 
-/** Fills a migrated store. No service may serve the store meanwhile. */
+/** Fills a migrated store. No service may serve the store during this call. */
 export function fillStore(file: DatabaseSync, nowMs: number): void {
   const dayMs = 86_400_000;
   file.exec('pragma synchronous = off; begin');

@@ -358,7 +358,7 @@ function describeRetries(engine: Engine): void {
 
 function describeLateAnswers(engine: Engine): void {
   for (const kind of ['ping', 'event'])
-    test(`the answer 410 to a late ${kind} does not disable a webhook that was changed meanwhile`, async (t) => {
+    test(`the answer 410 to a late ${kind} does not disable a webhook that was changed during the attempt`, async (t) => {
       const { database, sender, receiver, add, get, addPet, change, webhooks, reader } = await openWorld(
         t,
         engine,
@@ -469,7 +469,7 @@ function describeTypes(engine: Engine): void {
   });
 
   for (const isLast of [true, false])
-    test(`a webhook does not skip events of types that it gets meanwhile, ${isLast ? 'at the end of the feed' : 'before another event'}`, async (t) => {
+    test(`a webhook with added types skips no event of these types, ${isLast ? 'at the end of the feed' : 'before another event'}`, async (t) => {
       const { database, store, receiver, add, addPet, change } = await openWorld(t, engine);
       const { id } = await add({ types: ['pet.deleted'] });
       const pet = await addPet();

@@ -142,7 +142,7 @@ function killMigrate(context: TortureContext, store: EmbeddedStore): Victim {
       const isMade = existsSync(copy.file);
       if (!isMade && hasEnded) throw new Error('a migration that succeeded left no store');
       if (!isMade) return;
-      // The kill may have left the target without its schema. This command creates the schema as any command does.
+      // If the kill came before the target had its schema, this command creates the schema.
       await requireEnd(copy, ['migrate']);
       requireWhole(copy);
       const [count, whole] = [countAnimals(copy), countAnimals(store)];

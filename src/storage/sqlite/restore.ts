@@ -109,7 +109,7 @@ function writeLastId(raw: DatabaseSync, name: string, id: bigint): void {
 }
 
 /**
- * Copies a store over another under SQLite's own locks. A command that is reading meanwhile sees the old store until
+ * Copies a store over another under SQLite's own locks. A command that is reading sees the old store until
  * the command ends. Returns true if the last ids of the old store could be read.
  *
  * The copy has two steps. From the first step to the end, no command can write, so the last ids of the old store are

@@ -1,34 +1,15 @@
 import Type from 'typebox';
 import { CategorySchema } from '../../../categories/category.ts';
-import { AppError } from '../../../errors.ts';
 import { after } from '../../../soon.ts';
 import { defineOperation } from '../../operation.ts';
+import { cursorField, defaultLimit, invalidCursor, limitField, limitMax } from '../page-query.ts';
 import { cats, dogs } from './category-id.ts';
 
-const defaultLimit = 20;
-const limitMax = 100;
 const cursorRule = 'must be copied from the Link of a page of categories';
 
 const ListCategoriesQuery = Type.Object({
-  limit: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: limitMax,
-      default: defaultLimit,
-      description: 'Maximum number of categories returned.',
-      examples: [20],
-    }),
-  ),
-  cursor: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 64,
-      pattern: '^[A-Za-z0-9_-]+$',
-      rule: cursorRule,
-      description: 'Where the page begins: copied from the `Link` of the page before.',
-      examples: ['BAAAAAAAAAAqrK1CcODeb8rGtA'],
-    }),
-  ),
+  limit: Type.Optional(limitField('categories')),
+  cursor: Type.Optional(cursorField(cursorRule, 'BAAAAAAAAAAqrK1CcODeb8rGtA')),
 });
 
 /** `GET /categories`: returns a page of categories (contract section 11). */
@@ -57,8 +38,7 @@ export const listCategories = defineOperation({
 
   handle({ query: { limit = defaultLimit, cursor } }, { categories, cursors, baseUrl }) {
     const firstId = cursor === undefined ? null : cursors.read(cursor, '/categories');
-    if (cursor !== undefined && firstId === null)
-      throw new AppError('invalid_parameter', `cursor ${cursorRule}`);
+    if (cursor !== undefined && firstId === null) throw invalidCursor(cursorRule);
     return after(categories.list(limit, firstId), (page) => {
       if (page.nextId === null) return { status: 200, body: page.categories };
       const next = cursors.write('/categories', page.nextId);

@@ -1,34 +1,15 @@
 import Type from 'typebox';
 import { KeySchema } from '../../../accounts/key.ts';
-import { AppError } from '../../../errors.ts';
 import { after } from '../../../soon.ts';
 import { defineOperation } from '../../operation.ts';
+import { cursorField, defaultLimit, invalidCursor, limitField, limitMax } from '../page-query.ts';
 import { listedKey } from './examples.ts';
 
-const defaultLimit = 20;
-const limitMax = 100;
 const cursorRule = 'must be copied from the Link of a page of keys';
 
 const ListKeysQuery = Type.Object({
-  limit: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: limitMax,
-      default: defaultLimit,
-      description: 'Maximum number of keys returned.',
-      examples: [20],
-    }),
-  ),
-  cursor: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 64,
-      pattern: '^[A-Za-z0-9_-]+$',
-      rule: cursorRule,
-      description: 'Where the page begins: copied from the `Link` of the page before.',
-      examples: ['BWtleV8za1RNZDhmWnExTHhXMGFCd4Bq0x3mLk9sVg'],
-    }),
-  ),
+  limit: Type.Optional(limitField('keys')),
+  cursor: Type.Optional(cursorField(cursorRule, 'BWtleV8za1RNZDhmWnExTHhXMGFCd4Bq0x3mLk9sVg')),
 });
 
 /** `GET /keys`: returns a page of the keys of the account (contract section 15). */
@@ -55,8 +36,7 @@ export const listKeys = defineOperation({
   handle({ query: { limit = defaultLimit, cursor }, caller }, { accountKeys, cursors, baseUrl }) {
     const list = `/keys?of=${caller.accountId}`;
     const firstId = cursor === undefined ? null : cursors.readText(cursor, list);
-    if (cursor !== undefined && firstId === null)
-      throw new AppError('invalid_parameter', `cursor ${cursorRule}`);
+    if (cursor !== undefined && firstId === null) throw invalidCursor(cursorRule);
     return after(accountKeys.list(caller.accountId, limit, firstId), ({ keys, nextId }) => {
       if (nextId === null) return { status: 200, body: keys };
       const next = `${baseUrl}/keys?limit=${limit}&cursor=${cursors.writeText(list, nextId)}`;

@@ -1,40 +1,21 @@
 import Type, { type Static } from 'typebox';
-import { AppError } from '../../../errors.ts';
 import { OrderSchema, OrderStatusSchema, writeOrders } from '../../../orders/order.ts';
 import type { OrderReader } from '../../../orders/orders.ts';
 import { int64Field, nameField } from '../../../schema.ts';
 import { after } from '../../../soon.ts';
 import { defineOperation } from '../../operation.ts';
+import { cursorField, defaultLimit, invalidCursor, limitField, limitMax } from '../page-query.ts';
 import { completed, reserved } from './examples.ts';
 import { readerOf } from './order-reader.ts';
 
-const defaultLimit = 20;
-const limitMax = 100;
 const cursorRule = 'must be copied from the Link of a page with the same filters';
 
 const ListOrdersQuery = Type.Object({
-  limit: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: limitMax,
-      default: defaultLimit,
-      description: 'Maximum number of orders returned.',
-      examples: [20],
-    }),
-  ),
+  limit: Type.Optional(limitField('orders')),
   status: Type.Optional({ ...OrderStatusSchema, examples: ['reserved'] }),
   petId: Type.Optional({ ...int64Field('Only orders for this animal.'), examples: [42] }),
   reference: Type.Optional(nameField('Only orders with this reference.', 'A-1017')),
-  cursor: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 64,
-      pattern: '^[A-Za-z0-9_-]+$',
-      rule: cursorRule,
-      description: 'Where the page begins: copied from the `Link` of the page before.',
-      examples: ['BAAAAAAAAAAHrK1CcODeb8rGtA'],
-    }),
-  ),
+  cursor: Type.Optional(cursorField(cursorRule, 'BAAAAAAAAAAHrK1CcODeb8rGtA')),
 });
 
 /** `GET /orders`: returns a page of orders (contract section 12). */
@@ -66,8 +47,7 @@ export const listOrders = defineOperation({
     const reader = readerOf(caller);
     const list = nameList(query, reader);
     const newestId = cursor === undefined ? null : cursors.read(cursor, list);
-    if (cursor !== undefined && newestId === null)
-      throw new AppError('invalid_parameter', `cursor ${cursorRule}`);
+    if (cursor !== undefined && newestId === null) throw invalidCursor(cursorRule);
     const page = orders.list({ limit, status, petId, reference, newestId }, reader);
     return after(page, ({ orders: listed, nextNewestId }) => {
       const text = writeOrders(listed);

@@ -1,26 +1,16 @@
 import Type from 'typebox';
-import { AppError } from '../../../errors.ts';
 import { PetSchema, PetStatusSchema } from '../../../pets/pet.ts';
 import { int64Field } from '../../../schema.ts';
 import { after } from '../../../soon.ts';
 import { defineOperation } from '../../operation.ts';
+import { cursorField, defaultLimit, invalidCursor, limitField, limitMax } from '../page-query.ts';
 import { elodie, rex } from './examples.ts';
 
-const defaultLimit = 20;
-const limitMax = 100;
 const idsMax = 100;
 const cursorRule = 'must be copied from the Link of a page with the same filters';
 
 const ListPetsQuery = Type.Object({
-  limit: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: limitMax,
-      default: defaultLimit,
-      description: 'Maximum number of animals returned.',
-      examples: [20],
-    }),
-  ),
+  limit: Type.Optional(limitField('animals')),
   status: Type.Optional({ ...PetStatusSchema, examples: ['available'] }),
   categoryId: Type.Optional({
     ...int64Field('Filter by category, a plain decimal integer.'),
@@ -37,17 +27,7 @@ const ListPetsQuery = Type.Object({
       'x-stability': 'beta',
     }),
   ),
-  cursor: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 64,
-      pattern: '^[A-Za-z0-9_-]+$',
-      rule: cursorRule,
-      description: 'Where the page begins: copied from the `Link` of the page before.',
-      examples: ['AwAAAAAAAAAqrK1CcODeb8rGtA'],
-      'x-stability': 'beta',
-    }),
-  ),
+  cursor: Type.Optional({ ...cursorField(cursorRule, 'AwAAAAAAAAAqrK1CcODeb8rGtA'), 'x-stability': 'beta' }),
 });
 
 /** `GET /pets`: returns a page of animals (interface section 4.1, contract sections 3 and 10). */
@@ -81,8 +61,7 @@ export const listPets = defineOperation({
     const filters = writeFilters({ status, categoryId, id: ids?.join() });
     const list = filters === '' ? '/pets' : `/pets?${filters.slice(1)}`;
     const newestId = cursor === undefined ? null : cursors.read(cursor, list);
-    if (cursor !== undefined && newestId === null)
-      throw new AppError('invalid_parameter', `cursor ${cursorRule}`);
+    if (cursor !== undefined && newestId === null) throw invalidCursor(cursorRule);
     const page = catalogue.list({
       limit,
       status: status ?? null,

@@ -1,34 +1,15 @@
 import Type from 'typebox';
-import { AppError } from '../../../errors.ts';
 import { after } from '../../../soon.ts';
 import { WebhookSchema } from '../../../webhooks/webhook.ts';
 import { defineOperation } from '../../operation.ts';
+import { cursorField, defaultLimit, invalidCursor, limitField, limitMax } from '../page-query.ts';
 import { disabled, enabled } from './examples.ts';
 
-const defaultLimit = 20;
-const limitMax = 100;
 const cursorRule = 'must be copied from the Link of a page of webhooks';
 
 const ListWebhooksQuery = Type.Object({
-  limit: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: limitMax,
-      default: defaultLimit,
-      description: 'Maximum number of webhooks returned.',
-      examples: [20],
-    }),
-  ),
-  cursor: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 64,
-      pattern: '^[A-Za-z0-9_-]+$',
-      rule: cursorRule,
-      description: 'Where the page begins: copied from the `Link` of the page before.',
-      examples: ['BAAAAAAAAAAqrK1CcODeb8rGtA'],
-    }),
-  ),
+  limit: Type.Optional(limitField('webhooks')),
+  cursor: Type.Optional(cursorField(cursorRule, 'BAAAAAAAAAAqrK1CcODeb8rGtA')),
 });
 
 /** `GET /webhooks`: returns a page of the webhooks of the account (contract section 14). */
@@ -58,8 +39,7 @@ export const listWebhooks = defineOperation({
   handle({ query: { limit = defaultLimit, cursor }, caller }, { webhooks, cursors, baseUrl }) {
     const list = `/webhooks?of=${caller.accountId}`;
     const newestId = cursor === undefined ? null : cursors.read(cursor, list);
-    if (cursor !== undefined && newestId === null)
-      throw new AppError('invalid_parameter', `cursor ${cursorRule}`);
+    if (cursor !== undefined && newestId === null) throw invalidCursor(cursorRule);
     return after(webhooks.list(caller.accountId, limit, newestId), (page) => {
       const text = JSON.stringify(page.webhooks);
       if (page.nextNewestId === null) return { status: 200, text };
