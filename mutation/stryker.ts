@@ -38,6 +38,7 @@ interface Place {
 }
 
 const program = join(import.meta.dirname, 'node_modules/@stryker-mutator/core/bin/stryker.js');
+const preload = join(import.meta.dirname, 'activate-in-threads.ts');
 /** A timeout counts as killed, because the mutant may loop forever. The time is long enough for a busy machine. */
 const timeoutMs = 30_000;
 
@@ -58,7 +59,7 @@ export async function mutate(target: Target): Promise<Verdict> {
 }
 
 function configure({ file, tests }: Target, folder: string, report: string) {
-  const command = tests.map((test) => `"${process.execPath}" ${test}`).join(' && ');
+  const command = tests.map((test) => `"${process.execPath}" --import="${preload}" ${test}`).join(' && ');
   return {
     mutate: [file],
     testRunner: 'command',

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { targets } from '../mutation/targets.ts';
@@ -9,4 +9,13 @@ test('every target of mutation testing names existing files', () => {
     assert.ok(tests.length > 0, name);
     for (const path of [file, ...tests]) assert.ok(existsSync(join(import.meta.dirname, '..', path)), path);
   }
+});
+
+test('the page has the score of exactly the targets', () => {
+  const page = readFileSync(join(import.meta.dirname, '../docs/mutation-testing.md'), 'utf8');
+  const rows = page.matchAll(/^\| `(?<file>[^`]+)` \|/gm).map(({ groups }) => groups?.['file']);
+  assert.deepEqual(
+    rows.toArray(),
+    targets.map(({ file }) => file),
+  );
 });

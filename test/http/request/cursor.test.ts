@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { createCursors } from '../../../src/http/request/cursor.ts';
 import { int64Max, int64Min } from '../../../src/int64.ts';
@@ -65,5 +65,52 @@ test('a cursor with another length is refused', () => {
 
 test('cursors have the same encoding as in the first release', () => {
   assert.equal(cursors.write('/pets', 7n), 'AwAAAAAAAAAHrpNcM3hdUcEN5A');
+  assert.equal(cursors.write('/pets?status=available', 7n), 'AAAAAAAAAAAHpyW4Z4YkiPI3-Q');
+  assert.equal(cursors.write('/pets?status=pending', 7n), 'AQAAAAAAAAAHe7kbsb7Ko_D1fA');
   assert.equal(cursors.write(soldPets, 7n), 'AgAAAAAAAAAHA4Qx9akuXVBL0Q');
+});
+
+describe('a cursor with a string', () => {
+  const text = cursors.writeText('/keys', 'k7');
+
+  test('is decoded to the string, and only for its list and its secret', () => {
+    const position = fc.string({
+      unit: fc.integer({ min: 0, max: 127 }).map((code) => String.fromCharCode(code)),
+      minLength: 1,
+      maxLength: 40,
+    });
+    fc.assert(
+      fc.property(position, (string) => {
+        assert.equal(cursors.readText(cursors.writeText('/keys', string), '/keys'), string);
+      }),
+    );
+    assert.equal(cursors.readText(text, '/categories'), null);
+    assert.equal(createCursors(Buffer.alloc(32, 2)).readText(text, '/keys'), null);
+  });
+
+  test('is refused if a bit or its spelling was changed', () => {
+    const bytes = Buffer.from(text, 'base64url');
+    for (let bit = 0; bit < 8 * bytes.length; bit += 1) {
+      const changed = Buffer.from(bytes);
+      changed.writeUInt8(changed.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
+      assert.equal(cursors.readText(changed.toString('base64url'), '/keys'), null);
+    }
+    for (const other of [`${text}=`, `${text} `, `.${text}`])
+      assert.equal(cursors.readText(other, '/keys'), null, other);
+  });
+
+  test('is refused without a position', () => {
+    assert.equal(cursors.readText(cursors.writeText('/keys', ''), '/keys'), null);
+    for (let length = 0; length < text.length; length += 1)
+      assert.equal(cursors.readText(text.slice(0, length), '/keys'), null);
+  });
+
+  test('is not a cursor with a number', () => {
+    assert.equal(cursors.read(cursors.writeText('/keys', '8 bytes.'), '/keys'), null);
+    assert.equal(cursors.readText(cursors.write('/keys', 7n), '/keys'), null);
+  });
+
+  test('has the same encoding in every release', () => {
+    assert.equal(cursors.writeText('/keys', 'k7'), 'BWs3HI3t97uTKEj20Q');
+  });
 });

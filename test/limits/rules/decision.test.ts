@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { getHeapSpaceStatistics } from 'node:v8';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../../src/clock.ts';
-import { decide, describeHeld, type Usage } from '../../../src/limits/rules/decision.ts';
+import {
+  beginsBan,
+  decide,
+  describeHeld,
+  measureWindows,
+  type Usage,
+} from '../../../src/limits/rules/decision.ts';
 import { freeLimits } from '../../../src/plans/plan.ts';
 
 const nowMs = 1_800_000_000_500;
@@ -26,6 +32,36 @@ const unopenedMinute = { minuteUsed: 0, minuteEndsAtMs: 0 };
 function decideOn(changes: Partial<Usage>, limits = freeLimits) {
   return decide(usage(changes), limits);
 }
+
+test('only a refused request with a ban begins a ban', () => {
+  assert.equal(beginsBan(usage({ verdict: 'refused', bannedUntilMs: nowMs + minuteMs })), true);
+  assert.equal(beginsBan(usage({ verdict: 'refused' })), false);
+  assert.equal(beginsBan(usage({ verdict: 'banned', bannedUntilMs: nowMs + minuteMs })), false);
+});
+
+describe('the measured windows', () => {
+  test('have what is left of the limits and their ends', () => {
+    assert.deepEqual(measureWindows(usage({ dayUsed: 300 }), freeLimits), {
+      minute: { limit: 60, remaining: 59, resetAtMs: nowMs + minuteMs },
+      day: { limit: 1_000, remaining: 700, resetAtMs: nowMs + dayMs },
+    });
+    const ends = { minuteEndsAtMs: nowMs + 1, dayEndsAtMs: nowMs + 2 };
+    const { minute, day } = measureWindows(usage(ends), freeLimits);
+    assert.deepEqual([minute.resetAtMs, day.resetAtMs], [nowMs + 1, nowMs + 2]);
+  });
+
+  test('have the whole limit and length if they are not open', () => {
+    assert.deepEqual(measureWindows(usage({ ...unopenedMinute, dayUsed: 0, dayEndsAtMs: 0 }), freeLimits), {
+      minute: { limit: 60, remaining: 60, resetAtMs: nowMs + minuteMs },
+      day: { limit: 1_000, remaining: 1_000, resetAtMs: nowMs + dayMs },
+    });
+  });
+
+  test('have nothing left if the plan was lowered below the used count', () => {
+    const { minute, day } = measureWindows(usage({ minuteUsed: 70, dayUsed: 1_070 }), freeLimits);
+    assert.deepEqual([minute.remaining, day.remaining], [0, 0]);
+  });
+});
 
 describe('the headers of a held response', () => {
   const describeAfter = (heldMs: number) => describeHeld(usage({ minuteUsed: 60 }), freeLimits, heldMs);
