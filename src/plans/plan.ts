@@ -57,7 +57,7 @@ export function resolvePlan(name: string, custom: Partial<CustomNumbers>): Plan 
   const known = planNames.find((candidate) => candidate === name);
   if (known === undefined) return { problem: `plan must be one of ${planNames.join(', ')}, not "${name}"` };
   if (known !== 'enterprise') {
-    if (Object.values(custom).some((number) => number !== undefined))
+    if (Object.keys(custom).length > 0)
       return {
         problem: `plan ${known} has fixed limits: only enterprise accepts per-minute, per-day and open-holds`,
       };
