@@ -32,7 +32,7 @@ export const targets: readonly Target[] = [
     'answer-once',
     'src/idempotency/answer-once.ts',
     'test/contracts/orders-sqlite.test.ts',
-    'test/contracts/orders-postgres.test.ts',
+    'test/orders/waiting-postgres.test.ts',
   ),
   reported('close-order', 'src/orders/close-order.ts', 'test/contracts/orders-sqlite.test.ts'),
   reported(

@@ -418,6 +418,14 @@ export function describeOrders(engine: Engine): void {
       assert.deepEqual(await shop.orders.close('return', id, asManager(buyer)), returned);
     });
 
+    test('an order without an Idempotency-Key is not a replay', async (t) => {
+      const shop = await openShop(t, engine);
+      const buyer = await shop.addBuyer();
+      for (const petId of await shop.addPets(2))
+        assert.equal((await shop.orders.place({ ...hold, petId }, buyer, null)).isReplayed, false);
+      assert.deepEqual(await shop.store.execute('select * from first_answers'), []);
+    });
+
     test('the Idempotency-Key of a refused order can be used again', async (t) => {
       const shop = await openShop(t, engine);
       const buyer = await shop.addBuyer();

@@ -7,6 +7,7 @@ import { loadPets } from '../../src/pets/load-pets.ts';
 import { keyed, openShop, readOrder, type Shop } from '../contracts/order-shop.ts';
 import { findPostgres } from '../support/engines.ts';
 import { startCounting } from '../support/postgres-messages.ts';
+import { eventually } from '../support/redis-server.ts';
 
 const postgres = await findPostgres();
 const { skip } = postgres;
@@ -71,6 +72,26 @@ test('one of 50 orders for one animal is placed, and a single round trip refuses
   );
   assert.deepEqual(outcomes.toSorted(), [...Array(49).fill('pet_unavailable'), 'placed']);
   assert.equal(way.countRoundTrips() - before, tripsOfOrder + 1);
+});
+
+test('an Idempotency-Key is refused at another instance while its first order runs, and is replayed afterwards', {
+  skip,
+}, async (t) => {
+  const shop = await openShop(t, postgres);
+  const other = await shop.openOther();
+  const buyer = await shop.addBuyer();
+  const petId = await shop.addPet();
+  const blocking = await beginAt(shop.store.url);
+  await blocking.query(`select from pets where id = ${petId} for update`);
+  const placing = shop.orders.place({ ...hold, petId }, buyer, keyed(buyer, 'k'));
+  await eventually(async () => (await shop.store.execute(waits)).length === 1);
+  const retry = () => other.place({ ...hold, petId }, buyer, keyed(buyer, 'k'));
+  await assert.rejects(retry, { code: 'idempotency_key_in_use' });
+  await blocking.query('rollback');
+  await blocking.end();
+  const first = await placing;
+  assert.equal(first.isReplayed, false);
+  assert.deepEqual(await retry(), { ...first, isReplayed: true });
 });
 
 test('a retry gets its order even if another order for the same animal runs at the same time', {
