@@ -30,6 +30,11 @@ export const selectEditsAfter = statement<{ after: bigint; count: bigint }>()((q
     .limit(p.count),
 );
 
+/** For SQLite. Selects the position up to which events are deleted. */
+export const selectDeletedTo = statement<Record<never, never>>()((query) =>
+  query.selectFrom('event_horizon').select('deleted_to'),
+);
+
 /**
  * A row of `selectLogSince`: the state of the store and one edit. Without edits, the statement returns one row whose
  * edit columns are null.
