@@ -45,8 +45,8 @@ export function createTurnStamps(readNow: NonNullable<Database['readNow']>): Sta
 
   /**
    * Records the edits since the last read. If `newestEdit` is below `after`, the store was restored or has lost events.
-   * If events above `after` have expired, no request has read a stamp for a long time. In both cases, edits may be
-   * missing, so a new era starts.
+   * If events above `after` have expired, no read has seen them. In both cases, edits may be missing, so a new era
+   * starts.
    */
   function noteEdits(after: bigint, newestEdit: bigint): void {
     const rows = readNow(selectEditsAfter, { after, count: BigInt(editsMax) });
