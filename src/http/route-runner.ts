@@ -103,7 +103,8 @@ const shortNumber = /^[1-9]\d{0,8}$/;
 function cacheKeyOf({ match: { params, query } }: Exchange): CacheKey {
   for (const name in params) {
     const value = params[name] ?? '';
-    if (query !== '') return `${value.length} ${value}?${query}`;
+    // A decoded value may contain `?`, so it might otherwise equal the key of a request with a query.
+    if (query !== '' || value.includes('?')) return `${value.length} ${value}?${query}`;
     return shortNumber.test(value) ? Number(value) : value;
   }
   return query;

@@ -1,4 +1,3 @@
-import { hourMs } from '../clock.ts';
 import { int64Max } from '../int64.ts';
 import type { Database } from '../storage/database.ts';
 import type { Edit, PetSelection } from './pet-selection.ts';
@@ -13,22 +12,16 @@ import { isFreshSince, type Stamp, type Stamps } from './stamps.ts';
 const readEditsMax = 1_000;
 /** Maximum number of edits in memory. A cached response that is older than all of them counts as stale. */
 const editsMax = 10_000;
-/**
- * Milliseconds between two reads after which all cached responses become stale. The store keeps events for 30 days, so
- * the next read after a shorter pause still finds every event.
- */
-const readingMsMax = hourMs;
 
 /** The point in the log up to which a read has seen all events. The next read continues from here. */
 interface Reading {
   readonly snapshot: string;
   readonly after: bigint;
   readonly startedAt: string;
-  readonly atMs: number;
 }
 
 /** The point before the first read. `isContinued` is false for it, so the first read starts a new era. */
-const nothing: Reading = { snapshot: '1:1:', after: int64Max, startedAt: '', atMs: Number.NEGATIVE_INFINITY };
+const nothing: Reading = { snapshot: '1:1:', after: int64Max, startedAt: '' };
 
 interface Turn {
   readonly promise: Promise<Stamp>;
@@ -98,12 +91,12 @@ function createLog() {
   let stamp: Stamp | null = null;
 
   /** Returns true if no edit since the last read can be missing. Otherwise a new era starts. */
-  function isContinued({ started_at, last_event }: LogRow, count: number): boolean {
+  function isContinued({ started_at, last_event, deleted_to }: LogRow, count: number): boolean {
     return (
       started_at === last.startedAt &&
       last_event >= last.after &&
-      count < readEditsMax &&
-      performance.now() - last.atMs < readingMsMax
+      deleted_to <= last.after &&
+      count < readEditsMax
     );
   }
 
@@ -120,12 +113,7 @@ function createLog() {
         : { newestId: 0n, newestEdit, era: era + 1 };
       if (now.era === era) edits.add(found.map((row, place) => toEdit(row, newestEdit + BigInt(place) + 1n)));
       if (stamp?.era !== now.era || stamp.newestEdit !== now.newestEdit) stamp = now;
-      last = {
-        snapshot: head.snapshot,
-        after: head.last_event,
-        startedAt: head.started_at,
-        atMs: performance.now(),
-      };
+      last = { snapshot: head.snapshot, after: head.last_event, startedAt: head.started_at };
       return stamp;
     },
 

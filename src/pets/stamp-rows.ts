@@ -30,13 +30,21 @@ export const selectEditsAfter = statement<{ after: bigint; count: bigint }>()((q
     .limit(p.count),
 );
 
+/** For SQLite. Selects the position up to which events are deleted. */
+export const selectDeletedTo = statement<Record<never, never>>()((query) =>
+  query.selectFrom('event_horizon').select('deleted_to'),
+);
+
 /**
  * A row of `selectLogSince`: the state of the store and one edit. Without edits, the statement returns one row whose
  * edit columns are null.
  */
 export interface LogRow {
   readonly snapshot: string;
+  /** The highest position of the feed, even if its event is deleted. */
   readonly last_event: bigint;
+  /** All events up to this position are deleted. */
+  readonly deleted_to: bigint;
   readonly started_at: string;
   readonly pet_id: bigint | null;
   readonly status: string | null;
@@ -61,10 +69,12 @@ export const selectLogSince = statement<{ snapshot: string; after: bigint; count
   const columns = sql`pet_id, data::json as now, coalesce(previous, data)::json as former`;
   return query
     .selectFrom(
-      sql<Pick<LogRow, 'snapshot' | 'last_event' | 'started_at'>>`(select
+      sql<Pick<LogRow, 'snapshot' | 'last_event' | 'deleted_to' | 'started_at'>>`(select
         pg_current_snapshot()::text as snapshot,
-        coalesce((select max(id) from events), 0) as last_event,
-        extract(epoch from pg_postmaster_start_time())::text as started_at)`.as('head'),
+        greatest(deleted_to, (select max(id) from events)) as last_event,
+        deleted_to,
+        extract(epoch from pg_postmaster_start_time())::text as started_at
+        from event_horizon)`.as('head'),
     )
     .leftJoin(
       sql<{ pet_id: bigint; now: unknown; former: unknown }>`(
@@ -81,6 +91,7 @@ export const selectLogSince = statement<{ snapshot: string; after: bigint; count
     .select([
       'snapshot',
       'last_event',
+      'deleted_to',
       'started_at',
       'pet_id',
       sql<string>`now ->> 'status'`.as('status'),

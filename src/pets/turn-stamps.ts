@@ -1,6 +1,6 @@
 import type { Database } from '../storage/database.ts';
 import { createRecentEdits } from './recent-edits.ts';
-import { selectEditsAfter, selectStamp } from './stamp-rows.ts';
+import { selectDeletedTo, selectEditsAfter, selectStamp } from './stamp-rows.ts';
 import { isFreshSince, type Stamp, type Stamps } from './stamps.ts';
 
 /**
@@ -45,11 +45,15 @@ export function createTurnStamps(readNow: NonNullable<Database['readNow']>): Sta
 
   /**
    * Records the edits since the last read. If `newestEdit` is below `after`, the store was restored or has lost events.
-   * Edits may then be missing, so a new era starts.
+   * If events above `after` have expired, no read has seen them. In both cases, edits may be missing, so a new era
+   * starts.
    */
   function noteEdits(after: bigint, newestEdit: bigint): void {
     const rows = readNow(selectEditsAfter, { after, count: BigInt(editsMax) });
-    if (newestEdit < after || rows.length === editsMax) era += 1;
+    // Read after the edits, because events may expire between the two reads.
+    const [horizon] = readNow(selectDeletedTo, {});
+    const hasExpired = (horizon?.deleted_to ?? 0n) > after;
+    if (newestEdit < after || hasExpired || rows.length === editsMax) era += 1;
     else edits.add(rows.toReversed());
   }
 

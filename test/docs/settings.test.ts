@@ -7,7 +7,7 @@ import { drainMsMax } from '../../src/app.ts';
 import { secondMs } from '../../src/clock.ts';
 import { settings } from '../../src/config.ts';
 import { waitingPagesMax } from '../../src/events/tail.ts';
-import { jsonDepthMax } from '../../src/exact-json.ts';
+import { jsonDepthMax, longNumbersMax } from '../../src/exact-json.ts';
 import { batchedAnswersMax } from '../../src/http/connection/answer-batch.ts';
 import { requestsBesideArrivals } from '../../src/http/connection/arrivals.ts';
 import {
@@ -61,6 +61,7 @@ test('docs/bounds.md has the same fixed bounds as the program', () => {
     bytes(bodyBytesMax),
     bytes(chunkExtensionBytesMax),
     `${jsonDepthMax} levels`,
+    longNumbersMax.toLocaleString('en'),
     seconds(defaultTimeouts.headersMs),
     seconds(defaultTimeouts.requestMs),
     seconds(defaultTimeouts.keepAliveMs),

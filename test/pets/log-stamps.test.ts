@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { Client } from 'pg';
+import { expireEvents } from '../../src/events/expire-events.ts';
 import { sequenceEvents } from '../../src/events/sequence-events.ts';
 import { insertPet } from '../../src/pets/pet-rows.ts';
 import type { PetSelection } from '../../src/pets/pet-selection.ts';
@@ -112,6 +113,21 @@ describe('the stamps of a store in PostgreSQL', { skip: postgres.skip }, () => {
     await other.query(insert);
     await other.query("update pets set name = 'Tom'");
     assert.equal(stamps.isFresh(unknown, second, await stamps.read()), false);
+  });
+
+  test('make every answer stale if an edit since the last read has expired, and only then', async (t) => {
+    const { database, other, stamps } = await prepare(t, 2);
+    const since = await stamps.read();
+    await other.query("update pets set name = 'Max' where id = 1");
+    await sequenceEvents(database);
+    await other.query('update events set at_ms = 0');
+    await expireEvents(database);
+    const unknown = { newestId: 9n, oldestId: 9n };
+    const now = await stamps.read();
+    assert.equal(stamps.isFresh({ newestId: 1n, oldestId: 1n }, since, now), false);
+    assert.equal(stamps.isFresh(unknown, since, now), false);
+    await other.query("update pets set name = 'Tom' where id = 2");
+    assert.equal(stamps.isFresh(unknown, now, await stamps.read()), true);
   });
 
   test('cost one read for all requests of an event loop turn, and one more read for all requests that arrive meanwhile', async (t) => {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { insertAccount } from '../../src/accounts/account-rows.ts';
+import { expireEvents } from '../../src/events/expire-events.ts';
 import { createFirstAnswers } from '../../src/idempotency/first-answers.ts';
 import { createCatalogue } from '../../src/pets/catalogue.ts';
 import type { PetSelection } from '../../src/pets/pet-selection.ts';
@@ -118,4 +119,21 @@ test('more edits than are stored make every answer stale, and so does a restore'
   assert.equal(isFresh(unknown, second, third), true);
   file.exec('delete from events where id > 2000');
   assert.equal(isFresh(unknown, third, read() ?? assert.fail()), false);
+});
+
+test('every answer becomes stale if an edit since the last read has expired', async (t) => {
+  const path = join(await makeFolder(t), 'store.db');
+  const database = await openDatabase(`sqlite:${path}`);
+  t.after(() => database.close());
+  const file = new DatabaseSync(path);
+  t.after(() => file.close());
+  for (let added = 0; added < 2; added += 1)
+    file.exec("insert into pets (name, category_id, status) values ('Rex', 1, 'available')");
+  const { latest: read, isFresh } = createStamps(database);
+  const since = read() ?? assert.fail();
+  file.exec("update pets set name = 'Max' where id = 1");
+  file.exec('update events set at_ms = 0');
+  await expireEvents(database);
+  file.exec("update pets set name = 'Tom' where id = 2");
+  assert.equal(isFresh({ newestId: 1n, oldestId: 1n }, since, read() ?? assert.fail()), false);
 });

@@ -31,6 +31,6 @@ export function refuseUnknown(code: keyof typeof kinds, value: unknown, known: r
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
   const unknown = Object.keys(value).find((name) => !known.includes(name));
   if (unknown === undefined) return;
-  const shown = redactKeys(toPrintable(unknown)).slice(0, nameLengthMax);
+  const shown = redactKeys(toPrintable(unknown)).slice(0, nameLengthMax) || 'an empty name';
   throw new AppError(code, `${shown} is not ${kinds[code]}`);
 }

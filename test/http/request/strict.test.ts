@@ -55,6 +55,7 @@ const unknownParameters: readonly (readonly [method: string, path: string, name:
   ['GET', '/pets?Limit=5', 'Limit'],
   ['GET', '/pets?__proto__=1', '__proto__'],
   ['GET', '/pets?constructor=1', 'constructor'],
+  ['GET', '/pets?=1', 'an empty name'],
   ['GET', '/pets/1?limit=5', 'limit'],
   ['POST', '/pets?limit=5', 'limit'],
 ];
