@@ -34,7 +34,12 @@ export const targets: readonly Target[] = [
     'test/contracts/orders-sqlite.test.ts',
     'test/orders/waiting-postgres.test.ts',
   ),
-  reported('close-order', 'src/orders/close-order.ts', 'test/contracts/orders-sqlite.test.ts'),
+  reported(
+    'close-order',
+    'src/orders/close-order.ts',
+    'test/orders/close-order.test.ts',
+    'test/contracts/orders-sqlite.test.ts',
+  ),
   reported(
     'conditions',
     'src/http/request/conditions.ts',
