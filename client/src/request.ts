@@ -26,15 +26,18 @@ export type SendRequest = <T = unknown>(
   options?: RequestOptions,
 ) => Promise<Answer<T>>;
 
+/** A segment `.` or `..`, which would lead the request and the API key out of baseUrl. */
+const dotSegment = /[/\\](?:\.|%2e){1,2}(?:[/\\]|$)/i;
+
 export function createRequest(send: Transport): SendRequest {
   return async <T>(method: RequestMethod, path: string, options?: RequestOptions) => {
     const { query = {}, body, headers = {}, signal } = readCallOptions(options);
     if (!/^(?:GET|POST|PUT|PATCH|DELETE)$/.test(method))
       throw argumentError('method', 'must be GET, POST, PUT, PATCH or DELETE');
-    if (typeof path !== 'string' || !/^\/[!-~]*$/.test(path) || /[?#]/.test(path))
+    if (typeof path !== 'string' || !/^\/[!-~]*$/.test(path) || /[?#]/.test(path) || dotSegment.test(path))
       throw argumentError(
         'path',
-        'must be a path relative to baseUrl, such as /pets; put the query into `query`',
+        'must be a path relative to baseUrl, such as /pets, without . and ..; put the query into `query`',
       );
     if (typeof query !== 'object' || query === null) throw argumentError('query', 'must be an object');
     if (body !== undefined && method === 'GET') throw argumentError('body', 'must be absent from a GET');

@@ -39,6 +39,9 @@ test('request refuses an invalid method, an invalid path and an Authorization he
     [() => silent.request('FETCH' as never, '/pets'), /^method must be/],
     [() => silent.request('GET', '/pets?limit=1'), /^path must/],
     [() => silent.request('GET', 'pets' as never), /^path must/],
+    [() => silent.request('GET', '/../docs'), /^path must/],
+    [() => silent.request('GET', '/pets/%2E%2e'), /^path must/],
+    [() => silent.request('GET', '/pets/.\\7'), /^path must/],
     [() => silent.request('GET', '/pets', { headers }), /^headers must not contain authorization$/],
   ] as const)
     assert.match((await expectFailure(call(), 'invalid_argument')).message, rule);
