@@ -231,7 +231,7 @@ async function startStoreJobs(
   jobs.every(minuteMs, () => expireEvents(database));
   const noteLag = exposeFeedLag(registry);
   if (database.engine === 'postgres')
-    jobs.every(sequencingMs, async () => noteLag(await sequenceEvents(database)));
+    jobs.every(sequencingMs, () => sequenceEvents(database, undefined, noteLag));
   else await sequenceEvents(database);
 }
 

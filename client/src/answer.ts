@@ -36,7 +36,8 @@ export function readAnswer<T>(
 ): Answer<T> {
   const info = readResponseInfo(response, attempts);
   const value = text === null ? undefined : parse(text);
-  if (response.ok && call.isExpected(value, response.status)) return { value, text, response: info };
+  const isSuccess = response.ok || response.status === 304;
+  if (isSuccess && call.isExpected(value, response.status)) return { value, text, response: info };
   const details = { ...info, retryAfterSeconds: readRetryAfter(info.headers, Date.now()) };
   const address = nameAddress(settings, call);
   if (!response.ok && isErrorBody(value) && value.status === BigInt(response.status)) {

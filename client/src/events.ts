@@ -1,5 +1,5 @@
 import { readCallOptions, writeQuery } from './call.ts';
-import { argumentError } from './errors.ts';
+import { argumentError, createError } from './errors.ts';
 import {
   type CategoryEvent,
   type ListEventsQuery,
@@ -10,6 +10,7 @@ import {
 import { findNext } from './page.ts';
 import type { ResponseInfo } from './response-info.ts';
 import type { CallOptions, Transport } from './transport.ts';
+import { wait } from './waiting.ts';
 
 /** A change of the store. `type` is the kind of change. */
 export type StoreEvent = PetEvent | CategoryEvent | OrderEvent;
@@ -48,10 +49,12 @@ export interface Events {
 }
 
 const waitSecondsMax = 20;
+/** Pause in ms after an empty page, if the timeout is too short for the service to wait for an event. */
+const pauseMs = 1_000;
 
 export function createEvents(send: Transport, timeoutMs: number): Events {
   // At most two thirds of the timeout, so that an empty page arrives before the request times out.
-  const wait = Math.max(1, Math.min(waitSecondsMax, Math.floor(timeoutMs / 1_500)));
+  const waitSeconds = Math.min(waitSecondsMax, Math.floor(timeoutMs / 1_500));
 
   const list: Events['list'] = async (options) => {
     const { signal, after, limit, wait: seconds } = readCallOptions(options);
@@ -60,7 +63,9 @@ export function createEvents(send: Transport, timeoutMs: number): Events {
     const call = { operation: 'listEvents', path: path + query, isExpected: isEventList } as const;
     const { value, response } = await send(call, { signal });
     const next = findNext(response, path)?.get('after') ?? null;
-    return { items: value, next: next ?? after ?? 'now', response };
+    if (next === null)
+      throw createError('unexpected_answer', 'the page of events has no link to the next page', response);
+    return { items: value, next, response };
   };
 
   return {
@@ -70,9 +75,12 @@ export function createEvents(send: Transport, timeoutMs: number): Events {
       if (onPosition !== undefined && typeof onPosition !== 'function')
         throw argumentError('onPosition', 'must be a function');
       for (let position = after ?? undefined; ; ) {
-        const { items, next } = await list({ after: position, limit, wait, signal });
+        // A retry of a request after `now` begins at a later position. So the position is read without a wait.
+        const page = { after: position, limit, wait: position === 'now' ? 0 : waitSeconds, signal };
+        const { items, next } = await list(page);
         yield* items;
         if (next !== position) await onPosition?.(next);
+        else if (waitSeconds === 0) await wait(pauseMs, signal);
         position = next;
       }
     },

@@ -43,7 +43,7 @@ export function stringifyExactJson(value: unknown): string {
 function write(value: unknown): string {
   if (typeof value === 'bigint') return String(value);
   if (Array.isArray(value))
-    return `[${value.map((item, index) => write(represent(String(index), item))).join(',')}]`;
+    return `[${Array.from(value, (item, index) => write(represent(String(index), item))).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   const members = Object.entries(value)
     .map(([name, member]) => [name, represent(name, member)] as const)

@@ -2,7 +2,7 @@ import { createError } from './errors.ts';
 import type { OperationName } from './operations.ts';
 import { operations } from './operations.ts';
 import { isBrowser, type Settings } from './settings.ts';
-import { startDeadline } from './waiting.ts';
+import { readReason, startDeadline } from './waiting.ts';
 
 /** The request of a call. Every attempt sends the same request. */
 export interface Outgoing {
@@ -40,7 +40,7 @@ export async function exchange(
     });
     return { response, text: await readText(response) };
   } catch (cause) {
-    if (signal?.aborted) throw signal.reason;
+    if (signal?.aborted) throw readReason(signal);
     const address = nameAddress(settings, outgoing);
     if (deadline.isOver()) {
       const message = `no complete answer from ${address} within ${settings.timeoutMs} ms`;

@@ -65,7 +65,7 @@ export function createKeys(send: Transport): Keys {
     options?: CallOptions,
   ) {
     const { signal } = readCallOptions(options);
-    const call = { operation, path, body, isOnce: true, isExpected: isIssuedKey } as const;
+    const call = { operation, path, body, isExpected: isIssuedKey } as const;
     return attachResponse(await send(call, { signal }));
   }
 

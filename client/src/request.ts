@@ -17,7 +17,8 @@ export interface RequestOptions extends CallOptions {
 /**
  * Sends a request to any path of the service. Use it for an operation that this version of the client does not know, or
  * to get the text of the response. Retries work as in every other call. One exception: a POST without an
- * `idempotency-key` is retried only after a 429, because then the service did nothing. Rejects with AnimalStoreError.
+ * `idempotency-key` is retried only after a 429, because then the service did nothing. A 304 is a success without a
+ * value. Rejects with AnimalStoreError.
  */
 export type SendRequest = <T = unknown>(
   method: RequestMethod,
@@ -25,24 +26,29 @@ export type SendRequest = <T = unknown>(
   options?: RequestOptions,
 ) => Promise<Answer<T>>;
 
+/** A segment `.` or `..`, which would lead the request and the API key out of baseUrl. */
+const dotSegment = /[/\\](?:\.|%2e){1,2}(?:[/\\]|$)/i;
+
 export function createRequest(send: Transport): SendRequest {
   return async <T>(method: RequestMethod, path: string, options?: RequestOptions) => {
     const { query = {}, body, headers = {}, signal } = readCallOptions(options);
     if (!/^(?:GET|POST|PUT|PATCH|DELETE)$/.test(method))
       throw argumentError('method', 'must be GET, POST, PUT, PATCH or DELETE');
-    if (typeof path !== 'string' || !/^\/[!-~]*$/.test(path) || /[?#]/.test(path))
+    if (typeof path !== 'string' || !/^\/[!-~]*$/.test(path) || /[?#]/.test(path) || dotSegment.test(path))
       throw argumentError(
         'path',
-        'must be a path relative to baseUrl, such as /pets; put the query into `query`',
+        'must be a path relative to baseUrl, such as /pets, without . and ..; put the query into `query`',
       );
-    const names = Object.keys(headers).map((name) => name.toLowerCase());
-    if (names.includes('authorization')) throw argumentError('headers', 'must not contain authorization');
+    if (typeof query !== 'object' || query === null) throw argumentError('query', 'must be an object');
+    if (body !== undefined && method === 'GET') throw argumentError('body', 'must be absent from a GET');
+    const sent = readHeaders(headers);
+    if ('authorization' in sent) throw argumentError('headers', 'must not contain authorization');
     const call = {
       operation: findOperation(method, path),
       method,
       path: path + writeQuery(query),
-      headers,
-      isOnce: method === 'POST' && !names.includes('idempotency-key'),
+      headers: sent,
+      isOnce: method === 'POST' && !('idempotency-key' in sent),
       isExpected: (value: unknown, status: number): value is T => value !== undefined || isEmpty(status),
       ...(body !== undefined && { body: writeBody('body', body) }),
     };
@@ -50,8 +56,17 @@ export function createRequest(send: Transport): SendRequest {
   };
 }
 
+/** Returns the headers with lower-case names, so that they replace those of the client. */
+function readHeaders(headers: unknown): Record<string, string> {
+  try {
+    return Object.fromEntries(new Headers(headers as Record<string, string>));
+  } catch {
+    throw argumentError('headers', 'must be an object with valid names and values of HTTP headers');
+  }
+}
+
 function isEmpty(status: number): boolean {
-  return status === 202 || status === 204;
+  return status === 202 || status === 204 || status === 304;
 }
 
 function findOperation(method: string, path: string): OperationName | null {

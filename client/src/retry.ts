@@ -22,9 +22,17 @@ export const openMsMax = 23 * 3_600_000;
 const firstBackoffMs = 500;
 const backoffMsMax = 8_000;
 
+/** Operations whose response has a new secret. The service ignores an idempotency key, so a retry creates another. */
+export const secretOperations: ReadonlySet<OperationName> = new Set([
+  'createKey',
+  'rotateKey',
+  'createWebhook',
+  'rotateWebhookSecret',
+]);
+
 /**
  * Codes of failures that may be temporary. A retry is safe: creates and orders have an idempotency key, changes of an
- * order's status are idempotent, and `isOnce` protects all other requests.
+ * order's status are idempotent. `isOnce` and `secretOperations` protect all other requests.
  */
 const transientCodes: ReadonlySet<string> = new Set([
   'connection_failed',

@@ -2,9 +2,9 @@ import { type Answer, type Call, readAnswer } from './answer.ts';
 import { type AttemptResult, reportAttempt } from './debug.ts';
 import { AnimalStoreError } from './errors.ts';
 import { exchange, methodOf } from './exchange.ts';
-import { openMsMax, planWaitMs } from './retry.ts';
+import { openMsMax, planWaitMs, secretOperations } from './retry.ts';
 import type { Settings } from './settings.ts';
-import { wait } from './waiting.ts';
+import { readReason, wait } from './waiting.ts';
 
 /** The options of every call. */
 export interface CallOptions {
@@ -39,8 +39,9 @@ export function createTransport(settings: Settings): Transport {
   }
 
   return async (call, { signal }) => {
-    signal?.throwIfAborted();
+    if (signal?.aborted) throw readReason(signal);
     const isAdding = methodOf(call) === 'POST';
+    const isOnce = call.isOnce || (call.operation !== null && secretOperations.has(call.operation));
     let openSinceMs = Number.POSITIVE_INFINITY;
     for (let attempts = 1; ; attempts += 1) {
       const sentAtMs = Date.now();
@@ -49,7 +50,7 @@ export function createTransport(settings: Settings): Transport {
       } catch (error) {
         if (!(error instanceof AnimalStoreError) || attempts > settings.maxRetries) throw error;
         const waitMs = planWaitMs(error, settings.maxWaitMs, Math.random());
-        if (waitMs === null || (call.isOnce && error.status !== 429)) throw error;
+        if (waitMs === null || (isOnce && error.status !== 429)) throw error;
         settings.onRetry({ operation: call.operation, attempts, waitMs, error });
         await wait(waitMs, signal);
         if (error.status !== 429) openSinceMs = Math.min(openSinceMs, sentAtMs);

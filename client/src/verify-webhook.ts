@@ -21,7 +21,8 @@ const toleranceSeconds = 300;
 /**
  * Verifies a request to a webhook (Standard Webhooks 1.0.0) and returns its event. Returns null if no signature matches
  * the secret, or if the timestamp differs from the local clock by more than 5 minutes. `body` is the raw body. Each
- * int64 in the event is a bigint. Throws `invalid_argument` if the secret is invalid.
+ * int64 in the event is a bigint. Throws `invalid_argument` if the secret is invalid, or if `body` or `headers` has
+ * another type, for example because `body` is already parsed.
  */
 export async function verifyWebhook(
   body: string | Uint8Array,
@@ -29,6 +30,9 @@ export async function verifyWebhook(
   secret: string,
 ): Promise<StoreEvent | PingEvent | null> {
   const key = await importSecret(secret);
+  if (typeof body !== 'string' && !ArrayBuffer.isView(body))
+    throw argumentError('body', 'must be the raw body, as a string or a Uint8Array');
+  if (typeof headers !== 'object' || headers === null) throw argumentError('headers', 'must be an object');
   const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) =>
     readHeader(headers, name),
   );

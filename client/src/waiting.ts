@@ -1,9 +1,14 @@
+/** Returns the reason of an aborted signal. The signals of some polyfills have no reason. */
+export function readReason(signal: AbortSignal | undefined): unknown {
+  return signal?.reason ?? new DOMException('This operation was aborted', 'AbortError');
+}
+
 /** Resolves after `ms`. Rejects with the reason of the signal as soon as the signal is aborted. */
 export function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {
       clearTimeout(timer);
-      reject(signal?.reason);
+      reject(readReason(signal));
     };
     const timer = setTimeout(() => {
       signal?.removeEventListener('abort', stop);

@@ -76,7 +76,7 @@ export function createWebhooks(send: Transport): Webhooks {
       const { signal } = readCallOptions(options);
       const { path } = operations.createWebhook;
       const body = writeBody('webhook', webhook);
-      const call = { operation: 'createWebhook', path, body, isExpected: hasSecret, isOnce: true } as const;
+      const call = { operation: 'createWebhook', path, body, isExpected: hasSecret } as const;
       return sendOne(call, { signal });
     },
 
@@ -103,7 +103,7 @@ export function createWebhooks(send: Transport): Webhooks {
     async rotateSecret(webhookId, options) {
       const { signal } = readCallOptions(options);
       const path = pathOf('rotateWebhookSecret', webhookId);
-      const call = { operation: 'rotateWebhookSecret', path, isExpected: hasSecret, isOnce: true } as const;
+      const call = { operation: 'rotateWebhookSecret', path, isExpected: hasSecret } as const;
       return sendOne(call, { signal });
     },
 

@@ -1,4 +1,4 @@
-import type { QueryCreator } from 'kysely';
+import { type QueryCreator, sql } from 'kysely';
 import { statement } from '../storage/database.ts';
 import type { Tables } from '../storage/tables.ts';
 
@@ -119,11 +119,17 @@ export const updateKeyRotated = statement<{ id: string; endsAtMs: bigint }>()((q
     .where('id', '=', p.id),
 );
 
-/** Revokes a key. Does nothing if the key is already revoked. A rotated key is not a revoked key. */
+/**
+ * Revokes a key. Does nothing if the key is already revoked. A rotated key is not a revoked key. A key that is revoked
+ * in the millisecond of its expiry gets the next millisecond, because equal values would mark it as rotated.
+ */
 export const updateKeyRevoked = statement<{ id: string; revokedAtMs: bigint }>()((query, p) =>
   query
     .updateTable('api_keys')
-    .set({ revoked_at_ms: p.revokedAtMs })
+    .set({
+      revoked_at_ms: sql<bigint>`case expires_at_ms when ${p.revokedAtMs} then expires_at_ms + 1
+        else ${p.revokedAtMs} end`,
+    })
     .where('id', '=', p.id)
     .where(({ or, eb }) =>
       or([eb('revoked_at_ms', 'is', null), eb('revoked_at_ms', '=', eb.ref('expires_at_ms'))]),

@@ -24,6 +24,8 @@ export interface FeedWait {
   readonly keyId: string;
   /** Registers a listener for the disconnection of the client. */
   readonly onGone: (listener: () => void) => void;
+  /** Called with the milliseconds that the request waited, even if the wait ends with an error. */
+  readonly noteHeld: (ms: number) => void;
 }
 
 /**
@@ -43,10 +45,10 @@ export interface Feed {
    * - the client disconnects, or
    * - the service stops.
    *
-   * `heldMs` is the time that the request waited. Throws `unavailable` if too many requests wait. If the key expires or
-   * is revoked during the wait, or the account is suspended, throws the same error as a request with such a key.
+   * Throws `unavailable` if too many requests wait. If the key expires or is revoked during the wait, or the account is
+   * suspended, throws the same error as a request with such a key.
    */
-  readOrWait(query: FeedQuery, reader: EventReader, wait: FeedWait): Soon<FeedPage & { heldMs: number }>;
+  readOrWait(query: FeedQuery, reader: EventReader, wait: FeedWait): Soon<FeedPage>;
 }
 
 /** Creates the feed of a store. Requests wait for events at `tail`. */
@@ -60,19 +62,23 @@ export function createFeed(database: Database, tail: Tail): Feed {
     });
   }
 
-  async function wait(empty: FeedPage, limit: number, reader: EventReader, { seconds, ...client }: FeedWait) {
+  async function wait(empty: FeedPage, limit: number, reader: EventReader, client: FeedWait) {
+    const { seconds, keyId, onGone, noteHeld } = client;
     const startedAtMs = performance.now();
     const gone = new AbortController();
-    client.onGone(() => gone.abort());
-    const waiting = { limit, reader, keyId: client.keyId, signal: gone.signal };
+    onGone(() => gone.abort());
+    const waiting = { limit, reader, keyId, signal: gone.signal };
     let page = empty;
-    for (;;) {
-      const heldMs = performance.now() - startedAtMs;
-      const leftMs = seconds * secondMs - heldMs;
-      if (page.events.length > 0 || leftMs <= 0 || tail.isStopped() || gone.signal.aborted)
-        return { ...page, heldMs };
-      const found = await tail.wait({ ...waiting, position: page.next, ms: leftMs });
-      page = found ?? (await read({ start: page.next, limit }, reader));
+    try {
+      for (;;) {
+        const leftMs = startedAtMs + seconds * secondMs - performance.now();
+        const isOver = leftMs <= 0 || tail.isStopped() || gone.signal.aborted;
+        if (page.events.length > 0 || isOver) return page;
+        const found = await tail.wait({ ...waiting, position: page.next, ms: leftMs });
+        page = found ?? (await read({ start: page.next, limit }, reader));
+      }
+    } finally {
+      noteHeld(performance.now() - startedAtMs);
     }
   }
 
@@ -80,9 +86,7 @@ export function createFeed(database: Database, tail: Tail): Feed {
     read,
     readOrWait: (query, reader, client) =>
       after(read(query, reader), (page) =>
-        page.events.length > 0 || client.seconds === 0
-          ? { ...page, heldMs: 0 }
-          : wait(page, query.limit, reader, client),
+        page.events.length > 0 || client.seconds === 0 ? page : wait(page, query.limit, reader, client),
       ),
   };
 }

@@ -52,14 +52,19 @@ export const sequenceCopied = defineWork(
 
 /**
  * Assigns positions to all events without a position. On PostgreSQL, every instance runs this as a job. On SQLite, it
- * runs once at startup. Returns the age of the oldest of these events in milliseconds, or 0 if there are none.
+ * runs once at startup. Before that, calls `noteLag` with the age of the oldest of these events in milliseconds, or 0
+ * if there are none. So the age is known even if no position can be assigned.
  */
-export async function sequenceEvents(database: Database, count = sequencedEventsMax): Promise<number> {
+export async function sequenceEvents(
+  database: Database,
+  count = sequencedEventsMax,
+  noteLag: (ms: number) => void = () => undefined,
+): Promise<void> {
   const [first] = await database.read(selectWaiting, {});
-  if (first === undefined) return 0;
+  noteLag(Number(first?.waited_ms ?? 0));
+  if (first === undefined) return;
   const work = database.engine === 'postgres' ? sequenceOnce : sequenceCopied;
   let moved: number;
   do moved = await database.transact(work, { count });
   while (moved >= count);
-  return Number(first.waited_ms);
 }

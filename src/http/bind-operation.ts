@@ -40,7 +40,6 @@ export function bindOperation(operation: Operation, services: Services): Route {
       after(handle(call, services), (outcome) => ({
         answer: serialise(outcome),
         dependsOn: outcome.dependsOn ?? null,
-        heldMs: outcome.heldMs ?? 0,
       })),
   };
 }

@@ -37,11 +37,6 @@ export interface Outcome {
   /** A body that is already serialised. It is sent instead of `body`. */
   readonly text?: string;
   readonly headers?: HeaderTexts;
-  /**
-   * Milliseconds that the response was held back because the client asked for it. Logs and metrics subtract this time
-   * from the duration of the request.
-   */
-  readonly heldMs?: number;
   /** The animals that the response depends on. Without this field, the response cache does not store the response. */
   readonly dependsOn?: PetSelection;
 }

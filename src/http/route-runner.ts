@@ -23,8 +23,7 @@ export function createRouteRunner(
   function run(exchange: Exchange, route: Route, strict: boolean, bytes: Buffer | null): void {
     const call = readCall(exchange, route, strict, bytes);
     const version = route.isCached ? cache.readVersion() : null;
-    proceed(exchange, route.run(call), (_, { answer, dependsOn, heldMs = 0 }) => {
-      if (heldMs > 0) noteHeld(exchange, heldMs);
+    proceed(exchange, route.run(call), (_, { answer, dependsOn }) => {
       if (dependsOn !== null) cache.keep(route, cacheKeyOf(exchange), answer, dependsOn, version);
       send(exchange, answer);
     });
@@ -94,6 +93,7 @@ function readCall(exchange: Exchange, route: Route, strict: boolean, bytes: Buff
         ? readIdempotency(headers, caller, route.idempotentOperation, bytes)
         : null,
     onGone: (listener) => exchange.response.once('close', listener),
+    noteHeld: (ms) => noteHeld(exchange, ms),
   };
 }
 

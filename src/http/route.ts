@@ -61,6 +61,11 @@ export interface Call<Query = unknown, Body = unknown, Who = Caller | null> {
   readonly idempotency: Idempotency | null;
   /** Registers a listener that is called once the client has disconnected or the response is sent. */
   readonly onGone: (listener: () => void) => void;
+  /**
+   * Records how many milliseconds the response is held back because the client asked for it. Logs and metrics subtract
+   * this time from the duration of the request.
+   */
+  readonly noteHeld: (ms: number) => void;
 }
 
 /** The result of a route. */
@@ -68,8 +73,6 @@ export interface Reply {
   readonly answer: Answer;
   /** The animals that the answer depends on. Null if the response cache must not store the answer. */
   readonly dependsOn: PetSelection | null;
-  /** Milliseconds that the response was held back because the client asked for it. */
-  readonly heldMs?: number;
 }
 
 /** Validates and parses the body of a request. */

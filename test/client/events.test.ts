@@ -3,11 +3,13 @@ import { after, test } from 'node:test';
 import { AnimalStore } from '../../client/src/index.ts';
 import { untilWaiting } from '../support/event-waits.ts';
 import { startService } from '../support/service.ts';
+import { startCuttingRelay } from './cutting-relay.ts';
 import { expectFailure } from './expect-failure.ts';
 
 const service = await startService({ after });
 const { baseUrl } = service;
-const client = new AnimalStore({ apiKey: await service.createKey(), baseUrl });
+const apiKey = await service.createKey();
+const client = new AnimalStore({ apiKey, baseUrl });
 
 const addPet = async (name = 'Rex') => (await client.pets.create({ name, categoryId: 2n ** 63n - 1n })).id;
 
@@ -55,6 +57,56 @@ test('a position is reported once all events before it are handled', async () =>
     if (seen === 5) break;
   }
   assert.deepEqual(told, [2, 4]);
+});
+
+test('a follower from now gets the event that happens while its connection breaks', async (t) => {
+  const relay = await startCuttingRelay(t, baseUrl);
+  const broken = new AnimalStore({ apiKey, baseUrl: relay.url, maxWaitMs: 1 });
+  const next = broken.events.follow({ after: 'now' }).next();
+  await untilWaiting(service, 1);
+  relay.cut(1, 0);
+  const first = await addPet();
+  let found: Awaited<typeof next> | null = null;
+  next.then((result) => {
+    found = result;
+  });
+  while (found === null) await addPet();
+  const { value } = await next;
+  assert.equal(value.data.id, first);
+});
+
+test('a follower with a short timeout waits itself, because the service would wait too long', async () => {
+  const asked: URL[] = [];
+  const hasty = new AnimalStore({
+    apiKey,
+    baseUrl,
+    timeoutMs: 900,
+    fetch(url, init) {
+      asked.push(new URL(url));
+      // Without its signal, a request never times out on a busy machine.
+      return fetch(url, { ...init, signal: null });
+    },
+  });
+  const next = hasty.events.follow({ after: 'now' }).next();
+  while (asked.length < 3) await new Promise((resolve) => setImmediate(resolve));
+  const id = await addPet();
+  assert.equal((await next).value.data.id, id);
+  for (const { searchParams } of asked) assert.equal(searchParams.get('wait'), '0');
+});
+
+test('a page of events without a link to the next page is not from an Animal Store', async () => {
+  const bare = new AnimalStore({
+    apiKey,
+    baseUrl,
+    async fetch(url, init) {
+      const answered = await fetch(url, init);
+      const { status, headers } = answered;
+      const copy = new Response(await answered.text(), { status, headers });
+      copy.headers.delete('link');
+      return copy;
+    },
+  });
+  await expectFailure(bare.events.follow().next(), 'unexpected_answer');
 });
 
 test('a signal ends a waiting follower', async () => {

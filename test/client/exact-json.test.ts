@@ -48,6 +48,11 @@ test('stringifyExactJson uses toJSON as JSON.stringify does', () => {
   assert.equal(stringifyExactJson({ toJSON: () => 2n ** 62n }), '4611686018427387904');
 });
 
+test('stringifyExactJson writes null for the holes of an array', () => {
+  const value = new Array(2);
+  assert.equal(stringifyExactJson({ value }), '{"value":[null,null]}');
+});
+
 test('stringifyExactJson omits values that JSON cannot represent', () => {
   const value = { a: undefined, b: () => 1, c: Number.NaN, d: [undefined, 1n] };
   assert.equal(stringifyExactJson(value), '{"c":null,"d":[null,1]}');

@@ -39,9 +39,41 @@ test('request refuses an invalid method, an invalid path and an Authorization he
     [() => silent.request('FETCH' as never, '/pets'), /^method must be/],
     [() => silent.request('GET', '/pets?limit=1'), /^path must/],
     [() => silent.request('GET', 'pets' as never), /^path must/],
+    [() => silent.request('GET', '/../docs'), /^path must/],
+    [() => silent.request('GET', '/pets/%2E%2e'), /^path must/],
+    [() => silent.request('GET', '/pets/.\\7'), /^path must/],
     [() => silent.request('GET', '/pets', { headers }), /^headers must not contain authorization$/],
   ] as const)
     assert.match((await expectFailure(call(), 'invalid_argument')).message, rule);
+});
+
+test('request refuses headers, a query or a body that cannot be sent', async () => {
+  const silent = new AnimalStore({ apiKey, baseUrl, fetch: () => assert.fail('it was sent') });
+  for (const [options, rule] of [
+    [{ headers: { 'x-name': '猫' } }, /^headers must be/],
+    [{ headers: { 'x name': 'Rex' } }, /^headers must be/],
+    [{ headers: null }, /^headers must be/],
+    [{ query: null }, /^query must be an object$/],
+    [{ query: 'limit=1' }, /^query must be an object$/],
+    [{ body: {} }, /^body must be absent from a GET$/],
+  ] as const) {
+    const error = await expectFailure(silent.request('GET', '/pets', options as never), 'invalid_argument');
+    assert.match(error.message, rule);
+  }
+});
+
+test('a header replaces the header of the client, whatever the case of its name', async () => {
+  const { value } = await client.request<Pet>('POST', '/pets', { body: { name: 'Rex', categoryId } });
+  const headers = { 'Content-Type': 'application/merge-patch+json' };
+  const changed = await client.request<Pet>('PATCH', `/pets/${value.id}`, { body: { name: 'Max' }, headers });
+  assert.equal(changed.value.name, 'Max');
+});
+
+test('request returns a 304 for content that has not changed', async () => {
+  const { response } = await client.request('GET', '/pets');
+  const headers = { 'if-none-match': response.headers.get('etag') ?? '' };
+  const same = await client.request('GET', '/pets', { headers });
+  assert.deepEqual([same.value, same.text, same.response.status], [undefined, null, 304]);
 });
 
 /** Creates a client whose requests all get the same failure, and counts the requests. */
@@ -66,6 +98,14 @@ test('a POST without an idempotency key is repeated only after a 429', async () 
     await expectFailure(failing.request('POST', '/pets', { body: {}, headers }), code);
     assert.equal(countSent(), expected, `${status} ${JSON.stringify(headers)}`);
   }
+});
+
+test('a request for a secret is repeated only after a 429, even with an idempotency key', async () => {
+  const { failing, countSent } = failWith(503, 'unavailable');
+  const headers = { 'idempotency-key': 'once' };
+  for (const path of ['/keys', '/keys/key_1/rotate', '/webhooks', '/webhooks/1/rotate-secret'] as const)
+    await expectFailure(failing.request('POST', path, { body: {}, headers }), 'unavailable');
+  assert.equal(countSent(), 4);
 });
 
 test('debug is called after each request with the request and its result, but never with the key', async () => {

@@ -87,6 +87,22 @@ test('an abort ends a running call, and a call with an aborted signal sends noth
   await assert.rejects(other.pets.list({ signal }), { name: 'AbortError' });
 });
 
+test('a signal of a polyfill without a reason ends a call', async (t) => {
+  const service = await startService(t);
+  const apiKey = await service.createKey('enterprise', { perMinute: 2, perDay: 100 });
+  const signal = Object.assign(new EventTarget(), { aborted: false }) as AbortSignal;
+  const { client } = await createClient(service, {
+    apiKey,
+    onRetry() {
+      Object.assign(signal, { aborted: true });
+      signal.dispatchEvent(new Event('abort'));
+    },
+  });
+  for (let count = 0; count < 2; count += 1) await client.pets.list({ signal });
+  await assert.rejects(client.pets.list({ signal }), { name: 'AbortError' });
+  await assert.rejects(client.pets.list({ signal }), { name: 'AbortError' });
+});
+
 test('listAll ends if its signal is aborted between two pages', async (t) => {
   const service = await startService(t);
   await service.importPets(5);

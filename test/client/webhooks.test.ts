@@ -102,6 +102,21 @@ test('a message that is changed, old or signed with another secret is refused', 
     await assert.rejects(verifyWebhook('{}', good, wrong), { code: 'invalid_argument' });
 });
 
+test('a body or headers of a wrong type throw an ArgumentError', async () => {
+  const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
+  const headers = {
+    'webhook-id': 'evt_1',
+    'webhook-timestamp': String(Math.floor(Date.now() / 1_000)),
+    'webhook-signature': 'v1,AAAA',
+  };
+  for (const body of [{ a: 1 }, new ArrayBuffer(4), undefined, null]) {
+    const error = await expectFailure(verifyWebhook(body as never, headers, secret), 'invalid_argument');
+    assert.match(error.message, /^body must be/);
+  }
+  for (const wrong of [undefined, null, 'webhook-id: evt_1'])
+    await expectFailure(verifyWebhook('{}', wrong as never, secret), 'invalid_argument');
+});
+
 test('a request to create a webhook is not repeated after a lost answer', async () => {
   let sent = 0;
   const cut = new AnimalStore({

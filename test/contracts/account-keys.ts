@@ -205,6 +205,19 @@ export function describeAccountKeys(engine: Engine): void {
       await assert.rejects(keys.rotate(asker, id, 60), { code: 'not_found' });
     });
 
+    test('a key that is deleted in the millisecond of its expiry is neither listed nor found', async (t) => {
+      const { keys, asker, clock } = await prepare(t);
+      const passing = await create(keys, asker, 60);
+      const rotated = await create(keys, asker);
+      clock.advance(minuteMs);
+      const { id } = await keys.rotate(asker, rotated.id, 0);
+      for (const ended of [passing, rotated]) {
+        await keys.remove(asker, ended.id);
+        await assert.rejects(keys.remove(asker, ended.id), { code: 'not_found' });
+      }
+      assert.deepEqual((await listIds(keys, asker)).toSorted(), [asker.keyId, id].toSorted());
+    });
+
     for (const id of ['key_none', 'key_3kTMd8fZq1LxW0aB', '\u0000', "key_'"])
       test(`${JSON.stringify(id)} is not found as a key id`, async (t) => {
         const { keys, asker } = await prepare(t);

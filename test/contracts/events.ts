@@ -233,7 +233,7 @@ export function describeEvents(engine: Engine): void {
 
 function describeWaiting(engine: Engine): void {
   const limit = 20;
-  const patient = { seconds: 20, keyId: 'key_1', onGone: () => undefined };
+  const patient = { seconds: 20, keyId: 'key_1', onGone: () => undefined, noteHeld: () => undefined };
   const start = async (feed: Feed) => ({ start: await readEnd(feed), limit });
 
   test('lets an empty page wait for the first event that its reader may see', async (t) => {
@@ -292,20 +292,23 @@ function describeWaiting(engine: Engine): void {
     assert.equal(tail.count(), 0);
   });
 
-  test('returns no event to a key that is revoked during its wait', async (t) => {
+  test('returns no event to a key that is revoked during its wait, and notes the time of the wait', async (t) => {
     const { store, database, feed, tail, addPet, addBuyer } = await openFeedShop(t, engine);
     const { accountId } = await addBuyer();
     const bytes = engine.name === 'SQLite' ? `x'00'` : `'\\x00'`;
     await store.execute(`insert into api_keys (id, account_id, secret_hash, visible_start, scopes, created_at_ms, revoked_at_ms)
       values ('key_1', ${accountId}, ${bytes}, 'as_dev_', 'pets:read', 1, 1)`);
+    const held: number[] = [];
+    const noteHeld = (ms: number) => void held.push(ms);
     const refused = assert.rejects(
-      async () => feed.readOrWait(await start(feed), manager, patient),
+      async () => feed.readOrWait(await start(feed), manager, { ...patient, noteHeld }),
       isAppError('api_key_revoked'),
     );
     await untilWaiting(tail, 1);
     await addPet();
     await sequenceEvents(database);
     await refused;
+    assert.equal(held.length, 1);
   });
 }
 

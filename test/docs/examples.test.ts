@@ -21,8 +21,11 @@ const unrun: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** The known kinds of blocks. A `text` block is neither a command nor a program, for example the format of a header. */
-const knownInfo = /^(?:sh|ts|json|sh no-run|text)$/;
+/**
+ * The known kinds of blocks. A `text` block is neither a command nor a program, for example the format of a header. A
+ * `sql` block has a test in restore-postgres.test.ts.
+ */
+const knownInfo = /^(?:sh|ts|json|sql|sh no-run|text)$/;
 
 interface Example extends Block {
   readonly path: string;

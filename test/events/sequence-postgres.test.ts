@@ -69,6 +69,22 @@ test('if an instance dies while it assigns positions, another continues, and no 
   assert.deepEqual((await read('oldest')).names, ['a', 'b', 'c']);
 });
 
+test('the lag of the feed is noted even if no position can be assigned', { skip }, async (t) => {
+  const { store, database } = await openStore(t);
+  const lags: number[] = [];
+  const noteLag = (ms: number) => void lags.push(ms);
+  await database.run(insertPet, pet);
+  await store.execute('update event_outbox set at_ms = at_ms - 60000');
+  await store.execute('alter table events rename to other_events');
+  await assert.rejects(sequenceEvents(database, undefined, noteLag));
+  await store.execute('alter table other_events rename to events');
+  await sequenceEvents(database);
+  await sequenceEvents(database, undefined, noteLag);
+  assert.equal(lags.length, 2);
+  assert.ok((lags[0] ?? 0) >= 60_000);
+  assert.equal(lags[1], 0);
+});
+
 test('a reader of several instances gets each event once, and the changes of each animal in order', {
   skip,
 }, async (t) => {

@@ -68,16 +68,16 @@ export const listEvents = defineOperation({
   },
   failures: ['events_expired'],
 
-  handle({ query, caller, onGone }, { feed, eventIds, baseUrl }) {
+  handle({ query, caller, onGone, noteHeld }, { feed, eventIds, baseUrl }) {
     const { after, limit = defaultLimit, wait } = query;
     const reader = readerOf(caller);
     const start = after === undefined ? 'oldest' : after === 'now' ? after : eventIds.read(after);
     if (start === null) throw unknownEvent();
-    const waiting = { seconds: wait ?? 0, keyId: caller.keyId, onGone };
-    return then(feed.readOrWait({ start, limit }, reader, waiting), ({ events, next, heldMs }) => {
+    const waiting = { seconds: wait ?? 0, keyId: caller.keyId, onGone, noteHeld };
+    return then(feed.readOrWait({ start, limit }, reader, waiting), ({ events, next }) => {
       const keptWait = wait === undefined ? '' : `&wait=${wait}`;
       const link = `<${baseUrl}/events?after=${eventIds.write(next)}&limit=${limit}${keptWait}>; rel="next"`;
-      return { status: 200, text: writeEvents(events, reader, eventIds), headers: { link }, heldMs };
+      return { status: 200, text: writeEvents(events, reader, eventIds), headers: { link } };
     });
   },
 });
