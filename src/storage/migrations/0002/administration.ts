@@ -14,10 +14,6 @@ export function createAdministration(engine: Dialect['engine']) {
     // With this index, a page of an account's keys costs the same at any depth.
     sql`drop index api_keys_by_account`,
     sql`create index api_keys_by_account on api_keys (account_id, created_at_ms, id)`,
-    // With these indexes, the pages of partners and the check of their limit do not read revoked keys, which stay.
-    sql`create index api_keys_not_revoked on api_keys (account_id, created_at_ms, id)
-      where revoked_at_ms is null or revoked_at_ms = expires_at_ms`,
-    sql`create index api_keys_not_ended on api_keys (account_id, expires_at_ms) where revoked_at_ms is null`,
     sql`create table audit (
       id ${types.id},
       at_ms ${types.integer} not null,
