@@ -1,14 +1,7 @@
-import {
-  attachResponse,
-  isDeleted,
-  readCallOptions,
-  type WithResponse,
-  writeBody,
-  writeQuery,
-} from './call.ts';
+import { attachResponse, isDeleted, readCallOptions, type WithResponse, writeBody } from './call.ts';
 import { type Category, type ListCategoriesQuery, type NewCategory, operations } from './generated.ts';
 import { toInt64 } from './int64.ts';
-import { createPage, type Page } from './page.ts';
+import { createLists, type Page } from './page.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
 export type CategoryAnswer = WithResponse<Category>;
@@ -33,27 +26,8 @@ export interface Categories {
 }
 
 export function createCategories(send: Transport): Categories {
-  async function getPage(query: string, options: CallOptions): Promise<Page<Category>> {
-    const { path } = operations.listCategories;
-    const call = { operation: 'listCategories', path: path + query, isExpected: isCategoryList } as const;
-    const follow = (next: string, own: CallOptions | undefined) =>
-      getPage(next, { signal: own?.signal ?? options.signal });
-    return createPage(await send(call, options), path, follow);
-  }
-
-  const list: Categories['list'] = async (options) => {
-    const { signal, limit, cursor } = readCallOptions(options);
-    return getPage(writeQuery({ limit, cursor }), { signal });
-  };
-
   return {
-    list,
-
-    async *listAll(options) {
-      const { limit = 100, signal } = readCallOptions(options);
-      let page: Page<Category> | null = await list({ limit, signal });
-      for (; page !== null; page = await page.next()) yield* page.items;
-    },
+    ...createLists<Category, CategoriesListOptions>(send, 'listCategories', { isItem: isCategory }),
 
     async put(categoryId, category, options) {
       const { signal } = readCallOptions(options);
@@ -73,10 +47,6 @@ export function createCategories(send: Transport): Categories {
 
 function pathOf(operation: 'putCategory' | 'deleteCategory', categoryId: bigint | number): string {
   return operations[operation].path.replace('{categoryId}', String(toInt64('categoryId', categoryId)));
-}
-
-function isCategoryList(value: unknown): value is readonly Category[] {
-  return Array.isArray(value) && value.every(isCategory);
 }
 
 function isCategory(value: unknown): value is Category {

@@ -66,4 +66,10 @@ export type { AnimalStoreOptions, Fetch } from './settings.ts';
 export type { Inventory, InventoryAnswer, InventoryOptions, Store } from './store.ts';
 export type { CallOptions } from './transport.ts';
 export { type PingEvent, verifyWebhook, type WebhookHeaders } from './verify-webhook.ts';
-export type { SecretWebhookAnswer, WebhookAnswer, Webhooks, WebhooksListOptions } from './webhooks.ts';
+export type {
+  SecretWebhookAnswer,
+  WebhookAnswer,
+  Webhooks,
+  WebhooksListAllOptions,
+  WebhooksListOptions,
+} from './webhooks.ts';

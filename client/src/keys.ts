@@ -1,11 +1,4 @@
-import {
-  attachResponse,
-  isDeleted,
-  readCallOptions,
-  type WithResponse,
-  writeBody,
-  writeQuery,
-} from './call.ts';
+import { attachResponse, isDeleted, readCallOptions, type WithResponse, writeBody } from './call.ts';
 import { argumentError } from './errors.ts';
 import {
   type ApiKey,
@@ -15,7 +8,7 @@ import {
   type NewApiKey,
   operations,
 } from './generated.ts';
-import { createPage, type Page } from './page.ts';
+import { createLists, type Page } from './page.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
 export type IssuedApiKeyAnswer = WithResponse<IssuedApiKey>;
@@ -45,19 +38,6 @@ export interface Keys {
 }
 
 export function createKeys(send: Transport): Keys {
-  async function getPage(query: string, options: CallOptions): Promise<Page<ApiKey>> {
-    const { path } = operations.listKeys;
-    const call = { operation: 'listKeys', path: path + query, isExpected: isKeyList } as const;
-    const follow = (next: string, own: CallOptions | undefined) =>
-      getPage(next, { signal: own?.signal ?? options.signal });
-    return createPage(await send(call, options), path, follow);
-  }
-
-  const list: Keys['list'] = async (options) => {
-    const { signal, limit, cursor } = readCallOptions(options);
-    return getPage(writeQuery({ limit, cursor }), { signal });
-  };
-
   async function issue(
     operation: 'createKey' | 'rotateKey',
     path: string,
@@ -70,13 +50,7 @@ export function createKeys(send: Transport): Keys {
   }
 
   return {
-    list,
-
-    async *listAll(options) {
-      const { limit = 100, signal } = readCallOptions(options);
-      let page: Page<ApiKey> | null = await list({ limit, signal });
-      for (; page !== null; page = await page.next()) yield* page.items;
-    },
+    ...createLists<ApiKey, KeysListOptions>(send, 'listKeys', { isItem: isKey }),
 
     create: async (newKey, options) =>
       issue('createKey', operations.createKey.path, writeBody('newKey', newKey), options),
@@ -96,10 +70,6 @@ function pathOf(operation: 'rotateKey' | 'deleteKey', keyId: string): string {
   if (typeof keyId !== 'string' || !/^\w+$/.test(keyId))
     throw argumentError('keyId', 'must be the id of a key, as in key_3kTMd8fZq1LxW0aB');
   return operations[operation].path.replace('{keyId}', keyId);
-}
-
-function isKeyList(value: unknown): value is readonly ApiKey[] {
-  return Array.isArray(value) && value.every(isKey);
 }
 
 function isKey(value: unknown): value is ApiKey {

@@ -1,15 +1,9 @@
-import {
-  attachResponse,
-  readCallOptions,
-  readIdempotencyKey,
-  type WithResponse,
-  writeQuery,
-} from './call.ts';
+import { attachResponse, readCallOptions, readIdempotencyKey, type WithResponse } from './call.ts';
 import { argumentError } from './errors.ts';
 import { stringifyExactJson } from './exact-json.ts';
 import { type ListOrdersQuery, type NewOrder, type Order, operations } from './generated.ts';
 import { toInt64 } from './int64.ts';
-import { createPage, type Page } from './page.ts';
+import { createLists, type Page } from './page.ts';
 import type { CreateOptions } from './pets.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
@@ -40,20 +34,6 @@ export interface Orders {
 }
 
 export function createOrders(send: Transport): Orders {
-  async function getPage(query: string, options: CallOptions): Promise<Page<Order>> {
-    const { path } = operations.listOrders;
-    const call = { operation: 'listOrders', path: path + query, isExpected: isOrderList } as const;
-    const follow = (next: string, own: CallOptions | undefined) =>
-      getPage(next, { signal: own?.signal ?? options.signal });
-    return createPage(await send(call, options), path, follow);
-  }
-
-  const list: Orders['list'] = async (options) => {
-    const { signal, limit, status, petId, reference, cursor } = readCallOptions(options);
-    const animal = petId === undefined ? undefined : toInt64('petId', petId);
-    return getPage(writeQuery({ limit, status, petId: animal, reference, cursor }), { signal });
-  };
-
   function createCall(operation: 'getOrder' | 'completeOrder' | 'cancelOrder' | 'returnOrder') {
     return async (orderId: bigint | number, options?: CallOptions): Promise<OrderAnswer> => {
       const { signal } = readCallOptions(options);
@@ -63,6 +43,7 @@ export function createOrders(send: Transport): Orders {
   }
 
   return {
+    ...createLists<Order, OrdersListOptions>(send, 'listOrders', { isItem: isOrder, readFilters }),
     async place(newOrder, options) {
       const { idempotencyKey, signal } = readCallOptions(options);
       const headers = { 'idempotency-key': readIdempotencyKey(idempotencyKey) };
@@ -71,17 +52,15 @@ export function createOrders(send: Transport): Orders {
       const call = { operation: 'placeOrder', path, headers, body, isExpected: isOrder } as const;
       return attachResponse(await send(call, { signal }));
     },
-    list,
-    async *listAll(options) {
-      const { limit = 100, ...others } = readCallOptions(options);
-      let page: Page<Order> | null = await list({ limit, ...others });
-      for (; page !== null; page = await page.next()) yield* page.items;
-    },
     get: createCall('getOrder'),
     complete: createCall('completeOrder'),
     cancel: createCall('cancelOrder'),
     return: createCall('returnOrder'),
   };
+}
+
+function readFilters({ status, petId, reference }: OrdersListOptions) {
+  return { status, petId: petId === undefined ? undefined : toInt64('petId', petId), reference };
 }
 
 function writeOrder(newOrder: NewOrder): string {
@@ -93,10 +72,6 @@ function writeOrder(newOrder: NewOrder): string {
   } catch {
     throw argumentError('newOrder', 'must be serializable as JSON, without circular references');
   }
-}
-
-function isOrderList(value: unknown): value is readonly Order[] {
-  return Array.isArray(value) && value.every(isOrder);
 }
 
 function isOrder(value: unknown): value is Order {

@@ -1,8 +1,9 @@
-import type { Answer } from './answer.ts';
+import { readCallOptions, writeQuery } from './call.ts';
 import { createError } from './errors.ts';
 import { findLink } from './links.ts';
+import { operations } from './operations.ts';
 import type { ResponseInfo } from './response-info.ts';
-import type { CallOptions } from './transport.ts';
+import type { CallOptions, Transport } from './transport.ts';
 
 export interface Page<T> {
   readonly items: readonly T[];
@@ -16,19 +17,56 @@ export interface Page<T> {
   next(options?: CallOptions): Promise<Page<T> | null>;
 }
 
-/** `path` is the path of the list. `follow` requests the page for the query of a link. */
-export function createPage<T>(
-  { value, response }: Answer<readonly T[]>,
-  path: string,
-  follow: (query: string, options: CallOptions | undefined) => Promise<Page<T>>,
-): Page<T> {
-  const next = findNext(response, path);
-  return {
-    items: value,
-    nextCursor: next?.get('cursor') ?? null,
-    response,
-    next: async (options) => (next === null ? null : await follow(`?${next}`, options)),
-  };
+/** The options of every list. */
+interface PageOptions extends CallOptions {
+  readonly limit?: number | undefined;
+  readonly cursor?: string | undefined;
+}
+
+type ListOperation = 'listPets' | 'listCategories' | 'listOrders' | 'listKeys' | 'listWebhooks';
+
+interface ListParts<T, Options> {
+  readonly isItem: (value: unknown) => value is T;
+  /** Returns the parameters of the query, without `limit` and `cursor`. By default, there are none. */
+  readonly readFilters?: (options: Partial<Options>) => Parameters<typeof writeQuery>[0];
+  /** Converts each item. By default, items stay as they are. */
+  readonly convert?: (item: T) => T;
+}
+
+/** Creates the methods that return one page and that yield all items. */
+export function createLists<T, Options extends PageOptions>(
+  send: Transport,
+  operation: ListOperation,
+  { isItem, readFilters = () => ({}), convert }: ListParts<T, Options>,
+) {
+  const { path } = operations[operation];
+  const isExpected = (value: unknown): value is readonly T[] => Array.isArray(value) && value.every(isItem);
+
+  async function getPage(query: string, options: CallOptions): Promise<Page<T>> {
+    const { value, response } = await send({ operation, path: path + query, isExpected }, options);
+    const next = findNext(response, path);
+    return {
+      items: convert === undefined ? value : value.map(convert),
+      nextCursor: next?.get('cursor') ?? null,
+      response,
+      next: async (own) =>
+        next === null ? null : getPage(`?${next}`, { signal: own?.signal ?? options.signal }),
+    };
+  }
+
+  async function list(options?: Options): Promise<Page<T>> {
+    const given = readCallOptions(options);
+    const { limit, cursor, signal } = given;
+    return getPage(writeQuery({ limit, ...readFilters(given), cursor }), { signal });
+  }
+
+  async function* listAll(options?: Omit<Options, 'cursor'>): AsyncGenerator<T, void, undefined> {
+    const { limit = 100, ...others } = readCallOptions(options as Options | undefined);
+    let page: Page<T> | null = await list({ limit, ...others } as Options);
+    for (; page !== null; page = await page.next()) yield* page.items;
+  }
+
+  return { list, listAll };
 }
 
 /**

@@ -5,13 +5,12 @@ import {
   readIdempotencyKey,
   type WithResponse,
   writeBody,
-  writeQuery,
 } from './call.ts';
 import { argumentError } from './errors.ts';
 import { stringifyExactJson } from './exact-json.ts';
 import { type ListPetsQuery, type NewPet, operations, type Pet, type PetPatch } from './generated.ts';
 import { toInt64 } from './int64.ts';
-import { createPage, type Page } from './page.ts';
+import { createLists, type Page } from './page.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
 export type PetAnswer = WithResponse<Pet>;
@@ -59,29 +58,8 @@ export interface Pets {
 }
 
 export function createPets(send: Transport): Pets {
-  async function getPage(query: string, options: CallOptions): Promise<Page<Pet>> {
-    const path = operations.listPets.path + query;
-    const answer = await send({ operation: 'listPets', path, isExpected: isPetList }, options);
-    return createPage(answer, operations.listPets.path, (next, own) =>
-      getPage(next, { signal: own?.signal ?? options.signal }),
-    );
-  }
-
-  const list: Pets['list'] = async (options) => {
-    const { signal, limit, status, categoryId, id, cursor } = readCallOptions(options);
-    const category = categoryId === undefined ? undefined : toInt64('categoryId', categoryId);
-    const query = writeQuery({ limit, status, categoryId: category, id: writeIds(id), cursor });
-    return getPage(query, { signal });
-  };
-
   return {
-    list,
-
-    async *listAll(options) {
-      const { limit = 100, ...others } = readCallOptions(options);
-      let page: Page<Pet> | null = await list({ limit, ...others });
-      for (; page !== null; page = await page.next()) yield* page.items;
-    },
+    ...createLists<Pet, ListOptions>(send, 'listPets', { isItem: isPet, readFilters }),
 
     async create(newPet, options) {
       const { idempotencyKey, signal } = readCallOptions(options);
@@ -125,6 +103,11 @@ function pathOf(operation: 'getPet' | 'updatePet' | 'deletePet', petId: bigint |
   return operations[operation].path.replace('{petId}', String(toInt64('petId', petId)));
 }
 
+function readFilters({ status, categoryId, id }: ListOptions) {
+  const category = categoryId === undefined ? undefined : toInt64('categoryId', categoryId);
+  return { status, categoryId: category, id: writeIds(id) };
+}
+
 function writeIds(ids: unknown): string | undefined {
   if (ids === undefined) return undefined;
   if (!Array.isArray(ids)) throw argumentError('id', 'must be an array of identifiers');
@@ -152,10 +135,6 @@ function writePet(newPet: NewPet): string {
   } catch {
     throw argumentError('newPet', 'must be serializable as JSON, without circular references');
   }
-}
-
-function isPetList(value: unknown): value is readonly Pet[] {
-  return Array.isArray(value) && value.every(isPet);
 }
 
 function isPet(value: unknown): value is Pet {

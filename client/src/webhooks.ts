@@ -1,12 +1,5 @@
 import type { Call } from './answer.ts';
-import {
-  attachResponse,
-  isDeleted,
-  readCallOptions,
-  type WithResponse,
-  writeBody,
-  writeQuery,
-} from './call.ts';
+import { attachResponse, isDeleted, readCallOptions, type WithResponse, writeBody } from './call.ts';
 import { argumentError } from './errors.ts';
 import {
   type ListWebhooksQuery,
@@ -16,7 +9,7 @@ import {
   type WebhookPatch,
   type WebhookWithSecret,
 } from './generated.ts';
-import { createPage, type Page } from './page.ts';
+import { createLists, type Page } from './page.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
 export type WebhookAnswer = WithResponse<Webhook>;
@@ -26,12 +19,16 @@ export type SecretWebhookAnswer = WithResponse<WebhookWithSecret>;
 
 export interface WebhooksListOptions extends ListWebhooksQuery, CallOptions {}
 
+export interface WebhooksListAllOptions extends Omit<WebhooksListOptions, 'cursor'> {}
+
 /**
  * The webhooks of the account. All methods need `webhooks:manage`. A method that fails rejects with AnimalStoreError.
  */
 export interface Webhooks {
   /** Returns one page, newest webhooks first. The default `limit` is 20. */
   list(options?: WebhooksListOptions): Promise<Page<Webhook>>;
+  /** Yields all webhooks. Requests one page after the other. */
+  listAll(options?: WebhooksListAllOptions): AsyncGenerator<Webhook, void, undefined>;
   /**
    * Creates a webhook and returns its secret. The call is not retried if the response is lost. In that case, use `list`
    * to see whether the webhook exists.
@@ -57,20 +54,11 @@ export function createWebhooks(send: Transport): Webhooks {
     return attachResponse({ value: withNumber(value), response });
   };
 
-  async function getPage(query: string, options: CallOptions): Promise<Page<Webhook>> {
-    const { path } = operations.listWebhooks;
-    const call = { operation: 'listWebhooks', path: path + query, isExpected: isWebhookList } as const;
-    const follow = (next: string, own: CallOptions | undefined) =>
-      getPage(next, { signal: own?.signal ?? options.signal });
-    const answer = await send(call, options);
-    return createPage({ ...answer, value: answer.value.map(withNumber) }, path, follow);
-  }
-
   return {
-    list: async (options) => {
-      const { signal, limit, cursor } = readCallOptions(options);
-      return getPage(writeQuery({ limit, cursor }), { signal });
-    },
+    ...createLists<Webhook, WebhooksListOptions>(send, 'listWebhooks', {
+      isItem: isWebhook,
+      convert: withNumber,
+    }),
 
     async create(webhook, options) {
       const { signal } = readCallOptions(options);
@@ -127,10 +115,6 @@ function pathOf(operation: Operation, webhookId: string): string {
   if (typeof webhookId !== 'string' || !/^\w{1,64}$/.test(webhookId))
     throw argumentError('webhookId', 'must be the id of a webhook');
   return operations[operation].path.replace('{webhookId}', webhookId);
-}
-
-function isWebhookList(value: unknown): value is readonly Webhook[] {
-  return Array.isArray(value) && value.every(isWebhook);
 }
 
 function isWebhook(value: unknown): value is Webhook {

@@ -24,6 +24,7 @@ test('a webhook is created, read, listed, changed, pinged, rotated and deleted',
   while (got.lastAttempt === null) got = await client.webhooks.get(made.id);
   assert.equal(got.lastAttempt.result, 204);
   assert.deepEqual((await client.webhooks.list()).items, [got]);
+  assert.deepEqual(await Array.fromAsync(client.webhooks.listAll({ limit: 1 })), [got]);
   const changed = await client.webhooks.update(made.id, { status: 'disabled', after: 'now' });
   assert.equal(changed.status, 'disabled');
   assert.notEqual((await client.webhooks.rotateSecret(made.id)).secret, made.secret);
