@@ -22,7 +22,7 @@ const unrun: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The known kinds of blocks. A `text` block is neither a command nor a program, for example the format of a header. */
-const knownInfo = /^(?:sh|ts|json|sh no-run|text)$/;
+const knownInfo = /^(?:sh|ts|json|sh no-run|sql|text)$/;
 
 interface Example extends Block {
   readonly path: string;
