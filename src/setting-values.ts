@@ -44,17 +44,38 @@ function parseAddress(text: string, ending: string): string {
 }
 
 export function parseDatabaseUrl(text: string): string {
-  if (/^sqlite:(?!:memory:$|file:)./.test(text)) return text;
-  if (/^postgres(?:ql)?:\/\//.test(text) && URL.canParse(text)) return text;
-  throw new RangeError('"sqlite:" and the path of a file, or a postgres:// address');
+  if (/^sqlite:(?!:memory:$|file:)./.test(text) || isPostgresUrl(text)) return text;
+  throw new RangeError(
+    '"sqlite:" and the path of a file, or a postgres:// address, whose password, if any, is percent-encoded',
+  );
+}
+
+/** Returns true if a text is the address of a PostgreSQL database. */
+export function isPostgresUrl(text: string): boolean {
+  return /^postgres(?:ql)?:\/\//.test(text) && URL.canParse(text) && !hasPasswordInPath(text);
+}
+
+/**
+ * Returns true if an address has an `@` behind its host. Its password then contains a `/`, `?` or `#` that is not
+ * percent-encoded. So the host and the path of the address contain parts of the password and must not be shown.
+ */
+function hasPasswordInPath(text: string): boolean {
+  return /^[^/?#]*\/\/[^/?#]*[/?#].*@/s.test(text);
 }
 
 export function parseRedisUrl(text: string): string {
   const url = URL.parse(text);
   const isServer = url !== null && /^rediss?:$/.test(url.protocol) && url.hostname !== '';
-  if (isServer && /^(?:\/\d*)?$/.test(url.pathname) && [url.username, url.password].every(isDecodable))
+  if (
+    isServer &&
+    !hasPasswordInPath(text) &&
+    /^(?:\/\d*)?$/.test(url.pathname) &&
+    [url.username, url.password].every(isDecodable)
+  )
     return text;
-  throw new RangeError('a redis:// or rediss:// address, whose path, if any, is the number of a database');
+  throw new RangeError(
+    'a redis:// or rediss:// address, whose password, if any, is percent-encoded, and whose path, if any, is the number of a database',
+  );
 }
 
 function isDecodable(text: string): boolean {

@@ -78,6 +78,7 @@ describe('the settings of contract section 8', () => {
     ['DATABASE_URL', 'sqlite:/var/lib/store.db', 'databaseUrl', 'sqlite:/var/lib/store.db'],
     ['DATABASE_URL', 'postgres://u:p@h:1/d', 'databaseUrl', 'postgres://u:p@h:1/d'],
     ['DATABASE_URL', 'postgresql://h/d', 'databaseUrl', 'postgresql://h/d'],
+    ['DATABASE_URL', 'postgres://u:1%2F%40@h/d?a=b', 'databaseUrl', 'postgres://u:1%2F%40@h/d?a=b'],
     ['REDIS_URL', 'rediss://u:p@h:1/2', 'redisUrl', 'rediss://u:p@h:1/2'],
     ['REDIS_URL', 'redis://h:6379', 'redisUrl', 'redis://h:6379'],
     ['REDIS_URL', 'redis://h/', 'redisUrl', 'redis://h/'],
@@ -165,6 +166,9 @@ describe('a wrong setting', () => {
       'postgres:d',
       'sqlite::memory:',
       'sqlite:file:/tmp/store.db',
+      'postgres://u:12/secret@h/d',
+      'postgres://u:12?secret@h/d',
+      'postgres://u:12#secret@h/d',
     ],
     REDIS_URL: [
       'http://:secret@127.0.0.1:6379',
@@ -178,6 +182,8 @@ describe('a wrong setting', () => {
       'rediss://h//',
       'redis://:p%zz@h:6379',
       'redis://a%4:1@h:6379',
+      'redis://u:12?secret@h',
+      'redis://u:12#secret@h',
     ],
     TRUST_PROXY: [
       'true',

@@ -3,6 +3,7 @@ import type { AccountOverview, WindowState } from '../administration/account-ove
 import { overviewKeysMax, readOverview } from '../administration/account-overview.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
+import { OperatorError } from '../errors.ts';
 import { createStoredLook, type LookAtUsage } from '../limits/stored-usage.ts';
 import { readSecret } from '../storage/secret-rows.ts';
 import type { Store } from '../store.ts';
@@ -59,8 +60,18 @@ async function withLook<T>(
   const { redisPrefix } = await import('../limits/redis/prefix.ts');
   const prefix = redisPrefix(await readSecret(database, 'cursor'));
   const counters = createRedisCounters({ url: redisUrl, prefix });
+  const look: LookAtUsage = async (subject) => {
+    try {
+      return await counters.look(subject, clock());
+    } catch (error) {
+      throw new OperatorError(
+        `the rate limits cannot be read from Redis ${new URL(redisUrl).host}: ${error instanceof Error ? error.message : error}`,
+        { cause: error },
+      );
+    }
+  };
   try {
-    return await task((subject) => counters.look(subject, clock()));
+    return await task(look);
   } finally {
     counters.close();
   }

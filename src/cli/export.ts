@@ -6,7 +6,7 @@ import type { Pet } from '../pets/pet.ts';
 import { writePets } from '../pets/pet-export.ts';
 import type { PetFileFormat } from '../pets/pet-import.ts';
 import { countThings } from './count-things.ts';
-import { writeJson } from './output.ts';
+import { writeJson, writeLine } from './output.ts';
 import type { Terminal } from './terminal.ts';
 import { writeWholeFile } from './whole-file.ts';
 
@@ -43,7 +43,7 @@ export async function exportFile(
     await pipeline(Readable.from(write(countedPets())), createWriteStream(unfinished));
   });
   if (json) writeJson(terminal, { exported, file: output });
-  else terminal.stdout.write(`exported ${countThings(exported, 'animal')} to ${output}\n`);
+  else writeLine(terminal, `exported ${countThings(exported, 'animal')} to ${output}`);
 }
 
 async function writeUntilClosed(text: AsyncIterable<string>, stdout: Writable): Promise<void> {

@@ -8,7 +8,7 @@ import type { LoadedCounts, LoadedPet } from '../pets/load-pets.ts';
 import { type PetFileFormat, readPets } from '../pets/pet-import.ts';
 import { type BadRows, createBadRows } from './bad-rows.ts';
 import { countThings } from './count-things.ts';
-import { writeJson } from './output.ts';
+import { writeJson, writeLine } from './output.ts';
 import { formatOfEnding } from './pet-file-endings.ts';
 import { startProgress } from './progress.ts';
 import type { Terminal } from './terminal.ts';
@@ -71,8 +71,9 @@ export async function importFile(
   if (json) return;
   const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1);
   const left = skipInvalid ? `, skipped ${countThings(skipped, 'invalid row')}` : '';
-  terminal.stdout.write(
-    `${describeCounts(counts, dryRun)} from ${nameSource(file)} in ${seconds} s${left}${rows.count() === 0 ? ': it has no rows' : ''}\n`,
+  writeLine(
+    terminal,
+    `${describeCounts(counts, dryRun)} from ${nameSource(file)} in ${seconds} s${left}${rows.count() === 0 ? ': it has no rows' : ''}`,
   );
 }
 

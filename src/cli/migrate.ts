@@ -18,8 +18,8 @@ export function migrateCommand(context: CommandContext): Command {
       'after',
       `
 An address is sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE. The
-password can also be in PGPASSWORD. A move copies the store. Changes to the old
-store after the start of the move are not copied.
+password is percent-encoded. It can also be in PGPASSWORD. A move copies the
+store. Changes to the old store after the start of the move are not copied.
 
 Examples:
   animal-store migrate

@@ -37,7 +37,8 @@ export async function writeWholeFile(
     await putInPlace(unfinished, file, replaces);
     await syncFolder(dirname(file));
   } catch (error) {
-    await rm(unfinished, { force: true });
+    // If the folder does not exist, the removal fails too. Only the first error is reported.
+    await rm(unfinished, { force: true }).catch(() => undefined);
     throw toWriteError(file, error);
   }
 }

@@ -1,4 +1,5 @@
 import type { Database } from '../storage/database.ts';
+import type { Edit } from './pet-selection.ts';
 import { createRecentEdits } from './recent-edits.ts';
 import { selectDeletedTo, selectEditsAfter, selectStamp } from './stamp-rows.ts';
 import { isFreshSince, type Stamp, type Stamps } from './stamps.ts';
@@ -43,18 +44,11 @@ export function createTurnStamps(readNow: NonNullable<Database['readNow']>): Sta
     return last;
   }
 
-  /**
-   * Records the edits since the last read. If `newestEdit` is below `after`, the store was restored or has lost events.
-   * If events above `after` have expired, no read has seen them. In both cases, edits may be missing, so a new era
-   * starts.
-   */
+  /** Records the edits since the last read. If edits may be missing, a new era starts. */
   function noteEdits(after: bigint, newestEdit: bigint): void {
-    const rows = readNow(selectEditsAfter, { after, count: BigInt(editsMax) });
-    // Read after the edits, because events may expire between the two reads.
-    const [horizon] = readNow(selectDeletedTo, {});
-    const hasExpired = (horizon?.deleted_to ?? 0n) > after;
-    if (newestEdit < after || hasExpired || rows.length === editsMax) era += 1;
-    else edits.add(rows.toReversed());
+    const found = readEdits(readNow, after, newestEdit);
+    if (found === null) era += 1;
+    else edits.add(found);
   }
 
   function read(): Stamp {
@@ -82,4 +76,20 @@ export function createTurnStamps(readNow: NonNullable<Database['readNow']>): Sta
       remembered = null;
     },
   };
+}
+
+/**
+ * Reads the edits after a position, oldest first. Returns null if edits may be missing. If `newestEdit` is below `after`,
+ * the store was restored or has lost events. If events above `after` have expired, no read has seen them.
+ */
+function readEdits(
+  readNow: NonNullable<Database['readNow']>,
+  after: bigint,
+  newestEdit: bigint,
+): readonly Edit[] | null {
+  const rows = readNow(selectEditsAfter, { after, count: BigInt(editsMax) });
+  // Read after the edits, because events may expire between the two reads.
+  const [horizon] = readNow(selectDeletedTo, {});
+  const hasExpired = (horizon?.deleted_to ?? 0n) > after;
+  return newestEdit < after || hasExpired || rows.length === editsMax ? null : rows.toReversed();
 }

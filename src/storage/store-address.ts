@@ -1,4 +1,5 @@
 import { OperatorError } from '../errors.ts';
+import { isPostgresUrl } from '../setting-values.ts';
 import type { Database } from './database.ts';
 import { followLinks } from './sqlite/follow-links.ts';
 
@@ -9,7 +10,6 @@ export interface StoreAddress {
 }
 
 const sqliteScheme = 'sqlite:';
-const postgresSchemes = ['postgres://', 'postgresql://'];
 
 /**
  * Parses the address of a store: `sqlite:PATH` or `postgres://…`. Resolves symbolic links, so that one file always
@@ -17,14 +17,13 @@ const postgresSchemes = ['postgres://', 'postgresql://'];
  * which may include a password.
  */
 export function parseStoreAddress(address: string): StoreAddress {
-  if (postgresSchemes.some((scheme) => address.startsWith(scheme)))
-    return { engine: 'postgres', location: address };
+  if (isPostgresUrl(address)) return { engine: 'postgres', location: address };
   const path = address.startsWith(sqliteScheme) ? address.slice(sqliteScheme.length) : '';
   // With `:memory:`, each connection would have its own database. Only SQLite understands a `file:` URL; other code
   // here needs a path.
   if (path === '' || path === ':memory:' || path.startsWith('file:'))
     throw new OperatorError(
-      'the database must be sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE',
+      'the database must be sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE, with a percent-encoded password',
     );
   return { engine: 'sqlite', location: followLinks(path) };
 }

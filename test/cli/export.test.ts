@@ -56,6 +56,18 @@ describe('export', () => {
       assert.deepEqual(await listPets(other.catalogue), await listPets(catalogue));
     });
 
+  test('and import show a file name with escape sequences safely', async (t) => {
+    const { catalogue, folder } = await createFilledWorld(t);
+    const file = join(folder, 'a\u001b[31mb.csv');
+    const exported = await run((terminal) =>
+      exportFile(catalogue, { ...plain, format: 'csv', output: file }, terminal),
+    );
+    const imported = await run((terminal) =>
+      importFile(catalogue, { file, skipInvalid: false, dryRun: true, json: false, act }, terminal),
+    );
+    for (const { stdout } of [exported, imported]) assert.match(stdout, /a\\u\{1b\}\[31mb\.csv/);
+  });
+
   for (const format of petFileFormats)
     test(`${format} output can be imported into the same store and then changes nothing`, async (t) => {
       const { catalogue, folder } = await createFilledWorld(t, 1_001);

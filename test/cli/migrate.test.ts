@@ -118,6 +118,12 @@ describe('migrate', () => {
       ['--from', from, '--to', secret],
     ])
       await expectRefusal(args, 1, /^(?!.*hunter2).*127\.0\.0\.1:1\/animals cannot be opened/);
+    const unencoded = 'postgres://root:1/hunter2@127.0.0.1/animals';
+    for (const args of [
+      ['--from', unencoded, '--to', from],
+      ['--from', from, '--to', unencoded],
+    ])
+      await expectRefusal(args, 1, /^(?!.*hunter2).*with a percent-encoded password$/m);
   });
 });
 

@@ -208,6 +208,20 @@ describe('an unusable store prints one line and exits with 1:', () => {
     await assertRefused('postgres://user:S3cret@127.0.0.1:1/store', /^(?!.*S3cret).*ECONNREFUSED/);
   });
 
+  test('Redis does not answer, and the line shows no password', async (t) => {
+    const DATABASE_URL = `sqlite:${join(await makeFolder(t), 'store.db')}`;
+    await runInProcess(['migrate'], DATABASE_URL);
+    await runInProcess(['accounts', 'create', 'Zoo', '--plan', 'free'], DATABASE_URL);
+    const settings = { DATABASE_URL, REDIS_URL: 'redis://user:S3cret@127.0.0.1:1' };
+    const ended = await runProgram(['accounts', 'show', 'Zoo'], { settings });
+    assert.equal(ended.code, 1);
+    assertOneLine(ended);
+    assert.match(
+      ended.stderr,
+      /^error: the rate limits cannot be read from Redis 127\.0\.0\.1:1: .*ECONNREFUSED/,
+    );
+  });
+
   test('the kind of store is unknown, and the line also names all other wrong settings', async () => {
     const settings = { DATABASE_URL: 'mysql://user:S3cret@127.0.0.1/store', PORT: 'http', REDIS_URL: 'x' };
     const ended = await runProgram(['serve'], { settings });

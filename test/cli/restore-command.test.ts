@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { readdir, writeFile } from 'node:fs/promises';
+import { statSync, watch } from 'node:fs';
+import { chmod, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
@@ -79,7 +80,10 @@ test('restore refuses a store that a service uses, and leaves the store unchange
   await world.add('late');
   const { code, stderr } = await restore(world, world.backup);
   assert.equal(code, 1);
-  assert.match(stderr, /^error: .*store\.db is being served: stop the service first\n$/);
+  assert.match(
+    stderr,
+    /^error: .*store\.db is being served, migrated or restored: stop the service first\n$/,
+  );
   assert.equal(await world.service.countPets(), 3);
 });
 
@@ -106,7 +110,7 @@ test('restore refuses a file that is not a backup, and leaves the store unchange
   const database = new DatabaseSync(other ?? '');
   database.exec('create table animals (id integer)');
   database.close();
-  for (const file of [text, empty, other])
+  for (const file of [text, empty, other, world.folder])
     assert.match((await restore(world, file ?? '')).stderr, /^error: .* is not a backup of a store\n$/);
   assert.match((await restore(world, '/nowhere/backup.db')).stderr, /there is no file/);
   const newer = new DatabaseSync(world.backup);
@@ -143,6 +147,24 @@ test('a command that writes during a restore is given no id a second time', asyn
   assert.ok(ids.length > 1);
   assert.equal(new Set(ids).size, ids.length);
   assert.equal(store.prepare('pragma integrity_check').get()?.['integrity_check'], 'ok');
+});
+
+test('restore gives a new store, and its temporary copy, no wider permissions than the backup has', async (t) => {
+  const world = await prepare(t);
+  await world.service.stop();
+  await chmod(world.backup, 0o400);
+  const folder = join(world.folder, 'new');
+  await mkdir(folder);
+  const modes = new Map<string, string>();
+  const watcher = watch(folder, (_, name) => {
+    const found = statSync(join(folder, name ?? ''), { throwIfNoEntry: false });
+    if (found?.size) modes.set(name ?? '', (found.mode & 0o777).toString(8));
+  });
+  t.after(() => watcher.close());
+  const { code } = await runInProcess(['restore', world.backup], `sqlite:${join(folder, 'other.db')}`);
+  assert.equal(code, 0);
+  assert.equal(modes.get('other.db-restoring'), '600');
+  assert.equal((await stat(join(folder, 'other.db'))).mode & 0o777, 0o600);
 });
 
 test('restore leaves no temporary file', async (t) => {

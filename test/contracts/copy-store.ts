@@ -90,6 +90,14 @@ export function describeCopy(from: Engine, to: Engine): void {
       assert.deepEqual(await readContents(copy), before);
     });
 
+    test('is refused if the target has a category', async (t) => {
+      const [source, target] = [await from.createStore(t), await to.createStore(t)];
+      await source.open();
+      await target.open();
+      await target.execute(`insert into categories (id, name) values (7, 'cats')`);
+      await assert.rejects(copyStore(source.url, target.url), isLine(/is not empty/));
+    });
+
     test('is refused if the target has an account', async (t) => {
       const [source, target] = [await from.createStore(t), await to.createStore(t)];
       await source.open();

@@ -87,11 +87,11 @@ describe('a SQLite store of an older release', () => {
 
   const refusal = (error: unknown) =>
     error instanceof OperatorError &&
-    /^the database .*store\.db has the schema of an older release and is being served: stop that service first$/.test(
+    /^the database .*store\.db has the schema of an older release, and a service or another migration uses it: stop that service, or run this command again after the migration$/.test(
       error.message,
     );
 
-  test('is not migrated while another process serves it', async (t) => {
+  test('is not migrated while another process serves or migrates it', async (t) => {
     const path = await makeOlder(t);
     const claim = serve(t, path);
     await assert.rejects(openSqlite(path), refusal);
@@ -105,6 +105,15 @@ describe('a SQLite store of an older release', () => {
     const release = await claimServing(`sqlite:${path}`);
     t.after(release);
     await assert.rejects(openSqlite(path), /already exists/);
+  });
+
+  test('is not served while another process serves or migrates it', async (t) => {
+    const path = await makeOlder(t);
+    serve(t, path);
+    await assert.rejects(
+      claimServing(`sqlite:${path}`),
+      /^OperatorError: another service is serving .*store\.db, or a command migrates or restores it: /,
+    );
   });
 
   test('can be opened next to its service after it was migrated', async (t) => {

@@ -13,7 +13,10 @@ for (const [what, address, line] of [
   ['SQLite in memory', 'sqlite::memory:', /sqlite:PATH or postgres:/],
   ['an address of SQLite itself', 'sqlite:file:/tmp/store.db', /sqlite:PATH or postgres:/],
   ['a folder', 'sqlite:/', /the database \/ cannot be opened: /],
-  ['an invalid port', `postgres://root:${password}@127.0.0.1:99999/pets`, /cannot be opened: /],
+  ['an invalid port', `postgres://root:${password}@127.0.0.1:99999/pets`, /sqlite:PATH or postgres:/],
+  ['a password with a slash', `postgres://root:1/${password}@127.0.0.1/pets`, /percent-encoded password/],
+  ['a password with a question mark', `postgres://root:1?${password}@127.0.0.1/pets`, /percent-encoded/],
+  ['a password with a number sign', `postgres://root:1#${password}@127.0.0.1/pets`, /percent-encoded/],
   ['an unreachable server', `postgres://root:${password}@127.0.0.1:1/pets`, /127\.0\.0\.1:1\/pets.*REFUSED/],
   [
     'a host name with two addresses',

@@ -34,7 +34,7 @@ export async function claimServing(databaseUrl: string): Promise<() => void> {
     await makeStoreFile(location);
     const release = await claim(
       location,
-      `another service is serving the database ${location}: several services need PostgreSQL`,
+      `another service is serving the database ${location}, or a command migrates or restores it: several services need PostgreSQL`,
     );
     served.add(location);
     return () => {
@@ -52,13 +52,13 @@ const served = new Set<string>();
 /**
  * Prevents other services from starting on a store during a migration. Returns the function that permits such starts
  * again. Does nothing if this process serves the store. Throws OperatorError if another process has the claim, because
- * a running service would write with the old schema.
+ * a running service would write with the old schema. That process may also be a command that migrates the store.
  */
 export async function claimMigrating(path: string): Promise<() => void> {
   if (served.has(path)) return () => undefined;
   return claim(
     path,
-    `the database ${path} has the schema of an older release and is being served: stop that service first`,
+    `the database ${path} has the schema of an older release, and a service or another migration uses it: stop that service, or run this command again after the migration`,
   );
 }
 

@@ -9,7 +9,7 @@ import { runWork } from './query.ts';
  * Implements `load` on SQLite. The rows first go to a staging database beside the store, for three reasons:
  * - Memory stays bounded.
  * - No other folder must be writable.
- * - Writes of the service wait only for the copy from the staging database, about a second per million rows.
+ * - Writes of the service wait only for the copy from the staging database, some seconds per million rows.
  */
 export async function loadRows(
   path: string,

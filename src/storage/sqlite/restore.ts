@@ -5,8 +5,9 @@ import { compareSchema } from '../migrations/migrate.ts';
 import { toOpeningError } from '../opening-error.ts';
 import { backupSqlite } from './backup.ts';
 import { claimServing, isServed } from './claim-serving.ts';
-import { lockWaitMsMax, repeatWhileBusy } from './connection.ts';
+import { lockWaitMsMax, openReadOnly, repeatWhileBusy } from './connection.ts';
 import { openSqlite } from './database.ts';
+import { makeStoreFile } from './store-file.ts';
 
 /** The result of a restore. */
 export interface Restored {
@@ -20,13 +21,16 @@ export interface Restored {
 /** Number of ids that a restore skips in each table if the last ids of the old store cannot be read. */
 export const skippedIdsUnknown = 1_000_000n;
 
+/** Permissions to read and write for the owner of a file alone. */
+const ownerOnly = 0o600;
+
 /** The highest id that each table has assigned. */
 type LastIds = ReadonlyMap<string, bigint>;
 
 /**
  * Replaces the store at `path` with a backup, in one transaction. At any moment, `path` has either the old store or
  * the new one. Ids and positions assigned since the backup are not assigned again. Every position from before the
- * restore expires, so that readers of events start again.
+ * restore expires, so that readers of events start again. A new store gets the permissions of the backup.
  *
  * Throws OperatorError, with nothing changed, in these cases:
  * - A service serves the store.
@@ -34,12 +38,17 @@ type LastIds = ReadonlyMap<string, bigint>;
  * - The backup comes from a newer release.
  */
 export async function restoreSqlite(path: string, file: string): Promise<Restored> {
-  if (isServed(path)) throw new OperatorError(`the database ${path} is being served: stop the service first`);
-  requireBackup(file);
+  if (isServed(path))
+    throw new OperatorError(
+      `the database ${path} is being served, migrated or restored: stop the service first`,
+    );
+  const mode = requireBackup(file) | ownerOnly;
+  await makeStoreFile(path, mode);
   const release = await claimServing(`sqlite:${path}`);
   const copy = `${path}-restoring`;
   try {
     removeStore(copy);
+    await makeStoreFile(copy, ownerOnly);
     backupSqlite(file, copy);
     await (await openSqlite(copy)).close();
     return { knowsGivenIds: await replaceStore(copy, path) };
@@ -49,21 +58,22 @@ export async function restoreSqlite(path: string, file: string): Promise<Restore
   }
 }
 
-/** Throws OperatorError unless the file is a store that this release can read. */
-function requireBackup(file: string): void {
-  const names = readMigrations(file);
+/** Throws OperatorError unless the file is a store that this release can read. Returns the permissions of the file. */
+function requireBackup(file: string): number {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found === undefined) throw new OperatorError(`there is no file ${file}`);
+  const names = found.isFile() ? readMigrations(file) : [];
   const schema = compareSchema(names);
   if (schema === 'none') throw new OperatorError(`${file} is not a backup of a store`);
   if (schema === 'newer')
     throw new OperatorError(
       `${file} is a backup of a newer release: restore it with that release or a later one`,
     );
+  return found.mode & 0o777;
 }
 
 function readMigrations(file: string): string[] {
-  if (statSync(file, { throwIfNoEntry: false }) === undefined)
-    throw new OperatorError(`there is no file ${file}`);
-  const raw = new DatabaseSync(file, { readOnly: true });
+  const raw = openReadOnly(file);
   try {
     return raw
       .prepare('select name from schema_migrations order by name')

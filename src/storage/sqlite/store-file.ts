@@ -2,17 +2,17 @@ import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { makeFolder, syncFolder } from '../sync-folder.ts';
 
-/** The mode that SQLite uses for its own files. The umask restricts it further. */
+/** The mode that SQLite uses for its own files. */
 const newFileMode = 0o644;
 
 /**
  * Creates an empty file for a store, and its folder, if they do not exist. Syncs the directory entries of both to
- * disk.
+ * disk. The umask restricts `mode` further.
  */
-export async function makeStoreFile(path: string): Promise<void> {
+export async function makeStoreFile(path: string, mode = newFileMode): Promise<void> {
   await makeFolder(dirname(path));
   try {
-    await (await open(path, 'wx', newFileMode)).close();
+    await (await open(path, 'wx', mode)).close();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return;
     throw error;

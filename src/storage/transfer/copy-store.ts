@@ -9,7 +9,7 @@ import type { WholeStore } from './whole-store.ts';
 /**
  * Tables that must be empty in the target. Rows of the other tables of the target (a secret, old counts) are replaced.
  */
-const tablesOfContent = ['pets', 'accounts', 'api_keys'] as const;
+const tablesOfContent = ['pets', 'categories', 'accounts', 'api_keys'] as const;
 
 /**
  * Copies a whole store to an empty store of any engine, and returns the number of rows of each table. Rows keep their
