@@ -4,6 +4,7 @@ import { errorCodes } from '../../../src/errors.ts';
 import { operations } from '../../../src/http/api/operations.ts';
 import { guides } from '../../../src/http/docs-site/guides.ts';
 import { findLinks, readDocument } from '../../docs/markdown.ts';
+import { formatRequest, openRaw } from '../../support/raw-http.ts';
 import { startService } from '../../support/service.ts';
 
 const toAddress = (id: string) =>
@@ -142,6 +143,19 @@ test('/docs/ redirects to /docs', async (t) => {
   const response = await fetch(`${app.url}/docs/`);
   assert.equal(response.status, 200);
   assert.equal(response.url, `${app.url}/docs`);
+});
+
+test('a redirect states that it has no body, so that the client does not wait for one', async (t) => {
+  const { app } = await startService(t);
+  for (const [url, path] of [
+    [app.url, '/docs/'],
+    [app.opsUrl, '/console/'],
+  ] as const) {
+    const connection = await openRaw(t, url);
+    connection.send(formatRequest(`GET ${path}`, { connection: 'keep-alive' }));
+    const { status, headers } = await connection.read();
+    assert.deepEqual([status, headers.get('content-length')], [301, '0'], path);
+  }
 });
 
 test('a conditional request for an unchanged page gets 304', async (t) => {
