@@ -103,8 +103,9 @@ const shortNumber = /^[1-9]\d{0,8}$/;
 function cacheKeyOf({ match: { params, query } }: Exchange): CacheKey {
   for (const name in params) {
     const value = params[name] ?? '';
-    if (query !== '') return `${value.length} ${value}?${query}`;
-    return shortNumber.test(value) ? Number(value) : value;
+    if (query === '' && shortNumber.test(value)) return Number(value);
+    // Without the length, a value with a `?` could be taken for a shorter value with a query.
+    return `${value.length} ${value}?${query}`;
   }
   return query;
 }
