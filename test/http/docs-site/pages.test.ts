@@ -194,10 +194,21 @@ test('an unknown page of the documentation gets a 404 page with the navigation',
     const response = await fetch(app.url + address);
     assert.equal(response.status, 404, address);
     assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8');
+    assert.equal(response.headers.get('cache-control'), 'no-store');
     assert.ok(response.headers.has('x-ratelimit-remaining'));
     const html = await response.text();
     assert.match(html, /<h1>Page not found<\/h1>/);
     assert.ok(html.includes('<span>Quickstart</span></a>'));
+  }
+});
+
+test('a 404 page is small, however long its path is', async (t) => {
+  const { app } = await startService(t);
+  const usual = await (await fetch(`${app.url}/docs/nothing`)).text();
+  for (const path of ['/'.repeat(15_000), 'a/'.repeat(7_500), 'a'.repeat(15_000)]) {
+    const response = await fetch(`${app.url}/docs/${path}`);
+    assert.equal(response.status, 404);
+    assert.ok((await response.text()).length < 2 * usual.length);
   }
 });
 
