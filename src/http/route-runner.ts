@@ -40,9 +40,11 @@ export function createRouteRunner(
 
   function begin(exchange: Exchange, route: Route, strict: boolean): void {
     const { request } = exchange;
-    if (route.body === null || (route.body.isOptional && !hasBody(request.headers)))
+    if (route.body === null || (route.body.isOptional && !hasBody(request.headers))) {
+      // Discards the body as it arrives. Otherwise its chunks would stay in memory until the response is sent.
+      if (!request.readableEnded) request.resume();
       run(exchange, route, strict, null);
-    else {
+    } else {
       route.body.checkType(request.headers);
       track(exchange);
       readBody(
