@@ -36,8 +36,7 @@ export function createResponder(options: ResponderOptions): Responder {
     const { request, response } = exchange;
     const status = options.send(exchange, answer, cors.linesFor(request));
     if (!response.shouldKeepAlive) inFlight.close(request.socket);
-    if (exchange.isTracked && (request.complete || request.readableEnded))
-      inFlight.end(request.socket, response);
+    if (exchange.isTracked) forgetOnceRead(exchange);
     const ms = performance.now() - exchange.startedAtMs - exchange.heldMs;
     for (const observer of observers) observer.note(exchange, status, ms);
   }
@@ -63,6 +62,13 @@ export function createResponder(options: ResponderOptions): Responder {
     exchange.brokenBy = inFlight.findFailure(response);
     if (exchange.brokenBy !== null) response.shouldKeepAlive = false;
     inFlight.begin(request.socket, { response, breakOff: (failure) => breakOff(exchange, failure) });
+  }
+
+  /** Forgets an answered request. As long as its body arrives, the connection must find it, because the body may break off. */
+  function forgetOnceRead({ request, response }: Exchange): void {
+    const forget = () => inFlight.end(request.socket, response);
+    if (request.complete || request.readableEnded) forget();
+    else request.once('close', forget);
   }
 
   function breakOff(exchange: Exchange, failure: AppError): void {

@@ -39,9 +39,11 @@ export function createRouteRunner(
 
   function begin(exchange: Exchange, route: Route, strict: boolean): void {
     const { request } = exchange;
-    if (route.body === null || (route.body.isOptional && !hasBody(request.headers)))
+    if (route.body === null || (route.body.isOptional && !hasBody(request.headers))) {
+      // Discards the body as it arrives. Otherwise its chunks would stay in memory until the response is sent.
+      if (hasBody(request.headers)) request.resume();
       run(exchange, route, strict, null);
-    else {
+    } else {
       route.body.checkType(request.headers);
       track(exchange);
       readBody(
@@ -103,9 +105,9 @@ const shortNumber = /^[1-9]\d{0,8}$/;
 function cacheKeyOf({ match: { params, query } }: Exchange): CacheKey {
   for (const name in params) {
     const value = params[name] ?? '';
-    // A decoded value may contain `?`, so it might otherwise equal the key of a request with a query.
-    if (query !== '' || value.includes('?')) return `${value.length} ${value}?${query}`;
-    return shortNumber.test(value) ? Number(value) : value;
+    if (query === '' && shortNumber.test(value)) return Number(value);
+    // Without the length, a value with a `?` could be taken for a shorter value with a query.
+    return `${value.length} ${value}?${query}`;
   }
   return query;
 }

@@ -40,11 +40,11 @@ export function createRouter(routes: readonly Route[]): Router {
     finder.on(methodsOf(route), route.path.replaceAll(/\{(\w+)\}/g, ':$1'), ignore, route);
 
   /**
-   * Returns null if no route matches. The target `*` is excluded first, because find-my-way ignores the first character
-   * and would match `/`.
+   * Returns null if no route matches. Targets with a `*` in place of the first `/` are excluded, because find-my-way
+   * ignores the first character.
    */
   function look(method: string, target: string) {
-    return target === '*' ? null : finder.find(method as HTTPMethod, target);
+    return target.startsWith('*') ? null : finder.find(method as HTTPMethod, target);
   }
 
   function listAllowed(target: string): string[] {

@@ -59,6 +59,7 @@ for (const target of [
   '/openapi-json',
   '/openapiXjson',
   '*',
+  '*v1/pets',
 ])
   for (const method of ['GET', 'DELETE'])
     test(`${method} ${target} gets 404`, async (t) => {

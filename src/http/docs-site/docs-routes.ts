@@ -1,3 +1,4 @@
+import { AppError } from '../../errors.ts';
 import { createPageRoute } from '../page-route.ts';
 import { takesGzip } from '../request/accept-encoding.ts';
 import { type Answer, makeEmptyAnswer, makeTaggedAnswer } from '../response/answer.ts';
@@ -26,8 +27,6 @@ export function createDocsRoutes(options: SiteOptions): readonly Route[] {
   function page(path: string, choose: (site: Site, call: Call) => Answer | Promise<Answer>): Route {
     return createPageRoute(path, 'reader', pageSecurity, async (call) => choose(await openSite(), call));
   }
-  const findPage = ({ pages, notFound }: Site, path: string) =>
-    pages.get(path) ?? notFound(path.split('/').length);
 
   return [
     createPageRoute('/openapi.json', 'reader', null, describe),
@@ -43,6 +42,18 @@ export function createDocsRoutes(options: SiteOptions): readonly Route[] {
       params['file'] === clientPackageName ? sendPackage(await readClientPackage()) : notFound(2),
     ),
   ];
+}
+
+/** Maximum number of folders in the path of a 404 page. Each folder makes all links of the page longer. */
+const foldersMax = 10;
+
+/** Returns a page or a 404 page. Throws `not_found` if the path has too many folders for a 404 page. */
+function findPage({ pages, notFound }: Site, path: string): Answer {
+  const page = pages.get(path);
+  if (page !== undefined) return page;
+  const folders = path.split('/').length;
+  if (folders > foldersMax) throw new AppError('not_found', 'no such page');
+  return notFound(folders);
 }
 
 /**

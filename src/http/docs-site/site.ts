@@ -32,6 +32,7 @@ export interface Site {
 }
 
 const htmlType = 'text/html; charset=utf-8';
+const neverStored = toLines({ 'cache-control': 'no-store' });
 
 /** Renders all pages. Throws if a guide has a link that leads to no page. */
 export async function makeSite(options: SiteOptions): Promise<Site> {
@@ -47,7 +48,7 @@ export async function makeSite(options: SiteOptions): Promise<Site> {
     welcome: makeTaggedAnswer(renderOtherPage(welcomePage, '.', frame), lines, htmlType),
     notFound(depth) {
       const root = Array(depth).fill('..').join('/');
-      return makeAnswer(404, renderOtherPage(notFoundPage, root, frame), lines, htmlType);
+      return makeAnswer(404, renderOtherPage(notFoundPage, root, frame), lines + neverStored, htmlType);
     },
     assets,
   };

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIPv6 } from 'node:net';
+import { removePort } from '../../limits/rules/address.ts';
 import type { TrustProxy } from '../../setting-values.ts';
 
 /** Returns the client address of a request. */
@@ -31,5 +32,8 @@ function listed(networks: readonly string[]): (address: string) => boolean {
     if (prefix === undefined) trusted.addAddress(address, family);
     else trusted.addSubnet(address, Number(prefix), family);
   }
-  return (address) => trusted.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+  return (hop) => {
+    const address = removePort(hop);
+    return trusted.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+  };
 }

@@ -24,8 +24,13 @@ export const jsonType = 'application/json; charset=utf-8';
  */
 const revalidated = 'private, no-cache';
 
+/**
+ * Makes a response without a body. Its length is stated, unless the status is 204. Without a length, the client would
+ * wait for a body until the connection closes (RFC 9112, section 6.3).
+ */
 export function makeEmptyAnswer(status: number, headers: HeaderTexts = {}): Answer {
-  return { status, lines: toLines(headers), bodyLines: '', body: null, etag: null };
+  const bodyLines = status === 204 ? '' : 'content-length: 0\r\n';
+  return { status, lines: toLines(headers), bodyLines, body: null, etag: null };
 }
 
 /** Makes a response without an `ETag`. */

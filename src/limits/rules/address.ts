@@ -37,7 +37,7 @@ const withPort =
 const portMax = 65_535;
 
 /** Removes the port of an address. An IPv6 address with a port is in brackets. Other texts stay unchanged. */
-function removePort(text: string): string {
+export function removePort(text: string): string {
   const { ipv4, ipv6, port } = withPort.exec(text)?.groups ?? {};
   const address = ipv4 ?? (ipv6?.includes(':') ? ipv6 : undefined);
   return address === undefined || Number(port) > portMax ? text : address;

@@ -4,6 +4,7 @@ import { errorCodes } from '../../../src/errors.ts';
 import { operations } from '../../../src/http/api/operations.ts';
 import { guides } from '../../../src/http/docs-site/guides.ts';
 import { findLinks, readDocument } from '../../docs/markdown.ts';
+import { formatRequest, openRaw } from '../../support/raw-http.ts';
 import { startService } from '../../support/service.ts';
 
 const toAddress = (id: string) =>
@@ -144,6 +145,19 @@ test('/docs/ redirects to /docs', async (t) => {
   assert.equal(response.url, `${app.url}/docs`);
 });
 
+test('a redirect states that it has no body, so that the client does not wait for one', async (t) => {
+  const { app } = await startService(t);
+  for (const [url, path] of [
+    [app.url, '/docs/'],
+    [app.opsUrl, '/console/'],
+  ] as const) {
+    const connection = await openRaw(t, url);
+    connection.send(formatRequest(`GET ${path}`, { connection: 'keep-alive' }));
+    const { status, headers } = await connection.read();
+    assert.deepEqual([status, headers.get('content-length')], [301, '0'], path);
+  }
+});
+
 test('a conditional request for an unchanged page gets 304', async (t) => {
   const { app } = await startService(t);
   const first = await fetch(`${app.url}/docs/errors`);
@@ -180,10 +194,21 @@ test('an unknown page of the documentation gets a 404 page with the navigation',
     const response = await fetch(app.url + address);
     assert.equal(response.status, 404, address);
     assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8');
+    assert.equal(response.headers.get('cache-control'), 'no-store');
     assert.ok(response.headers.has('x-ratelimit-remaining'));
     const html = await response.text();
     assert.match(html, /<h1>Page not found<\/h1>/);
     assert.ok(html.includes('<span>Quickstart</span></a>'));
+  }
+});
+
+test('a 404 page is small, however long its path is', async (t) => {
+  const { app } = await startService(t);
+  const usual = await (await fetch(`${app.url}/docs/nothing`)).text();
+  for (const path of ['/'.repeat(15_000), 'a/'.repeat(7_500), 'a'.repeat(15_000)]) {
+    const response = await fetch(`${app.url}/docs/${path}`);
+    assert.equal(response.status, 404);
+    assert.ok((await response.text()).length < 2 * usual.length);
   }
 });
 

@@ -60,6 +60,13 @@ test('behind listed proxies the client address is the rightmost address that is 
   assert.equal(await remaining(behindListed, `203.0.113.80, ${real}, 10.0.0.1, 127.0.0.9`), 57);
 });
 
+test('a listed proxy is recognized if its address has a port', async () => {
+  const real = '203.0.113.41';
+  assert.equal(await remaining(behindListed, real), 59);
+  assert.equal(await remaining(behindListed, `${real}, 10.0.0.1:8080`), 58);
+  assert.equal(await remaining(behindListed, `${real}, [::ffff:10.0.0.1]:8080`), 57);
+});
+
 test('a peer that is not listed is not trusted', async () => {
   assert.equal(await remaining(behindOthers, '203.0.113.50'), 59);
   assert.equal(await remaining(behindOthers, '203.0.113.51'), 58);

@@ -64,6 +64,14 @@ test('a key that is revoked, lacks the scope or is missing gets no cached answer
   await expectError(await service.request(key, '/pets'), 401, 'api_key_revoked');
 });
 
+test('an id that has the form of an animal with a query gets no cached answer', async (t) => {
+  const service = await startService(t);
+  await service.importPets(1);
+  const key = await service.createKey();
+  assert.equal((await service.request(key, '/pets/1?x=1')).status, 200);
+  await expectError(await service.request(key, '/pets/1%201%3Fx=1'), 404, 'not_found');
+});
+
 test('a cached answer of getPet is not sent after the removal of the operation', async (t) => {
   const service = await startService(t);
   await service.importPets(1);
@@ -74,12 +82,4 @@ test('a cached answer of getPet is not sent after the removal of the operation',
     assert.equal((await service.request(key, '/pets/1')).status, 200);
   service.clock.advance(1);
   await expectError(await service.request(key, '/pets/1'), 410, 'gone');
-});
-
-test('a petId with an encoded question mark gets 404 and never the cached answer of another request', async (t) => {
-  const service = await startService(t);
-  await service.importPets(1);
-  const key = await service.createKey();
-  assert.equal((await service.request(key, '/pets/1?x=1')).status, 200);
-  await expectError(await service.request(key, '/pets/1%201%3Fx=1'), 404, 'not_found');
 });
