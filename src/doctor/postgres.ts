@@ -21,6 +21,7 @@ export async function checkPostgres(url: string, environment: Environment, clock
       checkServer(server, report),
       checkSchema(report.migrations),
       checkRights(report),
+      checkDurability(report),
       checkConnections(report),
       compareClocks('PostgreSQL', report.clockMs, report.askedAtMs),
       ...checkNewestRow(report.newestRowMs, clock()),
@@ -61,6 +62,17 @@ function checkRights({ isReadOnly, mayCreate, mayWrite, migrations }: PostgresIn
       'grant this user all privileges on all tables and sequences in schema public',
     );
   return ok('writing', 'the database can be written');
+}
+
+/** Checks that a commit survives a power failure. */
+function checkDurability({ unsafeSettings }: PostgresInspection): Finding {
+  if (unsafeSettings.length === 0) return ok('durability', 'a commit is on disk before it is confirmed');
+  const names = unsafeSettings.join(', ');
+  return problem(
+    'durability',
+    `off: ${names}; a crash of the server can lose writes that the service answered`,
+    `set ${names} to on, for this database, this user and the server`,
+  );
 }
 
 /** Number of connections of an instance: its pool, and one connection that listens for changed keys. */

@@ -19,6 +19,7 @@ describe('about a PostgreSQL store, the doctor reports', { skip: postgres.skip }
     expectFinding(findings, 'store', 'ok', /PostgreSQL \S+ answers, version \d+/);
     expectFinding(findings, 'schema', 'ok', /there are no tables yet/);
     expectFinding(findings, 'writing', 'ok', /can be written/);
+    expectFinding(findings, 'durability', 'ok', /on disk before/);
     expectFinding(findings, 'connections', 'ok', /of \d+ connections are open/);
     expectFinding(findings, 'clock', 'ok', /the clock of PostgreSQL agrees/);
     const tables = await store.execute(`select 1 from pg_tables where schemaname = 'public'`);
@@ -49,6 +50,14 @@ describe('about a PostgreSQL store, the doctor reports', { skip: postgres.skip }
     const url = new URL(store.url);
     url.searchParams.set('options', '-c default_transaction_read_only=on');
     expectFinding(await examineWith({ DATABASE_URL: url.href }), 'writing', 'problem', /is read-only/);
+  });
+
+  test('that it can lose commits', async (t) => {
+    const store = await postgres.createStore(t);
+    const url = new URL(store.url);
+    url.searchParams.set('options', '-c synchronous_commit=off');
+    const findings = await examineWith({ DATABASE_URL: url.href });
+    expectFinding(findings, 'durability', 'problem', /^off: synchronous_commit; a crash/);
   });
 
   test('that its user has no permission for the sequences', async (t) => {

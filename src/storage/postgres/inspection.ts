@@ -15,6 +15,8 @@ export interface PostgresInspection extends Inspection {
   readonly mayCreate: boolean;
   /** True if this user may write to the tables and use their sequences, or if there are no tables yet. */
   readonly mayWrite: boolean;
+  /** The settings that let the server lose a commit in a crash or a power failure. */
+  readonly unsafeSettings: readonly string[];
   /** Maximum number of connections of all unprivileged users together. */
   readonly connectionsMax: number;
   /** Number of open client connections, without the connection of this inspection. */
@@ -35,6 +37,8 @@ const stateSql = `
     current_setting('server_encoding') as encoding,
     current_setting('transaction_read_only') = 'on' or pg_is_in_recovery() as is_read_only,
     coalesce(has_schema_privilege(current_schema(), 'create'), false) as may_create,
+    array(select name from pg_settings
+      where name in ('fsync', 'full_page_writes', 'synchronous_commit') and setting = 'off' order by name) as unsafe,
     to_regclass('key_bans') is not null as has_schema,
     current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as connections_max,
     (select count(*) from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid())::int
@@ -50,6 +54,7 @@ interface State {
   readonly encoding: string;
   readonly is_read_only: boolean;
   readonly may_create: boolean;
+  readonly unsafe: readonly string[];
   readonly has_schema: boolean;
   readonly connections_max: bigint;
   readonly connections_open: bigint;
@@ -88,6 +93,7 @@ export async function inspectPostgres(url: string, environment: KeyEnvironment):
       isReadOnly,
       mayCreate,
       mayWrite: mayWrite ?? false,
+      unsafeSettings: state.unsafe,
       connectionsMax: Number(state.connections_max),
       connectionsOpen: Number(state.connections_open),
       ...clock,
