@@ -25,7 +25,7 @@ import {
   waitingBytesMax,
   waitingRequestsMax,
 } from '../../src/http/connection/pipelining.ts';
-import { connectionsPerTurn, turnMsMax } from '../../src/http/connection/read-pacing.ts';
+import { connectionsPerTurn, turnMsMax, unreadBodiesPerTurn } from '../../src/http/connection/read-pacing.ts';
 import { bodyBytesMax } from '../../src/http/request/body.ts';
 import { slowRequestMs, unavailableLinesMax } from '../../src/http/request-log.ts';
 import { cacheBytesMax } from '../../src/http/response/response-cache.ts';
@@ -71,6 +71,7 @@ test('docs/bounds.md has the same fixed bounds as the program', () => {
     String(requestsPerTurn),
     String(requestsBesideArrivals),
     String(connectionsPerTurn),
+    String(unreadBodiesPerTurn),
     `${turnMsMax} ms`,
     String(batchedAnswersMax),
     connectionsMax.toLocaleString('en'),

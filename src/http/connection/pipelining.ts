@@ -75,16 +75,40 @@ export function handleInOrder(
     if (line.waiting === 0) pacing.resume(request.socket);
     // The handler records the request again if the connection must still find it.
     inFlight.end(request.socket, response);
-    if (request.socket.writable) handle(request, response);
+    if (request.socket.writable) run(request, response);
+  }
+
+  function run(request: IncomingMessage, response: ServerResponse): void {
+    handle(request, response);
+    if (request.readableEnded) return;
+    if (response.headersSent) paceUnread(request, pacing);
+    else response.once('prefinish', () => paceUnread(request, pacing));
   }
 
   return (request, response) => {
     // A request on a closing connection cannot be answered.
     if (!request.socket.writable) return;
     const isFirst = response.socket !== null && request.rawHeaders.length <= fewHeaderTexts;
-    if (isFirst && arrivals.admit()) handle(request, response);
+    if (isFirst && arrivals.admit()) run(request, response);
     else wait(request, response);
   };
+}
+
+/** Number of chunks of an unread body after which its connection waits for its next turn. */
+const chunksPerTurn = 64;
+
+/**
+ * Discards the rest of the body of an answered request. Node would read it as fast as it arrives, and tiny chunks would
+ * delay all other clients.
+ */
+function paceUnread(request: IncomingMessage, pacing: ReadPacing): void {
+  if (request.complete) return;
+  pacing.postpone(request.socket);
+  let chunks = 0;
+  request.on('data', () => {
+    chunks += 1;
+    if (chunks % chunksPerTurn === 0) pacing.postpone(request.socket);
+  });
 }
 
 const ignore = () => {};

@@ -13,7 +13,13 @@ import { defaultTimeouts } from '../../../src/http/connection/bounds.ts';
 import { createInFlight } from '../../../src/http/connection/in-flight.ts';
 import { createNodeServer } from '../../../src/http/connection/node-server.ts';
 import { handleInOrder, requestsPerTurn } from '../../../src/http/connection/pipelining.ts';
-import { connectionsPerTurn, createReadPacing, turnMsMax } from '../../../src/http/connection/read-pacing.ts';
+import {
+  connectionsPerTurn,
+  createReadPacing,
+  turnMsMax,
+  unreadBodiesPerTurn,
+} from '../../../src/http/connection/read-pacing.ts';
+import { until } from '../../support/processes.ts';
 import { openRaw, type RawConnection } from '../../support/raw-http.ts';
 
 const crowd = 3 * connectionsPerTurn;
@@ -100,6 +106,34 @@ test('connections that are not read yet wait for the next turn if pipelined requ
   await expectAnswers([first, second], 2);
   await expectAnswers([slow, ...others], 1);
   assert.ok(turns.most() < others.length, String(turns.most()));
+});
+
+test('each event loop turn reads only a bounded number of connections whose body nobody reads', async (t) => {
+  const readBytes = 2 ** 16;
+  const turns = countInTurns(t);
+  let read = 0;
+  const handle: RequestListener = (request, response) => {
+    let before = 0;
+    request.on('data', () => {
+      const { bytesRead } = request.socket;
+      if (bytesRead === before) return;
+      // The first read returns the head, too, so the service cannot know the body before this read.
+      if (before > 0) turns.note();
+      read += bytesRead - before;
+      before = bytesRead;
+    });
+    response.end();
+  };
+  const { connections } = await startServer(t, handle);
+  const head = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
+  const text = head + '1\r\na\r\n'.repeat(readBytes / 2);
+  for (const connection of connections) connection.send(text);
+  await until(
+    async () => read,
+    (bytes) => bytes === connections.length * text.length,
+    60_000,
+  );
+  assert.equal(turns.most(), unreadBodiesPerTurn);
 });
 
 test('while connections arrive, each event loop turn handles a bounded number of requests, and all are answered', async (t) => {
