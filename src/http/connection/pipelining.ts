@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { hasBody } from '../request/body.ts';
 import type { Arrivals } from './arrivals.ts';
 import { createFairQueue } from './fair-queue.ts';
 import type { InFlight } from './in-flight.ts';
@@ -80,7 +81,7 @@ export function handleInOrder(
 
   function run(request: IncomingMessage, response: ServerResponse): void {
     handle(request, response);
-    if (request.readableEnded) return;
+    if (!hasBody(request.headers)) return;
     if (response.headersSent) paceUnread(request, pacing);
     else response.once('prefinish', () => paceUnread(request, pacing));
   }
