@@ -6,6 +6,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { connectionsMax, countCheckMs, headerBytesMax, headersMax, type Timeouts } from './bounds.ts';
+import { shareConnections } from './connection-shares.ts';
 import { cutStalledReaders } from './stalled-readers.ts';
 
 /**
@@ -35,7 +36,7 @@ export function createNodeServer(
     handler,
   );
   server.maxHeadersCount = headersMax;
-  server.maxConnections = openMax;
+  shareConnections(server, openMax);
   // An unknown expectation may be ignored (RFC 9110, section 10.1.1).
   server.on('checkExpectation', handler);
   cutStalledReaders(server, untakenMs);

@@ -3,10 +3,11 @@ import type { Registry } from 'prom-client';
 import { type Clock, minuteMs } from '../../clock.ts';
 import type { Log } from '../../observability/log.ts';
 import { expose } from '../../observability/metrics.ts';
+import { connectionsMax } from './bounds.ts';
 
 /**
- * Logs that connections beyond `maxConnections` are refused. The first refusal is logged at once. After that, the
- * number of refusals is logged at most once per `everyMs`, and when the server closes.
+ * Logs that connections beyond `connectionsMax` are closed. The first one is logged at once. After that, their number
+ * is logged at most once per `everyMs`, and when the server closes.
  */
 export function logRefusedConnections(server: Server, clock: Clock, log: Log, everyMs = minuteMs): void {
   let count = 0;
@@ -17,7 +18,7 @@ export function logRefusedConnections(server: Server, clock: Clock, log: Log, ev
     clearTimeout(timer);
     timer = undefined;
     if (count === 0) return;
-    log.warn({ refused: count, connectionsMax: server.maxConnections }, 'too many connections are open');
+    log.warn({ refused: count, connectionsMax }, 'too many connections are open');
     count = 0;
     loggedAtMs = clock();
   }
@@ -39,7 +40,7 @@ export function countRefusedConnections(server: Server, registry: Registry): voi
     {
       name: 'connections_refused_total',
       type: 'counter',
-      help: 'Connections closed at once because too many were open.',
+      help: 'Connections closed because too many were open.',
     },
     () => [{ labels: {}, value: count }],
   );

@@ -26,8 +26,8 @@ async function listen(t: TestContext, server: ReturnType<typeof createServer>): 
   return (server.address() as AddressInfo).port;
 }
 
-function open(t: TestContext, port: number): Socket {
-  const socket = connect({ host: '127.0.0.1', port });
+function open(t: TestContext, port: number, localAddress = '127.0.0.1'): Socket {
+  const socket = connect({ host: '127.0.0.1', port, localAddress });
   socket.on('error', () => {});
   t.after(() => socket.destroy());
   return socket;
@@ -47,6 +47,36 @@ test('a connection beyond the bound is closed immediately, and the others are se
     socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
     assert.match(String(await once(socket, 'data')), /answered/);
   }
+});
+
+test('beyond the bound, the newest connection of the address with the most connections is closed', async (t) => {
+  const server = createNodeServer(answerAtOnce, defaultTimeouts, 4);
+  const registry = new Registry();
+  countRefusedConnections(server, registry);
+  const port = await listen(t, server);
+  async function take(address: string): Promise<Socket> {
+    const accepted = once(server, 'connection');
+    const socket = open(t, port, address).resume();
+    await accepted;
+    return socket;
+  }
+  const first = await take('127.0.0.1');
+  const second = await take('127.0.0.1');
+  const third = await take('127.0.0.1');
+  const fourth = await take('127.0.0.1');
+  const other = await take('127.0.0.2');
+  await once(fourth, 'close');
+  // An address with the most connections gets no room from others.
+  await once(await take('127.0.0.1'), 'close');
+  const another = await take('127.0.0.2');
+  await once(third, 'close');
+  // Both addresses have as many connections now.
+  await once(await take('127.0.0.2'), 'close');
+  for (const socket of [first, second, other, another]) {
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    assert.match(String(await once(socket, 'data')), /answered/);
+  }
+  assert.match(await registry.metrics(), /^animal_store_connections_refused_total 4$/m);
 });
 
 test('a connection that ends makes room for another one', async (t) => {
