@@ -1,4 +1,4 @@
-import { OperatorError } from './errors.ts';
+import { OperatorError, reasonOf } from './errors.ts';
 import {
   loopback,
   oneOf,
@@ -161,7 +161,7 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
     try {
       return parse(text);
     } catch (error) {
-      problems.push(`${name} must be ${error instanceof Error ? error.message : String(error)}`);
+      problems.push(`${name} must be ${reasonOf(error)}`);
       return null;
     }
   }

@@ -71,3 +71,9 @@ export class OutcomeUnknownError extends OperatorError {
 export class UsageError extends OperatorError {
   override readonly name = 'UsageError';
 }
+
+/** Returns the message of a thrown value as one line. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(reasonOf).join(', ');
+  return (error instanceof Error ? error.message : String(error)).replaceAll(/\s+/g, ' ');
+}

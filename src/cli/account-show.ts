@@ -3,7 +3,7 @@ import type { AccountOverview, WindowState } from '../administration/account-ove
 import { overviewKeysMax, readOverview } from '../administration/account-overview.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import { OperatorError } from '../errors.ts';
+import { OperatorError, reasonOf } from '../errors.ts';
 import { createStoredLook, type LookAtUsage } from '../limits/stored-usage.ts';
 import { readSecret } from '../storage/secret-rows.ts';
 import type { Store } from '../store.ts';
@@ -65,7 +65,7 @@ async function withLook<T>(
       return await counters.look(subject, clock());
     } catch (error) {
       throw new OperatorError(
-        `the rate limits cannot be read from Redis ${new URL(redisUrl).host}: ${error instanceof Error ? error.message : error}`,
+        `the rate limits cannot be read from Redis ${new URL(redisUrl).host}: ${reasonOf(error)}`,
         { cause: error },
       );
     }

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Act } from '../audit/act.ts';
-import { OperatorError, OutcomeUnknownError, UsageError } from '../errors.ts';
+import { OperatorError, OutcomeUnknownError, reasonOf, UsageError } from '../errors.ts';
 import type { Catalogue } from '../pets/catalogue.ts';
 import type { LoadedCounts, LoadedPet } from '../pets/load-pets.ts';
 import { type PetFileFormat, readPets } from '../pets/pet-import.ts';
@@ -128,8 +128,7 @@ async function* readBytes(file: string, { stdin }: Terminal, onRead: (bytes: num
       yield bytes;
     }
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new OperatorError(`${nameSource(file)} cannot be read: ${reason}`, { cause: error });
+    throw new OperatorError(`${nameSource(file)} cannot be read: ${reasonOf(error)}`, { cause: error });
   }
 }
 

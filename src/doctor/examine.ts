@@ -1,8 +1,9 @@
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
+import { reasonOf } from '../errors.ts';
 import { parseStoreAddress } from '../storage/store-address.ts';
 import { checkClock } from './clock.ts';
-import { type Finding, problem, reasonOf } from './finding.ts';
+import { type Finding, problem } from './finding.ts';
 import { checkNode, checkSecretFiles } from './machine.ts';
 import { checkPort, listSurfaces } from './ports.ts';
 import { checkPostgres } from './postgres.ts';

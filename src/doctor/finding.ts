@@ -29,9 +29,3 @@ export function warning(check: string, is: string, todo: string): Finding {
 export function problem(check: string, is: string, todo: string): Finding {
   return { check, verdict: 'problem', is, todo };
 }
-
-/** Returns the message of a thrown value as one line. */
-export function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(reasonOf).join(', ');
-  return (error instanceof Error ? error.message : String(error)).replaceAll(/\s+/g, ' ');
-}

@@ -4,7 +4,8 @@ import { createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { secondMs } from '../clock.ts';
 import type { Config } from '../config.ts';
-import { type Finding, ok, problem, reasonOf, warning } from './finding.ts';
+import { reasonOf } from '../errors.ts';
+import { type Finding, ok, problem, warning } from './finding.ts';
 
 /** An address on which the service listens, and a way to recognise the service there. */
 export interface Surface {

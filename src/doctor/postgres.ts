@@ -1,11 +1,12 @@
 import { keyEnvironmentOf } from '../accounts/api-key.ts';
 import type { Clock } from '../clock.ts';
 import type { Environment } from '../config.ts';
+import { reasonOf } from '../errors.ts';
 import { describeServer } from '../storage/postgres/client.ts';
 import { inspectPostgres, type PostgresInspection } from '../storage/postgres/inspection.ts';
 import { connectionsMax } from '../storage/postgres/pool.ts';
 import { checkNewestRow, compareClocks } from './clock.ts';
-import { type Finding, ok, problem, reasonOf, warning } from './finding.ts';
+import { type Finding, ok, problem, warning } from './finding.ts';
 import { checkKeys } from './keys.ts';
 import { checkSchema } from './schema.ts';
 

@@ -1,6 +1,7 @@
+import { reasonOf } from '../errors.ts';
 import { inspectRedis, type RedisInspection } from '../limits/redis/inspection.ts';
 import { compareClocks } from './clock.ts';
-import { type Finding, ok, problem, reasonOf, warning } from './finding.ts';
+import { type Finding, ok, problem, warning } from './finding.ts';
 
 /** Time in ms above which a round trip counts as slow: a tenth of the 300 ms after which an instance counts alone. */
 const roundTripMsMax = 30;

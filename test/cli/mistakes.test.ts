@@ -212,13 +212,13 @@ describe('an unusable store prints one line and exits with 1:', () => {
     const DATABASE_URL = `sqlite:${join(await makeFolder(t), 'store.db')}`;
     await runInProcess(['migrate'], DATABASE_URL);
     await runInProcess(['accounts', 'create', 'Zoo', '--plan', 'free'], DATABASE_URL);
-    const settings = { DATABASE_URL, REDIS_URL: 'redis://user:S3cret@127.0.0.1:1' };
+    const settings = { DATABASE_URL, REDIS_URL: 'redis://user:S3cret@localhost:1' };
     const ended = await runProgram(['accounts', 'show', 'Zoo'], { settings });
     assert.equal(ended.code, 1);
     assertOneLine(ended);
     assert.match(
       ended.stderr,
-      /^error: the rate limits cannot be read from Redis 127\.0\.0\.1:1: .*ECONNREFUSED/,
+      /^error: the rate limits cannot be read from Redis localhost:1: .*ECONNREFUSED/,
     );
   });
 

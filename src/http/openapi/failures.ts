@@ -47,8 +47,9 @@ const exampleMessages: Record<ErrorCode, string> = {
   idempotency_key_reused: 'Idempotency-Key: this key was sent before with another body',
   idempotency_key_in_use: 'Idempotency-Key: the first request with this key is still running',
   pet_unavailable: 'petId: this animal is not available',
-  pet_in_order: 'status: an order owns this animal, and only the order changes its status',
-  order_closed: 'this order is cancelled already',
+  pet_in_order:
+    'an order owns this animal: only the order can change its status, and the animal cannot be deleted',
+  order_closed: 'this order is cancelled: only a reserved order can be completed',
   order_expired: 'this order expired at 2026-11-24T12:15:00.000Z',
   limit_reached: 'this account may open another hold only while it has fewer than 25',
   position_lost:

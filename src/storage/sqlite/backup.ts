@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { OperatorError } from '../../errors.ts';
+import { OperatorError, reasonOf } from '../../errors.ts';
 import { openReadOnly } from './connection.ts';
 import { requireOneName } from './one-name.ts';
 
@@ -16,7 +16,7 @@ export function backupSqlite(path: string, file: string): void {
     store.prepare('vacuum into ?').run(file);
   } catch (error) {
     rmSync(`${file}-journal`, { force: true });
-    throw new OperatorError(`the database ${path} cannot be copied: ${messageOf(error)}`, { cause: error });
+    throw new OperatorError(`the database ${path} cannot be copied: ${reasonOf(error)}`, { cause: error });
   } finally {
     store.close();
   }
@@ -32,8 +32,4 @@ function checkWhole(file: string): void {
   } finally {
     copy.close();
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
