@@ -1,5 +1,5 @@
-import type { Act } from '../audit/act.ts';
-import { appendDeed } from '../audit/append-deed.ts';
+import type { Authorship } from '../audit/audit-entry.ts';
+import { addAuditEntry } from '../audit/audit-log.ts';
 import { AppError } from '../errors.ts';
 import { defineWork, step, type Work } from '../storage/database.ts';
 import { coversScope, type Scope } from './account.ts';
@@ -17,7 +17,7 @@ interface CreateAccountKey {
   readonly name: string | null;
   readonly scopes: readonly Scope[];
   readonly lifetimeMs: number | null;
-  readonly act: Act;
+  readonly by: Authorship;
 }
 
 /**
@@ -30,23 +30,23 @@ interface CreateAccountKey {
 export const createAccountKey = defineWork(
   import.meta.url,
   'createAccountKey',
-  function* ({ newKey, callingKeyId, name, scopes, lifetimeMs, act }: CreateAccountKey): Work<StoredKey> {
-    const callingKey = yield* findCallingKey(callingKeyId, act.nowMs);
+  function* ({ newKey, callingKeyId, name, scopes, lifetimeMs, by }: CreateAccountKey): Work<StoredKey> {
+    const callingKey = yield* findCallingKey(callingKeyId, by.nowMs);
     requireScopes(callingKey.scopes, scopes);
     const callingKeyEndMs = callingKey.expires_at_ms === null ? null : Number(callingKey.expires_at_ms);
-    const expiresAtMs = lifetimeMs === null ? callingKeyEndMs : act.nowMs + lifetimeMs;
+    const expiresAtMs = lifetimeMs === null ? callingKeyEndMs : by.nowMs + lifetimeMs;
     if (callingKeyEndMs !== null && expiresAtMs !== null && expiresAtMs > callingKeyEndMs)
       throw new AppError(
         'invalid_body',
         `expiresInSeconds must not exceed the lifetime of the calling key, which expires at ${new Date(callingKeyEndMs).toISOString()}`,
       );
-    const [active] = yield* step(countActiveKeys, { accountId: callingKey.id, nowMs: BigInt(act.nowMs) });
+    const [active] = yield* step(countActiveKeys, { accountId: callingKey.id, nowMs: BigInt(by.nowMs) });
     if ((active?.count ?? 0n) >= liveKeysMax)
       throw new AppError(
         'limit_reached',
         `this account has ${liveKeysMax} or more active keys; delete a key first`,
       );
-    return yield* addKey(newKey, callingKey, { name, scopes, expiresAtMs }, act);
+    return yield* addKey(newKey, callingKey, { name, scopes, expiresAtMs }, by);
   },
 );
 
@@ -55,7 +55,7 @@ interface RotateAccountKey {
   readonly callingKeyId: string;
   readonly id: string;
   readonly overlapMs: number;
-  readonly act: Act;
+  readonly by: Authorship;
 }
 
 /**
@@ -68,38 +68,38 @@ interface RotateAccountKey {
 export const rotateAccountKey = defineWork(
   import.meta.url,
   'rotateAccountKey',
-  function* ({ newKey, callingKeyId, id, overlapMs, act }: RotateAccountKey): Work<StoredKey> {
-    const callingKey = yield* findCallingKey(callingKeyId, act.nowMs);
+  function* ({ newKey, callingKeyId, id, overlapMs, by }: RotateAccountKey): Work<StoredKey> {
+    const callingKey = yield* findCallingKey(callingKeyId, by.nowMs);
     const [old] = yield* step(selectKey, { id });
-    if (old === undefined || old.id !== callingKey.id || readState(old, act.nowMs) !== 'active')
+    if (old === undefined || old.id !== callingKey.id || readState(old, by.nowMs) !== 'active')
       throw keyNotFound();
     const scopes = readScopes(old.scopes);
     requireScopes(callingKey.scopes, scopes);
-    const { expiresAtMs } = yield* endRotatedKey({ ...old, key_id: id }, overlapMs, act);
+    const { expiresAtMs } = yield* endRotatedKey({ ...old, key_id: id }, overlapMs, by);
     const callingKeyEndMs = callingKey.expires_at_ms === null ? null : Number(callingKey.expires_at_ms);
     const grant = { name: old.key_name, scopes, expiresAtMs: findEarlier(expiresAtMs, callingKeyEndMs) };
-    return yield* addKey(newKey, old, grant, act, id);
+    return yield* addKey(newKey, old, grant, by, id);
   },
 );
 
 interface RemoveAccountKey {
   readonly callingKeyId: string;
   readonly id: string;
-  readonly act: Act;
+  readonly by: Authorship;
 }
 
 /** Revokes a key of the account permanently. Throws `not_found` if the key is unknown or already revoked. */
 export const removeAccountKey = defineWork(
   import.meta.url,
   'removeAccountKey',
-  function* ({ callingKeyId, id, act }: RemoveAccountKey): Work<void> {
-    const callingKey = yield* findCallingKey(callingKeyId, act.nowMs);
+  function* ({ callingKeyId, id, by }: RemoveAccountKey): Work<void> {
+    const callingKey = yield* findCallingKey(callingKeyId, by.nowMs);
     const [old] = yield* step(selectKey, { id });
-    if (old === undefined || old.id !== callingKey.id || readState(old, act.nowMs) === 'revoked')
+    if (old === undefined || old.id !== callingKey.id || readState(old, by.nowMs) === 'revoked')
       throw keyNotFound();
-    yield* step(updateKeyRevoked, { id, revokedAtMs: BigInt(act.nowMs) });
+    yield* step(updateKeyRevoked, { id, revokedAtMs: BigInt(by.nowMs) });
     const before = describeKey(old);
-    yield* appendDeed(act, { action: 'key.revoked', subject: id, accountId: old.id, before, after: null });
+    yield* addAuditEntry(by, { action: 'key.revoked', subject: id, accountId: old.id, before, after: null });
   },
 );
 

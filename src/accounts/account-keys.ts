@@ -1,4 +1,4 @@
-import type { Act } from '../audit/act.ts';
+import type { Authorship } from '../audit/audit-entry.ts';
 import { type Clock, secondMs } from '../clock.ts';
 import { after, type Soon } from '../soon.ts';
 import type { Database } from '../storage/database.ts';
@@ -49,7 +49,10 @@ export function createAccountKeys(
   clock: Clock,
   environment: KeyEnvironment,
 ): AccountKeys {
-  const actOf = ({ keyId }: CallingKey): Act => ({ actor: { kind: 'key', name: keyId }, nowMs: clock() });
+  const byOf = ({ keyId }: CallingKey): Authorship => ({
+    actor: { kind: 'key', name: keyId },
+    nowMs: clock(),
+  });
 
   return {
     list(accountId, limit, firstId) {
@@ -67,17 +70,17 @@ export function createAccountKeys(
     async create(callingKey, { name, scopes, lifetimeSeconds }) {
       const { key, newKey } = generateNewKey(environment);
       const lifetimeMs = lifetimeSeconds === null ? null : lifetimeSeconds * secondMs;
-      const act = actOf(callingKey);
-      const order = { newKey, callingKeyId: callingKey.keyId, name, scopes, lifetimeMs, act };
-      return toIssuedKey(await database.transact(createAccountKey, order), key, act);
+      const by = byOf(callingKey);
+      const order = { newKey, callingKeyId: callingKey.keyId, name, scopes, lifetimeMs, by };
+      return toIssuedKey(await database.transact(createAccountKey, order), key, by);
     },
 
     async rotate(callingKey, id, overlapSeconds) {
       requireKeyId(id);
       const { key, newKey } = generateNewKey(environment);
-      const act = actOf(callingKey);
-      const order = { newKey, callingKeyId: callingKey.keyId, id, overlapMs: overlapSeconds * secondMs, act };
-      return toIssuedKey(await database.transact(rotateAccountKey, order), key, act);
+      const by = byOf(callingKey);
+      const order = { newKey, callingKeyId: callingKey.keyId, id, overlapMs: overlapSeconds * secondMs, by };
+      return toIssuedKey(await database.transact(rotateAccountKey, order), key, by);
     },
 
     async remove(callingKey, id) {
@@ -85,7 +88,7 @@ export function createAccountKeys(
       await database.transact(removeAccountKey, {
         callingKeyId: callingKey.keyId,
         id,
-        act: actOf(callingKey),
+        by: byOf(callingKey),
       });
     },
   };
@@ -123,7 +126,7 @@ function toPartnerKey(row: ListedRow, nowMs: number): PartnerKey {
   };
 }
 
-function toIssuedKey({ id, name, scopes, expiresAtMs }: StoredKey, key: string, { nowMs }: Act) {
+function toIssuedKey({ id, name, scopes, expiresAtMs }: StoredKey, key: string, { nowMs }: Authorship) {
   return {
     id,
     name,

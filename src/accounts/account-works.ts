@@ -1,5 +1,5 @@
-import type { Act } from '../audit/act.ts';
-import { appendDeed } from '../audit/append-deed.ts';
+import type { Authorship } from '../audit/audit-entry.ts';
+import { addAuditEntry } from '../audit/audit-log.ts';
 import { OperatorError } from '../errors.ts';
 import type { Plan } from '../plans/plan.ts';
 import { defineWork, step, type Work } from '../storage/database.ts';
@@ -11,16 +11,16 @@ import { addAccount } from './add-account.ts';
 interface CreateAccount {
   readonly name: string;
   readonly plan: Plan;
-  readonly act: Act;
+  readonly by: Authorship;
 }
 
 /** Creates an account without a key. Throws OperatorError if the name is taken or invalid. */
 export const createAccount = defineWork(
   import.meta.url,
   'createAccount',
-  function* ({ name, plan, act }: CreateAccount): Work<void> {
+  function* ({ name, plan, by }: CreateAccount): Work<void> {
     yield* requireFreeName(name);
-    yield* addAccount(name, plan, act);
+    yield* addAccount(name, plan, by);
   },
 );
 
@@ -28,10 +28,10 @@ export const createAccount = defineWork(
 export const setAccountPlan = defineWork(
   import.meta.url,
   'setAccountPlan',
-  function* ({ name, plan, act }: CreateAccount): Work<void> {
+  function* ({ name, plan, by }: CreateAccount): Work<void> {
     const account = yield* findAccount(name);
     yield* step(updateAccountPlan, { name, ...toPlanColumns(plan) });
-    yield* appendDeed(act, {
+    yield* addAuditEntry(by, {
       action: 'account.plan_changed',
       subject: name,
       accountId: account.id,
@@ -44,19 +44,19 @@ export const setAccountPlan = defineWork(
 interface RenameAccount {
   readonly name: string;
   readonly newName: string;
-  readonly act: Act;
+  readonly by: Authorship;
 }
 
 /** Renames an account. Throws OperatorError if the account does not exist, or if the new name is taken or invalid. */
 export const renameAccount = defineWork(
   import.meta.url,
   'renameAccount',
-  function* ({ name, newName, act }: RenameAccount): Work<void> {
+  function* ({ name, newName, by }: RenameAccount): Work<void> {
     const { id } = yield* findAccount(name);
     if (name === newName) return;
     yield* requireFreeName(newName);
     yield* step(updateAccountName, { id, name: newName });
-    yield* appendDeed(act, {
+    yield* addAuditEntry(by, {
       action: 'account.renamed',
       subject: newName,
       accountId: id,
@@ -69,7 +69,7 @@ export const renameAccount = defineWork(
 interface SuspendAccount {
   readonly name: string;
   readonly isSuspended: boolean;
-  readonly act: Act;
+  readonly by: Authorship;
 }
 
 /**
@@ -79,11 +79,11 @@ interface SuspendAccount {
 export const suspendAccount = defineWork(
   import.meta.url,
   'suspendAccount',
-  function* ({ name, isSuspended, act }: SuspendAccount): Work<void> {
+  function* ({ name, isSuspended, by }: SuspendAccount): Work<void> {
     const { id, suspended_at_ms } = yield* findAccount(name);
     if ((suspended_at_ms !== null) === isSuspended) return;
-    yield* step(updateSuspension, { id, suspendedAtMs: isSuspended ? BigInt(act.nowMs) : null });
-    yield* appendDeed(act, {
+    yield* step(updateSuspension, { id, suspendedAtMs: isSuspended ? BigInt(by.nowMs) : null });
+    yield* addAuditEntry(by, {
       action: isSuspended ? 'account.suspended' : 'account.resumed',
       subject: name,
       accountId: id,

@@ -1,5 +1,5 @@
-import type { Act, Actor } from '../audit/act.ts';
-import { commandActor } from '../audit/command-actor.ts';
+import type { Actor, Authorship } from '../audit/audit-entry.ts';
+import { commandActor } from '../audit/audit-entry.ts';
 import type { Clock } from '../clock.ts';
 import { type Limits, openHoldsOf, type Plan, type PlanName } from '../plans/plan.ts';
 import type { Database } from '../storage/database.ts';
@@ -58,7 +58,7 @@ export interface Accounts {
 
 /** Creates the account management of a store. The audit log names `actor` as the author of each change. */
 export function createAccounts(database: Database, clock: Clock, actor: Actor = commandActor()): Accounts {
-  const actNow = (): Act => ({ actor, nowMs: clock() });
+  const byNow = (): Authorship => ({ actor, nowMs: clock() });
 
   return {
     async list() {
@@ -77,11 +77,11 @@ export function createAccounts(database: Database, clock: Clock, actor: Actor = 
       return row.id;
     },
 
-    create: (name, plan) => database.transact(createAccount, { name, plan, act: actNow() }),
-    rename: (name, newName) => database.transact(renameAccount, { name, newName, act: actNow() }),
-    setPlan: (name, plan) => database.transact(setAccountPlan, { name, plan, act: actNow() }),
-    suspend: (name) => database.transact(suspendAccount, { name, isSuspended: true, act: actNow() }),
-    resume: (name) => database.transact(suspendAccount, { name, isSuspended: false, act: actNow() }),
+    create: (name, plan) => database.transact(createAccount, { name, plan, by: byNow() }),
+    rename: (name, newName) => database.transact(renameAccount, { name, newName, by: byNow() }),
+    setPlan: (name, plan) => database.transact(setAccountPlan, { name, plan, by: byNow() }),
+    suspend: (name) => database.transact(suspendAccount, { name, isSuspended: true, by: byNow() }),
+    resume: (name) => database.transact(suspendAccount, { name, isSuspended: false, by: byNow() }),
   };
 }
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Act } from '../audit/act.ts';
-import { appendDeed } from '../audit/append-deed.ts';
+import type { Authorship } from '../audit/audit-entry.ts';
+import { addAuditEntry } from '../audit/audit-log.ts';
 import { OperatorError } from '../errors.ts';
 import type { Plan } from '../plans/plan.ts';
 import { step, type Work } from '../storage/database.ts';
@@ -25,11 +25,11 @@ export interface FoundAccount {
  * Returns the account with this name, or creates it with the plan. Throws OperatorError if a new account has no plan,
  * or if an existing account has a different plan.
  */
-export function* findOrAddAccount(name: string, plan: Plan | null, act: Act): Work<FoundAccount> {
+export function* findOrAddAccount(name: string, plan: Plan | null, by: Authorship): Work<FoundAccount> {
   const [account] = yield* step(selectAccount, { name });
   if (account === undefined) {
     if (plan === null) throw new OperatorError(`there is no account "${name}": a new account needs a plan`);
-    return { row: yield* addAccount(name, plan, act), isNew: true };
+    return { row: yield* addAccount(name, plan, by), isNew: true };
   }
   if (plan !== null && !isDeepStrictEqual(plan, readPlan(account)))
     throw new OperatorError(
@@ -39,12 +39,12 @@ export function* findOrAddAccount(name: string, plan: Plan | null, act: Act): Wo
 }
 
 /** Creates an account. Throws OperatorError if the name is invalid. */
-export function* addAccount(name: string, plan: Plan, act: Act): Work<AccountRow> {
+export function* addAccount(name: string, plan: Plan, by: Authorship): Work<AccountRow> {
   if (!isAccountName(name)) throw new OperatorError(accountNameRule);
-  const columns = { name, ...toPlanColumns(plan), createdAtMs: BigInt(act.nowMs) };
+  const columns = { name, ...toPlanColumns(plan), createdAtMs: BigInt(by.nowMs) };
   const [row] = yield* step(insertAccount, columns);
   if (row === undefined) throw new Error('the database returned no id for a new account');
-  yield* appendDeed(act, {
+  yield* addAuditEntry(by, {
     action: 'account.created',
     subject: name,
     accountId: row.id,

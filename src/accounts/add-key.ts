@@ -1,5 +1,5 @@
-import type { Act } from '../audit/act.ts';
-import { appendDeed } from '../audit/append-deed.ts';
+import type { Authorship } from '../audit/audit-entry.ts';
+import { addAuditEntry } from '../audit/audit-log.ts';
 import type { PlanName } from '../plans/plan.ts';
 import { step, type Work } from '../storage/database.ts';
 import type { Scope } from './account.ts';
@@ -37,7 +37,7 @@ export function* addKey(
   { id, secretHash, visibleStart }: NewKey,
   account: AccountRow,
   { name, scopes, expiresAtMs }: Grant,
-  act: Act,
+  by: Authorship,
   predecessor: string | null = null,
 ): Work<StoredKey> {
   yield* step(insertApiKey, {
@@ -47,10 +47,10 @@ export function* addKey(
     visibleStart,
     name,
     scopes: scopes.join(' '),
-    createdAtMs: BigInt(act.nowMs),
+    createdAtMs: BigInt(by.nowMs),
     expiresAtMs: expiresAtMs === null ? null : BigInt(expiresAtMs),
   });
-  yield* appendDeed(act, {
+  yield* addAuditEntry(by, {
     action: 'key.created',
     subject: id,
     accountId: account.id,
@@ -85,12 +85,12 @@ interface RotatedKey {
 export function* endRotatedKey(
   old: RotatedKey,
   overlapMs: number,
-  act: Act,
+  by: Authorship,
 ): Work<{ readonly oldEndsAtMs: number; readonly expiresAtMs: number | null }> {
   const expiresAtMs = old.expires_at_ms === null ? null : Number(old.expires_at_ms);
-  const oldEndsAtMs = Math.min(act.nowMs + overlapMs, expiresAtMs ?? Number.POSITIVE_INFINITY);
+  const oldEndsAtMs = Math.min(by.nowMs + overlapMs, expiresAtMs ?? Number.POSITIVE_INFINITY);
   yield* step(updateKeyRotated, { id: old.key_id, endsAtMs: BigInt(oldEndsAtMs) });
-  yield* appendDeed(act, {
+  yield* addAuditEntry(by, {
     action: 'key.rotated',
     subject: old.key_id,
     accountId: old.id,
@@ -98,5 +98,5 @@ export function* endRotatedKey(
     after: { ...describeKey(old), expiresAt: toTime(oldEndsAtMs) },
   });
   const lifetimeMs = expiresAtMs === null ? null : expiresAtMs - Number(old.created_at_ms);
-  return { oldEndsAtMs, expiresAtMs: lifetimeMs === null ? null : act.nowMs + lifetimeMs };
+  return { oldEndsAtMs, expiresAtMs: lifetimeMs === null ? null : by.nowMs + lifetimeMs };
 }

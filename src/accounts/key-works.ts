@@ -1,5 +1,5 @@
-import type { Act } from '../audit/act.ts';
-import { appendDeed } from '../audit/append-deed.ts';
+import type { Authorship } from '../audit/audit-entry.ts';
+import { addAuditEntry } from '../audit/audit-log.ts';
 import { OperatorError } from '../errors.ts';
 import type { Plan } from '../plans/plan.ts';
 import { defineWork, step, type Work } from '../storage/database.ts';
@@ -17,16 +17,16 @@ interface IssueKey {
   readonly name: string | null;
   readonly scopes: readonly Scope[];
   readonly lifetimeMs: number | null;
-  readonly act: Act;
+  readonly by: Authorship;
 }
 
 /** Stores a key. Creates the account if it does not exist, and then returns true as `isNewAccount`. */
 export const issueKey = defineWork(import.meta.url, 'issueKey', function* (input: IssueKey) {
-  const { row, isNew } = yield* findOrAddAccount(input.account, input.plan, input.act);
-  const { nowMs } = input.act;
+  const { row, isNew } = yield* findOrAddAccount(input.account, input.plan, input.by);
+  const { nowMs } = input.by;
   const expiresAtMs = input.lifetimeMs === null ? null : nowMs + input.lifetimeMs;
   const { newKey, name, scopes: granted } = input;
-  const stored = yield* addKey(newKey, row, { name, scopes: granted, expiresAtMs }, input.act);
+  const stored = yield* addKey(newKey, row, { name, scopes: granted, expiresAtMs }, input.by);
   return { ...stored, isNewAccount: isNew };
 });
 
@@ -34,18 +34,18 @@ interface IssueFirstKey {
   readonly newKey: NewKey;
   readonly account: string;
   readonly plan: Plan;
-  readonly act: Act;
+  readonly by: Authorship;
 }
 
 /** Stores a key with all scopes if the store has no account. Otherwise returns null. */
 export const issueFirstKey = defineWork(
   import.meta.url,
   'issueFirstKey',
-  function* ({ newKey, account, plan, act }: IssueFirstKey): Work<StoredKey | null> {
+  function* ({ newKey, account, plan, by }: IssueFirstKey): Work<StoredKey | null> {
     const existing = yield* step(selectAnyAccount, { count: 1n });
     if (existing.length > 0) return null;
-    const row = yield* addAccount(account, plan, act);
-    return yield* addKey(newKey, row, { name: null, scopes, expiresAtMs: null }, act);
+    const row = yield* addAccount(account, plan, by);
+    return yield* addKey(newKey, row, { name: null, scopes, expiresAtMs: null }, by);
   },
 );
 
@@ -53,7 +53,7 @@ interface RotateKey {
   readonly newKey: NewKey;
   readonly id: string;
   readonly overlapMs: number;
-  readonly act: Act;
+  readonly by: Authorship;
 }
 
 /**
@@ -64,14 +64,14 @@ interface RotateKey {
 export const rotateKey = defineWork(
   import.meta.url,
   'rotateKey',
-  function* ({ newKey, id, overlapMs, act }: RotateKey) {
+  function* ({ newKey, id, overlapMs, by }: RotateKey) {
     const old = yield* findKey(id);
-    const state = readState(old, act.nowMs);
+    const state = readState(old, by.nowMs);
     if (state !== 'active')
       throw new OperatorError(`the key "${id}" is already ${state}: "keys create" creates a new key`);
-    const { oldEndsAtMs, expiresAtMs } = yield* endRotatedKey({ ...old, key_id: id }, overlapMs, act);
+    const { oldEndsAtMs, expiresAtMs } = yield* endRotatedKey({ ...old, key_id: id }, overlapMs, by);
     const grant = { name: old.key_name, scopes: readScopes(old.scopes), expiresAtMs };
-    return { ...(yield* addKey(newKey, old, grant, act, id)), oldEndsAtMs };
+    return { ...(yield* addKey(newKey, old, grant, by, id)), oldEndsAtMs };
   },
 );
 
@@ -79,11 +79,11 @@ export const rotateKey = defineWork(
 export const revokeKey = defineWork(
   import.meta.url,
   'revokeKey',
-  function* ({ id, act }: { readonly id: string; readonly act: Act }) {
+  function* ({ id, by }: { readonly id: string; readonly by: Authorship }) {
     const old = yield* findKey(id);
-    if (readState(old, act.nowMs) === 'revoked') return;
-    yield* step(updateKeyRevoked, { id, revokedAtMs: BigInt(act.nowMs) });
-    yield* appendDeed(act, {
+    if (readState(old, by.nowMs) === 'revoked') return;
+    yield* step(updateKeyRevoked, { id, revokedAtMs: BigInt(by.nowMs) });
+    yield* addAuditEntry(by, {
       action: 'key.revoked',
       subject: id,
       accountId: old.id,

@@ -1,5 +1,5 @@
-import type { Act, Actor } from '../audit/act.ts';
-import { commandActor } from '../audit/command-actor.ts';
+import type { Actor, Authorship } from '../audit/audit-entry.ts';
+import { commandActor } from '../audit/audit-entry.ts';
 import { type Clock, dayMs } from '../clock.ts';
 import { int64Max } from '../int64.ts';
 import type { Plan, PlanName } from '../plans/plan.ts';
@@ -97,7 +97,7 @@ export function createKeyring(
   actor: Actor = commandActor(),
 ): Keyring {
   const generate = () => generateNewKey(environment);
-  const actNow = (): Act => ({ actor, nowMs: clock() });
+  const byNow = (): Authorship => ({ actor, nowMs: clock() });
 
   return {
     async issue({ account, plan, name = null, scopes: granted, lifetimeMs }) {
@@ -109,25 +109,25 @@ export function createKeyring(
         name,
         scopes: granted ?? partnerScopes,
         lifetimeMs,
-        act: actNow(),
+        by: byNow(),
       });
       return { ...stored, key };
     },
 
     async issueFirst(account, plan) {
       const { key, newKey } = generate();
-      const stored = await database.transact(issueFirstKey, { newKey, account, plan, act: actNow() });
+      const stored = await database.transact(issueFirstKey, { newKey, account, plan, by: byNow() });
       return stored && { ...stored, key };
     },
 
     async rotate(id, overlapMs) {
       const { key, newKey } = generate();
-      const stored = await database.transact(rotateKey, { newKey, id, overlapMs, act: actNow() });
+      const stored = await database.transact(rotateKey, { newKey, id, overlapMs, by: byNow() });
       return { ...stored, key };
     },
 
     async revoke(id) {
-      await database.transact(revokeKey, { id, act: actNow() });
+      await database.transact(revokeKey, { id, by: byNow() });
     },
 
     list: (account = null) => listKeys(database, account, int64Max, clock()),

@@ -1,7 +1,7 @@
 import { type Accounts, createAccounts } from '../accounts/accounts.ts';
 import type { KeyEnvironment } from '../accounts/api-key.ts';
 import { createKeyring, type Keyring } from '../accounts/keyring.ts';
-import type { Actor } from '../audit/act.ts';
+import type { Actor } from '../audit/audit-entry.ts';
 import type { Clock } from '../clock.ts';
 import { type Bans, createBans } from '../limits/bans.ts';
 import type { Database } from '../storage/database.ts';

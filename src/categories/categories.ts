@@ -1,5 +1,5 @@
-import type { Act, Actor } from '../audit/act.ts';
-import { appendDeed } from '../audit/append-deed.ts';
+import type { Actor, Authorship } from '../audit/audit-entry.ts';
+import { addAuditEntry } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { int64Min } from '../int64.ts';
@@ -43,7 +43,7 @@ export interface Categories {
 }
 
 interface PutCategory extends Category {
-  readonly act: Act;
+  readonly by: Authorship;
 }
 
 /**
@@ -53,7 +53,7 @@ interface PutCategory extends Category {
 export const putCategory = defineWork(
   import.meta.url,
   'putCategory',
-  function* ({ id, name, act }: PutCategory): Work<{ isNew: boolean }> {
+  function* ({ id, name, by }: PutCategory): Work<{ isNew: boolean }> {
     yield* step(lockAdditions, {});
     const [before] = yield* step(lockName, { id });
     if (before?.name === name) return { isNew: false };
@@ -61,7 +61,7 @@ export const putCategory = defineWork(
       yield* requireRoom();
       yield* step(insertCategory, { id, name });
     } else yield* step(renameCategory, { id, name });
-    yield* appendDeed(act, {
+    yield* addAuditEntry(by, {
       action: 'category.changed',
       subject: String(id),
       accountId: null,
@@ -84,17 +84,17 @@ function* requireRoom(): Work<void> {
 
 interface RemoveCategory {
   readonly id: bigint;
-  readonly act: Act;
+  readonly by: Authorship;
 }
 
 export const removeCategory = defineWork(
   import.meta.url,
   'removeCategory',
-  function* ({ id, act }: RemoveCategory): Work<void> {
+  function* ({ id, by }: RemoveCategory): Work<void> {
     const [deleted] = yield* step(deleteCategory, { id });
     if (deleted === undefined)
       throw new AppError('not_found', 'categoryId: there is no category with this identifier');
-    yield* appendDeed(act, {
+    yield* addAuditEntry(by, {
       action: 'category.deleted',
       subject: String(id),
       accountId: null,
@@ -106,7 +106,7 @@ export const removeCategory = defineWork(
 );
 
 export function createCategories(database: Database, clock: Clock): Categories {
-  const actOf = (actor: Actor): Act => ({ actor, nowMs: clock() });
+  const byOf = (actor: Actor): Authorship => ({ actor, nowMs: clock() });
 
   return {
     list: (limit, firstId) =>
@@ -117,8 +117,8 @@ export function createCategories(database: Database, clock: Clock): Categories {
 
     find: (ids) => database.read(selectCategoriesOf, { ids: `[${ids.join()}]` }),
 
-    put: ({ id, name }, actor) => database.transact(putCategory, { id, name, act: actOf(actor) }),
+    put: ({ id, name }, actor) => database.transact(putCategory, { id, name, by: byOf(actor) }),
 
-    remove: (id, actor) => database.transact(removeCategory, { id, act: actOf(actor) }),
+    remove: (id, actor) => database.transact(removeCategory, { id, by: byOf(actor) }),
   };
 }

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { type AuditAction, auditActions } from '../audit/act.ts';
-import type { Audit, AuditEntry, AuditQuery } from '../audit/audit.ts';
+import { type AuditAction, auditActions } from '../audit/audit-entry.ts';
+import type { Audit, AuditQuery, ListedAuditEntry } from '../audit/audit-log.ts';
 import { stringifyExactJson } from '../exact-json.ts';
 import { type JsonOption, jsonOption, parseAccountName, parseDuration } from './arguments.ts';
 import type { CommandContext } from './context.ts';
@@ -52,8 +52,8 @@ Examples:
     });
 }
 
-async function list(audit: Audit, query: AuditQuery): Promise<AuditEntry[]> {
-  const found: AuditEntry[] = [];
+async function list(audit: Audit, query: AuditQuery): Promise<ListedAuditEntry[]> {
+  const found: ListedAuditEntry[] = [];
   let newestId: bigint | null = null;
   do {
     const limit = Math.min(pageRows, query.limit - found.length);
@@ -64,7 +64,7 @@ async function list(audit: Audit, query: AuditQuery): Promise<AuditEntry[]> {
   return found;
 }
 
-const columns: readonly Column<AuditEntry>[] = [
+const columns: readonly Column<ListedAuditEntry>[] = [
   { heading: 'WHEN', cell: ({ atMs }) => `${toIsoTime(atMs)?.slice(0, 19).replace('T', ' ')}Z` },
   { heading: 'WHO', cell: ({ actor }) => (actor.kind === 'console' ? `console ${actor.name}` : actor.name) },
   { heading: 'DID', cell: ({ action }) => action },
@@ -78,7 +78,7 @@ function toText(value: unknown): string {
   return value === null ? '-' : stringifyExactJson(value);
 }
 
-function toJson({ id, atMs, actor, action, subject, account, before, after }: AuditEntry) {
+function toJson({ id, atMs, actor, action, subject, account, before, after }: ListedAuditEntry) {
   return {
     id,
     at: toIsoTime(atMs),

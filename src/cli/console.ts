@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { commandActor } from '../audit/command-actor.ts';
+import { commandActor } from '../audit/audit-entry.ts';
 import type { Config } from '../config.ts';
 import { OperatorError } from '../errors.ts';
 import { consolePath } from '../operator/console/hosts.ts';

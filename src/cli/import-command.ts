@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { commandActor } from '../audit/command-actor.ts';
+import { commandActor } from '../audit/audit-entry.ts';
 import { jsonOption } from './arguments.ts';
 import type { CommandContext } from './context.ts';
 import type { ImportOptions } from './import.ts';
@@ -27,10 +27,10 @@ Examples:
   animal-store import - --format ndjson < animals.ndjson
   animal-store import animals.csv --skip-invalid --json`,
     )
-    .action(async (file: string, { json = false, ...options }: Omit<ImportOptions, 'file' | 'act'>) => {
+    .action(async (file: string, { json = false, ...options }: Omit<ImportOptions, 'file' | 'by'>) => {
       const { importFile } = await import('./import.ts');
-      const act = { actor: commandActor(), nowMs: clock() };
-      await withStore(({ catalogue }) => importFile(catalogue, { file, json, act, ...options }, terminal), {
+      const by = { actor: commandActor(), nowMs: clock() };
+      await withStore(({ catalogue }) => importFile(catalogue, { file, json, by, ...options }, terminal), {
         makesStore: !options.dryRun,
       });
     });

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import type { Act } from '../audit/act.ts';
+import type { Authorship } from '../audit/audit-entry.ts';
 import { OperatorError, OutcomeUnknownError, reasonOf, UsageError } from '../errors.ts';
 import type { Catalogue } from '../pets/catalogue.ts';
 import type { LoadedCounts, LoadedPet } from '../pets/load-pets.ts';
@@ -24,7 +24,7 @@ export interface ImportOptions {
   readonly dryRun: boolean;
   readonly json: boolean;
   /** The actor and the time for the audit log. */
-  readonly act: Act;
+  readonly by: Authorship;
 }
 
 const readBytesMax = 262_144;
@@ -40,7 +40,7 @@ export async function importFile(
   options: ImportOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const { file, json, skipInvalid, dryRun, act } = options;
+  const { file, json, skipInvalid, dryRun, by } = options;
   const format = options.format ?? guessFormat(file);
   const startedMs = performance.now();
   const badRows = createBadRows();
@@ -54,7 +54,7 @@ export async function importFile(
       onWrite: progress.beginWriting,
       onBadChange: (line, field, rule) => badRows.add(line, [{ field, rule }]),
       check: rows.check,
-      audited: { act, source: nameSource(basename(file)), countRefused: badRows.count },
+      audited: { by, source: nameSource(basename(file)), countRefused: badRows.count },
       isDryRun: dryRun,
     });
     skipped = badRows.count();

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { commandActor } from '../audit/command-actor.ts';
+import { commandActor } from '../audit/audit-entry.ts';
 import { AppError, OperatorError } from '../errors.ts';
 import { type Acts, createActs, everyAccount } from '../operator/acts/acts.ts';
 import { type Order, type OrderStatus, orderStatuses } from '../orders/order.ts';

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { commandActor } from '../audit/command-actor.ts';
+import { commandActor } from '../audit/audit-entry.ts';
 import { AppError, OperatorError, UsageError } from '../errors.ts';
 import { createActs } from '../operator/acts/acts.ts';
 import { findPatchViolations, type Pet, type PetPatch, type PetStatus, petStatuses } from '../pets/pet.ts';

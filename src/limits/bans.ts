@@ -1,6 +1,6 @@
-import type { Act, Actor } from '../audit/act.ts';
-import { appendDeed } from '../audit/append-deed.ts';
-import { commandActor } from '../audit/command-actor.ts';
+import type { Actor, Authorship } from '../audit/audit-entry.ts';
+import { commandActor } from '../audit/audit-entry.ts';
+import { addAuditEntry } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
 import { OperatorError } from '../errors.ts';
 import { type Database, defineWork, step, type Work } from '../storage/database.ts';
@@ -45,33 +45,28 @@ const listedBansMax = 10_000;
 
 interface LiftBan {
   readonly keyId: string;
-  readonly act: Act;
+  readonly by: Authorship;
 }
 
 /** Lifts the ban of a key. Throws OperatorError if the key does not exist or is not banned. */
-export const liftBan = defineWork(
-  import.meta.url,
-  'liftBan',
-  function* ({ keyId, act }: LiftBan): Work<void> {
-    const [found] = yield* step(selectBan, { keyId });
-    if (found === undefined)
-      throw new OperatorError(`there is no key "${keyId}": "keys list" shows all keys`);
-    const { account_id: accountId, last_ban_at_ms: banAtMs, banned_until_ms: untilMs } = found;
-    if (banAtMs === null || untilMs === null || untilMs <= act.nowMs)
-      throw new OperatorError(`the key "${keyId}" is not banned: "bans list" shows all banned keys`);
-    yield* step(deleteBan, { keyId });
-    // The clock that counts may be ahead of this clock. The lift must not be earlier than the ban.
-    const atMs = BigInt(Math.max(act.nowMs, Number(banAtMs)));
-    yield* step(insertLift, { keyId, accountId, atMs });
-    yield* appendDeed(act, {
-      action: 'ban.lifted',
-      subject: keyId,
-      accountId,
-      before: { bannedUntil: new Date(Number(untilMs)).toISOString() },
-      after: null,
-    });
-  },
-);
+export const liftBan = defineWork(import.meta.url, 'liftBan', function* ({ keyId, by }: LiftBan): Work<void> {
+  const [found] = yield* step(selectBan, { keyId });
+  if (found === undefined) throw new OperatorError(`there is no key "${keyId}": "keys list" shows all keys`);
+  const { account_id: accountId, last_ban_at_ms: banAtMs, banned_until_ms: untilMs } = found;
+  if (banAtMs === null || untilMs === null || untilMs <= by.nowMs)
+    throw new OperatorError(`the key "${keyId}" is not banned: "bans list" shows all banned keys`);
+  yield* step(deleteBan, { keyId });
+  // The clock that counts may be ahead of this clock. The lift must not be earlier than the ban.
+  const atMs = BigInt(Math.max(by.nowMs, Number(banAtMs)));
+  yield* step(insertLift, { keyId, accountId, atMs });
+  yield* addAuditEntry(by, {
+    action: 'ban.lifted',
+    subject: keyId,
+    accountId,
+    before: { bannedUntil: new Date(Number(untilMs)).toISOString() },
+    after: null,
+  });
+});
 
 /** Creates the ban management of a store. The audit log names `actor` as the author of each change. */
 export function createBans(database: Database, clock: Clock, actor: Actor = commandActor()): Bans {
@@ -99,6 +94,6 @@ export function createBans(database: Database, clock: Clock, actor: Actor = comm
       return new Map(rows.map((row) => [row.key_id, Number(row.banned_until_ms)]));
     },
 
-    lift: (keyId) => database.transact(liftBan, { keyId, act: { actor, nowMs: clock() } }),
+    lift: (keyId) => database.transact(liftBan, { keyId, by: { actor, nowMs: clock() } }),
   };
 }

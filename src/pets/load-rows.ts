@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { Act } from '../audit/act.ts';
-import { appendDeed } from '../audit/append-deed.ts';
+import type { Authorship } from '../audit/audit-entry.ts';
+import { addAuditEntry } from '../audit/audit-log.ts';
 import { statement, step, type Work } from '../storage/database.ts';
 import { closeOverdueHolds, selectOverdueHolds } from './close-overdue-hold.ts';
 
@@ -110,7 +110,7 @@ export function* changeLoadedPets(onBadChange: OnBadChange, check: () => void): 
 
 /** The data for the audit log about a load, except the numbers of added and changed animals. */
 export interface AuditedImport {
-  readonly act: Act;
+  readonly by: Authorship;
   /** The source of the animals, such as a file name. */
   readonly source: string;
   /** Returns the number of refused rows. Called after all rows are checked. */
@@ -118,9 +118,9 @@ export interface AuditedImport {
 }
 
 /** Part of the transaction of a load. Adds a row about the load to the audit log. */
-export function* appendImport({ act, source, countRefused }: AuditedImport, changed: number): Work<void> {
+export function* appendImport({ by, source, countRefused }: AuditedImport, changed: number): Work<void> {
   const [added] = yield* step(countAdditions, {});
-  yield* appendDeed(act, {
+  yield* addAuditEntry(by, {
     action: 'pets.imported',
     subject: source,
     accountId: null,

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { selectAccount } from '../accounts/account-rows.ts';
 import { noSuchAccount } from '../accounts/account-works.ts';
-import type { Act, Actor } from '../audit/act.ts';
-import { commandActor } from '../audit/command-actor.ts';
+import type { Actor, Authorship } from '../audit/audit-entry.ts';
+import { commandActor } from '../audit/audit-entry.ts';
 import type { Clock } from '../clock.ts';
 import { AppError, OperatorError } from '../errors.ts';
 import type { EventType } from '../events/event.ts';
@@ -111,9 +111,9 @@ export function createOperatorWebhooks(
   clock: Clock,
   actor: Actor = commandActor(),
 ): OperatorWebhooks {
-  const actNow = (): Act => ({ actor, nowMs: clock() });
+  const byNow = (): Authorship => ({ actor, nowMs: clock() });
   const change = (publicId: string, to: OperatorChange) =>
-    database.transact(changeWebhookByHand, { publicId, change: to, act: actNow() });
+    database.transact(changeWebhookByHand, { publicId, change: to, by: byNow() });
 
   return {
     ...createReads(database),
@@ -132,7 +132,7 @@ export function createOperatorWebhooks(
     disable: (id) => change(id, { status: 'disabled' }),
     replay: (id, after) => change(id, { after }),
 
-    disableOfKey: (keyId) => database.transact(disableWebhooksOfKey, { keyId, act: actNow() }),
+    disableOfKey: (keyId) => database.transact(disableWebhooksOfKey, { keyId, by: byNow() }),
   };
 }
 

@@ -1,5 +1,5 @@
-import type { Act, AuditAction } from '../audit/act.ts';
-import { appendDeed } from '../audit/append-deed.ts';
+import type { AuditAction, Authorship } from '../audit/audit-entry.ts';
+import { addAuditEntry } from '../audit/audit-log.ts';
 import { OperatorError } from '../errors.ts';
 import { createEventIds } from '../events/event-ids.ts';
 import { defineWork, step, type Work } from '../storage/database.ts';
@@ -15,7 +15,7 @@ export type OperatorChange =
 interface ChangeByHand {
   readonly publicId: string;
   readonly change: OperatorChange;
-  readonly act: Act;
+  readonly by: Authorship;
 }
 
 /**
@@ -26,11 +26,11 @@ interface ChangeByHand {
 export const changeWebhookByHand = defineWork(
   import.meta.url,
   'changeWebhookByHand',
-  function* ({ publicId, change, act }: ChangeByHand): Work<void> {
+  function* ({ publicId, change, by }: ChangeByHand): Work<void> {
     const [row] = yield* step(lockAnyWebhook, { publicId });
     if (row === undefined)
       throw new OperatorError(`there is no webhook "${publicId}": "webhooks list" shows them all`);
-    yield* changeByHand(row, change, act);
+    yield* changeByHand(row, change, by);
   },
   'row locks',
 );
@@ -42,21 +42,21 @@ export const changeWebhookByHand = defineWork(
 export const disableWebhooksOfKey = defineWork(
   import.meta.url,
   'disableWebhooksOfKey',
-  function* ({ keyId, act }: { readonly keyId: string; readonly act: Act }): Work<void> {
+  function* ({ keyId, by }: { readonly keyId: string; readonly by: Authorship }): Work<void> {
     const rows = yield* step(lockWebhooksOfKey, { keyId });
-    for (const row of rows) yield* changeByHand(row, { status: 'disabled' }, act);
+    for (const row of rows) yield* changeByHand(row, { status: 'disabled' }, by);
   },
   'row locks',
 );
 
 const unchanged: WebhookChange = { url: null, types: null, status: null, after: null };
 
-function* changeByHand(row: WebhookRow, change: OperatorChange, act: Act): Work<void> {
+function* changeByHand(row: WebhookRow, change: OperatorChange, by: Authorship): Work<void> {
   const changed = yield* applyChange(row, { ...unchanged, ...change });
   const ids = yield* readEventIds();
   const show = ({ status, position }: WebhookRow) =>
     'status' in change ? { status } : { after: writeAfter(position, ids) };
-  yield* appendDeed(act, {
+  yield* addAuditEntry(by, {
     action: nameAction(change),
     subject: row.public_id,
     accountId: row.account_id,

@@ -9,7 +9,7 @@ import { importFile } from '../../src/cli/import.ts';
 import { OperatorError } from '../../src/errors.ts';
 import { int64Max, int64Min } from '../../src/int64.ts';
 import { petFileFormats } from '../../src/pets/pet-import.ts';
-import { act, createWorld, listPets, run } from './import-world.ts';
+import { by, createWorld, listPets, run } from './import-world.ts';
 
 const plain: ExportOptions = { format: 'ndjson', withoutIds: false, force: false, json: false };
 
@@ -51,7 +51,7 @@ describe('export', () => {
         exportFile(catalogue, { ...plain, format, withoutIds: true, output: file }, terminal),
       );
       await run((terminal) =>
-        importFile(other.catalogue, { file, skipInvalid: false, dryRun: false, json: false, act }, terminal),
+        importFile(other.catalogue, { file, skipInvalid: false, dryRun: false, json: false, by }, terminal),
       );
       assert.deepEqual(await listPets(other.catalogue), await listPets(catalogue));
     });
@@ -63,7 +63,7 @@ describe('export', () => {
       exportFile(catalogue, { ...plain, format: 'csv', output: file }, terminal),
     );
     const imported = await run((terminal) =>
-      importFile(catalogue, { file, skipInvalid: false, dryRun: true, json: false, act }, terminal),
+      importFile(catalogue, { file, skipInvalid: false, dryRun: true, json: false, by }, terminal),
     );
     for (const { stdout } of [exported, imported]) assert.match(stdout, /a\\u\{1b\}\[31mb\.csv/);
   });
@@ -74,7 +74,7 @@ describe('export', () => {
       const before = await listPets(catalogue);
       const file = join(folder, `animals.${format}`);
       await run((terminal) => exportFile(catalogue, { ...plain, format, output: file }, terminal));
-      const options = { file, skipInvalid: false, dryRun: false, json: true, act };
+      const options = { file, skipInvalid: false, dryRun: false, json: true, by };
       const { stdout } = await run((terminal) => importFile(catalogue, options, terminal));
       assert.partialDeepStrictEqual(JSON.parse(stdout), { imported: 0, changed: 1_001 });
       assert.deepEqual(await listPets(catalogue), before);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
-import type { Act } from '../../src/audit/act.ts';
+import type { Authorship } from '../../src/audit/audit-entry.ts';
 import type { Terminal } from '../../src/cli/terminal.ts';
 import { systemClock } from '../../src/clock.ts';
 import type { Catalogue } from '../../src/pets/catalogue.ts';
@@ -13,7 +13,7 @@ import { openSqlite } from '../../src/storage/sqlite/database.ts';
 import { openCatalogue } from '../support/catalogue.ts';
 
 /** The actor and the time of each import. */
-export const act: Act = { actor: { kind: 'command', name: 'mira' }, nowMs: Date.UTC(2027, 0, 2, 12) };
+export const by: Authorship = { actor: { kind: 'command', name: 'mira' }, nowMs: Date.UTC(2027, 0, 2, 12) };
 
 /** Creates a folder and an empty catalogue in a SQLite store. Both are deleted after the test. */
 export async function createWorld(test: TestContext) {

@@ -11,7 +11,7 @@ import { openCatalogue } from '../support/catalogue.ts';
 import { findPostgres } from '../support/engines.ts';
 import { eventually } from '../support/redis-server.ts';
 import { startRelay } from '../support/relay.ts';
-import { act, createWorld, listPets, run } from './import-world.ts';
+import { by, createWorld, listPets, run } from './import-world.ts';
 
 const postgres = await findPostgres();
 const header = 'name,categoryId,status\n';
@@ -30,11 +30,7 @@ async function runImport(
   if (name !== '-') await writeFile(file, content);
   const ran = await run(
     (terminal) =>
-      importFile(
-        catalogue,
-        { file, skipInvalid: false, dryRun: false, json: false, act, ...given },
-        terminal,
-      ),
+      importFile(catalogue, { file, skipInvalid: false, dryRun: false, json: false, by, ...given }, terminal),
     { stdin: content, isTTY },
   );
   return { ...ran, file, pets: await listPets(catalogue) };
@@ -95,7 +91,7 @@ describe('import', () => {
     const { catalogue, folder } = await createWorld(t);
     const file = join(folder, 'nowhere.csv');
     const { error } = await run((terminal) =>
-      importFile(catalogue, { file, skipInvalid: false, dryRun: false, json: false, act }, terminal),
+      importFile(catalogue, { file, skipInvalid: false, dryRun: false, json: false, by }, terminal),
     );
     assertRefused(error, /nowhere\.csv cannot be read: ENOENT/);
   });
@@ -234,7 +230,7 @@ test('import reports an unknown outcome if the connection is lost during the com
         },
       }),
   };
-  const options = { file: '-', format: 'csv', skipInvalid: false, dryRun: false, json: true, act } as const;
+  const options = { file: '-', format: 'csv', skipInvalid: false, dryRun: false, json: true, by } as const;
   const { stdout, error } = await run((terminal) => importFile(cut, options, terminal), {
     stdin: `${header}Rex,1,\n`,
   });
@@ -285,7 +281,7 @@ test('the example catalogues can be imported', async (t) => {
   ] as const) {
     const file = join(import.meta.dirname, '../../examples', name);
     const { stdout, stderr } = await run((terminal) =>
-      importFile(catalogue, { file, skipInvalid: false, dryRun: false, json: true, act }, terminal),
+      importFile(catalogue, { file, skipInvalid: false, dryRun: false, json: true, by }, terminal),
     );
     assert.deepEqual(JSON.parse(stdout), {
       imported: count,
@@ -310,7 +306,7 @@ describe('imported rows with an id', () => {
     async function load(name: string, content: string, given: Partial<ImportOptions> = {}) {
       const file = join(folder, name);
       await writeFile(file, content);
-      const options = { file, skipInvalid: false, dryRun: false, json: true, act, ...given };
+      const options = { file, skipInvalid: false, dryRun: false, json: true, by, ...given };
       return run((terminal) => importFile(catalogue, options, terminal));
     }
     return { folder, catalogue, list, load };
@@ -406,7 +402,7 @@ describe('imported rows with an id', () => {
 });
 
 describe('the audit log of imports', () => {
-  const listDeeds = (folder: string) => {
+  const listEntries = (folder: string) => {
     const file = new DatabaseSync(join(folder, 'store.db'));
     const rows = file.prepare('select actor, action, subject, after from audit order by id').all();
     file.close();
@@ -423,9 +419,9 @@ describe('the audit log of imports', () => {
     await catalogue.add({ name: 'Rex', categoryId: 1n });
     const file = join(folder, 'a.csv');
     await writeFile(file, 'id,name,categoryId\n1,Max,2\n,Tom,3\n,Bo,3\n7,Kit,4\n,Bad,x\n');
-    const options = { file, skipInvalid: true, dryRun: false, json: true, act };
+    const options = { file, skipInvalid: true, dryRun: false, json: true, by };
     assert.equal((await run((terminal) => importFile(catalogue, options, terminal))).error, null);
-    assert.deepEqual(listDeeds(folder), [
+    assert.deepEqual(listEntries(folder), [
       ['mira', 'pets.imported', 'a.csv', { added: 2, changed: 1, refused: 2 }],
     ]);
   });
@@ -439,15 +435,15 @@ describe('the audit log of imports', () => {
         skipInvalid: false,
         dryRun: false,
         json: true,
-        act,
+        by,
       } as const;
       return run((terminal) => importFile(catalogue, { ...options, ...given }, terminal), { stdin });
     };
     await load(`${header}Rex,1,\n`, { dryRun: true });
     assert.notEqual((await load(`${header}Rex,1,\nTom,x,\n`)).error, null);
-    assert.deepEqual(listDeeds(folder), []);
+    assert.deepEqual(listEntries(folder), []);
     await load(`${header}Rex,1,\n`);
-    assert.deepEqual(listDeeds(folder), [
+    assert.deepEqual(listEntries(folder), [
       ['mira', 'pets.imported', 'standard input', { added: 1, changed: 0, refused: 0 }],
     ]);
   });
@@ -458,7 +454,7 @@ test('import --dry-run checks everything and writes nothing', async (t) => {
   await catalogue.add({ name: 'Rex', categoryId: 1n });
   const file = join(folder, 'a.csv');
   await writeFile(file, 'id,name,categoryId\n1,Max,2\n,Tom,3\n7,Kit,4\n');
-  const options = { file, skipInvalid: true, dryRun: true, json: false, act } as const;
+  const options = { file, skipInvalid: true, dryRun: true, json: false, by } as const;
   const { stdout, stderr, error } = await run((terminal) => importFile(catalogue, options, terminal));
   assert.equal(error, null);
   assert.match(stdout, /^would import 1 animal and change 1 from .* s, skipped 1 invalid row\n$/);

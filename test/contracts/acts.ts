@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { sql } from 'kysely';
-import type { Actor } from '../../src/audit/act.ts';
+import type { Actor } from '../../src/audit/audit-entry.ts';
 import { AppError } from '../../src/errors.ts';
 import { createActs, everyAccount } from '../../src/operator/acts/acts.ts';
 import { resolvePlan } from '../../src/plans/plan.ts';
@@ -13,7 +13,7 @@ import type { Ending } from '../support/service.ts';
 const nowMs = Date.UTC(2027, 0, 2, 12);
 const mira: Actor = { kind: 'console', name: 'mira in console_1' };
 
-const selectDeeds = statement<Record<never, never>>()((query) =>
+const selectEntries = statement<Record<never, never>>()((query) =>
   query
     .selectFrom('audit')
     .select(['actor_kind', 'actor', 'action', 'subject', 'before', 'after'])
@@ -30,18 +30,18 @@ export function describeActs({ name, skip, createStore }: Engine): void {
       const store = await openStore(config, () => nowMs);
       t.after(() => store.close());
       const acts = createActs(store, () => nowMs, mira);
-      const listDeeds = async () =>
-        (await store.database.read(selectDeeds, {})).map(({ action, subject, before, after }) => [
+      const listEntries = async () =>
+        (await store.database.read(selectEntries, {})).map(({ action, subject, before, after }) => [
           action,
           subject,
           before && JSON.parse(before),
           after && JSON.parse(after),
         ]);
-      return { store, acts, listDeeds };
+      return { store, acts, listEntries };
     }
 
     test('the audit log has the changed fields of an edited animal and all fields of a deleted animal', async (t) => {
-      const { store, acts, listDeeds } = await open(t);
+      const { store, acts, listEntries } = await open(t);
       const { id } = await store.catalogue.add({ name: 'Hapy', categoryId: 1n });
       const changed = await acts.changePet(id, { name: 'Happy', categoryId: 1n }, null);
       assert.equal(changed.name, 'Happy');
@@ -49,29 +49,29 @@ export function describeActs({ name, skip, createStore }: Engine): void {
       await acts.deletePet(id);
       assert.equal(await store.catalogue.get(id), null);
       const all = { name: 'Happy', categoryId: 1, status: 'available' };
-      assert.deepEqual(await listDeeds(), [
+      assert.deepEqual(await listEntries(), [
         ['pet.changed', String(id), { name: 'Hapy' }, { name: 'Happy' }],
         ['pet.deleted', String(id), all, null],
       ]);
     });
 
     test('a refused action leaves no row in the audit log', async (t) => {
-      const { acts, listDeeds } = await open(t);
+      const { acts, listEntries } = await open(t);
       const missing = (error: unknown) => error instanceof AppError && error.code === 'not_found';
       await assert.rejects(acts.changePet(7n, { name: 'Rex' }, null), missing);
       await assert.rejects(acts.deletePet(7n), missing);
       await assert.rejects(acts.deleteCategory(7n), missing);
       await assert.rejects(acts.closeOrder('cancel', 7n), missing);
-      assert.deepEqual(await listDeeds(), []);
+      assert.deepEqual(await listEntries(), []);
     });
 
     test('the audit log has a row for naming, renaming and deleting a category', async (t) => {
-      const { acts, listDeeds } = await open(t);
+      const { acts, listEntries } = await open(t);
       assert.deepEqual(await acts.putCategory({ id: 3n, name: 'Dogs' }), { isNew: true });
       assert.deepEqual(await acts.putCategory({ id: 3n, name: 'Hounds' }), { isNew: false });
       await acts.putCategory({ id: 3n, name: 'Hounds' });
       await acts.deleteCategory(3n);
-      assert.deepEqual(await listDeeds(), [
+      assert.deepEqual(await listEntries(), [
         ['category.changed', '3', null, { name: 'Dogs' }],
         ['category.changed', '3', { name: 'Dogs' }, { name: 'Hounds' }],
         ['category.deleted', '3', { name: 'Hounds' }, null],
@@ -94,7 +94,7 @@ export function describeActs({ name, skip, createStore }: Engine): void {
     }
 
     test('a cancelled or returned order has one row in the audit log, and its animal is no longer owned', async (t) => {
-      const { store, acts, listDeeds } = await open(t);
+      const { store, acts, listEntries } = await open(t);
       const [held, sold] = [await placeOrder(store, 'Rex'), await placeOrder(store, 'Max')];
       await store.orders.close('complete', sold.id, everyAccount);
       assert.equal((await acts.closeOrder('cancel', held.id)).status, 'cancelled');
@@ -102,14 +102,14 @@ export function describeActs({ name, skip, createStore }: Engine): void {
       assert.equal((await acts.closeOrder('return', sold.id)).account, 'Happy Paws');
       assert.equal((await store.catalogue.get(held.petId))?.status, 'available');
       assert.equal((await store.catalogue.get(sold.petId))?.status, 'pending');
-      assert.deepEqual(await listDeeds(), [
+      assert.deepEqual(await listEntries(), [
         ['order.cancelled', String(held.id), { status: 'reserved' }, { status: 'cancelled' }],
         ['order.returned', String(sold.id), { status: 'completed' }, { status: 'returned' }],
       ]);
     });
 
     test('a refused return writes nothing, even if the order is completed right after', async (t) => {
-      const { store, listDeeds } = await open(t);
+      const { store, listEntries } = await open(t);
       const { id } = await placeOrder(store, 'Rex');
       const database: Store['database'] = {
         ...store.database,
@@ -123,7 +123,7 @@ export function describeActs({ name, skip, createStore }: Engine): void {
       const tooEarly = (error: unknown) => error instanceof AppError && error.code === 'order_closed';
       await assert.rejects(acts.closeOrder('return', id), tooEarly);
       assert.equal((await store.orders.get(id, everyAccount)).status, 'completed');
-      assert.deepEqual(await listDeeds(), []);
+      assert.deepEqual(await listEntries(), []);
     });
   });
 }

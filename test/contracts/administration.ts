@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { overviewKeysMax, readOverview } from '../../src/administration/account-overview.ts';
 import { createAdministration } from '../../src/administration/administration.ts';
-import { consoleActor } from '../../src/audit/act.ts';
-import { auditKeptMs, createAudit } from '../../src/audit/audit.ts';
+import { consoleActor } from '../../src/audit/audit-entry.ts';
+import { auditKeptMs, createAudit } from '../../src/audit/audit-log.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../src/clock.ts';
 import { type BanPage, type BanPlace, createBans } from '../../src/limits/bans.ts';
 import { createLiftFollower } from '../../src/limits/follow-lifts.ts';
@@ -24,9 +24,9 @@ export function describeAdministration(engine: Engine): void {
     const { database, clock } = world;
     const audit = createAudit(database, clock.now);
     const administerAs = createAdministration(database, clock.now, 'stg');
-    const listDeeds = async (query: Partial<Parameters<typeof audit.list>[0]> = {}) =>
+    const listEntries = async (query: Partial<Parameters<typeof audit.list>[0]> = {}) =>
       (await audit.list({ limit: 100, ...query })).entries;
-    return { ...world, audit, listDeeds, administerAs, ...administerAs(byAnn) };
+    return { ...world, audit, listEntries, administerAs, ...administerAs(byAnn) };
   }
 
   /** Creates the counters of a process, and an account with a key that these counters have banned. */
@@ -47,7 +47,7 @@ export function describeAdministration(engine: Engine): void {
 
   describe(`administration on ${engine.name}`, { skip: engine.skip }, () => {
     test('creating, renaming, suspending and resuming an account each write one audit row with the actor', async (t) => {
-      const { accounts, listDeeds, clock } = await prepare(t);
+      const { accounts, listEntries, clock } = await prepare(t);
       await accounts.create('Zoo', makePlan('enterprise', 5, 6));
       await accounts.rename('Zoo', 'Ark');
       await accounts.suspend('Ark');
@@ -57,9 +57,9 @@ export function describeAdministration(engine: Engine): void {
       await accounts.resume('Ark');
       await accounts.setPlan('Ark', makePlan('pro'));
       assert.equal((await accounts.find('Ark')).suspendedAtMs, null);
-      const deeds = await listDeeds();
+      const entries = await listEntries();
       assert.deepEqual(
-        deeds.toReversed().map(({ action, subject, before, after }) => [action, subject, before, after]),
+        entries.toReversed().map(({ action, subject, before, after }) => [action, subject, before, after]),
         [
           ['account.created', 'Zoo', null, { plan: 'enterprise', perMinute: 5n, perDay: 6n }],
           ['account.renamed', 'Ark', { account: 'Zoo' }, { account: 'Ark' }],
@@ -68,15 +68,15 @@ export function describeAdministration(engine: Engine): void {
           ['account.plan_changed', 'Ark', { plan: 'enterprise', perMinute: 5n, perDay: 6n }, { plan: 'pro' }],
         ],
       );
-      for (const { actor, account, atMs } of deeds)
+      for (const { actor, account, atMs } of entries)
         assert.deepEqual([actor, account, atMs], [byAnn, 'Ark', clock.now()]);
     });
 
     test('a taken or invalid name and an unknown account change nothing', async (t) => {
-      const { accounts, listDeeds } = await prepare(t);
+      const { accounts, listEntries } = await prepare(t);
       await accounts.create('Zoo', makePlan('free'));
       await accounts.create('Ark', makePlan('free'));
-      const made = await listDeeds();
+      const made = await listEntries();
       for (const refused of [
         () => accounts.create('Zoo', makePlan('free')),
         () => accounts.create(' ', makePlan('free')),
@@ -89,18 +89,18 @@ export function describeAdministration(engine: Engine): void {
       ])
         await assert.rejects(refused, { name: 'OperatorError', message: /account/ });
       await accounts.rename('Zoo', 'Zoo');
-      assert.deepEqual(await listDeeds(), made);
+      assert.deepEqual(await listEntries(), made);
     });
 
     test('the audit log is listed newest first in pages, with filters for account, actor, action, subject and time', async (t) => {
-      const { administerAs, keyring, accounts, audit, listDeeds, clock } = await prepare(t);
+      const { administerAs, keyring, accounts, audit, listEntries, clock } = await prepare(t);
       const { id } = await keyring.issue(order({ account: 'Zoo' }));
       await accounts.create('Ark', makePlan('free'));
       clock.advance(hourMs);
       await administerAs(byConsole).keyring.revoke(id);
       await administerAs(byConsole).keyring.revoke(id);
-      const actions = async (query: Parameters<typeof listDeeds>[0]) =>
-        (await listDeeds(query)).map(({ action }) => action);
+      const actions = async (query: Parameters<typeof listEntries>[0]) =>
+        (await listEntries(query)).map(({ action }) => action);
       assert.deepEqual(await actions({}), [
         'key.revoked',
         'account.created',
@@ -115,7 +115,7 @@ export function describeAdministration(engine: Engine): void {
       assert.deepEqual(await actions({ action: 'key.created' }), ['key.created']);
       assert.deepEqual(await actions({ subject: id }), ['key.revoked', 'key.created']);
       assert.deepEqual(await actions({ sinceMs: clock.now() }), ['key.revoked']);
-      await assert.rejects(listDeeds({ account: 'None' }), { name: 'OperatorError' });
+      await assert.rejects(listEntries({ account: 'None' }), { name: 'OperatorError' });
       const walked: string[] = [];
       let newestId: bigint | null = null;
       do {
@@ -127,7 +127,7 @@ export function describeAdministration(engine: Engine): void {
     });
 
     test('the audit log keeps rows for a year and is swept in bounded steps', async (t) => {
-      const { accounts, audit, store, listDeeds, clock } = await prepare(t);
+      const { accounts, audit, store, listEntries, clock } = await prepare(t);
       await store.execute(`with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 2500)
         insert into audit (at_ms, actor_kind, actor, action, subject)
         select ${clock.now()}, 'command', 'ann', 'key.revoked', 'key_' || n from numbers`);
@@ -135,11 +135,11 @@ export function describeAdministration(engine: Engine): void {
       await accounts.create('Zoo', makePlan('free'));
       clock.advance(auditKeptMs - 1);
       await audit.sweep();
-      assert.equal((await listDeeds()).length, 100);
+      assert.equal((await listEntries()).length, 100);
       clock.advance(1);
       await audit.sweep();
       assert.deepEqual(
-        (await listDeeds()).map(({ subject }) => subject),
+        (await listEntries()).map(({ subject }) => subject),
         ['Zoo'],
       );
     });
@@ -179,7 +179,7 @@ export function describeAdministration(engine: Engine): void {
     });
 
     test('a lifted ban ends in every process at its next check, and does not return after a restart', async (t) => {
-      const { id, bans, lifts, take, counterStore, database, clock, listDeeds } = await prepareBan(t);
+      const { id, bans, lifts, take, counterStore, database, clock, listEntries } = await prepareBan(t);
       assert.equal(take().verdict, 'banned');
       await bans.lift(id);
       assert.deepEqual(await bans.list(), []);
@@ -190,8 +190,8 @@ export function describeAdministration(engine: Engine): void {
       const restarted = createMemoryCounters();
       await createCounterStore({ counters: restarted, database, clock: clock.now }).load();
       assert.equal(restarted.ledgers.keys.get(id), undefined);
-      const [deed] = await listDeeds();
-      assert.deepEqual([deed?.action, deed?.subject, deed?.account], ['ban.lifted', id, 'Zoo']);
+      const [entry] = await listEntries();
+      assert.deepEqual([entry?.action, entry?.subject, entry?.account], ['ban.lifted', id, 'Zoo']);
     });
 
     test('a key that is banned again after a lift stays banned, and the new ban takes a minute', async (t) => {
@@ -232,11 +232,11 @@ export function describeAdministration(engine: Engine): void {
     });
 
     test('lifting a ban fails for an unknown key and for a key without a ban', async (t) => {
-      const { bans, keyring, listDeeds } = await prepare(t);
+      const { bans, keyring, listEntries } = await prepare(t);
       const { id } = await keyring.issue(order({ account: 'Zoo' }));
       await assert.rejects(bans.lift(id), { name: 'OperatorError', message: /is not banned/ });
       await assert.rejects(bans.lift('key_none'), { name: 'OperatorError', message: /there is no key/ });
-      assert.deepEqual(await listDeeds({ action: 'ban.lifted' }), []);
+      assert.deepEqual(await listEntries({ action: 'ban.lifted' }), []);
     });
 
     test('the keys of one account are listed, and an unknown account throws an error that names the account', async (t) => {

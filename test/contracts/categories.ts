@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import type { Actor } from '../../src/audit/act.ts';
+import type { Actor } from '../../src/audit/audit-entry.ts';
 import { type Categories, createCategories } from '../../src/categories/categories.ts';
 import { categoriesMax } from '../../src/categories/category.ts';
 import { systemClock } from '../../src/clock.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import type { Actor } from '../../src/audit/act.ts';
+import type { Actor } from '../../src/audit/audit-entry.ts';
 import { createCategories } from '../../src/categories/categories.ts';
 import { systemClock } from '../../src/clock.ts';
 import { AppError, type ErrorCode } from '../../src/errors.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { describe, type TestContext, test } from 'node:test';
-import { createAudit } from '../../src/audit/audit.ts';
+import { createAudit } from '../../src/audit/audit-log.ts';
 import { AppError, type ErrorCode } from '../../src/errors.ts';
 import { createEventIds } from '../../src/events/event-ids.ts';
 import type { EventReader } from '../../src/events/event-reader.ts';

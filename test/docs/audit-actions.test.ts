@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { auditActions } from '../../src/audit/act.ts';
+import { auditActions } from '../../src/audit/audit-entry.ts';
 import { readDocument, readTable } from './markdown.ts';
 
 test('docs/operations/keys-and-accounts.md lists exactly the actions of the audit log', async () => {

@@ -1,4 +1,4 @@
-import type { Act, Actor } from '../../audit/act.ts';
+import type { Actor, Authorship } from '../../audit/audit-entry.ts';
 import { putCategory, removeCategory } from '../../categories/categories.ts';
 import type { Category } from '../../categories/category.ts';
 import type { Clock } from '../../clock.ts';
@@ -37,11 +37,11 @@ export interface ActsOn {
 }
 
 export function createActs({ database, catalogue }: ActsOn, clock: Clock, actor: Actor): Acts {
-  const actNow = (): Act => ({ actor, nowMs: clock() });
+  const byNow = (): Authorship => ({ actor, nowMs: clock() });
 
   async function edit(request: Edit): Promise<Pet> {
     try {
-      const outcome = await database.transact(editPetByHand, { ...request, act: actNow() });
+      const outcome = await database.transact(editPetByHand, { ...request, by: byNow() });
       if ('pet' in outcome) return outcome.pet;
       throw refusePetEdit(outcome.refusal);
     } finally {
@@ -54,11 +54,11 @@ export function createActs({ database, catalogue }: ActsOn, clock: Clock, actor:
     async deletePet(id) {
       await edit({ id, change: null, tags: null });
     },
-    putCategory: ({ id, name }) => database.transact(putCategory, { id, name, act: actNow() }),
-    deleteCategory: (id) => database.transact(removeCategory, { id, act: actNow() }),
+    putCategory: ({ id, name }) => database.transact(putCategory, { id, name, by: byNow() }),
+    deleteCategory: (id) => database.transact(removeCategory, { id, by: byNow() }),
     async closeOrder(action, id) {
       const { engine } = database;
-      const row = await database.transact(closeOrderByHand, { action, id, engine, act: actNow() });
+      const row = await database.transact(closeOrderByHand, { action, id, engine, by: byNow() });
       if (row === null) return toOrder(await readClosed(database, { action, id, accountId: null }), true);
       catalogue.stamps.forget();
       return toOrder(row, true);

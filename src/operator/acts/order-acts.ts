@@ -1,5 +1,5 @@
-import type { Act } from '../../audit/act.ts';
-import { appendDeed } from '../../audit/append-deed.ts';
+import type { Authorship } from '../../audit/audit-entry.ts';
+import { addAuditEntry } from '../../audit/audit-log.ts';
 import { closeBySteps } from '../../orders/close-order.ts';
 import { closeInOneStatement, type OrderAction, transitions } from '../../orders/close-order-rows.ts';
 import type { OrderRow } from '../../orders/order.ts';
@@ -13,7 +13,7 @@ interface CloseByHand {
   readonly action: Exclude<OrderAction, 'complete'>;
   readonly id: bigint;
   readonly engine: Dialect['engine'];
-  readonly act: Act;
+  readonly by: Authorship;
 }
 
 const actions = { cancel: 'order.cancelled', return: 'order.returned' } as const;
@@ -25,11 +25,11 @@ const actions = { cancel: 'order.cancelled', return: 'order.returned' } as const
 export const closeOrderByHand = defineWork(
   import.meta.url,
   'closeOrderByHand',
-  function* ({ action, id, engine, act }: CloseByHand): Work<OrderRow | null> {
+  function* ({ action, id, engine, by }: CloseByHand): Work<OrderRow | null> {
     const row = yield* close(action, id, engine);
     if (row === null) return null;
     const [owner] = yield* step(selectOwner, { id });
-    yield* appendDeed(act, {
+    yield* addAuditEntry(by, {
       action: actions[action],
       subject: String(id),
       accountId: owner?.account_id ?? null,

@@ -1,5 +1,5 @@
-import type { Act } from '../../audit/act.ts';
-import { appendDeed } from '../../audit/append-deed.ts';
+import type { Authorship } from '../../audit/audit-entry.ts';
+import { addAuditEntry } from '../../audit/audit-log.ts';
 import { closeOverdueHold } from '../../pets/close-overdue-hold.ts';
 import type { Pet } from '../../pets/pet.ts';
 import { lockPet } from '../../pets/pet-edit-rows.ts';
@@ -8,7 +8,7 @@ import { toPet } from '../../pets/pet-rows.ts';
 import { defineWork, step, type Work } from '../../storage/database.ts';
 
 interface EditByHand extends Edit {
-  readonly act: Act;
+  readonly by: Authorship;
 }
 
 /**
@@ -18,7 +18,7 @@ interface EditByHand extends Edit {
 export const editPetByHand = defineWork(
   import.meta.url,
   'editPetByHand',
-  function* ({ act, ...edit }: EditByHand): Work<Outcome> {
+  function* ({ by, ...edit }: EditByHand): Work<Outcome> {
     // Expire an overdue hold first. The operator does not cause this, so it gets no entry in the audit log.
     yield* closeOverdueHold(edit.id);
     const [row] = yield* step(lockPet, { id: edit.id });
@@ -27,7 +27,7 @@ export const editPetByHand = defineWork(
     const isDeleted = edit.change === null;
     const [before, after] = compare(toPet(row), outcome.pet);
     if (isDeleted || Object.keys(after).length > 0)
-      yield* appendDeed(act, {
+      yield* addAuditEntry(by, {
         action: isDeleted ? 'pet.deleted' : 'pet.changed',
         subject: String(edit.id),
         accountId: null,

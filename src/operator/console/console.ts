@@ -1,4 +1,4 @@
-import { consoleActor } from '../../audit/act.ts';
+import { consoleActor } from '../../audit/audit-entry.ts';
 import type { Gate } from '../../http/request/admission.ts';
 import type { Route } from '../../http/route.ts';
 import { createOperatorWebhooks } from '../../webhooks/operator-webhooks.ts';

@@ -2,7 +2,7 @@ import type { AccountKeys } from '../../accounts/account-keys.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
 import type { Keyring } from '../../accounts/keyring.ts';
 import type { AdministerAs, Administration } from '../../administration/administration.ts';
-import type { Audit } from '../../audit/audit.ts';
+import type { Audit } from '../../audit/audit-log.ts';
 import type { Categories } from '../../categories/categories.ts';
 import type { Clock } from '../../clock.ts';
 import type { Environment } from '../../config.ts';

@@ -1,3 +1,3 @@
-import { listDeeds } from './list-deeds.ts';
+import { listEntries } from './list-entries.ts';
 
-export const auditOperations = [listDeeds];
+export const auditOperations = [listEntries];

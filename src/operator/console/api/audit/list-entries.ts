@@ -1,13 +1,13 @@
 import Type from 'typebox';
-import { auditActions } from '../../../../audit/act.ts';
-import type { AuditEntry } from '../../../../audit/audit.ts';
+import { auditActions } from '../../../../audit/audit-entry.ts';
+import type { ListedAuditEntry } from '../../../../audit/audit-log.ts';
 import { stringifyExactJson } from '../../../../exact-json.ts';
 import { enumField } from '../../../../schema.ts';
 import { defineConsoleOperation } from '../../operation.ts';
 import { beforeField, pageRows, textFilter } from '../fields.ts';
 
 /** Returns a page of the audit log, and all actions, which the page offers as a filter. */
-export const listDeeds = defineConsoleOperation({
+export const listEntries = defineConsoleOperation({
   method: 'GET',
   path: '/audit',
   query: Type.Object({
@@ -18,12 +18,12 @@ export const listDeeds = defineConsoleOperation({
 
   async handle({ query: { account, action, before = null } }, { audit }) {
     const { entries, nextId } = await audit.list({ account, action, limit: pageRows, newestId: before });
-    return { items: entries.map(toDeed), next: nextId, actions: auditActions };
+    return { items: entries.map(toItem), next: nextId, actions: auditActions };
   },
 });
 
 /** Writes `before` and `after` as JSON texts, because a browser would lose digits of large numbers. */
-function toDeed({ actor, before, after, ...entry }: AuditEntry) {
+function toItem({ actor, before, after, ...entry }: ListedAuditEntry) {
   return {
     ...entry,
     actorKind: actor.kind,

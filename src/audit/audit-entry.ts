@@ -1,3 +1,5 @@
+import { userInfo } from 'node:os';
+
 /** The author of a change. `name` is the system user of a command, `consoleActor`, or the id of a key. */
 export interface Actor {
   readonly kind: 'command' | 'console' | 'key';
@@ -10,6 +12,19 @@ export const sessionMark = ' in ';
 /** The author of a change in the console: the system user who created the sign-in link, and the id of the session. */
 export function consoleActor(user: string, sessionId: string): Actor {
   return { kind: 'console', name: `${user}${sessionMark}${sessionId}` };
+}
+
+/** Returns the system user of this process as the actor. A user without a name is named by its user id. */
+export function commandActor(): Actor {
+  return { kind: 'command', name: readUser() };
+}
+
+function readUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
 }
 
 export const auditActions = [
@@ -37,13 +52,14 @@ export const auditActions = [
 export type AuditAction = (typeof auditActions)[number];
 
 /** The author and the time of a change. */
-export interface Act {
+export interface Authorship {
   readonly actor: Actor;
+  /** Unix milliseconds. */
   readonly nowMs: number;
 }
 
 /** A change, as the audit log records it. `before` and `after` are JSON values and never contain a secret. */
-export interface Deed {
+export interface AuditEntry {
   readonly action: AuditAction;
   /** Id of the changed object. For an account: its name. For an import: the file name. */
   readonly subject: string;

@@ -1,0 +1,220 @@
+import { type Expression, type SqlBool, sql } from 'kysely';
+import { type Clock, dayMs } from '../clock.ts';
+import { OperatorError } from '../errors.ts';
+import { parseExactJson, stringifyExactJson } from '../exact-json.ts';
+import { int64Max } from '../int64.ts';
+import { type Database, type Statement, statement, step, type Work } from '../storage/database.ts';
+import {
+  type Actor,
+  type AuditAction,
+  type AuditEntry,
+  type Authorship,
+  sessionMark,
+} from './audit-entry.ts';
+
+/** Time in ms for which the audit log keeps a row. */
+export const auditKeptMs = 365 * dayMs;
+/** Maximum number of rows that one statement deletes. */
+const deletedRowsMax = 1_000;
+
+/** The filters, the size and the start of a page. */
+export interface AuditQuery {
+  /** The name of an account. */
+  readonly account?: string | undefined;
+  /** A system user, the id of a console session, or the id of a key. A user includes their console sessions. */
+  readonly actor?: string | undefined;
+  readonly action?: AuditAction | undefined;
+  /** Id of the changed object. For an account: its name. For an import: the file name. */
+  readonly subject?: string | undefined;
+  /** Unix milliseconds. */
+  readonly sinceMs?: number | undefined;
+  readonly limit: number;
+  /** Id of the first row on the page. Absent or null: the page starts at the newest row. */
+  readonly newestId?: bigint | null;
+}
+
+/** A stored audit entry, with its author and its time. */
+export interface ListedAuditEntry {
+  readonly id: bigint;
+  /** Unix milliseconds. */
+  readonly atMs: number;
+  readonly actor: Actor;
+  readonly action: string;
+  readonly subject: string;
+  /** The current name of the account; null if the changed object belongs to no account. */
+  readonly account: string | null;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+/** A page of the audit log. `nextId` is the `newestId` of the next page; null on the last page. */
+export interface AuditPage {
+  readonly entries: readonly ListedAuditEntry[];
+  readonly nextId: bigint | null;
+}
+
+/** The audit log: who changed what, and when. */
+export interface Audit {
+  /** Returns a page, newest first. Throws OperatorError if the account does not exist. */
+  list(query: AuditQuery): Promise<AuditPage>;
+  /** Deletes rows older than `auditKeptMs`, in statements of at most `deletedRowsMax` rows. */
+  sweep(): Promise<void>;
+}
+
+const insertEntry = statement<{
+  atMs: bigint;
+  actorKind: string;
+  actor: string;
+  action: string;
+  subject: string;
+  accountId: bigint | null;
+  before: string | null;
+  after: string | null;
+}>()((query, p) =>
+  query.insertInto('audit').values({
+    at_ms: p.atMs,
+    actor_kind: p.actorKind,
+    actor: p.actor,
+    action: p.action,
+    subject: p.subject,
+    account_id: p.accountId,
+    before: p.before,
+    after: p.after,
+  }),
+);
+
+/** Adds a row to the audit log. Runs in the transaction of the change, so that both are stored or neither. */
+export function* addAuditEntry({ actor, nowMs }: Authorship, entry: AuditEntry): Work<void> {
+  const { action, subject, accountId, before, after } = entry;
+  yield* step(insertEntry, {
+    atMs: BigInt(nowMs),
+    actorKind: actor.kind,
+    actor: actor.name,
+    action,
+    subject,
+    accountId,
+    before: before === null ? null : stringifyExactJson(before),
+    after: after === null ? null : stringifyExactJson(after),
+  });
+}
+
+export function createAudit(database: Database, clock: Clock): Audit {
+  async function findAccountId(name: string): Promise<bigint> {
+    const [row] = await database.read(selectAccountId, { name });
+    if (row === undefined)
+      throw new OperatorError(`there is no account "${name}": "accounts list" shows all accounts`);
+    return row.id;
+  }
+
+  return {
+    async list({ account, actor, action, subject, sinceMs, limit, newestId }) {
+      const filter: Filter = {
+        accountId: account === undefined ? null : await findAccountId(account),
+        actor: actor ?? null,
+        action: action ?? null,
+        subject: subject ?? null,
+        sinceMs: sinceMs === undefined ? null : BigInt(sinceMs),
+      };
+      const range = { newestId: newestId ?? int64Max, count: BigInt(limit) + 1n };
+      const rows = await database.read(selectPage(filter), { ...filter, ...range });
+      return { entries: rows.slice(0, limit).map(toListed), nextId: rows[limit]?.id ?? null };
+    },
+
+    async sweep() {
+      const oldest = { beforeMs: BigInt(clock() - auditKeptMs), count: BigInt(deletedRowsMax) };
+      let deleted: number;
+      do deleted = (await database.run(deleteOldEntries, oldest)).length;
+      while (deleted === deletedRowsMax);
+    },
+  };
+}
+
+const selectAccountId = statement<{ name: string }>()((query, p) =>
+  query.selectFrom('accounts').select('id').where('name', '=', p.name),
+);
+
+/** Null means no filter. A type alias, because an interface is not assignable to `Parameters`. */
+type Filter = {
+  readonly accountId: bigint | null;
+  readonly actor: string | null;
+  readonly action: string | null;
+  readonly subject: string | null;
+  readonly sinceMs: bigint | null;
+};
+type PageParameters = Filter & { newestId: bigint; count: bigint };
+
+interface AuditRow {
+  readonly id: bigint;
+  readonly at_ms: bigint;
+  readonly actor_kind: string;
+  readonly actor: string;
+  readonly action: string;
+  readonly subject: string;
+  readonly account: string | null;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+const pages = new Map<string, Statement<PageParameters, AuditRow>>();
+
+/** Returns the statement that selects a page, newest first. Each combination of filters has its own statement. */
+function selectPage(filter: Filter): Statement<PageParameters, AuditRow> {
+  const name = Object.values(filter)
+    .map((value) => value !== null)
+    .join();
+  const page = pages.get(name) ?? buildPage(filter);
+  pages.set(name, page);
+  return page;
+}
+
+function buildPage(filter: Filter): Statement<PageParameters, AuditRow> {
+  const isSet = (name: keyof Filter) => filter[name] !== null;
+  return statement<PageParameters>()((query, p) =>
+    query
+      .selectFrom('audit')
+      .leftJoin('accounts', 'accounts.id', 'audit.account_id')
+      .select(['audit.id', 'at_ms', 'actor_kind', 'actor', 'action', 'subject', 'before', 'after'])
+      .select('accounts.name as account')
+      .where('audit.id', '<=', p.newestId)
+      .$if(isSet('accountId'), (narrowed) => narrowed.where('account_id', '=', p.accountId))
+      .$if(isSet('actor'), (narrowed) => narrowed.where(isBy(p.actor)))
+      .$if(isSet('action'), (narrowed) => narrowed.where('action', '=', sql<string>`${p.action}`))
+      .$if(isSet('subject'), (narrowed) => narrowed.where('subject', '=', sql<string>`${p.subject}`))
+      .$if(isSet('sinceMs'), (narrowed) => narrowed.where('at_ms', '>=', sql<bigint>`${p.sinceMs}`))
+      .orderBy('audit.id', 'desc')
+      .limit(p.count),
+  );
+}
+
+/** True for the rows of an actor. For a row of the console, either its user or its session matches. */
+function isBy(actor: string | null): Expression<SqlBool> {
+  const name = sql`cast(${actor} as text)`;
+  const mark = sql.lit(sessionMark);
+  const isUser = sql`substr(actor, 1, length(${name}) + length(${mark})) = ${name} || ${mark}`;
+  const isSession = sql`substr(actor, length(actor) - length(${name}) - length(${mark}) + 1) = ${mark} || ${name}`;
+  return sql<SqlBool>`(actor = ${name} or (actor_kind = 'console' and (${isUser} or ${isSession})))`;
+}
+
+/** Checks the `count` oldest rows, deletes those before `beforeMs`, and returns the deleted ids. */
+const deleteOldEntries = statement<{ beforeMs: bigint; count: bigint }>()((query, p) =>
+  query
+    .deleteFrom('audit')
+    .where('id', 'in', ({ selectFrom }) =>
+      selectFrom('audit').select('audit.id').orderBy('audit.id').limit(p.count),
+    )
+    .where('at_ms', '<', p.beforeMs)
+    .returning('id'),
+);
+
+function toListed(row: AuditRow): ListedAuditEntry {
+  return {
+    id: row.id,
+    atMs: Number(row.at_ms),
+    actor: { kind: row.actor_kind as Actor['kind'], name: row.actor },
+    action: row.action,
+    subject: row.subject,
+    account: row.account,
+    before: row.before === null ? null : parseExactJson(row.before),
+    after: row.after === null ? null : parseExactJson(row.after),
+  };
+}
