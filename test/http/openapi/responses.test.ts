@@ -4,7 +4,7 @@ import type { TObject } from 'typebox';
 import { coversScope, scopes } from '../../../src/accounts/account.ts';
 import { createEventIds } from '../../../src/events/event-ids.ts';
 import { operations } from '../../../src/http/api/operations.ts';
-import { webhookIdExample } from '../../../src/http/api/webhooks/examples.ts';
+import { webhookIdExample } from '../../../src/http/api/webhooks.ts';
 import type { Operation } from '../../../src/http/operation.ts';
 import { exchangeRaw, formatRequest, type RawResponse } from '../../support/raw-http.ts';
 import { createMovableClock, startService } from '../../support/service.ts';

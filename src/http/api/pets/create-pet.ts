@@ -1,6 +1,6 @@
 import { NewPetSchema, PetSchema } from '../../../pets/pet.ts';
 import { defineOperation } from '../../operation.ts';
-import { toOutcome } from '../first-answer.ts';
+import { toOutcome } from '../resource.ts';
 import { rex } from './examples.ts';
 import { getPetRemovedAtMs } from './get-pet.ts';
 

@@ -1,6 +1,6 @@
 import { defineOperation } from '../../operation.ts';
 import { readIfMatch } from '../../request/conditions.ts';
-import { PetParams, readPetId } from './pet-id.ts';
+import { petId } from './pet-id.ts';
 
 /** `DELETE /pets/{petId}`: deletes an animal (contract section 10). */
 export const deletePet = defineOperation({
@@ -13,14 +13,14 @@ export const deletePet = defineOperation({
   summary: 'Delete an animal',
   description:
     'Deletes an animal; its identifier is never used again. An animal that an order owns cannot be deleted. With `If-Match`, the animal is deleted only if it still has one of these `ETag`s.',
-  params: PetParams,
+  params: petId.schema,
   isConditional: true,
   answers: { 204: { description: 'The animal is deleted.' } },
   failures: ['not_found', 'precondition_failed', 'pet_in_order'],
 
   async handle({ params, headers }, { catalogue }) {
     const tags = readIfMatch(headers);
-    await catalogue.remove(readPetId(params), tags);
+    await catalogue.remove(petId.read(params), tags);
     return { status: 204 };
   },
 });

@@ -2,7 +2,7 @@ import { PetSchema } from '../../../pets/pet.ts';
 import { after } from '../../../soon.ts';
 import { defineOperation } from '../../operation.ts';
 import { rex } from './examples.ts';
-import { PetParams, petNotFound, readPetId } from './pet-id.ts';
+import { petId, petNotFound } from './pet-id.ts';
 
 /** Unix time in ms from which the operation is removed and answers 410 (interface section 4.3). */
 export const getPetRemovedAtMs = Date.UTC(2030, 11, 5);
@@ -24,7 +24,7 @@ export const getPet = defineOperation({
     removedAtMs: getPetRemovedAtMs,
     successor: '/pets',
   },
-  params: PetParams,
+  params: petId.schema,
   answers: {
     200: {
       description: 'The requested animal.',
@@ -36,7 +36,7 @@ export const getPet = defineOperation({
   isCached: true,
 
   handle({ params }, { catalogue }) {
-    const id = readPetId(params);
+    const id = petId.read(params);
     return after(catalogue.get(id), (pet) => {
       if (pet === null) throw petNotFound();
       return { status: 200, body: pet, dependsOn: { newestId: id, oldestId: id } };

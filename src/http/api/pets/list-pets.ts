@@ -3,14 +3,13 @@ import { PetSchema, PetStatusSchema } from '../../../pets/pet.ts';
 import { int64Field } from '../../../schema.ts';
 import { after } from '../../../soon.ts';
 import { defineOperation } from '../../operation.ts';
-import { cursorField, defaultLimit, invalidCursor, limitField, limitMax } from '../page-query.ts';
+import { cursorField, limitField, limitMax, openPage } from '../paging.ts';
 import { elodie, rex } from './examples.ts';
 
 const idsMax = 100;
-const cursorRule = 'must be copied from the Link of a page with the same filters';
 
 const ListPetsQuery = Type.Object({
-  limit: Type.Optional(limitField('animals')),
+  limit: limitField('animals'),
   status: Type.Optional({ ...PetStatusSchema, examples: ['available'] }),
   categoryId: Type.Optional({
     ...int64Field('Filter by category, a plain decimal integer.'),
@@ -27,7 +26,7 @@ const ListPetsQuery = Type.Object({
       'x-stability': 'beta',
     }),
   ),
-  cursor: Type.Optional({ ...cursorField(cursorRule, 'AwAAAAAAAAAqrK1CcODeb8rGtA'), 'x-stability': 'beta' }),
+  cursor: { ...cursorField('AwAAAAAAAAAqrK1CcODeb8rGtA'), 'x-stability': 'beta' },
 });
 
 /** `GET /pets`: returns a page of animals (interface section 4.1, contract sections 3 and 10). */
@@ -55,14 +54,12 @@ export const listPets = defineOperation({
   },
   isCached: true,
 
-  handle({ query }, { catalogue, cursors, baseUrl }) {
-    const { limit = defaultLimit, status, categoryId, cursor } = query;
+  handle({ query }, services) {
+    const { status, categoryId } = query;
     const ids = query.id === undefined ? null : [...new Set(query.id)].sort(descending);
-    const filters = writeFilters({ status, categoryId, id: ids?.join() });
-    const list = filters === '' ? '/pets' : `/pets?${filters.slice(1)}`;
-    const newestId = cursor === undefined ? null : cursors.read(cursor, list);
-    if (cursor !== undefined && newestId === null) throw invalidCursor(cursorRule);
-    const page = catalogue.list({
+    const filters = { status, categoryId, id: ids ?? undefined };
+    const { limit, start: newestId, linkTo } = openPage({ path: '/pets', filters }, query, services);
+    const page = services.catalogue.list({
       limit,
       status: status ?? null,
       categoryId: categoryId ?? null,
@@ -76,23 +73,10 @@ export const listPets = defineOperation({
         status,
         categoryId,
       };
-      if (nextNewestId === null) return { status: 200, body: pets, dependsOn };
-      const next = cursors.write(list, nextNewestId);
-      const link = `<${baseUrl}/pets?limit=${limit}${filters}&cursor=${next}>; rel="next"`;
-      return { status: 200, body: pets, headers: { link }, dependsOn };
+      return { status: 200, body: pets, headers: linkTo(nextNewestId), dependsOn };
     });
   },
 });
-
-/**
- * Formats the filters as the end of a query string. Their order must be fixed, because cursors contain the list with
- * its filters.
- */
-function writeFilters(filters: Readonly<Record<string, string | bigint | undefined>>): string {
-  let text = '';
-  for (const [name, value] of Object.entries(filters)) if (value !== undefined) text += `&${name}=${value}`;
-  return text;
-}
 
 function descending(one: bigint, other: bigint): number {
   return one < other ? 1 : -1;

@@ -5,7 +5,7 @@ import { defineOperation } from '../../operation.ts';
 import { jsonTypes } from '../../request/body.ts';
 import { readIfMatch } from '../../request/conditions.ts';
 import { rex } from './examples.ts';
-import { PetParams, readPetId } from './pet-id.ts';
+import { petId } from './pet-id.ts';
 
 /** `PATCH /pets/{petId}`: changes an animal (contract section 10). */
 export const updatePet = defineOperation({
@@ -18,7 +18,7 @@ export const updatePet = defineOperation({
   summary: 'Change an animal',
   description:
     'Changes the fields that the body names and leaves the others (JSON Merge Patch, RFC 7396). `null` is refused, because no field can be removed. While an order owns the animal, only the order changes its `status`. With `If-Match`, the animal is changed only if it still has one of these `ETag`s. The change is on disk before the answer is sent.',
-  params: PetParams,
+  params: petId.schema,
   body: PetPatchSchema,
   bodyTypes: jsonTypes.mergePatch,
   bodyExamples: {
@@ -38,7 +38,7 @@ export const updatePet = defineOperation({
 
   async handle({ params, body, headers }, { catalogue }) {
     const tags = readIfMatch(headers);
-    const text = writePet(await catalogue.change(readPetId(params), body, tags));
+    const text = writePet(await catalogue.change(petId.read(params), body, tags));
     return { status: 200, text, headers: { etag: computeEtag(text) } };
   },
 });

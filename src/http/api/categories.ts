@@ -1,0 +1,99 @@
+import Type from 'typebox';
+import { CategorySchema, NewCategorySchema } from '../../categories/category.ts';
+import { defineOperation, type Operation } from '../operation.ts';
+import { cursorField, limitField, limitMax, openPage } from './paging.ts';
+import { defineIdParameter } from './resource.ts';
+
+const dogs = { id: 3, name: 'Dogs' };
+const cats = { id: 4, name: 'Cats' };
+
+const categoryId = defineIdParameter('categoryId', 'category', {
+  description: 'The `categoryId` of its animals.',
+  example: 3,
+});
+
+const listCategories = defineOperation({
+  id: 'listCategories',
+  method: 'GET',
+  path: '/categories',
+  tag: 'categories',
+  scope: 'pets:read',
+  stability: 'beta',
+  summary: 'List categories',
+  description:
+    'Returns a page of the categories sorted by number. Follow the `Link` with `rel="next"` until there is none. An animal may have a `categoryId` that is not listed here. HEAD returns the headers only.',
+  query: Type.Object({ limit: limitField('categories'), cursor: cursorField('BAAAAAAAAAAqrK1CcODeb8rGtA') }),
+  answers: {
+    200: {
+      description: 'A page of categories.',
+      body: Type.Array(CategorySchema, { maxItems: limitMax }),
+      headers: ['Link'],
+      examples: {
+        page: { summary: 'Two categories', value: [dogs, cats] },
+        empty: { summary: 'No category', value: [] },
+      },
+    },
+  },
+
+  async handle({ query }, services) {
+    const page = openPage({ path: '/categories' }, query, services);
+    const { categories, nextId } = await services.categories.list(page.limit, page.start);
+    return { status: 200, body: categories, headers: page.linkTo(nextId) };
+  },
+});
+
+const putCategory = defineOperation({
+  id: 'putCategory',
+  method: 'PUT',
+  path: '/categories/{categoryId}',
+  tag: 'categories',
+  scope: 'pets:manage',
+  stability: 'beta',
+  summary: 'Name a category',
+  description:
+    'Sets the name of a category, which is a number that animals have as `categoryId`. A store has at most 10,000 categories.',
+  params: categoryId.schema,
+  body: NewCategorySchema,
+  bodyExamples: { dogs: { summary: 'A name', value: { name: 'Dogs' } } },
+  answers: {
+    200: {
+      description: 'The category has this name now.',
+      body: CategorySchema,
+      examples: { renamed: { summary: 'The category', value: dogs } },
+    },
+    201: {
+      description: 'The category is new.',
+      body: CategorySchema,
+      examples: { added: { summary: 'The new category', value: dogs } },
+    },
+  },
+  failures: ['not_found', 'limit_reached'],
+
+  async handle({ params, body: { name }, caller }, { categories }) {
+    const category = { id: categoryId.read(params), name };
+    const { isNew } = await categories.put(category, { kind: 'key', name: caller.keyId });
+    return { status: isNew ? 201 : 200, body: category };
+  },
+});
+
+const deleteCategory = defineOperation({
+  id: 'deleteCategory',
+  method: 'DELETE',
+  path: '/categories/{categoryId}',
+  tag: 'categories',
+  scope: 'pets:manage',
+  stability: 'beta',
+  summary: 'Delete a category',
+  description: 'Removes the name of a category. Animals keep their `categoryId`.',
+  params: categoryId.schema,
+  answers: { 204: { description: 'The category is deleted.' } },
+  failures: ['not_found'],
+
+  async handle({ params, caller }, { categories }) {
+    await categories.remove(categoryId.read(params), { kind: 'key', name: caller.keyId });
+    return { status: 204 };
+  },
+});
+
+/** The operations on the names of categories. */
+export const categoryOperations: readonly Operation[] = [listCategories, putCategory, deleteCategory];

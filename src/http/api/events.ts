@@ -1,0 +1,106 @@
+import Type from 'typebox';
+import { type Caller, coversScope } from '../../accounts/account.ts';
+import { EventSchema, eventIdPattern } from '../../events/event.ts';
+import type { EventReader } from '../../events/event-reader.ts';
+import { waitSecondsMax } from '../../events/feed.ts';
+import { unknownEvent } from '../../events/feed-page.ts';
+import { writeEvents } from '../../events/write-events.ts';
+import { defineOperation, type Operation } from '../operation.ts';
+import { reserved } from './orders.ts';
+import { defaultLimit, limitField, limitMax } from './paging.ts';
+import { rex } from './pets/examples.ts';
+
+/** The id of an event in examples. */
+export const eventIdExample = 'evt_0000000001G5cPz8';
+
+const petAdded = {
+  id: eventIdExample,
+  type: 'pet.added',
+  timestamp: '2027-01-02T11:58:00.000Z',
+  data: rex,
+};
+const petUpdated = {
+  id: 'evt_0000000001HtM2kQ',
+  type: 'pet.updated',
+  timestamp: '2027-01-02T12:00:00.000Z',
+  data: { ...rex, status: 'pending' },
+  previous: { status: 'available' },
+};
+const orderReserved = {
+  id: 'evt_0000000001IxL0a7',
+  type: 'order.reserved',
+  timestamp: '2027-01-02T12:00:00.000Z',
+  data: reserved,
+};
+
+/** Returns the rights of a caller to read events. */
+export function readerOf({ accountId, scopes }: Caller): EventReader {
+  const seesOwn = coversScope(scopes, 'orders:read');
+  return {
+    accountId,
+    seesPets: scopes.includes('pets:read'),
+    seesOrders: scopes.includes('orders:manage') ? 'all' : seesOwn ? 'own' : 'none',
+  };
+}
+
+const listEvents = defineOperation({
+  id: 'listEvents',
+  method: 'GET',
+  path: '/events',
+  tag: 'events',
+  scope: ['pets:read', 'orders:read'],
+  stability: 'beta',
+  summary: 'List events',
+  description:
+    'Returns every change, oldest first. The scope `pets:read` shows animals and categories, `orders:read` the orders of the account, and `orders:manage` all orders. Always follow the `Link` with `rel="next"`: an empty page is the current end. With `wait`, the answer waits until an event happens. Events are kept for 30 days.',
+  query: Type.Object({
+    after: Type.Optional(
+      Type.String({
+        minLength: 3,
+        maxLength: 20,
+        pattern: `^now$|${eventIdPattern}`,
+        rule: unknownEvent().message.replace('after ', ''),
+        description:
+          'Returns the events after this one: an event id, or `now` for the end of the feed. Default: from the oldest event on.',
+        examples: [eventIdExample],
+      }),
+    ),
+    limit: limitField('events'),
+    wait: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: waitSecondsMax,
+        default: 0,
+        description: 'How many seconds an empty page may wait for an event.',
+        examples: [0],
+      }),
+    ),
+  }),
+  answers: {
+    200: {
+      description: 'A page of events.',
+      body: Type.Array(EventSchema, { maxItems: limitMax }),
+      headers: ['NextLink'],
+      examples: {
+        page: { summary: 'An animal is added and ordered', value: [petAdded, petUpdated, orderReserved] },
+        empty: { summary: 'Nothing has happened since', value: [] },
+      },
+    },
+  },
+  failures: ['events_expired'],
+
+  async handle({ query: { after, limit = defaultLimit, wait }, caller, onGone, noteHeld }, services) {
+    const { feed, eventIds, baseUrl } = services;
+    const reader = readerOf(caller);
+    const start = after === undefined ? 'oldest' : after === 'now' ? after : eventIds.read(after);
+    if (start === null) throw unknownEvent();
+    const waiting = { seconds: wait ?? 0, keyId: caller.keyId, onGone, noteHeld };
+    const { events, next } = await feed.readOrWait({ start, limit }, reader, waiting);
+    const keptWait = wait === undefined ? '' : `&wait=${wait}`;
+    const link = `<${baseUrl}/events?after=${eventIds.write(next)}&limit=${limit}${keptWait}>; rel="next"`;
+    return { status: 200, text: writeEvents(events, reader, eventIds), headers: { link } };
+  },
+});
+
+/** The operations on the feed. */
+export const eventOperations: readonly Operation[] = [listEvents];

@@ -1,0 +1,226 @@
+import Type from 'typebox';
+import type { Caller } from '../../accounts/account.ts';
+import { secondMs } from '../../clock.ts';
+import { AppError, type ErrorCode } from '../../errors.ts';
+import { computeEtag } from '../../etag.ts';
+import type { OrderAction } from '../../orders/close-order-rows.ts';
+import {
+  holdSeconds,
+  NewOrderSchema,
+  OrderSchema,
+  OrderStatusSchema,
+  writeOrders,
+} from '../../orders/order.ts';
+import type { OrderReader } from '../../orders/orders.ts';
+import { int64Field, nameField } from '../../schema.ts';
+import { defineOperation, type Example, type Operation } from '../operation.ts';
+import { cursorField, limitField, limitMax, openPage } from './paging.ts';
+import { defineIdParameter, toOutcome } from './resource.ts';
+
+/** An open hold in examples. */
+export const reserved = {
+  id: 7,
+  petId: 42,
+  status: 'reserved',
+  reference: 'A-1017',
+  createdAt: '2027-01-02T12:00:00.000Z',
+  expiresAt: '2027-01-02T12:15:00.000Z',
+};
+const completed = { ...reserved, status: 'completed', closedAt: '2027-01-02T12:03:20.512Z' };
+const cancelled = { ...completed, status: 'cancelled' };
+const returned = { ...completed, status: 'returned', account: 'Acme Zoo' };
+
+const orderId = defineIdParameter('orderId', 'order', { example: 7 });
+
+/** Returns which orders a caller may read. With `orders:manage`, these are the orders of all accounts. */
+function readerOf({ accountId, scopes }: Caller): OrderReader {
+  return { accountId, isManager: scopes.includes('orders:manage') };
+}
+
+const listOrders = defineOperation({
+  id: 'listOrders',
+  method: 'GET',
+  path: '/orders',
+  tag: 'orders',
+  scope: 'orders:read',
+  stability: 'beta',
+  summary: 'List orders',
+  description:
+    'Returns a paginated list of the orders of the account, newest first. The scope `orders:manage` shows the orders of all accounts. A hold is expired from its `expiresAt` on. Follow the `Link` with `rel="next"` until there is none.',
+  query: Type.Object({
+    limit: limitField('orders'),
+    status: Type.Optional({ ...OrderStatusSchema, examples: ['reserved'] }),
+    petId: Type.Optional({ ...int64Field('Only orders for this animal.'), examples: [42] }),
+    reference: Type.Optional(nameField('Only orders with this reference.', 'A-1017')),
+    cursor: cursorField('BAAAAAAAAAAHrK1CcODeb8rGtA'),
+  }),
+  answers: {
+    200: {
+      description: 'A page of orders.',
+      body: Type.Array(OrderSchema, { maxItems: limitMax }),
+      headers: ['Link'],
+      examples: {
+        page: { summary: 'Two orders', value: [{ ...completed, id: 8, petId: 43 }, reserved] },
+        empty: { summary: 'No order', value: [] },
+      },
+    },
+  },
+
+  async handle({ query, caller }, services) {
+    const { status, petId, reference } = query;
+    const reader = readerOf(caller);
+    const of = reader.isManager ? 'all' : reader.accountId;
+    const page = openPage({ path: '/orders', of, filters: { status, petId, reference } }, query, services);
+    const { orders, nextNewestId } = await services.orders.list(
+      {
+        limit: page.limit,
+        status: status ?? null,
+        petId: petId ?? null,
+        reference: reference ?? null,
+        newestId: page.start,
+      },
+      reader,
+    );
+    return { status: 200, text: writeOrders(orders), headers: page.linkTo(nextNewestId) };
+  },
+});
+
+const placeOrder = defineOperation({
+  id: 'placeOrder',
+  method: 'POST',
+  path: '/orders',
+  tag: 'orders',
+  scope: 'orders:write',
+  stability: 'beta',
+  summary: 'Place an order',
+  description:
+    'Reserves an available animal, which becomes `pending`, for `holdSeconds`, 900 by default. Complete the order before its `expiresAt`, or the animal becomes available again. If several orders for one animal arrive at once, exactly one succeeds. With an `Idempotency-Key` a retry never orders twice. The plan sets how many holds an account may have open.',
+  body: NewOrderSchema,
+  bodyExamples: {
+    least: { summary: 'Required fields', value: { petId: 42 } },
+    complete: { summary: 'All fields', value: { petId: 42, holdSeconds: 900, reference: 'A-1017' } },
+  },
+  isIdempotent: true,
+  answers: {
+    201: {
+      description: 'The animal is reserved.',
+      body: OrderSchema,
+      headers: ['Location', 'ETag'],
+      examples: { reserved: { summary: 'The new order', value: reserved } },
+    },
+  },
+  failures: ['not_found', 'pet_unavailable', 'limit_reached'],
+
+  async handle({ body, caller, idempotency }, { orders, baseUrl }) {
+    const { petId, holdSeconds: seconds = BigInt(holdSeconds.default), reference = null } = body;
+    const reader = readerOf(caller);
+    if (seconds > holdSeconds.max && !reader.isManager)
+      throw new AppError(
+        'invalid_body',
+        `holdSeconds must be an integer from ${holdSeconds.min} to ${holdSeconds.max}`,
+      );
+    const order = { petId, holdMs: Number(seconds) * secondMs, reference };
+    const given = await orders.place(order, reader, idempotency);
+    const { headers, ...outcome } = toOutcome(given, baseUrl);
+    return { ...outcome, headers: { ...headers, etag: computeEtag(given.answer.body) } };
+  },
+});
+
+const getOrder = defineOperation({
+  id: 'getOrder',
+  method: 'GET',
+  path: '/orders/{orderId}',
+  tag: 'orders',
+  scope: 'orders:read',
+  stability: 'beta',
+  summary: 'Get an order',
+  description:
+    'Returns one order of the account, or of any account with the scope `orders:manage`. A hold is expired from its `expiresAt` on.',
+  params: orderId.schema,
+  answers: {
+    200: {
+      description: 'The requested order.',
+      body: OrderSchema,
+      examples: {
+        reserved: { summary: 'An open hold', value: reserved },
+        completed: { summary: 'A sale', value: completed },
+      },
+    },
+  },
+  failures: ['not_found'],
+
+  async handle({ params, caller }, { orders }) {
+    const order = await orders.get(orderId.read(params), readerOf(caller));
+    return { status: 200, text: writeOrders(order) };
+  },
+});
+
+interface Transition {
+  readonly summary: string;
+  readonly description: string;
+  readonly scope?: 'orders:write' | 'orders:manage';
+  /** The description of the successful response. */
+  readonly outcome: string;
+  readonly example: Record<string, Example>;
+  readonly failures?: readonly ErrorCode[];
+}
+
+/** Defines `POST /orders/{orderId}/<action>`. To repeat the action that led to the current status changes nothing. */
+function defineTransition(
+  action: OrderAction,
+  { summary, description, scope = 'orders:write', outcome, example, failures = [] }: Transition,
+): Operation {
+  return defineOperation({
+    id: `${action}Order`,
+    method: 'POST',
+    path: `/orders/{orderId}/${action}`,
+    tag: 'orders',
+    scope,
+    stability: 'beta',
+    summary,
+    description: `${description} again changes nothing and returns the same answer. No body is needed.`,
+    params: orderId.schema,
+    answers: { 200: { description: outcome, body: OrderSchema, examples: example } },
+    failures: ['not_found', 'order_closed', ...failures],
+
+    async handle({ params, caller }, { orders }) {
+      const order = await orders.close(action, orderId.read(params), readerOf(caller));
+      return { status: 200, text: writeOrders(order) };
+    },
+  });
+}
+
+const completeOrder = defineTransition('complete', {
+  summary: 'Complete an order',
+  description:
+    'Sells the reserved animal, which becomes `sold`. An order cannot be completed after its `expiresAt`, so authorise the payment before this call and capture it after. Completing it',
+  outcome: 'The animal is sold.',
+  example: { completed: { summary: 'The order', value: completed } },
+  failures: ['order_expired'],
+});
+
+const cancelOrder = defineTransition('cancel', {
+  summary: 'Cancel an order',
+  description: 'Cancels a hold; the animal is `available` again. Cancelling it',
+  outcome: 'The hold is cancelled.',
+  example: { cancelled: { summary: 'The order', value: cancelled } },
+});
+
+const returnOrder = defineTransition('return', {
+  summary: 'Take an order back',
+  description:
+    'Records that a sold animal has come back. The animal is `pending` and has no order until staff change its status. Returning it',
+  scope: 'orders:manage',
+  outcome: 'The animal has come back.',
+  example: { returned: { summary: 'The order', value: returned } },
+});
+
+/** The operations on orders. */
+export const orderOperations: readonly Operation[] = [
+  listOrders,
+  placeOrder,
+  getOrder,
+  completeOrder,
+  cancelOrder,
+  returnOrder,
+];

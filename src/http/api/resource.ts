@@ -1,0 +1,44 @@
+import Type, { type TObject } from 'typebox';
+import { AppError } from '../../errors.ts';
+import type { Given } from '../../idempotency/first-answer.ts';
+import { parseCanonicalInt64 } from '../../int64.ts';
+import { int64Field } from '../../schema.ts';
+import type { Outcome } from '../operation.ts';
+
+/** The values of the path parameters of a request. */
+export type PathValues = Readonly<Record<string, string | undefined>>;
+
+/** A path parameter that identifies a record by an int64. */
+export interface IdParameter {
+  /** The schema for the description of an operation. */
+  readonly schema: TObject;
+  /** Returns the id. Throws `not_found` if it is not a canonical int64, because no record can have such an id. */
+  read(params: PathValues): bigint;
+}
+
+/** Defines the path parameter `name`. `record` is the word for the record in messages. */
+export function defineIdParameter(
+  name: string,
+  record: string,
+  { description = `Identifier of the ${record}.`, example }: { description?: string; example: number },
+): IdParameter {
+  return {
+    schema: Type.Object({ [name]: { ...int64Field(description), examples: [example] } }),
+    read(params) {
+      const id = parseCanonicalInt64(params[name] ?? '');
+      if (id === null) throw new AppError('not_found', `${name}: there is no ${record} with this identifier`);
+      return id;
+    },
+  };
+}
+
+/** Converts the first answer to an idempotency key into an outcome. The body stays the same, byte for byte. */
+export function toOutcome({ answer, isReplayed }: Given, baseUrl: string): Outcome {
+  const { status, location, body } = answer;
+  const headers = { location: `${baseUrl}${location}` };
+  return {
+    status,
+    text: body,
+    headers: isReplayed ? { ...headers, 'idempotent-replayed': 'true' } : headers,
+  };
+}

@@ -1,0 +1,284 @@
+import Type from 'typebox';
+import { AppError } from '../../errors.ts';
+import { describeTargetUrl, isTargetUrl } from '../../webhooks/rules/target-url.ts';
+import {
+  NewWebhookSchema,
+  readAfter,
+  WebhookPatchSchema,
+  WebhookSchema,
+  WebhookWithSecretSchema,
+  webhookIdPattern,
+} from '../../webhooks/webhook.ts';
+import { webhookNotFound } from '../../webhooks/webhook-works.ts';
+import { defineOperation, type Operation } from '../operation.ts';
+import { jsonTypes } from '../request/body.ts';
+import { eventIdExample, readerOf } from './events.ts';
+import { cursorField, limitField, limitMax, openPage } from './paging.ts';
+import type { PathValues } from './resource.ts';
+
+/** The id of a webhook in examples. */
+export const webhookIdExample = 'wh_8tKq2ZmX0aLr5VnC';
+
+const url = 'https://partner.example.com/animals';
+const types = ['pet.added', 'pet.updated', 'order.expired'];
+const at = '2027-01-02T12:00:00.300Z';
+const enabled = {
+  id: webhookIdExample,
+  url,
+  types,
+  status: 'enabled',
+  after: eventIdExample,
+  lastAttempt: { at, result: 200 },
+};
+const disabled = { ...enabled, status: 'disabled', lastAttempt: { at, result: 'timeout' } };
+const withSecret = {
+  ...enabled,
+  lastAttempt: null,
+  secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=',
+};
+
+const WebhookParams = Type.Object({
+  webhookId: Type.String({
+    maxLength: 64,
+    pattern: '^[0-9A-Za-z_]+$',
+    description: 'Identifier of the webhook.',
+    examples: [webhookIdExample],
+  }),
+});
+
+const webhookIdFormat = new RegExp(webhookIdPattern);
+
+/** Returns the webhook id in the path. Throws `not_found` if the text cannot be a webhook id. */
+function readWebhookId({ webhookId = '' }: PathValues): string {
+  if (!webhookIdFormat.test(webhookId)) throw webhookNotFound();
+  return webhookId;
+}
+
+/** Throws `invalid_body` if a webhook may not have this URL. */
+function requireTargetUrl(text: string, allowsHttp: boolean): void {
+  if (!isTargetUrl(text, allowsHttp))
+    throw new AppError('invalid_body', `url ${describeTargetUrl(allowsHttp)}`);
+}
+
+const listWebhooks = defineOperation({
+  id: 'listWebhooks',
+  method: 'GET',
+  path: '/webhooks',
+  tag: 'webhooks',
+  scope: 'webhooks:manage',
+  stability: 'beta',
+  summary: 'List webhooks',
+  description:
+    'Returns the webhooks of the account, newest first. Follow the `Link` with `rel="next"` until there is none.',
+  query: Type.Object({ limit: limitField('webhooks'), cursor: cursorField('BAAAAAAAAAAqrK1CcODeb8rGtA') }),
+  answers: {
+    200: {
+      description: 'A page of webhooks.',
+      body: Type.Array(WebhookSchema, { maxItems: limitMax }),
+      headers: ['Link'],
+      examples: {
+        page: { summary: 'Two webhooks', value: [{ ...disabled, id: 'wh_9sLq2ZmX0aLr5VnD' }, enabled] },
+        empty: { summary: 'No webhook', value: [] },
+      },
+    },
+  },
+
+  async handle({ query, caller: { accountId } }, services) {
+    const page = openPage({ path: '/webhooks', of: accountId }, query, services);
+    const { webhooks, nextNewestId } = await services.webhooks.list(accountId, page.limit, page.start);
+    return { status: 200, text: JSON.stringify(webhooks), headers: page.linkTo(nextNewestId) };
+  },
+});
+
+const createWebhook = defineOperation({
+  id: 'createWebhook',
+  method: 'POST',
+  path: '/webhooks',
+  tag: 'webhooks',
+  scope: 'webhooks:manage',
+  stability: 'beta',
+  summary: 'Create a webhook',
+  description:
+    'Sends events to a URL from now on, one in each POST, in the order of the feed. Each request has a Standard Webhooks 1.0.0 signature, made with the `secret` in this answer. The secret is shown only once. `types` may name only events that the calling key can read; the default is all of them. An account has at most 5 webhooks.',
+  body: NewWebhookSchema,
+  bodyExamples: {
+    all: { summary: 'All that the key may read', value: { url } },
+    some: { summary: 'Some types', value: { url, types } },
+  },
+  answers: {
+    201: {
+      description: 'The webhook is created.',
+      body: WebhookWithSecretSchema,
+      headers: ['Location', 'Cache-Control'],
+      examples: { made: { summary: 'The new webhook', value: withSecret } },
+    },
+  },
+  failures: ['limit_reached'],
+
+  async handle({ body, caller }, { webhooks, allowsHttp, baseUrl }) {
+    requireTargetUrl(body.url, allowsHttp);
+    const order = { url: body.url, types: body.types ?? null, keyId: caller.keyId };
+    const made = await webhooks.add(order, readerOf(caller));
+    const headers = { location: `${baseUrl}/webhooks/${made.id}`, 'cache-control': 'no-store' };
+    return { status: 201, text: JSON.stringify(made), headers };
+  },
+});
+
+const getWebhook = defineOperation({
+  id: 'getWebhook',
+  method: 'GET',
+  path: '/webhooks/{webhookId}',
+  tag: 'webhooks',
+  scope: 'webhooks:manage',
+  stability: 'beta',
+  summary: 'Get a webhook',
+  description:
+    'Returns one webhook of the account, with its position in the feed and the result of its last attempt.',
+  params: WebhookParams,
+  answers: {
+    200: {
+      description: 'The requested webhook.',
+      body: WebhookSchema,
+      examples: {
+        enabled: { summary: 'An enabled webhook', value: enabled },
+        disabled: { summary: 'A disabled webhook', value: disabled },
+      },
+    },
+  },
+  failures: ['not_found'],
+
+  async handle({ params, caller }, { webhooks }) {
+    const webhook = await webhooks.get(readWebhookId(params), caller.accountId);
+    return { status: 200, text: JSON.stringify(webhook) };
+  },
+});
+
+const updateWebhook = defineOperation({
+  id: 'updateWebhook',
+  method: 'PATCH',
+  path: '/webhooks/{webhookId}',
+  tag: 'webhooks',
+  scope: 'webhooks:manage',
+  stability: 'beta',
+  summary: 'Change a webhook',
+  description:
+    'Changes the fields that the body names and leaves the others. With `after` the webhook continues after that event and sends the later ones again. `url`, `status` and `after` restart the retries. If the events after the webhook’s position are no longer kept, enable it together with `after`. The key must be able to read all events of the webhook.',
+  params: WebhookParams,
+  body: WebhookPatchSchema,
+  bodyTypes: jsonTypes.mergePatch,
+  bodyExamples: {
+    enabled: { summary: 'Send again', value: { status: 'enabled' } },
+    replayed: { summary: 'Continue after an event', value: { after: enabled.after } },
+  },
+  answers: {
+    200: {
+      description: 'The webhook as it is now.',
+      body: WebhookSchema,
+      examples: { changed: { summary: 'The changed webhook', value: enabled } },
+    },
+  },
+  failures: ['not_found', 'position_lost'],
+
+  async handle({ params, body, caller }, { webhooks, eventIds, allowsHttp }) {
+    const { url = null, types = null, status = null, after } = body;
+    if (url !== null) requireTargetUrl(url, allowsHttp);
+    const change = { url, types, status, after: after === undefined ? null : readAfter(after, eventIds) };
+    const changed = await webhooks.change(readWebhookId(params), change, readerOf(caller));
+    return { status: 200, text: JSON.stringify(changed) };
+  },
+});
+
+const deleteWebhook = defineOperation({
+  id: 'deleteWebhook',
+  method: 'DELETE',
+  path: '/webhooks/{webhookId}',
+  tag: 'webhooks',
+  scope: 'webhooks:manage',
+  stability: 'beta',
+  summary: 'Delete a webhook',
+  description:
+    'Ends a webhook for good. An attempt that is under way may still arrive. The key must be able to read all events of the webhook.',
+  params: WebhookParams,
+  answers: { 204: { description: 'The webhook is deleted.' } },
+  failures: ['not_found'],
+
+  async handle({ params, caller }, { webhooks }) {
+    await webhooks.remove(readWebhookId(params), readerOf(caller));
+    return { status: 204 };
+  },
+});
+
+const rotateWebhookSecret = defineOperation({
+  id: 'rotateWebhookSecret',
+  method: 'POST',
+  path: '/webhooks/{webhookId}/rotate-secret',
+  tag: 'webhooks',
+  scope: 'webhooks:manage',
+  stability: 'beta',
+  summary: 'Rotate the secret of a webhook',
+  description:
+    'Gives the webhook a new secret, which is shown only once. For 24 hours requests are signed with both the old and the new secret. The key must be able to read all events of the webhook.',
+  params: WebhookParams,
+  answers: {
+    200: {
+      description: 'The webhook with its new secret.',
+      body: WebhookWithSecretSchema,
+      headers: ['Cache-Control'],
+      examples: { rotated: { summary: 'The webhook', value: withSecret } },
+    },
+  },
+  failures: ['not_found'],
+
+  async handle({ params, caller }, { webhooks }) {
+    const rotated = await webhooks.rotateSecret(readWebhookId(params), readerOf(caller));
+    return { status: 200, text: JSON.stringify(rotated), headers: { 'cache-control': 'no-store' } };
+  },
+});
+
+const pingLength = 21;
+
+const PingSchema = Type.Object({
+  id: Type.String({
+    minLength: pingLength,
+    maxLength: pingLength,
+    pattern: '^ping_[0-9A-Za-z]{16}$',
+    description: 'The `webhook-id` of the ping.',
+  }),
+});
+
+const pingWebhook = defineOperation({
+  id: 'pingWebhook',
+  method: 'POST',
+  path: '/webhooks/{webhookId}/ping',
+  tag: 'webhooks',
+  scope: 'webhooks:manage',
+  stability: 'beta',
+  summary: 'Ping a webhook',
+  description:
+    'Sends one `webhook.ping` that is not part of the feed, even if the webhook is disabled. `lastAttempt` shows its result. The key must be able to read all events of the webhook.',
+  params: WebhookParams,
+  answers: {
+    202: {
+      description: 'The ping is sent within seconds.',
+      body: PingSchema,
+      examples: { ping: { summary: 'The ping', value: { id: 'ping_Ah7mQ0vXb3ZkLr5T' } } },
+    },
+  },
+  failures: ['not_found'],
+
+  async handle({ params, caller }, { webhooks }) {
+    const id = await webhooks.ping(readWebhookId(params), readerOf(caller));
+    return { status: 202, body: { id } };
+  },
+});
+
+/** The operations on webhooks. */
+export const webhookOperations: readonly Operation[] = [
+  listWebhooks,
+  createWebhook,
+  getWebhook,
+  updateWebhook,
+  deleteWebhook,
+  rotateWebhookSecret,
+  pingWebhook,
+];
