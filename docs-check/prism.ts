@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { readDescription } from '../src/http/docs-site/reference/description.ts';
-import { chooseRequest, writeTarget } from '../src/http/docs-site/reference/samples/request-example.ts';
+import { operations } from '../src/http/api/operations.ts';
+import { chooseRequest, writeTarget } from '../src/http/docs-site/reference/samples.ts';
 import { createExampleRequests, putIdentifiers } from '../test/support/example-requests.ts';
 import { findFreePort } from '../test/support/redis-server.ts';
 
@@ -14,8 +14,6 @@ const program = join(import.meta.dirname, 'node_modules/.bin/prism');
  * in requests and answers, and the answers that are not 2xx.
  */
 export async function judgeByProxy(descriptionFile: string, origin: string, key: string): Promise<string[]> {
-  const text = await (await fetch(`${origin}/openapi.json`)).text();
-  const { operations } = readDescription(text);
   const examples = createExampleRequests(`${origin}/v1`, key, operations);
   const proxy = await startProxy(descriptionFile, `${origin}/v1`);
   const complaints: string[] = [];
@@ -25,10 +23,10 @@ export async function judgeByProxy(descriptionFile: string, origin: string, key:
       const request = chooseRequest(operation);
       const made = await examples.prepare(operation);
       const target = putIdentifiers(writeTarget(request), made);
-      const body = request.body && putIdentifiers(writeBody(request.body.value), made);
+      const body = request.body && putIdentifiers(JSON.stringify(request.body.value), made);
       const headers: Record<string, string> = { authorization: `Bearer ${key}` };
       if (request.body !== null) headers['content-type'] = request.body.type;
-      const answer = await fetch(proxy.url + target, { method: request.method, headers, body });
+      const answer = await fetch(proxy.url + target, { method: operation.method, headers, body });
       const found = answer.headers.get('sl-violations') ?? (answer.ok ? null : await answer.text());
       if (found !== null) complaints.push(`${operation.id}: ${answer.status} ${found}`);
     }
@@ -46,10 +44,6 @@ async function expectComplaint(proxyUrl: string, key: string): Promise<void> {
   const answer = await fetch(`${proxyUrl}/pets`, { method: 'POST', headers, body: '{"name":"Rex"}' });
   if (!answer.headers.has('sl-violations'))
     throw new Error('Prism reports no violation in an invalid request');
-}
-
-function writeBody(value: unknown): string {
-  return JSON.stringify(value, (_name, member) => (typeof member === 'bigint' ? Number(member) : member));
 }
 
 async function startProxy(descriptionFile: string, upstream: string) {

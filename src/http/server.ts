@@ -11,11 +11,10 @@ import { bindOperation } from './bind-operation.ts';
 import { defaultTimeouts, type Timeouts } from './connection/bounds.ts';
 import type { HttpService } from './connection/http-service.ts';
 import { countRefusedConnections, logRefusedConnections } from './connection/refused-connections.ts';
-import { createDocsRoutes } from './docs-site/docs-routes.ts';
+import { createDocsRoutes } from './docs-site/routes.ts';
 import { createMalformedAnswers } from './malformed-answers.ts';
 import { describeApi } from './openapi/description.ts';
-import { responseHeaders } from './openapi/headers.ts';
-import { requestHeaders } from './openapi/parameters.ts';
+import { requestHeaders, responseHeaders } from './openapi/headers.ts';
 import type { Operation } from './operation.ts';
 import { createGate } from './request/admission.ts';
 import { createClientAddress } from './request/client-address.ts';
@@ -55,6 +54,7 @@ export function buildServer(options: ServerOptions): HttpService {
 
   const services = { ...options, baseUrl };
   const docs = createDocsRoutes({
+    operations,
     publicUrl,
     findOwnUrl: () => `${service.findUrl()}/v1`,
     describe: (ownUrl) => describeApi(operations, publicUrl, ownUrl),

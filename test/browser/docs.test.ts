@@ -5,7 +5,7 @@ import type { Browser } from 'playwright-core';
 import type { App } from '../../src/app.ts';
 import { operations } from '../../src/http/api/operations.ts';
 import { guides } from '../../src/http/docs-site/guides.ts';
-import { nameAddress } from '../../src/http/docs-site/reference/overview.ts';
+import { nameAddress } from '../../src/http/docs-site/reference/operation-page.ts';
 import { startService } from '../support/service.ts';
 import { expectAccessible } from './accessible.ts';
 import { launchBrowser, openVisit, skip } from './chromium.ts';

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { cp, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
-import { clientPackageName } from '../../src/http/docs-site/client-package.ts';
+import { clientPackageName } from '../../src/http/docs-site/routes.ts';
 import { type Ending, makeFolder } from '../support/service.ts';
 
 const root = join(import.meta.dirname, '../..');

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { toAnchor } from '../../src/http/docs-site/guides.ts';
+import { toAnchor } from '../../src/http/docs-site/markdown.ts';
 
 export const root = join(import.meta.dirname, '../..');
 

@@ -1,27 +1,26 @@
 import assert from 'node:assert/strict';
-import type { DescribedOperation } from '../../src/http/docs-site/reference/description.ts';
+import { listParameters } from '../../src/http/docs-site/reference/parameters.ts';
+import type { Operation } from '../../src/http/operation.ts';
 
 /** Creates the objects that the examples of the description refer to, using only operations of the description. */
 export interface ExampleRequests {
   /**
    * Creates the objects for an operation. Maps each identifier in its examples to the identifier of the created object.
    */
-  prepare(operation: DescribedOperation): Promise<ReadonlyMap<string, string>>;
+  prepare(operation: Operation): Promise<ReadonlyMap<string, string>>;
 }
 
 /** Returns the first example of an operation's body, or null if the operation takes no body. */
-function readExampleBody({ body }: DescribedOperation): Record<string, unknown> | null {
-  const [first] = Object.values(body?.media.examples ?? {});
-  if (first === undefined) return null;
-  const toNumber = (_name: string, value: unknown) => (typeof value === 'bigint' ? Number(value) : value);
-  return JSON.parse(JSON.stringify(first.value, toNumber));
+function readExampleBody({ bodyExamples = {} }: Operation): Record<string, unknown> | null {
+  const [first] = Object.values(bodyExamples);
+  return first === undefined ? null : { ...(first.value as Record<string, unknown>) };
 }
 
 /** `baseUrl` is the address of a running service. `key` must have every scope. */
 export function createExampleRequests(
   baseUrl: string,
   key: string,
-  operations: readonly DescribedOperation[],
+  operations: readonly Operation[],
 ): ExampleRequests {
   const find = (method: string, path: string) =>
     operations.find((operation) => operation.method === method && operation.path === path);
@@ -49,13 +48,14 @@ export function createExampleRequests(
     async prepare(operation) {
       const made = new Map<string, string>();
       if ('petId' in (readExampleBody(operation) ?? {})) made.set('42', await makeOne('/pets'));
-      const parameter = operation.parameters.find((one) => one.in === 'path');
+      const parameter = listParameters(operation).find(({ place }) => place === 'path');
       if (parameter === undefined) return made;
+      const example = String(parameter.example);
       const collection = operation.path.slice(0, operation.path.indexOf('/{'));
       const put = find('PUT', `${collection}/{${parameter.name}}`);
-      if (put === undefined) made.set(String(parameter.example), await makeOne(collection));
-      else await call('PUT', `${collection}/${parameter.example}`, readExampleBody(put));
-      const order = made.get(String(parameter.example));
+      if (put === undefined) made.set(example, await makeOne(collection));
+      else await call('PUT', `${collection}/${example}`, readExampleBody(put));
+      const order = made.get(example);
       if (operation.id === 'returnOrder') await call('POST', `/orders/${order}/complete`, null);
       return made;
     },

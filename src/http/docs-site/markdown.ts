@@ -1,9 +1,10 @@
 import { Marked } from 'marked';
+import { renderCode } from './code.ts';
 import { type Markup, trusted } from './markup.ts';
 
 const plain = new Marked();
 
-/** Renders an OpenAPI description in Markdown as HTML. */
+/** Renders a description in Markdown as HTML. */
 export function renderDescription(text: string): Markup {
   return trusted(plain.parse(text, { async: false }));
 }
@@ -11,4 +12,43 @@ export function renderDescription(text: string): Markup {
 /** Renders inline Markdown as HTML, without a paragraph around it. */
 export function renderInline(text: string): Markup {
   return trusted(plain.parseInline(text, { async: false }));
+}
+
+/** Renders a document as HTML, with anchors at its headings. `toAddress` converts the target of each link. */
+export function renderDocument(text: string, toAddress: (href: string) => string): Markup {
+  const marked = new Marked({
+    renderer: {
+      heading({ tokens, depth, text: heading }) {
+        const anchor = toAnchor(heading);
+        const content = this.parser.parseInline(tokens);
+        if (depth === 1) return `<h1>${content}</h1>\n`;
+        return `<h${depth} id="${anchor}"><a href="#${anchor}">${content}</a></h${depth}>\n`;
+      },
+
+      link({ href, tokens }) {
+        return `<a href="${toAddress(href)}">${this.parser.parseInline(tokens)}</a>`;
+      },
+
+      code({ text: code, lang = '' }) {
+        return `${renderCode(code, lang.split(' ', 1)[0] ?? '').markup}\n`;
+      },
+
+      table({ header, rows }) {
+        const write = (tag: string, cells: typeof header) =>
+          `<tr>${cells.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join('')}</tr>`;
+        const body = rows.map((row) => write('td', row)).join('');
+        return `<div class="table" tabindex="0"><table><thead>${write('th', header)}</thead><tbody>${body}</tbody></table></div>\n`;
+      },
+    },
+  });
+  return trusted(marked.parse(text, { async: false }));
+}
+
+/** Returns the anchor of a heading. GitHub uses the same anchors. */
+export function toAnchor(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+    .trim()
+    .replaceAll(' ', '-');
 }

@@ -1,4 +1,4 @@
-import type { Page } from './page.ts';
+import type { Page } from './frame.ts';
 
 /** A heading or field that the search can find. */
 export interface SearchEntry {

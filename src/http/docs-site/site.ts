@@ -1,24 +1,19 @@
+import { tags } from '../openapi/description.ts';
+import type { Operation } from '../operation.ts';
 import { type Answer, makeAnswer, makeTaggedAnswer } from '../response/answer.ts';
 import { toLines } from '../response/header-lines.ts';
 import { type Assets, readAssets } from './assets.ts';
-import { guides, renderGuide } from './guides.ts';
-import { type Frame, notFoundPage, renderOtherPage, renderPage, welcomePage } from './layout.ts';
-import { listGroups } from './navigation.ts';
-import { findRoot, type Page } from './page.ts';
-import { type Description, readDescription } from './reference/description.ts';
-import { findCommonCodes } from './reference/failures.ts';
-import { findCommonHeaders } from './reference/headers.ts';
-import { renderHeaders } from './reference/headers-page.ts';
-import { renderOperation } from './reference/operation-page.ts';
-import { nameAddress, renderOverview } from './reference/overview.ts';
+import { findRoot, notFoundPage, type Page, renderPage, welcomePage } from './frame.ts';
+import { guides, readGuide } from './guides.ts';
+import { nameAddress, renderOperation } from './reference/operation-page.ts';
+import { renderHeaders, renderOverview } from './reference/overview.ts';
 import { indexPages } from './search-index.ts';
 
 export interface SiteOptions {
+  readonly operations: readonly Operation[];
   readonly publicUrl: string | null;
   /** Returns the base URL at which this machine reaches the service. The server must be listening. */
   readonly findOwnUrl: () => string;
-  /** Returns the text of `/openapi.json`. */
-  readonly describe: (ownUrl: string) => string;
 }
 
 /** All pages of the documentation, ready to send. */
@@ -32,56 +27,43 @@ export interface Site {
 }
 
 const htmlType = 'text/html; charset=utf-8';
-const neverStored = toLines({ 'cache-control': 'no-store' });
 
 /** Renders all pages. Throws if a guide has a link that leads to no page. */
 export async function makeSite(options: SiteOptions): Promise<Site> {
   const lines = toLines({ 'referrer-policy': 'no-referrer' });
-  const description = readDescription(options.describe(options.findOwnUrl()));
-  const pages = [...listReferencePages(options, description), ...(await listGuidePages(options))];
-  const assets = await readAssets(indexPages(pages));
-  const frame: Frame = { groups: listGroups(description), assets };
+  const neverStored = lines + toLines({ 'cache-control': 'no-store' });
+  const pages = await listPages(options);
+  const frame = { pages, assets: await readAssets(indexPages(pages)) };
+  const tag = (text: string) => makeTaggedAnswer(text, lines, htmlType);
   return {
     pages: new Map(
-      pages.map((page) => [page.path, makeTaggedAnswer(renderPage(page, frame), lines, htmlType)]),
+      pages.map((page) => [page.path, tag(renderPage({ ...page, root: findRoot(page.path) }, frame))]),
     ),
-    welcome: makeTaggedAnswer(renderOtherPage(welcomePage, '.', frame), lines, htmlType),
+    welcome: tag(renderPage({ ...welcomePage, path: null, root: '.' }, frame)),
     notFound(depth) {
       const root = Array(depth).fill('..').join('/');
-      return makeAnswer(404, renderOtherPage(notFoundPage, root, frame), lines + neverStored, htmlType);
+      return makeAnswer(404, renderPage({ ...notFoundPage, path: null, root }, frame), neverStored, htmlType);
     },
-    assets,
+    assets: frame.assets,
   };
 }
 
-function listReferencePages({ publicUrl, findOwnUrl }: SiteOptions, description: Description): Page[] {
-  const { operations } = description;
+/** Returns all pages in the order of the navigation: guides, operations by tag, headers. */
+async function listPages({ operations, publicUrl, findOwnUrl }: SiteOptions): Promise<Page[]> {
   const baseUrl = publicUrl ?? findOwnUrl();
-  const context = {
-    description,
-    baseUrl,
-    callUrl: publicUrl ?? `${findRoot('reference/any')}/v1`,
-    commonHeaders: findCommonHeaders(operations),
-    commonCodes: findCommonCodes(operations),
-  };
-  const own = operations.map((operation) => ({
-    path: `reference/${nameAddress(operation)}`,
-    title: operation.summary,
-    content: renderOperation(operation, context),
-  }));
+  const callUrl = publicUrl ?? `${findRoot('reference/any')}/v1`;
+  const byTag = tags.flatMap(({ name }) => operations.filter(({ tag }) => tag === name));
   return [
-    { path: '', title: 'Overview', content: renderOverview(description, baseUrl) },
-    ...own,
-    { path: 'reference/headers', title: 'Headers', content: renderHeaders(description) },
+    { path: '', title: 'Overview', group: 'Start', content: renderOverview(operations, baseUrl) },
+    ...(await Promise.all(guides.map((guide) => readGuide(guide, baseUrl)))),
+    ...byTag.map((operation) => ({
+      path: `reference/${nameAddress(operation)}`,
+      title: operation.summary,
+      group: operation.tag.charAt(0).toUpperCase() + operation.tag.slice(1),
+      method: operation.method,
+      isDeprecated: operation.deprecation !== undefined,
+      content: renderOperation(operation, { baseUrl, callUrl }),
+    })),
+    { path: 'reference/headers', title: 'Headers', group: 'More', content: renderHeaders() },
   ];
-}
-
-async function listGuidePages({ publicUrl, findOwnUrl }: SiteOptions): Promise<Page[]> {
-  const baseUrl = publicUrl ?? findOwnUrl();
-  const pages = guides.map(async (guide) => ({
-    path: guide.name,
-    title: guide.title,
-    content: await renderGuide(guide, baseUrl),
-  }));
-  return await Promise.all(pages);
 }

@@ -1,18 +1,19 @@
 import { stringifyExactJson } from '../../exact-json.ts';
 import type { Operation } from '../operation.ts';
-import { responseHeaders } from './headers.ts';
+import { describeRequestHeaders, responseHeaders } from './headers.ts';
 import { describeOperation, type SharedResponses } from './operations.ts';
-import { describeRequestHeaders } from './parameters.ts';
 import { describeSchemas } from './schemas.ts';
 
-const introduction = `A catalogue of the animals that a store offers, over HTTP and JSON.
+/** The first text of the description and of the documentation, in Markdown. */
+export const introduction = `A catalogue of the animals that a store offers, over HTTP and JSON.
 
 Send an API key with every request: \`Authorization: Bearer <API_KEY>\`. The headers of every response show what is left
 of the key's limits. After a 429, wait as long as \`Retry-After\` says. Every failure has the same body, \`Error\`, with a
 \`code\` for programs. An \`int64\` has up to 19 digits, more than a JavaScript number can hold. Parts with
 \`x-stability: beta\` may change.`;
 
-const tags = [
+/** The groups of operations, in the order of the documentation. */
+export const tags = [
   { name: 'pets', description: 'The animals of the catalogue.' },
   { name: 'store', description: 'What is in stock.' },
   { name: 'orders', description: 'Reservations and sales of animals.' },

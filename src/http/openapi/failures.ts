@@ -1,8 +1,30 @@
 import { STATUS_CODES } from 'node:http';
-import type { ErrorCode } from '../../errors.ts';
+import Type from 'typebox';
+import { type ErrorCode, errorCodes } from '../../errors.ts';
 import type { Operation } from '../operation.ts';
 import { errorStatus } from '../response/errors.ts';
-import { type HeaderName, referToHeaders } from './headers.ts';
+import type { DescribedAnswer } from './answers.ts';
+import type { HeaderName } from './headers.ts';
+
+/** The body of every error response. */
+export const ErrorSchema = Type.Object({
+  code: Type.Unsafe<string>({
+    type: 'string',
+    enum: [...errorCodes],
+    description: 'Machine-readable error code.',
+  }),
+  message: Type.String({
+    maxLength: 2_000,
+    pattern: '^[^\\x00-\\x1f\\x7f]*$',
+    description: 'Human-readable description.',
+  }),
+  status: Type.Integer({
+    format: 'int32',
+    minimum: 400,
+    maximum: 599,
+    description: 'The HTTP status code.',
+  }),
+});
 
 /**
  * Description of each error status. `headers` are the headers of the status, without the headers of every error
@@ -69,7 +91,7 @@ const exampleMessages: Record<ErrorCode, string> = {
 };
 
 /** The codes that every operation can return. Exception: an operation without a scope never returns `scope_missing`. */
-const commonCodes: readonly ErrorCode[] = [
+export const commonCodes: readonly ErrorCode[] = [
   'invalid_body',
   'invalid_parameter',
   'api_key_missing',
@@ -88,20 +110,14 @@ const commonCodes: readonly ErrorCode[] = [
   'unavailable',
 ];
 
-/**
- * Error statuses of requests that fail before their operation is known. Their responses have no deprecation headers.
- */
-const beforeOperation = new Set([405, 408, 431]);
-
-/** Returns the error codes of an operation, grouped by status and sorted by status. */
+/** Returns the error codes of an operation, grouped by status. */
 export function listFailures(operation: Operation): Map<number, ErrorCode[]> {
   const common = commonCodes.filter((code) => code !== 'scope_missing' || operation.scope !== null);
   const codes: ErrorCode[] = [...new Set([...common, ...(operation.failures ?? [])])];
   if (operation.body !== undefined) codes.push('unsupported_media_type');
   if (operation.isIdempotent) codes.push('idempotency_key_reused', 'idempotency_key_in_use');
   if (operation.deprecation !== undefined) codes.push('gone');
-  const statuses = [...new Set(codes.map((code) => errorStatus[code]))].sort((one, other) => one - other);
-  return new Map(statuses.map((status) => [status, codes.filter((code) => errorStatus[code] === status)]));
+  return Map.groupBy(codes, (code) => errorStatus[code]);
 }
 
 /** Describes the error response of a status, with an example body for each code. */
@@ -109,24 +125,17 @@ export function describeFailure(
   status: number,
   codes: readonly ErrorCode[],
   announcements: readonly HeaderName[],
-) {
+): DescribedAnswer {
   const failure = failures[status];
   if (failure === undefined) throw new Error(`no error has the status ${status}`);
-  const own = beforeOperation.has(status) ? [] : announcements;
+  const examples = codes.map((code) => [code, { value: { code, message: exampleMessages[code], status } }]);
   return {
+    status,
     description: failure.when,
-    headers: referToHeaders(['Cache-Control', 'HelpLink', ...(failure.headers ?? []), ...own]),
-    content: {
-      'application/json': {
-        schema: { $ref: '#/components/schemas/Error' },
-        examples: Object.fromEntries(codes.map((code) => [code, { value: exampleBody(code) }])),
-      },
-    },
+    headers: ['Cache-Control', 'HelpLink', ...(failure.headers ?? []), ...announcements],
+    body: ErrorSchema,
+    examples: Object.fromEntries(examples),
   };
-}
-
-function exampleBody(code: ErrorCode) {
-  return { code, message: exampleMessages[code], status: errorStatus[code] };
 }
 
 /** Returns the name of a status in the shared responses, such as `TooManyRequests`. */

@@ -92,7 +92,7 @@ export const responseHeaders = {
 export type HeaderName = keyof typeof responseHeaders;
 
 /** The headers that a response of any status may have. */
-const universalHeaders = [
+export const universalHeaders = [
   'X-Request-Id',
   'X-Content-Type-Options',
   'X-Frame-Options',
@@ -112,5 +112,42 @@ export function referToHeaders(names: readonly HeaderName[]) {
   const all: readonly HeaderName[] = [...universalHeaders, ...names];
   return Object.fromEntries(
     all.map((name) => [name.endsWith('Link') ? 'Link' : name, { $ref: `#/components/headers/${name}` }]),
+  );
+}
+
+/** The request headers that operations read, besides `Authorization`. All of these headers are beta. */
+export const requestHeaders = {
+  'If-None-Match': {
+    description: 'Returns 304 if the body still has one of these `ETag`s.',
+    schema: { ...text, maxLength: 8_192 },
+    example: '"LXEWQrcmsEQBYnyp-6wy9c"',
+  },
+  'If-Match': {
+    description: 'Returns 412 and changes nothing unless the animal still has one of these `ETag`s.',
+    schema: { ...text, maxLength: 8_192 },
+    example: '"LXEWQrcmsEQBYnyp-6wy9c"',
+  },
+  'Idempotency-Key': {
+    description:
+      'A unique name for this request, kept for 24 hours. A retry with the same key and body returns the first response and adds nothing.',
+    schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
+    example: '9f6c1c1e-0c0b-4f5e-8a53-2f0f7f7f9a55',
+  },
+  Prefer: {
+    description: '`handling=strict` (RFC 7240) refuses unknown query parameters and fields.',
+    schema: { ...text, maxLength: 8_192 },
+    example: 'handling=strict',
+  },
+} as const;
+
+export type RequestHeader = keyof typeof requestHeaders;
+
+/** Describes the request headers as OpenAPI parameters, by name. */
+export function describeRequestHeaders() {
+  return Object.fromEntries(
+    Object.entries(requestHeaders).map(([name, header]) => [
+      name,
+      { name, in: 'header', ...header, 'x-stability': 'beta' },
+    ]),
   );
 }

@@ -1,12 +1,11 @@
+import type { TObject, TSchema } from 'typebox';
 import { stringifyExactJson } from '../../exact-json.ts';
-import type { AnswerDefinition, Operation } from '../operation.ts';
+import type { Operation } from '../operation.ts';
 import { jsonTypes } from '../request/body.ts';
-import { describeFailure, listFailures, nameFailure } from './failures.ts';
-import { type HeaderName, referToHeaders } from './headers.ts';
-import { describeParameters, type RequestHeader } from './parameters.ts';
+import { type DescribedAnswer, hasValidators, listAnswers } from './answers.ts';
+import { nameFailure } from './failures.ts';
+import { type RequestHeader, referToHeaders } from './headers.ts';
 import { shareSchemas } from './schemas.ts';
-
-const announcements: readonly HeaderName[] = ['Deprecation', 'Sunset', 'SuccessorLink'];
 
 /** Error responses that several operations share, by name. */
 export type SharedResponses = Map<string, object>;
@@ -15,6 +14,7 @@ export type SharedResponses = Map<string, object>;
 export function describeOperation(operation: Operation, shared: SharedResponses): object {
   const { id, tag, summary, description, scope, stability, deprecation, params, query } = operation;
   const removal = deprecation && new Date(deprecation.removedAtMs).toISOString().slice(0, 10);
+  const responses = listAnswers(operation).map((answer) => [answer.status, describeAnswer(answer, shared)]);
   return {
     operationId: id,
     tags: [tag],
@@ -29,22 +29,43 @@ export function describeOperation(operation: Operation, shared: SharedResponses)
       ...listRequestHeaders(operation).map((name) => ({ $ref: `#/components/parameters/${name}` })),
     ],
     ...(operation.body && { requestBody: describeBody(operation) }),
-    responses: describeResponses(operation, shared),
+    responses: Object.fromEntries(responses),
   };
 }
 
-function listRequestHeaders({
-  method,
-  isIdempotent,
-  isConditional,
-  isNeverStored,
-}: Operation): RequestHeader[] {
-  if (method === 'GET' && !isNeverStored) return ['If-None-Match', 'Prefer'];
+/** Returns the headers that an operation reads, besides `Authorization`. */
+export function listRequestHeaders(operation: Operation): readonly RequestHeader[] {
   return [
-    ...(isConditional ? (['If-Match'] as const) : []),
-    ...(isIdempotent ? (['Idempotency-Key'] as const) : []),
+    ...(hasValidators(operation) ? (['If-None-Match'] as const) : []),
+    ...(operation.isConditional ? (['If-Match'] as const) : []),
+    ...(operation.isIdempotent ? (['Idempotency-Key'] as const) : []),
     'Prefer',
   ];
+}
+
+/** Describes the properties of a schema as OpenAPI parameters. */
+function describeParameters(place: 'path' | 'query', schema: TObject | undefined): object[] {
+  return Object.entries<TSchema>(schema?.properties ?? {}).map(([name, property]) => {
+    const { description, examples, rule: _, 'x-stability': stability, ...rest } = property as Property;
+    const [example] = examples ?? [];
+    return {
+      name,
+      in: place,
+      ...(place === 'path' && { required: true }),
+      ...(description !== undefined && { description }),
+      ...(place === 'query' && 'items' in rest && { style: 'form', explode: false }),
+      schema: shareSchemas(rest),
+      ...(example !== undefined && { example }),
+      ...(stability !== undefined && { 'x-stability': stability }),
+    };
+  });
+}
+
+interface Property {
+  readonly description?: string;
+  readonly examples?: readonly unknown[];
+  readonly rule?: string;
+  readonly 'x-stability'?: string;
 }
 
 function describeBody({
@@ -57,57 +78,19 @@ function describeBody({
   return { required: !isBodyOptional, content: Object.fromEntries(bodyTypes.map((type) => [type, media])) };
 }
 
-function describeResponses(operation: Operation, shared: SharedResponses): object {
-  const responses: [status: number, response: object][] = [];
-  for (const [status, answer] of Object.entries(operation.answers))
-    responses.push([Number(status), describeAnswer(operation, answer)]);
-  if (operation.method === 'GET' && !operation.isNeverStored)
-    responses.push([304, describeUnchanged(operation)]);
-  for (const [status, codes] of listFailures(operation)) {
-    const own = operation.deprecation === undefined ? [] : announcements;
-    responses.push([status, share(nameFailure(status), describeFailure(status, codes, own), shared)]);
-  }
-  return Object.fromEntries(responses.map(([status, response]) => [String(status), response]));
-}
-
-function describeAnswer(operation: Operation, answer: AnswerDefinition): object {
-  const { description, body, examples } = answer;
-  return {
+/**
+ * Describes a response. An error response becomes a reference to the shared response of its status if both are equal.
+ * The first response of a status becomes the shared one.
+ */
+function describeAnswer(answer: DescribedAnswer, shared: SharedResponses): object {
+  const { status, description, headers, body, examples } = answer;
+  const response = {
     description,
-    headers: referToHeaders(listAnswerHeaders(operation, answer)),
+    headers: referToHeaders(headers),
     ...(body && { content: { 'application/json': { schema: shareSchemas(body), examples } } }),
   };
-}
-
-function describeUnchanged(operation: Operation): object {
-  const [answer] = Object.values(operation.answers);
-  return {
-    description: 'The answer still has an `ETag` that `If-None-Match` names.',
-    headers: referToHeaders(answer === undefined ? [] : listAnswerHeaders(operation, answer)),
-  };
-}
-
-function listAnswerHeaders(
-  { method, isIdempotent, isNeverStored, deprecation }: Operation,
-  { headers = [] }: AnswerDefinition,
-): HeaderName[] {
-  const validators: HeaderName[] = method === 'GET' && !isNeverStored ? ['Cache-Control', 'ETag'] : [];
-  const keeping: HeaderName[] = isNeverStored ? ['Cache-Control'] : [];
-  const replay: HeaderName[] = isIdempotent ? ['Idempotent-Replayed'] : [];
-  return [
-    ...validators,
-    ...keeping,
-    ...headers,
-    ...replay,
-    ...(deprecation === undefined ? [] : announcements),
-  ];
-}
-
-/**
- * Returns a reference to the shared response `name` if `response` equals it, otherwise `response` itself. The first
- * response with a name becomes the shared one.
- */
-function share(name: string, response: object, shared: SharedResponses): object {
+  if (status < 400) return response;
+  const name = nameFailure(status);
   const known = shared.get(name);
   if (known !== undefined && stringifyExactJson(known) !== stringifyExactJson(response)) return response;
   shared.set(name, response);

@@ -1,4 +1,4 @@
-import Type, { type TSchema } from 'typebox';
+import type { TSchema } from 'typebox';
 import { AccountSchema, PlanNameSchema, WindowSchema } from '../../accounts/account-schema.ts';
 import {
   CallingKeySchema,
@@ -10,7 +10,6 @@ import {
   ScopeSchema,
 } from '../../accounts/key.ts';
 import { CategorySchema, NewCategorySchema } from '../../categories/category.ts';
-import { errorCodes } from '../../errors.ts';
 import {
   CategoryEventSchema,
   CategoryPreviousSchema,
@@ -30,26 +29,7 @@ import {
   WebhookSchema,
   WebhookWithSecretSchema,
 } from '../../webhooks/webhook.ts';
-
-/** The Error body (interface section 2). */
-const ErrorSchema = Type.Object({
-  code: Type.Unsafe<string>({
-    type: 'string',
-    enum: [...errorCodes],
-    description: 'Machine-readable error code.',
-  }),
-  message: Type.String({
-    maxLength: 2_000,
-    pattern: '^[^\\x00-\\x1f\\x7f]*$',
-    description: 'Human-readable description.',
-  }),
-  status: Type.Integer({
-    format: 'int32',
-    minimum: 400,
-    maximum: 599,
-    description: 'The HTTP status code.',
-  }),
-});
+import { ErrorSchema } from './failures.ts';
 
 /** The named schemas of the description. */
 const shared: readonly (readonly [name: string, schema: TSchema, description: string])[] = [
@@ -86,7 +66,14 @@ const shared: readonly (readonly [name: string, schema: TSchema, description: st
   ['Error', ErrorSchema, 'What went wrong.'],
 ];
 
-const names = new Map(shared.map(([name, schema]) => [toSignature(schema), name]));
+const bySignature = new Map(
+  shared.map(([name, schema, description]) => [toSignature(schema), { name, description }]),
+);
+
+/** Returns the name and the description of a named schema, or null. */
+export function findName(schema: TSchema): { readonly name: string; readonly description: string } | null {
+  return bySignature.get(toSignature(schema)) ?? null;
+}
 
 /** Describes the named schemas, by name. */
 export function describeSchemas() {
@@ -101,8 +88,8 @@ export function describeSchemas() {
  */
 export function shareSchemas(node: unknown): unknown {
   if (typeof node !== 'object' || node === null) return node;
-  const name = names.get(toSignature(node));
-  if (name !== undefined) return { $ref: `#/components/schemas/${name}` };
+  const named = bySignature.get(toSignature(node));
+  if (named !== undefined) return { $ref: `#/components/schemas/${named.name}` };
   return describeMembers(node);
 }
 

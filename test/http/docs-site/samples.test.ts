@@ -5,11 +5,9 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { scopes } from '../../../src/accounts/account.ts';
-import {
-  type DescribedOperation,
-  readDescription,
-} from '../../../src/http/docs-site/reference/description.ts';
-import { nameAddress } from '../../../src/http/docs-site/reference/overview.ts';
+import { operations } from '../../../src/http/api/operations.ts';
+import { nameAddress } from '../../../src/http/docs-site/reference/operation-page.ts';
+import type { Operation } from '../../../src/http/operation.ts';
 import { installPacked } from '../../client/packed-client.ts';
 import { createExampleRequests, putIdentifiers } from '../../support/example-requests.ts';
 import { startService } from '../../support/service.ts';
@@ -17,7 +15,6 @@ import { startService } from '../../support/service.ts';
 const run = promisify(execFile);
 const { project } = await installPacked({ after });
 const { app, baseUrl, createKey } = await startService({ after });
-const { operations } = readDescription(await (await fetch(`${app.url}/openapi.json`)).text());
 
 const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' };
 const languages = { curl: 'bash', TypeScript: process.execPath, Python: 'python3' } as const;
@@ -33,7 +30,7 @@ function isThere(program: string): boolean {
 }
 
 /** Returns a sample as a reader copies it from the page. */
-async function readSample(operation: DescribedOperation, language: string): Promise<string> {
+async function readSample(operation: Operation, language: string): Promise<string> {
   const html = await (await fetch(`${app.url}/docs/reference/${nameAddress(operation)}`)).text();
   const [, code = ''] = new RegExp(`data-language="${language}"><code>(.*?)</code>`, 's').exec(html) ?? [];
   return code.replaceAll(/&(\S+?);/g, (whole, name) => entities[name] ?? whole);

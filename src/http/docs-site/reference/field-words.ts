@@ -1,52 +1,43 @@
-import type { Description, Schema } from './description.ts';
+import type { Schema } from './parameters.ts';
 
 /** Returns the type of a value in words, such as `integer (int64)`, `array of strings` or `null or string`. */
-export function nameType(schema: Schema, { resolve }: Pick<Description, 'resolve'>): string {
-  const { type, format, items, anyOf, oneOf } = resolve(schema);
-  const variants = anyOf ?? oneOf;
-  if (variants !== undefined)
-    return [...new Set(variants.map((variant) => nameType(variant, { resolve })))].join(' or ');
-  if (items !== undefined) return `array of ${nameType(items, { resolve }).replace(/^\w+/, '$&s')}`;
+export function nameType({ type, format, items, anyOf }: Schema): string {
+  if (anyOf !== undefined) return [...new Set(anyOf.map(nameType))].join(' or ');
+  if (items !== undefined) return `array of ${nameType(items).replace(/^\w+/, '$&s')}`;
   const types = [type ?? 'any'].flat();
-  return types
-    .map((name) => (name === 'integer' && format !== undefined ? `${name} (${format})` : name))
-    .join(' or ');
+  return types.map((name) => (name === 'integer' ? `integer (${format ?? 'int32'})` : name)).join(' or ');
 }
 
 /** Returns the rules of a value as short Markdown phrases. */
-export function listRules(schema: Schema, { resolve }: Pick<Description, 'resolve'>): string[] {
-  const own = resolve(schema);
+export function listRules(schema: Schema): string[] {
   return [
-    listChoices(own),
-    own.format === 'date-time' ? 'RFC 3339 in UTC, with milliseconds' : null,
-    own.format === 'uri' ? 'a URL' : null,
-    nameRange(own),
-    nameLength(own),
-    namePattern(own),
-    nameCount(own),
-    own.default === undefined ? null : `default \`${writeValue(own.default)}\``,
+    listChoices(schema),
+    schema.format === 'date-time' ? 'RFC 3339 in UTC, with milliseconds' : null,
+    schema.format === 'uri' ? 'a URL' : null,
+    nameRange(schema),
+    nameLength(schema),
+    namePattern(schema),
+    nameCount(schema),
+    schema.default === undefined ? null : `default \`${schema.default}\``,
   ].filter((rule) => rule !== null);
 }
 
 function listChoices({ enum: choices, items, const: only }: Schema): string | null {
-  if (only !== undefined) return `always \`${writeValue(only)}\``;
+  if (only !== undefined) return `always \`${only}\``;
   const all = choices ?? items?.enum;
-  return all === undefined ? null : `one of ${all.map((choice) => `\`${writeValue(choice)}\``).join(', ')}`;
+  return all === undefined ? null : `one of ${all.map((choice) => `\`${choice}\``).join(', ')}`;
 }
 
 /** Describes the range of a number. Returns null for the full range of int64, because the type already states it. */
-function nameRange({ minimum, maximum, format }: Schema): string | null {
-  const isWhole = format === 'int64' && typeof minimum === 'bigint' && minimum < 0n;
-  if (isWhole || (minimum === undefined && maximum === undefined)) return null;
-  if (maximum === undefined) return `at least ${writeNumber(minimum)}`;
-  if (minimum === undefined) return `at most ${writeNumber(maximum)}`;
+function nameRange({ minimum, maximum }: Schema): string | null {
+  if (minimum === undefined || maximum === undefined) return null;
   return `${writeNumber(minimum)} to ${writeNumber(maximum)}`;
 }
 
-function nameLength({ minLength = 0n, maxLength, format, enum: choices }: Schema): string | null {
+function nameLength({ minLength = 0, maxLength, format, enum: choices }: Schema): string | null {
   if (maxLength === undefined || format === 'date-time' || choices !== undefined) return null;
   if (minLength === maxLength) return `${maxLength} characters`;
-  const least = minLength === 0n ? 'up to ' : `${writeNumber(minLength)} to `;
+  const least = minLength === 0 ? 'up to ' : `${writeNumber(minLength)} to `;
   return `${least}${writeNumber(maxLength)} characters`;
 }
 
@@ -61,15 +52,11 @@ function namePattern({ pattern }: Schema): string | null {
   return pattern.length > patternLengthMax ? null : `matches \`${pattern}\``;
 }
 
-function nameCount({ minItems = 0n, maxItems, items }: Schema): string | null {
+function nameCount({ minItems = 0, maxItems, items }: Schema): string | null {
   if (items === undefined || maxItems === undefined) return null;
-  return minItems === 0n ? `up to ${maxItems} items` : `${minItems} to ${maxItems} items`;
+  return minItems === 0 ? `up to ${maxItems} items` : `${minItems} to ${maxItems} items`;
 }
 
-function writeNumber(value: bigint | number | undefined): string {
-  return value?.toLocaleString('en') ?? '';
-}
-
-function writeValue(value: unknown): string {
-  return typeof value === 'string' ? value : String(value);
+function writeNumber(value: number): string {
+  return value.toLocaleString('en');
 }

@@ -1,109 +1,115 @@
+import type { ErrorCode } from '../../../errors.ts';
+import { type DescribedAnswer, listAnswers } from '../../openapi/answers.ts';
+import { commonCodes } from '../../openapi/failures.ts';
+import { responseHeaders } from '../../openapi/headers.ts';
+import type { Operation } from '../../operation.ts';
+import { jsonTypes } from '../../request/body.ts';
+import { formatJson, renderCode, renderTabs } from '../code.ts';
 import { renderDescription, renderInline } from '../markdown.ts';
 import { type Content, html, join, type Markup } from '../markup.ts';
-import { renderCode, renderTabs } from '../tabs.ts';
-import type { DescribedOperation, Description, Place, Response } from './description.ts';
-import { type Failure, listFailures } from './failures.ts';
-import { renderParameters, renderSchema } from './fields.ts';
-import { formatJson } from './json.ts';
-import { writeSamples } from './samples/samples.ts';
+import { renderFields, renderSchema } from './fields.ts';
+import { listParameters, type Place } from './parameters.ts';
+import { writeSamples } from './samples.ts';
 import { renderTryIt } from './try-it.ts';
 
-/** The values that the pages of all operations share. */
-export interface ReferenceContext {
-  readonly description: Description;
+/** The addresses in the pages of all operations. */
+export interface ReferenceAddresses {
   /** Base URL in the samples. */
   readonly baseUrl: string;
   /** Base URL for the try-it form, absolute or relative to the page. */
   readonly callUrl: string;
-  /** Headers that every response has. A separate page describes them. */
-  readonly commonHeaders: ReadonlyMap<string, unknown>;
-  /** Error codes that all operations share. */
-  readonly commonCodes: ReadonlySet<string>;
+}
+
+/** Returns the name of an operation in URLs, such as `list-pets`. */
+export function nameAddress({ id }: Pick<Operation, 'id'>): string {
+  return id.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
 /** Renders the page of an operation, at `/docs/reference/…`. */
-export function renderOperation(operation: DescribedOperation, context: ReferenceContext): Markup {
+export function renderOperation(operation: Operation, { baseUrl, callUrl }: ReferenceAddresses): Markup {
   const { method, path, summary, description } = operation;
+  const answers = listAnswers(operation);
   return html`<article class="operation">
 <div class="prose">
 <h1>${summary}${renderMarks(operation)}</h1>
 <p class="address"><span class="method ${method.toLowerCase()}">${method}</span> <code>${path}</code></p>
 ${renderDescription(description)}
-${renderScopes(operation.scopes)}
-${renderPlace(operation, 'path', 'Path parameters', context)}
-${renderPlace(operation, 'query', 'Query parameters', context)}
-${renderPlace(operation, 'header', 'Headers', context)}
-${renderBody(operation, context)}
-${renderAnswers(operation, context)}
-${renderFailures(operation, context)}
+${renderScopes(operation)}
+${renderPlace(operation, 'path', 'Path parameters')}
+${renderPlace(operation, 'query', 'Query parameters')}
+${renderPlace(operation, 'header', 'Headers')}
+${renderBody(operation)}
+<h2 id="answers"><a href="#answers">Answers</a></h2>
+${answers.filter(({ status }) => status < 400).map(renderAnswer)}
+<p>Every answer has <a href="./headers">these headers</a> too.</p>
+${renderFailures(answers)}
 </div>
 <div class="code">
-${renderExamples(operation, context)}
+<h2 class="unseen">Code</h2>
+<section class="samples" aria-label="Request">${renderSamples(operation, baseUrl)}</section>
+<section aria-label="Answer">${renderExamples(answers)}</section>
 </div>
-${renderTryIt(operation, context)}
+${renderTryIt(operation, callUrl)}
 </article>`;
 }
 
 /** Renders the marks of an operation: beta and deprecated. */
-export function renderMarks({ isBeta, removedOn }: DescribedOperation): Content {
+export function renderMarks({ stability, deprecation }: Operation): Content {
+  const removedOn = deprecation && new Date(deprecation.removedAtMs).toISOString().slice(0, 10);
   return [
-    isBeta && html` <span class="mark beta">beta</span>`,
-    removedOn !== null && html` <span class="mark deprecated">deprecated, removed on ${removedOn}</span>`,
+    stability === 'beta' && html` <span class="mark beta">beta</span>`,
+    removedOn && html` <span class="mark deprecated">deprecated, removed on ${removedOn}</span>`,
   ];
 }
 
-function renderScopes(scopes: readonly string[]): Markup {
-  if (scopes.length === 0) return html`<p class="scope">Any API key may call this operation.</p>`;
-  const names = scopes.map((scope) => html`<a href="../authentication#scopes"><code>${scope}</code></a>`);
+function renderScopes({ scope }: Operation): Markup {
+  if (scope === null) return html`<p class="scope">Any API key may call this operation.</p>`;
+  const names = [scope].flat().map((one) => html`<a href="../authentication#scopes"><code>${one}</code></a>`);
   return html`<p class="scope">Needs a key with the scope ${join(names, ' or ')}.</p>`;
 }
 
-function renderPlace(
-  { parameters }: DescribedOperation,
-  place: Place,
-  title: string,
-  { description }: ReferenceContext,
-): Content {
-  const own = parameters.filter((parameter) => parameter.in === place);
+function renderPlace(operation: Operation, place: Place, title: string): Content {
+  const own = listParameters(operation).filter((parameter) => parameter.place === place);
   if (own.length === 0) return null;
   return html`<h2 id="${place}"><a href="#${place}">${title}</a></h2>
-${renderParameters(own, description)}`;
+${renderFields(own, place)}`;
 }
 
-function renderBody({ body }: DescribedOperation, { description }: ReferenceContext): Content {
-  if (body === null) return null;
-  const types = body.types.map((type) => html`<code>${type}</code>`);
+function renderBody({ body, bodyTypes = jsonTypes.plain }: Operation): Content {
+  if (body === undefined) return null;
+  const types = bodyTypes.map((type) => html`<code>${type}</code>`);
   return html`<h2 id="body"><a href="#body">Body</a></h2>
 <p>${join(types, ' or ')}</p>
-${renderSchema(body.media.schema, 'body', description)}`;
+${renderSchema(body, 'body')}`;
 }
 
-function renderAnswers({ responses }: DescribedOperation, context: ReferenceContext): Markup {
-  const good = responses.filter(({ status }) => /^[23]/.test(status));
-  return html`<h2 id="answers"><a href="#answers">Answers</a></h2>
-${good.map((response) => renderAnswer(response, context))}
-<p>Every answer has <a href="./headers">these headers</a> too.</p>`;
-}
-
-function renderAnswer({ status, description, body, headers }: Response, context: ReferenceContext): Markup {
-  const own = Object.entries(headers).filter(([name]) => !context.commonHeaders.has(name));
-  const isList = body?.schema.type === 'array';
+function renderAnswer({ status, description, body, headers }: DescribedAnswer): Markup {
+  const own = headers.map((name) => ({ name: name.replace(/^.+Link$/, 'Link'), ...responseHeaders[name] }));
   return html`<h3 id="answer.${status}"><a href="#answer.${status}"><code>${status}</code></a> ${renderInline(description)}</h3>
-${isList && html`<p>An array. Each item has these fields:</p>`}
-${body !== null && renderSchema(body.schema, `answer.${status}`, context.description)}
+${body && 'items' in body && html`<p>An array. Each item has these fields:</p>`}
+${body && renderSchema(body, `answer.${status}`)}
 ${
   own.length > 0 &&
   html`<details class="nested"><summary>Headers of this answer</summary><dl class="fields">${own.map(
-    ([name, header]) =>
-      html`<div><dt><code>${name}</code></dt><dd><p>${renderInline(header.description)}</p></dd></div>`,
+    (header) =>
+      html`<div><dt><code>${header.name}</code></dt><dd><p>${renderInline(header.description)}</p></dd></div>`,
   )}</dl></details>`
 }`;
 }
 
-function renderFailures(operation: DescribedOperation, { commonCodes }: ReferenceContext): Markup {
-  const all = listFailures(operation);
-  const own = all.filter(({ code }) => !commonCodes.has(code));
-  const common = all.filter(({ code }) => commonCodes.has(code));
+interface Failure {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+}
+
+function renderFailures(answers: readonly DescribedAnswer[]): Markup {
+  const all = answers
+    .filter(({ status }) => status >= 400)
+    .flatMap(({ examples = {} }) => Object.values(examples).map(({ value }) => value as Failure));
+  const { own = [], common = [] } = Object.groupBy(all, ({ code }) =>
+    commonCodes.includes(code as ErrorCode) ? 'common' : 'own',
+  );
   return html`<h2 id="errors"><a href="#errors">Errors</a></h2>
 ${own.length > 0 && renderCodes(own)}
 <details class="nested"${own.length === 0 && html` open`}><summary>Errors of every operation</summary>
@@ -112,34 +118,38 @@ ${renderCodes(common)}</details>`;
 
 function renderCodes(failures: readonly Failure[]): Markup {
   const rows = failures.map(
-    ({
-      status,
-      code,
-      body,
-    }) => html`<tr><td>${status}</td><td><a href="../errors#${code}"><code>${code}</code></a></td>
-<td>${(body as { readonly message: string }).message}</td></tr>
+    ({ status, code, message }) =>
+      html`<tr><td>${status}</td><td><a href="../errors#${code}"><code>${code}</code></a></td>
+<td>${message}</td></tr>
 `,
   );
   return html`<div class="table" tabindex="0"><table><thead><tr><th>Status</th><th>Code</th><th>Example message</th></tr></thead>
 <tbody>${rows}</tbody></table></div>`;
 }
 
-function renderExamples(operation: DescribedOperation, { baseUrl, description }: ReferenceContext): Markup {
-  const samples = writeSamples(operation, baseUrl, description).map(({ language, code }) => ({
+function renderSamples(operation: Operation, baseUrl: string): Markup {
+  const tabs = writeSamples(operation, baseUrl).map(({ language, code }) => ({
     label: language,
     content: renderCode(code, language),
   }));
-  const answers = operation.responses.filter(({ status }) => status !== '304');
-  const tabs = answers.map((response) => ({ label: response.status, content: renderResponse(response) }));
-  return html`<h2 class="unseen">Code</h2>
-<section class="samples" aria-label="Request">${renderTabs('language', 'Language', samples)}</section>
-<section aria-label="Answer">${renderTabs('status', 'Status of the answer', tabs)}</section>`;
+  return renderTabs('language', 'Language', tabs);
 }
 
-function renderResponse({ description, body }: Response): Content {
-  if (body === null) return html`<p class="caption">${renderInline(description)} No body.</p>`;
-  return Object.entries(body.examples ?? {}).map(
-    ([name, { summary, value }]) => html`<p class="caption">${summary ?? html`<code>${name}</code>`}</p>
+function renderExamples(answers: readonly DescribedAnswer[]): Markup {
+  const tabs = answers
+    .filter(({ status }) => status !== 304)
+    .map(({ status, description, examples }) => ({
+      label: String(status),
+      content:
+        examples === undefined
+          ? html`<p class="caption">${renderInline(description)} No body.</p>`
+          : Object.entries(examples).map(
+              ([
+                name,
+                { summary, value },
+              ]) => html`<p class="caption">${summary ?? html`<code>${name}</code>`}</p>
 ${renderCode(formatJson(value), 'JSON')}`,
-  );
+            ),
+    }));
+  return renderTabs('status', 'Status of the answer', tabs);
 }

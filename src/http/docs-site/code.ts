@@ -22,3 +22,22 @@ export function renderTabs(name: string, legend: string, tabs: readonly Tab[]): 
 export function renderCode(code: string, language: string): Markup {
   return html`<pre tabindex="0" data-language="${language}"><code>${code}</code></pre>`;
 }
+
+const usualLineLength = 64;
+
+/** Formats JSON for display. A value takes one line if it fits in `lineLengthMax` characters. */
+export function formatJson(value: unknown, lineLengthMax = usualLineLength, indent = ''): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const deeper = `${indent}  `;
+  const [start, end, blank] = Array.isArray(value) ? ['[', ']', ''] : ['{', '}', ' '];
+  const write = (lengthMax: number) =>
+    Object.entries(value).map(
+      ([name, member]) =>
+        (Array.isArray(value) ? '' : `${JSON.stringify(name)}: `) + formatJson(member, lengthMax, deeper),
+    );
+  const short = write(Number.POSITIVE_INFINITY);
+  if (short.length === 0) return start + end;
+  const line = `${start}${blank}${short.join(', ')}${blank}${end}`;
+  if (indent.length + line.length <= lineLengthMax) return line;
+  return `${start}\n${deeper}${write(lineLengthMax).join(`,\n${deeper}`)}\n${indent}${end}`;
+}

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { AppError } from '../../errors.ts';
 import { createPageRoute } from '../page-route.ts';
 import { takesGzip } from '../request/accept-encoding.ts';
@@ -6,14 +7,24 @@ import { toLines } from '../response/header-lines.ts';
 import { securityLines } from '../response/security-headers.ts';
 import type { Call, Route } from '../route.ts';
 import type { Asset } from './assets.ts';
-import { clientPackageName, readClientPackage } from './client-package.ts';
 import { makeSite, type Site, type SiteOptions } from './site.ts';
+
+export interface DocsOptions extends SiteOptions {
+  /** Returns the text of `/openapi.json`. */
+  readonly describe: (ownUrl: string) => string;
+}
+
+/**
+ * The file name of the client's tarball, as `npm pack` writes it. Its version must equal the version in
+ * `client/package.json`.
+ */
+export const clientPackageName = 'animal-store-client-1.1.0.tgz';
 
 /**
  * Returns the routes of the documentation. They need no key. The pages are rendered at the first request, so that the
  * service starts fast.
  */
-export function createDocsRoutes(options: SiteOptions): readonly Route[] {
+export function createDocsRoutes(options: DocsOptions): readonly Route[] {
   const pageSecurity = securityLines(createPolicy(options.publicUrl));
   const openSite = openOnce(() => makeSite(options));
   let description: Answer | null = null;
@@ -39,7 +50,7 @@ export function createDocsRoutes(options: SiteOptions): readonly Route[] {
       return asset === undefined ? notFound(2) : sendAsset(asset, headers['accept-encoding'] ?? '');
     }),
     page('/docs/client/{file}', async ({ notFound }, { params }) =>
-      params['file'] === clientPackageName ? sendPackage(await readClientPackage()) : notFound(2),
+      params['file'] === clientPackageName ? sendClientPackage() : notFound(2),
     ),
   ];
 }
@@ -105,7 +116,12 @@ function sendAsset({ type, plain, gzipped }: Asset, acceptEncoding: string): Ans
   return { status: 200, lines, bodyLines, body, etag: null };
 }
 
-function sendPackage({ type, plain }: Asset): Answer {
-  const bodyLines = toLines({ 'content-type': type, 'content-length': String(plain.length) });
-  return { status: 200, lines: toLines({ 'cache-control': 'no-cache' }), bodyLines, body: plain, etag: null };
+/**
+ * Reads the tarball of the client. `npm run client:pack` builds the tarball. It is committed, so that a start needs no
+ * compiler.
+ */
+async function sendClientPackage(): Promise<Answer> {
+  const body = await readFile(new URL(`../../../client/package/${clientPackageName}`, import.meta.url));
+  const bodyLines = toLines({ 'content-type': 'application/gzip', 'content-length': String(body.length) });
+  return { status: 200, lines: toLines({ 'cache-control': 'no-cache' }), bodyLines, body, etag: null };
 }
