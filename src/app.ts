@@ -168,7 +168,7 @@ async function startService(
   jobs.every(minuteMs, usage.sweep);
   await followLifts(createLiftFollower(database, counting.counters, clock), jobs, log);
   await startStoreJobs(store, jobs, registry);
-  const delivery = { config, ids: eventIds, box, jobs, clock, log, registry };
+  const delivery = { config, ids: eventIds, box, jobs, log, registry };
   const stopDelivery = await deliverWebhooks(store, delivery);
   const stop = async (flushUntilMs: number) => {
     jobs.stop();

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
-import { type Clock, minuteMs, secondMs } from './clock.ts';
+import { secondMs } from './clock.ts';
 import type { Config } from './config.ts';
 import type { EventIds } from './events/event-ids.ts';
 import type { JobRunner } from './jobs/job-runner.ts';
@@ -10,14 +10,14 @@ import { exposeWebhooks } from './observability/webhook-metrics.ts';
 import type { Store } from './store.ts';
 import type { DeliveryObserver } from './webhooks/attempts.ts';
 import { createDeliverer } from './webhooks/deliverer.ts';
-import { selectEnabled } from './webhooks/operator-rows.ts';
 import { createPostMessage } from './webhooks/post-message.ts';
 import { createNetworks } from './webhooks/rules/target-address.ts';
-import { sealSecrets } from './webhooks/seal-secrets.ts';
-import type { SecretBox } from './webhooks/secret-box.ts';
+import { type SecretBox, sealSecrets } from './webhooks/secret-box.ts';
 
 /** Interval in ms at which the feed is checked for events to send. */
 const lookMs = secondMs / 4;
+/** Interval in ms at which the sender reads the lag of all webhooks. */
+const lagMs = 5 * secondMs;
 
 /** Time in ms that the whole shutdown of delivery may take. */
 const endMsMax = 3 * secondMs;
@@ -29,7 +29,6 @@ export interface DeliveryOptions {
   readonly ids: EventIds;
   readonly box: SecretBox;
   readonly jobs: JobRunner;
-  readonly clock: Clock;
   readonly log: Log;
   readonly registry: Registry;
 }
@@ -39,25 +38,26 @@ export interface DeliveryOptions {
  * sending.
  */
 export async function deliverWebhooks(
-  { database, feed }: Pick<Store, 'database' | 'feed'>,
-  { config, ids, box, jobs, clock, log, registry }: DeliveryOptions,
+  { database, allWebhooks }: Pick<Store, 'database' | 'allWebhooks'>,
+  { config, ids, box, jobs, log, registry }: DeliveryOptions,
 ): Promise<() => Promise<void>> {
   const lease = createLease(database, 'webhooks');
-  const metrics = exposeWebhooks(registry, clock, () => lease.leftMs() > 0);
+  const metrics = exposeWebhooks(registry, () => lease.leftMs() > 0);
   const post = createPostMessage({
     allowed: createNetworks(config.webhookAllowNetworks),
     allowsHttp: config.environment === 'development',
   });
   const observer = observe(log, metrics);
-  const deliverer = createDeliverer({ database, feed, ids, box, post, observer, leftMs: lease.leftMs });
+  const deliverer = createDeliverer({ database, ids, box, post, observer, leftMs: lease.leftMs });
   await sealSecrets(database, box);
   await lease.renew();
   jobs.every(renewalMs, lease.renew);
   jobs.every(lookMs, deliverer.look);
-  jobs.every(minuteMs, async () => {
-    const enabled = await database.read(selectEnabled, {});
-    metrics.keepOnly(new Set(enabled.map(({ public_id }) => public_id)));
-  });
+  const readLag = async () => {
+    if (lease.leftMs() > 0) metrics.showLag(await allWebhooks.readLag());
+  };
+  await readLag();
+  jobs.every(lagMs, readLag);
   return async () => {
     // If the lease cannot be released, it expires. If the store hangs, the timeout ends the wait.
     const ending = deliverer.stop(graceMs).then(lease.release, () => undefined);
@@ -69,11 +69,9 @@ function observe(log: Log, metrics: ReturnType<typeof exposeWebhooks>): Delivery
   const sealed = new Set<string>();
   return {
     onAttempt: metrics.noteAttempt,
-    onPending: metrics.notePending,
-    onDisabled(webhook, reason) {
-      metrics.notePending(webhook, null);
-      log.warn({ webhook }, `a webhook is disabled: ${reason}`);
-    },
+    onFault: (webhook, err) =>
+      log.error({ webhook, err }, 'an attempt to send to a webhook failed unexpectedly'),
+    onDisabled: (webhook, reason) => log.warn({ webhook }, `a webhook is disabled: ${reason}`),
     onSealed(webhook) {
       if (sealed.has(webhook)) return;
       sealed.add(webhook);

@@ -1,4 +1,6 @@
-/** The rights of a reader of events (contract section 13). */
+import { type EventType, eventTypes, orderEventTypes } from './event.ts';
+
+/** The rights of a reader of events. */
 export interface EventReader {
   readonly accountId: bigint;
   /** True if the reader may see the events of animals and categories. */
@@ -12,11 +14,49 @@ export interface EventReader {
   readonly seesOrders: 'none' | 'own' | 'all';
 }
 
-/** Returns true if the reader may see the event. Only order events have an account. */
+/** The reader that sees every event. */
+export const everything: EventReader = { accountId: 0n, seesPets: true, seesOrders: 'all' };
+
+const ofOrders: ReadonlySet<string> = new Set(orderEventTypes);
+const ofCatalogue: ReadonlySet<string> = new Set(eventTypes.filter((type) => !ofOrders.has(type)));
+
+export function isOrderType(type: EventType): boolean {
+  return ofOrders.has(type);
+}
+
+/**
+ * Returns true if the reader may read events of the type, at least those of its own account. Nobody may read a type
+ * that this release does not know.
+ */
+export function canReadType({ seesPets, seesOrders }: EventReader, type: string): boolean {
+  return ofOrders.has(type) ? seesOrders !== 'none' : seesPets && ofCatalogue.has(type);
+}
+
+export function listReadableTypes(reader: EventReader): readonly EventType[] {
+  return eventTypes.filter((type) => canReadType(reader, type));
+}
+
+/** Returns true if the reader may see the event. */
 export function canSee(
-  { accountId, seesPets, seesOrders }: EventReader,
-  event: { readonly account_id: bigint | null },
+  reader: EventReader,
+  { type, account_id }: { readonly type: string; readonly account_id: bigint | null },
 ): boolean {
-  if (event.account_id === null) return seesPets;
-  return seesOrders === 'all' || (seesOrders === 'own' && event.account_id === accountId);
+  if (!canReadType(reader, type)) return false;
+  return !ofOrders.has(type) || reader.seesOrders === 'all' || account_id === reader.accountId;
+}
+
+/** Returns the rights of the reader, limited to those that events of the given types need. */
+export function narrowReader(reader: EventReader, types: readonly EventType[]): EventReader {
+  return {
+    accountId: reader.accountId,
+    seesPets: reader.seesPets && types.some((type) => ofCatalogue.has(type)),
+    seesOrders: types.some(isOrderType) ? reader.seesOrders : 'none',
+  };
+}
+
+const extents = { none: 0, own: 1, all: 2 } as const;
+
+/** Returns true if `reader` may read every event that `other` may read. Both must have the same account. */
+export function coversReader(reader: EventReader, other: EventReader): boolean {
+  return (reader.seesPets || !other.seesPets) && extents[reader.seesOrders] >= extents[other.seesOrders];
 }

@@ -1,46 +1,59 @@
+import { sql } from 'kysely';
 import { dayMs } from '../clock.ts';
-import { type Database, defineWork, step, type Work } from '../storage/database.ts';
-import { tryLock } from '../storage/lock-rows.ts';
-import { deleteEvents, moveHorizon, selectExpired } from './expire-rows.ts';
+import { type Database, defineWork, statement, step, type Work } from '../storage/database.ts';
 
-/** Time for which an event is kept (contract section 13). */
+/** Time for which an event is kept. */
 export const keptMs = 30 * dayMs;
 /** Maximum number of events that one transaction deletes. */
 const deletedEventsMax = 1_000;
-/** Number of the advisory lock: "expevent" in ASCII. No other lock of the store has this number. */
-const expiryLock = 0x6578_7065_7665_6e74n;
-
-interface Bounds {
-  readonly engine: Database['engine'];
-  readonly count: number;
-}
 
 /**
- * Deletes at most `count` expired events. Returns true if there may be more. On PostgreSQL, deletes nothing and returns
- * false while another instance deletes events.
+ * Selects the position up to which events may be deleted. All events up to `last` are older than `keptMs`. `last` is
+ * null if there are no such events. The statement reads at most `count` events and starts after the deleted events.
  */
-export const expireOnce = defineWork(
+const selectExpired = statement<{ keptMs: bigint; count: bigint }>()((query, p, { nowMs }) =>
+  query
+    .with('oldest', (cte) =>
+      cte
+        .selectFrom('events')
+        .select(['id', sql<boolean>`at_ms > ${nowMs} - ${p.keptMs}`.as('is_young')])
+        .where('id', '>', ({ selectFrom }) => selectFrom('event_horizon').select('deleted_to'))
+        .orderBy('id')
+        .limit(p.count),
+    )
+    .selectFrom('oldest')
+    .select(({ fn }) => fn.max('id').as('last'))
+    .where(
+      sql<boolean>`id < coalesce((select min(id) from oldest where is_young), (select max(id) + 1 from oldest))`,
+    ),
+);
+
+/** Stores the position up to which events are deleted. */
+const moveHorizon = statement<{ last: bigint }>()((query, p) =>
+  query.updateTable('event_horizon').set({ deleted_to: p.last }).where('deleted_to', '<', p.last),
+);
+
+const deleteEvents = statement<{ last: bigint }>()((query, p) =>
+  query.deleteFrom('events').where('id', '<=', p.last),
+);
+
+/** Deletes the events up to `last`. */
+export const deleteExpired = defineWork(
   import.meta.url,
-  'expireOnce',
-  function* ({ engine, count }: Bounds): Work<boolean> {
-    const [lock] = engine === 'postgres' ? yield* step(tryLock, { lock: expiryLock }) : [{ is_free: true }];
-    if (lock?.is_free !== true) return false;
-    const [expired] = yield* step(selectExpired, { keptMs: BigInt(keptMs), count: BigInt(count) });
-    const last = expired?.last;
-    if (last === undefined || last === null) return false;
+  'deleteExpired',
+  function* ({ last }: { readonly last: bigint }): Work<void> {
+    // The row of the horizon makes instances that delete at the same time wait for each other.
     yield* step(moveHorizon, { last });
     yield* step(deleteEvents, { last });
-    return true;
   },
   'row locks',
 );
 
 /** Deletes all expired events, at most `count` in each transaction, so that other writes can run in between. */
 export async function expireEvents(database: Database, count = deletedEventsMax): Promise<void> {
-  const bounds = { engine: database.engine, count };
   for (;;) {
-    // Reads first, because a transaction would block writers even if no event has expired.
-    const [expired] = await database.read(selectExpired, { keptMs: BigInt(keptMs), count: 1n });
-    if (typeof expired?.last !== 'bigint' || !(await database.transact(expireOnce, bounds))) return;
+    const [expired] = await database.read(selectExpired, { keptMs: BigInt(keptMs), count: BigInt(count) });
+    if (typeof expired?.last !== 'bigint') return;
+    await database.transact(deleteExpired, { last: expired.last });
   }
 }

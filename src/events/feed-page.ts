@@ -1,11 +1,101 @@
+import { type RawBuilder, sql } from 'kysely';
 import { AppError } from '../errors.ts';
-import type { EventRow, FeedRow } from './event-rows.ts';
+import { type Statement, statement } from '../storage/database.ts';
+import { eventTypes, orderEventTypes } from './event.ts';
+import type { EventReader } from './event-reader.ts';
+
+/** A row of an event. `data` is the changed row as JSON. `previous` is the same row before an update, else null. */
+export interface EventRow {
+  readonly id: bigint;
+  readonly at_ms: bigint;
+  readonly type: string;
+  /** The id and the name of the account of an order. Null for other events. */
+  readonly account_id: bigint | null;
+  readonly account: string | null;
+  readonly data: string;
+  readonly previous: string | null;
+}
+
+/** The bounds of the feed. */
+interface Ends {
+  /** All events up to this position are deleted. */
+  readonly deleted_to: bigint;
+  /** The position of the newest event, even if this event is deleted. 0 if there was never an event. */
+  readonly newest: bigint;
+}
+
+/** A row of a page: an event and the bounds of the feed. An empty page has one row, and its `id` is null. */
+export type FeedRow = Ends & (EventRow | { readonly id: null });
 
 /** A page of the feed, oldest first. */
 export interface FeedPage {
   readonly events: readonly EventRow[];
   /** The next page begins after this position. */
   readonly next: bigint;
+}
+
+/** SQL expression for `Ends.newest`. */
+export const newest: RawBuilder<bigint> = sql`(select max(id) from (
+  select deleted_to as id from event_horizon union all select max(id) from events) as ends)`;
+
+/** Selects the bounds of the feed. */
+export const selectEnds = statement<Record<never, never>>()((query) =>
+  query.selectFrom('event_horizon').select(['deleted_to', newest.as('newest')]),
+);
+
+type PageParameters = { after: bigint; count: bigint; accountId: bigint };
+type PageStatement = Statement<PageParameters, FeedRow>;
+type Visibility = `${'pets' | 'no pets'}, ${EventReader['seesOrders']}`;
+
+const listLiterals = (types: readonly string[]) => sql.join(types.map((type) => sql.lit(type)));
+const isOfOrders = sql`events.type in (${listLiterals(orderEventTypes)})`;
+const isOfCatalogue = sql`events.type in (${listLiterals(
+  eventTypes.filter((type) => !orderEventTypes.some((one) => one === type)),
+)})`;
+
+/**
+ * The condition for the events that a reader may see. It names the types, so that nobody sees a type that this release
+ * does not know. If the reader may see only orders, an index of order events has the condition on `account_id`. Other
+ * readers need no such index, because at least half of all events are about animals.
+ */
+const visible: Readonly<Record<Visibility, (accountId: bigint) => RawBuilder<unknown>>> = {
+  'pets, all': () => sql`(${isOfCatalogue} or ${isOfOrders})`,
+  'pets, own': (accountId) => sql`(${isOfCatalogue} or (${isOfOrders} and events.account_id = ${accountId}))`,
+  'pets, none': () => isOfCatalogue,
+  'no pets, all': () => sql`(events.account_id is not null and ${isOfOrders})`,
+  'no pets, own': (accountId) => sql`(events.account_id = ${accountId} and ${isOfOrders})`,
+  'no pets, none': () => sql`false`,
+};
+
+const pages = Object.fromEntries(
+  Object.entries(visible).map(([visibility, isVisible]) => [visibility, selectPage(isVisible)]),
+) as Record<Visibility, PageStatement>;
+
+/**
+ * Returns the statement for a page of the events that a reader may see, oldest first. Each row also has the bounds of
+ * the feed at that moment.
+ */
+export function selectPageFor({ seesPets, seesOrders }: EventReader): PageStatement {
+  return pages[`${seesPets ? 'pets' : 'no pets'}, ${seesOrders}`];
+}
+
+function selectPage(isVisible: (accountId: bigint) => RawBuilder<unknown>): PageStatement {
+  return statement<PageParameters>()((query, p) =>
+    query
+      .with('ends', () => sql<Ends>`(select deleted_to, ${newest} as newest from event_horizon)`)
+      .with(
+        'page',
+        () => sql<EventRow>`(select events.id, at_ms, type, account_id, data, previous,
+          (select name from accounts where accounts.id = events.account_id) as account
+          from events where events.id > ${p.after} and ${isVisible(p.accountId)}
+          order by events.id limit ${p.count} + 0)`,
+      )
+      .selectFrom('ends')
+      .leftJoin('page', (join) => join.onTrue())
+      .selectAll()
+      .orderBy('page.id')
+      .$castTo<FeedRow>(),
+  );
 }
 
 /**
@@ -22,7 +112,7 @@ export function toPage(rows: readonly FeedRow[], limit: number): FeedPage {
  * Throws `invalid_parameter` if the position is after the newest event. Throws `events_expired` if an event after the
  * position is deleted.
  */
-export function requireKept(position: bigint, rows: readonly FeedRow[]): void {
+export function requireKept(position: bigint, rows: readonly Ends[]): void {
   const { newest, deleted_to } = endsOf(rows);
   if (position > newest) throw unknownEvent();
   if (position >= deleted_to) return;
@@ -40,7 +130,8 @@ export function unknownEvent(): AppError {
   );
 }
 
-function endsOf([row]: readonly FeedRow[]): FeedRow {
+/** Returns the bounds of the feed from the rows of `selectEnds` or of a page. */
+export function endsOf<T extends Ends>([row]: readonly T[]): T {
   if (row === undefined) throw new Error('the table event_horizon has no row');
   return row;
 }

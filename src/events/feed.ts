@@ -1,13 +1,11 @@
 import { secondMs } from '../clock.ts';
 import { int64Max } from '../int64.ts';
-import { after, type Soon } from '../soon.ts';
 import type { Database } from '../storage/database.ts';
 import type { EventReader } from './event-reader.ts';
-import { selectPageFor } from './event-rows.ts';
-import { type FeedPage, requireKept, toPage } from './feed-page.ts';
+import { type FeedPage, requireKept, selectPageFor, toPage } from './feed-page.ts';
 import type { Tail } from './tail.ts';
 
-/** Maximum number of seconds that a request waits for an event (contract section 13). */
+/** Maximum number of seconds that a request waits for an event. */
 export const waitSecondsMax = 20;
 
 export interface FeedQuery {
@@ -28,65 +26,40 @@ export interface FeedWait {
   readonly noteHeld: (ms: number) => void;
 }
 
-/**
- * All changes of the store in an order that never changes (contract section 13). Methods also throw the errors of the
- * database.
- */
+/** All changes of the store in an order that never changes. Methods also throw the errors of the database. */
 export interface Feed {
   /**
    * Returns a page of the events that the reader may see. Throws `invalid_parameter` if the position is after the
    * newest event. Throws `events_expired` if an event after the position is deleted.
    */
-  read(query: FeedQuery, reader: EventReader): Soon<FeedPage>;
-  /**
-   * Like `read`, but a request with an empty page waits until
-   * - there is an event that the reader may see,
-   * - the time is over,
-   * - the client disconnects, or
-   * - the service stops.
-   *
-   * Throws `unavailable` if too many requests wait. If the key expires or is revoked during the wait, or the account is
-   * suspended, throws the same error as a request with such a key.
-   */
-  readOrWait(query: FeedQuery, reader: EventReader, wait: FeedWait): Soon<FeedPage>;
+  read(query: FeedQuery, reader: EventReader): Promise<FeedPage>;
+  /** Like `read`, but a request with an empty page waits at the tail, and also throws the errors of `Tail.wait`. */
+  readOrWait(query: FeedQuery, reader: EventReader, wait: FeedWait): Promise<FeedPage>;
 }
 
 /** Creates the feed of a store. Requests wait for events at `tail`. */
 export function createFeed(database: Database, tail: Tail): Feed {
-  function read({ start, limit }: FeedQuery, reader: EventReader): Soon<FeedPage> {
+  async function read({ start, limit }: FeedQuery, reader: EventReader): Promise<FeedPage> {
     const position = start === 'oldest' ? 0n : start === 'now' ? int64Max : start;
     const parameters = { after: position, count: BigInt(limit), accountId: reader.accountId };
-    return after(database.read(selectPageFor(reader), parameters), (rows) => {
-      if (typeof start === 'bigint') requireKept(start, rows);
-      return toPage(rows, limit);
-    });
-  }
-
-  async function wait(empty: FeedPage, limit: number, reader: EventReader, client: FeedWait) {
-    const { seconds, keyId, onGone, noteHeld } = client;
-    const startedAtMs = performance.now();
-    const gone = new AbortController();
-    onGone(() => gone.abort());
-    const waiting = { limit, reader, keyId, signal: gone.signal };
-    let page = empty;
-    try {
-      for (;;) {
-        const leftMs = startedAtMs + seconds * secondMs - performance.now();
-        const isOver = leftMs <= 0 || tail.isStopped() || gone.signal.aborted;
-        if (page.events.length > 0 || isOver) return page;
-        const found = await tail.wait({ ...waiting, position: page.next, ms: leftMs });
-        page = found ?? (await read({ start: page.next, limit }, reader));
-      }
-    } finally {
-      noteHeld(performance.now() - startedAtMs);
-    }
+    const rows = await database.read(selectPageFor(reader), parameters);
+    if (typeof start === 'bigint') requireKept(start, rows);
+    return toPage(rows, limit);
   }
 
   return {
     read,
-    readOrWait: (query, reader, client) =>
-      after(read(query, reader), (page) =>
-        page.events.length > 0 || client.seconds === 0 ? page : wait(page, query.limit, reader, client),
-      ),
+
+    async readOrWait(query, reader, { seconds, keyId, onGone, noteHeld }) {
+      const page = await read(query, reader);
+      if (page.events.length > 0 || seconds === 0) return page;
+      const startedAtMs = performance.now();
+      const waiting = { position: page.next, limit: query.limit, reader, keyId, onGone };
+      try {
+        return await tail.wait({ ...waiting, endsAtMs: startedAtMs + seconds * secondMs });
+      } finally {
+        noteHeld(performance.now() - startedAtMs);
+      }
+    },
   };
 }

@@ -1,5 +1,5 @@
 import type { EventIds } from '../events/event-ids.ts';
-import type { EventRow } from '../events/event-rows.ts';
+import type { EventRow } from '../events/feed-page.ts';
 import { writeEvent } from '../events/write-events.ts';
 import type { Database } from '../storage/database.ts';
 import {
@@ -8,28 +8,30 @@ import {
   recordPing,
   recordSuccess,
   selectSending,
+  toNextEvent,
 } from './delivery-rows.ts';
 import type { AttemptResult, PostMessage } from './post-message.ts';
-import { failingMsMax, planWaitMs, readRetryAfterMs } from './rules/retry.ts';
+import { failingAttemptsMin, failingMsMax, planWaitMs, readRetryAfterMs } from './rules/retry.ts';
 import type { SecretBox } from './secret-box.ts';
-import { type Message, signMessage } from './sign.ts';
+import { type Message, signMessage } from './sign-message.ts';
 import { readerOf } from './webhook.ts';
 
 /** Callbacks for metrics and the log. */
 export interface DeliveryObserver {
   /** Called after each attempt. `result` is the HTTP status, or an `AttemptFailure` if there was no response. */
   onAttempt(result: string): void;
+  /** Called if an attempt throws an error. The attempt counts as failed, like one without a response. */
+  onFault(webhookId: string, error: unknown): void;
   /** Called after the service has disabled a webhook. */
   onDisabled(webhookId: string, reason: string): void;
   /** Called if no configured key decrypts the secrets of a webhook. The service then sends nothing to this webhook. */
   onSealed(webhookId: string): void;
-  /** Reports the time of the next event for a webhook, in Unix milliseconds. Null if there are no more events. */
-  onPending(webhookId: string, atMs: number | null): void;
 }
 
-/** A webhook and the secrets that sign its messages. */
+/** A webhook, its next event, and the secrets that sign its messages. */
 export interface Sending {
   readonly row: DeliveryRow;
+  readonly event: EventRow | null;
   readonly secrets: readonly Uint8Array[];
 }
 
@@ -67,12 +69,23 @@ export function createAttempts(parts: AttemptParts): Attempts {
   const { database, ids, box, post, observer, mayBegin, signal } = parts;
 
   /** Returns null if the attempt may not begin, or if `signal` aborts before there is a response. */
-  async function send({ row, secrets }: Sending, message: Message): Promise<AttemptResult | null> {
-    const signed = signMessage(message, secrets, Number(row.now_ms));
-    const headers = { ...signed, 'content-type': 'application/json', 'user-agent': 'animal-store-webhooks' };
+  async function attempt({ row, secrets }: Sending, write: () => Message): Promise<AttemptResult | null> {
     // The reads before an attempt may have taken long, so this check comes right before the request.
     if (!mayBegin()) return null;
-    const result = await post(row.url, headers, message.body, signal);
+    let result: AttemptResult;
+    try {
+      const message = write();
+      const signed = signMessage(message, secrets, Number(row.now_ms));
+      const headers = {
+        ...signed,
+        'content-type': 'application/json',
+        'user-agent': 'animal-store-webhooks',
+      };
+      result = await post(row.url, headers, message.body, signal);
+    } catch (error) {
+      observer.onFault(row.public_id, error);
+      result = { failure: 'refused' };
+    }
     if ('failure' in result && signal.aborted) return null;
     observer.onAttempt(toText(result));
     return result;
@@ -84,16 +97,15 @@ export function createAttempts(parts: AttemptParts): Attempts {
       const [row] = rows;
       if (row === undefined) return null;
       const secrets = rows.map(({ secret }) => box.open(secret, row.public_id)).filter((one) => one !== null);
-      if (secrets.length > 0) return { row, secrets };
+      if (secrets.length > 0) return { row, event: toNextEvent(row), secrets };
       observer.onSealed(row.public_id);
       return null;
     },
 
     async sendEvent(sending, event) {
       const { row } = sending;
-      observer.onPending(row.public_id, Number(event.at_ms));
-      const body = writeEvent(event, readerOf(row), ids);
-      const result = await send(sending, { id: ids.write(event.id), body });
+      const write = () => ({ id: ids.write(event.id), body: writeEvent(event, readerOf(row), ids) });
+      const result = await attempt(sending, write);
       if (result === null) return false;
       if (!isSuccess(result)) {
         await noteFailure(database, observer, row, result);
@@ -107,7 +119,7 @@ export function createAttempts(parts: AttemptParts): Attempts {
       const { row } = sending;
       const timestamp = new Date(Number(row.now_ms)).toISOString();
       const body = JSON.stringify({ id: pingId, type: 'webhook.ping', timestamp, data: {} });
-      const result = await send(sending, { id: pingId, body });
+      const result = await attempt(sending, () => ({ id: pingId, body }));
       if (result === null) return;
       const { id, revision } = row;
       const ends = isGone(result) ? 1n : 0n;
@@ -134,6 +146,7 @@ async function noteFailure(
     result: toText(result),
     waitMs: BigInt(waitMs),
     failingMsMax: BigInt(failingMsMax),
+    failuresMin: BigInt(failingAttemptsMin),
     ends: isGone(result) ? 1n : 0n,
   });
   if (!isDisabled(noted, row)) return;

@@ -1,25 +1,86 @@
 import { type RawBuilder, sql } from 'kysely';
-import { newest } from '../events/event-rows.ts';
+import { eventTypes } from '../events/event.ts';
+import { isOrderType } from '../events/event-reader.ts';
+import { type EventRow, newest } from '../events/feed-page.ts';
+import { int64Max } from '../int64.ts';
 import { type Dialect, statement } from '../storage/database.ts';
 import type { WebhookRow } from './webhook.ts';
 
-const columns = [
-  'webhooks.id',
-  'public_id',
-  'webhooks.account_id',
-  'key_id',
-  'url',
-  'types',
-  'sees_pets',
-  'sees_orders',
-  'webhooks.status',
-  'position',
-  'last_attempt_at_ms',
-  'last_result',
-  'revision',
-  'failures',
-  'ping_id',
-] as const;
+const isDue = ({ nowMs }: Dialect) =>
+  sql<boolean>`webhooks.status = 'enabled' and webhooks.next_attempt_at_ms <= ${nowMs}`;
+
+const isBehind = sql<boolean>`webhooks.position < ${newest}`;
+
+/** While an account is suspended, its webhooks receive nothing and keep their positions. */
+const ofActiveAccount = sql<boolean>`exists (select 1 from accounts where accounts.id = webhooks.account_id and suspended_at_ms is null)`;
+
+const toFlag = (condition: RawBuilder<boolean>) =>
+  sql<bigint>`cast(case when ${condition} then 1 else 0 end as bigint)`;
+
+/**
+ * The first event after the position with the type `wanted.type`. The comparisons of rows and the order by all columns
+ * leave an index search as the only plan: the search costs the same however many events of other types there are.
+ */
+const nextOfAny = sql`(select events.id from events
+  where (events.type, events.id) > (wanted.type, webhooks.position)
+    and (events.type, events.id) < (wanted.type, ${sql.lit(int64Max)})
+  order by events.type, events.id limit 1)`;
+
+/** Like `nextOfAny`, of the account of the webhook. */
+const nextOfOwn = sql`(select events.id from events
+  where events.account_id is not null
+    and (events.account_id, events.type, events.id) > (webhooks.account_id, wanted.type, webhooks.position)
+    and (events.account_id, events.type, events.id) < (webhooks.account_id, wanted.type, ${sql.lit(int64Max)})
+  order by events.account_id, events.type, events.id limit 1)`;
+
+const allTypes = sql.join(
+  eventTypes.map(
+    (type) => sql`select ${sql.lit(type)} as type, ${sql.lit(isOrderType(type) ? 1 : 0)} as is_order`,
+  ),
+  sql` union all `,
+);
+
+/** SQL expression for the next event of a row of `webhooks`, or null. It finds only events that the webhook may see. */
+const nextEventId = sql<bigint | null>`(select min(case
+    when wanted.is_order = 0 and webhooks.sees_pets = 0 then null
+    when wanted.is_order = 1 and webhooks.sees_orders = 'none' then null
+    when wanted.is_order = 1 and webhooks.sees_orders = 'own' then ${nextOfOwn}
+    else ${nextOfAny} end)
+  from (${allTypes}) as wanted where ' ' || webhooks.types || ' ' like '% ' || wanted.type || ' %')`;
+
+/** A webhook that is behind the end of the feed and waits for no retry. */
+export interface DueRow extends Pick<WebhookRow, 'id' | 'position' | 'types'> {
+  /** Null if the webhook only needs a new position. */
+  readonly next_id: bigint | null;
+  /** The end of the feed, when `next_id` was read. */
+  readonly newest: bigint;
+}
+
+/** Selects the `count` webhooks that are due and farthest behind, after a position and the id of a webhook there. */
+export const selectDue = statement<{ afterPosition: bigint; afterId: bigint; count: bigint }>()(
+  (query, p, dialect) =>
+    query
+      .selectFrom('webhooks')
+      .select(['webhooks.id', 'position', 'types', nextEventId.as('next_id'), newest.as('newest')])
+      .where(isDue(dialect))
+      .where(isBehind)
+      .where(sql<boolean>`(webhooks.position, webhooks.id) > (${p.afterPosition}, ${p.afterId})`)
+      .where(ofActiveAccount)
+      .orderBy('position')
+      .orderBy('webhooks.id')
+      .limit(p.count),
+);
+
+/** Selects `count` webhooks with a pending ping. */
+export const selectPinged = statement<{ count: bigint }>()((query, p) =>
+  query
+    .selectFrom('webhooks')
+    .select('webhooks.id')
+    .where('ping_id', 'is not', null)
+    .where(ofActiveAccount)
+    .orderBy('webhooks.id')
+    .limit(p.count),
+);
 
 /** A row of `webhooks` with the columns that a delivery needs. */
 export interface DeliveryRow extends WebhookRow {
@@ -29,50 +90,91 @@ export interface DeliveryRow extends WebhookRow {
   readonly now_ms: bigint;
   /** 1 if the next event may be sent now, else 0. */
   readonly is_due: bigint;
+  /** The bounds of the feed, when the next event was read. */
+  readonly deleted_to: bigint;
+  readonly newest: bigint;
 }
 
-const isDue = ({ nowMs }: Dialect) =>
-  sql<boolean>`webhooks.status = 'enabled' and webhooks.next_attempt_at_ms <= ${nowMs}`;
+/** The next event of a webhook, in the columns of a `SendingRow`. All are null if there is none. */
+type NextEventColumns = { readonly [K in keyof EventRow as `event_${K}`]: EventRow[K] | null };
 
-const isBehind = (dialect: Dialect) =>
-  sql<boolean>`webhooks.position < (select ${newest(dialect)} from event_horizon)`;
-
-/** While an account is suspended, its webhooks receive nothing and keep their positions. */
-const ofActiveAccount = sql<boolean>`exists (select 1 from accounts where accounts.id = webhooks.account_id and suspended_at_ms is null)`;
-
-const toFlag = (condition: RawBuilder<boolean>) =>
-  sql<bigint>`cast(case when ${condition} then 1 else 0 end as bigint)`;
-
-/** Selects all webhooks that need an event or a ping now. */
-export const selectDue = statement<Record<never, never>>()((query, _, dialect) =>
-  query
-    .selectFrom('webhooks')
-    .select(columns)
-    .select([
-      toFlag(sql`${isDue(dialect)} and ${isBehind(dialect)}`).as('is_due'),
-      dialect.nowMs.as('now_ms'),
-    ])
-    .where(sql<boolean>`(ping_id is not null or (${isDue(dialect)} and ${isBehind(dialect)}))`)
-    .where(ofActiveAccount)
-    .orderBy('webhooks.id'),
-);
+export type SendingRow = DeliveryRow & NextEventColumns & { readonly secret: Uint8Array };
 
 /**
- * Selects a webhook with one row for each valid secret, the current secret first. Returns no row if the webhook does
- * not exist or its account is suspended.
+ * Selects a webhook and its next event, with one row for each valid secret, the current secret first. Returns no row if
+ * the webhook does not exist or its account is suspended.
  */
 export const selectSending = statement<{ id: bigint }>()((query, p, dialect) =>
   query
-    .selectFrom('webhooks')
-    .innerJoin('webhook_secrets', 'webhook_secrets.webhook_id', 'webhooks.id')
-    .select(columns)
-    .select(['secret', toFlag(isDue(dialect)).as('is_due'), dialect.nowMs.as('now_ms')])
-    .where('webhooks.id', '=', p.id)
-    .where(ofActiveAccount)
+    .with(
+      (cte) => cte('due').materialized(),
+      (creator) =>
+        creator
+          .selectFrom('webhooks')
+          .selectAll()
+          .select([
+            toFlag(isDue(dialect)).as('is_due'),
+            nextEventId.as('next_id'),
+            newest.as('newest'),
+            sql<bigint>`(select deleted_to from event_horizon)`.as('deleted_to'),
+          ])
+          .where('webhooks.id', '=', p.id)
+          .where(ofActiveAccount),
+    )
+    .selectFrom('due')
+    .innerJoin('webhook_secrets', 'webhook_secrets.webhook_id', 'due.id')
+    .leftJoin('events', 'events.id', 'due.next_id')
+    .selectAll('due')
+    .select([
+      'secret',
+      dialect.nowMs.as('now_ms'),
+      'events.id as event_id',
+      'events.at_ms as event_at_ms',
+      'events.type as event_type',
+      'events.account_id as event_account_id',
+      sql<string | null>`(select name from accounts where accounts.id = events.account_id)`.as(
+        'event_account',
+      ),
+      'events.data as event_data',
+      'events.previous as event_previous',
+    ])
     .where(({ or, eb }) =>
       or([eb('ends_at_ms', 'is', null), eb('ends_at_ms', '>', sql<bigint>`${dialect.nowMs}`)]),
     )
-    .orderBy('webhook_secrets.id', 'desc'),
+    .orderBy('webhook_secrets.id', 'desc')
+    .$castTo<SendingRow>(),
+);
+
+/** Returns the next event of a webhook, or null. */
+export function toNextEvent(row: SendingRow): EventRow | null {
+  const { event_id: id, event_at_ms: at_ms, event_type: type, event_data: data } = row;
+  if (id === null || at_ms === null || type === null || data === null) return null;
+  const { event_account_id: account_id, event_account: account, event_previous: previous } = row;
+  return { id, at_ms, type, account_id, account, data, previous };
+}
+
+/**
+ * Selects the `count` active webhooks that are farthest behind the end of the feed, and the age of their next event in
+ * milliseconds, or null. A webhook is active if it is enabled and its account is not suspended.
+ */
+export const selectLags = statement<{ count: bigint }>()((query, p, { nowMs }) =>
+  query
+    .with(
+      (cte) => cte('page').materialized(),
+      (creator) =>
+        creator
+          .selectFrom('webhooks')
+          .select(['public_id', nextEventId.as('next_id')])
+          .where('webhooks.status', '=', sql.lit('enabled'))
+          .where(isBehind)
+          .where(ofActiveAccount)
+          .orderBy('position')
+          .limit(p.count),
+    )
+    .selectFrom('page')
+    .innerJoin('events', 'events.id', 'page.next_id')
+    .select(['public_id', sql<bigint>`${nowMs} - events.at_ms`.as('behind_ms')])
+    .orderBy('events.id'),
 );
 
 /**
@@ -116,19 +218,21 @@ export type Failure = {
   result: string;
   waitMs: bigint;
   failingMsMax: bigint;
+  failuresMin: bigint;
   /** 1 to disable the webhook at once. */
   ends: bigint;
 };
 
 /**
  * Records a failed delivery and schedules the next attempt after `waitMs`. Disables a webhook that has failed for
- * `failingMsMax`. If the retries were restarted during the delivery, records only the result. Returns the status and
- * the revision of the webhook.
+ * `failingMsMax` and at least `failuresMin` times. If the retries were restarted during the delivery, records only the
+ * result. Returns the status and the revision of the webhook.
  */
 export const recordFailure = statement<Failure>()((query, p, { nowMs }) => {
   const unlessChanged = (column: string, value: RawBuilder<unknown>) =>
     sql<never>`case when revision = cast(${p.revision} as bigint) then ${value} else ${sql.ref(column)} end`;
-  const failsTooLong = sql`${nowMs} - coalesce(failing_since_ms, ${nowMs}) >= cast(${p.failingMsMax} as bigint)`;
+  const failsTooLong = sql`(${nowMs} - coalesce(failing_since_ms, ${nowMs}) >= cast(${p.failingMsMax} as bigint)
+    and failures + 1 >= cast(${p.failuresMin} as bigint))`;
   const ends = sql`case when cast(${p.ends} as bigint) = 1 or ${failsTooLong} then 'disabled' else status end`;
   return query
     .updateTable('webhooks')

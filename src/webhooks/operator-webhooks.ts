@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { selectAccount } from '../accounts/account-rows.ts';
 import { noSuchAccount } from '../accounts/account-works.ts';
 import type { Actor, Authorship } from '../audit/audit-entry.ts';
@@ -6,20 +5,18 @@ import { commandActor } from '../audit/audit-entry.ts';
 import type { Clock } from '../clock.ts';
 import { AppError, OperatorError } from '../errors.ts';
 import type { EventType } from '../events/event.ts';
+import { endsOf, selectEnds } from '../events/feed-page.ts';
 import { int64Max } from '../int64.ts';
 import type { Database } from '../storage/database.ts';
+import { changeWebhookByHand, disableWebhooksOfKey, type OperatorChange } from './change-webhook.ts';
+import { selectLags } from './delivery-rows.ts';
+import { readTypes, type WebhookStatus } from './webhook.ts';
 import {
   countDisabled,
   type ListedWebhookRow,
-  selectFarthestOf,
-  selectLag,
   selectWebhookPage,
   selectWebhooksOfKey,
-} from './operator-rows.ts';
-import { changeWebhookByHand, disableWebhooksOfKey, type OperatorChange } from './operator-works.ts';
-import { readTypes } from './sight.ts';
-import type { WebhookStatus } from './webhook.ts';
-import { selectEnds } from './webhook-rows.ts';
+} from './webhook-rows.ts';
 
 /** A webhook as an operator sees it. */
 export interface ListedWebhook {
@@ -59,10 +56,11 @@ export interface ListedWebhookPage {
   readonly nextNewestId: bigint | null;
 }
 
-/** The lag of all webhooks together. `disabled` is the number of disabled webhooks. */
+/** How far all active webhooks together are behind. */
 export interface WebhookLag {
-  /** The active webhook that is farthest behind. Null if no webhook is behind. */
-  readonly farthest: { readonly id: string; readonly behindMs: number } | null;
+  /** The 20 active webhooks that are farthest behind, with the age of the next event of each. */
+  readonly farthest: readonly { readonly id: string; readonly behindMs: number }[];
+  /** Number of disabled webhooks. */
   readonly disabled: number;
 }
 
@@ -85,6 +83,7 @@ export interface OperatorWebhooks {
    * not exist.
    */
   list(account: string | null): Promise<ListedWebhook[]>;
+  /** Reads the lag from the store, so a restart does not forget it. */
   readLag(): Promise<WebhookLag>;
   /** Returns the lowest position after which the store has all events. */
   readOldest(): Promise<bigint>;
@@ -102,8 +101,10 @@ export interface OperatorWebhooks {
   disableOfKey(keyId: string): Promise<void>;
 }
 
-/** Number of webhooks in one read of `list` or `readLag`. */
-const pageRows = 1_000;
+/** Number of webhooks in one read of `list`. */
+const listedRows = 1_000;
+/** Maximum number of webhooks in `WebhookLag.farthest`. */
+const shownLagsMax = 20n;
 
 /** Creates the access of an operator to the webhooks of a store. The audit log names `actor` in each row. */
 export function createOperatorWebhooks(
@@ -149,20 +150,27 @@ function createReads(database: Database): Reads {
   return {
     listPage,
 
-    list: (account) => listAll(listPage, account),
+    async list(account) {
+      const found: ListedWebhook[] = [];
+      let newestId: bigint | null = null;
+      do {
+        const page = await listPage({ limit: listedRows, account, status: null, newestId });
+        found.push(...page.webhooks);
+        newestId = page.nextNewestId;
+      } while (newestId !== null);
+      return found.toReversed();
+    },
 
     async readLag() {
-      const [farthest, [disabled]] = await Promise.all([
-        findFarthest(database),
+      const [lags, [disabled]] = await Promise.all([
+        database.read(selectLags, { count: shownLagsMax }),
         database.read(countDisabled, {}),
       ]);
+      const farthest = lags.map(({ public_id: id, behind_ms }) => ({ id, behindMs: Number(behind_ms) }));
       return { farthest, disabled: Number(disabled?.count ?? 0n) };
     },
 
-    async readOldest() {
-      const [ends] = await database.read(selectEnds, {});
-      return ends?.deleted_to ?? 0n;
-    },
+    readOldest: async () => endsOf(await database.read(selectEnds, {})).deleted_to,
 
     async listOfKey(keyId) {
       const rows = await database.read(selectWebhooksOfKey, { keyId });
@@ -173,36 +181,6 @@ function createReads(database: Database): Reads {
       }));
     },
   };
-}
-
-async function listAll(
-  listPage: OperatorWebhooks['listPage'],
-  account: string | null,
-): Promise<ListedWebhook[]> {
-  const found: ListedWebhook[] = [];
-  let newestId: bigint | null = null;
-  do {
-    const page = await listPage({ limit: pageRows, account, status: null, newestId });
-    found.push(...page.webhooks);
-    newestId = page.nextNewestId;
-  } while (newestId !== null);
-  return found.toReversed();
-}
-
-/** Reads `pageRows` webhooks at a time, so that the event loop can run in between. */
-async function findFarthest(database: Database): Promise<WebhookLag['farthest']> {
-  let farthest: { readonly public_id: string; readonly position: bigint } | null = null;
-  for (let afterId = 0n; ; await nextTurn()) {
-    const [found] = await database.read(selectFarthestOf, { afterId, count: BigInt(pageRows) });
-    if (found === undefined) break;
-    if (farthest === null || found.position < farthest.position) farthest = found;
-    afterId = found.last_id;
-  }
-  if (farthest === null) return null;
-  const { public_id: id, position } = farthest;
-  const [lag] = await database.read(selectLag, { position });
-  const behindMs = lag?.behind_ms ?? null;
-  return behindMs === null ? null : { id, behindMs: Number(behindMs) };
 }
 
 async function findAccountId(database: Database, name: string): Promise<bigint> {

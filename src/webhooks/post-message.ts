@@ -5,6 +5,7 @@ import { type BlockList, isIP, type LookupFunction } from 'node:net';
 import { secondMs } from '../clock.ts';
 import { attemptMsMax } from './rules/retry.ts';
 import { isAllowedTarget } from './rules/target-address.ts';
+import { parseTargetUrl } from './rules/target-url.ts';
 import type { AttemptFailure } from './webhook.ts';
 
 /** The result of an attempt: the status and `Retry-After` of the response, or the reason why there was no response. */
@@ -12,7 +13,10 @@ export type AttemptResult =
   | { readonly status: number; readonly retryAfter: string | undefined }
   | { readonly failure: AttemptFailure };
 
-/** Posts a message to a URL once. Never throws: an error is a result with `failure`. */
+/**
+ * Posts a message to a URL once. Resolves when the connection is closed: at most `bodyMsMax` after the timeout, or at
+ * once if the signal aborts.
+ */
 export type PostMessage = (
   url: string,
   headers: Readonly<Record<string, string>>,
@@ -24,17 +28,17 @@ export interface PostOptions {
   /** Networks that may receive messages although their addresses are not global. */
   readonly allowed: BlockList;
   readonly allowsHttp: boolean;
-  /** Timeout of an attempt. */
+  /** Timeout of an attempt, up to the head of the response. */
   readonly attemptMs?: number;
   /** Returns the addresses of a host name. If this function throws or returns none, the attempt fails. */
   readonly resolve?: (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 }
 
-/**
- * Maximum number of bytes of a response body. The service discards the body. If the body is longer, the service closes
- * the connection.
- */
-const answerBytesMax = 64 * 1024;
+/** Bounds of the body of a response. It is discarded; beyond a bound, the service closes the connection. */
+const bodyBytesMax = 64 * 1024;
+export const bodyMsMax = secondMs;
+/** Maximum number of informational responses, such as 103, before the response. */
+const informationMax = 10;
 /** Maximum number of addresses of a host name that an attempt tries. */
 const addressesMax = 4;
 
@@ -47,34 +51,59 @@ const addressesMax = 4;
 export function createPostMessage(options: PostOptions): PostMessage {
   const { allowed, allowsHttp, attemptMs = attemptMsMax, resolve = resolveName } = options;
 
-  return async (text, headers, body, outerSignal) => {
-    const url = new URL(text);
-    if (url.protocol !== 'https:' && !allowsHttp) return { failure: 'refused' };
-    const signal = AbortSignal.any([outerSignal, AbortSignal.timeout(attemptMs)]);
-    const host = url.hostname.replace(/^\[|\]$/g, '');
-    let addresses: readonly string[];
+  return async (text, headers, body, stopping) => {
+    const url = parseTargetUrl(text, allowsHttp);
+    if (url === null) return { failure: 'refused' };
+    const endsAtMs = performance.now() + attemptMs;
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), attemptMs);
+    const signal = AbortSignal.any([stopping, late.signal]);
     try {
-      addresses = isIP(host) === 0 ? await resolve(host, signal) : [host];
-    } catch {
-      return { failure: signal.aborted ? 'timeout' : 'dns' };
+      const addresses = await resolveHost(url.hostname, resolve, signal);
+      if (addresses.length === 0) return { failure: signal.aborted ? 'timeout' : 'dns' };
+      if (!addresses.every((address) => isAllowedTarget(address, allowed)))
+        return { failure: 'blocked_address' };
+      const tried = addresses.slice(0, addressesMax);
+      const shareMs = Math.max(1, Math.floor((endsAtMs - performance.now()) / tried.length));
+      return await send({ url, addresses: tried, shareMs, headers, body, signal }, () => clearTimeout(timer));
+    } finally {
+      clearTimeout(timer);
     }
-    if (addresses.length === 0) return { failure: 'dns' };
-    if (!addresses.every((address) => isAllowedTarget(address, allowed)))
-      return { failure: 'blocked_address' };
-    return await send(url, addresses.slice(0, addressesMax), headers, body, signal);
   };
 }
 
-function send(
-  url: URL,
-  addresses: readonly string[],
-  headers: Readonly<Record<string, string>>,
-  body: string,
+/** Returns no address if the host name has none or cannot be resolved. */
+async function resolveHost(
+  hostname: string,
+  resolve: NonNullable<PostOptions['resolve']>,
   signal: AbortSignal,
-): Promise<AttemptResult> {
+): Promise<readonly string[]> {
+  const host = hostname.replace(/^\[|\]$/g, '');
+  return isIP(host) === 0 ? await resolve(host, signal).catch(() => []) : [host];
+}
+
+interface Outgoing {
+  readonly url: URL;
+  /** The checked addresses, which are tried in turn. */
+  readonly addresses: readonly string[];
+  /** Time that each address but the last may take to connect. */
+  readonly shareMs: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly signal: AbortSignal;
+}
+
+/** Calls `onHead` when the head of the response arrives. */
+function send(outgoing: Outgoing, onHead: () => void): Promise<AttemptResult> {
+  const { url, addresses, shareMs, headers, body, signal } = outgoing;
   const { promise, resolve } = Promise.withResolvers<AttemptResult>();
   const isTls = url.protocol === 'https:';
+  let result: AttemptResult | null = null;
+  let informations = 0;
+  // The types of Node do not have the options of the connection.
+  const connection = { autoSelectFamily: true, autoSelectFamilyAttemptTimeout: shareMs };
   const request = (isTls ? requestHttps : requestHttp)(url, {
+    ...connection,
     method: 'POST',
     agent: false,
     lookup: answerWith(addresses),
@@ -82,17 +111,42 @@ function send(
     headers: { ...headers, 'content-length': Buffer.byteLength(body) },
   });
   const isSecured = watchHandshake(request);
+  request.on('information', () => {
+    informations += 1;
+    if (informations > informationMax) request.destroy();
+  });
   request.on('response', (response) => {
-    resolve({ status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'] });
-    drain(response);
+    onHead();
+    result = readResult(response);
+    discard(response, () => request.destroy());
   });
   request.on('error', () => {
-    if (signal.aborted) resolve({ failure: 'timeout' });
-    else resolve({ failure: isTls && isSecured() === false ? 'tls' : 'refused' });
+    const failure = isTls && isSecured() === false ? 'tls' : 'refused';
+    result ??= { failure: signal.aborted ? 'timeout' : failure };
   });
-  request.on('close', () => resolve({ failure: 'refused' }));
+  // Emitted when the connection is closed, because it is not used again.
+  request.on('close', () => resolve(result ?? { failure: 'refused' }));
   request.end(body);
   return promise;
+}
+
+/** A status below 100 is no response of HTTP. */
+function readResult({ statusCode = 0, headers }: IncomingMessage): AttemptResult {
+  if (statusCode < 100) return { failure: 'refused' };
+  return { status: statusCode, retryAfter: headers['retry-after'] };
+}
+
+/** Reads and discards the body of a response up to its bounds. Then calls `close`. */
+function discard(response: IncomingMessage, close: () => void): void {
+  let bytes = 0;
+  const timer = setTimeout(close, bodyMsMax);
+  response.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > bodyBytesMax) close();
+  });
+  response.on('error', () => undefined);
+  response.on('end', close);
+  response.on('close', () => clearTimeout(timer));
 }
 
 /**
@@ -122,16 +176,6 @@ function answerWith(addresses: readonly string[]): LookupFunction {
     if (all === true) done(null, found);
     else done(null, first?.address ?? '', first?.family ?? 0);
   };
-}
-
-/** Reads and discards the body of a response, at most `answerBytesMax` bytes. */
-function drain(response: IncomingMessage): void {
-  let bytes = 0;
-  response.on('data', (chunk: Buffer) => {
-    bytes += chunk.length;
-    if (bytes > answerBytesMax) response.destroy();
-  });
-  response.on('error', () => undefined);
 }
 
 /** Timeout of one DNS query. The resolver sends a query at most twice. */

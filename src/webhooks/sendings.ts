@@ -1,11 +1,13 @@
+import { minuteMs } from '../clock.ts';
+
 /** Sends for a while. Resolves with true to send more in another turn. */
 type TakeTurn = () => Promise<boolean>;
 
 /** The deliveries that run, and a queue of those that wait for a turn. Each has a unique name. */
 export interface Sendings {
-  /** Appends a delivery to the queue, unless a delivery with the same name runs or waits. */
+  /** Appends a delivery to the queue, unless `has` returns true for its name. */
   add(name: string, takeTurn: TakeTurn): void;
-  /** Returns true if the delivery runs or waits. */
+  /** Returns true if the delivery runs or waits, or has failed unexpectedly within the last `heldMs`. */
   has(name: string): boolean;
   /** Returns true if a delivery waits because too many are running. */
   hasWaiting(): boolean;
@@ -16,12 +18,20 @@ export interface Sendings {
 }
 
 /**
+ * Time for which a delivery stops after an unexpected failure. Its result may not be in the store, so nothing else keeps
+ * it from failing again at once.
+ */
+const heldMs = minuteMs / 2;
+
+/**
  * Creates the queue. At most `runningMax` deliveries run at the same time. A delivery that needs another turn goes to
  * the end of the queue, so each delivery gets its next turn after at most one turn of every other.
  */
 export function createSendings(runningMax: number): Sendings {
   const waiting = new Map<string, TakeTurn>();
   const running = new Map<string, Promise<void>>();
+  /** The times of `performance.now()` at which failed deliveries may run again. */
+  const held = new Map<string, number>();
   const failures: unknown[] = [];
 
   function fill(): void {
@@ -35,6 +45,7 @@ export function createSendings(runningMax: number): Sendings {
   async function run(name: string, takeTurn: TakeTurn): Promise<void> {
     const needsMore = await takeTurn().catch((error) => {
       failures.push(error);
+      held.set(name, performance.now() + heldMs);
       return false;
     });
     running.delete(name);
@@ -42,7 +53,11 @@ export function createSendings(runningMax: number): Sendings {
     fill();
   }
 
-  const has = (name: string) => running.has(name) || waiting.has(name);
+  function has(name: string): boolean {
+    if ((held.get(name) ?? 0) > performance.now()) return true;
+    held.delete(name);
+    return running.has(name) || waiting.has(name);
+  }
 
   return {
     add(name, takeTurn) {

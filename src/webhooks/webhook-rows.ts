@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
-import { newest } from '../events/event-rows.ts';
-import { insertion, statement } from '../storage/database.ts';
+import { newest } from '../events/feed-page.ts';
+import { insertion, type Statement, statement } from '../storage/database.ts';
+import type { WebhookRow } from './webhook.ts';
 
 /** The columns of a `WebhookRow`. */
-export const webhookColumns = [
+const webhookColumns = [
   'id',
   'public_id',
   'account_id',
@@ -29,27 +30,101 @@ export const selectWebhook = statement<WebhookName>()((query, p) =>
     .where('account_id', '=', p.accountId),
 );
 
-/** Selects a webhook. On PostgreSQL, locks the row until the transaction ends. */
-export const lockWebhook = statement<WebhookName>()((query, p, { engine }) => {
-  const found = query
-    .selectFrom('webhooks')
-    .select(webhookColumns)
+/**
+ * Locks a webhook until the transaction ends, by a change that changes nothing, and returns its row. `accountId` null
+ * means any account.
+ */
+export const lockWebhook = statement<{ publicId: string; accountId: bigint | null }>()((query, p) =>
+  query
+    .updateTable('webhooks')
+    .set({ revision: sql<bigint>`revision` })
     .where('public_id', '=', p.publicId)
-    .where('account_id', '=', p.accountId);
-  return engine === 'postgres' ? found.forUpdate() : found;
-});
+    .where(sql<boolean>`account_id = coalesce(cast(${p.accountId} as bigint), account_id)`)
+    .returning(webhookColumns),
+);
 
-/** Selects the `count` newest webhooks of an account with ids up to `newestId`, newest first. */
-export const selectWebhooks = statement<{ accountId: bigint; newestId: bigint; count: bigint }>()(
-  (query, p) =>
+/** Locks the enabled webhooks that a key created until the transaction ends, and returns their rows. */
+export const lockWebhooksOfKey = statement<{ keyId: string }>()((query, p) =>
+  query
+    .updateTable('webhooks')
+    .set({ revision: sql<bigint>`revision` })
+    .where('key_id', '=', p.keyId)
+    .where('status', '=', sql.lit('enabled'))
+    .returning(webhookColumns),
+);
+
+/** Selects the webhooks that a key created, oldest first. */
+export const selectWebhooksOfKey = statement<{ keyId: string }>()((query, p) =>
+  query
+    .selectFrom('webhooks')
+    .select(['public_id', 'url', 'status'])
+    .where('key_id', '=', p.keyId)
+    .orderBy('id'),
+);
+
+/** The filters of a list of webhooks. Null means no filter. */
+export type WebhookFilter = {
+  readonly accountId: bigint | null;
+  readonly status: string | null;
+};
+
+export interface ListedWebhookRow extends WebhookRow {
+  readonly account: string;
+  readonly suspended_at_ms: bigint | null;
+  /** Number of events in the feed after `position`, of all types. */
+  readonly events_behind: bigint;
+  /** Age of the first event after `position` in milliseconds, by the store's clock. Null if there is none. */
+  readonly behind_ms: bigint | null;
+}
+
+type PageParameters = WebhookFilter & { newestId: bigint; count: bigint };
+type PageStatement = Statement<PageParameters, ListedWebhookRow>;
+
+const pages = new Map<string, PageStatement>();
+
+/**
+ * Returns the statement for a page of webhooks with ids up to `newestId`, newest first. Each combination of filters has
+ * its own statement, so that each statement can use the best index.
+ */
+export function selectWebhookPage(filter: WebhookFilter): PageStatement {
+  const name = `${filter.accountId !== null}, ${filter.status !== null}`;
+  const page = pages.get(name) ?? buildPage(filter);
+  pages.set(name, page);
+  return page;
+}
+
+function buildPage({ accountId, status }: WebhookFilter): PageStatement {
+  return statement<PageParameters>()((query, p, { nowMs }) =>
     query
       .selectFrom('webhooks')
-      .select(webhookColumns)
-      .where('account_id', '=', p.accountId)
+      .select([
+        ...webhookColumns,
+        // Uses subqueries, because the planner may read all accounts first in a join.
+        sql<string>`(select name from accounts where accounts.id = webhooks.account_id)`.as('account'),
+        sql<bigint | null>`(select suspended_at_ms from accounts where accounts.id = webhooks.account_id)`.as(
+          'suspended_at_ms',
+        ),
+        sql<bigint>`${newest} - position`.as('events_behind'),
+        sql<
+          bigint | null
+        >`(select ${nowMs} - at_ms from events where events.id > webhooks.position order by events.id limit 1)`.as(
+          'behind_ms',
+        ),
+      ])
       .where('id', '<=', p.newestId)
+      .$if(accountId !== null, (narrowed) => narrowed.where('account_id', '=', p.accountId as bigint))
+      .$if(status !== null && accountId === null, (narrowed) =>
+        narrowed.where('status', '=', p.status as string),
+      )
+      // The expression keeps the planner from using the index on the status. The index on the account is better,
+      // because an account has at most `webhooksMax` webhooks.
+      .$if(status !== null && accountId !== null, (narrowed) =>
+        narrowed.where(sql<boolean>`status || '' = ${p.status}`),
+      )
       .orderBy('id', 'desc')
       .limit(p.count),
-);
+  );
+}
 
 /**
  * Makes transactions that add webhooks to an account run one after the other. SQLite needs no lock, because all its
@@ -67,9 +142,11 @@ export const countWebhooks = statement<{ accountId: bigint }>()((query, p) =>
     .where('account_id', '=', p.accountId),
 );
 
-/** Selects the bounds of the feed (`Ends` in event-rows.ts). */
-export const selectEnds = statement<Record<never, never>>()((query, _, dialect) =>
-  query.selectFrom('event_horizon').select(['deleted_to', newest(dialect).$castTo<bigint>().as('newest')]),
+export const countDisabled = statement<Record<never, never>>()((query) =>
+  query
+    .selectFrom('webhooks')
+    .select(({ fn }) => fn.countAll<bigint>().as('count'))
+    .where('status', '=', sql.lit('disabled')),
 );
 
 export type NewWebhookRow = WebhookName & {
@@ -101,44 +178,6 @@ export const insertWebhook = statement<NewWebhookRow>()((query, p, { nowMs }) =>
       created_at_ms: sql<bigint>`${nowMs}`,
     })
     .returning(webhookColumns),
-);
-
-/** Adds a secret, which becomes the current secret of the webhook. */
-export const insertSecret = insertion<{ webhookId: bigint; secret: Uint8Array }>()((query, rows) =>
-  query
-    .insertInto('webhook_secrets')
-    .values(rows.map((p) => ({ webhook_id: p.webhookId, secret: p.secret })))
-    .returning('id'),
-);
-
-/** Makes the current secret expire after `overlapMs`. The secret signs messages until it expires. */
-export const endSecret = statement<{ webhookId: bigint; overlapMs: bigint }>()((query, p, { nowMs }) =>
-  query
-    .updateTable('webhook_secrets')
-    .set({ ends_at_ms: sql<bigint>`${nowMs} + cast(${p.overlapMs} as bigint)` })
-    .where('webhook_id', '=', p.webhookId)
-    .where('ends_at_ms', 'is', null),
-);
-
-/** Deletes the expired secrets of a webhook. Of the other secrets, keeps the `count` newest. */
-export const deleteOldSecrets = statement<{ webhookId: bigint; count: bigint }>()((query, p, { nowMs }) =>
-  query
-    .deleteFrom('webhook_secrets')
-    .where('webhook_id', '=', p.webhookId)
-    .where(({ or, eb, selectFrom }) =>
-      or([
-        eb('ends_at_ms', '<=', sql<bigint>`${nowMs}`),
-        eb(
-          'id',
-          'not in',
-          selectFrom('webhook_secrets as kept')
-            .select('kept.id')
-            .where('kept.webhook_id', '=', p.webhookId)
-            .orderBy('kept.id', 'desc')
-            .limit(p.count),
-        ),
-      ]),
-    ),
 );
 
 /** The new state of a webhook. If `begins` is 1, the retries of the webhook restart. */
@@ -187,4 +226,44 @@ export const deleteWebhook = statement<WebhookName>()((query, p) =>
     .where('public_id', '=', p.publicId)
     .where('account_id', '=', p.accountId)
     .returning('id'),
+);
+
+/** Adds a secret, which becomes the current secret of the webhook. */
+export const insertSecret = insertion<{ webhookId: bigint; secret: Uint8Array }>()((query, rows) =>
+  query
+    .insertInto('webhook_secrets')
+    .values(rows.map((p) => ({ webhook_id: p.webhookId, secret: p.secret })))
+    .returning('id'),
+);
+
+/** Makes the current secret expire after `overlapMs`. The secret signs messages until it expires. */
+export const endSecret = statement<{ webhookId: bigint; overlapMs: bigint }>()((query, p, { nowMs }) =>
+  query
+    .updateTable('webhook_secrets')
+    .set({ ends_at_ms: sql<bigint>`${nowMs} + cast(${p.overlapMs} as bigint)` })
+    .where('webhook_id', '=', p.webhookId)
+    .where('ends_at_ms', 'is', null),
+);
+
+/** Deletes the expired secrets of a webhook. Of the other secrets, keeps the `count` newest. */
+export const deleteOldSecrets = statement<{ webhookId: bigint; count: bigint }>()((query, p, { nowMs }) =>
+  query
+    .deleteFrom('webhook_secrets')
+    .where('webhook_id', '=', p.webhookId)
+    .where(
+      sql<boolean>`(ends_at_ms <= ${nowMs} or id not in (select kept.id from webhook_secrets as kept
+        where kept.webhook_id = ${p.webhookId} order by kept.id desc limit ${p.count}))`,
+    ),
+);
+
+export const selectSecrets = statement<Record<never, never>>()((query) =>
+  query
+    .selectFrom('webhook_secrets')
+    .innerJoin('webhooks', 'webhooks.id', 'webhook_secrets.webhook_id')
+    .select(['webhook_secrets.id', 'public_id', 'secret'])
+    .orderBy('webhook_secrets.id'),
+);
+
+export const updateSecret = statement<{ id: bigint; secret: Uint8Array }>()((query, p) =>
+  query.updateTable('webhook_secrets').set({ secret: p.secret }).where('id', '=', p.id),
 );

@@ -2,13 +2,12 @@ import Type, { type Static, type TSchema } from 'typebox';
 import { AppError } from '../errors.ts';
 import { type EventType, eventIdPattern, eventTypes } from '../events/event.ts';
 import type { EventIds } from '../events/event-ids.ts';
-import type { EventReader } from '../events/event-reader.ts';
+import { type EventReader, narrowReader } from '../events/event-reader.ts';
 import { unknownEvent } from '../events/feed-page.ts';
 import { enumField, timeField } from '../schema.ts';
 import { describeTargetUrl, urlLengthMax } from './rules/target-url.ts';
-import { narrowReader, readTypes } from './sight.ts';
 
-/** Maximum number of webhooks of an account (contract section 14). */
+/** Maximum number of webhooks of an account. */
 export const webhooksMax = 5n;
 
 /** A disabled webhook keeps its position. It receives pings, but no events. */
@@ -53,7 +52,7 @@ const typesField = (description: string) =>
 const nullable = <T>(schema: TSchema) =>
   Type.Unsafe<T | null>({ anyOf: [schema, { type: 'null' }], description: schema['description' as never] });
 
-/** The result of an attempt to send an event (contract section 14). */
+/** The result of an attempt to send an event. */
 export const LastAttemptSchema = Type.Object({
   at: timeField('When the attempt ended, by the clock of the store.'),
   result: Type.Unsafe<number | AttemptFailure>({
@@ -65,7 +64,7 @@ export const LastAttemptSchema = Type.Object({
   }),
 });
 
-/** A webhook, as responses show it (contract section 14). */
+/** A webhook, as responses show it. */
 export const WebhookSchema = Type.Object({
   id: Type.String({
     minLength: webhookIdLength,
@@ -137,7 +136,7 @@ export const WebhookPatchSchema = Type.Object({
 /** A webhook as its account sees it. */
 export type Webhook = Static<typeof WebhookSchema>;
 
-/** A row of the table `webhooks` (tables.ts). */
+/** A row of the table `webhooks`. */
 export interface WebhookRow {
   readonly id: bigint;
   readonly public_id: string;
@@ -162,6 +161,12 @@ export function toWebhook(row: WebhookRow, ids: EventIds): Webhook {
     after: writeAfter(row.position, ids),
     lastAttempt: toLastAttempt(row),
   };
+}
+
+/** Parses the stored types of a webhook, separated by spaces, in the order of `eventTypes`. Ignores unknown names. */
+export function readTypes(stored: string): readonly EventType[] {
+  const names = stored.split(' ');
+  return eventTypes.filter((type) => names.includes(type));
 }
 
 /** Returns the id of the event at a position. Returns null at position 0, which is before the first event. */

@@ -2,15 +2,9 @@ import { randomText } from '../accounts/api-key.ts';
 import { AppError } from '../errors.ts';
 import type { EventType } from '../events/event.ts';
 import type { EventIds } from '../events/event-ids.ts';
-import type { EventReader } from '../events/event-reader.ts';
+import { type EventReader, listReadableTypes } from '../events/event-reader.ts';
 import { int64Max } from '../int64.ts';
-import { after, type Soon } from '../soon.ts';
 import type { Database } from '../storage/database.ts';
-import type { SecretBox } from './secret-box.ts';
-import { listReadableTypes } from './sight.ts';
-import { generateSecret, writeSecret } from './sign.ts';
-import { toWebhook, type Webhook } from './webhook.ts';
-import { deleteWebhook, requestPing, selectWebhook, selectWebhooks } from './webhook-rows.ts';
 import {
   addWebhook,
   changeWebhook,
@@ -19,7 +13,11 @@ import {
   rotateSecret,
   type WebhookChange,
   webhookNotFound,
-} from './webhook-works.ts';
+} from './change-webhook.ts';
+import type { SecretBox } from './secret-box.ts';
+import { generateSecret, writeSecret } from './sign-message.ts';
+import { toWebhook, type Webhook } from './webhook.ts';
+import { deleteWebhook, requestPing, selectWebhook, selectWebhookPage } from './webhook-rows.ts';
 
 export interface WebhookOrder {
   readonly url: string;
@@ -40,8 +38,8 @@ export interface WebhookPage {
 }
 
 /**
- * The webhooks of accounts (contract section 14). A reader sees only the webhooks of its account; other webhooks count
- * as not found. Methods also throw the errors of the database (database.ts).
+ * The webhooks of accounts. A reader sees only the webhooks of its account; other webhooks count as not found. Methods
+ * also throw the errors of the database.
  *
  * Each change throws `not_found`. It throws `scope_missing` if the webhook receives events that the reader may not
  * read.
@@ -50,9 +48,9 @@ export interface Webhooks {
   /** Creates a webhook that starts at the end of the feed. Throws `scope_missing` and `limit_reached`. */
   add(order: WebhookOrder, reader: EventReader): Promise<SecretWebhook>;
   /** Returns at most `limit` webhooks with row ids up to `newestId`. Null starts with the newest webhook. */
-  list(accountId: bigint, limit: number, newestId: bigint | null): Soon<WebhookPage>;
+  list(accountId: bigint, limit: number, newestId: bigint | null): Promise<WebhookPage>;
   /** Throws `not_found`. */
-  get(id: string, accountId: bigint): Soon<Webhook>;
+  get(id: string, accountId: bigint): Promise<Webhook>;
   /**
    * Also throws `invalid_body` if the position is after the newest event, and `position_lost` if an event after the
    * position is deleted.
@@ -66,12 +64,11 @@ export interface Webhooks {
 }
 
 export function createWebhooks(database: Database, ids: EventIds, box: SecretBox): Webhooks {
-  function requireRow(id: string, reader: EventReader) {
-    const name = { publicId: id, accountId: reader.accountId };
-    return after(database.read(selectWebhook, name), ([row]) => {
-      requireManaged(row, reader);
-      return name;
-    });
+  async function requireRow(publicId: string, reader: EventReader) {
+    const name = { publicId, accountId: reader.accountId };
+    const [row] = await database.read(selectWebhook, name);
+    requireManaged(row, reader);
+    return name;
   }
 
   return {
@@ -83,19 +80,19 @@ export function createWebhooks(database: Database, ids: EventIds, box: SecretBox
       return { ...toWebhook(row, ids), secret: writeSecret(secret) };
     },
 
-    list(accountId, limit, newestId) {
-      const range = { accountId, newestId: newestId ?? int64Max, count: BigInt(limit) + 1n };
-      return after(database.read(selectWebhooks, range), (rows) => ({
-        webhooks: rows.slice(0, limit).map((row) => toWebhook(row, ids)),
-        nextNewestId: rows[limit]?.id ?? null,
-      }));
+    async list(accountId, limit, newestId) {
+      const filter = { accountId, status: null };
+      const range = { newestId: newestId ?? int64Max, count: BigInt(limit) + 1n };
+      const rows = await database.read(selectWebhookPage(filter), { ...filter, ...range });
+      const webhooks = rows.slice(0, limit).map((row) => toWebhook(row, ids));
+      return { webhooks, nextNewestId: rows[limit]?.id ?? null };
     },
 
-    get: (id, accountId) =>
-      after(database.read(selectWebhook, { publicId: id, accountId }), ([row]) => {
-        if (row === undefined) throw webhookNotFound();
-        return toWebhook(row, ids);
-      }),
+    async get(id, accountId) {
+      const [row] = await database.read(selectWebhook, { publicId: id, accountId });
+      if (row === undefined) throw webhookNotFound();
+      return toWebhook(row, ids);
+    },
 
     async change(id, change, reader) {
       const name = { publicId: id, accountId: reader.accountId };

@@ -5,8 +5,8 @@ import { selectOverdueHold } from '../../src/pets/close-overdue-hold.ts';
 import { searchedMax, searchPets, searchReadRows } from '../../src/pets/pet-search.ts';
 import { compileStatement } from '../../src/storage/compile.ts';
 import type { Database } from '../../src/storage/database.ts';
-import { selectWebhookPage } from '../../src/webhooks/operator-rows.ts';
 import { createOperatorWebhooks } from '../../src/webhooks/operator-webhooks.ts';
+import { selectWebhookPage } from '../../src/webhooks/webhook-rows.ts';
 import { findPostgres } from '../support/engines.ts';
 import { storeWebhooks } from '../support/stored-webhooks.ts';
 import { type ConsoleService, startConsole } from './console-browser.ts';
@@ -88,7 +88,7 @@ test('with 12,000 accounts, a page reads only its own rows, and a search reads a
   assert.ok(most(counts) <= 500);
 });
 
-test('with 3,000 webhooks, a page reads only its own rows with any filter, and the greatest lag is read in steps of 1,000', async (t) => {
+test('with 3,000 webhooks, a page reads only its own rows with any filter, and the greatest lag reads a bounded number of rows', async (t) => {
   const { store, openFile, createKey } = await startConsole(t);
   await createKey('pro', undefined, { account: 'Zoo' });
   const file = openFile();
@@ -113,8 +113,8 @@ test('with 3,000 webhooks, a page reads only its own rows with any filter, and t
     );
   }
   counts.length = 0;
-  assert.deepEqual(await webhooks.readLag(), { farthest: null, disabled: 30 });
-  assert.equal(counts.length, 3 + 1 + 1 + 1);
+  assert.deepEqual(await webhooks.readLag(), { farthest: [], disabled: 30 });
+  assert.deepEqual(counts, [0, 1]);
 
   const explain = (sql: string) =>
     file

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { AppError } from '../../errors.ts';
-import { describeTargetUrl, isTargetUrl } from '../../webhooks/rules/target-url.ts';
+import { webhookNotFound } from '../../webhooks/change-webhook.ts';
+import { describeTargetUrl, parseTargetUrl } from '../../webhooks/rules/target-url.ts';
 import {
   NewWebhookSchema,
   readAfter,
@@ -9,7 +10,6 @@ import {
   WebhookWithSecretSchema,
   webhookIdPattern,
 } from '../../webhooks/webhook.ts';
-import { webhookNotFound } from '../../webhooks/webhook-works.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 import { jsonTypes } from '../request/body.ts';
 import { eventIdExample, readerOf } from './events.ts';
@@ -54,10 +54,11 @@ function readWebhookId({ webhookId = '' }: PathValues): string {
   return webhookId;
 }
 
-/** Throws `invalid_body` if a webhook may not have this URL. */
-function requireTargetUrl(text: string, allowsHttp: boolean): void {
-  if (!isTargetUrl(text, allowsHttp))
-    throw new AppError('invalid_body', `url ${describeTargetUrl(allowsHttp)}`);
+/** Returns the URL as it is stored. Throws `invalid_body` if a webhook may not have this URL. */
+function requireTargetUrl(text: string, allowsHttp: boolean): string {
+  const target = parseTargetUrl(text, allowsHttp);
+  if (target === null) throw new AppError('invalid_body', `url ${describeTargetUrl(allowsHttp)}`);
+  return target.href;
 }
 
 const listWebhooks = defineOperation({
@@ -116,8 +117,8 @@ const createWebhook = defineOperation({
   failures: ['limit_reached'],
 
   async handle({ body, caller }, { webhooks, allowsHttp, baseUrl }) {
-    requireTargetUrl(body.url, allowsHttp);
-    const order = { url: body.url, types: body.types ?? null, keyId: caller.keyId };
+    const target = requireTargetUrl(body.url, allowsHttp);
+    const order = { url: target, types: body.types ?? null, keyId: caller.keyId };
     const made = await webhooks.add(order, readerOf(caller));
     const headers = { location: `${baseUrl}/webhooks/${made.id}`, 'cache-control': 'no-store' };
     return { status: 201, text: JSON.stringify(made), headers };
@@ -180,9 +181,10 @@ const updateWebhook = defineOperation({
   failures: ['not_found', 'position_lost'],
 
   async handle({ params, body, caller }, { webhooks, eventIds, allowsHttp }) {
-    const { url = null, types = null, status = null, after } = body;
-    if (url !== null) requireTargetUrl(url, allowsHttp);
-    const change = { url, types, status, after: after === undefined ? null : readAfter(after, eventIds) };
+    const { types = null, status = null, after } = body;
+    const target = body.url === undefined ? null : requireTargetUrl(body.url, allowsHttp);
+    const position = after === undefined ? null : readAfter(after, eventIds);
+    const change = { url: target, types, status, after: position };
     const changed = await webhooks.change(readWebhookId(params), change, readerOf(caller));
     return { status: 200, text: JSON.stringify(changed) };
   },

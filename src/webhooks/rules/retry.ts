@@ -1,6 +1,6 @@
 import { dayMs, hourMs, minuteMs, secondMs } from '../../clock.ts';
 
-/** Timeout of an attempt, from the DNS query to the headers of the response (contract section 14). */
+/** Timeout of an attempt, from the DNS query to the headers of the response. */
 export const attemptMsMax = 15 * secondMs;
 
 /** Backoff after the first failures in a row. Further failures use the last value. */
@@ -13,8 +13,9 @@ const jitter = 0.1;
 /** Maximum wait from a `Retry-After`. A longer value counts as this maximum. */
 const retryAfterMsMax = hourMs;
 
-/** Time after which a webhook that always fails is disabled. */
+/** A webhook that always fails is disabled after this time, if it had at least `failingAttemptsMin` attempts in it. */
 export const failingMsMax = 5 * dayMs;
+export const failingAttemptsMin = 100;
 
 /**
  * Returns the milliseconds until the next attempt. The wait is at least `retryAfterMs`, but a value above

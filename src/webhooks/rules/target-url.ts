@@ -1,25 +1,26 @@
 /** Maximum length of the URL of a webhook, in characters. */
 export const urlLengthMax = 2_048;
 
-/** Returns the rule of `isTargetUrl` as text. */
+/** Returns the rule of `parseTargetUrl` as text. */
 export function describeTargetUrl(allowsHttp: boolean): string {
   const scheme = allowsHttp ? 'an http or https URL' : 'an https URL';
-  return `must be ${scheme} of at most ${urlLengthMax} characters, without a user, a password or a fragment`;
+  return `must be ${scheme} of at most ${urlLengthMax} characters, with a host and without a user, a password or a fragment`;
 }
 
 /**
- * Returns true if a webhook may have the URL (contract section 14). The IP address of its host is checked at each
- * attempt.
+ * Printable ASCII with an authority right after `//`. A parser of URLs skips further slashes and backslashes there, so
+ * `https:///user:secret@host/` would have a host and a password.
  */
-export function isTargetUrl(text: string, allowsHttp: boolean): boolean {
-  if (text.length > urlLengthMax || !/^https?:\/\/[!-~]+$/i.test(text)) return false;
-  const url = URL.parse(text);
-  if (url === null || url.hostname === '' || /[@\\]/.test(readAuthority(text)) || text.includes('#'))
-    return false;
-  return url.protocol === 'https:' || allowsHttp;
-}
+const form = /^https?:\/\/[^/\\?#@]+(?:[/?][^#]*)?$/i;
 
-/** Returns the part between `//` and the path. */
-function readAuthority(text: string): string {
-  return /^https?:\/\/([^/?#]*)/i.exec(text)?.[1] ?? '';
+/**
+ * Parses the URL of a webhook. Returns null if a webhook may not have it. Store and request only the URL that is
+ * returned, because another spelling can mean another target. The IP addresses of its host are checked at each attempt.
+ */
+export function parseTargetUrl(text: string, allowsHttp: boolean): URL | null {
+  if (!/^[!-~]+$/.test(text) || !form.test(text)) return null;
+  const url = URL.parse(text);
+  if (url === null || url.hostname === '' || url.username !== '' || url.password !== '') return null;
+  if (Math.max(text.length, url.href.length) > urlLengthMax) return null;
+  return url.protocol === 'https:' || allowsHttp ? url : null;
 }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeTargetUrl, isTargetUrl, urlLengthMax } from '../../../src/webhooks/rules/target-url.ts';
+import { describeTargetUrl, parseTargetUrl, urlLengthMax } from '../../../src/webhooks/rules/target-url.ts';
+
+const isAllowed = (text: string, allowsHttp: boolean) => parseTargetUrl(text, allowsHttp) !== null;
 
 test('https URLs are accepted, and http URLs only in development', () => {
   for (const url of [
@@ -10,9 +12,9 @@ test('https URLs are accepted, and http URLs only in development', () => {
     'https://a.example/@x',
     `https://a.example/${'a'.repeat(urlLengthMax - 18)}`,
   ])
-    for (const allowsHttp of [true, false]) assert.ok(isTargetUrl(url, allowsHttp), url);
-  assert.ok(isTargetUrl('http://localhost:3000/hook', true));
-  assert.ok(!isTargetUrl('http://localhost:3000/hook', false));
+    for (const allowsHttp of [true, false]) assert.ok(isAllowed(url, allowsHttp), url);
+  assert.ok(isAllowed('http://localhost:3000/hook', true));
+  assert.ok(!isAllowed('http://localhost:3000/hook', false));
 });
 
 test('a URL that is invalid or has another scheme, a user, a password or a fragment is refused', () => {
@@ -26,6 +28,14 @@ test('a URL that is invalid or has another scheme, a user, a password or a fragm
     'https://u@a.example/',
     'https://@a.example/',
     'https://a.example\\@b.example/',
+    ...['https:///%ff:x@a.example/0', 'https:///user:secret@a.example/', 'https:////u@a.example/'],
+    ...[
+      'https://\\u:p@a.example/',
+      'https:///a.example/',
+      'https://?u:p@a.example/',
+      'https://u%40a.example/',
+    ],
+    ...['https://:p@a.example/', 'https://u:@a.example/', 'https://a.example%2f@b.example/'],
     'https://a.example/#x',
     'https://a.example/#',
     'https://a b.example/',
@@ -39,7 +49,7 @@ test('a URL that is invalid or has another scheme, a user, a password or a fragm
     'javascript:alert(1)',
     `https://a.example/${'a'.repeat(urlLengthMax - 17)}`,
   ])
-    for (const allowsHttp of [true, false]) assert.ok(!isTargetUrl(url, allowsHttp), url);
+    for (const allowsHttp of [true, false]) assert.ok(!isAllowed(url, allowsHttp), url);
 });
 
 test('the error message shows whether http is allowed', () => {

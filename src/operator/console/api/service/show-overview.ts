@@ -21,7 +21,7 @@ export const showOverview = defineConsoleOperation({
       engine: database.engine,
       health,
       inventory,
-      webhooks,
+      webhooks: { farthest: webhooks.farthest[0] ?? null, disabled: webhooks.disabled },
       feedLagSeconds,
       eventWaits,
       storeFailures,

@@ -1,11 +1,21 @@
+import type { AuditAction, Authorship } from '../audit/audit-entry.ts';
+import { addAuditEntry } from '../audit/audit-log.ts';
 import { dayMs } from '../clock.ts';
-import { AppError } from '../errors.ts';
+import { AppError, OperatorError } from '../errors.ts';
 import type { EventType } from '../events/event.ts';
-import type { EventReader } from '../events/event-reader.ts';
-import { unknownEvent } from '../events/feed-page.ts';
+import { createEventIds, type EventIds } from '../events/event-ids.ts';
+import { canReadType, coversReader, type EventReader } from '../events/event-reader.ts';
+import { endsOf, selectEnds, unknownEvent } from '../events/feed-page.ts';
 import { defineWork, step, type Work } from '../storage/database.ts';
-import { canReadType, coversReader } from './sight.ts';
-import { makerOf, readerOf, type WebhookRow, type WebhookStatus, webhooksMax } from './webhook.ts';
+import { selectSecret } from '../storage/secret-rows.ts';
+import {
+  makerOf,
+  readerOf,
+  type WebhookRow,
+  type WebhookStatus,
+  webhooksMax,
+  writeAfter,
+} from './webhook.ts';
 import {
   countWebhooks,
   deleteOldSecrets,
@@ -14,13 +24,13 @@ import {
   insertWebhook,
   lockAccount,
   lockWebhook,
+  lockWebhooksOfKey,
   type NewWebhookRow,
-  selectEnds,
   updateWebhook,
   type WebhookName,
 } from './webhook-rows.ts';
 
-/** Time for which an old secret still signs messages after a rotation (contract section 14). */
+/** Time for which an old secret still signs messages after a rotation. */
 const overlapMs = dayMs;
 /**
  * Maximum number of secrets of a webhook, including the current secret. This bounds the length of the signature header,
@@ -42,7 +52,7 @@ export const addWebhook = defineWork(
         'limit_reached',
         `this account has ${webhooksMax} webhooks, the most that an account may have`,
       );
-    const { newest } = yield* readEnds();
+    const { newest } = endsOf(yield* step(selectEnds, {}));
     const [added] = yield* step(insertWebhook, { ...row, position: newest });
     if (added === undefined) throw new Error('the store gave no row for a new webhook');
     yield* step(insertSecret, { webhookId: added.id, secret });
@@ -56,11 +66,12 @@ export interface WebhookChange {
   readonly url: string | null;
   readonly types: readonly EventType[] | null;
   readonly status: WebhookStatus | null;
+  /** The new position, or the end of the feed. */
   readonly after: bigint | 'now' | null;
 }
 
 /** A webhook and the reader that changes it. */
-export interface Managed {
+interface Managed {
   readonly name: WebhookName;
   readonly reader: EventReader;
 }
@@ -78,25 +89,6 @@ export const changeWebhook = defineWork(
   'row locks',
 );
 
-/**
- * Changes a locked webhook, for its account or for an operator. A change that sets the URL, the status or the position
- * restarts the retries. Throws `invalid_body` and `position_lost`.
- */
-export function* applyChange(row: WebhookRow, change: WebhookChange): Work<WebhookRow> {
-  const position = yield* findPosition(row, change);
-  const begins = change.url !== null || change.status !== null || change.after !== null;
-  const [changed] = yield* step(updateWebhook, {
-    id: row.id,
-    url: change.url ?? row.url,
-    types: change.types?.join(' ') ?? row.types,
-    status: change.status ?? row.status,
-    position,
-    begins: begins ? 1n : 0n,
-  });
-  if (changed === undefined) throw webhookNotFound();
-  return changed;
-}
-
 /** Adds a new secret. The old secret still signs messages for `overlapMs`. Throws `not_found` and `scope_missing`. */
 export const rotateSecret = defineWork(
   import.meta.url,
@@ -112,10 +104,76 @@ export const rotateSecret = defineWork(
   'row locks',
 );
 
-function* readEnds(): Work<{ deleted_to: bigint; newest: bigint }> {
-  const [ends] = yield* step(selectEnds, {});
-  if (ends === undefined) throw new Error('the table event_horizon has no row');
-  return ends;
+export type OperatorChange =
+  | { readonly status: WebhookStatus }
+  | { readonly after: NonNullable<WebhookChange['after']> };
+
+interface ChangeByHand {
+  readonly publicId: string;
+  readonly change: OperatorChange;
+  readonly by: Authorship;
+}
+
+/**
+ * Changes a webhook of any account. Always adds a row to the audit log, because even an unchanged status or position
+ * restarts the retries. Throws OperatorError if the webhook does not exist. Also throws `invalid_body` and
+ * `position_lost`.
+ */
+export const changeWebhookByHand = defineWork(
+  import.meta.url,
+  'changeWebhookByHand',
+  function* ({ publicId, change, by }: ChangeByHand): Work<void> {
+    const [row] = yield* step(lockWebhook, { publicId, accountId: null });
+    if (row === undefined)
+      throw new OperatorError(`there is no webhook "${publicId}": "webhooks list" shows them all`);
+    yield* changeByHand(row, change, by);
+  },
+  'row locks',
+);
+
+/** Disables the enabled webhooks that a key created: at most `webhooksMax`, because a key has one account. */
+export const disableWebhooksOfKey = defineWork(
+  import.meta.url,
+  'disableWebhooksOfKey',
+  function* ({ keyId, by }: { readonly keyId: string; readonly by: Authorship }): Work<void> {
+    const rows = yield* step(lockWebhooksOfKey, { keyId });
+    for (const row of rows) yield* changeByHand(row, { status: 'disabled' }, by);
+  },
+  'row locks',
+);
+
+const unchanged: WebhookChange = { url: null, types: null, status: null, after: null };
+
+function* changeByHand(row: WebhookRow, change: OperatorChange, by: Authorship): Work<void> {
+  const changed = yield* applyChange(row, { ...unchanged, ...change });
+  const ids = yield* readEventIds();
+  const show = ({ status, position }: WebhookRow) =>
+    'status' in change ? { status } : { after: writeAfter(position, ids) };
+  const action: AuditAction = 'status' in change ? `webhook.${change.status}` : 'webhook.replayed';
+  const subject = { action, subject: row.public_id, accountId: row.account_id };
+  yield* addAuditEntry(by, { ...subject, before: show(row), after: show(changed) });
+}
+
+function* readEventIds(): Work<EventIds> {
+  const [secret] = yield* step(selectSecret, { name: 'cursor' });
+  if (secret === undefined) throw new Error('the store has no secret for event ids');
+  return createEventIds(secret.value);
+}
+
+/** Changes a locked webhook. A change that sets the URL, the status or the position restarts the retries. */
+function* applyChange(row: WebhookRow, change: WebhookChange): Work<WebhookRow> {
+  const position = yield* findPosition(row, change);
+  const begins = change.url !== null || change.status !== null || change.after !== null;
+  const [changed] = yield* step(updateWebhook, {
+    id: row.id,
+    url: change.url ?? row.url,
+    types: change.types?.join(' ') ?? row.types,
+    status: change.status ?? row.status,
+    position,
+    begins: begins ? 1n : 0n,
+  });
+  if (changed === undefined) throw webhookNotFound();
+  return changed;
 }
 
 /**
@@ -126,7 +184,7 @@ function* readEnds(): Work<{ deleted_to: bigint; newest: bigint }> {
  */
 function* findPosition(row: WebhookRow, { after, status }: WebhookChange): Work<bigint> {
   if (after === null && status !== 'enabled') return row.position;
-  const { deleted_to, newest } = yield* readEnds();
+  const { deleted_to, newest } = endsOf(yield* step(selectEnds, {}));
   const position = after === 'now' ? newest : (after ?? row.position);
   if (position > newest) throw new AppError('invalid_body', unknownEvent().message);
   if (position >= deleted_to) return position;
@@ -149,8 +207,7 @@ export function requireManaged(row: WebhookRow | undefined, reader: EventReader)
 /** Throws `scope_missing` if the reader, or the key that created the webhook, may not read events of the type. */
 function requireType(type: EventType, reader: EventReader, row: WebhookRow): void {
   requireReadable(type, reader);
-  const maker = makerOf(row);
-  if (!canReadType(maker, type))
+  if (!canReadType(makerOf(row), type))
     throw new AppError(
       'scope_missing',
       `types: the key that created this webhook was not allowed to read ${type}`,
