@@ -36,10 +36,6 @@ export function exposeWebhooks(registry: Registry, isSending: () => boolean): We
         }))
       : [],
   );
-  const disabledHelp = 'Number of disabled webhooks.';
-  expose(registry, { name: 'webhooks_disabled', type: 'gauge', help: disabledHelp }, () =>
-    isSending() ? [{ labels: {}, value: shown.disabled }] : [],
-  );
 
   return {
     noteAttempt(result) {

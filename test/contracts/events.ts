@@ -144,6 +144,20 @@ export function describeEvents(engine: Engine): void {
       assert.equal((await types()).length, 6);
     });
 
+    test('shows nobody an event of a type that this release does not know', async (t) => {
+      const { store, types, addBuyer, addPet } = await openFeedShop(t, engine);
+      const { accountId } = await addBuyer();
+      await addPet();
+      await types();
+      for (const account of ['null', String(accountId)])
+        await store.execute(
+          `insert into events (at_ms, type, account_id, data) values (1, 'customer.added', ${account}, '{"id":1}')`,
+        );
+      for (const seesPets of [true, false])
+        for (const seesOrders of ['all', 'own', 'none'] as const)
+          assert.deepEqual(await types({ accountId, seesPets, seesOrders }), seesPets ? ['pet.added'] : []);
+    });
+
     test('has every event once and in the same order in pages of any size', async (t) => {
       const { database, feed, addPet } = await openFeedShop(t, engine);
       for (let count = 0; count < 25; count += 1) await addPet();
