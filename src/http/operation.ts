@@ -53,7 +53,6 @@ export interface OperationDefinition<Query extends TObject, Body extends TObject
   readonly method: Method;
   /** Path below the base URL, as in OpenAPI: `/pets/{petId}`. */
   readonly path: `/${string}`;
-  readonly tag: string;
   /**
    * The required scope. If it is a list, any one of its scopes is enough. If it is null, every key may call the
    * operation.
@@ -61,8 +60,8 @@ export interface OperationDefinition<Query extends TObject, Body extends TObject
   readonly scope: Scope | readonly Scope[] | null;
   readonly summary: string;
   readonly description: string;
-  /** `stable` if the interface document describes the operation (CONTRIBUTING.md, "Words"), otherwise `beta`. */
-  readonly stability: 'stable' | 'beta';
+  /** `stable` if the interface document describes the operation (CONTRIBUTING.md, "Words"). Default: `beta`. */
+  readonly stability?: 'stable' | 'beta';
   readonly deprecation?: Deprecation;
   /**
    * Schemas of the path parameters, used only for the description. The operation validates the values itself, because
@@ -84,8 +83,11 @@ export interface OperationDefinition<Query extends TObject, Body extends TObject
   /** True if the operation reads `If-Match`. If the header does not match, the operation changes nothing. */
   readonly isConditional?: boolean;
   readonly answers: Readonly<Record<number, AnswerDefinition>>;
-  /** Error codes that are specific to this operation. openapi/failures.ts adds the common codes. */
-  readonly failures?: readonly ErrorCode[];
+  /**
+   * Error codes that are specific to this operation, each with an example message. openapi/failures.ts adds the common
+   * codes.
+   */
+  readonly failures?: Readonly<Partial<Record<ErrorCode, string>>>;
   /**
    * True if the response cache stores the responses. A stored response is valid until an animal in its `dependsOn`
    * changes.
@@ -100,11 +102,16 @@ export interface OperationDefinition<Query extends TObject, Body extends TObject
 }
 
 /** An operation whose query and body types are erased. `defineOperation` has checked them. */
-export type Operation = OperationDefinition<TObject, TObject>;
+export interface Operation extends OperationDefinition<TObject, TObject> {
+  /** The group of the operation in the documentation: the first segment of its path. */
+  readonly tag: string;
+  readonly stability: 'stable' | 'beta';
+}
 
-/** Returns the definition unchanged. The compiler checks the types of the handler against the schemas. */
+/** Completes the definition. The compiler checks the types of the handler against the schemas. */
 export function defineOperation<Query extends TObject = NoFields, Body extends TObject = NoFields>(
   definition: OperationDefinition<Query, Body>,
 ): Operation {
-  return definition as unknown as Operation;
+  const [, tag = ''] = definition.path.split('/');
+  return { tag, stability: 'beta', ...definition } as unknown as Operation;
 }

@@ -16,9 +16,7 @@ const getAccount = defineOperation({
   id: 'getAccount',
   method: 'GET',
   path: '/account',
-  tag: 'account',
   scope: null,
-  stability: 'beta',
   summary: 'Get the account',
   description:
     'Returns the account of the API key: its plan, what is left of both windows, and how many holds are open. Any key may call it. The request itself counts, and the answer includes it.',

@@ -16,9 +16,7 @@ const listCategories = defineOperation({
   id: 'listCategories',
   method: 'GET',
   path: '/categories',
-  tag: 'categories',
   scope: 'pets:read',
-  stability: 'beta',
   summary: 'List categories',
   description:
     'Returns a page of the categories sorted by number. Follow the `Link` with `rel="next"` until there is none. An animal may have a `categoryId` that is not listed here. HEAD returns the headers only.',
@@ -46,9 +44,7 @@ const putCategory = defineOperation({
   id: 'putCategory',
   method: 'PUT',
   path: '/categories/{categoryId}',
-  tag: 'categories',
   scope: 'pets:manage',
-  stability: 'beta',
   summary: 'Name a category',
   description:
     'Sets the name of a category, which is a number that animals have as `categoryId`. A store has at most 10,000 categories.',
@@ -67,7 +63,10 @@ const putCategory = defineOperation({
       examples: { added: { summary: 'The new category', value: dogs } },
     },
   },
-  failures: ['not_found', 'limit_reached'],
+  failures: {
+    not_found: categoryId.unknown,
+    limit_reached: 'there are 10000 categories, the most that a store may have',
+  },
 
   async handle({ params, body: { name }, caller }, { categories }) {
     const category = { id: categoryId.read(params), name };
@@ -80,14 +79,12 @@ const deleteCategory = defineOperation({
   id: 'deleteCategory',
   method: 'DELETE',
   path: '/categories/{categoryId}',
-  tag: 'categories',
   scope: 'pets:manage',
-  stability: 'beta',
   summary: 'Delete a category',
   description: 'Removes the name of a category. Animals keep their `categoryId`.',
   params: categoryId.schema,
   answers: { 204: { description: 'The category is deleted.' } },
-  failures: ['not_found'],
+  failures: { not_found: categoryId.unknown },
 
   async handle({ params, caller }, { categories }) {
     await categories.remove(categoryId.read(params), { kind: 'key', name: caller.keyId });

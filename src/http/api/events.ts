@@ -47,9 +47,7 @@ const listEvents = defineOperation({
   id: 'listEvents',
   method: 'GET',
   path: '/events',
-  tag: 'events',
   scope: ['pets:read', 'orders:read'],
-  stability: 'beta',
   summary: 'List events',
   description:
     'Returns every change, oldest first. The scope `pets:read` shows animals and categories, `orders:read` the orders of the account, and `orders:manage` all orders. Always follow the `Link` with `rel="next"`: an empty page is the current end. With `wait`, the answer waits until an event happens. Events are kept for 30 days.',
@@ -87,7 +85,10 @@ const listEvents = defineOperation({
       },
     },
   },
-  failures: ['events_expired'],
+  failures: {
+    events_expired:
+      'after: the events after this one are no longer kept; read the store again and continue from after=now',
+  },
 
   async handle({ query: { after, limit = defaultLimit, wait }, caller, onGone, noteHeld }, services) {
     const { feed, eventIds, baseUrl } = services;

@@ -34,13 +34,13 @@ const KeyParams = Type.Object({
   keyId: { ...keyIdField('Identifier of the key.'), examples: [callingKey.id] },
 });
 
+const unknownKey = 'keyId: there is no key with this identifier';
+
 const listKeys = defineOperation({
   id: 'listKeys',
   method: 'GET',
   path: '/keys',
-  tag: 'keys',
   scope: 'keys:manage',
-  stability: 'beta',
   summary: 'List keys',
   description:
     'Returns a paginated list of the keys of the account, newest first, without their text. Deleted keys are not listed. Follow the `Link` with `rel="next"` until there is none.',
@@ -68,9 +68,7 @@ const createKey = defineOperation({
   id: 'createKey',
   method: 'POST',
   path: '/keys',
-  tag: 'keys',
   scope: 'keys:manage',
-  stability: 'beta',
   summary: 'Create a key',
   description:
     'Creates a key for the account. Its text, `key`, is shown only once. A key can grant only the scopes that it has or covers, and the new key expires no later than the calling key. An account can have 25 active keys. An `Idempotency-Key` is ignored, because the text of the key is not stored.',
@@ -90,7 +88,7 @@ const createKey = defineOperation({
       examples: { issued: { summary: 'The new key', value: issuedKey } },
     },
   },
-  failures: ['limit_reached'],
+  failures: { limit_reached: 'this account has 25 or more active keys; delete a key first' },
 
   async handle({ body: { name = null, scopes, expiresInSeconds }, caller }, { accountKeys }) {
     const lifetimeSeconds = expiresInSeconds === undefined ? null : Number(expiresInSeconds);
@@ -102,9 +100,7 @@ const rotateKey = defineOperation({
   id: 'rotateKey',
   method: 'POST',
   path: '/keys/{keyId}/rotate',
-  tag: 'keys',
   scope: 'keys:manage',
-  stability: 'beta',
   summary: 'Rotate a key',
   description:
     'Replaces an active key by a new one with the same name, scopes and lifetime. The old key stays valid for `overlapSeconds`, 86400 by default. The new text, `key`, is shown only once. A key can rotate only keys whose scopes it has or covers, and the new key expires no later than the calling key. The body is optional. An `Idempotency-Key` is ignored.',
@@ -123,7 +119,7 @@ const rotateKey = defineOperation({
       examples: { issued: { summary: 'The new key', value: issuedKey } },
     },
   },
-  failures: ['not_found'],
+  failures: { not_found: unknownKey },
 
   async handle({ params: { keyId = '' }, body, caller }, { accountKeys }) {
     const overlapSeconds = Number(body?.overlapSeconds ?? defaultOverlapMs / secondMs);
@@ -135,15 +131,13 @@ const deleteKey = defineOperation({
   id: 'deleteKey',
   method: 'DELETE',
   path: '/keys/{keyId}',
-  tag: 'keys',
   scope: 'keys:manage',
-  stability: 'beta',
   summary: 'Delete a key',
   description:
     'Ends a key of the account for good; the calling key may delete itself. It takes effect within 2 s, 5 s across instances. A deleted key is no longer listed.',
   params: KeyParams,
   answers: { 204: { description: 'The key is deleted.' } },
-  failures: ['not_found'],
+  failures: { not_found: unknownKey },
 
   async handle({ params: { keyId = '' }, caller }, { accountKeys }) {
     await accountKeys.remove(caller, keyId);

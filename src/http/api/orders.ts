@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { Caller } from '../../accounts/account.ts';
 import { secondMs } from '../../clock.ts';
-import { AppError, type ErrorCode } from '../../errors.ts';
+import { AppError } from '../../errors.ts';
 import { computeEtag } from '../../etag.ts';
 import type { OrderAction } from '../../orders/close-order-rows.ts';
 import {
@@ -41,9 +41,7 @@ const listOrders = defineOperation({
   id: 'listOrders',
   method: 'GET',
   path: '/orders',
-  tag: 'orders',
   scope: 'orders:read',
-  stability: 'beta',
   summary: 'List orders',
   description:
     'Returns a paginated list of the orders of the account, newest first. The scope `orders:manage` shows the orders of all accounts. A hold is expired from its `expiresAt` on. Follow the `Link` with `rel="next"` until there is none.',
@@ -89,9 +87,7 @@ const placeOrder = defineOperation({
   id: 'placeOrder',
   method: 'POST',
   path: '/orders',
-  tag: 'orders',
   scope: 'orders:write',
-  stability: 'beta',
   summary: 'Place an order',
   description:
     'Reserves an available animal, which becomes `pending`, for `holdSeconds`, 900 by default. Complete the order before its `expiresAt`, or the animal becomes available again. If several orders for one animal arrive at once, exactly one succeeds. With an `Idempotency-Key` a retry never orders twice. The plan sets how many holds an account may have open.',
@@ -109,7 +105,11 @@ const placeOrder = defineOperation({
       examples: { reserved: { summary: 'The new order', value: reserved } },
     },
   },
-  failures: ['not_found', 'pet_unavailable', 'limit_reached'],
+  failures: {
+    not_found: 'petId: there is no animal with this identifier',
+    pet_unavailable: 'petId: this animal is not available',
+    limit_reached: 'this account may open another hold only while it has fewer than 25',
+  },
 
   async handle({ body, caller, idempotency }, { orders, baseUrl }) {
     const { petId, holdSeconds: seconds = BigInt(holdSeconds.default), reference = null } = body;
@@ -130,9 +130,7 @@ const getOrder = defineOperation({
   id: 'getOrder',
   method: 'GET',
   path: '/orders/{orderId}',
-  tag: 'orders',
   scope: 'orders:read',
-  stability: 'beta',
   summary: 'Get an order',
   description:
     'Returns one order of the account, or of any account with the scope `orders:manage`. A hold is expired from its `expiresAt` on.',
@@ -147,7 +145,7 @@ const getOrder = defineOperation({
       },
     },
   },
-  failures: ['not_found'],
+  failures: { not_found: orderId.unknown },
 
   async handle({ params, caller }, { orders }) {
     const order = await orders.get(orderId.read(params), readerOf(caller));
@@ -162,26 +160,24 @@ interface Transition {
   /** The description of the successful response. */
   readonly outcome: string;
   readonly example: Record<string, Example>;
-  readonly failures?: readonly ErrorCode[];
+  readonly failures: Operation['failures'];
 }
 
 /** Defines `POST /orders/{orderId}/<action>`. To repeat the action that led to the current status changes nothing. */
 function defineTransition(
   action: OrderAction,
-  { summary, description, scope = 'orders:write', outcome, example, failures = [] }: Transition,
+  { summary, description, scope = 'orders:write', outcome, example, failures }: Transition,
 ): Operation {
   return defineOperation({
     id: `${action}Order`,
     method: 'POST',
     path: `/orders/{orderId}/${action}`,
-    tag: 'orders',
     scope,
-    stability: 'beta',
     summary,
     description: `${description} again changes nothing and returns the same answer. No body is needed.`,
     params: orderId.schema,
     answers: { 200: { description: outcome, body: OrderSchema, examples: example } },
-    failures: ['not_found', 'order_closed', ...failures],
+    failures: { not_found: orderId.unknown, ...failures },
 
     async handle({ params, caller }, { orders }) {
       const order = await orders.close(action, orderId.read(params), readerOf(caller));
@@ -196,7 +192,10 @@ const completeOrder = defineTransition('complete', {
     'Sells the reserved animal, which becomes `sold`. An order cannot be completed after its `expiresAt`, so authorise the payment before this call and capture it after. Completing it',
   outcome: 'The animal is sold.',
   example: { completed: { summary: 'The order', value: completed } },
-  failures: ['order_expired'],
+  failures: {
+    order_closed: 'this order is cancelled: only a reserved order can be completed',
+    order_expired: 'this order expired at 2026-11-24T12:15:00.000Z',
+  },
 });
 
 const cancelOrder = defineTransition('cancel', {
@@ -204,6 +203,7 @@ const cancelOrder = defineTransition('cancel', {
   description: 'Cancels a hold; the animal is `available` again. Cancelling it',
   outcome: 'The hold is cancelled.',
   example: { cancelled: { summary: 'The order', value: cancelled } },
+  failures: { order_closed: 'this order is completed: only a reserved order can be cancelled' },
 });
 
 const returnOrder = defineTransition('return', {
@@ -213,6 +213,7 @@ const returnOrder = defineTransition('return', {
   scope: 'orders:manage',
   outcome: 'The animal has come back.',
   example: { returned: { summary: 'The order', value: returned } },
+  failures: { order_closed: 'this order is returned: only a completed order can be returned' },
 });
 
 /** The operations on orders. */

@@ -12,6 +12,8 @@ export type PathValues = Readonly<Record<string, string | undefined>>;
 export interface IdParameter {
   /** The schema for the description of an operation. */
   readonly schema: TObject;
+  /** The message of `not_found`. */
+  readonly unknown: string;
   /** Returns the id. Throws `not_found` if it is not a canonical int64, because no record can have such an id. */
   read(params: PathValues): bigint;
 }
@@ -22,11 +24,13 @@ export function defineIdParameter(
   record: string,
   { description = `Identifier of the ${record}.`, example }: { description?: string; example: number },
 ): IdParameter {
+  const unknown = `${name}: there is no ${record} with this identifier`;
   return {
+    unknown,
     schema: Type.Object({ [name]: { ...int64Field(description), examples: [example] } }),
     read(params) {
       const id = parseCanonicalInt64(params[name] ?? '');
-      if (id === null) throw new AppError('not_found', `${name}: there is no ${record} with this identifier`);
+      if (id === null) throw new AppError('not_found', unknown);
       return id;
     },
   };

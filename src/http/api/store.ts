@@ -16,9 +16,7 @@ const getInventory = defineOperation({
   id: 'getInventory',
   method: 'GET',
   path: '/store/inventory',
-  tag: 'store',
   scope: 'pets:read',
-  stability: 'beta',
   summary: 'Count animals by status',
   description:
     'Counts the animals of the store, or of one category, by their status. The numbers are exact at `asOf`. The `ETag` depends only on the numbers.',

@@ -65,9 +65,7 @@ const listWebhooks = defineOperation({
   id: 'listWebhooks',
   method: 'GET',
   path: '/webhooks',
-  tag: 'webhooks',
   scope: 'webhooks:manage',
-  stability: 'beta',
   summary: 'List webhooks',
   description:
     'Returns the webhooks of the account, newest first. Follow the `Link` with `rel="next"` until there is none.',
@@ -95,9 +93,7 @@ const createWebhook = defineOperation({
   id: 'createWebhook',
   method: 'POST',
   path: '/webhooks',
-  tag: 'webhooks',
   scope: 'webhooks:manage',
-  stability: 'beta',
   summary: 'Create a webhook',
   description:
     'Sends events to a URL from now on, one in each POST, in the order of the feed. Each request has a Standard Webhooks 1.0.0 signature, made with the `secret` in this answer. The secret is shown only once. `types` may name only events that the calling key can read; the default is all of them. An account has at most 5 webhooks.',
@@ -114,7 +110,7 @@ const createWebhook = defineOperation({
       examples: { made: { summary: 'The new webhook', value: withSecret } },
     },
   },
-  failures: ['limit_reached'],
+  failures: { limit_reached: 'this account has 5 webhooks, the most that an account may have' },
 
   async handle({ body, caller }, { webhooks, allowsHttp, baseUrl }) {
     const target = requireTargetUrl(body.url, allowsHttp);
@@ -129,9 +125,7 @@ const getWebhook = defineOperation({
   id: 'getWebhook',
   method: 'GET',
   path: '/webhooks/{webhookId}',
-  tag: 'webhooks',
   scope: 'webhooks:manage',
-  stability: 'beta',
   summary: 'Get a webhook',
   description:
     'Returns one webhook of the account, with its position in the feed and the result of its last attempt.',
@@ -146,7 +140,7 @@ const getWebhook = defineOperation({
       },
     },
   },
-  failures: ['not_found'],
+  failures: { not_found: webhookNotFound().message },
 
   async handle({ params, caller }, { webhooks }) {
     const webhook = await webhooks.get(readWebhookId(params), caller.accountId);
@@ -158,9 +152,7 @@ const updateWebhook = defineOperation({
   id: 'updateWebhook',
   method: 'PATCH',
   path: '/webhooks/{webhookId}',
-  tag: 'webhooks',
   scope: 'webhooks:manage',
-  stability: 'beta',
   summary: 'Change a webhook',
   description:
     'Changes the fields that the body names and leaves the others. With `after` the webhook continues after that event and sends the later ones again. `url`, `status` and `after` restart the retries. If the events after the webhook’s position are no longer kept, enable it together with `after`. The key must be able to read all events of the webhook.',
@@ -178,7 +170,11 @@ const updateWebhook = defineOperation({
       examples: { changed: { summary: 'The changed webhook', value: enabled } },
     },
   },
-  failures: ['not_found', 'position_lost'],
+  failures: {
+    not_found: webhookNotFound().message,
+    position_lost:
+      'after: the events after the position of this webhook are no longer kept; set "after" to the id of a later event, or to "now"',
+  },
 
   async handle({ params, body, caller }, { webhooks, eventIds, allowsHttp }) {
     const { types = null, status = null, after } = body;
@@ -194,15 +190,13 @@ const deleteWebhook = defineOperation({
   id: 'deleteWebhook',
   method: 'DELETE',
   path: '/webhooks/{webhookId}',
-  tag: 'webhooks',
   scope: 'webhooks:manage',
-  stability: 'beta',
   summary: 'Delete a webhook',
   description:
     'Ends a webhook for good. An attempt that is under way may still arrive. The key must be able to read all events of the webhook.',
   params: WebhookParams,
   answers: { 204: { description: 'The webhook is deleted.' } },
-  failures: ['not_found'],
+  failures: { not_found: webhookNotFound().message },
 
   async handle({ params, caller }, { webhooks }) {
     await webhooks.remove(readWebhookId(params), readerOf(caller));
@@ -214,9 +208,7 @@ const rotateWebhookSecret = defineOperation({
   id: 'rotateWebhookSecret',
   method: 'POST',
   path: '/webhooks/{webhookId}/rotate-secret',
-  tag: 'webhooks',
   scope: 'webhooks:manage',
-  stability: 'beta',
   summary: 'Rotate the secret of a webhook',
   description:
     'Gives the webhook a new secret, which is shown only once. For 24 hours requests are signed with both the old and the new secret. The key must be able to read all events of the webhook.',
@@ -229,7 +221,7 @@ const rotateWebhookSecret = defineOperation({
       examples: { rotated: { summary: 'The webhook', value: withSecret } },
     },
   },
-  failures: ['not_found'],
+  failures: { not_found: webhookNotFound().message },
 
   async handle({ params, caller }, { webhooks }) {
     const rotated = await webhooks.rotateSecret(readWebhookId(params), readerOf(caller));
@@ -252,9 +244,7 @@ const pingWebhook = defineOperation({
   id: 'pingWebhook',
   method: 'POST',
   path: '/webhooks/{webhookId}/ping',
-  tag: 'webhooks',
   scope: 'webhooks:manage',
-  stability: 'beta',
   summary: 'Ping a webhook',
   description:
     'Sends one `webhook.ping` that is not part of the feed, even if the webhook is disabled. `lastAttempt` shows its result. The key must be able to read all events of the webhook.',
@@ -266,7 +256,7 @@ const pingWebhook = defineOperation({
       examples: { ping: { summary: 'The ping', value: { id: 'ping_Ah7mQ0vXb3ZkLr5T' } } },
     },
   },
-  failures: ['not_found'],
+  failures: { not_found: webhookNotFound().message },
 
   async handle({ params, caller }, { webhooks }) {
     const id = await webhooks.ping(readWebhookId(params), readerOf(caller));

@@ -40,8 +40,8 @@ export function listAnswers(operation: Operation): readonly DescribedAnswer[] {
       headers: first.headers,
     });
   const own = operation.deprecation === undefined ? [] : announcements;
-  for (const [status, codes] of listFailures(operation))
-    answers.push(describeFailure(status, codes, beforeOperation.has(status) ? [] : own));
+  for (const [status, failures] of listFailures(operation))
+    answers.push(describeFailure(status, failures, beforeOperation.has(status) ? [] : own));
   return answers.sort((one, other) => one.status - other.status);
 }
 

@@ -1,7 +1,10 @@
 import { STATUS_CODES } from 'node:http';
-import Type from 'typebox';
+import Type, { type TObject, type TSchema } from 'typebox';
 import { type ErrorCode, errorCodes } from '../../errors.ts';
+import { compileObject, describeRule, describeViolations } from '../../schema.ts';
 import type { Operation } from '../operation.ts';
+import { jsonTypes } from '../request/body.ts';
+import { removedError } from '../response/deprecation.ts';
 import { errorStatus } from '../response/errors.ts';
 import type { DescribedAnswer } from './answers.ts';
 import type { HeaderName } from './headers.ts';
@@ -30,7 +33,7 @@ export const ErrorSchema = Type.Object({
  * Description of each error status. `headers` are the headers of the status, without the headers of every error
  * response.
  */
-const failures: Readonly<Record<number, { when: string; headers?: readonly HeaderName[] }>> = {
+const statuses: Readonly<Record<number, { when: string; headers?: readonly HeaderName[] }>> = {
   400: { when: 'A field, a parameter or the request itself breaks a rule; the message names it.' },
   401: { when: 'Missing or invalid API key.', headers: ['WWW-Authenticate'] },
   403: {
@@ -54,85 +57,89 @@ const failures: Readonly<Record<number, { when: string; headers?: readonly Heade
   503: { when: 'The service cannot answer at the moment.', headers: ['Retry-After'] },
 };
 
-const exampleMessages: Record<ErrorCode, string> = {
+/**
+ * The codes that every operation can return, each with an example message. Exception: an operation without a scope
+ * never returns `scope_missing`.
+ */
+const commonMessages = {
+  invalid_body: 'the body does not match the headers of the request',
+  invalid_parameter: 'limt is not a query parameter of this operation',
   api_key_missing: 'Authorization: missing API key; send "Authorization: Bearer <API_KEY>"',
   api_key_invalid: 'Authorization: invalid API key',
   api_key_expired: 'Authorization: this API key has expired',
   api_key_revoked: 'Authorization: this API key has been revoked',
   scope_missing: 'this API key lacks the scope pets:write',
   account_suspended: 'this account is suspended; ask the operator of the store',
+  method_not_allowed: 'PUT is not allowed here; allowed: GET, HEAD, POST',
+  request_timeout: 'the request did not arrive in time',
+  payload_too_large: 'the body is larger than 65536 bytes',
   rate_limit_exceeded: 'rate limit exceeded; retry after 42 s',
   key_banned:
     'this API key is temporarily banned because it kept sending requests after a 429; retry after 60 s',
-  invalid_body: 'categoryId is required',
-  invalid_parameter: 'limit must be an integer from 1 to 100',
-  idempotency_key_reused: 'Idempotency-Key: this key was sent before with another body',
-  idempotency_key_in_use: 'Idempotency-Key: the first request with this key is still running',
-  pet_unavailable: 'petId: this animal is not available',
-  pet_in_order:
-    'an order owns this animal: only the order can change its status, and the animal cannot be deleted',
-  order_closed: 'this order is cancelled: only a reserved order can be completed',
-  order_expired: 'this order expired at 2026-11-24T12:15:00.000Z',
-  limit_reached: 'this account may open another hold only while it has fewer than 25',
-  position_lost:
-    'after: the events after the position of this webhook are no longer kept; set "after" to the id of a later event, or to "now"',
-  events_expired:
-    'after: the events after this one are no longer kept; read the store again and continue from after=now',
-  precondition_failed: 'If-Match: the animal has changed; get it again',
-  not_found: 'petId: there is no animal with this identifier',
-  gone: 'this operation was removed on 2030-12-05; use GET /pets',
-  method_not_allowed: 'PUT is not allowed here; allowed: GET, HEAD, POST',
-  payload_too_large: 'the body is larger than 65536 bytes',
-  unsupported_media_type: 'Content-Type: the body must be application/json',
-  request_timeout: 'the request did not arrive in time',
   headers_too_large: 'the head of the request is too large',
   internal_error: 'the service failed; try again',
   unavailable: 'the store cannot do this at the moment; try again',
-};
+} satisfies Partial<Record<ErrorCode, string>>;
 
-/** The codes that every operation can return. Exception: an operation without a scope never returns `scope_missing`. */
-export const commonCodes: readonly ErrorCode[] = [
-  'invalid_body',
-  'invalid_parameter',
-  'api_key_missing',
-  'api_key_invalid',
-  'api_key_expired',
-  'api_key_revoked',
-  'scope_missing',
-  'account_suspended',
-  'method_not_allowed',
-  'request_timeout',
-  'payload_too_large',
-  'rate_limit_exceeded',
-  'key_banned',
-  'headers_too_large',
-  'internal_error',
-  'unavailable',
-];
+/** The codes that every operation can return. */
+export const commonCodes: ReadonlySet<string> = new Set(Object.keys(commonMessages));
 
-/** Returns the error codes of an operation, grouped by status. */
-export function listFailures(operation: Operation): Map<number, ErrorCode[]> {
-  const common = commonCodes.filter((code) => code !== 'scope_missing' || operation.scope !== null);
-  const codes: ErrorCode[] = [...new Set([...common, ...(operation.failures ?? [])])];
-  if (operation.body !== undefined) codes.push('unsupported_media_type');
-  if (operation.isIdempotent) codes.push('idempotency_key_reused', 'idempotency_key_in_use');
-  if (operation.deprecation !== undefined) codes.push('gone');
-  return Map.groupBy(codes, (code) => errorStatus[code]);
+/** An error that an operation can return, with an example message. */
+export type Failure = readonly [code: ErrorCode, message: string];
+
+/** Returns the errors of an operation, grouped by status. The messages are those of this operation. */
+export function listFailures(operation: Operation): Map<number, Failure[]> {
+  const { scope, query, body, bodyTypes = jsonTypes.plain, isIdempotent, isConditional } = operation;
+  const messages: Partial<Record<ErrorCode, string>> = {
+    ...commonMessages,
+    ...(isConditional && {
+      invalid_parameter: 'If-Match must be * or a list of entity tags in double quotes',
+    }),
+    ...(query && { invalid_parameter: findParameterMistake(query) }),
+    ...(scope && { scope_missing: `this API key lacks the scope ${[scope].flat().join(' or ')}` }),
+    ...operation.failures,
+    ...(body && {
+      invalid_body: findBodyMistake(body),
+      unsupported_media_type: `Content-Type: the body must be ${bodyTypes.join(' or ')}`,
+    }),
+    ...(isIdempotent && {
+      invalid_parameter: 'Idempotency-Key must have 1 to 255 visible ASCII characters',
+      idempotency_key_reused: 'Idempotency-Key: this key was sent before with another body',
+      idempotency_key_in_use: 'Idempotency-Key: the first request with this key is still running',
+    }),
+    ...(operation.deprecation && { gone: removedError(operation.deprecation.removedAtMs).message }),
+  };
+  if (scope === null) delete messages.scope_missing;
+  return Map.groupBy(Object.entries(messages) as unknown as Failure[], ([code]) => errorStatus[code]);
+}
+
+/** Returns the message of an invalid value of the first parameter. */
+function findParameterMistake({ properties }: TObject): string {
+  const [[name, schema] = ['', {}]] = Object.entries<TSchema>(properties);
+  return `${name} ${describeRule(schema)}`;
+}
+
+/** Returns the message of an empty body. If an empty body is valid, returns the message of null as its first field. */
+function findBodyMistake(body: TObject): string {
+  const { findViolations } = compileObject(body);
+  const [first = ''] = Object.keys(body.properties);
+  const missing = findViolations({});
+  return describeViolations(missing.length > 0 ? missing : findViolations({ [first]: null }), 'the body');
 }
 
 /** Describes the error response of a status, with an example body for each code. */
 export function describeFailure(
   status: number,
-  codes: readonly ErrorCode[],
+  failures: readonly Failure[],
   announcements: readonly HeaderName[],
 ): DescribedAnswer {
-  const failure = failures[status];
-  if (failure === undefined) throw new Error(`no error has the status ${status}`);
-  const examples = codes.map((code) => [code, { value: { code, message: exampleMessages[code], status } }]);
+  const known = statuses[status];
+  if (known === undefined) throw new Error(`no error has the status ${status}`);
+  const examples = failures.map(([code, message]) => [code, { value: { code, message, status } }]);
   return {
     status,
-    description: failure.when,
-    headers: ['Cache-Control', 'HelpLink', ...(failure.headers ?? []), ...announcements],
+    description: known.when,
+    headers: ['Cache-Control', 'HelpLink', ...(known.headers ?? []), ...announcements],
     body: ErrorSchema,
     examples: Object.fromEntries(examples),
   };

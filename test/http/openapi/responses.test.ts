@@ -5,6 +5,7 @@ import { coversScope, scopes } from '../../../src/accounts/account.ts';
 import { createEventIds } from '../../../src/events/event-ids.ts';
 import { operations } from '../../../src/http/api/operations.ts';
 import { webhookIdExample } from '../../../src/http/api/webhooks.ts';
+import { listAnswers } from '../../../src/http/openapi/answers.ts';
 import type { Operation } from '../../../src/http/operation.ts';
 import { exchangeRaw, formatRequest, type RawResponse } from '../../support/raw-http.ts';
 import { createMovableClock, startService } from '../../support/service.ts';
@@ -285,6 +286,15 @@ function declaredDrives(operation: Operation, change: Change): Record<number, Dr
   return drives;
 }
 
+/** Statuses of errors whose messages do not depend on numbers and times, so that an example shows the real message. */
+const exactStatuses = new Set(['403', '404', '412', '415', '422']);
+
+function expectExample(operation: Operation, { status, body }: RawResponse): void {
+  const answer = JSON.parse(body);
+  const { examples = {} } = listAnswers(operation).find((one) => one.status === status) ?? {};
+  assert.deepEqual(answer, examples[answer.code]?.value);
+}
+
 for (const operation of operations) {
   const { id, method } = operation;
   const drives = {
@@ -303,6 +313,15 @@ for (const operation of operations) {
       const answer = await drive();
       assert.equal(answer.status, Number(status), answer.body);
       expectDescribed(description, id, answer);
+      if (exactStatuses.has(status)) expectExample(operation, answer);
+    });
+
+  if (operation.body !== undefined)
+    test(`the example of invalid_body of ${id} is the answer to an empty body or to null as a field`, async () => {
+      const { required = [], properties } = operation.body ?? assert.fail();
+      const [first = ''] = Object.keys(properties);
+      const body = required.length > 0 ? '{}' : `{"${first}":null}`;
+      expectExample(operation, await call(operation, { body }));
     });
 
   const head = { method: 'HEAD' };

@@ -9,7 +9,6 @@ export const createPet = defineOperation({
   id: 'createPet',
   method: 'POST',
   path: '/pets',
-  tag: 'pets',
   scope: 'pets:write',
   stability: 'stable',
   summary: 'Add an animal',

@@ -12,7 +12,6 @@ export const getPet = defineOperation({
   id: 'getPet',
   method: 'GET',
   path: '/pets/{petId}',
-  tag: 'pets',
   scope: 'pets:read',
   stability: 'stable',
   summary: 'Get an animal',
@@ -32,7 +31,7 @@ export const getPet = defineOperation({
       examples: { animal: { summary: 'An animal', value: rex } },
     },
   },
-  failures: ['not_found'],
+  failures: { not_found: petId.unknown },
   isCached: true,
 
   handle({ params }, { catalogue }) {

@@ -34,7 +34,6 @@ export const listPets = defineOperation({
   id: 'listPets',
   method: 'GET',
   path: '/pets',
-  tag: 'pets',
   scope: 'pets:read',
   stability: 'stable',
   summary: 'List animals',

@@ -5,16 +5,14 @@ import { defineOperation } from '../../operation.ts';
 import { jsonTypes } from '../../request/body.ts';
 import { readIfMatch } from '../../request/conditions.ts';
 import { rex } from './examples.ts';
-import { petId } from './pet-id.ts';
+import { editRefusals, petId } from './pet-id.ts';
 
 /** `PATCH /pets/{petId}`: changes an animal (contract section 10). */
 export const updatePet = defineOperation({
   id: 'updatePet',
   method: 'PATCH',
   path: '/pets/{petId}',
-  tag: 'pets',
   scope: 'pets:manage',
-  stability: 'beta',
   summary: 'Change an animal',
   description:
     'Changes the fields that the body names and leaves the others (JSON Merge Patch, RFC 7396). `null` is refused, because no field can be removed. While an order owns the animal, only the order changes its `status`. With `If-Match`, the animal is changed only if it still has one of these `ETag`s. The change is on disk before the answer is sent.',
@@ -34,7 +32,7 @@ export const updatePet = defineOperation({
       examples: { changed: { summary: 'The changed animal', value: { ...rex, status: 'sold' } } },
     },
   },
-  failures: ['not_found', 'precondition_failed', 'pet_in_order'],
+  failures: { not_found: petId.unknown, ...editRefusals },
 
   async handle({ params, body, headers }, { catalogue }) {
     const tags = readIfMatch(headers);

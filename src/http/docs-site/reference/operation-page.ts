@@ -1,4 +1,3 @@
-import type { ErrorCode } from '../../../errors.ts';
 import { type DescribedAnswer, listAnswers } from '../../openapi/answers.ts';
 import { commonCodes } from '../../openapi/failures.ts';
 import { responseHeaders } from '../../openapi/headers.ts';
@@ -108,7 +107,7 @@ function renderFailures(answers: readonly DescribedAnswer[]): Markup {
     .filter(({ status }) => status >= 400)
     .flatMap(({ examples = {} }) => Object.values(examples).map(({ value }) => value as Failure));
   const { own = [], common = [] } = Object.groupBy(all, ({ code }) =>
-    commonCodes.includes(code as ErrorCode) ? 'common' : 'own',
+    commonCodes.has(code) ? 'common' : 'own',
   );
   return html`<h2 id="errors"><a href="#errors">Errors</a></h2>
 ${own.length > 0 && renderCodes(own)}
