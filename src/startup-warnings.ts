@@ -1,6 +1,6 @@
 import { selectAnyKey } from './accounts/api-key-rows.ts';
 import type { Keyring } from './accounts/keyring.ts';
-import type { Config } from './config.ts';
+import type { Config, Environment } from './config.ts';
 import type { Log } from './observability/log.ts';
 import type { Store } from './store.ts';
 
@@ -16,7 +16,17 @@ export async function warnOfForeignKeys(keyring: Keyring, { environment }: Confi
   if (found.length === 0) return;
   const keyIds = found.slice(0, foreignKeysMax);
   const andMore = found.length > foreignKeysMax;
-  log.warn({ keyIds, andMore }, `keys of another environment do not work in ${environment}`);
+  log.warn({ keyIds, andMore }, describeForeignKeys(keyIds, andMore, environment));
+}
+
+/** Returns the words of a start and of the doctor for keys of other environments. */
+export function describeForeignKeys(
+  keyIds: readonly string[],
+  mayBeMore: boolean,
+  environment: Environment,
+): string {
+  const more = mayBeMore ? ' and maybe more' : '';
+  return `keys of another environment do not work in ${environment}: ${keyIds.join(', ')}${more}`;
 }
 
 /** Logs a warning if the store has no keys. Only in development does the service create a first key. */

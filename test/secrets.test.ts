@@ -81,7 +81,9 @@ function createOperator(service: TestService) {
   const printed: string[] = [];
 
   async function run(...args: readonly string[]): Promise<string> {
-    const { stdout, stderr } = await runInProcess(args, service.config.databaseUrl, service.clock.now);
+    const { stdout, stderr } = await runInProcess(args, service.config.databaseUrl, {
+      clock: service.clock.now,
+    });
     printed.push(stderr);
     return stdout;
   }

@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type { AccountOverview, WindowState } from '../administration/account-overview.ts';
 import { overviewKeysMax, readOverview } from '../administration/account-overview.ts';
 import type { Clock } from '../clock.ts';
@@ -8,41 +8,37 @@ import { createStoredLook, type LookAtUsage } from '../limits/stored-usage.ts';
 import { readSecret } from '../storage/secret-rows.ts';
 import type { Store } from '../store.ts';
 import type { UsageHour } from '../usage/usage.ts';
-import { type JsonOption, jsonOption } from './arguments.ts';
-import type { CommandContext } from './context.ts';
-import { keyColumns, keyToJson } from './key-output.ts';
-import { formatTime, toIsoTime, writeJson, writeLine } from './output.ts';
+import { accountArgument } from './arguments.ts';
+import { addLeaf, type CommandContext, printing, type Terminal } from './command.ts';
+import { keyColumns, keyToJson } from './keys.ts';
+import { formatTime, toIsoTime, writeLine } from './output.ts';
 import { type Column, writeColumns } from './table.ts';
-import type { Terminal } from './terminal.ts';
 
 /** Maximum number of hours in the text output. --json lists the hours of 7 days. */
 const shownHours = 24;
 
-export function showCommand({ withStore, readConfig, clock, terminal }: CommandContext): Command {
-  return new Command('show')
-    .description('show an account: its plan, its remaining requests, its keys and its usage')
-    .argument('<account>', 'the name of the account')
-    .addOption(jsonOption)
-    .addHelpText(
-      'after',
-      `
-The rate limit windows and the usage are read from the store. A running service
+export function addShow(accounts: Command, context: CommandContext): void {
+  addLeaf(
+    accounts,
+    'show',
+    'show an account: its plan, its remaining requests, its keys and its usage',
+    ['accounts show "Acme Zoo"', 'accounts show "Acme Zoo" --json'],
+    `The rate limit windows and the usage are read from the store. A running service
 updates them twice a second. With REDIS_URL, the windows are read from Redis.
 Without --json, the output shows the newest ${shownHours} hours with requests. With --json,
 it shows all hours with requests in the last 7 days. Both show the newest ${overviewKeysMax}
-keys.
-
-Examples:
-  animal-store accounts show "Acme Zoo"
-  animal-store accounts show "Acme Zoo" --json`,
-    )
-    .action(async (account: string, { json }: JsonOption) => {
-      const overview = await withStore((store) =>
-        withLook(readConfig(), store, clock, (look) => readOverview({ ...store, look, clock }, account)),
-      );
-      if (json) writeJson(terminal, toJson(overview));
-      else writeOverview(terminal, overview);
-    });
+keys.`,
+  )
+    .addArgument(accountArgument)
+    .action(
+      printing(context, async (_options, account: string) => {
+        const { withStore, readConfig, clock } = context;
+        const overview = await withStore((store) =>
+          withLook(readConfig(), store, clock, (look) => readOverview({ ...store, look, clock }, account)),
+        );
+        return { json: toJson(overview), print: (terminal) => writeOverview(terminal, overview) };
+      }),
+    );
 }
 
 /**

@@ -1,72 +1,86 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type { ListedAccount } from '../accounts/accounts.ts';
 import { openHoldsOf, type Plan } from '../plans/plan.ts';
-import { showCommand } from './account-show.ts';
+import { addShow } from './account-show.ts';
 import {
-  type JsonOption,
-  jsonOption,
+  accountArgument,
+  addPlanOptions,
   type PlanOptions,
   parseAccountName,
-  planOptions,
-  readPlanOptions,
+  requirePlan,
 } from './arguments.ts';
-import type { CommandContext } from './context.ts';
-import { formatTime, toIsoTime, writeJson, writeLine } from './output.ts';
-import { type Column, writeColumns } from './table.ts';
+import { addGroup, addLeaf, type CommandContext, printing, printLines, printTable } from './command.ts';
+import { formatTime, toIsoTime } from './output.ts';
+import type { Column } from './table.ts';
 
-export function accountsCommand(context: CommandContext): Command {
-  return new Command('accounts')
-    .description('create, show, rename and suspend accounts, and change their plans')
-    .addCommand(createCommand(context))
-    .addCommand(listCommand(context))
-    .addCommand(showCommand(context))
-    .addCommand(renameCommand(context))
-    .addCommand(setPlanCommand(context))
-    .addCommand(suspendCommand(context))
-    .addCommand(resumeCommand(context))
-    .addHelpText(
-      'after',
-      '\nExamples:\n  animal-store accounts list\n  animal-store accounts set-plan "Acme Zoo" --plan pro',
+export function addAccounts(program: Command, context: CommandContext): void {
+  const accounts = addGroup(
+    program,
+    'accounts',
+    'create, show, rename and suspend accounts, and change their plans',
+  );
+  const create = addLeaf(accounts, 'create', 'create an account without a key', [
+    'accounts create "Acme Zoo" --plan pro',
+  ]).argument('<account>', 'the name of the account', parseAccountName);
+  addPlanOptions(create).action(
+    printing(context, async (options: PlanOptions, account: string) => {
+      const plan = requirePlan(options);
+      await context.withStore((store) => store.accounts.create(account, plan));
+      return printLines(planToJson(account, plan), `${account} is created on the plan ${plan.name}`);
+    }),
+  );
+  addLeaf(accounts, 'list', 'list all accounts', ['accounts list', 'accounts list --json']).action(
+    printing(context, async () =>
+      printTable(await context.withStore((store) => store.accounts.list()), columns, toJson),
+    ),
+  );
+  addShow(accounts, context);
+  addChanges(accounts, context);
+}
+
+function addChanges(accounts: Command, context: CommandContext): void {
+  addLeaf(accounts, 'rename', 'rename an account', ['accounts rename "Acme Zoo" "Acme Zoo Ltd"'])
+    .addArgument(accountArgument)
+    .argument('<name>', 'its new name', parseAccountName)
+    .action(
+      printing(context, async (_options, account: string, name: string) => {
+        await context.withStore((store) => store.accounts.rename(account, name));
+        return printLines({ account: name, formerly: account }, `${account} is renamed to ${name}`);
+      }),
+    );
+  const setPlan = addLeaf(accounts, 'set-plan', `move an account to another plan; ${soon}`, [
+    'accounts set-plan "Acme Zoo" --plan pro',
+    'accounts set-plan "Acme Zoo" --plan enterprise --per-minute 5000 --per-day 1000000 \\\n    --open-holds 500',
+  ]).addArgument(accountArgument);
+  addPlanOptions(setPlan).action(
+    printing(context, async (options: PlanOptions, account: string) => {
+      const plan = requirePlan(options);
+      await context.withStore((store) => store.accounts.setPlan(account, plan));
+      return printLines(planToJson(account, plan), `${account} is on the plan ${plan.name}`);
+    }),
+  );
+  const suspended =
+    'suspend an account: its requests are refused within 2 seconds (5 with several instances)';
+  const kept = 'The account keeps its keys, orders and webhooks. Its open holds expire.';
+  addLeaf(accounts, 'suspend', suspended, ['accounts suspend "Acme Zoo"'], kept)
+    .addArgument(accountArgument)
+    .action(
+      printing(context, async (_options, account: string) => {
+        await context.withStore((store) => store.accounts.suspend(account));
+        return printLines({ account, suspended: true }, `${account} is suspended`);
+      }),
+    );
+  addLeaf(accounts, 'resume', `resume a suspended account; ${soon}`, ['accounts resume "Acme Zoo"'])
+    .addArgument(accountArgument)
+    .action(
+      printing(context, async (_options, account: string) => {
+        await context.withStore((store) => store.accounts.resume(account));
+        return printLines({ account, suspended: false }, `${account} is active again`);
+      }),
     );
 }
 
-function listCommand({ withStore, terminal }: CommandContext): Command {
-  return new Command('list')
-    .description('list all accounts')
-    .addOption(jsonOption)
-    .addHelpText('after', '\nExamples:\n  animal-store accounts list\n  animal-store accounts list --json')
-    .action(async ({ json }: JsonOption) => {
-      await withStore(async ({ accounts }) => {
-        const found = await accounts.list();
-        if (json) writeJson(terminal, found.map(toJson));
-        else writeColumns(terminal, columns, found);
-      });
-    });
-}
-
-function setPlanCommand({ withStore, terminal }: CommandContext): Command {
-  const command = new Command('set-plan');
-  for (const option of planOptions) command.addOption(option);
-  return command
-    .description('move an account to another plan; effective within 2 seconds (5 with several instances)')
-    .argument('<account>', 'the name of the account')
-    .addOption(jsonOption)
-    .addHelpText(
-      'after',
-      `
-Examples:
-  animal-store accounts set-plan "Acme Zoo" --plan pro
-  animal-store accounts set-plan "Acme Zoo" --plan enterprise --per-minute 5000 --per-day 1000000 \\
-    --open-holds 500`,
-    )
-    .action(async (account: string, { json, ...named }: PlanOptions & JsonOption) => {
-      const plan = readPlanOptions(named, command);
-      if (plan === null) return command.error("error: required option '--plan <plan>' not specified");
-      await withStore(({ accounts }) => accounts.setPlan(account, plan));
-      if (json) writeJson(terminal, planToJson(account, plan));
-      else writeLine(terminal, `${account} is on the plan ${plan.name}`);
-    });
-}
+const soon = 'effective within 2 seconds (5 with several instances)';
 
 const columns: readonly Column<ListedAccount>[] = [
   { heading: 'ACCOUNT', cell: ({ account }) => account },
@@ -82,66 +96,6 @@ const columns: readonly Column<ListedAccount>[] = [
 function toJson({ account, plan, limits, openHolds, keys, createdAtMs, suspendedAtMs }: ListedAccount) {
   const times = { createdAt: toIsoTime(createdAtMs), suspendedAt: toIsoTime(suspendedAtMs) };
   return { account, plan, ...limits, openHolds, keys, ...times };
-}
-
-function createCommand({ withStore, terminal }: CommandContext): Command {
-  const command = new Command('create');
-  for (const option of planOptions) command.addOption(option);
-  return command
-    .description('create an account without a key')
-    .argument('<account>', 'the name of the account', parseAccountName)
-    .addOption(jsonOption)
-    .addHelpText('after', '\nExample:\n  animal-store accounts create "Acme Zoo" --plan pro')
-    .action(async (account: string, { json, ...named }: PlanOptions & JsonOption) => {
-      const plan = readPlanOptions(named, command);
-      if (plan === null) return command.error("error: required option '--plan <plan>' not specified");
-      await withStore(({ accounts }) => accounts.create(account, plan));
-      if (json) writeJson(terminal, planToJson(account, plan));
-      else writeLine(terminal, `${account} is created on the plan ${plan.name}`);
-    });
-}
-
-function renameCommand({ withStore, terminal }: CommandContext): Command {
-  return new Command('rename')
-    .description('rename an account')
-    .argument('<account>', 'the name of the account')
-    .argument('<name>', 'its new name', parseAccountName)
-    .addOption(jsonOption)
-    .addHelpText('after', '\nExample:\n  animal-store accounts rename "Acme Zoo" "Acme Zoo Ltd"')
-    .action(async (account: string, newName: string, { json }: JsonOption) => {
-      await withStore(({ accounts }) => accounts.rename(account, newName));
-      if (json) writeJson(terminal, { account: newName, formerly: account });
-      else writeLine(terminal, `${account} is renamed to ${newName}`);
-    });
-}
-
-function suspendCommand({ withStore, terminal }: CommandContext): Command {
-  return new Command('suspend')
-    .description('suspend an account: its requests are refused within 2 seconds (5 with several instances)')
-    .argument('<account>', 'the name of the account')
-    .addOption(jsonOption)
-    .addHelpText(
-      'after',
-      '\nThe account keeps its keys, orders and webhooks. Its open holds expire.\n\nExample:\n  animal-store accounts suspend "Acme Zoo"',
-    )
-    .action(async (account: string, { json }: JsonOption) => {
-      await withStore(({ accounts }) => accounts.suspend(account));
-      if (json) writeJson(terminal, { account, suspended: true });
-      else writeLine(terminal, `${account} is suspended`);
-    });
-}
-
-function resumeCommand({ withStore, terminal }: CommandContext): Command {
-  return new Command('resume')
-    .description('resume a suspended account; effective within 2 seconds (5 with several instances)')
-    .argument('<account>', 'the name of the account')
-    .addOption(jsonOption)
-    .addHelpText('after', '\nExample:\n  animal-store accounts resume "Acme Zoo"')
-    .action(async (account: string, { json }: JsonOption) => {
-      await withStore(({ accounts }) => accounts.resume(account));
-      if (json) writeJson(terminal, { account, suspended: false });
-      else writeLine(terminal, `${account} is active again`);
-    });
 }
 
 function planToJson(account: string, { name, limits, openHolds = openHoldsOf[name] }: Plan) {

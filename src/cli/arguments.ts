@@ -1,16 +1,10 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import { accountNameRule, isAccountName, parseScopes, type Scope } from '../accounts/account.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../clock.ts';
+import { UsageError } from '../errors.ts';
 import { int64Max, int64Min, parseCanonicalInt64 } from '../int64.ts';
 import { isReference } from '../orders/order.ts';
-import {
-  type CustomNumbers,
-  limitMax,
-  openHoldsMax,
-  type Plan,
-  planNames,
-  resolvePlan,
-} from '../plans/plan.ts';
+import { limitMax, openHoldsMax, type Plan, planNames, resolvePlan } from '../plans/plan.ts';
 
 const unitMs = { s: secondMs, m: minuteMs, h: hourMs, d: dayMs, w: 7 * dayMs };
 const durationMsMax = 100 * 365 * dayMs;
@@ -47,7 +41,7 @@ export function parseAccountName(text: string): string {
   throw new InvalidArgumentError(`${accountNameRule.replace(/^a/, 'A')}.`);
 }
 
-/** Applies the rules of names (contract section 2). */
+/** Parses a label or a reference, which follow the rules of an animal's name. */
 export function parseName(text: string): string {
   if (isReference(text)) return text;
   throw new InvalidArgumentError(
@@ -55,14 +49,12 @@ export function parseName(text: string): string {
   );
 }
 
-function parseLimit(text: string): number {
-  if (/^[1-9]\d{0,12}$/.test(text) && Number(text) <= limitMax) return Number(text);
-  throw new InvalidArgumentError(`It must be a whole number from 1 to ${limitMax}.`);
-}
-
-function parseOpenHolds(text: string): number {
-  if (/^[1-9]\d{0,6}$/.test(text) && Number(text) <= openHoldsMax) return Number(text);
-  throw new InvalidArgumentError(`It must be a whole number from 1 to ${openHoldsMax}.`);
+/** Returns a parser of whole numbers from 1 to `max`. */
+export function parseCountUpTo(max: number) {
+  return (text: string): number => {
+    if (/^[1-9]\d{0,12}$/.test(text) && Number(text) <= max) return Number(text);
+    throw new InvalidArgumentError(`It must be a whole number from 1 to ${max}.`);
+  };
 }
 
 export function parseInt64Id(text: string): bigint {
@@ -78,21 +70,56 @@ export function parseInt64(text: string): bigint {
   return value;
 }
 
-export const jsonOption = new Option('--json', 'print one JSON value');
-
-export interface JsonOption {
-  readonly json?: true;
+/** The id of an animal or an order, a whole number. */
+export function numericId(of: string): Argument {
+  return new Argument('<id>', `the id of the ${of}`).argParser(parseInt64Id);
 }
 
-export const planOptions = [
-  new Option('--plan <plan>', 'the plan of the account').choices(planNames),
-  new Option('--per-minute <count>', 'requests per minute, for enterprise').argParser(parseLimit),
-  new Option('--per-day <count>', 'requests per day, for enterprise').argParser(parseLimit),
-  new Option(
-    '--open-holds <count>',
-    'orders that may be reserved at a time, for enterprise (default: 100)',
-  ).argParser(parseOpenHolds),
-] as const;
+/** The id of a key or a webhook, a text. */
+export function textId(of: string, listedBy: string): Argument {
+  return new Argument('<id>', `the id of the ${of}, as shown by "${listedBy}"`);
+}
+
+export const accountArgument = new Argument('<account>', 'the name of the account');
+
+export const jsonOption = new Option('--json', 'print one JSON value');
+
+/** The option --account of a list. */
+export function accountFilter(of: string): Option {
+  return new Option('--account <name>', `only ${of} of this account`).argParser(parseAccountName);
+}
+
+const listedDefault = 100;
+const listedMax = 10_000;
+
+/** The option --limit of a list. */
+export function limitOption(of: string): Option {
+  return new Option('--limit <count>', `maximum number of ${of}, up to ${listedMax}`)
+    .argParser(parseCountUpTo(listedMax))
+    .default(listedDefault);
+}
+
+/**
+ * Reads pages of at most `pageRows` rows until there are `limit` rows, or no more. `readPage` gets the number of rows
+ * and the id at which the page begins: null for the first page.
+ */
+export async function readPages<Row>(
+  limit: number,
+  pageRows: number,
+  readPage: (rows: number, newestId: bigint | null) => Promise<[rows: readonly Row[], nextId: bigint | null]>,
+): Promise<Row[]> {
+  const found: Row[] = [];
+  let newestId: bigint | null = null;
+  do {
+    const [rows, nextId]: Awaited<ReturnType<typeof readPage>> = await readPage(
+      Math.min(pageRows, limit - found.length),
+      newestId,
+    );
+    found.push(...rows);
+    newestId = nextId;
+  } while (newestId !== null && found.length < limit);
+  return found;
+}
 
 export interface PlanOptions {
   readonly plan?: string;
@@ -101,21 +128,42 @@ export interface PlanOptions {
   readonly openHolds?: number;
 }
 
+/** Adds the options that name a plan. */
+export function addPlanOptions(command: Command): Command {
+  const count = parseCountUpTo(limitMax);
+  return command
+    .addOption(new Option('--plan <plan>', 'the plan of the account').choices(planNames))
+    .option('--per-minute <count>', 'requests per minute, for enterprise', count)
+    .option('--per-day <count>', 'requests per day, for enterprise', count)
+    .option(
+      '--open-holds <count>',
+      'orders that may be reserved at a time, for enterprise (default: 100)',
+      parseCountUpTo(openHoldsMax),
+    );
+}
+
 /**
- * Returns the plan that the options name, or null without any of them. Exits with a usage error if the options
- * contradict each other.
+ * Returns the plan that the options name, or null without any of them. Throws UsageError if the options contradict each
+ * other.
  */
-export function readPlanOptions({ plan, ...numbers }: PlanOptions, command: Command): Plan | null {
-  const { perMinute, perDay, openHolds } = numbers;
-  const custom: Partial<CustomNumbers> = {
+export function readPlan({ plan, perMinute, perDay, openHolds }: PlanOptions): Plan | null {
+  const numbers = {
     ...(perMinute !== undefined && { perMinute }),
     ...(perDay !== undefined && { perDay }),
     ...(openHolds !== undefined && { openHolds }),
   };
   if (plan === undefined) {
-    if (Object.keys(custom).length === 0) return null;
-    return command.error('error: --per-minute, --per-day and --open-holds need --plan enterprise');
+    if (Object.keys(numbers).length === 0) return null;
+    throw new UsageError('--per-minute, --per-day and --open-holds need --plan enterprise');
   }
-  const resolved = resolvePlan(plan, custom);
-  return 'problem' in resolved ? command.error(`error: ${resolved.problem}`) : resolved;
+  const resolved = resolvePlan(plan, numbers);
+  if ('problem' in resolved) throw new UsageError(resolved.problem);
+  return resolved;
+}
+
+/** Like `readPlan`, but throws UsageError without a plan. */
+export function requirePlan(options: PlanOptions): Plan {
+  const plan = readPlan(options);
+  if (plan === null) throw new UsageError("required option '--plan <plan>' not specified");
+  return plan;
 }

@@ -1,48 +1,77 @@
 import { stat } from 'node:fs/promises';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { OperatorError } from '../errors.ts';
 import { toOpeningError } from '../storage/opening-error.ts';
 import { requireStore } from '../storage/require-store.ts';
 import { backupSqlite } from '../storage/sqlite/backup.ts';
+import { restoreSqlite, skippedIdsUnknown } from '../storage/sqlite/restore.ts';
 import { parseStoreAddress } from '../storage/store-address.ts';
-import { type JsonOption, jsonOption } from './arguments.ts';
-import type { CommandContext } from './context.ts';
-import { writeJson, writeLine } from './output.ts';
+import { addLeaf, type CommandContext, printing, printLines } from './command.ts';
+import { writeWarning } from './output.ts';
 import { writeWholeFile } from './whole-file.ts';
 
-export function backupCommand({ readConfig, terminal }: CommandContext): Command {
-  return new Command('backup')
-    .description('copy the whole store to a file and check the copy, while the service runs (SQLite)')
+export function addBackup(program: Command, context: CommandContext): void {
+  addLeaf(
+    program,
+    'backup',
+    'copy the whole store to a file and check the copy, while the service runs (SQLite)',
+    ['backup /var/backups/animal-store.db'],
+    'To restore the copy, stop the service and run "animal-store restore".',
+  )
     .argument('<file>', 'the path of the copy')
     .option('--force', 'replace an existing file', false)
-    .addOption(jsonOption)
-    .addHelpText(
-      'after',
-      `
-To restore the copy, stop the service and run "animal-store restore".
+    .action(
+      printing(context, async ({ force }: { readonly force: boolean }, file: string) => {
+        const bytes = await backUp(context.readConfig().databaseUrl, file, force);
+        const mebibytes = (bytes / 2 ** 20).toFixed(1);
+        return printLines({ file, bytes }, `copied the store to ${file} (${mebibytes} MiB) and checked it`);
+      }),
+    );
+}
 
-Example:
-  animal-store backup /var/backups/animal-store.db`,
-    )
-    .action(async (file: string, { force, json }: JsonOption & { readonly force: boolean }) => {
-      const { databaseUrl } = readConfig();
-      const { engine, location } = parseStoreAddress(databaseUrl);
-      if (engine !== 'sqlite')
-        throw new OperatorError('backup copies only SQLite stores; use pg_dump for PostgreSQL');
-      await requireStore(databaseUrl);
-      await checkUnused(file);
-      const mode = await readMode(location);
-      await writeWholeFile(file, { replaces: force, mode }, (unfinished) =>
-        backupSqlite(location, unfinished),
-      );
-      const { size } = await stat(file);
-      if (json) writeJson(terminal, { file, bytes: size });
-      else
-        writeLine(
-          terminal,
-          `copied the store to ${file} (${(size / 2 ** 20).toFixed(1)} MiB) and checked it`,
+/** Returns the size of the copy in bytes. */
+async function backUp(databaseUrl: string, file: string, replaces: boolean): Promise<number> {
+  const location = requireSqlite(databaseUrl, 'backup copies only SQLite stores; use pg_dump for PostgreSQL');
+  await requireStore(databaseUrl);
+  await checkUnused(file);
+  const mode = await readMode(location);
+  await writeWholeFile(file, { replaces, mode }, (unfinished) => backupSqlite(location, unfinished));
+  return (await stat(file)).size;
+}
+
+export function addRestore(program: Command, context: CommandContext): void {
+  addLeaf(
+    program,
+    'restore',
+    'replace the store with a backup, while no service runs (SQLite)',
+    ['restore /var/backups/animal-store.db'],
+    `The current content of the store is lost: back it up first. Ids assigned since
+the backup are not used again. All positions in the event feed expire: readers
+get 410 events_expired and must read the whole store again.`,
+  )
+    .argument('<file>', 'a file written by the backup command')
+    .action(
+      printing(context, async (_options, file: string) => {
+        const { databaseUrl } = context.readConfig();
+        const store = requireSqlite(
+          databaseUrl,
+          'restore works only with SQLite stores; use pg_restore for PostgreSQL',
         );
-    });
+        const { knowsGivenIds } = await restoreSqlite(store, file);
+        if (!knowsGivenIds) {
+          const skipped = `the next ${skippedIdsUnknown} ids of each kind are skipped`;
+          writeWarning(context.terminal, `the ids assigned since the backup are unknown: ${skipped}`);
+        }
+        return printLines({ restored: file, store }, `restored the store ${store} from ${file}`);
+      }),
+    );
+}
+
+/** Returns the path of a SQLite store. Throws OperatorError with `refusal` for another store. */
+function requireSqlite(databaseUrl: string, refusal: string): string {
+  const { engine, location } = parseStoreAddress(databaseUrl);
+  if (engine !== 'sqlite') throw new OperatorError(refusal);
+  return location;
 }
 
 /** Returns the permissions of the store. The copy gets the same permissions, so that the same users can read it. */

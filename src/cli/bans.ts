@@ -1,44 +1,29 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type { ListedBan } from '../limits/bans.ts';
-import { type JsonOption, jsonOption } from './arguments.ts';
-import type { CommandContext } from './context.ts';
-import { formatTime, toIsoTime, writeJson, writeLine } from './output.ts';
-import { type Column, writeColumns } from './table.ts';
+import { addGroup, addLeaf, type CommandContext, printing, printLines, printTable } from './command.ts';
+import { formatTime, toIsoTime } from './output.ts';
+import type { Column } from './table.ts';
 
-export function bansCommand(context: CommandContext): Command {
-  return new Command('bans')
-    .description('list the bans of keys and lift them')
-    .addCommand(listCommand(context))
-    .addCommand(liftCommand(context))
-    .addHelpText(
-      'after',
-      '\nExamples:\n  animal-store bans list\n  animal-store bans lift key_3kTMd8fZq1LxW0aB',
-    );
-}
-
-function listCommand({ withStore, terminal }: CommandContext): Command {
-  return new Command('list')
-    .description('list the banned keys; the ban that expires first comes first')
-    .addOption(jsonOption)
-    .addHelpText('after', '\nExamples:\n  animal-store bans list\n  animal-store bans list --json')
-    .action(async ({ json }: JsonOption) => {
-      const found = await withStore(({ bans }) => bans.list());
-      if (json) writeJson(terminal, found.map(toJson));
-      else writeColumns(terminal, columns, found);
-    });
-}
-
-function liftCommand({ withStore, terminal }: CommandContext): Command {
-  return new Command('lift')
-    .description('lift the ban of a key; effective within 2 seconds (5 with several instances)')
+export function addBans(program: Command, context: CommandContext): void {
+  const bans = addGroup(program, 'bans', 'list the bans of keys and lift them');
+  addLeaf(bans, 'list', 'list the banned keys; the ban that expires first comes first', [
+    'bans list',
+    'bans list --json',
+  ]).action(
+    printing(context, async () =>
+      printTable(await context.withStore((store) => store.bans.list()), columns, toJson),
+    ),
+  );
+  addLeaf(bans, 'lift', 'lift the ban of a key; effective within 2 seconds (5 with several instances)', [
+    'bans lift key_3kTMd8fZq1LxW0aB',
+  ])
     .argument('<key>', 'the id of the key, as shown by "bans list"')
-    .addOption(jsonOption)
-    .addHelpText('after', '\nExample:\n  animal-store bans lift key_3kTMd8fZq1LxW0aB')
-    .action(async (keyId: string, { json }: JsonOption) => {
-      await withStore(({ bans }) => bans.lift(keyId));
-      if (json) writeJson(terminal, { keyId, lifted: true });
-      else writeLine(terminal, `the ban of ${keyId} is lifted`);
-    });
+    .action(
+      printing(context, async (_options, keyId: string) => {
+        await context.withStore((store) => store.bans.lift(keyId));
+        return printLines({ keyId, lifted: true }, `the ban of ${keyId} is lifted`);
+      }),
+    );
 }
 
 const columns: readonly Column<ListedBan>[] = [
@@ -49,13 +34,6 @@ const columns: readonly Column<ListedBan>[] = [
   { heading: 'BANNED UNTIL', cell: ({ endsAtMs }) => formatTime(endsAtMs) },
 ];
 
-function toJson({ keyId, visibleStart, keyName, account, beganAtMs, endsAtMs }: ListedBan) {
-  return {
-    keyId,
-    start: visibleStart,
-    name: keyName,
-    account,
-    since: toIsoTime(beganAtMs),
-    until: toIsoTime(endsAtMs),
-  };
+function toJson({ keyId, visibleStart: start, keyName: name, account, beganAtMs, endsAtMs }: ListedBan) {
+  return { keyId, start, name, account, since: toIsoTime(beganAtMs), until: toIsoTime(endsAtMs) };
 }

@@ -7,24 +7,21 @@ import { toPrintable } from '../observability/printable.ts';
 import { redactKeys } from '../observability/redact-keys.ts';
 import { requireStore } from '../storage/require-store.ts';
 import { openStore } from '../store.ts';
-import { accountsCommand } from './accounts.ts';
-import { auditCommand } from './audit.ts';
-import { backupCommand } from './backup.ts';
-import { bansCommand } from './bans.ts';
-import { completionCommand } from './completion.ts';
-import { consoleCommand } from './console.ts';
-import type { CommandContext, Lifetime } from './context.ts';
-import { doctorCommand } from './doctor.ts';
-import { exportCommand } from './export-command.ts';
-import { importCommand } from './import-command.ts';
-import { keysCommand } from './keys.ts';
-import { migrateCommand } from './migrate.ts';
-import { ordersCommand } from './orders.ts';
-import { petsCommand } from './pets.ts';
-import { restoreCommand } from './restore.ts';
-import { serveCommand } from './serve.ts';
-import type { Terminal } from './terminal.ts';
-import { webhooksCommand } from './webhooks.ts';
+import { addAccounts } from './accounts.ts';
+import { addAudit } from './audit.ts';
+import { addBackup, addRestore } from './backup.ts';
+import { addBans } from './bans.ts';
+import type { AddCommand, CommandContext, Lifetime, Terminal } from './command.ts';
+import { addConsole } from './console.ts';
+import { addDoctor } from './doctor.ts';
+import { addExport } from './export.ts';
+import { addImport } from './import.ts';
+import { addKeys } from './keys.ts';
+import { addMigrate } from './migrate.ts';
+import { addOrders } from './orders.ts';
+import { addPets } from './pets.ts';
+import { addServe } from './serve.ts';
+import { addWebhooks } from './webhooks.ts';
 
 export interface CommandLineOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -86,26 +83,29 @@ function createContext(options: CommandLineOptions): CommandContext {
   };
 }
 
+/** The commands in the order of the help. */
+const commands: readonly AddCommand[] = [
+  addServe,
+  addKeys,
+  addAccounts,
+  addBans,
+  addAudit,
+  addOrders,
+  addPets,
+  addConsole,
+  addWebhooks,
+  addImport,
+  addExport,
+  addBackup,
+  addRestore,
+  addMigrate,
+  addDoctor,
+];
+
 function buildProgram(context: CommandContext): Command {
   const program = new Command('animal-store')
     .description('A catalogue of animals over HTTP, with API keys and exact limits.')
     .version(manifest.version)
-    .addCommand(serveCommand(context))
-    .addCommand(keysCommand(context))
-    .addCommand(accountsCommand(context))
-    .addCommand(bansCommand(context))
-    .addCommand(auditCommand(context))
-    .addCommand(ordersCommand(context))
-    .addCommand(petsCommand(context))
-    .addCommand(consoleCommand(context))
-    .addCommand(webhooksCommand(context))
-    .addCommand(importCommand(context))
-    .addCommand(exportCommand(context))
-    .addCommand(backupCommand(context))
-    .addCommand(restoreCommand(context))
-    .addCommand(migrateCommand(context))
-    .addCommand(doctorCommand(context))
-    .addCommand(completionCommand(context))
     .addHelpText(
       'after',
       `
@@ -118,6 +118,7 @@ The exit code is 0 for success, 1 for an error, 2 for a usage error. An error is
 one line on standard error. Output has colours on a terminal, but not if
 NO_COLOR is set. The settings are environment variables: see docs/settings.md.`,
     );
+  for (const add of commands) add(program, context);
   configure(program, context.terminal);
   return program;
 }

@@ -1,48 +1,40 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { commandActor } from '../audit/audit-entry.ts';
 import type { Config } from '../config.ts';
 import { OperatorError } from '../errors.ts';
 import { consolePath } from '../operator/console/hosts.ts';
 import { createSessions } from '../operator/sessions/sessions.ts';
-import { type JsonOption, jsonOption } from './arguments.ts';
-import type { CommandContext } from './context.ts';
-import { countThings } from './count-things.ts';
-import { toIsoTime, writeJson, writeLine } from './output.ts';
+import { addLeaf, type CommandContext, printing, printLines } from './command.ts';
+import { countThings, toIsoTime } from './output.ts';
 
-interface ConsoleOptions extends JsonOption {
-  readonly revoke?: true;
-}
-
-export function consoleCommand({ withStore, readConfig, clock, terminal }: CommandContext): Command {
-  return new Command('console')
-    .description('print a link that signs in to the web console once, within 10 minutes')
-    .option('--revoke', 'end all sessions and links instead of printing a link')
-    .addOption(jsonOption)
-    .addHelpText(
-      'after',
-      `
-A running service serves the console on the operator's port. A session expires
-after 12 hours.
-
-Examples:
-  animal-store console
-  animal-store console --revoke`,
-    )
-    .action(async ({ revoke, json }: ConsoleOptions) => {
-      if (revoke) {
-        const ended = await withStore(({ database }) => createSessions(database, clock).revokeAll());
-        if (json) writeJson(terminal, { ended });
-        else writeLine(terminal, `${countThings(ended, 'session')} ended; earlier links no longer work`);
-        return;
-      }
-      const address = findAddress(readConfig());
-      const made = await withStore(({ database }) =>
-        createSessions(database, clock).makeLink(commandActor().name),
-      );
-      const link = `${address}#sign-in=${made.token}`;
-      if (json) writeJson(terminal, { url: link, expiresAt: toIsoTime(made.expiresAtMs) });
-      else writeLine(terminal, link);
-    });
+export function addConsole(program: Command, context: CommandContext): void {
+  const { withStore, readConfig, clock } = context;
+  addLeaf(
+    program,
+    'console',
+    'print a link that signs in to the web console once, within 10 minutes',
+    ['console', 'console --revoke'],
+    `A running service serves the console on the operator's port. A session expires
+after 12 hours.`,
+  )
+    .option('--revoke', 'end all sessions and links instead of printing a link', false)
+    .action(
+      printing(context, async ({ revoke }: { readonly revoke: boolean }) => {
+        if (revoke) {
+          const ended = await withStore(({ database }) => createSessions(database, clock).revokeAll());
+          return printLines(
+            { ended },
+            `${countThings(ended, 'session')} ended; earlier links no longer work`,
+          );
+        }
+        const address = findAddress(readConfig());
+        const { token, expiresAtMs } = await withStore(({ database }) =>
+          createSessions(database, clock).makeLink(commandActor().name),
+        );
+        const url = `${address}#sign-in=${token}`;
+        return printLines({ url, expiresAt: toIsoTime(expiresAtMs) }, url);
+      }),
+    );
 }
 
 /** Returns the URL of the console for a browser. Throws OperatorError if the settings do not determine it. */

@@ -1,92 +1,156 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { basename } from 'node:path';
-import type { Authorship } from '../audit/audit-entry.ts';
+import { basename, extname } from 'node:path';
+import { type Command, Option } from 'commander';
+import { type Authorship, commandActor } from '../audit/audit-entry.ts';
 import { OperatorError, OutcomeUnknownError, reasonOf, UsageError } from '../errors.ts';
 import type { Catalogue } from '../pets/catalogue.ts';
 import type { LoadedCounts, LoadedPet } from '../pets/load-pets.ts';
-import { type PetFileFormat, readPets } from '../pets/pet-import.ts';
+import type { PetFileFormat } from '../pets/pet-import.ts';
 import { type BadRows, createBadRows } from './bad-rows.ts';
-import { countThings } from './count-things.ts';
-import { writeJson, writeLine } from './output.ts';
-import { formatOfEnding } from './pet-file-endings.ts';
-import { startProgress } from './progress.ts';
-import type { Terminal } from './terminal.ts';
+import {
+  addLeaf,
+  type CommandContext,
+  type Printed,
+  printing,
+  printLines,
+  type Terminal,
+} from './command.ts';
+import { countThings, formatSecondsSince } from './output.ts';
+import { startReadProgress } from './progress.ts';
 
 export interface ImportOptions {
-  /** A path, or `-` for standard input. */
-  readonly file: string;
   /** If undefined, the ending of the file name determines the format. */
-  readonly format?: PetFileFormat | undefined;
+  readonly format?: PetFileFormat;
   /** True to import the valid rows even if other rows are invalid. */
   readonly skipInvalid: boolean;
   /** True to check every row and write nothing. */
   readonly dryRun: boolean;
-  readonly json: boolean;
-  /** The actor and the time for the audit log. */
-  readonly by: Authorship;
 }
 
-const readBytesMax = 262_144;
-
-/**
- * Imports the animals of a file. A row without an id adds an animal. A row with an id changes that animal. Applies all
- * rows or none; with `skipInvalid`, all valid rows or none. Reports invalid rows. Throws OperatorError, with nothing
- * written, if the file is unreadable, or if it has invalid rows and `skipInvalid` is false. Throws OutcomeUnknownError
- * as `load` does (database.ts).
- */
-export async function importFile(
-  catalogue: Catalogue,
-  options: ImportOptions,
-  terminal: Terminal,
-): Promise<void> {
-  const { file, json, skipInvalid, dryRun, by } = options;
-  const format = options.format ?? guessFormat(file);
-  const startedMs = performance.now();
-  const badRows = createBadRows();
-  const progress = startProgress(terminal, await measureFile(file));
-  let counts: LoadedCounts | null = { added: 0, changed: 0 };
-  let skipped = 0;
-  const rows = createRowCheck(badRows, skipInvalid);
-  try {
-    const pets = readPets(readBytes(file, terminal, progress.advance), format, badRows.add);
-    counts = await catalogue.load(rows.pass(pets), {
-      onWrite: progress.beginWriting,
-      onBadChange: (line, field, rule) => badRows.add(line, [{ field, rule }]),
-      check: rows.check,
-      audited: { by, source: nameSource(basename(file)), countRefused: badRows.count },
-      isDryRun: dryRun,
-    });
-    skipped = badRows.count();
-  } catch (error) {
-    if (error instanceof OutcomeUnknownError) counts = null;
-    if (counts === null || !(error instanceof OperatorError)) throw error;
-    throw new OperatorError(`nothing was imported: ${error.message}`, { cause: error });
-  } finally {
-    progress.stop();
-    const { added: imported = null, changed = null } = counts ?? {};
-    if (json) writeJson(terminal, { imported, changed, dryRun, skipped, ...badRows.toJson() });
-    else terminal.stderr.write(badRows.toText());
-  }
-  if (json) return;
-  const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1);
-  const left = skipInvalid ? `, skipped ${countThings(skipped, 'invalid row')}` : '';
-  writeLine(
-    terminal,
-    `${describeCounts(counts, dryRun)} from ${nameSource(file)} in ${seconds} s${left}${rows.count() === 0 ? ': it has no rows' : ''}`,
-  );
+export function addImport(program: Command, context: CommandContext): void {
+  addLeaf(
+    program,
+    'import',
+    'add and change animals from a CSV or NDJSON file, all rows or none',
+    [
+      'import animals.csv',
+      'import animals.csv --dry-run',
+      'import - --format ndjson < animals.ndjson',
+      'import animals.csv --skip-invalid --json',
+    ],
+    `CSV has the columns name, categoryId, status and id. NDJSON has the same fields.
+A categoryId is a whole number: in CSV decimal digits, with a minus sign if it
+is negative (100, -5), in NDJSON any JSON form (100, 1e2). The default status is
+available. A row with an id changes the animal with this id, and fields that the
+row omits stay unchanged. A row without an id adds an animal.`,
+  )
+    .argument('<file>', 'a path, or - for standard input')
+    .addOption(formatOption("the format (default: by the file's ending)"))
+    .option('--skip-invalid', 'import the valid rows even if there are invalid ones', false)
+    .option('--dry-run', 'check every row and write nothing', false)
+    .action(
+      printing(context, async (options: ImportOptions, file: string) => {
+        const format = options.format ?? guessFormat(file);
+        const by = { actor: commandActor(), nowMs: context.clock() };
+        return context.withStore(
+          ({ catalogue }) => importFile(catalogue, file, { ...options, format }, by, context.terminal),
+          { makesStore: !options.dryRun },
+        );
+      }),
+    );
 }
 
-function describeCounts({ added, changed }: LoadedCounts, isDryRun: boolean): string {
-  const imported = `${isDryRun ? 'would import' : 'imported'} ${countThings(added, 'animal')}`;
-  if (changed === 0) return imported;
-  return `${imported} and ${isDryRun ? 'change' : 'changed'} ${changed.toLocaleString('en')}`;
+export function formatOption(description: string): Option {
+  return new Option('--format <format>', description).choices(['csv', 'ndjson']);
+}
+
+const formats: Readonly<Record<string, PetFileFormat>> = {
+  '.csv': 'csv',
+  '.ndjson': 'ndjson',
+  '.jsonl': 'ndjson',
+};
+
+/** Returns the format for the ending of a file name, or null if the ending is unknown. */
+export function formatOfEnding(file: string): PetFileFormat | null {
+  return formats[extname(file).toLowerCase()] ?? null;
 }
 
 function guessFormat(file: string): PetFileFormat {
   const format = formatOfEnding(file);
   if (format !== null) return format;
   throw new UsageError(`the format of ${nameSource(file)} is not known: add --format csv or --format ndjson`);
+}
+
+/**
+ * Imports the animals of a file, or of standard input if `file` is `-`. A row without an id adds an animal. A row with
+ * an id changes that animal. Applies all rows or none; with `skipInvalid`, all valid rows or none. The output lists
+ * invalid rows. It fails with OperatorError, with nothing written, if the file is unreadable, or if it has invalid rows
+ * and `skipInvalid` is false. It fails with OutcomeUnknownError as `load` does (database.ts).
+ */
+export async function importFile(
+  catalogue: Catalogue,
+  file: string,
+  { format, skipInvalid, dryRun }: ImportOptions & { readonly format: PetFileFormat },
+  by: Authorship,
+  terminal: Terminal,
+): Promise<Printed> {
+  const { readPets } = await import('../pets/pet-import.ts');
+  const startedMs = performance.now();
+  const badRows = createBadRows();
+  const rows = createRowCheck(badRows, skipInvalid);
+  const progress = startReadProgress(terminal, await measureFile(file));
+  const print = (
+    counts: LoadedCounts | null,
+    skipped: number,
+    text: Printed,
+    failure?: unknown,
+  ): Printed => ({
+    json: {
+      imported: counts?.added ?? null,
+      changed: counts?.changed ?? null,
+      dryRun,
+      skipped,
+      ...badRows.toJson(),
+    },
+    print(shown) {
+      shown.stderr.write(badRows.toText());
+      text.print(shown);
+    },
+    failure,
+  });
+  try {
+    const pets = readPets(readBytes(file, terminal, progress.advance), format, badRows.add);
+    const counts = await catalogue.load(rows.pass(pets), {
+      onWrite: progress.beginWriting,
+      onBadChange: (line, field, rule) => badRows.add(line, [{ field, rule }]),
+      check: rows.check,
+      audited: { by, source: nameSource(basename(file)), countRefused: badRows.count },
+      isDryRun: dryRun,
+    });
+    const left = skipInvalid ? `, skipped ${countThings(badRows.count(), 'invalid row')}` : '';
+    const none = rows.count() === 0 ? ': it has no rows' : '';
+    const done = `${describeCounts(counts, dryRun)} from ${nameSource(file)}`;
+    const text = printLines(null, `${done} in ${formatSecondsSince(startedMs)} s${left}${none}`);
+    return print(counts, badRows.count(), text);
+  } catch (error) {
+    const counts = error instanceof OutcomeUnknownError ? null : { added: 0, changed: 0 };
+    return print(counts, 0, printLines(null), nameFailure(error));
+  } finally {
+    progress.stop();
+  }
+}
+
+/** If nothing was written because of the file, the message says so. */
+function nameFailure(error: unknown): unknown {
+  if (error instanceof OutcomeUnknownError || !(error instanceof OperatorError)) return error;
+  return new OperatorError(`nothing was imported: ${error.message}`, { cause: error });
+}
+
+function describeCounts({ added, changed }: LoadedCounts, isDryRun: boolean): string {
+  const imported = `${isDryRun ? 'would import' : 'imported'} ${countThings(added, 'animal')}`;
+  if (changed === 0) return imported;
+  return `${imported} and ${isDryRun ? 'change' : 'changed'} ${changed.toLocaleString('en')}`;
 }
 
 /** Counts the valid rows. Throws for invalid rows, unless `skipInvalid` is true. */
@@ -118,6 +182,8 @@ function createRowCheck(badRows: BadRows, skipInvalid: boolean) {
 
   return { pass, check: () => check(), count: () => goodCount + badRows.count() };
 }
+
+const readBytesMax = 262_144;
 
 async function* readBytes(file: string, { stdin }: Terminal, onRead: (bytes: number) => void) {
   const source = file === '-' ? stdin : createReadStream(file, { highWaterMark: readBytesMax });

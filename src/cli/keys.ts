@@ -1,46 +1,78 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { partnerScopes, type Scope, scopes } from '../accounts/account.ts';
-import { defaultOverlapMs } from '../accounts/keyring.ts';
-import type { MadeWebhook } from '../webhooks/operator-webhooks.ts';
+import { isOfEnvironment, keyEnvironmentOf } from '../accounts/api-key.ts';
+import { defaultOverlapMs, type IssuedKey, type ListedKey, type SuccessorKey } from '../accounts/keyring.ts';
+import { environments } from '../config.ts';
+import { UsageError } from '../errors.ts';
 import {
-  type JsonOption,
-  jsonOption,
+  accountFilter,
+  addPlanOptions,
   type PlanOptions,
   parseAccountName,
   parseDuration,
   parseLifetime,
   parseName,
   parseScopeList,
-  planOptions,
-  readPlanOptions,
+  readPlan,
+  textId,
 } from './arguments.ts';
-import type { CommandContext } from './context.ts';
-import { writeIssuedKey, writeKeys } from './key-output.ts';
-import { writeJson, writeLine, writeWarning } from './output.ts';
-import type { Terminal } from './terminal.ts';
+import {
+  addGroup,
+  addLeaf,
+  type CommandContext,
+  type Printed,
+  printing,
+  printLines,
+  printTable,
+} from './command.ts';
+import { formatTime, toIsoTime, writeWarning } from './output.ts';
+import type { Column } from './table.ts';
 
-export function keysCommand(context: CommandContext): Command {
-  return new Command('keys')
-    .description('create, list, rotate and revoke API keys')
-    .addCommand(createCommand(context))
-    .addCommand(listCommand(context))
-    .addCommand(rotateCommand(context))
-    .addCommand(revokeCommand(context))
-    .addHelpText('after', '\nExamples:\n  animal-store keys create --plan free\n  animal-store keys list');
+export function addKeys(program: Command, context: CommandContext): void {
+  const keys = addGroup(program, 'keys', 'create, list, rotate and revoke API keys');
+  addCreate(keys, context);
+  addLeaf(keys, 'list', 'list keys, also expired and revoked ones', [
+    'keys list --account "Acme Zoo"',
+    'keys list --json',
+  ])
+    .addOption(accountFilter('the keys'))
+    .action(
+      printing(context, async ({ account }: { readonly account?: string }) =>
+        printTable(await context.withStore(({ keyring }) => keyring.list(account)), keyColumns, keyToJson),
+      ),
+    );
+  addLeaf(keys, 'rotate', 'replace a key with a new one; the old key stays valid for 24h, or for --overlap', [
+    'keys rotate key_3kTMd8fZq1LxW0aB',
+    'keys rotate key_3kTMd8fZq1LxW0aB --overlap 0',
+  ])
+    .addArgument(keyId)
+    .option('--overlap <duration>', 'how long the old key stays valid (default: 24h)', parseDuration)
+    .action(
+      printing(context, async ({ overlap = defaultOverlapMs }: { readonly overlap?: number }, id: string) =>
+        printIssued(await context.withStore(({ keyring }) => keyring.rotate(id, overlap))),
+      ),
+    );
+  addRevoke(keys, context);
 }
 
-interface CreateOptions extends PlanOptions, JsonOption {
+const keyId = textId('key', 'keys list');
+
+interface CreateOptions extends PlanOptions {
   readonly account?: string;
   readonly name?: string;
   readonly scopes?: readonly Scope[];
   readonly expiresIn?: number;
 }
 
-function createCommand({ withStore, terminal }: CommandContext): Command {
-  const command = new Command('create');
-  for (const option of planOptions) command.addOption(option);
-  return command
-    .description('create a key, and its account if it does not exist')
+function addCreate(keys: Command, context: CommandContext): void {
+  const command = addLeaf(keys, 'create', 'create a key, and its account if it does not exist', [
+    'keys create --plan free',
+    'keys create --plan pro --account "Acme Zoo" --expires-in 30d',
+    'keys create --account "Acme Zoo" --name Warehouse --scopes pets:read',
+    'keys create --account "Own shop" --scopes all',
+    'keys create --plan enterprise --per-minute 5000 --per-day 1000000',
+  ]);
+  addPlanOptions(command)
     .option(
       '--account <name>',
       'the account (default: a new account with a generated name)',
@@ -53,96 +85,91 @@ function createCommand({ withStore, terminal }: CommandContext): Command {
       parseScopeList,
     )
     .option('--expires-in <duration>', 'how long the key is valid (default: until revoked)', parseLifetime)
-    .addOption(jsonOption)
-    .addHelpText(
-      'after',
-      `
-Examples:
-  animal-store keys create --plan free
-  animal-store keys create --plan pro --account "Acme Zoo" --expires-in 30d
-  animal-store keys create --account "Acme Zoo" --name Warehouse --scopes pets:read
-  animal-store keys create --account "Own shop" --scopes all
-  animal-store keys create --plan enterprise --per-minute 5000 --per-day 1000000`,
-    )
-    .action(async ({ account, name, scopes: granted, expiresIn, json, ...named }: CreateOptions) => {
-      const plan = readPlanOptions(named, command);
-      if (plan === null && account === undefined) command.error('error: a new account needs --plan');
-      const lifetimeMs = expiresIn ?? null;
-      const order = {
-        account: account ?? null,
-        plan,
-        name: name ?? null,
-        scopes: granted ?? null,
-        lifetimeMs,
-      };
-      const issued = await withStore(({ keyring }) => keyring.issue(order));
-      writeIssuedKey(terminal, issued, json);
-      if (account !== undefined && issued.isNewAccount)
-        writeWarning(terminal, `there was no account "${account}": a new one was created`);
-    });
+    .action(printing(context, (options: CreateOptions) => create(context, options)));
 }
 
-function listCommand({ withStore, terminal }: CommandContext): Command {
-  return new Command('list')
-    .description('list keys, also expired and revoked ones')
-    .option('--account <name>', 'only the keys of this account', parseAccountName)
-    .addOption(jsonOption)
-    .addHelpText(
-      'after',
-      '\nExamples:\n  animal-store keys list --account "Acme Zoo"\n  animal-store keys list --json',
-    )
-    .action(async ({ account, json }: JsonOption & { readonly account?: string }) => {
-      await withStore(async ({ keyring }) => writeKeys(terminal, await keyring.list(account), json));
-    });
+async function create({ withStore, terminal }: CommandContext, options: CreateOptions): Promise<Printed> {
+  const plan = readPlan(options);
+  const { account = null, name = null, scopes: granted = null, expiresIn: lifetimeMs = null } = options;
+  if (plan === null && account === null) throw new UsageError('a new account needs --plan');
+  const order = { account, plan, name, scopes: granted, lifetimeMs };
+  const issued = await withStore(({ keyring }) => keyring.issue(order));
+  if (account !== null && issued.isNewAccount)
+    writeWarning(terminal, `there was no account "${account}": a new one was created`);
+  return printIssued(issued);
 }
 
-function rotateCommand({ withStore, terminal }: CommandContext): Command {
-  return new Command('rotate')
-    .description('replace a key with a new one; the old key stays valid for 24h, or for --overlap')
-    .argument('<id>', 'the id of the key, as shown by "keys list"')
-    .option('--overlap <duration>', 'how long the old key stays valid (default: 24h)', parseDuration)
-    .addOption(jsonOption)
-    .addHelpText(
-      'after',
-      `
-Examples:
-  animal-store keys rotate key_3kTMd8fZq1LxW0aB
-  animal-store keys rotate key_3kTMd8fZq1LxW0aB --overlap 0`,
-    )
-    .action(async (id: string, options: JsonOption & { readonly overlap?: number }) => {
-      const { overlap = defaultOverlapMs, json } = options;
-      await withStore(async ({ keyring }) =>
-        writeIssuedKey(terminal, await keyring.rotate(id, overlap), json),
-      );
-    });
+function addRevoke(keys: Command, context: CommandContext): void {
+  addLeaf(keys, 'revoke', 'revoke a key; effective within 2 seconds (5 with several instances)', [
+    'keys revoke key_3kTMd8fZq1LxW0aB',
+  ])
+    .addArgument(keyId)
+    .option('--disable-webhooks', 'also disable the webhooks that the key created', false)
+    .action(
+      printing(context, async ({ disableWebhooks }: { readonly disableWebhooks: boolean }, id: string) => {
+        const webhooks = await context.withStore(async ({ keyring, allWebhooks }) => {
+          await keyring.revoke(id);
+          if (disableWebhooks) await allWebhooks.disableOfKey(id);
+          return await allWebhooks.listOfKey(id);
+        });
+        // Revoking a key does not disable the webhooks that it created, so the output lists them.
+        const left = webhooks.map((made) => `its webhook ${made.id} to ${made.url} is ${made.status}`);
+        return printLines({ id, state: 'revoked', webhooks }, `${id} is revoked`, ...left);
+      }),
+    );
 }
 
-function revokeCommand({ withStore, terminal }: CommandContext): Command {
-  return new Command('revoke')
-    .description('revoke a key; effective within 2 seconds (5 with several instances)')
-    .argument('<id>', 'the id of the key, as shown by "keys list"')
-    .option('--disable-webhooks', 'also disable the webhooks that the key created')
-    .addOption(jsonOption)
-    .addHelpText('after', '\nExample:\n  animal-store keys revoke key_3kTMd8fZq1LxW0aB')
-    .action(async (id: string, options: RevokeOptions) => {
-      const { disableWebhooks = false, json } = options;
-      const webhooks = await withStore(async ({ keyring, allWebhooks }) => {
-        await keyring.revoke(id);
-        if (disableWebhooks) await allWebhooks.disableOfKey(id);
-        return await allWebhooks.listOfKey(id);
-      });
-      if (json) writeJson(terminal, { id, state: 'revoked', webhooks });
-      else writeRevoked(terminal, id, webhooks);
-    });
+function printIssued(issued: IssuedKey & Partial<SuccessorKey>): Printed {
+  const { id, name, key, account, plan, scopes: granted, expiresAtMs, oldEndsAtMs = null } = issued;
+  const old = oldEndsAtMs === null ? {} : { oldKeyEndsAt: toIsoTime(oldEndsAtMs) };
+  return printLines(
+    { id, name, key, account, plan, scopes: granted, expiresAt: toIsoTime(expiresAtMs), ...old },
+    `key      ${key}`,
+    `id       ${id}`,
+    ...(name === null ? [] : [`name     ${name}`]),
+    `account  ${account}`,
+    `plan     ${plan}`,
+    `scopes   ${granted.join(', ')}`,
+    `expires  ${formatTime(expiresAtMs)}`,
+    `works only with ENVIRONMENT=${environmentOf(key)}`,
+    ...(oldEndsAtMs === null ? [] : [`the old key works until ${toIsoTime(oldEndsAtMs)}`]),
+    '',
+    'Copy the key now: it is not stored and cannot be shown again.',
+  );
 }
 
-interface RevokeOptions extends JsonOption {
-  readonly disableWebhooks?: boolean;
+/** Returns the environment in the text of a key. */
+function environmentOf(key: string): string {
+  const found = environments.find((environment) => isOfEnvironment(key, keyEnvironmentOf[environment]));
+  return found ?? 'no environment';
 }
 
-/** Lists the webhooks that the key created, because revoking a key does not disable them. */
-function writeRevoked(terminal: Terminal, id: string, webhooks: readonly MadeWebhook[]): void {
-  writeLine(terminal, `${id} is revoked`);
-  for (const webhook of webhooks)
-    writeLine(terminal, `its webhook ${webhook.id} to ${webhook.url} is ${webhook.status}`);
+export const keyColumns: readonly Column<ListedKey>[] = [
+  { heading: 'ID', cell: ({ id }) => id },
+  { heading: 'KEY', cell: ({ visibleStart }) => `${visibleStart}…`, leavesAt: 3 },
+  { heading: 'NAME', cell: ({ name }) => name ?? '-', leavesAt: 2 },
+  { heading: 'ACCOUNT', cell: ({ account }) => account },
+  { heading: 'PLAN', cell: ({ plan }) => plan, leavesAt: 5 },
+  { heading: 'STATE', cell: describeState },
+  { heading: 'SCOPES', cell: ({ scopes: granted }) => granted.join(','), leavesAt: 7 },
+  { heading: 'CREATED', cell: ({ createdAtMs }) => formatTime(createdAtMs), leavesAt: 6 },
+  { heading: 'EXPIRES', cell: ({ expiresAtMs }) => formatTime(expiresAtMs), leavesAt: 4 },
+  { heading: 'LAST USED', cell: ({ lastUsedAtMs }) => formatTime(lastUsedAtMs), leavesAt: 1 },
+];
+
+function describeState({ state, bannedUntilMs }: ListedKey): string {
+  return bannedUntilMs === null ? state : `${state} until ${formatTime(bannedUntilMs)}`;
+}
+
+export function keyToJson(listed: ListedKey) {
+  const { visibleStart, createdAtMs, expiresAtMs, revokedAtMs, lastUsedAtMs, bannedUntilMs, ...key } = listed;
+  return {
+    ...key,
+    start: visibleStart,
+    createdAt: toIsoTime(createdAtMs),
+    expiresAt: toIsoTime(expiresAtMs),
+    revokedAt: toIsoTime(revokedAtMs),
+    lastUsedAt: toIsoTime(lastUsedAtMs),
+    bannedUntil: toIsoTime(bannedUntilMs),
+  };
 }

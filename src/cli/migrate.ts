@@ -1,42 +1,56 @@
-import { Command } from 'commander';
-import { type JsonOption, jsonOption } from './arguments.ts';
-import type { CommandContext } from './context.ts';
-import { writeJson, writeLine } from './output.ts';
+import type { Command } from 'commander';
+import { UsageError } from '../errors.ts';
+import { addLeaf, type CommandContext, type Printed, printing, printLines } from './command.ts';
+import { countThings, formatSecondsSince } from './output.ts';
+import { startRowProgress } from './progress.ts';
 
-interface MigrateOptions extends JsonOption {
+interface MigrateOptions {
+  /** The address of the store to copy. This store stays unchanged. */
   readonly from?: string;
+  /** The address of an empty store, or of a store that does not exist. */
   readonly to?: string;
 }
 
-export function migrateCommand(context: CommandContext): Command {
-  return new Command('migrate')
-    .description('update the schema of the store, as every start does, or move the store')
+export function addMigrate(program: Command, context: CommandContext): void {
+  addLeaf(
+    program,
+    'migrate',
+    'update the schema of the store, as every start does, or move the store',
+    ['migrate', 'migrate --from sqlite:./data/animal-store.db --to postgres://user@db.example.com/animals'],
+    `An address is sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE. The
+password is percent-encoded. It can also be in PGPASSWORD. A move copies the
+store. Changes to the old store after the start of the move are not copied.`,
+  )
     .option('--from <address>', 'move the store at this address')
     .option('--to <address>', 'move the store to this address, which must have an empty store or no store')
-    .addOption(jsonOption)
-    .addHelpText(
-      'after',
-      `
-An address is sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE. The
-password is percent-encoded. It can also be in PGPASSWORD. A move copies the
-store. Changes to the old store after the start of the move are not copied.
-
-Examples:
-  animal-store migrate
-  animal-store migrate --from sqlite:./data/animal-store.db --to postgres://user@db.example.com/animals`,
-    )
-    .action(async ({ from, to, json }: MigrateOptions, command: Command) => {
-      if (from !== undefined && to !== undefined) {
-        const { moveStore } = await import('./move-store.ts');
-        return moveStore({ from, to, json: json ?? false }, context.terminal);
-      }
-      if (from !== to) command.error('error: --from and --to must be used together');
-      return bringUpToDate(context, json);
-    });
+    .action(
+      printing(context, async ({ from, to }: MigrateOptions) => {
+        if (from !== undefined && to !== undefined) return move(context, from, to);
+        if (from !== to) throw new UsageError('--from and --to must be used together');
+        const engine = await context.withStore(async ({ database }) => database.engine, { makesStore: true });
+        return printLines({ engine, schema: 'newest' }, `the ${engine} store has the newest schema`);
+      }),
+    );
 }
 
-async function bringUpToDate({ withStore, terminal }: CommandContext, json?: true): Promise<void> {
-  const engine = await withStore(async ({ database }) => database.engine, { makesStore: true });
-  if (json) writeJson(terminal, { engine, schema: 'newest' });
-  else writeLine(terminal, `the ${engine} store has the newest schema`);
+async function move({ terminal }: CommandContext, from: string, to: string): Promise<Printed> {
+  const { copyStore } = await import('../storage/transfer/copy-store.ts');
+  const startedMs = performance.now();
+  const progress = startRowProgress(terminal);
+  const moved = await copyStore(from, to, progress.show).finally(progress.stop);
+  const animals = countThings(moved.pets, 'animal');
+  const owners = `${countThings(moved.accounts, 'account')} and ${countThings(moved.api_keys, 'key')}`;
+  return printLines(
+    {
+      animals: moved.pets,
+      accounts: moved.accounts,
+      keys: moved.api_keys,
+      orders: moved.orders,
+      events: moved.events + moved.event_outbox,
+      firstAnswers: moved.first_answers,
+      usageWindows: moved.usage_windows,
+      bans: moved.key_bans,
+    },
+    `moved ${animals}, ${owners} in ${formatSecondsSince(startedMs)} s, and compared every row`,
+  );
 }

@@ -1,31 +1,58 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { commandActor } from '../audit/audit-entry.ts';
-import { AppError, OperatorError } from '../errors.ts';
-import { type Acts, createActs, everyAccount } from '../operator/acts/acts.ts';
+import { createActs, everyAccount } from '../operator/acts/acts.ts';
 import { type Order, type OrderStatus, orderStatuses } from '../orders/order.ts';
-import type { Orders } from '../orders/orders.ts';
 import type { Store } from '../store.ts';
-import { type JsonOption, jsonOption, parseAccountName, parseInt64Id, parseName } from './arguments.ts';
-import type { CommandContext } from './context.ts';
-import { formatTime, writeJson, writeLine } from './output.ts';
-import { type Column, writeColumns } from './table.ts';
+import { accountFilter, limitOption, numericId, parseInt64Id, parseName, readPages } from './arguments.ts';
+import {
+  addGroup,
+  addLeaf,
+  type CommandContext,
+  orMissing,
+  printing,
+  printLines,
+  printTable,
+} from './command.ts';
+import { formatTime } from './output.ts';
+import type { Column } from './table.ts';
 
 const pageRows = 100;
-const listedDefault = 100;
-const listedMax = 10_000;
 
-export function ordersCommand(context: CommandContext): Command {
-  return new Command('orders')
-    .description('list orders and cancel them')
-    .addCommand(listCommand(context))
-    .addCommand(cancelCommand(context))
-    .addHelpText(
-      'after',
-      '\nExamples:\n  animal-store orders list --status reserved\n  animal-store orders cancel 7',
+export function addOrders(program: Command, context: CommandContext): void {
+  const orders = addGroup(program, 'orders', 'list orders and cancel them');
+  addLeaf(orders, 'list', 'list the orders of all accounts, newest first', [
+    'orders list',
+    'orders list --status reserved --json',
+    'orders list --pet 42',
+    'orders list --account Acme',
+  ])
+    .addOption(new Option('--status <status>', 'only orders with this status').choices(orderStatuses))
+    .option('--pet <id>', 'only orders for this animal', parseInt64Id)
+    .option('--reference <text>', 'only orders with this reference', parseName)
+    .addOption(accountFilter('orders'))
+    .addOption(limitOption('orders'))
+    .action(
+      printing(context, async (options: ListOptions) =>
+        printTable(await context.withStore((store) => list(store, options)), columns, (order) => order),
+      ),
+    );
+  addLeaf(orders, 'cancel', 'cancel a reserved order; its animal becomes available again', [
+    'orders cancel 7',
+  ])
+    .addArgument(numericId('order'))
+    .action(
+      printing(context, async (_options, id: bigint) => {
+        const order = await context.withStore((store) =>
+          orMissing(`there is no order "${id}": see "orders list"`, () =>
+            createActs(store, context.clock, commandActor()).closeOrder('cancel', id),
+          ),
+        );
+        return printLines(order, `the order ${id} is cancelled`);
+      }),
     );
 }
 
-interface ListOptions extends JsonOption {
+interface ListOptions {
   readonly status?: OrderStatus;
   readonly pet?: bigint;
   readonly reference?: string;
@@ -33,67 +60,14 @@ interface ListOptions extends JsonOption {
   readonly limit: number;
 }
 
-function listCommand({ withStore, terminal }: CommandContext): Command {
-  return new Command('list')
-    .description('list the orders of all accounts, newest first')
-    .addOption(new Option('--status <status>', 'only orders with this status').choices(orderStatuses))
-    .option('--pet <id>', 'only orders for this animal', parseInt64Id)
-    .option('--reference <text>', 'only orders with this reference', parseName)
-    .option('--account <name>', 'only orders of this account', parseAccountName)
-    .option('--limit <count>', `maximum number of orders, up to ${listedMax}`, parseCount, listedDefault)
-    .addOption(jsonOption)
-    .addHelpText(
-      'after',
-      '\nExamples:\n  animal-store orders list\n  animal-store orders list --status reserved --json\n  animal-store orders list --pet 42\n  animal-store orders list --account Acme',
-    )
-    .action(async ({ json, ...options }: ListOptions) => {
-      const found = await withStore((store) => list(store, options));
-      if (json) writeJson(terminal, found);
-      else writeColumns(terminal, columns, found);
-    });
-}
-
-function cancelCommand({ withStore, terminal, clock }: CommandContext): Command {
-  return new Command('cancel')
-    .description('cancel a reserved order; its animal becomes available again')
-    .argument('<id>', 'the id of the order, as shown by "orders list"', parseInt64Id)
-    .addOption(jsonOption)
-    .addHelpText('after', '\nExample:\n  animal-store orders cancel 7')
-    .action(async (id: bigint, { json }: JsonOption) => {
-      const order = await withStore((store) => cancel(createActs(store, clock, commandActor()), id));
-      if (json) writeJson(terminal, order);
-      else writeLine(terminal, `the order ${id} is cancelled`);
-    });
-}
-
-async function list(
-  { orders, accounts }: Pick<Store, 'orders' | 'accounts'>,
-  options: ListOptions,
-): Promise<Order[]> {
-  const { status, pet, reference, account, limit } = options;
+async function list({ orders, accounts }: Store, options: ListOptions): Promise<readonly Order[]> {
+  const { status = null, pet: petId = null, reference = null, account, limit } = options;
   const ofAccount = account === undefined ? null : await accounts.findId(account);
-  const filters = { status: status ?? null, petId: pet ?? null, reference: reference ?? null, ofAccount };
-  const found: Order[] = [];
-  let newestId: bigint | null = null;
-  do {
-    const rows = Math.min(pageRows, limit - found.length);
-    const page: Awaited<ReturnType<Orders['list']>> = await orders.list(
-      { ...filters, limit: rows, newestId },
-      everyAccount,
-    );
-    found.push(...page.orders);
-    newestId = page.nextNewestId;
-  } while (newestId !== null && found.length < limit);
-  return found;
-}
-
-async function cancel(acts: Acts, id: bigint): Promise<Order> {
-  try {
-    return await acts.closeOrder('cancel', id);
-  } catch (error) {
-    if (!(error instanceof AppError) || error.code !== 'not_found') throw error;
-    throw new OperatorError(`there is no order "${id}": see "orders list"`);
-  }
+  const filters = { status, petId, reference, ofAccount };
+  return readPages(limit, pageRows, async (rows, newestId) => {
+    const page = await orders.list({ ...filters, limit: rows, newestId }, everyAccount);
+    return [page.orders, page.nextNewestId];
+  });
 }
 
 const columns: readonly Column<Order>[] = [
@@ -104,18 +78,9 @@ const columns: readonly Column<Order>[] = [
   { heading: 'REFERENCE', cell: ({ reference }) => reference ?? '-', leavesAt: 1 },
   { heading: 'CREATED', cell: ({ createdAt }) => toMinute(createdAt), leavesAt: 4 },
   { heading: 'EXPIRES', cell: ({ expiresAt }) => toMinute(expiresAt), leavesAt: 2 },
-  {
-    heading: 'CLOSED',
-    cell: ({ closedAt }) => (closedAt === undefined ? '-' : toMinute(closedAt)),
-    leavesAt: 3,
-  },
+  { heading: 'CLOSED', cell: ({ closedAt }) => toMinute(closedAt), leavesAt: 3 },
 ];
 
-function toMinute(time: string): string {
-  return formatTime(Date.parse(time));
-}
-
-function parseCount(text: string): number {
-  if (/^[1-9]\d{0,4}$/.test(text) && Number(text) <= listedMax) return Number(text);
-  throw new InvalidArgumentError(`It must be a whole number from 1 to ${listedMax}.`);
+function toMinute(time: string | undefined): string {
+  return formatTime(time === undefined ? null : Date.parse(time));
 }

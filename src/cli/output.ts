@@ -1,17 +1,17 @@
 import { stringifyExactJson } from '../exact-json.ts';
 import { toPrintable } from '../observability/printable.ts';
-import type { Terminal } from './terminal.ts';
+import type { Terminal } from './command.ts';
 
-export function writeLine({ stdout }: Terminal, text: string): void {
+export function writeLine({ stdout }: Pick<Terminal, 'stdout'>, text: string): void {
   stdout.write(`${toPrintable(text)}\n`);
 }
 
 /** Warns of a result that the operator may not have intended. */
-export function writeWarning({ stderr }: Terminal, text: string): void {
+export function writeWarning({ stderr }: Pick<Terminal, 'stderr'>, text: string): void {
   stderr.write(`warning: ${toPrintable(text)}\n`);
 }
 
-export function writeJson({ stdout }: Terminal, value: unknown): void {
+export function writeJson({ stdout }: Pick<Terminal, 'stdout'>, value: unknown): void {
   stdout.write(`${stringifyExactJson(value)}\n`);
 }
 
@@ -23,4 +23,16 @@ export function formatTime(ms: number | null): string {
 /** Returns a time in RFC 3339, or null for null. */
 export function toIsoTime(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
+}
+
+const numbers = new Intl.NumberFormat('en-US');
+
+/** Returns a number with its noun: `1 animal`, `1,000,000 animals`. */
+export function countThings(count: number, thing: string): string {
+  return `${numbers.format(count)} ${thing}${count === 1 ? '' : 's'}`;
+}
+
+/** Returns the seconds since `startedMs`, a time of `performance.now()`: `1.2`. */
+export function formatSecondsSince(startedMs: number): string {
+  return ((performance.now() - startedMs) / 1_000).toFixed(1);
 }

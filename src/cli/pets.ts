@@ -1,77 +1,53 @@
-import { Command, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { commandActor } from '../audit/audit-entry.ts';
-import { AppError, OperatorError, UsageError } from '../errors.ts';
-import { createActs } from '../operator/acts/acts.ts';
-import { findPatchViolations, type Pet, type PetPatch, type PetStatus, petStatuses } from '../pets/pet.ts';
+import { OperatorError, UsageError } from '../errors.ts';
+import { type Acts, createActs } from '../operator/acts/acts.ts';
+import { findPatchViolations, type Pet, type PetPatch, petStatuses } from '../pets/pet.ts';
 import { describeViolations } from '../schema.ts';
-import { type JsonOption, jsonOption, parseInt64, parseInt64Id } from './arguments.ts';
-import type { CommandContext } from './context.ts';
-import { writeJson, writeLine } from './output.ts';
-import type { Terminal } from './terminal.ts';
+import { numericId, parseInt64 } from './arguments.ts';
+import {
+  addGroup,
+  addLeaf,
+  type CommandContext,
+  orMissing,
+  type Printed,
+  printing,
+  printLines,
+} from './command.ts';
 
-export function petsCommand(context: CommandContext): Command {
-  return new Command('pets')
-    .description('show, change and delete an animal')
-    .addCommand(showCommand(context))
-    .addCommand(editCommand(context))
-    .addCommand(deleteCommand(context))
-    .addHelpText(
-      'after',
-      '\nExamples:\n  animal-store pets show 42\n  animal-store pets edit 42 --status sold\n  animal-store pets delete 42',
+export function addPets(program: Command, context: CommandContext): void {
+  const pets = addGroup(program, 'pets', 'show, change and delete an animal');
+  addLeaf(pets, 'show', 'show an animal', ['pets show 42'])
+    .addArgument(numericId('animal'))
+    .action(
+      printing(context, async (_options, id: bigint) => {
+        const pet = await context.withStore(async ({ catalogue }) => catalogue.get(id));
+        if (pet === null) throw new OperatorError(noSuchPet(id));
+        return printPet(pet);
+      }),
     );
-}
-
-function showCommand({ withStore, terminal }: CommandContext): Command {
-  return new Command('show')
-    .description('show an animal')
-    .argument('<id>', 'the id of the animal', parseInt64Id)
-    .addOption(jsonOption)
-    .addHelpText('after', '\nExample:\n  animal-store pets show 42')
-    .action(async (id: bigint, { json }: JsonOption) => {
-      const pet = await withStore(async ({ catalogue }) => catalogue.get(id));
-      if (pet === null) throw noSuchPet(id);
-      writePet(terminal, pet, json);
-    });
-}
-
-interface EditOptions extends JsonOption {
-  readonly name?: string;
-  readonly categoryId?: bigint;
-  readonly status?: PetStatus;
-}
-
-function editCommand({ withStore, terminal, clock }: CommandContext): Command {
-  return new Command('edit')
-    .description('change an animal; other fields stay unchanged')
-    .argument('<id>', 'the id of the animal', parseInt64Id)
+  addLeaf(pets, 'edit', 'change an animal; other fields stay unchanged', [
+    'pets edit 42 --name Max --category-id 3',
+    'pets edit 42 --category-id=-1',
+  ])
+    .addArgument(numericId('animal'))
     .option('--name <name>', 'its name')
     .option('--category-id <number>', 'its category', parseInt64)
     .addOption(new Option('--status <status>', 'its status').choices(petStatuses))
-    .addOption(jsonOption)
-    .addHelpText(
-      'after',
-      '\nExamples:\n  animal-store pets edit 42 --name Max --category-id 3\n  animal-store pets edit 42 --category-id=-1',
-    )
-    .action(async (id: bigint, { json, ...patch }: EditOptions) => {
-      checkPatch(id, patch);
-      const pet = await withStore((store) =>
-        act(id, () => createActs(store, clock, commandActor()).changePet(id, patch, null)),
-      );
-      writePet(terminal, pet, json);
-    });
-}
-
-function deleteCommand({ withStore, terminal, clock }: CommandContext): Command {
-  return new Command('delete')
-    .description('delete an animal for good, unless an order owns it')
-    .argument('<id>', 'the id of the animal', parseInt64Id)
-    .addOption(jsonOption)
-    .addHelpText('after', '\nExample:\n  animal-store pets delete 42')
-    .action(async (id: bigint, { json }: JsonOption) => {
-      await withStore((store) => act(id, () => createActs(store, clock, commandActor()).deletePet(id)));
-      if (json) writeJson(terminal, { id, deleted: true });
-      else writeLine(terminal, `the animal ${id} is deleted`);
-    });
+    .action(
+      printing(context, async (patch: PetPatch, id: bigint) => {
+        checkPatch(id, patch);
+        return printPet(await change(context, id, (acts) => acts.changePet(id, patch, null)));
+      }),
+    );
+  addLeaf(pets, 'delete', 'delete an animal for good, unless an order owns it', ['pets delete 42'])
+    .addArgument(numericId('animal'))
+    .action(
+      printing(context, async (_options, id: bigint) => {
+        await change(context, id, (acts) => acts.deletePet(id));
+        return printLines({ id, deleted: true }, `the animal ${id} is deleted`);
+      }),
+    );
 }
 
 function checkPatch(id: bigint, patch: PetPatch): void {
@@ -81,21 +57,18 @@ function checkPatch(id: bigint, patch: PetPatch): void {
   if (violations.length > 0) throw new UsageError(describeViolations(violations, 'the change'));
 }
 
-/** Runs an edit. Converts an error for a client into a one-line error for the operator. */
-async function act<T>(id: bigint, edit: () => Promise<T>): Promise<T> {
-  try {
-    return await edit();
-  } catch (error) {
-    if (!(error instanceof AppError) || error.code === 'unavailable') throw error;
-    throw error.code === 'not_found' ? noSuchPet(id) : new OperatorError(error.message, { cause: error });
-  }
+function change<T>(
+  { withStore, clock }: CommandContext,
+  id: bigint,
+  act: (acts: Acts) => Promise<T>,
+): Promise<T> {
+  return withStore((store) => orMissing(noSuchPet(id), () => act(createActs(store, clock, commandActor()))));
 }
 
-function noSuchPet(id: bigint): OperatorError {
-  return new OperatorError(`there is no animal "${id}"`);
+function noSuchPet(id: bigint): string {
+  return `there is no animal "${id}"`;
 }
 
-function writePet(terminal: Terminal, pet: Pet, json?: true): void {
-  if (json) writeJson(terminal, pet);
-  else for (const [name, value] of Object.entries(pet)) writeLine(terminal, `${name.padEnd(10)}  ${value}`);
+function printPet(pet: Pet): Printed {
+  return printLines(pet, ...Object.entries(pet).map(([name, value]) => `${name.padEnd(10)}  ${value}`));
 }

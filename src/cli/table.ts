@@ -1,7 +1,6 @@
 import { toPrintable } from '../observability/printable.ts';
+import type { Terminal } from './command.ts';
 import { writeLine } from './output.ts';
-import type { Terminal } from './terminal.ts';
-import { measureWidth } from './text-width.ts';
 
 /** Width in columns that a table may always have, even on a narrower terminal. */
 const widthMin = 80;
@@ -19,7 +18,7 @@ export interface Column<Row> {
 
 /** Prints rows in aligned columns with headings. Omits columns until the table fits the terminal. */
 export function writeColumns<Row>(
-  terminal: Terminal,
+  terminal: Pick<Terminal, 'stdout'>,
   columns: readonly Column<Row>[],
   rows: readonly Row[],
 ): void {
@@ -29,14 +28,10 @@ export function writeColumns<Row>(
     return { cells, width, leavesAt };
   });
   const shown = fit(measured, Math.max(widthMin, readWidth(terminal)));
-  for (let line = 0; line <= rows.length; line += 1)
-    writeLine(
-      terminal,
-      shown
-        .map(({ cells, width }) => pad(cells[line] ?? '', width))
-        .join(gap)
-        .trimEnd(),
-    );
+  for (let line = 0; line <= rows.length; line += 1) {
+    const cells = shown.map(({ cells, width }) => pad(cells[line] ?? '', width));
+    writeLine(terminal, cells.join(gap).trimEnd());
+  }
 }
 
 interface Measured {
@@ -60,6 +55,26 @@ function pad(text: string, width: number): string {
 }
 
 /** Returns the width of the terminal in columns, or 0 if standard output is not a terminal. */
-function readWidth({ stdout }: Terminal): number {
+function readWidth({ stdout }: Pick<Terminal, 'stdout'>): number {
   return 'columns' in stdout && typeof stdout.columns === 'number' ? stdout.columns : 0;
+}
+
+const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+/** Matches characters that terminals draw two columns wide: East Asian scripts, fullwidth forms and emoji. */
+const wide =
+  /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}|\ufe0f/u;
+/** Matches halfwidth forms, which are one column wide in every script. */
+const halfwidth = /^[\uff61-\uffdc]/;
+/** Matches combining marks without a base character, which take no column. */
+const unseen = /^\p{M}+$/u;
+const ascii = /^[ -~]*$/;
+
+/** Returns the estimated width of a printable text in terminal columns. */
+export function measureWidth(text: string): number {
+  if (ascii.test(text)) return text.length;
+  let width = 0;
+  for (const { segment } of segmenter.segment(text))
+    if (!unseen.test(segment)) width += wide.test(segment) && !halfwidth.test(segment) ? 2 : 1;
+  return width;
 }

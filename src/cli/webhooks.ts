@@ -1,63 +1,32 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type { ListedWebhook } from '../webhooks/operator-webhooks.ts';
-import { type JsonOption, jsonOption, parseAccountName } from './arguments.ts';
-import type { CommandContext } from './context.ts';
-import { formatTime, toIsoTime, writeJson, writeLine } from './output.ts';
-import { type Column, writeColumns } from './table.ts';
-import type { Terminal } from './terminal.ts';
+import { accountFilter, textId } from './arguments.ts';
+import { addGroup, addLeaf, type CommandContext, printing, printLines, printTable } from './command.ts';
+import { formatTime, toIsoTime } from './output.ts';
+import type { Column } from './table.ts';
 
-export function webhooksCommand(context: CommandContext): Command {
-  return new Command('webhooks')
-    .description('list, enable and disable webhooks')
-    .addCommand(listCommand(context))
-    .addCommand(enableCommand(context))
-    .addCommand(disableCommand(context))
-    .addHelpText(
-      'after',
-      '\nExamples:\n  animal-store webhooks list\n  animal-store webhooks disable wh_8tKq2ZmX0aLr5VnC',
+export function addWebhooks(program: Command, context: CommandContext): void {
+  const webhooks = addGroup(program, 'webhooks', 'list, enable and disable webhooks');
+  addLeaf(webhooks, 'list', 'list the webhooks of all accounts', ['webhooks list', 'webhooks list --json'])
+    .addOption(accountFilter('webhooks'))
+    .action(
+      printing(context, async ({ account }: { readonly account?: string }) => {
+        const found = await context.withStore(({ allWebhooks }) => allWebhooks.list(account ?? null));
+        return printTable(found, columns, toJson);
+      }),
     );
-}
-
-function listCommand({ withStore, terminal }: CommandContext): Command {
-  return new Command('list')
-    .description('list the webhooks of all accounts')
-    .option('--account <name>', 'only webhooks of this account', parseAccountName)
-    .addOption(jsonOption)
-    .addHelpText('after', '\nExamples:\n  animal-store webhooks list\n  animal-store webhooks list --json')
-    .action(async ({ account, json }: JsonOption & { readonly account?: string }) => {
-      const found = await withStore(({ allWebhooks }) => allWebhooks.list(account ?? null));
-      if (json) writeJson(terminal, found.map(toJson));
-      else writeColumns(terminal, columns, found);
-    });
-}
-
-function enableCommand({ withStore, terminal }: CommandContext): Command {
-  return new Command('enable')
-    .description('enable a webhook; it continues from its position')
-    .argument('<id>', 'the id of the webhook, as shown by "webhooks list"')
-    .addOption(jsonOption)
-    .addHelpText('after', '\nExample:\n  animal-store webhooks enable wh_8tKq2ZmX0aLr5VnC')
-    .action(async (id: string, { json }: JsonOption) => {
-      await withStore(({ allWebhooks }) => allWebhooks.enable(id));
-      writeStatus(terminal, id, 'enabled', json);
-    });
-}
-
-function disableCommand({ withStore, terminal }: CommandContext): Command {
-  return new Command('disable')
-    .description('disable a webhook; it keeps its position')
-    .argument('<id>', 'the id of the webhook, as shown by "webhooks list"')
-    .addOption(jsonOption)
-    .addHelpText('after', '\nExample:\n  animal-store webhooks disable wh_8tKq2ZmX0aLr5VnC')
-    .action(async (id: string, { json }: JsonOption) => {
-      await withStore(({ allWebhooks }) => allWebhooks.disable(id));
-      writeStatus(terminal, id, 'disabled', json);
-    });
-}
-
-function writeStatus(terminal: Terminal, id: string, status: string, json: boolean | undefined): void {
-  if (json) writeJson(terminal, { id, status });
-  else writeLine(terminal, `${id} is ${status}`);
+  for (const [name, effect] of [
+    ['enable', 'it continues from its position'],
+    ['disable', 'it keeps its position'],
+  ] as const)
+    addLeaf(webhooks, name, `${name} a webhook; ${effect}`, [`webhooks ${name} wh_8tKq2ZmX0aLr5VnC`])
+      .addArgument(textId('webhook', 'webhooks list'))
+      .action(
+        printing(context, async (_options, id: string) => {
+          await context.withStore(({ allWebhooks }) => allWebhooks[name](id));
+          return printLines({ id, status: `${name}d` }, `${id} is ${name}d`);
+        }),
+      );
 }
 
 function toJson({ lastAttemptAtMs, lastResult, ...webhook }: ListedWebhook) {

@@ -2,12 +2,10 @@ import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { reasonOf } from '../errors.ts';
 import { parseStoreAddress } from '../storage/store-address.ts';
-import { checkClock } from './clock.ts';
 import { type Finding, problem } from './finding.ts';
-import { checkNode, checkSecretFiles } from './machine.ts';
-import { checkPort, listSurfaces } from './ports.ts';
-import { checkPostgres } from './postgres.ts';
-import { checkRedis } from './redis.ts';
+import { checkClock, checkNode, checkSecretFiles } from './machine.ts';
+import { checkPorts } from './ports.ts';
+import { checkPostgres, checkRedis } from './servers.ts';
 import { checkSettings } from './settings.ts';
 import { checkSqlite, type StoreCheck } from './sqlite.ts';
 
@@ -42,7 +40,7 @@ export async function examine(readConfig: () => Config, clock: Clock): Promise<F
       store.then(({ findings }) => findings),
     ),
     redisUrl === null ? [] : settle('redis', checkRedis(redisUrl)),
-    settle('port', Promise.all(listSurfaces(config).map((surface) => checkPort(surface, isServed)))),
+    settle('port', checkPorts(config, isServed)),
     settle('secrets', checkSecretFiles()),
   ]);
   return groups.flat();

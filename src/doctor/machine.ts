@@ -10,13 +10,24 @@ export function checkNode(version = process.versions.node): Finding {
   const major = Number.parseInt(version, 10);
   const is = `Node.js ${version}`;
   if (major < nodeMajorMin) return problem('node', is, `install Node.js ${nodeMajorMin} or newer`);
-  if (major % 2 === 1)
-    return warning(
-      'node',
-      `${is}, a release without long-term support`,
-      'install a release with an even number',
-    );
-  return ok('node', is);
+  if (major % 2 === 0) return ok('node', is);
+  const old = `${is}, a release without long-term support`;
+  return warning('node', old, 'install a release with an even number');
+}
+
+/** The plausible years. A clock with another year was never set. */
+const [firstYear, lastYear] = [2026, 2100];
+
+/** What the operator should do about a wrong clock. */
+export const howToSetClock = 'set the clock by NTP: timedatectl set-ntp true';
+
+/** Checks that the clock of this machine shows a plausible time. */
+export function checkClock(nowMs: number): Finding {
+  const now = new Date(nowMs);
+  const is = `this machine shows ${now.toISOString().slice(0, 19)}Z`;
+  const year = now.getUTCFullYear();
+  if (year >= firstYear && year <= lastYear) return ok('clock', is);
+  return problem('clock', `${is}, which is impossible`, howToSetClock);
 }
 
 /** Files with secrets, which operators create by the steps of deploy/README.md. */
@@ -30,9 +41,8 @@ export async function checkSecretFiles(files: readonly string[] = secretFiles): 
     const mode = (await stat(file).catch(() => null))?.mode;
     if (mode === undefined) return [];
     if ((mode & groupOrOthers) === 0) return [ok('secrets', `only the owner has access to ${file}`)];
-    return [
-      warning('secrets', `other users have access to ${file} (${formatMode(mode)})`, `chmod 600 ${file}`),
-    ];
+    const is = `other users have access to ${file} (${formatMode(mode)})`;
+    return [warning('secrets', is, `chmod 600 ${file}`)];
   });
   return (await Promise.all(findings)).flat();
 }

@@ -8,11 +8,9 @@ import { reasonOf } from '../errors.ts';
 import { inspectSqlite } from '../storage/sqlite/inspection.ts';
 import type { SqliteInspection } from '../storage/sqlite/look.ts';
 import { findNameProblem } from '../storage/sqlite/one-name.ts';
-import { checkNewestRow, formatSpan } from './clock.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
-import { checkKeys } from './keys.ts';
 import { checkOwnership } from './machine.ts';
-import { checkSchema } from './schema.ts';
+import { checkContent, formatSpan } from './store.ts';
 
 const mebibyte = 2 ** 20;
 /** With less free space, a day of writes or a checkpoint may fill the disk. */
@@ -57,45 +55,40 @@ function unknown(finding: Finding): StoreCheck {
 }
 
 async function checkContents(file: string, options: SqliteCheckOptions): Promise<StoreCheck> {
+  const { clock, environment, lookMsMax } = options;
   try {
     const nameProblem = findNameProblem(file);
-    if (nameProblem !== null) return unknown(hasOtherName(file, nameProblem));
-    const { environment, lookMsMax } = options;
+    if (nameProblem !== null)
+      return unknown(
+        problem(
+          'store',
+          `${file} is not safe to open: ${nameProblem}`,
+          'name the store by the path that its service uses',
+        ),
+      );
     const report = await inspectSqlite(file, keyEnvironmentOf[environment], lookMsMax);
-    if (report !== null) return { findings: judge(file, report, options), isServed: report.isServed };
-    const is = `${file} could not be read to its end within ${formatSpan(lookMsMax)}`;
-    return unknown(
-      warning(
-        'store',
-        is,
-        'stop the service and check the file: sqlite3 FILE "pragma quick_check"; then check the disk',
-      ),
-    );
+    if (report === null) return unknown(readTooSlowly(file, lookMsMax));
+    const findings = [checkIntegrity(file, report), ...checkContent(report, environment, clock())];
+    return { findings, isServed: report.isServed };
   } catch (error) {
     return unknown(cannotOpen(file, error));
   }
 }
 
-function judge(
-  file: string,
-  { migrations, newestRowMs, foreignKeys, integrity, isServed }: SqliteInspection,
-  { clock, environment }: SqliteCheckOptions,
-): Finding[] {
-  const use = isServed ? 'a service serves it now' : 'no service serves it now';
-  const store =
-    integrity === 'ok'
-      ? ok('store', `${file} is intact, ${use}`)
-      : problem(
-          'store',
-          `${file} is damaged: ${integrity}`,
-          'stop the service, keep the file, and restore the last backup',
-        );
-  return [
-    store,
-    checkSchema(migrations),
-    ...checkNewestRow(newestRowMs, clock()),
-    ...checkKeys(foreignKeys, environment),
-  ];
+function readTooSlowly(file: string, lookMsMax: number): Finding {
+  const is = `${file} could not be read to its end within ${formatSpan(lookMsMax)}`;
+  const check = 'stop the service and check the file: sqlite3 FILE "pragma quick_check"';
+  return warning('store', is, `${check}; then check the disk`);
+}
+
+function checkIntegrity(file: string, { integrity, isServed }: SqliteInspection): Finding {
+  if (integrity === 'ok')
+    return ok(
+      'store',
+      `${file} is intact, ${isServed ? 'a service serves it now' : 'no service serves it now'}`,
+    );
+  const todo = 'stop the service, keep the file, and restore the last backup';
+  return problem('store', `${file} is damaged: ${integrity}`, todo);
 }
 
 function cannotOpen(file: string, error: unknown): Finding {
@@ -104,36 +97,27 @@ function cannotOpen(file: string, error: unknown): Finding {
   return problem('store', `${file} cannot be opened: ${reasonOf(error)}`, todo);
 }
 
-function hasOtherName(file: string, name: string): Finding {
-  return problem(
-    'store',
-    `${file} is not safe to open: ${name}`,
-    'name the store by the path that its service uses',
-  );
-}
-
 /** Checks that this user can write the store, and that the disk has free space. */
 async function checkPlace(file: string, size: number): Promise<Finding[]> {
   const folder = await findFolder(dirname(file));
   const places = [folder, ...(size > 0 ? [file, `${file}-wal`] : [])];
-  const isClosed = await Promise.all(
-    places.map((place) =>
-      access(place, constants.W_OK).then(
-        () => false,
-        ({ code }: NodeJS.ErrnoException) => code !== 'ENOENT',
-      ),
-    ),
-  );
-  const closed = places.filter((_, index) => isClosed[index]);
-  const writing =
+  const closed: string[] = [];
+  for (const place of places) if (await isClosed(place)) closed.push(place);
+  const todo =
+    'run the doctor as the user of the service, or make this user the owner of the folder with chown';
+  return [
     closed.length === 0
       ? ok('writing', `${folder} can be written`)
-      : problem(
-          'writing',
-          `this user may not write to ${closed.join(', ')}`,
-          'run the doctor as the user of the service, or make this user the owner of the folder with chown',
-        );
-  return [writing, await checkRoom(folder, size)];
+      : problem('writing', `this user may not write to ${closed.join(', ')}`, todo),
+    await checkRoom(folder, size),
+  ];
+}
+
+async function isClosed(place: string): Promise<boolean> {
+  return access(place, constants.W_OK).then(
+    () => false,
+    ({ code }: NodeJS.ErrnoException) => code !== 'ENOENT',
+  );
 }
 
 /** Returns the folder or, if it does not exist, its nearest existing parent. */

@@ -1,92 +1,79 @@
 import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { describe, type TestContext, test } from 'node:test';
-import { type ExportOptions, exportFile } from '../../src/cli/export.ts';
-import { importFile } from '../../src/cli/import.ts';
-import { OperatorError } from '../../src/errors.ts';
+import { exportPets } from '../../src/cli/export.ts';
+import { systemClock } from '../../src/clock.ts';
 import { int64Max, int64Min } from '../../src/int64.ts';
 import { petFileFormats } from '../../src/pets/pet-import.ts';
-import { by, createWorld, listPets, run } from './import-world.ts';
+import { openCatalogue } from '../support/catalogue.ts';
+import { sqliteEngine } from '../support/engines.ts';
+import { createWorld, expectMistake, type World } from './run-command-line.ts';
 
-const plain: ExportOptions = { format: 'ndjson', withoutIds: false, force: false, json: false };
-
-async function createFilledWorld(test: TestContext, count = 2) {
-  const world = await createWorld(test);
-  async function* animals() {
-    yield Array.from({ length: count }, (_, index) => ({
-      name: `Žofka "${index}", 猫`,
-      categoryId: index % 2 === 0 ? int64Min : int64Max,
-      status: 'sold' as const,
-    }));
-  }
-  await world.catalogue.load(animals());
+async function createFilledWorld(t: TestContext, count = 2): Promise<World> {
+  const world = await createWorld(t);
+  world.execute(`with recursive numbers(n) as (select 0 union all select n + 1 from numbers where n < ${count - 1})
+    insert into pets (name, category_id, status, is_owned) select 'Žofka "' || n || '", 猫',
+      iif(n % 2 = 0, ${int64Min}, ${int64Max}), 'sold', 0 from numbers;`);
   return world;
 }
 
 describe('export', () => {
   test('writes only the animals to standard output, each with its id, oldest first', async (t) => {
-    const { catalogue } = await createFilledWorld(t, 2_500);
-    const { stdout, stderr } = await run((terminal) => exportFile(catalogue, plain, terminal));
-    const lines = stdout.trimEnd().split('\n');
-    assert.equal(
-      lines[0],
-      '{"id":1,"name":"Žofka \\"0\\", 猫","categoryId":-9223372036854775808,"status":"sold"}',
-    );
+    const { print } = await createFilledWorld(t, 2_500);
+    const lines = (await print('export')).trimEnd().split('\n');
+    const first = '{"id":1,"name":"Žofka \\"0\\", 猫","categoryId":-9223372036854775808,"status":"sold"}';
+    assert.equal(lines[0], first);
     assert.deepEqual(
       lines.map((line) => JSON.parse(line).id),
       Array.from({ length: 2_500 }, (_, index) => index + 1),
     );
-    assert.equal(stderr, '');
   });
 
   for (const format of petFileFormats)
-    test(`${format} output without ids can be imported unchanged into another store`, async (t) => {
-      const { catalogue, folder } = await createFilledWorld(t, 1_001);
+    test(`in ${format} can be imported into another store, and into the same store without a change`, async (t) => {
+      const world = await createFilledWorld(t, 1_001);
       const other = await createWorld(t);
-      const file = join(folder, `animals.${format}`);
-      await run((terminal) =>
-        exportFile(catalogue, { ...plain, format, withoutIds: true, output: file }, terminal),
-      );
-      await run((terminal) =>
-        importFile(other.catalogue, { file, skipInvalid: false, dryRun: false, json: false, by }, terminal),
-      );
-      assert.deepEqual(await listPets(other.catalogue), await listPets(catalogue));
+      const before = await world.print('export');
+      const [file, whole] = [join(world.folder, `animals.${format}`), join(world.folder, `whole.${format}`)];
+      await world.print(`export --without-ids --output ${file}`);
+      await other.print(`import ${file}`);
+      assert.equal(await other.print('export'), before);
+      await world.print(`export --output ${whole}`);
+      const { imported } = await world.readJson(`import ${whole}`);
+      assert.equal(imported, 0);
+      assert.equal(await world.print('export'), before);
+      const [changes] = world.execute("select count(*) as count from events where type <> 'pet.added'");
+      assert.equal(changes?.['count'], 0);
     });
 
   test('and import show a file name with escape sequences safely', async (t) => {
-    const { catalogue, folder } = await createFilledWorld(t);
+    const { folder, print } = await createFilledWorld(t);
     const file = join(folder, 'a\u001b[31mb.csv');
-    const exported = await run((terminal) =>
-      exportFile(catalogue, { ...plain, format: 'csv', output: file }, terminal),
-    );
-    const imported = await run((terminal) =>
-      importFile(catalogue, { file, skipInvalid: false, dryRun: true, json: false, by }, terminal),
-    );
-    for (const { stdout } of [exported, imported]) assert.match(stdout, /a\\u\{1b\}\[31mb\.csv/);
+    for (const args of [
+      ['export', '--output', file],
+      ['import', file, '--dry-run'],
+    ])
+      assert.match(await print(args), /a\\u\{1b\}\[31mb\.csv/);
   });
+});
 
-  for (const format of petFileFormats)
-    test(`${format} output can be imported into the same store and then changes nothing`, async (t) => {
-      const { catalogue, folder } = await createFilledWorld(t, 1_001);
-      const before = await listPets(catalogue);
-      const file = join(folder, `animals.${format}`);
-      await run((terminal) => exportFile(catalogue, { ...plain, format, output: file }, terminal));
-      const options = { file, skipInvalid: false, dryRun: false, json: true, by };
-      const { stdout } = await run((terminal) => importFile(catalogue, options, terminal));
-      assert.partialDeepStrictEqual(JSON.parse(stdout), { imported: 0, changed: 1_001 });
-      assert.deepEqual(await listPets(catalogue), before);
-      const store = new DatabaseSync(join(folder, 'store.db'));
-      const { count } =
-        store.prepare("select count(*) as count from events where type <> 'pet.added'").get() ?? {};
-      store.close();
-      assert.equal(count, 0);
-    });
+describe('export to standard output', () => {
+  const plain = { format: 'ndjson', withoutIds: false, force: false } as const;
+
+  async function createCatalogue(t: TestContext, count: number) {
+    const store = await sqliteEngine.createStore(t);
+    const catalogue = openCatalogue(await store.open(), systemClock);
+    async function* animals() {
+      yield Array.from({ length: count }, () => ({ name: 'Rex', categoryId: 1n }));
+    }
+    await catalogue.load(animals());
+    return catalogue;
+  }
 
   test('reads no more animals than standard output accepts', async (t) => {
-    const { catalogue } = await createFilledWorld(t, 20_000);
+    const catalogue = await createCatalogue(t, 20_000);
     let readCount = 0;
     const watched = {
       ...catalogue,
@@ -98,7 +85,7 @@ describe('export', () => {
       },
     };
     const stdout = new PassThrough();
-    const exporting = exportFile(watched, plain, { stdin: Readable.from([]), stdout, stderr: stdout });
+    const exporting = exportPets(watched, plain, { stdin: Readable.from([]), stdout, stderr: stdout });
     await stdout[Symbol.asyncIterator]().next();
     for (let turn = 0; turn < 500; turn += 1) await new Promise(setImmediate);
     assert.ok(readCount < 20_000);
@@ -107,68 +94,16 @@ describe('export', () => {
   });
 
   test('ends without an error when the reader closes standard output', async (t) => {
-    const { catalogue } = await createFilledWorld(t, 20_000);
     const stdout = new Writable({
       write: (_chunk, _encoding, done) => done(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' })),
     });
-    await exportFile(catalogue, plain, { stdin: Readable.from([]), stdout, stderr: new PassThrough() });
-  });
-});
-
-describe('export to a file', () => {
-  async function runToFile(test: TestContext, options: Partial<ExportOptions> & { before?: string } = {}) {
-    const { before, ...given } = options;
-    const { catalogue, folder } = await createFilledWorld(test);
-    const target = join(folder, 'exports');
-    const output = join(target, 'animals.ndjson');
-    await mkdir(target);
-    if (before !== undefined) await writeFile(output, before);
-    const ran = await run((terminal) => exportFile(catalogue, { ...plain, output, ...given }, terminal));
-    return { ...ran, output, target };
-  }
-
-  test('creates only that file and prints the number of animals', async (t) => {
-    const { stdout, output, target } = await runToFile(t);
-    assert.equal(stdout, `exported 2 animals to ${output}\n`);
-    assert.deepEqual(await readdir(target), ['animals.ndjson']);
-    assert.equal((await readFile(output, 'utf8')).split('\n').length, 3);
+    const catalogue = await createCatalogue(t, 20_000);
+    await exportPets(catalogue, plain, { stdin: Readable.from([]), stdout, stderr: new PassThrough() });
   });
 
-  test('prints one JSON value with --json', async (t) => {
-    const { stdout, output } = await runToFile(t, { json: true });
-    assert.deepEqual(JSON.parse(stdout), { exported: 2, file: output });
-  });
-
-  test('does not replace an existing file without --force', async (t) => {
-    const { error, output } = await runToFile(t, { before: 'mine' });
-    assert.ok(error instanceof OperatorError);
-    assert.match(error.message, /exists already: --force replaces it/);
-    assert.equal(await readFile(output, 'utf8'), 'mine');
-  });
-
-  test('replaces an existing file with --force', async (t) => {
-    const { error, output } = await runToFile(t, { before: 'mine', force: true });
-    assert.equal(error, null);
-    assert.match(await readFile(output, 'utf8'), /^\{"id":1,/);
-  });
-
-  test('refuses a target that is not a file, even with --force', async (t) => {
-    const { catalogue, folder } = await createFilledWorld(t);
-    const options = { ...plain, output: folder, force: true };
-    const { error } = await run((terminal) => exportFile(catalogue, options, terminal));
-    assert.ok(error instanceof OperatorError);
-  });
-
-  test('fails with one line if the folder does not exist', async (t) => {
-    const { catalogue, folder } = await createFilledWorld(t);
-    const options = { ...plain, output: join(folder, 'nowhere', 'animals.ndjson') };
-    const { error } = await run((terminal) => exportFile(catalogue, options, terminal));
-    assert.ok(error instanceof OperatorError);
-    assert.match(error.message, /cannot be written: ENOENT/);
-  });
-
-  test('leaves the old file unchanged and no other file if it fails midway', async (t) => {
-    const { catalogue, folder } = await createFilledWorld(t);
+  test('that fails midway leaves the old file unchanged and no other file', async (t) => {
+    const catalogue = await createCatalogue(t, 1);
+    const { folder } = await createWorld(t);
     const output = join(folder, 'animals.ndjson');
     await writeFile(output, 'mine');
     const before = await readdir(folder);
@@ -179,11 +114,43 @@ describe('export to a file', () => {
         throw new Error('the store is gone');
       },
     };
-    const { error } = await run((terminal) =>
-      exportFile(failing, { ...plain, output, force: true }, terminal),
+    const streams = { stdin: Readable.from([]), stdout: new PassThrough(), stderr: new PassThrough() };
+    await assert.rejects(
+      exportPets(failing, { ...plain, output, force: true }, streams),
+      /the store is gone/,
     );
-    assert.match(String(error), /the store is gone/);
     assert.equal(await readFile(output, 'utf8'), 'mine');
     assert.deepEqual(await readdir(folder), before);
+  });
+});
+
+describe('export to a file', () => {
+  async function prepare(t: TestContext) {
+    const world = await createFilledWorld(t);
+    const target = join(world.folder, 'exports');
+    await mkdir(target);
+    return { ...world, target, output: join(target, 'animals.ndjson') };
+  }
+
+  test('creates only that file and prints the number of animals', async (t) => {
+    const { print, output, target } = await prepare(t);
+    assert.equal(await print(`export --output ${output}`), `exported 2 animals to ${output}\n`);
+    assert.deepEqual(await readdir(target), ['animals.ndjson']);
+    assert.equal((await readFile(output, 'utf8')).split('\n').length, 3);
+  });
+
+  test('replaces an existing file only with --force', async (t) => {
+    const { run, readJson, output } = await prepare(t);
+    await writeFile(output, 'mine');
+    expectMistake(await run(`export --output ${output}`), 1, /exists already: --force replaces it/);
+    assert.equal(await readFile(output, 'utf8'), 'mine');
+    assert.deepEqual(await readJson(`export --output ${output} --force`), { exported: 2, file: output });
+    assert.match(await readFile(output, 'utf8'), /^\{"id":1,/);
+  });
+
+  test('fails with one line if the target is a folder, or below none', async (t) => {
+    const { run, folder } = await prepare(t);
+    expectMistake(await run(`export --output ${folder} --force`), 1, /it is not a regular file/);
+    expectMistake(await run(`export --output ${folder}/nowhere/a.csv`), 1, /cannot be written: ENOENT/);
   });
 });

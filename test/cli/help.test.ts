@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { listHelp, unopened } from './list-commands.ts';
-import { runInProcess } from './run-command-line.ts';
+import { listHelp, runInProcess, splitWords, unopened } from './run-command-line.ts';
 
 const pages = await listHelp();
 
@@ -40,9 +39,8 @@ describe('help', () => {
       assert.ok(examples.length > 0);
       assert.ok(examples.some(([, args = '']) => args.startsWith(command.join(' '))));
       for (const [, args = ''] of examples) {
-        const words = args.replace(/ (?:[<>]|>>) .*/, '').match(/"[^"]*"|\S+/g) ?? [];
-        const order = [...words.map((word) => word.replaceAll('"', '')), '--help'];
-        const { code, stderr } = await runInProcess(order, unopened);
+        const words = splitWords(args.replace(/ (?:[<>]|>>) .*/, ''));
+        const { code, stderr } = await runInProcess([...words, '--help'], unopened);
         assert.deepEqual([code, stderr], [0, ''], args);
       }
     });

@@ -1,196 +1,166 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { PassThrough, Readable } from 'node:stream';
 import { describe, type TestContext, test } from 'node:test';
-import { type ImportOptions, importFile } from '../../src/cli/import.ts';
+import { importFile } from '../../src/cli/import.ts';
 import { systemClock } from '../../src/clock.ts';
-import { OperatorError, OutcomeUnknownError, UsageError } from '../../src/errors.ts';
+import { OutcomeUnknownError } from '../../src/errors.ts';
 import type { Catalogue } from '../../src/pets/catalogue.ts';
 import { openCatalogue } from '../support/catalogue.ts';
 import { findPostgres } from '../support/engines.ts';
 import { eventually } from '../support/redis-server.ts';
 import { startRelay } from '../support/relay.ts';
-import { by, createWorld, listPets, run } from './import-world.ts';
+import { createWorld, type Ran, type World } from './run-command-line.ts';
 
 const postgres = await findPostgres();
 const header = 'name,categoryId,status\n';
 const categoryRule = 'must be an integer from -9223372036854775808 to 9223372036854775807';
 
-/** Imports a file with this name and content. If the name is `-`, the content comes from standard input. */
-async function runImport(
-  test: TestContext,
-  name: string,
-  content: string,
-  options: Partial<ImportOptions> & { readonly isTTY?: boolean } = {},
-) {
-  const { folder, catalogue } = await createWorld(test);
-  const { isTTY = false, ...given } = options;
+/** Imports a file with this content into a store. The file `-` is standard input. */
+async function load({ folder, run }: World, name: string, content: string, options = '', isTTY = false) {
   const file = name === '-' ? name : join(folder, name);
   if (name !== '-') await writeFile(file, content);
-  const ran = await run(
-    (terminal) =>
-      importFile(catalogue, { file, skipInvalid: false, dryRun: false, json: false, by, ...given }, terminal),
-    { stdin: content, isTTY },
-  );
-  return { ...ran, file, pets: await listPets(catalogue) };
+  return { ...(await run(`import "${file}" ${options}`, { stdin: content, isTTY })), file };
 }
 
-function assertRefused(error: unknown, message: RegExp) {
-  assert.ok(error instanceof OperatorError);
-  assert.match(error.message, message);
+/** Like `load`, into a new store. */
+async function loadAlone(t: TestContext, ...given: [name: string, content: string, ...rest: string[]]) {
+  const world = await createWorld(t);
+  const loaded = await load(world, ...given);
+  return { ...loaded, pets: listPets(world) };
+}
+
+function listPets({ execute }: Pick<World, 'execute'>) {
+  const rows = execute('select id, name, category_id, status from pets order by id');
+  return rows.map(({ id, name, category_id, status }) => [id, name, category_id, status]);
+}
+
+function expectRefusal({ code, stderr }: Ran, line: RegExp) {
+  assert.equal(code, 1);
+  assert.match(stderr, line);
 }
 
 describe('import', () => {
-  test('adds the animals of a file in order, with the default status available', async (t) => {
-    const { pets, error } = await runImport(t, 'animals.csv', `${header}Rex,1,sold\nTom,2,\n`);
-    assert.equal(error, null);
+  test('adds the animals of a file in order, with the default status available, and prints their number', async (t) => {
+    const { pets, stdout, stderr, file } = await loadAlone(t, 'a.csv', `${header}Rex,1,sold\nTom,2,\n`);
+    assert.match(stdout.replace(file, 'FILE'), /^imported 2 animals from FILE in \d+\.\d s\n$/);
+    assert.equal(stderr, '');
     assert.deepEqual(pets, [
-      { id: 1n, name: 'Rex', categoryId: 1n, status: 'sold' },
-      { id: 2n, name: 'Tom', categoryId: 2n, status: 'available' },
+      [1, 'Rex', 1, 'sold'],
+      [2, 'Tom', 2, 'available'],
     ]);
   });
 
-  test('prints the number of animals, the file and the seconds', async (t) => {
-    const { stdout, stderr, file } = await runImport(t, 'animals.csv', `${header}Rex,1,sold\n`);
-    assert.match(stdout.replace(file, 'FILE'), /^imported 1 animal from FILE in \d+\.\d s\n$/);
-    assert.equal(stderr, '');
-  });
+  const ndjson = '{"name":"Rex","categoryId":1}\n';
+  for (const [name, content, options] of [
+    ['animals.ndjson', ndjson, ''],
+    ['animals.jsonl', ndjson, ''],
+    ['ANIMALS.CSV', 'name,categoryId\nRex,1\n', ''],
+    ['animals.csv', ndjson, '--format ndjson'],
+    ['-', `${header}Rex,1,sold\n`, '--format csv'],
+  ] as const)
+    test(`knows the format of ${name} ${options}`, async (t) => {
+      const { pets, stdout } = await loadAlone(t, name, content, options);
+      assert.equal(pets.length, 1);
+      if (name === '-') assert.match(stdout, /^imported 1 animal from standard input/);
+    });
+
+  for (const name of ['animals.txt', '-'])
+    test(`requires --format for ${name}`, async (t) => {
+      const { code, stderr } = await loadAlone(t, name, header);
+      assert.equal(code, 2);
+      assert.match(stderr, /is not known: add --format csv or --format ndjson/);
+    });
+
+  for (const [name, content, refusal] of [
+    [
+      'no header',
+      'Rex,1,sold\n',
+      /^error: nothing was imported: line 1: the header must have a column "name"/,
+    ],
+    ['semicolons', 'name;categoryId\nRex;1\n', /separated by semicolons; they must be separated by commas/],
+    ['tabs', 'name\tcategoryId\nRex\t1\n', /separated by tabs; they must be separated by commas/],
+  ] as const)
+    test(`refuses CSV with ${name} and adds nothing`, async (t) => {
+      const refused = await loadAlone(t, 'animals.csv', content);
+      expectRefusal(refused, refusal);
+      assert.deepEqual(refused.pets, []);
+    });
 
   for (const [name, content] of [
-    ['animals.ndjson', '{"name":"Rex","categoryId":1}\n'],
-    ['animals.jsonl', '{"name":"Rex","categoryId":1}\n'],
-    ['ANIMALS.CSV', 'name,categoryId\nRex,1\n'],
-  ] as const)
-    test(`detects the format by the extension of ${name}`, async (t) => {
-      assert.equal((await runImport(t, name, content)).pets.length, 1);
-    });
-
-  test('prefers --format over the file extension', async (t) => {
-    const { pets } = await runImport(t, 'animals.csv', '{"name":"Rex","categoryId":1}\n', {
-      format: 'ndjson',
-    });
-    assert.equal(pets.length, 1);
-  });
-
-  test('requires --format if the file extension does not show the format', async (t) => {
-    for (const name of ['animals.txt', '-']) {
-      const { error } = await runImport(t, name, header);
-      assert.ok(error instanceof UsageError);
-      assert.match(error.message, /is not known: add --format csv or --format ndjson/);
-    }
-  });
-
-  test('reads standard input if the file is -', async (t) => {
-    const { pets, stdout } = await runImport(t, '-', `${header}Rex,1,sold\n`, { format: 'csv' });
-    assert.equal(pets.length, 1);
-    assert.match(stdout, /^imported 1 animal from standard input/);
-  });
-
-  test('fails with one line if the file does not exist', async (t) => {
-    const { catalogue, folder } = await createWorld(t);
-    const file = join(folder, 'nowhere.csv');
-    const { error } = await run((terminal) =>
-      importFile(catalogue, { file, skipInvalid: false, dryRun: false, json: false, by }, terminal),
-    );
-    assertRefused(error, /nowhere\.csv cannot be read: ENOENT/);
-  });
-
-  test('refuses a file that does not match the format, and adds nothing', async (t) => {
-    const { error, pets } = await runImport(t, 'animals.csv', 'Rex,1,sold\n');
-    assertRefused(error, /^nothing was imported: line 1: the header must have a column "name"/);
-    assert.deepEqual(pets, []);
-  });
-});
-
-describe('import of a file without rows', () => {
-  for (const [name, text] of [
     ['animals.csv', header],
     ['animals.ndjson', ''],
   ] as const)
     test(`reports that there are no rows: ${name}`, async (t) => {
-      const { stdout, error } = await runImport(t, name, text);
-      assert.equal(error, null);
+      const { stdout, code } = await loadAlone(t, name, content);
+      assert.equal(code, 0);
       assert.match(stdout, /^imported 0 animals from .* s: it has no rows\n$/);
     });
 
-  for (const [separator, name] of [
-    [';', 'semicolons'],
-    ['\t', 'tabs'],
+  for (const [name, count] of [
+    ['animals.csv', 300],
+    ['animals.ndjson', 40],
   ] as const)
-    test(`separated by ${name} is refused with a message that names the expected separator`, async (t) => {
-      const text = 'name,categoryId,status\nRex,1,sold\n'.replaceAll(',', separator);
-      const { error, pets } = await runImport(t, 'animals.csv', text);
-      assertRefused(
-        error,
-        new RegExp(`line 1: the columns are separated by ${name}; they must be separated by commas`),
-      );
-      assert.deepEqual(pets, []);
+    test(`takes the example catalogue ${name}`, async (t) => {
+      const { readJson } = await createWorld(t);
+      const file = join(import.meta.dirname, '../../examples', name);
+      assert.partialDeepStrictEqual(await readJson(`import ${file}`), { imported: count, errorsTotal: 0 });
     });
 });
 
 describe('import of a file with bad rows', () => {
   test('shows the beginning of a long value, with control characters escaped', async (t) => {
     const long = JSON.stringify({ name: 'Rex', categoryId: `\u001b[31m${'x'.repeat(1_000)}` });
-    const { stderr } = await runImport(t, 'animals.ndjson', `${long}\n`);
-    assert.match(stderr, /, not "\\u001b\[31mx+…\n$/);
-    assert.ok(stderr.length < 250 && !stderr.includes('\u001b'));
+    const { stderr } = await loadAlone(t, 'animals.ndjson', `${long}\n`);
+    const [line = ''] = stderr.split('\n');
+    assert.match(line, /, not "\\u001b\[31mx+…$/);
+    assert.ok(line.length < 250 && !stderr.includes('\u001b'));
   });
 
   const mixed = `${header}${'Rex,1,sold\n'.repeat(20_000)}Tom,x,gone\nBo,2,\n,3,\n`;
 
   test('adds nothing and prints the line, field, rule and value of each bad row on standard error', async (t) => {
-    const { pets, stdout, stderr, error } = await runImport(t, 'animals.csv', mixed);
-    assert.deepEqual(pets, []);
-    assert.equal(stdout, '');
-    assert.deepEqual(stderr.split('\n').slice(0, 2), [
-      `line 20002: categoryId ${categoryRule}, not "x"`,
-      'line 20002: status must be one of available, pending, sold, not "gone"',
-    ]);
-    assert.match(stderr, /\nline 20004: name must be a string of 1 to 255 characters.*\n$/);
-    assertRefused(error, /^nothing was imported: 2 of 20,003 rows are invalid; --skip-invalid/);
+    const refused = await loadAlone(t, 'animals.csv', mixed);
+    assert.deepEqual(refused.pets, []);
+    assert.equal(refused.stdout, '');
+    const [first, second, third = ''] = refused.stderr.split('\n');
+    assert.equal(first, `line 20002: categoryId ${categoryRule}, not "x"`);
+    assert.equal(second, 'line 20002: status must be one of available, pending, sold, not "gone"');
+    assert.match(third, /^line 20004: name must be a string of 1 to 255 characters/);
+    expectRefusal(refused, /\nerror: nothing was imported: 2 of 20,003 rows are invalid; --skip-invalid/);
   });
 
   test('adds the valid rows with --skip-invalid and prints both numbers', async (t) => {
-    const { pets, stdout, stderr, error } = await runImport(t, 'animals.csv', mixed, { skipInvalid: true });
-    assert.equal(error, null);
+    const { pets, stdout, code } = await loadAlone(t, 'animals.csv', mixed, '--skip-invalid');
+    assert.equal(code, 0);
     assert.equal(pets.length, 20_001);
-    assert.equal(pets.at(-1)?.name, 'Bo');
+    assert.equal(pets.at(-1)?.[1], 'Bo');
     assert.match(stdout, /^imported 20,001 animals from .* s, skipped 2 invalid rows\n$/);
-    assert.equal(stderr.split('\n').length, 4);
   });
 
   test('prints the first 20 bad rows and the number of further bad rows', async (t) => {
-    const { stderr } = await runImport(t, 'animals.csv', `${header}${'Rex,x,\n'.repeat(1_234)}`);
-    const lines = stderr.trimEnd().split('\n');
-    assert.equal(lines.length, 21);
+    const { stderr } = await loadAlone(t, 'animals.csv', `${header}${'Rex,x,\n'.repeat(1_234)}`);
+    const lines = stderr.split('\n');
     assert.equal(lines[19], `line 21: categoryId ${categoryRule}, not "x"`);
     assert.equal(lines[20], '… and 1214 more');
+    assert.match(lines[21] ?? '', /^error: /);
   });
 
   test('with --json prints one value with at most 1,000 errors and the total number', async (t) => {
-    const { stdout, stderr, error } = await runImport(
-      t,
-      'animals.ndjson',
-      `{"name":"Rex"}\n${'[]\n'.repeat(1_233)}`,
-      { json: true },
-    );
-    const { errors, ...rest } = JSON.parse(stdout);
+    const refused = await loadAlone(t, 'animals.ndjson', `{"name":"Rex"}\n${'[]\n'.repeat(1_233)}`, '--json');
+    const { errors, ...rest } = JSON.parse(refused.stdout);
     assert.deepEqual(rest, { imported: 0, changed: 0, dryRun: false, skipped: 0, errorsTotal: 1_234 });
     assert.equal(errors.length, 1_000);
     assert.deepEqual(errors.slice(0, 2), [
       { line: 1, field: 'categoryId', rule: 'is required' },
       { line: 2, field: null, rule: 'must be a JSON object' },
     ]);
-    assert.equal(stderr, '');
-    assertRefused(error, /1,234 rows are invalid/);
+    expectRefusal(refused, /^error: .*1,234 rows are invalid/);
   });
 
   test('with --json and --skip-invalid prints the numbers of added and skipped rows', async (t) => {
-    const { stdout } = await runImport(t, 'animals.csv', `${header}Rex,1,\nTom,,\n`, {
-      json: true,
-      skipInvalid: true,
-    });
+    const { stdout } = await loadAlone(t, 'a.csv', `${header}Rex,1,\nTom,,\n`, '--json --skip-invalid');
     assert.deepEqual(JSON.parse(stdout), {
       imported: 1,
       changed: 0,
@@ -199,6 +169,14 @@ describe('import of a file with bad rows', () => {
       errors: [{ line: 3, field: 'categoryId', rule: categoryRule, value: '' }],
       errorsTotal: 1,
     });
+  });
+
+  test('adds nothing with --skip-invalid if a part of the file is unreadable', async (t) => {
+    const content = `${header}Rex,x,\nRex,1,\n"Tom,2,\n"Bo",3,\n`;
+    const refused = await loadAlone(t, 'animals.csv', content, '--json --skip-invalid');
+    assert.partialDeepStrictEqual(JSON.parse(refused.stdout), { imported: 0, skipped: 0 });
+    expectRefusal(refused, /^error: nothing was imported: line 4: /);
+    assert.deepEqual(refused.pets, []);
   });
 });
 
@@ -213,10 +191,8 @@ test('import reports an unknown outcome if the connection is lost during the com
   await store.execute('create trigger slow after insert on pets for each statement execute function wait()');
   let cutting: Promise<void> | undefined;
   async function cutWhileInserting(): Promise<void> {
-    await eventually(
-      async () =>
-        (await store.execute("select 1 from pg_stat_activity where wait_event = 'PgSleep'")).length > 0,
-    );
+    const sleeping = "select 1 from pg_stat_activity where wait_event = 'PgSleep'";
+    await eventually(async () => (await store.execute(sleeping)).length > 0);
     await relay.cut();
   }
   const cut: Catalogue = {
@@ -230,106 +206,60 @@ test('import reports an unknown outcome if the connection is lost during the com
         },
       }),
   };
-  const options = { file: '-', format: 'csv', skipInvalid: false, dryRun: false, json: true, by } as const;
-  const { stdout, error } = await run((terminal) => importFile(cut, options, terminal), {
-    stdin: `${header}Rex,1,\n`,
-  });
-  assert.deepEqual(JSON.parse(stdout), {
-    imported: null,
-    changed: null,
-    dryRun: false,
-    skipped: 0,
-    errors: [],
-    errorsTotal: 0,
-  });
-  assert.ok(error instanceof OutcomeUnknownError);
-  assert.match(error.message, /either all rows were added or none/);
+  const stdin = Readable.from([Buffer.from(`${header}Rex,1,\n`)]);
+  const { json, failure } = await importFile(
+    cut,
+    '-',
+    { format: 'csv', skipInvalid: false, dryRun: false },
+    { actor: { kind: 'command', name: 'mira' }, nowMs: Date.UTC(2027, 0, 2, 12) },
+    { stdin, stdout: new PassThrough(), stderr: new PassThrough() },
+  );
+  assert.partialDeepStrictEqual(json, { imported: null, changed: null, skipped: 0, errorsTotal: 0 });
+  assert.ok(failure instanceof OutcomeUnknownError);
+  assert.match(failure.message, /either all rows were added or none/);
   await cutting;
-});
-
-test('import --skip-invalid adds nothing if a part of the file is unreadable', async (t) => {
-  const content = `${header}Rex,x,\nRex,1,\n"Tom,2,\n"Bo",3,\n`;
-  const { stdout, error, pets } = await runImport(t, 'animals.csv', content, {
-    json: true,
-    skipInvalid: true,
-  });
-  const { imported, skipped } = JSON.parse(stdout);
-  assert.deepEqual({ imported, skipped }, { imported: 0, skipped: 0 });
-  assertRefused(error, /^nothing was imported: line 4: /);
-  assert.deepEqual(pets, []);
 });
 
 describe('the progress of an import', () => {
   test('is shown on standard error if that is a terminal: first for reading, then for writing', async (t) => {
-    const { stdout, stderr } = await runImport(t, 'animals.csv', `${header}Rex,1,\n`, { isTTY: true });
+    const { stdout, stderr } = await load(await createWorld(t), 'a.csv', `${header}Rex,1,\n`, '', true);
     assert.match(stderr, /reading \[.* 0 % of 0\.0 MiB.*writing \[.* 100 %/s);
     assert.match(stdout, /^imported 1 animal/);
   });
 
   test('has no percentage if the size of the source is unknown', async (t) => {
-    const { stderr } = await runImport(t, '-', `${header}Rex,1,\n`, { isTTY: true, format: 'csv' });
+    const { stderr } = await load(await createWorld(t), '-', `${header}Rex,1,\n`, '--format csv', true);
     assert.match(stderr, /reading 0\.0 MiB/);
     assert.doesNotMatch(stderr, /%/);
   });
-});
-
-test('the example catalogues can be imported', async (t) => {
-  const { catalogue } = await createWorld(t);
-  for (const [name, count] of [
-    ['animals.csv', 300],
-    ['animals.ndjson', 40],
-  ] as const) {
-    const file = join(import.meta.dirname, '../../examples', name);
-    const { stdout, stderr } = await run((terminal) =>
-      importFile(catalogue, { file, skipInvalid: false, dryRun: false, json: true, by }, terminal),
-    );
-    assert.deepEqual(JSON.parse(stdout), {
-      imported: count,
-      changed: 0,
-      dryRun: false,
-      skipped: 0,
-      errors: [],
-      errorsTotal: 0,
-    });
-    assert.equal(stderr, '');
-  }
 });
 
 describe('imported rows with an id', () => {
   const exported = 'id,name,categoryId,status\n';
 
   async function prepare(t: TestContext) {
-    const { folder, catalogue } = await createWorld(t);
-    for (const name of ['Rex', 'Tom', 'Kit']) await catalogue.add({ name, categoryId: 1n });
-    const list = async () =>
-      (await catalogue.list({ limit: 100, status: null, newestId: null })).pets.toReversed();
-    async function load(name: string, content: string, given: Partial<ImportOptions> = {}) {
-      const file = join(folder, name);
-      await writeFile(file, content);
-      const options = { file, skipInvalid: false, dryRun: false, json: true, by, ...given };
-      return run((terminal) => importFile(catalogue, options, terminal));
-    }
-    return { folder, catalogue, list, load };
+    const world = await createWorld(t);
+    await load(world, 'three.csv', `${header}Rex,1,\nTom,1,\nKit,1,\n`);
+    return world;
   }
 
   test('change existing animals, while rows without an id add animals', async (t) => {
-    const { list, load } = await prepare(t);
-    const { stdout, error } = await load('a.csv', `${exported}2,Max,7,sold\n,New,8,\n3,Kit,1,\n`);
-    assert.equal(error, null);
+    const world = await prepare(t);
+    const { stdout } = await load(world, 'a.csv', `${exported}2,Max,7,sold\n,New,8,\n3,Kit,1,\n`, '--json');
     assert.partialDeepStrictEqual(JSON.parse(stdout), { imported: 1, changed: 2, skipped: 0, dryRun: false });
-    assert.deepEqual(await list(), [
-      { id: 1n, name: 'Rex', categoryId: 1n, status: 'available' },
-      { id: 2n, name: 'Max', categoryId: 7n, status: 'sold' },
-      { id: 3n, name: 'Kit', categoryId: 1n, status: 'available' },
-      { id: 4n, name: 'New', categoryId: 8n, status: 'available' },
+    assert.deepEqual(listPets(world), [
+      [1, 'Rex', 1, 'available'],
+      [2, 'Max', 7, 'sold'],
+      [3, 'Kit', 1, 'available'],
+      [4, 'New', 8, 'available'],
     ]);
   });
 
   test('leave omitted fields unchanged', async (t) => {
-    const { list, load } = await prepare(t);
-    await load('a.ndjson', '{"id":1,"status":"sold"}\n{"id":2,"name":"Max"}\n{"id":3}\n');
+    const world = await prepare(t);
+    await load(world, 'a.ndjson', '{"id":1,"status":"sold"}\n{"id":2,"name":"Max"}\n{"id":3}\n');
     assert.deepEqual(
-      (await list()).map(({ name, status }) => [name, status]),
+      listPets(world).map(([, name, , status]) => [name, status]),
       [
         ['Rex', 'sold'],
         ['Max', 'available'],
@@ -339,12 +269,11 @@ describe('imported rows with an id', () => {
   });
 
   test('are refused with the whole import if an id is unknown or repeated, or if the status of an owned animal would change', async (t) => {
-    const { folder, list, load } = await prepare(t);
-    const file = new DatabaseSync(join(folder, 'store.db'));
-    file.exec("update pets set is_owned = 1, status = 'pending' where id = 3");
-    const before = await list();
+    const world = await prepare(t);
+    world.execute("update pets set is_owned = 1, status = 'pending' where id = 3");
+    const before = listPets(world);
     const content = `${exported}9,A,1,\n1,B,1,\n1,C,1,\n3,D,1,sold\n,E,1,\n2,F,1,\n`;
-    const refused = await load('a.csv', content);
+    const refused = await load(world, 'a.csv', content, '--json');
     assert.deepEqual(JSON.parse(refused.stdout).errors, [
       { line: 2, field: 'id', rule: 'names no animal' },
       { line: 4, field: 'id', rule: 'is already in an earlier row' },
@@ -354,23 +283,19 @@ describe('imported rows with an id', () => {
         rule: 'must stay as it is: an order owns this animal, and only the order changes its status',
       },
     ]);
-    assertRefused(refused.error, /^nothing was imported: 3 of 6 rows are invalid/);
-    assert.deepEqual(await list(), before);
-    const skipped = await load('a.csv', content, { skipInvalid: true });
-    file.close();
+    expectRefusal(refused, /^error: nothing was imported: 3 of 6 rows are invalid/);
+    assert.deepEqual(listPets(world), before);
+    const skipped = await load(world, 'a.csv', content, '--json --skip-invalid');
     assert.partialDeepStrictEqual(JSON.parse(skipped.stdout), { imported: 1, changed: 2, skipped: 3 });
     assert.deepEqual(
-      (await list()).map(({ name }) => name),
+      listPets(world).map(([, name]) => name),
       ['B', 'F', 'Kit', 'E'],
     );
   });
 
   test('are printed with the broken rule if a field is invalid', async (t) => {
-    const { load } = await prepare(t);
-    const { stdout } = await load(
-      'a.ndjson',
-      '{"id":"1"}\n{"id":1.5}\n{"id":1,"status":"lost"}\n{"id":1,"name":null}\n',
-    );
+    const content = '{"id":"1"}\n{"id":1.5}\n{"id":1,"status":"lost"}\n{"id":1,"name":null}\n';
+    const { stdout } = await load(await prepare(t), 'a.ndjson', content, '--json');
     const errors = JSON.parse(stdout).errors as { line: number; field: string }[];
     assert.deepEqual(
       errors.map(({ line, field }) => [line, field]),
@@ -384,12 +309,9 @@ describe('imported rows with an id', () => {
   });
 
   test('write their events and update the inventory', async (t) => {
-    const { folder, load } = await prepare(t);
-    await load('a.csv', `${exported}1,Rex,1,sold\n2,Tom,1,\n,New,1,\n`);
-    const file = new DatabaseSync(join(folder, 'store.db'));
-    const events = file.prepare('select type, pet_id from events where id > 3 order by id').all();
-    const totals = file.prepare('select available, pending, sold from inventory_totals').get();
-    file.close();
+    const world = await prepare(t);
+    await load(world, 'a.csv', `${exported}1,Rex,1,sold\n2,Tom,1,\n,New,1,\n`);
+    const events = world.execute('select type, pet_id from events where id > 3 order by id');
     assert.deepEqual(
       events.map(({ type, pet_id }) => [type, pet_id]),
       [
@@ -397,68 +319,40 @@ describe('imported rows with an id', () => {
         ['pet.added', 4],
       ],
     );
+    const [totals] = world.execute('select available, pending, sold from inventory_totals');
     assert.deepEqual({ ...totals }, { available: 3, pending: 0, sold: 1 });
   });
-});
 
-describe('the audit log of imports', () => {
-  const listEntries = (folder: string) => {
-    const file = new DatabaseSync(join(folder, 'store.db'));
-    const rows = file.prepare('select actor, action, subject, after from audit order by id').all();
-    file.close();
-    return rows.map(({ actor, action, subject, after }) => [
-      actor,
-      action,
-      subject,
-      JSON.parse(String(after)),
-    ]);
-  };
-
-  test('has one row for an import: the file name without its folder, and the numbers of rows', async (t) => {
-    const { folder, catalogue } = await createWorld(t);
-    await catalogue.add({ name: 'Rex', categoryId: 1n });
-    const file = join(folder, 'a.csv');
-    await writeFile(file, 'id,name,categoryId\n1,Max,2\n,Tom,3\n,Bo,3\n7,Kit,4\n,Bad,x\n');
-    const options = { file, skipInvalid: true, dryRun: false, json: true, by };
-    assert.equal((await run((terminal) => importFile(catalogue, options, terminal))).error, null);
-    assert.deepEqual(listEntries(folder), [
-      ['mira', 'pets.imported', 'a.csv', { added: 2, changed: 1, refused: 2 }],
-    ]);
-  });
-
-  test('names standard input as the source, and has no row for an import without effect', async (t) => {
-    const { folder, catalogue } = await createWorld(t);
-    const load = (stdin: string, given: Partial<ImportOptions> = {}) => {
-      const options = {
-        file: '-',
-        format: 'csv',
-        skipInvalid: false,
-        dryRun: false,
-        json: true,
-        by,
-      } as const;
-      return run((terminal) => importFile(catalogue, { ...options, ...given }, terminal), { stdin });
-    };
-    await load(`${header}Rex,1,\n`, { dryRun: true });
-    assert.notEqual((await load(`${header}Rex,1,\nTom,x,\n`)).error, null);
-    assert.deepEqual(listEntries(folder), []);
-    await load(`${header}Rex,1,\n`);
-    assert.deepEqual(listEntries(folder), [
-      ['mira', 'pets.imported', 'standard input', { added: 1, changed: 0, refused: 0 }],
-    ]);
+  test('are all checked by --dry-run, which writes nothing', async (t) => {
+    const world = await prepare(t);
+    const content = 'id,name,categoryId\n1,Max,2\n,Tom,3\n7,Kit,4\n';
+    const { code, stdout, stderr } = await load(world, 'a.csv', content, '--dry-run --skip-invalid');
+    assert.equal(code, 0);
+    assert.match(stdout, /^would import 1 animal and change 1 from .* s, skipped 1 invalid row\n$/);
+    assert.match(stderr, /^line 4: id names no animal\n/);
+    assert.equal(listPets(world).length, 3);
+    assert.equal(listPets(world)[0]?.[1], 'Rex');
   });
 });
 
-test('import --dry-run checks everything and writes nothing', async (t) => {
-  const { folder, catalogue } = await createWorld(t);
-  await catalogue.add({ name: 'Rex', categoryId: 1n });
-  const file = join(folder, 'a.csv');
-  await writeFile(file, 'id,name,categoryId\n1,Max,2\n,Tom,3\n7,Kit,4\n');
-  const options = { file, skipInvalid: true, dryRun: true, json: false, by } as const;
-  const { stdout, stderr, error } = await run((terminal) => importFile(catalogue, options, terminal));
-  assert.equal(error, null);
-  assert.match(stdout, /^would import 1 animal and change 1 from .* s, skipped 1 invalid row\n$/);
-  assert.match(stderr, /^line 4: id names no animal\n/);
-  const { pets } = await catalogue.list({ limit: 100, status: null, newestId: null });
-  assert.deepEqual(pets, [{ id: 1n, name: 'Rex', categoryId: 1n, status: 'available' }]);
+test('the audit log has one entry for an import with an effect: the source without its folder, and the numbers of rows', async (t) => {
+  const world = await createWorld(t);
+  const listEntries = () =>
+    world
+      .execute("select subject, after from audit where action = 'pets.imported' order by id")
+      .map(({ subject, after }) => [subject, JSON.parse(String(after))]);
+  await load(world, '-', `${header}Rex,1,\n`, '--format csv --dry-run');
+  assert.equal((await load(world, '-', `${header}Rex,1,\nTom,x,\n`, '--format csv')).code, 1);
+  assert.deepEqual(listEntries(), []);
+  await load(world, '-', `${header}Rex,1,\n`, '--format csv');
+  await load(
+    world,
+    'a.csv',
+    'id,name,categoryId\n1,Max,2\n,Tom,3\n,Bo,3\n7,Kit,4\n,Bad,x\n',
+    '--skip-invalid',
+  );
+  assert.deepEqual(listEntries(), [
+    ['standard input', { added: 1, changed: 0, refused: 0 }],
+    ['a.csv', { added: 2, changed: 1, refused: 2 }],
+  ]);
 });

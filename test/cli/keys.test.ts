@@ -1,70 +1,33 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { describe, type TestContext, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { isKeyText } from '../../src/accounts/api-key.ts';
-import { createMovableClock, makeFolder } from '../support/service.ts';
-import { runInProcess } from './run-command-line.ts';
+import { createWorld } from './run-command-line.ts';
 
-/** Runs commands on a new store, with a clock that is stopped at noon (UTC) of 2 January 2027. */
-async function startWorld(t: TestContext) {
-  const path = join(await makeFolder(t), 'store.db');
-  const clock = createMovableClock();
-  await runInProcess(['migrate'], `sqlite:${path}`);
-
-  async function run(...args: readonly string[]): Promise<string> {
-    const { code, stdout, stderr } = await runInProcess(args, `sqlite:${path}`, clock.now);
-    assert.equal(code, 0);
-    assert.match(stderr, /^(?:warning: there was no account "[^"]*": a new one was created\n)?$/);
-    return stdout;
-  }
-
-  return {
-    clock,
-    run,
-    runJson: async (...args: readonly string[]) => JSON.parse(await run(...args, '--json')),
-    /** Renames all accounts directly in the database, without validation. */
-    rename(name: string): void {
-      const database = new DatabaseSync(path);
-      database.prepare('update accounts set name = ?').run(name);
-      database.close();
-    },
-  };
-}
+const partnerScopes = ['pets:read', 'pets:write', 'orders:read', 'orders:write', 'webhooks:manage'];
 
 describe('keys create', () => {
   test('shows the key with its account, plan and scopes, and warns that the key is shown only once', async (t) => {
-    const { run } = await startWorld(t);
-    const shown = await run(
-      'keys',
-      'create',
-      '--plan',
-      'pro',
-      '--account',
-      'Acme Zoo',
-      '--expires-in',
-      '30d',
-    );
-    const [, key = ''] = /^key {6}(\S+)$/m.exec(shown) ?? [];
-    assert.ok(isKeyText(key));
-    assert.match(
-      shown,
-      /\nid {7}key_\w{16}\naccount {2}Acme Zoo\nplan {5}pro\nscopes {3}pets:read, pets:write, orders:read, orders:write, webhooks:manage\nexpires {2}2027-02-01 12:00Z\nworks only with ENVIRONMENT=staging\n\nCopy the key now: it is not stored and cannot be shown again\.\n$/,
-    );
+    const { print } = await createWorld(t);
+    const shown = await print('keys create --plan pro --account "Acme Zoo" --expires-in 30d');
+    const [first = '', id = '', ...rest] = shown.split('\n');
+    assert.match(first, /^key {6}\S+$/);
+    assert.ok(isKeyText(first.slice(9)));
+    assert.match(id, /^id {7}key_\w{16}$/);
+    assert.deepEqual(rest, [
+      'account  Acme Zoo',
+      'plan     pro',
+      `scopes   ${partnerScopes.join(', ')}`,
+      'expires  2027-02-01 12:00Z',
+      'works only with ENVIRONMENT=staging',
+      '',
+      'Copy the key now: it is not stored and cannot be shown again.',
+      '',
+    ]);
   });
 
   test('with --json prints one JSON value in the documented format', async (t) => {
-    const { runJson } = await startWorld(t);
-    const made = await runJson(
-      'keys',
-      'create',
-      '--plan',
-      'free',
-      '--scopes',
-      'pets:read',
-      '--expires-in',
-      '90s',
-    );
+    const { readJson } = await createWorld(t);
+    const made = await readJson('keys create --plan free --scopes pets:read --expires-in 90s');
     assert.deepEqual(Object.keys(made), ['id', 'name', 'key', 'account', 'plan', 'scopes', 'expiresAt']);
     assert.match(made.id, /^key_\w{16}$/);
     assert.ok(isKeyText(made.key));
@@ -75,99 +38,91 @@ describe('keys create', () => {
     );
   });
 
-  for (const [duration, expiresAt] of [
-    ['1s', '2027-01-02T12:00:01.000Z'],
-    ['15m', '2027-01-02T12:15:00.000Z'],
-    ['24h', '2027-01-03T12:00:00.000Z'],
-    ['2w', '2027-01-16T12:00:00.000Z'],
-    ['36500d', '2126-12-09T12:00:00.000Z'],
-  ] as const)
-    test(`accepts ${duration} as a lifetime`, async (t) => {
-      const { runJson } = await startWorld(t);
-      const made = await runJson('keys', 'create', '--plan', 'free', '--expires-in', duration);
-      assert.equal(made.expiresAt, expiresAt);
-    });
-});
+  test('accepts lifetimes in seconds, minutes, hours, weeks and days', async (t) => {
+    const { readJson } = await createWorld(t);
+    for (const [duration, expiresAt] of [
+      ['1s', '2027-01-02T12:00:01.000Z'],
+      ['15m', '2027-01-02T12:15:00.000Z'],
+      ['24h', '2027-01-03T12:00:00.000Z'],
+      ['2w', '2027-01-16T12:00:00.000Z'],
+      ['36500d', '2126-12-09T12:00:00.000Z'],
+    ] as const)
+      assert.equal((await readJson(`keys create --plan free --expires-in ${duration}`)).expiresAt, expiresAt);
+  });
 
-describe('keys rotate', () => {
-  test('shows the new key, and the old key stays valid for 24 hours', async (t) => {
-    const { runJson } = await startWorld(t);
-    const old = await runJson('keys', 'create', '--plan', 'free', '--account', 'Zoo');
-    const made = await runJson('keys', 'rotate', old.id);
-    const names = ['id', 'name', 'key', 'account', 'plan', 'scopes', 'expiresAt', 'oldKeyEndsAt'];
-    assert.deepEqual(Object.keys(made), names);
-    assert.deepEqual([made.account, made.expiresAt], ['Zoo', null]);
-    const listed = await runJson('keys', 'list');
-    assert.deepEqual(
-      listed.map(({ state, expiresAt }: { state: string; expiresAt: string }) => [state, expiresAt]).sort(),
-      [
-        ['active', null],
-        ['rotated', '2027-01-03T12:00:00.000Z'],
-      ],
-    );
+  test('for an unknown account prints a warning, and with --json still prints one JSON value', async (t) => {
+    const { run } = await createWorld(t);
+    const command = 'keys create --plan free --account "Hapy Paws" --json';
+    const made = await run(command);
+    assert.equal(made.stderr, 'warning: there was no account "Hapy Paws": a new one was created\n');
+    assert.equal(JSON.parse(made.stdout).account, 'Hapy Paws');
+    assert.equal((await run(command)).stderr, '');
+    assert.equal((await run('keys create --plan free')).stderr, '');
   });
 });
 
-describe('keys revoke', () => {
-  test('is idempotent: a second revoke prints the same', async (t) => {
-    const { run, runJson } = await startWorld(t);
-    const { id } = await runJson('keys', 'create', '--plan', 'free');
-    assert.equal(await run('keys', 'revoke', id), `${id} is revoked\n`);
-    assert.deepEqual(await runJson('keys', 'revoke', id), { id, state: 'revoked', webhooks: [] });
-  });
+test('keys rotate shows the new key, and when the old key expires: after 24 hours or the overlap', async (t) => {
+  const { print, readJson } = await createWorld(t);
+  const old = await readJson('keys create --plan free --account Zoo');
+  const made = await readJson(`keys rotate ${old.id}`);
+  const names = ['id', 'name', 'key', 'account', 'plan', 'scopes', 'expiresAt', 'oldKeyEndsAt'];
+  assert.deepEqual(Object.keys(made), names);
+  assert.deepEqual(
+    [made.account, made.expiresAt, made.oldKeyEndsAt],
+    ['Zoo', null, '2027-01-03T12:00:00.000Z'],
+  );
+  const listed: readonly { state: string; expiresAt: string }[] = await readJson('keys list');
+  assert.deepEqual(listed.map(({ state, expiresAt }) => [state, expiresAt]).sort(), [
+    ['active', null],
+    ['rotated', '2027-01-03T12:00:00.000Z'],
+  ]);
+  const shown = await print(`keys rotate ${made.id} --overlap 1h`);
+  assert.match(shown, /^the old key works until 2027-01-02T13:00:00\.000Z$/m);
+  const [, successor = ''] = /^id {7}(\w+)$/m.exec(shown) ?? [];
+  const { oldKeyEndsAt } = await readJson(`keys rotate ${successor} --overlap 0`);
+  assert.equal(oldKeyEndsAt, '2027-01-02T12:00:00.000Z');
+});
+
+test('keys revoke is idempotent: a second revoke prints the same', async (t) => {
+  const { print, readJson } = await createWorld(t);
+  const { id } = await readJson('keys create --plan free');
+  for (let time = 0; time < 2; time += 1)
+    assert.equal(await print(`keys revoke ${id}`), `${id} is revoked\n`);
+  assert.deepEqual(await readJson(`keys revoke ${id}`), { id, state: 'revoked', webhooks: [] });
 });
 
 describe('keys list', () => {
   test('shows one key a line, with aligned columns', async (t) => {
-    const { run, runJson, clock } = await startWorld(t);
-    const one = await runJson(
-      'keys',
-      'create',
-      '--plan',
-      'free',
-      '--account',
-      'Acme Zoo',
-      '--scopes',
-      'pets:read',
-    );
+    const { print, readJson, clock } = await createWorld(t);
+    const one = await readJson('keys create --plan free --account "Acme Zoo" --scopes pets:read');
     clock.advance(60_000);
-    const other = await runJson(
-      'keys',
-      'create',
-      '--plan',
-      'enterprise',
-      '--per-minute',
-      '7',
-      '--per-day',
-      '10',
-      '--scopes',
-      'pets:read,pets:write',
+    const other = await readJson(
+      'keys create --plan enterprise --per-minute 7 --per-day 10 --scopes pets:read',
     );
     const starts = [one, other].map(({ key }) => `${key.slice(0, 11)}…`);
-    const account = other.account.padEnd(16);
     assert.equal(
-      await run('keys', 'list'),
+      await print('keys list'),
       [
         'ID                    KEY           NAME  ACCOUNT           STATE   LAST USED',
         `${one.id}  ${starts[0]}  -     Acme Zoo          active  -`,
-        `${other.id}  ${starts[1]}  -     ${account}  active  -`,
+        `${other.id}  ${starts[1]}  -     ${other.account.padEnd(16)}  active  -`,
         '',
       ].join('\n'),
     );
   });
 
   test('with --json prints one JSON value, even for an empty store', async (t) => {
-    const { runJson } = await startWorld(t);
-    assert.deepEqual(await runJson('keys', 'list'), []);
-    const { id, key, account } = await runJson('keys', 'create', '--plan', 'free');
-    assert.deepEqual(await runJson('keys', 'list'), [
+    const { readJson } = await createWorld(t);
+    assert.deepEqual(await readJson('keys list'), []);
+    const { id, key, account } = await readJson('keys create --plan free');
+    assert.deepEqual(await readJson('keys list'), [
       {
         id,
         name: null,
         account,
         plan: 'free',
         state: 'active',
-        scopes: ['pets:read', 'pets:write', 'orders:read', 'orders:write', 'webhooks:manage'],
+        scopes: partnerScopes,
         start: key.slice(0, 11),
         createdAt: '2027-01-02T12:00:00.000Z',
         expiresAt: null,
@@ -179,69 +134,16 @@ describe('keys list', () => {
   });
 });
 
-describe('accounts', () => {
-  test('list shows one account a line, with its limits and the number of its keys', async (t) => {
-    const { run } = await startWorld(t);
-    await run('keys', 'create', '--plan', 'free', '--account', 'Acme Zoo');
-    await run(
-      'accounts',
-      'set-plan',
-      'Acme Zoo',
-      '--plan',
-      'enterprise',
-      '--per-minute',
-      '7',
-      '--per-day',
-      '10',
-    );
-    assert.equal(
-      await run('accounts', 'list'),
-      'ACCOUNT   PLAN        PER MINUTE  PER DAY  OPEN HOLDS  KEYS  STATE\n' +
-        'Acme Zoo  enterprise  7           10       100         1     active\n',
-    );
-  });
-
-  test('list --json and set-plan --json print one JSON value each', async (t) => {
-    const { run, runJson } = await startWorld(t);
-    await run('keys', 'create', '--plan', 'free', '--account', 'Zoo');
-    const limits = { perMinute: 300, perDay: 10_000, openHolds: 25 };
-    assert.deepEqual(await runJson('accounts', 'set-plan', 'Zoo', '--plan', 'pro'), {
-      account: 'Zoo',
-      plan: 'pro',
-      ...limits,
-    });
-    const [account] = await runJson('accounts', 'list');
-    const createdAt = '2027-01-02T12:00:00.000Z';
-    const times = { createdAt, suspendedAt: null };
-    assert.deepEqual(account, { account: 'Zoo', plan: 'pro', ...limits, keys: 1, ...times });
-  });
-
-  test('set-plan prints the new plan', async (t) => {
-    const { run } = await startWorld(t);
-    await run('keys', 'create', '--plan', 'free', '--account', 'Zoo');
-    assert.equal(await run('accounts', 'set-plan', 'Zoo', '--plan', 'pro'), 'Zoo is on the plan pro\n');
-  });
-});
-
-describe('a name with control characters', () => {
-  const name = '\x1b]0;owned\x07\x9b31m\r\nfree\u202e\u2028🦊';
-  const shown = String.raw`\u{1b}]0;owned\u{7}\u{9b}31m\u{d}\u{a}free\u{202e}\u{2028}🦊`;
-
-  for (const command of ['keys', 'accounts'])
-    test(`is escaped by ${command} list`, async (t) => {
-      const { run, rename } = await startWorld(t);
-      await run('keys', 'create', '--plan', 'free');
-      rename(name);
-      const [, line = '', ...rest] = (await run(command, 'list')).split('\n');
-      assert.ok(line.includes(shown), line);
-      assert.deepEqual(rest, ['']);
-    });
-
-  test('is escaped by keys create and accounts set-plan', async (t) => {
-    const { run } = await startWorld(t);
-    const account = 'left\u202eright';
-    const shownName = String.raw`left\u{202e}right`;
-    assert.ok((await run('keys', 'create', '--plan', 'free', '--account', account)).includes(shownName));
-    assert.ok((await run('accounts', 'set-plan', account, '--plan', 'pro')).startsWith(shownName));
-  });
+test('a name with control characters is escaped wherever it is shown', async (t) => {
+  const { print, execute } = await createWorld(t);
+  const account = 'left\u202eright';
+  const shownName = String.raw`left\u{202e}right`;
+  assert.ok((await print(['keys', 'create', '--plan', 'free', '--account', account])).includes(shownName));
+  assert.ok((await print(['accounts', 'set-plan', account, '--plan', 'pro'])).startsWith(shownName));
+  execute(`update accounts set name = '\x1b]0;owned\x07\x9b31m\r\nfree\u202e\u2028🦊'`);
+  for (const command of ['keys list', 'accounts list']) {
+    const [, line = '', ...rest] = (await print(command)).split('\n');
+    assert.ok(line.includes(String.raw`\u{1b}]0;owned\u{7}\u{9b}31m\u{d}\u{a}free\u{202e}\u{2028}🦊`), line);
+    assert.deepEqual(rest, ['']);
+  }
 });

@@ -1,15 +1,30 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { runCommandLine } from '../../src/cli/command-line.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
+import { createMovableClock, type Ending, makeFolder } from '../support/service.ts';
 
-/** Runs a command line in this process. Returns its exit code and output. */
-export async function runInProcess(args: readonly string[], databaseUrl: string, clock: Clock = systemClock) {
-  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+export interface RunOptions {
+  readonly clock?: Clock;
+  readonly stdin?: string;
+  /** True if standard error is a terminal. */
+  readonly isTTY?: boolean;
+}
+
+/** Runs a command line in this process. Returns its exit code and output. Quotes join the words of a text. */
+export async function runInProcess(
+  args: string | readonly string[],
+  databaseUrl: string,
+  { clock = systemClock, stdin = '', isTTY = false }: RunOptions = {},
+) {
+  const [stdout, stderr] = [new PassThrough(), Object.assign(new PassThrough(), { isTTY })];
   const written = Promise.all([text(stdout), text(stderr)]);
-  const code = await runCommandLine(args, {
+  const code = await runCommandLine(typeof args === 'string' ? splitWords(args) : args, {
     environment: { DATABASE_URL: databaseUrl, ENVIRONMENT: 'staging' },
-    terminal: { stdin: Readable.from([]), stdout, stderr },
+    terminal: { stdin: Readable.from([Buffer.from(stdin)]), stdout, stderr },
     lifetime: {
       untilStopped: () => Promise.resolve(),
       endWithin: () => undefined,
@@ -21,4 +36,86 @@ export async function runInProcess(args: readonly string[], databaseUrl: string,
   stderr.end();
   const [out, err] = await written;
   return { code, stdout: out, stderr: err };
+}
+
+export interface Ran {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Splits a command line at its spaces, except in double quotes. */
+export function splitWords(line: string): string[] {
+  return Array.from(line.matchAll(/"([^"]*)"|(\S+)/g), ([, quoted, word = '']) => quoted ?? word);
+}
+
+/** Expects one line on standard error that matches, nothing on standard output, and this exit code. */
+export function expectMistake({ code, stdout, stderr }: Ran, expectedCode: 1 | 2, line: RegExp): void {
+  assert.deepEqual([code, stdout], [expectedCode, '']);
+  assert.match(stderr, /^error: [^\n]+\n$/);
+  assert.match(stderr, line);
+}
+
+/** Creates a SQLite store for commands, with a clock that is stopped at noon (UTC) of 2 January 2027. */
+export async function createWorld(t: Ending) {
+  const folder = await makeFolder(t);
+  const path = join(folder, 'store.db');
+  const url = `sqlite:${path}`;
+  const clock = createMovableClock();
+  const run = (args: string | readonly string[], options: RunOptions = {}) =>
+    runInProcess(args, url, { clock: clock.now, ...options });
+
+  /** Returns the output of a command that must succeed without a message on standard error. */
+  async function print(args: string | readonly string[]): Promise<string> {
+    const { code, stdout, stderr } = await run(args);
+    assert.deepEqual([code, stderr.replace(/^warning: there was no account .*\n/, '')], [0, '']);
+    return stdout;
+  }
+
+  /** Runs SQL directly on the store. Returns the rows if it is one statement that returns rows. */
+  function execute(sql: string): Record<string, unknown>[] {
+    const database = new DatabaseSync(path, { timeout: 5_000 });
+    try {
+      if (/^(?:select|with)[^;]*$/.test(sql)) return database.prepare(sql).all();
+      database.exec(sql);
+      return [];
+    } finally {
+      database.close();
+    }
+  }
+
+  assert.equal((await run('migrate')).code, 0);
+  return {
+    folder,
+    path,
+    url,
+    clock,
+    run,
+    print,
+    execute,
+    /** Returns the JSON value that a command prints. */
+    readJson: async (line: string) => JSON.parse(await print(`${line} --json`)),
+  };
+}
+
+export type World = Awaited<ReturnType<typeof createWorld>>;
+
+/** A command and the text of its help. */
+export interface HelpPage {
+  /** The words of the command. Empty for the program itself. */
+  readonly command: readonly string[];
+  readonly text: string;
+}
+
+/** The address of a store that cannot be opened, because help must not open the store. */
+export const unopened = 'sqlite:/nowhere/store.db';
+
+/** Returns the help of the program and of all its commands, which the help lists recursively. */
+export async function listHelp(command: readonly string[] = []): Promise<HelpPage[]> {
+  const { stdout: help } = await runInProcess([...command, '--help'], unopened);
+  const [, section = ''] = help.split('\nCommands:\n');
+  const [listed = ''] = section.split('\n\n', 1);
+  const names = Array.from(listed.matchAll(/^ {2}([\w-]+)/gm), ([, name = '']) => name);
+  const below = names.filter((name) => name !== 'help').map((name) => listHelp([...command, name]));
+  return [{ command, text: help }, ...(await Promise.all(below)).flat()];
 }

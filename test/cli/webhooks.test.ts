@@ -1,37 +1,30 @@
 import assert from 'node:assert/strict';
 import { userInfo } from 'node:os';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { type Ending, makeFolder } from '../support/service.ts';
-import { runInProcess } from './run-command-line.ts';
+import type { Ending } from '../support/service.ts';
+import { createWorld, expectMistake } from './run-command-line.ts';
 
 const one = 'wh_8tKq2ZmX0aLr5VnC';
 const other = 'wh_9tKq2ZmX0aLr5VnC';
 
 /** Creates a store with two webhooks of two accounts. The first webhook has made an attempt. */
-async function makeStore(t: Ending) {
-  const path = join(await makeFolder(t), 'store.db');
-  const url = `sqlite:${path}`;
-  const run = (...args: string[]) => runInProcess(args, url);
-  await run('migrate');
-  const { stdout } = await run('keys', 'create', '--plan', 'pro', '--account', 'Zoo', '--json');
-  await run('keys', 'create', '--plan', 'pro', '--account', 'Shop');
-  const { id: keyId } = JSON.parse(stdout) as { id: string };
-  const file = new DatabaseSync(path);
-  file.exec(`insert into webhooks (public_id, account_id, key_id, url, types, sees_pets, sees_orders, status, position,
+async function createShop(t: Ending) {
+  const world = await createWorld(t);
+  const { id: keyId } = await world.readJson('keys create --plan pro --account Zoo');
+  await world.print('keys create --plan pro --account Shop');
+  world.execute(`insert into webhooks (public_id, account_id, key_id, url, types, sees_pets, sees_orders, status, position,
       revision, failures, next_attempt_at_ms, last_attempt_at_ms, last_result, created_at_ms) values
     ('${one}', 1, '${keyId}', 'https://zoo.example/', 'pet.added pet.deleted', 1, 'own', 'enabled', 0, 0, 3, 9, 1798891200000, '500', 0),
     ('${other}', 2, 'key_2', 'https://shop.example/', 'order.expired', 0, 'own', 'disabled', 0, 0, 0, 0, null, null, 0)`);
-  return { run, keyId, file };
+  return { ...world, keyId };
 }
 
 test('webhooks list shows the webhooks of all accounts or of one account', async (t) => {
-  const { run, keyId } = await makeStore(t);
-  const { stdout } = await run('webhooks', 'list');
-  assert.match(stdout, /^ID +ACCOUNT +STATUS +URL +RESULT\n/);
-  assert.match(stdout, /wh_8\w+ +Zoo +enabled +https:\/\/zoo.example\/ +500\n/);
-  const listed = JSON.parse((await run('webhooks', 'list', '--json')).stdout);
+  const { run, print, readJson, keyId } = await createShop(t);
+  const shown = await print('webhooks list');
+  assert.match(shown, /^ID +ACCOUNT +STATUS +URL +RESULT\n/);
+  assert.match(shown, /wh_8\w+ +Zoo +enabled +https:\/\/zoo.example\/ +500\n/);
+  const listed = await readJson('webhooks list');
   assert.deepEqual(listed[0], {
     id: one,
     account: 'Zoo',
@@ -42,42 +35,26 @@ test('webhooks list shows the webhooks of all accounts or of one account', async
     lastAttempt: { at: '2027-01-02T12:00:00.000Z', result: '500' },
   });
   assert.equal(listed[1].lastAttempt, null);
-  const ofShop = JSON.parse((await run('webhooks', 'list', '--account', 'Shop', '--json')).stdout);
-  assert.deepEqual(ofShop, [listed[1]]);
-  const { code, stderr } = await run('webhooks', 'list', '--account', 'None');
-  assert.deepEqual(
-    [code, stderr],
-    [1, 'error: there is no account "None": "accounts list" shows all accounts\n'],
-  );
+  assert.deepEqual(await readJson('webhooks list --account Shop'), [listed[1]]);
+  expectMistake(await run('webhooks list --account None'), 1, /there is no account "None": "accounts list"/);
 });
 
 test('webhooks disable and enable change a webhook and restart its retries', async (t) => {
-  const { run, file } = await makeStore(t);
+  const { print, readJson, execute } = await createShop(t);
   const read = () => ({
-    ...file.prepare(`select status, failures, revision from webhooks where public_id = '${one}'`).get(),
+    ...execute(`select status, failures, revision from webhooks where public_id = '${one}'`)[0],
   });
-  assert.deepEqual(await run('webhooks', 'disable', one), {
-    code: 0,
-    stdout: `${one} is disabled\n`,
-    stderr: '',
-  });
+  assert.equal(await print(`webhooks disable ${one}`), `${one} is disabled\n`);
   assert.deepEqual(read(), { status: 'disabled', failures: 0, revision: 1 });
-  const { stdout } = await run('webhooks', 'enable', one, '--json');
-  assert.deepEqual(JSON.parse(stdout), { id: one, status: 'enabled' });
+  assert.deepEqual(await readJson(`webhooks enable ${one}`), { id: one, status: 'enabled' });
   assert.deepEqual(read(), { status: 'enabled', failures: 0, revision: 2 });
 });
 
 test('every webhooks disable, webhooks enable and keys revoke --disable-webhooks is in the audit log', async (t) => {
-  const { run, keyId } = await makeStore(t);
-  for (const args of [
-    ['webhooks', 'disable', one],
-    ['webhooks', 'disable', one],
-    ['webhooks', 'enable', one],
-    ['webhooks', 'enable', one],
-    ['keys', 'revoke', keyId, '--disable-webhooks'],
-  ])
-    assert.equal((await run(...args)).code, 0);
-  const log = JSON.parse((await run('audit', '--of', one, '--json')).stdout) as Record<string, unknown>[];
+  const { print, readJson, keyId } = await createShop(t);
+  for (const action of ['disable', 'disable', 'enable', 'enable']) await print(`webhooks ${action} ${one}`);
+  await print(`keys revoke ${keyId} --disable-webhooks`);
+  const log = (await readJson(`audit --of ${one}`)) as Record<string, unknown>[];
   assert.deepEqual(
     log.map(({ action, account, before, after }) => [action, account, before, after]),
     [
@@ -92,27 +69,26 @@ test('every webhooks disable, webhooks enable and keys revoke --disable-webhooks
 });
 
 test('webhooks prints one line for an unknown webhook or a webhook whose next event is deleted', async (t) => {
-  const { run, file } = await makeStore(t);
-  for (const command of ['enable', 'disable'])
-    assert.deepEqual(await run('webhooks', command, 'wh_1'), {
-      code: 1,
-      stdout: '',
-      stderr: 'error: there is no webhook "wh_1": "webhooks list" shows them all\n',
-    });
-  file.exec('update event_horizon set deleted_to = 2');
-  const { code, stderr } = await run('webhooks', 'enable', other);
-  assert.equal(code, 1);
-  assert.match(stderr, /^error: the events after the position of wh_9\w+ are no longer kept: [^\n]*\n$/);
+  const { run, execute } = await createShop(t);
+  for (const action of ['enable', 'disable'])
+    expectMistake(
+      await run(`webhooks ${action} wh_1`),
+      1,
+      /there is no webhook "wh_1": "webhooks list" shows/,
+    );
+  execute('update event_horizon set deleted_to = 2');
+  const refusal = /^error: the events after the position of wh_9\w+ are no longer kept: /;
+  expectMistake(await run(`webhooks enable ${other}`), 1, refusal);
 });
 
 test('keys revoke names the webhooks that the key created, and disables them with --disable-webhooks', async (t) => {
-  const { run, keyId } = await makeStore(t);
-  const named = await run('keys', 'revoke', keyId);
-  assert.equal(named.stdout, `${keyId} is revoked\nits webhook ${one} to https://zoo.example/ is enabled\n`);
-  const made = await makeStore(t);
-  const { stdout } = await made.run('keys', 'revoke', made.keyId, '--disable-webhooks', '--json');
-  assert.deepEqual(JSON.parse(stdout), {
-    id: made.keyId,
+  const { print, readJson, keyId } = await createShop(t);
+  assert.equal(
+    await print(`keys revoke ${keyId}`),
+    `${keyId} is revoked\nits webhook ${one} to https://zoo.example/ is enabled\n`,
+  );
+  assert.deepEqual(await readJson(`keys revoke ${keyId} --disable-webhooks`), {
+    id: keyId,
     state: 'revoked',
     webhooks: [{ id: one, url: 'https://zoo.example/', status: 'disabled' }],
   });

@@ -5,8 +5,8 @@ import { createServer as createHttpServer, type Server } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { checkClock, compareClocks } from '../../src/doctor/clock.ts';
-import { checkNode, checkSecretFiles } from '../../src/doctor/machine.ts';
+import { checkClock, checkNode, checkSecretFiles } from '../../src/doctor/machine.ts';
+import { compareClocks } from '../../src/doctor/store.ts';
 import { type Ending, makeFolder, startService, type TestService } from '../support/service.ts';
 import { examineWith, expectFinding } from './examined.ts';
 

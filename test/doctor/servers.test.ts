@@ -50,6 +50,7 @@ describe('about a PostgreSQL store, the doctor reports', { skip: postgres.skip }
     const url = new URL(store.url);
     url.searchParams.set('options', '-c default_transaction_read_only=on');
     expectFinding(await examineWith({ DATABASE_URL: url.href }), 'writing', 'problem', /is read-only/);
+    await assert.rejects(store.open(url.href), /the server is read-only/);
   });
 
   test('that it can lose commits', async (t) => {
@@ -60,7 +61,7 @@ describe('about a PostgreSQL store, the doctor reports', { skip: postgres.skip }
     expectFinding(findings, 'durability', 'problem', /^off: synchronous_commit; a crash/);
   });
 
-  test('that its user has no permission for the sequences', async (t) => {
+  test('that its user may not use every table and sequence, and a start fails with the same words', async (t) => {
     const store = await postgres.createStore(t);
     await store.open();
     const user = `animal_store_test_${randomUUID().replaceAll('-', '')}`;
@@ -70,9 +71,13 @@ describe('about a PostgreSQL store, the doctor reports', { skip: postgres.skip }
       const url = new URL(store.url);
       url.username = user;
       const examine = () => examineWith({ DATABASE_URL: url.href });
-      expectFinding(await examine(), 'writing', 'problem', /may not use the sequences/);
+      expectFinding(await examine(), 'writing', 'problem', /may not use the sequences: /);
       await store.execute(`grant usage on all sequences in schema public to ${user}`);
       expectFinding(await examine(), 'writing', 'ok', /can be written/);
+      await store.execute(`revoke delete on leases from ${user}`);
+      const words = /this user may not write to every table, or may not use the sequences: leases/;
+      expectFinding(await examine(), 'writing', 'problem', words);
+      await assert.rejects(store.open(url.href), words);
     } finally {
       await store.execute(`drop owned by ${user}; drop role ${user}`);
     }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { listHelp } from '../cli/list-commands.ts';
+import { listHelp } from '../cli/run-command-line.ts';
 import { listDocuments, readDocument, readTable } from '../docs/markdown.ts';
 import { startService } from '../support/service.ts';
 

@@ -18,6 +18,7 @@ import { closeMsMax, createPostgresPool } from './pool.ts';
 import { isLentByTransaction, requireSession } from './pooler.ts';
 import { type Call, toCall, toTextCall } from './prepared.ts';
 import { createReadBatches } from './read-batches.ts';
+import { requireUsable } from './requirements.ts';
 
 /** Maximum wait in ms for each lock at startup. Another instance may hold a lock, for example while it migrates. */
 export const startLockMsMax = minuteMs;
@@ -61,9 +62,7 @@ async function prepareServer(url: string, lockMsMax: number): Promise<void> {
   pool.on('error', () => undefined);
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   try {
-    const { rows } = await pool.query<{ server_encoding: string }>('show server_encoding');
-    const encoding = rows[0]?.server_encoding;
-    if (encoding !== 'UTF8') throw new Error(`its encoding is ${encoding}, not UTF8`);
+    await requireUsable(async (text) => (await pool.query<object>(text)).rows[0]);
     // This check comes before the lock, so that another session's lock does not delay a start that has nothing to
     // migrate.
     if (await isNewest(db)) return;

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { text as readAll } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { type Column, writeColumns } from '../../src/cli/table.ts';
-import { measureWidth } from '../../src/cli/text-width.ts';
+import { type Column, measureWidth, writeColumns } from '../../src/cli/table.ts';
 
 const widths: readonly (readonly [text: string, columns: number])[] = [
   ['', 0],
@@ -22,10 +21,9 @@ const widths: readonly (readonly [text: string, columns: number])[] = [
   ['Ζωολογικός', 10],
 ];
 
-for (const [text, columns] of widths)
-  test(`"${text}" is ${columns} columns wide`, () => {
-    assert.equal(measureWidth(text), columns);
-  });
+test('the width of a text in terminal columns counts characters of all scripts as terminals draw them', () => {
+  for (const [text, columns] of widths) assert.equal(measureWidth(text), columns, text);
+});
 
 const nameAndPlan: readonly Column<string>[] = [
   { heading: 'NAME', cell: (name) => name },
@@ -35,7 +33,7 @@ const nameAndPlan: readonly Column<string>[] = [
 test('the columns of a table are aligned with names of any script', async () => {
   const stdout = new PassThrough();
   const names = ['Zoo', '動物園', '🐕 & 🐈', 'E\u0301lodie'];
-  writeColumns({ stdin: stdout, stdout, stderr: stdout }, nameAndPlan, names);
+  writeColumns({ stdout }, nameAndPlan, names);
   stdout.end();
   const starts = (await readAll(stdout))
     .trimEnd()
@@ -48,7 +46,7 @@ test('the columns of a table are aligned with names of any script', async () => 
 test('a table may have 300,000 rows, more than a function call may have arguments', async () => {
   const stdout = new PassThrough();
   const rows = Array.from({ length: 300_000 }, (_, index) => `as_${index}`);
-  writeColumns({ stdin: stdout, stdout, stderr: stdout }, nameAndPlan, rows);
+  writeColumns({ stdout }, nameAndPlan, rows);
   stdout.end();
   assert.equal((await readAll(stdout)).trimEnd().split('\n').length, 300_001);
 });
@@ -63,7 +61,7 @@ for (const [columns, shown] of [
     const stdout = Object.assign(new PassThrough(), columns === undefined ? {} : { columns });
     const filled = (width: number) => () => 'x'.repeat(width);
     writeColumns(
-      { stdin: stdout, stdout, stderr: stdout },
+      { stdout },
       [
         { heading: 'ID', cell: filled(20) },
         { heading: 'NAME', cell: filled(50), leavesAt: 1 },

@@ -1,0 +1,101 @@
+import { keyEnvironmentOf } from '../accounts/api-key.ts';
+import type { Clock } from '../clock.ts';
+import type { Environment } from '../config.ts';
+import { reasonOf } from '../errors.ts';
+import { inspectRedis, type RedisInspection } from '../limits/redis/inspection.ts';
+import { describeServer } from '../storage/postgres/client.ts';
+import { inspectPostgres, type PostgresInspection } from '../storage/postgres/inspection.ts';
+import { connectionsMax } from '../storage/postgres/pool.ts';
+import { type Finding, ok, problem, warning } from './finding.ts';
+import { checkContent, compareClocks } from './store.ts';
+
+/** The oldest major version of PostgreSQL with which the service is tested. */
+const majorMin = 15;
+
+/** Checks a PostgreSQL server and the store on it. A start asks for the same requirements (requirements.ts). */
+export async function checkPostgres(url: string, environment: Environment, clock: Clock): Promise<Finding[]> {
+  const server = `PostgreSQL ${describeServer(url)}`;
+  try {
+    const report = await inspectPostgres(url, keyEnvironmentOf[environment]);
+    return [
+      checkVersion(server, report.version),
+      ...report.requirements.map(({ check, is, todo }) =>
+        todo === null ? ok(check, is) : problem(check, is, todo),
+      ),
+      checkDurability(report.unsafeSettings),
+      checkConnections(report),
+      compareClocks('PostgreSQL', report.clockMs, report.askedAtMs),
+      ...checkContent(report, environment, clock()),
+    ];
+  } catch (error) {
+    const todo = 'check that the server runs, that DATABASE_URL names it, and that its user may connect';
+    return [problem('store', `${server} cannot be used: ${reasonOf(error)}`, todo)];
+  }
+}
+
+function checkVersion(server: string, version: string): Finding {
+  const is = `${server} answers, version ${version}`;
+  if (Number.parseInt(version, 10) >= majorMin) return ok('store', is);
+  return warning('store', is, `move to PostgreSQL ${majorMin} or newer: older ones are not tested`);
+}
+
+/** Checks that a commit survives a power failure. */
+function checkDurability(unsafeSettings: readonly string[]): Finding {
+  if (unsafeSettings.length === 0) return ok('durability', 'a commit is on disk before it is confirmed');
+  const names = unsafeSettings.join(', ');
+  return problem(
+    'durability',
+    `off: ${names}; a crash of the server can lose writes that the service answered`,
+    `set ${names} to on, for this database, this user and the server`,
+  );
+}
+
+/** Number of connections of an instance: its pool, and one connection that listens for changed keys. */
+const perInstance = connectionsMax + 1;
+
+/** Checks that the server has enough free connections for one more instance. */
+function checkConnections({ connectionsMax: most, connectionsOpen: open }: PostgresInspection): Finding {
+  const is = `${open} of ${most} connections are open; an instance takes up to ${perInstance}`;
+  if (most - open >= perInstance) return ok('connections', is);
+  const todo = 'raise max_connections, or see in pg_stat_activity which clients keep connections open';
+  return warning('connections', is, todo);
+}
+
+/** Time in ms above which a round trip counts as slow: a tenth of the 300 ms after which an instance counts alone. */
+const roundTripMsMax = 30;
+const fullAt = 0.9;
+
+/** Checks the Redis or Valkey server in which instances share their counts. */
+export async function checkRedis(url: string): Promise<Finding[]> {
+  const server = `Redis ${new URL(url).host}`;
+  try {
+    const report = await inspectRedis(url);
+    return [
+      checkAnswer(server, report),
+      checkMemory(report),
+      compareClocks('Redis', report.clockMs, report.askedAtMs),
+    ];
+  } catch (error) {
+    const todo = 'check that it runs and that REDIS_URL names it; until then each instance counts alone';
+    return [problem('redis', `${server} cannot be used: ${reasonOf(error)}`, todo)];
+  }
+}
+
+function checkAnswer(server: string, { version, isPrimary, roundTripMs }: RedisInspection): Finding {
+  const is = `${server} answers in ${roundTripMs.toFixed(1)} ms, version ${version}`;
+  if (!isPrimary)
+    return problem('redis', `${is}; it is a replica and cannot count`, 'name the primary in REDIS_URL');
+  if (roundTripMs > roundTripMsMax)
+    return warning('redis', is, 'move it closer to the service: every request waits for it');
+  return ok('redis', is);
+}
+
+function checkMemory({ evictionPolicy, usedBytes, bytesMax }: RedisInspection): Finding {
+  const is = `maxmemory-policy is ${evictionPolicy}`;
+  const evicts = 'a full Redis evicts current counts, and too many requests pass the limits';
+  if (evictionPolicy !== 'noeviction')
+    return warning('redis', is, `set it to noeviction: otherwise ${evicts}`);
+  if (bytesMax === 0 || usedBytes <= bytesMax * fullAt) return ok('redis', is);
+  const full = `${is}; ${Math.round((usedBytes / bytesMax) * 100)} % of maxmemory is used`;
+  return warning('redis', full, 'raise maxmemory: when it is full, each instance counts alone');
+}

@@ -1,0 +1,77 @@
+/** A question that every start asks a PostgreSQL server before it uses the store on it, and its answer. */
+export interface Requirement {
+  readonly check: 'store' | 'writing';
+  /** The state that was found, in one line. */
+  readonly is: string;
+  /** What the operator should do, or null if the requirement is met. */
+  readonly todo: string | null;
+}
+
+interface Answers {
+  readonly encoding: string;
+  readonly is_read_only: boolean;
+  readonly has_tables: boolean;
+  readonly may_create: boolean;
+  /** Tables of the store that this user may not read and write, and sequences that it may not use. */
+  readonly closed: readonly string[];
+}
+
+/**
+ * The tables of the store have the owner and the schema of `key_bans`. Other programs may have tables beside them. The
+ * list of privileges in one call of `has_table_privilege` would mean any of them, so each has its own call. A `case`
+ * is evaluated in order, and `has_sequence_privilege` fails for anything but a sequence.
+ */
+const answersSql = `
+  with anchor as (select relowner, relnamespace from pg_class where oid = to_regclass('key_bans')),
+  ours as (select pg_class.oid, relname, relkind from pg_class join anchor using (relowner, relnamespace)
+    where relname not like 'schema_migrations%')
+  select current_setting('server_encoding') as encoding,
+    current_setting('transaction_read_only') = 'on' or pg_is_in_recovery() as is_read_only,
+    exists (select from anchor) as has_tables,
+    coalesce(has_schema_privilege(current_schema(), 'create'), false) as may_create,
+    array(select relname::text from ours where case relkind
+      when 'r' then not (has_table_privilege(oid, 'select') and has_table_privilege(oid, 'insert')
+        and has_table_privilege(oid, 'update') and has_table_privilege(oid, 'delete'))
+      when 'S' then not has_sequence_privilege(oid, 'usage') end order by relname) as closed`;
+
+/**
+ * Asks a server whether the service can use it. `ask` runs a query and returns its first row. Returns a requirement
+ * for each check, met or not.
+ */
+export async function askRequirements(
+  ask: (sql: string) => Promise<object | undefined>,
+): Promise<readonly Requirement[]> {
+  const answers = (await ask(answersSql)) as Answers | undefined;
+  if (answers === undefined) throw new Error('it does not answer');
+  return [checkEncoding(answers), checkWriting(answers)];
+}
+
+function checkEncoding({ encoding }: Answers): Requirement {
+  const todo = encoding === 'UTF8' ? null : "create the database with the encoding 'UTF8'";
+  return { check: 'store', is: `its encoding is ${encoding}`, todo };
+}
+
+function checkWriting(answers: Answers): Requirement {
+  const { is_read_only: isReadOnly, has_tables: hasTables, may_create: mayCreate, closed } = answers;
+  const check = 'writing';
+  if (isReadOnly)
+    return { check, is: 'the server is read-only', todo: 'name the primary in DATABASE_URL, not a standby' };
+  if (!hasTables && !mayCreate)
+    return {
+      check,
+      is: 'this user may not create tables',
+      todo: 'grant create on schema public to this user',
+    };
+  if (closed.length > 0)
+    return {
+      check,
+      is: `this user may not write to every table, or may not use the sequences: ${closed.join(', ')}`,
+      todo: 'grant this user all privileges on all tables and sequences in schema public',
+    };
+  return { check, is: 'the database can be written', todo: null };
+}
+
+/** Throws Error of one line for the first requirement that is not met. */
+export async function requireUsable(ask: (sql: string) => Promise<object | undefined>): Promise<void> {
+  for (const { is, todo } of await askRequirements(ask)) if (todo !== null) throw new Error(`${is}: ${todo}`);
+}

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { userInfo } from 'node:os';
+import { test } from 'node:test';
+import { minuteMs } from '../../src/clock.ts';
+import { createWorld } from './run-command-line.ts';
+
+const createdAt = '2027-01-02T12:00:00.000Z';
+
+test('an account is created, renamed, suspended and resumed, each with a line of output', async (t) => {
+  const { print, readJson } = await createWorld(t);
+  for (const [command, line] of [
+    ['create Zoo --plan pro', 'Zoo is created on the plan pro'],
+    ['rename Zoo Ark', 'Zoo is renamed to Ark'],
+    ['suspend Ark', 'Ark is suspended'],
+  ] as const)
+    assert.equal(await print(`accounts ${command}`), `${line}\n`);
+  assert.match(await print('accounts list'), /\nArk {6}pro .* suspended$/m);
+  assert.match(await print('accounts show Ark'), /^suspended {3}since 2027-01-02 12:00Z$/m);
+  assert.equal(await print('accounts resume Ark'), 'Ark is active again\n');
+  assert.deepEqual(await readJson('accounts create Own --plan free'), {
+    account: 'Own',
+    plan: 'free',
+    perMinute: 60,
+    perDay: 1_000,
+    openHolds: 5,
+  });
+});
+
+test('accounts set-plan changes the limits that accounts list shows', async (t) => {
+  const { print, readJson } = await createWorld(t);
+  await print('keys create --plan free --account "Acme Zoo"');
+  await print('accounts set-plan "Acme Zoo" --plan enterprise --per-minute 7 --per-day 10');
+  assert.equal(
+    await print('accounts list'),
+    'ACCOUNT   PLAN        PER MINUTE  PER DAY  OPEN HOLDS  KEYS  STATE\n' +
+      'Acme Zoo  enterprise  7           10       100         1     active\n',
+  );
+  const moved = 'accounts set-plan "Acme Zoo" --plan pro';
+  assert.equal(await print(moved), 'Acme Zoo is on the plan pro\n');
+  const plan = { account: 'Acme Zoo', plan: 'pro', perMinute: 300, perDay: 10_000, openHolds: 25 };
+  assert.deepEqual(await readJson(moved), plan);
+  assert.deepEqual(await readJson('accounts list'), [{ ...plan, keys: 1, createdAt, suspendedAt: null }]);
+});
+
+test('only an enterprise account can have its own limit of open holds', async (t) => {
+  const { print, run, readJson } = await createWorld(t);
+  const enterprise = '--plan enterprise --per-minute 5 --per-day 50';
+  const holds = async () => (await readJson('accounts list'))[0].openHolds;
+  await print(`keys create --account Zoo ${enterprise} --open-holds 7`);
+  assert.equal(await holds(), 7);
+  await print('accounts set-plan Zoo --plan pro');
+  assert.equal(await holds(), 25);
+  await print(`accounts set-plan Zoo ${enterprise}`);
+  assert.equal(await holds(), 100);
+  assert.equal((await run('accounts set-plan Zoo --plan pro --open-holds 7')).code, 2);
+});
+
+test('the audit log shows who changed which account, and never a key', async (t) => {
+  const { print, readJson, clock } = await createWorld(t);
+  const made = await readJson('keys create --plan free --account Zoo --name Till');
+  clock.advance(minuteMs);
+  const successor = await readJson(`keys rotate ${made.id}`);
+  await print(`keys revoke ${successor.id}`);
+  const log = await readJson('audit --account Zoo');
+  assert.deepEqual(
+    log.map(({ action, subject }: Record<string, string>) => [action, subject]),
+    [
+      ['key.revoked', successor.id],
+      ['key.created', successor.id],
+      ['key.rotated', made.id],
+      ['key.created', made.id],
+      ['account.created', 'Zoo'],
+    ],
+  );
+  assert.deepEqual(log[0].by, { kind: 'command', name: userInfo().username });
+  assert.equal(log[0].at, '2027-01-02T12:01:00.000Z');
+  assert.equal(log[3].after.name, 'Till');
+  const shown = await print('audit');
+  assert.match(shown, /^WHEN +WHO +DID +TO/);
+  assert.ok(!`${shown}${JSON.stringify(log)}`.includes(made.key.slice(12)));
+  for (const [filter, count] of [
+    [`--of ${made.id} --limit 1`, 1],
+    ['--since 30s', 3],
+    ['--by nobody', 0],
+  ] as const)
+    assert.equal((await readJson(`audit ${filter}`)).length, count, filter);
+});
+
+test('a banned key is listed with the end of its ban until the ban is lifted', async (t) => {
+  const { print, readJson, execute } = await createWorld(t);
+  const { id } = await readJson('keys create --plan free --account Zoo');
+  const endsAtMs = Date.UTC(2027, 0, 2, 12, 30);
+  execute(`insert into key_bans (key_id, banned_until_ms, last_ban_at_ms, last_ban_ms, refused_at_ms, forget_at_ms)
+    values ('${id}', ${endsAtMs}, 0, 60000, '', ${endsAtMs})`);
+  const until = '2027-01-02T12:30:00.000Z';
+  assert.partialDeepStrictEqual((await readJson('bans list'))[0], { keyId: id, account: 'Zoo', until });
+  const [key] = await readJson('keys list --account Zoo');
+  assert.deepEqual([key.state, key.bannedUntil], ['banned', until]);
+  assert.match(await print('keys list'), /banned until 2027-01-02 12:30Z/);
+  assert.equal(await print(`bans lift ${id}`), `the ban of ${id} is lifted\n`);
+  assert.deepEqual(await readJson('bans list'), []);
+  assert.equal((await readJson('keys list'))[0].state, 'active');
+  assert.equal((await readJson('audit --action ban.lifted'))[0].subject, id);
+});
+
+test('accounts show lists the newest keys of an account and reports that there are more', async (t) => {
+  const { print, readJson, execute } = await createWorld(t);
+  await print('keys create --plan free --account Zoo');
+  assert.doesNotMatch(await print('accounts show Zoo'), /the newest/);
+  execute(`insert into api_keys (id, account_id, secret_hash, visible_start, scopes, created_at_ms)
+    with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 50)
+    select 'key_' || n, 1, randomblob(32), 'as_dev_', 'pets:read', 2000000000000 + n from numbers`);
+  assert.match(
+    await print('accounts show Zoo'),
+    /^\(the newest 50 of 51; to list all: keys list --account "Zoo"\)$/m,
+  );
+  const { keys, keysTotal } = await readJson('accounts show Zoo');
+  assert.deepEqual([keys.length, keys[0].id, keys[49].id, keysTotal], [50, 'key_1', 'key_50', 51]);
+});
+
+test('accounts show prints the rate limit windows, keys, open holds and usage of an account', async (t) => {
+  const { print, readJson, execute, clock } = await createWorld(t);
+  const { id } = await readJson('keys create --plan free --account Zoo');
+  const nowMs = clock.now();
+  execute(`insert into usage_windows values ('account:1', 7, ${nowMs + 30_000}, 90, ${nowMs + 3_600_000});
+    insert into usage_hours values (1, ${nowMs - 3_600_000}, 100, 3, 2), (1, ${nowMs}, 10, 0, 1)`);
+  const shown = await print('accounts show Zoo');
+  for (const line of [
+    /^plan {8}free: 60 a minute, 1000 a day$/m,
+    /^minute {6}7 of 60 used, 53 left, resets at 2027-01-02T12:00:30Z$/m,
+    /^day {9}90 of 1000 used, 910 left, resets at 2027-01-02T13:00:00Z$/m,
+    /^open holds {2}0 of 5$/m,
+    /^last day {4}110 requests, 3 refused by a limit, 3 with another error$/m,
+    new RegExp(`^${id} `, 'm'),
+    /^2027-01-02 11:00Z {2}100 +3 +2$/m,
+  ])
+    assert.match(shown, line);
+  const found = await readJson('accounts show Zoo');
+  assert.partialDeepStrictEqual(found, {
+    minute: { limit: 60, used: 7, remaining: 53, resetAt: '2027-01-02T12:00:30.000Z' },
+    openHolds: { limit: 5, open: 0 },
+    lastDay: { requests: 110, refusals: 3, errors: 3 },
+  });
+  assert.deepEqual(
+    found.hours.map(({ from, requests }: { from: string; requests: number }) => [from, requests]),
+    [
+      ['2027-01-02T11:00:00.000Z', 100],
+      ['2027-01-02T12:00:00.000Z', 10],
+    ],
+  );
+});
+
+test('every table fits 80 columns', async (t) => {
+  const { print, execute } = await createWorld(t);
+  await print('keys create --plan enterprise --per-minute 1000000 --per-day 100000000');
+  await print('keys create --plan free --account "A zoo with a longer name" --name Warehouse');
+  await print('accounts suspend "A zoo with a longer name"');
+  execute(`insert into orders (account_id, pet_id, status, reference, created_at_ms, expires_at_ms, closed_at_ms)
+    values (2, 9223372036854775807, 'completed', 'a reference of some length', 0, 0, 0)`);
+  for (const command of ['keys list', 'accounts list', 'bans list', 'audit', 'orders list'])
+    for (const line of (await print(command)).split('\n'))
+      assert.ok(line.length <= 80, `${command}: ${line}`);
+});
