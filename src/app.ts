@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import { selectAnyAccount } from './accounts/account-rows.ts';
-import { keyEnvironmentOf } from './accounts/api-key.ts';
+import { describeForeignKeys, keyEnvironmentOf } from './accounts/api-key.ts';
+import { selectAnyKey } from './accounts/api-key-rows.ts';
 import { createKeyVerifier } from './accounts/key-verifier.ts';
 import type { IssuedKey, Keyring } from './accounts/keyring.ts';
 import { type Clock, hourMs, minuteMs, secondMs } from './clock.ts';
 import type { Config } from './config.ts';
-import { deliverWebhooks } from './deliver-webhooks.ts';
-import { createEventIds, type EventIds } from './events/event-ids.ts';
+import { type DeliveryOptions, deliverWebhooks } from './deliver-webhooks.ts';
+import { createEventIds } from './events/event-ids.ts';
 import { expireEvents } from './events/expire-events.ts';
 import { sequenceEvents } from './events/sequence-events.ts';
 import type { HttpService } from './http/connection/http-service.ts';
@@ -16,26 +17,23 @@ import { createCursors } from './http/request/cursor.ts';
 import { buildServer } from './http/server.ts';
 import { foldInventory } from './inventory/fold-inventory.ts';
 import { createJobRunner, type JobRunner } from './jobs/job-runner.ts';
-import { flushLast, lastFlushMs } from './last-flush.ts';
-import type { Counters } from './limits/counters.ts';
-import { createLiftFollower, type LiftFollower } from './limits/follow-lifts.ts';
+import { createLiftFollower, type LiftFollower } from './limits/bans.ts';
+import type { LookAtUsage } from './limits/counters.ts';
 import { createLimiter, type KeyCaller } from './limits/limiter.ts';
-import type { LookAtUsage } from './limits/stored-usage.ts';
-import { exposeFeedLag, exposeWaits } from './observability/feed-metrics.ts';
+import { exposeFeedLag, exposeWaits } from './observability/event-metrics.ts';
 import { countVerdicts, exposeSharing } from './observability/limit-metrics.ts';
 import { exposeDroppedLines, type Log } from './observability/log.ts';
 import { createRegistry } from './observability/metrics.ts';
-import { createStoreFaults, type StoreFaults } from './observability/store-faults.ts';
-import { createStoreMetrics } from './observability/store-metrics.ts';
-import { watchCalls } from './observability/watch-calls.ts';
-import { describeSharing, openCounters } from './open-counters.ts';
+import { createStoreMetrics, type StoreWatcher, watchCalls } from './observability/store-calls.ts';
+import { createStoreFaults } from './observability/store-faults.ts';
+import { describeSharing, flushLast, lastFlushMs, type OpenCounters, openCounters } from './open-counters.ts';
+import { createOpenParts, type OpenParts } from './open-parts.ts';
 import { buildConsole } from './operator/console/console.ts';
-import { createVitals, noteEveryMs, type Vitals } from './operator/console/vitals.ts';
+import { createVitals, noteEveryMs } from './operator/console/vitals.ts';
 import { findProblems } from './operator/health-routes.ts';
 import { buildOperatorServer } from './operator/operator-server.ts';
 import { createSessions } from './operator/sessions/sessions.ts';
 import { resolvePlan } from './plans/plan.ts';
-import { warnOfForeignKeys, warnOfNoKeys } from './startup-warnings.ts';
 import type { Database } from './storage/database.ts';
 import { readSecret } from './storage/secret-rows.ts';
 import { claimServing } from './storage/sqlite/claim-serving.ts';
@@ -76,128 +74,145 @@ const drainAndFlushMsMax = drainMsMax + lastFlushMs.least;
  * process ends.
  */
 const storeCloseMsMax = secondMs / 2;
+/** Maximum number of keys that the warning about other environments lists. */
+const foreignKeysMax = 10;
+
+/** What the parts of the service share. */
+interface Basics extends DeliveryOptions {
+  readonly counting: OpenCounters;
+}
 
 /** Starts the service. If it cannot start, throws OperatorError and closes everything that it opened. */
 export async function startApp(config: Config, clock: Clock, log: Log): Promise<App> {
-  const opened: ((flushUntilMs: number) => Promise<unknown>)[] = [];
-  /** Runs every step even if one fails, then throws the first failure. */
-  const close = async () => {
-    const failures: unknown[] = [];
-    const flushUntilMs = performance.now() + drainAndFlushMsMax;
-    for (const end of opened.splice(0).reverse())
-      await end(flushUntilMs).catch((error) => failures.push(error));
-    if (failures.length > 0) throw failures[0];
-  };
+  const parts = createOpenParts();
   try {
-    const registry = createRegistry();
-    exposeDroppedLines(registry, log);
-    const faults = createStoreFaults(log, clock);
-    const watchers = [faults, createStoreMetrics(registry)];
-    const watch = (database: Database) => watchCalls(database, watchers);
-    // The claim comes before the store is opened, because opening a file under a second name can already overwrite
-    // pages.
-    const release = await claimServing(config.databaseUrl);
-    opened.push(async () => release());
-    const store = await openStore(config, clock, watch);
-    opened.push(() => Promise.race([store.close(), sleep(storeCloseMsMax, undefined, { ref: false })]));
-    await warnOfForeignKeys(store.keyring, config, log);
-    await warnOfNoKeys(store, config, log);
-    const service = await startService(store, config, clock, log, registry, faults);
-    opened.push(service.stop);
-    const opsUrl = await service.operatorServer.listen(config.opsHost, config.opsPort);
-    opened.push(() => service.operatorServer.close(0));
-    const url = await service.server.listen(config.host, config.port);
-    opened.push(() => Promise.all([service.server.close(drainMsMax), service.stopDelivery()]));
-    // A key is shown only once, so it is created after everything that can fail.
-    const firstKey = config.environment === 'development' ? await issueFirstKey(store.keyring) : null;
-    return { url, opsUrl, firstKey, close };
+    return await openApp(config, clock, log, parts);
   } catch (error) {
-    await close().catch((failure) => log.error({ err: failure }, 'the start failed, and so did the cleanup'));
+    await parts
+      .close()
+      .catch((failure) => log.error({ err: failure }, 'the start failed, and so did the cleanup'));
     throw error;
   }
 }
 
-async function startService(
-  store: Store,
+/** Opens the parts of the service in order. Each part registers how it is closed as soon as it is open. */
+async function openApp(config: Config, clock: Clock, log: Log, parts: OpenParts): Promise<App> {
+  const registry = createRegistry();
+  exposeDroppedLines(registry, log);
+  const faults = createStoreFaults(log, clock);
+  const store = await openWatchedStore(config, clock, [faults, createStoreMetrics(registry)], parts);
+  await warnOfKeys(store, config, log);
+  const secret = await readSecret(store.database, 'cursor');
+  const counting = await openCounters(config, store.database, secret, clock, log, parts);
+  const basics = { store, config, clock, log, registry, parts, secret, counting };
+  const jobs = createJobRunner(log);
+  const { server, flush, usage } = buildPublicServer(basics);
+
+  let closingAtMs: number | null = null;
+  parts.add(async () => {
+    if (closingAtMs === null) return;
+    const restMs = closingAtMs + drainAndFlushMsMax - performance.now();
+    await flushLast(flush, restMs, counting.sharing()?.mode === 'shared', log);
+  });
+  parts.add(jobs.stop);
+  jobs.every(flushMs, flush);
+  jobs.every(minuteMs, usage.sweep);
+  const listNotes = () => [...describeSharing(counting.sharing()), ...faults.listNotes()];
+  const operatorServer = buildOperator(basics, jobs, listNotes);
+  await followLifts(createLiftFollower(store.database, counting.counters, clock), jobs, log);
+  await startStoreJobs(store, jobs, registry);
+  const stopDelivery = await deliverWebhooks(basics, jobs);
+
+  parts.add(() => operatorServer.close(0));
+  const opsUrl = await operatorServer.listen(config.opsHost, config.opsPort);
+  // Running requests and running attempts of webhooks end at the same time.
+  parts.add(() => Promise.all([server.close(drainMsMax), stopDelivery()]));
+  const url = await server.listen(config.host, config.port);
+  // A key is shown only once, so it is created after everything that can fail.
+  const firstKey = config.environment === 'development' ? await issueFirstKey(store.keyring) : null;
+  const close = () => {
+    closingAtMs = performance.now();
+    return parts.close();
+  };
+  return { url, opsUrl, firstKey, close };
+}
+
+async function openWatchedStore(
   config: Config,
   clock: Clock,
-  log: Log,
-  registry: Registry,
-  faults: StoreFaults,
-) {
+  watchers: readonly StoreWatcher[],
+  parts: OpenParts,
+): Promise<Store> {
+  // The claim comes before the store is opened, because opening a file under a second name can already overwrite pages.
+  const release = await claimServing(config.databaseUrl);
+  parts.add(release);
+  const store = await openStore(config, clock, (database) => watchCalls(database, watchers));
+  parts.add(() => Promise.race([store.close(), sleep(storeCloseMsMax, undefined, { ref: false })]));
+  return store;
+}
+
+/**
+ * Logs a warning if the store has keys of other environments, and if it has no keys. Keys of other environments come
+ * from a copied store, and do not work here. Only in development does the service create a first key.
+ */
+async function warnOfKeys({ keyring, database }: Store, { environment }: Config, log: Log): Promise<void> {
+  const foreign = await keyring.listForeign(foreignKeysMax + 1);
+  if (foreign.length > 0) {
+    const keyIds = foreign.slice(0, foreignKeysMax);
+    const andMore = foreign.length > foreignKeysMax;
+    log.warn({ keyIds, andMore }, describeForeignKeys(keyIds, andMore, environment));
+  }
+  if (environment === 'development' || (await database.read(selectAnyKey, { count: 1n })).length > 0) return;
+  log.warn('the store has no keys: "animal-store keys create --plan free --account NAME" creates one');
+}
+
+/** Builds the public server. Returns it with the function that writes the counts in memory. */
+function buildPublicServer({ store, config, clock, log, registry, secret, counting }: Basics) {
   const { database } = store;
-  const environment = keyEnvironmentOf[config.environment];
-  const verifier = createKeyVerifier(database, clock, { environment });
+  const verifier = createKeyVerifier(database, clock, { environment: keyEnvironmentOf[config.environment] });
   database.watchAccounts?.(verifier.forget);
-  const secret = await readSecret(database, 'cursor');
-  const counting = await openCounters(config, database, secret, clock, log);
+  const usage = createUsageCounts(database, clock);
+  const { counters, sharing } = counting;
+  if (sharing() !== null) exposeSharing(registry, () => sharing()?.mode === 'shared');
   const limiter = createLimiter({
-    counters: countVerdicts(counting.counters, registry),
+    counters: countVerdicts(counters, registry),
     clock,
     onBan: (caller, untilMs) => logBan(log, caller, untilMs),
   });
-  const usage = createUsageCounts(database, clock);
-  const cursors = createCursors(secret);
   const eventIds = createEventIds(secret);
-  const box = createSecretBox(config.webhookSecretKeys);
   const server = buildServer({
     ...config,
     ...store,
     verifier,
     limiter,
-    cursors,
+    cursors: createCursors(secret),
     eventIds,
-    webhooks: createWebhooks(database, eventIds, box),
+    webhooks: createWebhooks(database, eventIds, createSecretBox(config.webhookSecretKeys)),
     allowsHttp: config.environment === 'development',
     clock,
     log,
     registry,
     observers: [countUsage(usage)],
   });
-  const { shared } = counting;
-  if (shared !== null) exposeSharing(registry, () => shared.sharing().mode === 'shared');
-  const listNotes = () => [...describeSharing(shared), ...faults.listNotes()];
-  const vitals = createVitals(registry, clock);
-  const parts = { vitals, listNotes, counters: counting.counters, eventIds };
-  const operatorServer = buildOperator(store, config, clock, log, registry, parts);
-
-  const flush = () => Promise.all([counting.store.flush(), verifier.flush(), usage.flush()]);
-  const jobs = createJobRunner(log);
-  jobs.every(flushMs, flush);
-  jobs.every(noteEveryMs, vitals.note);
-  jobs.every(minuteMs, usage.sweep);
-  await followLifts(createLiftFollower(database, counting.counters, clock), jobs, log);
-  await startStoreJobs(store, jobs, registry);
-  const delivery = { config, ids: eventIds, box, jobs, log, registry };
-  const stopDelivery = await deliverWebhooks(store, delivery);
-  const stop = async (flushUntilMs: number) => {
-    jobs.stop();
-    await flushLast(flush, flushUntilMs - performance.now(), shared, log);
-  };
-  return { server, operatorServer, stop, stopDelivery };
-}
-
-interface OperatorParts {
-  readonly vitals: Vitals;
-  readonly listNotes: () => readonly string[];
-  readonly counters: Counters;
-  readonly eventIds: EventIds;
+  const flush = () => Promise.all([counting.flush(), verifier.flush(), usage.flush()]);
+  return { server, flush, usage };
 }
 
 /** Builds the server of the operator's port, including the console. */
 function buildOperator(
-  store: Store,
-  { environment, consoleUrl }: Config,
-  clock: Clock,
-  log: Log,
-  registry: Registry,
-  { vitals, listNotes, counters, eventIds }: OperatorParts,
+  { store, config, clock, log, registry, secret, counting }: Basics,
+  jobs: JobRunner,
+  listNotes: () => readonly string[],
 ): HttpService {
-  const look: LookAtUsage = (subject) => counters.look(subject, clock());
   const { database } = store;
+  const { environment, consoleUrl } = config;
+  const vitals = createVitals(registry, clock);
+  jobs.every(noteEveryMs, vitals.note);
+  const look: LookAtUsage = async (subject) => counting.counters.look(subject, clock());
   const checks = [{ name: 'the store', findProblem: () => findUnreadiness(database) }];
   const readHealth = async () => ({ problems: await findProblems(checks, secondMs), notes: listNotes() });
   const sessions = createSessions(database, clock);
+  const eventIds = createEventIds(secret);
   const services = { ...store, sessions, vitals, look, clock, environment, readHealth, eventIds };
   const console = buildConsole(services, consoleUrl);
   return buildOperatorServer({ checks, listNotes, registry, console, log });

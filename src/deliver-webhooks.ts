@@ -1,18 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
-import { secondMs } from './clock.ts';
+import { type Clock, secondMs } from './clock.ts';
 import type { Config } from './config.ts';
-import type { EventIds } from './events/event-ids.ts';
+import { createEventIds } from './events/event-ids.ts';
 import type { JobRunner } from './jobs/job-runner.ts';
-import { createLease, renewalMs } from './jobs/lease.ts';
+import { createLease, type Lease, renewalMs } from './jobs/lease.ts';
+import { exposeWebhooks } from './observability/event-metrics.ts';
 import type { Log } from './observability/log.ts';
-import { exposeWebhooks } from './observability/webhook-metrics.ts';
+import type { OpenParts } from './open-parts.ts';
 import type { Store } from './store.ts';
 import type { DeliveryObserver } from './webhooks/attempts.ts';
-import { createDeliverer } from './webhooks/deliverer.ts';
+import { createDeliverer, type Deliverer } from './webhooks/deliverer.ts';
 import { createPostMessage } from './webhooks/post-message.ts';
 import { createNetworks } from './webhooks/rules/target-address.ts';
-import { type SecretBox, sealSecrets } from './webhooks/secret-box.ts';
+import { createSecretBox, sealSecrets } from './webhooks/secret-box.ts';
 
 /** Interval in ms at which the feed is checked for events to send. */
 const lookMs = secondMs / 4;
@@ -24,23 +25,28 @@ const endMsMax = 3 * secondMs;
 /** Time in ms that a running attempt may take after SIGTERM. */
 const graceMs = 2 * secondMs;
 
+/** What delivery needs of the service. */
 export interface DeliveryOptions {
-  readonly config: Pick<Config, 'webhookAllowNetworks' | 'environment'>;
-  readonly ids: EventIds;
-  readonly box: SecretBox;
-  readonly jobs: JobRunner;
+  readonly store: Store;
+  readonly config: Config;
+  readonly clock: Clock;
   readonly log: Log;
   readonly registry: Registry;
+  readonly parts: OpenParts;
+  /** The secret of the store from which cursors and event ids are made. */
+  readonly secret: Uint8Array;
 }
 
 /**
  * Sends events to webhooks. A lease ensures that only one instance sends at a time. Returns the function that stops the
- * sending.
+ * sending. A second call of it returns the same promise.
  */
 export async function deliverWebhooks(
-  { database, allWebhooks }: Pick<Store, 'database' | 'allWebhooks'>,
-  { config, ids, box, jobs, log, registry }: DeliveryOptions,
+  { store: { database, allWebhooks }, config, log, registry, parts, secret }: DeliveryOptions,
+  jobs: JobRunner,
 ): Promise<() => Promise<void>> {
+  const ids = createEventIds(secret);
+  const box = createSecretBox(config.webhookSecretKeys);
   const lease = createLease(database, 'webhooks');
   const metrics = exposeWebhooks(registry, () => lease.leftMs() > 0);
   const post = createPostMessage({
@@ -49,6 +55,12 @@ export async function deliverWebhooks(
   });
   const observer = observe(log, metrics);
   const deliverer = createDeliverer({ database, ids, box, post, observer, leftMs: lease.leftMs });
+  let ending: Promise<void> | null = null;
+  const stop = () => {
+    ending ??= endDelivery(deliverer, lease);
+    return ending;
+  };
+  parts.add(stop);
   await sealSecrets(database, box);
   await lease.renew();
   jobs.every(renewalMs, lease.renew);
@@ -58,11 +70,13 @@ export async function deliverWebhooks(
   };
   await readLag();
   jobs.every(lagMs, readLag);
-  return async () => {
-    // If the lease cannot be released, it expires. If the store hangs, the timeout ends the wait.
-    const ending = deliverer.stop(graceMs).then(lease.release, () => undefined);
-    await Promise.race([ending.catch(() => undefined), sleep(endMsMax, undefined, { ref: false })]);
-  };
+  return stop;
+}
+
+/** If the lease cannot be released, it expires. If the store hangs, the timeout ends the wait. */
+async function endDelivery({ stop }: Deliverer, { release }: Lease): Promise<void> {
+  const ending = stop(graceMs).then(release, () => undefined);
+  await Promise.race([ending.catch(() => undefined), sleep(endMsMax, undefined, { ref: false })]);
 }
 
 function observe(log: Log, metrics: ReturnType<typeof exposeWebhooks>): DeliveryObserver {

@@ -1,12 +1,22 @@
-import type { Clock } from './clock.ts';
+import { type Clock, secondMs } from './clock.ts';
 import type { Config } from './config.ts';
+import { OperatorError } from './errors.ts';
 import type { Counters } from './limits/counters.ts';
-import { type CounterStore, createCounterStore } from './limits/memory/counter-store.ts';
+import { createCounterStore } from './limits/memory/counter-store.ts';
 import { createMemoryCounters } from './limits/memory/memory-counters.ts';
-import { redisPrefix } from './limits/redis/prefix.ts';
-import { createSharedCounters, type SharedCounters } from './limits/redis/shared-counters.ts';
+import type { Sharing } from './limits/redis/shared-counters.ts';
 import type { Log } from './observability/log.ts';
+import type { OpenParts } from './open-parts.ts';
 import type { Database } from './storage/database.ts';
+
+/** The counters of the rate limits, and how this instance counts. */
+export interface OpenCounters {
+  readonly counters: Counters;
+  /** Writes the counts in memory to the database. */
+  flush(): Promise<void>;
+  /** Returns how this instance counts. Null without Redis. */
+  sharing(): Sharing | null;
+}
 
 /**
  * Opens the counters of the rate limits. Without Redis, they are in this process and saved in the database. With
@@ -18,33 +28,65 @@ export async function openCounters(
   secret: Uint8Array,
   clock: Clock,
   log: Log,
-): Promise<{ counters: Counters; store: CounterStore; shared: SharedCounters | null }> {
+  parts: OpenParts,
+): Promise<OpenCounters> {
   const local = createMemoryCounters();
-  const store = createCounterStore({ counters: local, database, clock });
-  await store.load();
-  if (redisUrl === null) return { counters: local, store, shared: null };
-  const prefix = redisPrefix(secret);
+  const { load, flush } = createCounterStore({ counters: local, database, clock });
+  await load();
+  if (redisUrl === null) return { counters: local, flush, sharing: () => null };
   // Imported only if needed, because the Redis driver is a third of the code that a start loads.
-  const { createRedisCounters } = await import('./limits/redis/redis-counters.ts');
+  const { createSharedCounters } = await import('./limits/redis/shared-counters.ts');
+  const { redisPrefix } = await import('./limits/redis/redis-counters.ts');
   const shared = createSharedCounters({
+    url: redisUrl,
+    prefix: redisPrefix(secret),
     local,
     clock,
-    shared: createRedisCounters({ url: redisUrl, prefix }),
-    onChange: (sharing) =>
-      log[sharing.mode === 'alone' ? 'warn' : 'info'](
-        sharing,
-        sharing.mode === 'alone'
-          ? 'this instance counts requests alone'
-          : 'this instance shares its request counts',
-      ),
+    onChange: (sharing) => logSharing(log, sharing),
   });
+  parts.add(shared.close);
   await shared.probe();
-  return { counters: shared, store, shared };
+  return { counters: shared, flush, sharing: shared.sharing };
+}
+
+function logSharing(log: Log, sharing: Sharing): void {
+  if (sharing.mode === 'alone') log.warn(sharing, 'this instance counts requests alone');
+  else log.info(sharing, 'this instance shares its request counts');
 }
 
 /** Returns one note while this instance counts alone although Redis is configured. Otherwise returns no notes. */
-export function describeSharing(shared: SharedCounters | null): string[] {
-  const sharing = shared?.sharing();
+export function describeSharing(sharing: Sharing | null): string[] {
   if (sharing?.mode !== 'alone') return [];
   return [`the counters: alone since ${new Date(sharing.sinceMs).toISOString()}: ${sharing.reason}`];
+}
+
+/**
+ * Time in ms that the last flush may take: up to `most` if the running requests finish quickly, and always at least
+ * `least`.
+ */
+export const lastFlushMs = { most: 4 * secondMs, least: secondMs };
+
+/**
+ * Flushes the counts and last uses in memory at shutdown. `restMs` is the remaining time of the shutdown in ms. If
+ * the flush takes too long, gives up and logs one line. The cause is another program that locks the store, or a disk
+ * that hangs. `isShared` is true if Redis has the counts.
+ */
+export async function flushLast(
+  flush: () => Promise<unknown>,
+  restMs: number,
+  isShared: boolean,
+  log: Log,
+): Promise<void> {
+  const msMax = Math.max(lastFlushMs.least, Math.min(lastFlushMs.most, restMs));
+  const late = Promise.withResolvers<never>();
+  const giveUp = () => late.reject(new OperatorError('another program uses the store, or its disk hangs'));
+  const timer = setTimeout(giveUp, msMax).unref();
+  try {
+    await Promise.race([flush(), late.promise]);
+  } catch (err) {
+    if (isShared) log.warn({ err }, 'the last use of keys could not be written');
+    else log.error({ err }, 'the last second of counts could not be written');
+  } finally {
+    clearTimeout(timer);
+  }
 }

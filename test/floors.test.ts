@@ -10,7 +10,7 @@ const source = join(import.meta.dirname, '../src');
  * A folder for a new noun belongs to the operations, and its `rules` are pure.
  */
 const floors: readonly (readonly [height: number, name: string, files: RegExp])[] = [
-  [0, 'words', /^(?:clock|config|errors|etag|exact-json|int64|schema|setting-values|soon)\.ts$/],
+  [0, 'words', /^(?:clock|config|errors|etag|exact-json|int64|open-parts|schema|setting-values|soon)\.ts$/],
   [1, 'plans', /^plans\/plan\.ts$/],
   [2, 'rules', /^(?:\w+\/rules\/.*|pets\/pet|accounts\/(?:account|api-key))\.ts$/],
   [3, 'ports', /^(?:storage\/(?:database|tables|constraint)|limits\/counters)\.ts$/],
@@ -25,7 +25,7 @@ const floors: readonly (readonly [height: number, name: string, files: RegExp])[
   [4.7, 'feed', /^events\//],
   [4.8, 'administration', /^administration\//],
   [4.8, 'webhooks', /^webhooks\//],
-  [8.5, 'wiring of parts', /^(?:deliver-webhooks|last-flush|open-counters|startup-warnings)\.ts$/],
+  [8.5, 'wiring of parts', /^(?:deliver-webhooks|open-counters)\.ts$/],
   [9, 'wiring', /^(?:app\.ts$|doctor\/)/],
   [10, 'commands', /^cli\//],
   [11, 'entry', /^main\.ts$/],

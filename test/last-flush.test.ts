@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { hourMs } from '../src/clock.ts';
-import { flushLast, lastFlushMs } from '../src/last-flush.ts';
 import { createLog } from '../src/observability/log.ts';
+import { flushLast, lastFlushMs } from '../src/open-counters.ts';
 
 /** Starts a last flush that never settles, with mocked timers. */
 function startHanging(t: TestContext, restMs: number) {
@@ -12,7 +12,7 @@ function startHanging(t: TestContext, restMs: number) {
   const log = createLog('info', output);
   const flush = Promise.withResolvers<void>();
   let isOver = false;
-  const ended = flushLast(() => flush.promise, restMs, null, log).then(() => {
+  const ended = flushLast(() => flush.promise, restMs, false, log).then(() => {
     isOver = true;
   });
   return {

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { visibleStart } from '../src/accounts/api-key.ts';
 import { hourMs, minuteMs } from '../src/clock.ts';
-import { redactKeys } from '../src/observability/redact-keys.ts';
+import { redactKeys } from '../src/observability/safe-text.ts';
 import { makePlan, order } from './accounts/world.ts';
 import { runInProcess } from './cli/run-command-line.ts';
 import { startService, type TestService } from './support/service.ts';

@@ -86,3 +86,13 @@ function checksum(body: string): string {
   }
   return text;
 }
+
+/** Returns the words of a start and of the doctor for keys of other environments, which come from a copied store. */
+export function describeForeignKeys(
+  keyIds: readonly string[],
+  mayBeMore: boolean,
+  environment: string,
+): string {
+  const more = mayBeMore ? ' and maybe more' : '';
+  return `keys of another environment do not work in ${environment}: ${keyIds.join(', ')}${more}`;
+}

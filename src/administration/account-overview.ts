@@ -1,8 +1,8 @@
 import type { Accounts, ListedAccount } from '../accounts/accounts.ts';
 import type { Keyring, ListedKey } from '../accounts/keyring.ts';
 import { type Clock, dayMs, hourMs } from '../clock.ts';
+import type { LookAtUsage } from '../limits/counters.ts';
 import type { Usage } from '../limits/rules/decision.ts';
-import type { LookAtUsage } from '../limits/stored-usage.ts';
 import { type Database, statement } from '../storage/database.ts';
 import { listUsage, type UsageHour } from '../usage/usage.ts';
 

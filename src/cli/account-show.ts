@@ -4,7 +4,8 @@ import { overviewKeysMax, readOverview } from '../administration/account-overvie
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { OperatorError, reasonOf } from '../errors.ts';
-import { createStoredLook, type LookAtUsage } from '../limits/stored-usage.ts';
+import type { LookAtUsage } from '../limits/counters.ts';
+import { createStoredLook } from '../limits/memory/counter-store.ts';
 import { readSecret } from '../storage/secret-rows.ts';
 import type { Store } from '../store.ts';
 import type { UsageHour } from '../usage/usage.ts';
@@ -53,7 +54,7 @@ async function withLook<T>(
 ): Promise<T> {
   if (redisUrl === null) return task(createStoredLook(database, clock));
   const { createRedisCounters } = await import('../limits/redis/redis-counters.ts');
-  const { redisPrefix } = await import('../limits/redis/prefix.ts');
+  const { redisPrefix } = await import('../limits/redis/redis-counters.ts');
   const prefix = redisPrefix(await readSecret(database, 'cursor'));
   const counters = createRedisCounters({ url: redisUrl, prefix });
   const look: LookAtUsage = async (subject) => {

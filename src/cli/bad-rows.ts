@@ -1,5 +1,5 @@
 import { stringifyExactJson } from '../exact-json.ts';
-import { toPrintable } from '../observability/printable.ts';
+import { toPrintable } from '../observability/safe-text.ts';
 import type { BadField } from '../pets/pet-import.ts';
 
 /**

@@ -2,8 +2,7 @@ import { styleText } from 'node:util';
 import type { Command } from 'commander';
 import type { Finding, Verdict } from '../doctor/finding.ts';
 import { OperatorError } from '../errors.ts';
-import { toPrintable } from '../observability/printable.ts';
-import { redactKeys } from '../observability/redact-keys.ts';
+import { redactKeys, toPrintable } from '../observability/safe-text.ts';
 import { addLeaf, type CommandContext, type Printed, printing, type Terminal } from './command.ts';
 import { countThings } from './output.ts';
 

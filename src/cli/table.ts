@@ -1,4 +1,4 @@
-import { toPrintable } from '../observability/printable.ts';
+import { toPrintable } from '../observability/safe-text.ts';
 import type { Terminal } from './command.ts';
 import { writeLine } from './output.ts';
 

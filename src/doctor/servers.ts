@@ -2,11 +2,11 @@ import { keyEnvironmentOf } from '../accounts/api-key.ts';
 import type { Clock } from '../clock.ts';
 import type { Environment } from '../config.ts';
 import { reasonOf } from '../errors.ts';
-import { inspectRedis, type RedisInspection } from '../limits/redis/inspection.ts';
 import { describeServer } from '../storage/postgres/client.ts';
 import { inspectPostgres, type PostgresInspection } from '../storage/postgres/inspection.ts';
 import { connectionsMax } from '../storage/postgres/pool.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
+import { inspectRedis, type RedisInspection } from './inspect-redis.ts';
 import { checkContent, compareClocks } from './store.ts';
 
 /** The oldest major version of PostgreSQL with which the service is tested. */

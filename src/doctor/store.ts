@@ -1,6 +1,6 @@
+import { describeForeignKeys } from '../accounts/api-key.ts';
 import { hourMs, minuteMs, secondMs } from '../clock.ts';
 import type { Environment } from '../config.ts';
-import { describeForeignKeys } from '../startup-warnings.ts';
 import { foreignKeysMax, type Inspection } from '../storage/inspection.ts';
 import { compareSchema } from '../storage/migrations/migrate.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';

@@ -1,7 +1,6 @@
-import { createLineBudget } from '../observability/line-budget.ts';
 import type { Log } from '../observability/log.ts';
-import { toPrintable } from '../observability/printable.ts';
-import { redactKeys } from '../observability/redact-keys.ts';
+import { createLineBudget } from '../observability/log-lines.ts';
+import { redactKeys, toPrintable } from '../observability/safe-text.ts';
 import type { Exchange } from './exchange.ts';
 import type { ClientAddress } from './request/client-address.ts';
 import { readPath } from './request/path.ts';

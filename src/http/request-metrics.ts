@@ -1,6 +1,5 @@
 import type { Registry } from 'prom-client';
-import { createDurations, type Durations, exposeDurations } from '../observability/durations.ts';
-import { expose } from '../observability/metrics.ts';
+import { createDurations, type Durations, expose, exposeDurations } from '../observability/metrics.ts';
 import type { RequestObserver } from './request-log.ts';
 import type { Route } from './route.ts';
 

@@ -54,7 +54,7 @@ export const deleteBan = statement<{ keyId: string }>()((query, p) =>
   query.deleteFrom('key_bans').where('key_id', '=', p.keyId),
 );
 
-/** Records a lift. Every running service then lifts the ban of the key in its counters (follow-lifts.ts). */
+/** Records a lift. Every running service then lifts the ban of the key in its counters (bans.ts). */
 export const insertLift = statement<{ keyId: string; accountId: bigint; atMs: bigint }>()((query, p) =>
   query.insertInto('ban_lifts').values({ key_id: p.keyId, account_id: p.accountId, at_ms: p.atMs }),
 );

@@ -15,21 +15,23 @@ export interface Counters {
    * A refused request is a strike and may begin a ban. A request of a banned key changes nothing. `keyId` is null for
    * a subject without a key, which is never banned.
    *
-   * At most a fixed number of addresses have their own counts. Documentation requests have a separate maximum. If all
-   * places are taken, a new address replaces the address whose day window opened first, provided that this was at
-   * least an hour ago. Otherwise all new addresses share one count, which resets after a minute.
+   * At most `addressesMax` addresses have counts, and as many readers of the documentation. Beyond, the one seen
+   * longest ago is forgotten.
    */
   take(subject: string, limits: Limits, keyId: string | null, nowMs: number): Soon<Usage>;
 
-  /** Returns the usage of a subject without a key. Counts nothing. The verdict is always `passed`. */
-  peek(subject: string, nowMs: number): Soon<Usage>;
-
-  /** Returns the usage of an account. Counts nothing. The verdict is always `passed`. */
+  /** Returns the usage of a subject. Counts nothing. The verdict is always `passed`. */
   look(subject: string, nowMs: number): Soon<Usage>;
 
   /**
    * Ends the ban of an account's key, and forgets the strikes and earlier bans of the key. `atMs` is the time of the
    * lift. A ban that began after this time stays, so that the same lift may be applied again.
    */
-  lift(subject: string, keyId: string, atMs: number): Soon<unknown>;
+  lift(subject: string, keyId: string, atMs: number): Soon<void>;
 }
+
+/** Maximum number of addresses with counts, and of readers of the documentation. */
+export const addressesMax = 100_000;
+
+/** Returns the usage of an account by its subject. Counts nothing. */
+export type LookAtUsage = (subject: string) => Promise<Usage>;

@@ -14,7 +14,7 @@ export interface KeyCaller {
 }
 
 /**
- * Decides whether requests pass (contract section 6). Each request is counted at most once. A refusal is a result,
+ * Decides whether requests pass. Each request is counted at most once. A refusal is a result,
  * not an error. If the counters return plain values, so do these methods.
  */
 export interface Limiter {
@@ -67,11 +67,11 @@ export function createLimiter(options: {
     },
 
     peekAddress(address) {
-      return decideOn(counters.peek(addressSubject(address), clock()), freeLimits);
+      return decideOn(counters.look(addressSubject(address), clock()), freeLimits);
     },
 
     findRefusal(address) {
-      return after(counters.peek(addressSubject(address), clock()), (usage) => {
+      return after(counters.look(addressSubject(address), clock()), (usage) => {
         const hasRoom = usage.minuteUsed < freeLimits.perMinute && usage.dayUsed < freeLimits.perDay;
         return hasRoom ? null : decide({ ...usage, verdict: 'refused' }, freeLimits);
       });

@@ -48,7 +48,6 @@ export function countVerdicts(counters: Counters, registry: Registry): Counters 
       const tally = findTally(limits, keyId);
       return after(usage, (known) => count(tally, known));
     },
-    peek: (subject, nowMs) => counters.peek(subject, nowMs),
     look: (subject, nowMs) => counters.look(subject, nowMs),
     lift: (subject, keyId, atMs) => counters.lift(subject, keyId, atMs),
   };

@@ -3,9 +3,9 @@ import { type Logger, pino, stdSerializers } from 'pino';
 import pretty from 'pino-pretty';
 import type { Registry } from 'prom-client';
 import type { LogLevel } from '../config.ts';
-import { bufferLines } from './line-buffer.ts';
+import { bufferLines } from './log-lines.ts';
 import { expose } from './metrics.ts';
-import { redactKeys } from './redact-keys.ts';
+import { redactKeys } from './safe-text.ts';
 
 /**
  * The service's log. The lines of one turn of the event loop are written together. `flush` and `fatal` write them

@@ -1,4 +1,5 @@
 import { type Counter, collectDefaultMetrics, Registry } from 'prom-client';
+import { secondMs } from '../clock.ts';
 
 /** The prefix of the service's own metrics. Process metrics begin with `nodejs_` and `process_`. */
 const prefix = 'animal_store_';
@@ -49,4 +50,56 @@ export function expose(
   };
   // The registry uses only these two members of a metric.
   registry.registerMetric(metric as unknown as Counter);
+}
+
+/** Upper bounds of the histogram buckets in ms. One more bucket holds longer durations. */
+export const durationBoundsMs = [0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000] as const;
+
+export interface Durations {
+  note(ms: number): void;
+  count(): number;
+  /**
+   * Returns the samples of a Prometheus histogram in seconds: a cumulative count for each bound, the sum, and the
+   * count.
+   */
+  listSamples(labels: Sample['labels']): Iterable<Sample>;
+}
+
+export function createDurations(): Durations {
+  const counts = new Float64Array(durationBoundsMs.length + 1);
+  let sumMs = 0;
+
+  return {
+    note(ms) {
+      let bucket = 0;
+      while (ms > (durationBoundsMs[bucket] ?? Number.POSITIVE_INFINITY)) bucket += 1;
+      counts[bucket] = (counts[bucket] ?? 0) + 1;
+      sumMs += ms;
+    },
+
+    count: () => counts.reduce((sum, count) => sum + count),
+
+    *listSamples(labels) {
+      let value = 0;
+      for (const [bucket, count] of counts.entries()) {
+        value += count;
+        const boundMs = durationBoundsMs[bucket];
+        const le = boundMs === undefined ? '+Inf' : String(boundMs / secondMs);
+        yield { suffix: '_bucket', labels: { ...labels, le }, value };
+      }
+      yield { suffix: '_sum', labels, value: sumMs / secondMs };
+      yield { suffix: '_count', labels, value };
+    },
+  };
+}
+
+/** Exposes one histogram. Each entry of `list` contributes its durations under its labels. */
+export function exposeDurations(
+  registry: Registry,
+  { name, help }: Omit<Exposition, 'type'>,
+  list: () => Iterable<readonly [labels: Sample['labels'], durations: Durations]>,
+): void {
+  expose(registry, { name, type: 'histogram', help }, function* collect() {
+    for (const [labels, durations] of list()) yield* durations.listSamples(labels);
+  });
 }

@@ -1,8 +1,8 @@
 import type { Clock } from '../clock.ts';
 import type { AppError } from '../errors.ts';
 import type { Log } from './log.ts';
-import { redactKeys } from './redact-keys.ts';
-import type { CallWatcher, StoreWatcher } from './watch-calls.ts';
+import { redactKeys } from './safe-text.ts';
+import type { CallWatcher, StoreWatcher } from './store-calls.ts';
 
 /** Time in ms after which an ongoing fault is logged again. */
 export const repeatAfterMs = 10_000;

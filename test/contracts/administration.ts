@@ -5,11 +5,9 @@ import { createAdministration } from '../../src/administration/administration.ts
 import { consoleActor } from '../../src/audit/audit-entry.ts';
 import { auditKeptMs, createAudit } from '../../src/audit/audit-log.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../src/clock.ts';
-import { type BanPage, type BanPlace, createBans } from '../../src/limits/bans.ts';
-import { createLiftFollower } from '../../src/limits/follow-lifts.ts';
-import { createCounterStore } from '../../src/limits/memory/counter-store.ts';
+import { type BanPage, type BanPlace, createBans, createLiftFollower } from '../../src/limits/bans.ts';
+import { createCounterStore, createStoredLook } from '../../src/limits/memory/counter-store.ts';
 import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts';
-import { createStoredLook } from '../../src/limits/stored-usage.ts';
 import { createUsageCounts, listUsage } from '../../src/usage/usage.ts';
 import { createWorld, findListed, makePlan, order } from '../accounts/world.ts';
 import type { Engine } from '../support/engines.ts';

@@ -65,17 +65,17 @@ export function describeCounterStore(engine: Engine): void {
       assert.equal(after.takeFromAddress().dayUsed, 1);
     });
 
-    test('evicted addresses are deleted from the store, too', async (t) => {
+    test('an address that is forgotten is deleted from the store, too', async (t) => {
       const { start, time, countRows } = await open(t);
       const process = await start();
-      for (let hour = 0; hour < 3; hour += 1, time.nowMs += hourMs) {
-        for (let place = 0; place < addressesMax; place += 1) process.takeFrom(`address:${hour}-${place}`);
+      for (let turn = 0; turn < 3; turn += 1, time.nowMs += hourMs) {
+        for (let place = 0; place < addressesMax; place += 1) process.takeFrom(`address:${turn}-${place}`);
         await process.flush();
       }
       assert.equal(await countRows('usage_windows'), addressesMax);
     });
 
-    test('addresses are evicted in the order in which their day windows opened, also after a restart', async (t) => {
+    test('the address whose day window opened first is forgotten first after a restart', async (t) => {
       const { start, time } = await open(t);
       const before = await start();
       for (const name of ['c', 'b', 'a']) {
@@ -83,14 +83,12 @@ export function describeCounterStore(engine: Engine): void {
         time.nowMs += 1;
       }
       await before.flush();
-      time.nowMs += hourMs;
       const after = await start();
       after.takeFrom('address:newcomer');
       assert.deepEqual(
-        ['a', 'b'].map((name) => after.takeFrom(`address:${name}`).dayUsed),
-        [2, 2],
+        ['a', 'b', 'c'].map((name) => after.takeFrom(`address:${name}`).dayUsed),
+        [2, 2, 1],
       );
-      assert.equal(after.ledgers.addresses.get('address:c'), undefined);
     });
 
     test('refusals and bans continue after a restart', async (t) => {

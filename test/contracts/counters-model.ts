@@ -3,7 +3,7 @@ import type { Usage } from '../../src/limits/rules/decision.ts';
 import type { Limits } from '../../src/plans/plan.ts';
 
 /**
- * A simple and slow model of contract section 6. It stores every request and recomputes everything. The model is plain
+ * A simple and slow model of the limits. It stores every request and recomputes everything. The model is plain
  * data, so that `structuredClone` can copy it.
  */
 export interface Model {
@@ -28,8 +28,8 @@ export function createModel(): Model {
 export function foresee(model: Model, { subject, limits, keyId }: ModelRequest, atMs: number) {
   const ban = model.bans.get(keyId ?? '')?.at(-1);
   if (ban !== undefined && atMs < ban.beganAtMs + ban.lengthMs) return 'banned';
-  const minute = findWindow(model, subject, minuteMs, atMs);
-  const day = findWindow(model, subject, dayMs, atMs);
+  const minute = findWindow(model.countedAtMs.get(subject), minuteMs, atMs);
+  const day = findWindow(model.countedAtMs.get(subject), dayMs, atMs);
   return minute.used < limits.perMinute && day.used < limits.perDay ? 'passed' : 'refused';
 }
 
@@ -40,8 +40,8 @@ export function takeFromModel(model: Model, request: ModelRequest, nowMs: number
   if (verdict === 'refused' && keyId !== null) strike(model, keyId, limits, nowMs);
   const ban = model.bans.get(keyId ?? '')?.at(-1);
   const banEndsAtMs = ban === undefined ? 0 : ban.beganAtMs + ban.lengthMs;
-  const minute = findWindow(model, subject, minuteMs, nowMs);
-  const day = findWindow(model, subject, dayMs, nowMs);
+  const minute = findWindow(model.countedAtMs.get(subject), minuteMs, nowMs);
+  const day = findWindow(model.countedAtMs.get(subject), dayMs, nowMs);
   return {
     verdict,
     atMs: nowMs,
@@ -56,7 +56,7 @@ export function takeFromModel(model: Model, request: ModelRequest, nowMs: number
 function strike(model: Model, keyId: string, limits: Limits, nowMs: number): void {
   const refusedAtMs = listOf(model.refusedAtMs, keyId);
   refusedAtMs.push(nowMs);
-  if (refusedAtMs.filter((atMs) => nowMs - atMs < minuteMs).length < Math.max(60, limits.perMinute)) return;
+  if (findWindow(refusedAtMs, minuteMs, nowMs).used < Math.max(60, limits.perMinute)) return;
   refusedAtMs.length = 0;
   const bans = listOf(model.bans, keyId);
   const last = bans.at(-1);
@@ -64,10 +64,11 @@ function strike(model: Model, keyId: string, limits: Limits, nowMs: number): voi
   bans.push({ beganAtMs: nowMs, lengthMs: isRepeated ? Math.min(2 * last.lengthMs, hourMs) : minuteMs });
 }
 
-function findWindow(model: Model, subject: string, lengthMs: number, nowMs: number) {
+/** Finds the window that is open. Each request outside a window opens the next one. */
+function findWindow(times: readonly number[] = [], lengthMs: number, nowMs: number) {
   let openedAtMs = Number.NEGATIVE_INFINITY;
   let used = 0;
-  for (const atMs of model.countedAtMs.get(subject) ?? []) {
+  for (const atMs of times) {
     if (atMs - openedAtMs >= lengthMs) {
       openedAtMs = atMs;
       used = 0;

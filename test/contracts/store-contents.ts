@@ -2,7 +2,7 @@ import { insertAccount } from '../../src/accounts/account-rows.ts';
 import { insertApiKey } from '../../src/accounts/api-key-rows.ts';
 import { upsertFirstAnswer } from '../../src/idempotency/first-answer-rows.ts';
 import { int64Max, int64Min } from '../../src/int64.ts';
-import { writeConduct } from '../../src/limits/memory/conduct-rows.ts';
+import { writeConduct } from '../../src/limits/memory/counter-rows.ts';
 import { insertPet } from '../../src/pets/pet-rows.ts';
 import { type Database, statement, type Value } from '../../src/storage/database.ts';
 import type { Tables } from '../../src/storage/tables.ts';

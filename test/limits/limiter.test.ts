@@ -229,7 +229,6 @@ test('the limiter waits for asynchronous counters', async () => {
   const counters = createMemoryCounters();
   const { limiter, caller } = open(freeLimits, {
     take: async (...request) => counters.take(...request),
-    peek: async (...request) => counters.peek(...request),
     look: async (...request) => counters.look(...request),
     lift: async (...request) => counters.lift(...request),
   });

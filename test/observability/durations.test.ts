@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { Histogram, Registry } from 'prom-client';
-import { createDurations, durationBoundsMs, exposeDurations } from '../../src/observability/durations.ts';
+import { createDurations, durationBoundsMs, exposeDurations } from '../../src/observability/metrics.ts';
 
 const help = 'How long things took.';
 

@@ -51,8 +51,8 @@ test('a ban is counted once, by the request that begins it', async () => {
   assert.match(shown, /bans_begun_total\{plan="free"\} 1$/m);
 });
 
-test('peeking at an address counts nothing', async () => {
+test('looking at an address counts nothing', async () => {
   const { counters, show } = createCounted();
-  await counters.peek('address:192.0.2.1', nowMs);
+  await counters.look('address:192.0.2.1', nowMs);
   assert.doesNotMatch(await show(), /\} [1-9]/);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLineBudget } from '../../src/observability/line-budget.ts';
+import { createLineBudget } from '../../src/observability/log-lines.ts';
 
 test('only a bounded number of lines is written in a second, and the next line has the number of omitted lines', () => {
   let nowMs = 0;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { bufferLines, type LineOutput, waitingCharactersMax } from '../../src/observability/line-buffer.ts';
+import { bufferLines, type LineOutput, waitingCharactersMax } from '../../src/observability/log-lines.ts';
 
 /** Creates a buffer in front of an output whose writes end only when the test calls `endWrite`. */
 function openHeld() {

@@ -64,7 +64,7 @@ export async function connectCounters(
   test.after(counters.close);
   for (let triesLeft = 30; ; triesLeft -= 1)
     try {
-      await counters.probe('account', 'key');
+      await counters.probe('account:probe');
       return counters;
     } catch (error) {
       if (triesLeft === 0) throw error;

@@ -1,6 +1,5 @@
 import { AppError } from '../../errors.ts';
-import { toPrintable } from '../../observability/printable.ts';
-import { redactKeys } from '../../observability/redact-keys.ts';
+import { redactKeys, toPrintable } from '../../observability/safe-text.ts';
 
 /**
  * True if the client asks for strict handling: `Prefer: handling=strict` (RFC 7240). If the header contains `handling`

@@ -1,19 +1,30 @@
 import { type Clock, minuteMs } from '../../clock.ts';
-import type { Soon } from '../../soon.ts';
 import type { Database, NamedWork } from '../../storage/database.ts';
-import { isReader } from '../rules/address.ts';
-import { areEnded, closeEnded, type Windows } from '../rules/windows.ts';
-import { deleteConduct, fromConductRow, selectConduct, toConductRow, writeConduct } from './conduct-rows.ts';
+import type { LookAtUsage } from '../counters.ts';
+import { kindOf } from '../rules/address.ts';
+import { areEnded, closeEnded, newWindows, type Windows } from '../rules/windows.ts';
+import {
+  deleteConduct,
+  deleteWindows,
+  fromConductRow,
+  fromWindowsRow,
+  selectConduct,
+  selectWindows,
+  selectWindowsOf,
+  toConductRow,
+  toWindowsRow,
+  writeConduct,
+  writeWindows,
+} from './counter-rows.ts';
 import type { Ledger, Ledgers } from './ledger.ts';
 import type { MemoryCounters } from './memory-counters.ts';
-import { deleteWindows, fromWindowsRow, selectWindows, toWindowsRow, writeWindows } from './window-rows.ts';
 
 /** Maximum number of rows per transaction. SQLite writes 250 rows in about 1 ms. */
 const writtenRowsMax = 250;
 const readRowsMax = 10_000;
 const deletedRowsMax = 1_000n;
 
-/** Keeps the counts and bans of this process in the database, so that they survive a restart (contract section 6). */
+/** Keeps the counts and bans of this process in the database, so that they survive a restart. */
 export interface CounterStore {
   /** Fills the ledgers with the stored counts and bans that are still valid. Call it once, before the first request. */
   load(): Promise<void>;
@@ -70,28 +81,22 @@ async function loadWindows(database: Database, ledgers: Ledgers, nowMs: number):
   const loaded: [subject: string, windows: Windows][] = [];
   const readPage = (afterSubject: string) =>
     database.read(selectWindows, { ...since, afterSubject, count: BigInt(readRowsMax) });
-  for await (const rows of readPages(readPage, ({ subject }) => subject))
-    for (const row of rows) {
-      const windows = fromWindowsRow(row);
-      closeEnded(windows, nowMs);
-      if (!areEnded(windows, nowMs)) loaded.push([row.subject, windows]);
-    }
-  // If the maximum number of addresses is reached, a new address replaces the address whose day window opened first. So
-  // the addresses are loaded in the order in which their day windows opened.
+  for await (const row of readRows(readPage, ({ subject }) => subject)) {
+    const windows = fromWindowsRow(row);
+    closeEnded(windows, nowMs);
+    if (!areEnded(windows, nowMs)) loaded.push([row.subject, windows]);
+  }
+  // The ledgers drop the addresses seen longest ago. The start of the day window stands for the time of the last
+  // request, which is not stored.
   loaded.sort(([, one], [, other]) => one.dayEndsAtMs - other.dayEndsAtMs);
-  for (const [subject, windows] of loaded) ledgerOf(ledgers, subject).set(subject, windows);
-}
-
-function ledgerOf({ accounts, addresses, readers }: Ledgers, subject: string): Ledger<Windows> {
-  if (subject.startsWith('account:')) return accounts;
-  return isReader(subject) ? readers : addresses;
+  for (const [subject, windows] of loaded) ledgers[kindOf(subject)].set(subject, windows);
 }
 
 async function loadConduct(database: Database, { keys }: Ledgers, nowMs: number): Promise<void> {
   const readPage = (afterKeyId: string) =>
     database.read(selectConduct, { afterKeyId, sinceMs: BigInt(nowMs), count: BigInt(readRowsMax) });
-  for await (const rows of readPages(readPage, ({ key_id }) => key_id))
-    for (const row of rows) keys.set(row.key_id, fromConductRow(row));
+  for await (const row of readRows(readPage, ({ key_id }) => key_id))
+    keys.set(row.key_id, fromConductRow(row));
 }
 
 async function writeChanged<T, P>(
@@ -114,7 +119,7 @@ async function writeChanged<T, P>(
 }
 
 /**
- * Returns the bounds of expired rows for the queries in window-rows.ts.
+ * Returns the bounds of expired rows for the queries in counter-rows.ts.
  *
  * A minute window may stay open for up to a minute after the day window has reset. The stored end of the day window is
  * then either 0 or a time within the last minute. So the queries allow one more minute after the end of the day window,
@@ -125,14 +130,28 @@ function expiredAt(nowMs: number) {
 }
 
 /** Reads all rows in pages. Each page starts after the last name of the previous page. */
-async function* readPages<R>(
-  readPage: (afterName: string) => Soon<readonly R[]>,
+async function* readRows<R>(
+  readPage: (afterName: string) => PromiseLike<readonly R[]> | readonly R[],
   nameOf: (row: R) => string,
-): AsyncGenerator<readonly R[]> {
+): AsyncGenerator<R> {
   let last: R | undefined;
   do {
     const rows = await readPage(last === undefined ? '' : nameOf(last));
-    yield rows;
+    yield* rows;
     last = rows.length < readRowsMax ? undefined : rows.at(-1);
   } while (last !== undefined);
+}
+
+/**
+ * Creates a reader of the stored counts. The stored counts may be up to a second old. While the instances share their
+ * counts in Redis, the counts are not in the store.
+ */
+export function createStoredLook(database: Database, clock: Clock): LookAtUsage {
+  return async (subject) => {
+    const [row] = await database.read(selectWindowsOf, { subject });
+    const windows = row === undefined ? newWindows() : fromWindowsRow(row);
+    const atMs = clock();
+    closeEnded(windows, atMs);
+    return { verdict: 'passed', atMs, ...windows, bannedUntilMs: 0 };
+  };
 }

@@ -1,19 +1,22 @@
+import { LRUCache } from 'lru-cache';
+import { addressesMax } from '../counters.ts';
 import { type Conduct, forgetAtMs, newConduct } from '../rules/bans.ts';
 import { areEnded, newWindows, type Windows } from '../rules/windows.ts';
 
 /** Maximum number of entries that one sweep checks. 10,000 entries take about 1 ms. */
 export const sweptEntriesMax = 10_000;
 
-/** Entries by name. An entry is marked if it has changed since it was last stored. */
+/**
+ * Entries by name, in the order in which they were last seen. An entry is marked if it has changed since it was last
+ * stored. If there are too many entries, the one seen longest ago is dropped.
+ */
 export interface Ledger<T> {
   readonly size: number;
+  /** Returns the entry of that name, which is now the one seen last. */
   get(name: string): T | undefined;
-  /** Returns the entry of that name. Creates the entry if it does not exist. */
+  /** Like `get`, but creates the entry if it does not exist. */
   open(name: string): T;
-  /** Sets the entry of that name and makes it the newest. */
   set(name: string, entry: T): void;
-  /** Returns the oldest entry and its name; undefined if there are no entries. */
-  oldest(): [name: string, entry: T] | undefined;
   /** Deletes an entry and marks its name. The next drain then yields an empty entry, which replaces the stored one. */
   drop(name: string): void;
   markChanged(name: string): void;
@@ -24,7 +27,7 @@ export interface Ledger<T> {
    * A batch loses its marks before it is yielded. If the batch cannot be stored, mark its entries again.
    */
   drainChanged(batchMax: number): Generator<[name: string, entry: T][]>;
-  /** Deletes entries without effect. Checks at most `sweptEntriesMax` entries, from where the last call stopped. */
+  /** Deletes entries without effect, among the `sweptEntriesMax` that were seen longest ago. */
   sweep(nowMs: number): void;
 }
 
@@ -37,29 +40,31 @@ export interface Ledgers {
   readonly keys: Ledger<Conduct>;
 }
 
-/** Creates empty ledgers. */
-export function createLedgers(): Ledgers {
+/** Creates empty ledgers. There are as many accounts and keys as operators create, so these have no bound. */
+export function createLedgers(addressCountMax = addressesMax): Ledgers {
+  const unbounded = Number.MAX_SAFE_INTEGER;
   return {
-    accounts: createLedger(newWindows, areEnded),
-    addresses: createLedger(newWindows, areEnded),
-    readers: createLedger(newWindows, areEnded),
-    keys: createLedger(newConduct, (conduct, nowMs) => forgetAtMs(conduct) <= nowMs),
+    accounts: createLedger(newWindows, areEnded, unbounded),
+    addresses: createLedger(newWindows, areEnded, addressCountMax),
+    readers: createLedger(newWindows, areEnded, addressCountMax),
+    keys: createLedger(newConduct, (conduct, nowMs) => forgetAtMs(conduct) <= nowMs, unbounded),
   };
 }
 
-function createLedger<T>(create: () => T, isOver: (entry: T, nowMs: number) => boolean): Ledger<T> {
-  const entries = new Map<string, T>();
+function createLedger<T extends object>(
+  create: () => T,
+  isOver: (entry: T, nowMs: number) => boolean,
+  entriesMax: number,
+): Ledger<T> {
   const changed = new Set<string>();
-  let rest = entries.entries();
-  /** The oldest entry, as last read from `rest`. Earlier entries were deleted or moved to the end. */
-  let first: [string, T] | undefined;
-
-  function forget(name: string): void {
-    entries.delete(name);
-    if (first?.[0] === name) first = undefined;
-  }
-
-  const sweep = createSweep(entries, isOver, forget);
+  const entries = new LRUCache<string, T>({
+    // The option `max` would allocate memory for all entries at once.
+    maxSize: entriesMax,
+    sizeCalculation: () => 1,
+    dispose: (_entry, name, reason) => {
+      if (reason === 'evict') changed.add(name);
+    },
+  });
 
   return {
     get size() {
@@ -75,28 +80,22 @@ function createLedger<T>(create: () => T, isOver: (entry: T, nowMs: number) => b
       return entry;
     },
 
-    set(name, entry) {
-      forget(name);
-      entries.set(name, entry);
-    },
-
-    // Keeps one iterator. A new iterator would step over all deleted entries before the oldest one. That takes 70 us
-    // if there are 100,000.
-    oldest() {
-      first ??= rest.next().value;
-      if (first === undefined) rest = entries.entries();
-      return first;
-    },
+    set: (name, entry) => void entries.set(name, entry),
 
     drop(name) {
-      forget(name);
+      entries.delete(name);
       changed.add(name);
     },
 
-    markChanged: (name) => changed.add(name),
+    markChanged: (name) => void changed.add(name),
+    drainChanged: (batchMax) => drain(changed, (name) => entries.peek(name) ?? create(), batchMax),
 
-    drainChanged: (batchMax) => drain(changed, (name) => entries.get(name) ?? create(), batchMax),
-    sweep,
+    sweep(nowMs) {
+      for (const name of entries.rkeys().take(sweptEntriesMax).toArray()) {
+        const entry = entries.peek(name);
+        if (entry !== undefined && isOver(entry, nowMs)) entries.delete(name);
+      }
+    },
   };
 }
 
@@ -117,24 +116,4 @@ function* drain<T>(
     }
     if (left === 0) return;
   }
-}
-
-function createSweep<T>(
-  entries: ReadonlyMap<string, T>,
-  isOver: (entry: T, nowMs: number) => boolean,
-  forget: (name: string) => void,
-): (nowMs: number) => void {
-  let unswept = entries.entries();
-
-  return (nowMs) => {
-    for (let looked = 0; looked < sweptEntriesMax; looked += 1) {
-      const { value, done } = unswept.next();
-      if (done) {
-        unswept = entries.entries();
-        return;
-      }
-      const [name, entry] = value;
-      if (isOver(entry, nowMs)) forget(name);
-    }
-  };
 }

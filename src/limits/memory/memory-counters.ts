@@ -1,37 +1,31 @@
 import type { Limits } from '../../plans/plan.ts';
 import type { Counters } from '../counters.ts';
-import { isReader } from '../rules/address.ts';
+import { kindOf } from '../rules/address.ts';
 import { bannedUntilMs, strike } from '../rules/bans.ts';
 import type { Usage } from '../rules/decision.ts';
 import { closeEnded, newWindows, takeFromBoth, type Windows } from '../rules/windows.ts';
-import { createAddressCounts } from './address-counts.ts';
 import { createLedgers, type Ledgers } from './ledger.ts';
-
-/** Maximum number of addresses with their own counts. It applies to documentation requests separately. */
-export const addressesMax = 100_000;
 
 /** Counters whose methods return plain values, never promises. */
 export interface MemoryCounters extends Counters {
   /** The counts and bans, for the counter store. */
   readonly ledgers: Ledgers;
   take(subject: string, limits: Limits, keyId: string | null, nowMs: number): Usage;
-  peek(subject: string, nowMs: number): Usage;
   look(subject: string, nowMs: number): Usage;
   lift(subject: string, keyId: string, atMs: number): void;
 }
 
 /** Creates counters in the memory of this process. */
 export function createMemoryCounters(options: { addressesMax?: number } = {}): MemoryCounters {
-  const max = options.addressesMax ?? addressesMax;
-  const ledgers = createLedgers();
+  const ledgers = createLedgers(options.addressesMax);
   const { accounts, keys } = ledgers;
-  const addresses = createAddressCounts(ledgers.addresses, max);
-  const readers = createAddressCounts(ledgers.readers, max);
-  const countsOf = (subject: string) => (isReader(subject) ? readers : addresses);
 
   function takeForAddress(subject: string, limits: Limits, nowMs: number): Usage {
-    const { windows, isCounted } = countsOf(subject).take(subject, limits, nowMs);
-    return toUsage(isCounted ? 'passed' : 'refused', windows, 0, nowMs);
+    const ledger = ledgers[kindOf(subject)];
+    const windows = ledger.open(subject);
+    if (!takeFromBoth(windows, limits, nowMs)) return toUsage('refused', windows, 0, nowMs);
+    ledger.markChanged(subject);
+    return toUsage('passed', windows, 0, nowMs);
   }
 
   function takeForKey(subject: string, limits: Limits, keyId: string, nowMs: number): Usage {
@@ -61,10 +55,8 @@ export function createMemoryCounters(options: { addressesMax?: number } = {}): M
     take: (subject, limits, keyId, nowMs) =>
       keyId === null ? takeForAddress(subject, limits, nowMs) : takeForKey(subject, limits, keyId, nowMs),
 
-    peek: (subject, nowMs) => toUsage('passed', countsOf(subject).peek(subject, nowMs), 0, nowMs),
-
     look(subject, nowMs) {
-      const windows = { ...(accounts.get(subject) ?? newWindows()) };
+      const windows = { ...(ledgers[kindOf(subject)].get(subject) ?? newWindows()) };
       closeEnded(windows, nowMs);
       return toUsage('passed', windows, 0, nowMs);
     },

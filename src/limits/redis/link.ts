@@ -1,5 +1,4 @@
 import { openRedisConnection, type RedisConnection } from './connection.ts';
-import { watchCalls } from './running-calls.ts';
 import type { RedisScript } from './scripts.ts';
 
 /**
@@ -78,4 +77,60 @@ export function createRedisLink(url: string): RedisLink {
 
 function isUnknownScript(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('NOSCRIPT');
+}
+
+/** Waiting time is counted in checks, not by the clock. So a pause of this process does not count as waiting. */
+const checkEveryMs = 50;
+const checksAsOldestMax = 5;
+const checksMax = 40;
+
+interface Call {
+  readonly sinceCheck: number;
+  readonly fail: (error: Error) => void;
+}
+
+/** Watches the running calls until `stop`. Calls `giveUp` if the oldest call waits too long. */
+function watchCalls(giveUp: (reason: Error) => void) {
+  /** Oldest first. */
+  const running = new Set<Call>();
+  let checks = 0;
+  let oldest: Call | undefined;
+  let oldestSinceCheck = 0;
+
+  function check(): void {
+    checks += 1;
+    const [first] = running;
+    if (first !== oldest) oldestSinceCheck = checks;
+    oldest = first;
+    if (first === undefined) return;
+    const waitsTooLong =
+      checks - oldestSinceCheck >= checksAsOldestMax || checks - first.sinceCheck >= checksMax;
+    if (waitsTooLong) giveUp(new Error('Redis does not answer'));
+  }
+  const timer = setInterval(check, checkEveryMs).unref();
+
+  return {
+    /** Returns the answer to a call. Rejects if `failAll` comes first. `onError` gets only errors of the call itself. */
+    follow: <T>(answer: Promise<T>, onError: (error: Error) => void): Promise<T> =>
+      new Promise((resolve, reject) => {
+        const call = { sinceCheck: checks, fail: reject };
+        running.add(call);
+        answer.then(
+          (value) => {
+            running.delete(call);
+            resolve(value);
+          },
+          (error: Error) => {
+            running.delete(call);
+            reject(error);
+            onError(error);
+          },
+        );
+      }),
+    failAll(reason: Error): void {
+      for (const { fail } of running) fail(reason);
+      running.clear();
+    },
+    stop: () => clearInterval(timer),
+  };
 }

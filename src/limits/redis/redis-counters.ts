@@ -1,19 +1,11 @@
-import { crc32 } from 'node:zlib';
+import { hash } from 'node:crypto';
 import type { Limits } from '../../plans/plan.ts';
-import type { Counters } from '../counters.ts';
-import { addressesMax } from '../memory/memory-counters.ts';
-import { isReader } from '../rules/address.ts';
+import { addressesMax, type Counters } from '../counters.ts';
+import { kindOf } from '../rules/address.ts';
+import { strikesForBan } from '../rules/bans.ts';
 import type { Usage } from '../rules/decision.ts';
 import { createRedisLink } from './link.ts';
-import {
-  liftScript,
-  lookScript,
-  peekAddressScript,
-  takeForAddressScript,
-  takeForKeyScript,
-} from './scripts.ts';
-import { createTakeBatches } from './take-batches.ts';
-import type { Kept } from './unsynced.ts';
+import { liftScript, takeForAddressScript, takeForKeyScript } from './scripts.ts';
 
 /**
  * Counters that all instances share, in a single Redis or Valkey server or in a cluster. A call takes one round trip.
@@ -23,172 +15,188 @@ import type { Kept } from './unsynced.ts';
  * the request was counted.
  */
 export interface RedisCounters extends Counters {
-  /**
-   * `kept` is the local state of the account and its key. If Redis has no windows of the account, the kept windows
-   * apply. If the kept ban expires later than the ban in Redis, and began after the last lift, the kept ban applies.
-   */
-  take(
-    subject: string,
-    limits: Limits,
-    keyId: string | null,
-    nowMs: number,
-    kept?: Kept | null,
-  ): Promise<Usage>;
-  peek(subject: string, nowMs: number): Promise<Usage>;
+  take(subject: string, limits: Limits, keyId: string | null, nowMs: number): Promise<Usage>;
   look(subject: string, nowMs: number): Promise<Usage>;
-  /** Returns when the ban was lifted, by the clock of the counters. A copy of a ban from before is ignored. */
-  lift(subject: string, keyId: string, atMs: number): Promise<number>;
+  lift(subject: string, keyId: string, atMs: number): Promise<void>;
   /** Connects if necessary. Fails if requests of the subject cannot be counted. Counts nothing. */
-  probe(subject: string, keyId: string | null): Promise<void>;
+  probe(subject: string): Promise<void>;
   /** Closes the link permanently. Running calls fail. */
   close(): void;
 }
 
-/** Number of hash tags for addresses. Several tags let a cluster spread the addresses over its nodes. */
-const addressParts = 16;
+/** A ban by the clock of the counters. */
+export interface RedisBan {
+  readonly banAtMs: number;
+  readonly banMs: number;
+}
 
-const unlimited = String(Number.MAX_SAFE_INTEGER);
+/** Options of `createRedisCounters`. */
+export interface RedisCountersOptions {
+  readonly url: string;
+  /** Begins every key in Redis. It must not contain braces. Stores that share a Redis need different prefixes. */
+  readonly prefix: string;
+  /** The clock. `server` is the clock of Redis, the same for all instances. `caller` is for tests. */
+  readonly time?: 'server' | 'caller';
+  /** Maximum number of addresses with counts, over all instances. */
+  readonly addressesMax?: number;
+  /** Called with each answer that a key is banned. */
+  readonly onBan?: (keyId: string, ban: RedisBan) => void;
+}
 
 /**
- * Creates counters in Redis.
- *
- * - `prefix` begins every key and must not contain braces. Stores that share a Redis need different prefixes.
- * - `time` selects the clock. `server` is the clock of Redis, the same for all instances. `caller` is for tests.
- * - `addressesMax` is the maximum number of addresses with their own counts, over all instances.
- *
- * The keys of an account share one hash tag, so a cluster keeps them on one node. All keys expire.
+ * Returns the prefix of a store's keys in Redis. Several stores may use one Redis. So the prefix is derived from a
+ * secret that only the instances of one store share.
  */
-export function createRedisCounters(options: {
-  url: string;
-  prefix?: string;
-  time?: 'server' | 'caller';
-  addressesMax?: number;
-}): RedisCounters {
-  const { url, prefix = 'animal-store:', time = 'server' } = options;
-  const partMax = String(Math.ceil((options.addressesMax ?? addressesMax) / addressParts));
-  const link = createRedisLink(url);
-  const { tagOf, keysOfAddress, keysOfKey, liftOfKey } = createKeyNames(prefix);
-  const { ownTimeMs, timeParameter, limitParameters } = createParameters(time);
+export function redisPrefix(secret: Uint8Array): string {
+  return `animal-store:${hash('sha256', secret, 'hex').slice(0, 12)}:`;
+}
 
-  async function takeForAddress(subject: string, limits: Limits, nowMs: number): Promise<Usage> {
-    const parameters = [...limitParameters(limits, nowMs), partMax];
-    return toUsages(await link.run(takeForAddressScript, keysOfAddress(subject), parameters))(0);
+/** Creates counters in Redis. All keys expire. */
+export function createRedisCounters(options: RedisCountersOptions): RedisCounters {
+  const { url, prefix, time = 'server', onBan = () => undefined } = options;
+  const link = createRedisLink(url);
+  const indexMax = options.addressesMax ?? addressesMax;
+  /** Time 0 selects the server's clock, so that requests of different milliseconds share a batch. */
+  const ownTimeMs = (nowMs: number) => (time === 'caller' ? nowMs : 0);
+
+  async function countAddress(subject: string, limits: Limits, count: number, nowMs: number) {
+    const tag = tagOf(prefix, subject);
+    const parameters = listParameters(ownTimeMs(nowMs), limits, count, indexMax);
+    return toUsages(await link.run(takeForAddressScript, [`${tag}:${subject}`, tag], parameters))(0);
   }
 
-  const takeForKey = createTakeBatches(async ({ subject, limits, keyId, nowMs }, count, kept) => {
-    const keys = keysOfKey(subject, keyId);
-    const parameters = [...limitParameters(limits, nowMs), String(count)];
-    if (kept !== null) {
-      keys.push(liftOfKey(subject, keyId));
-      parameters.push(formatWindows(kept.windows), formatBan(kept.conduct));
-    }
-    return toUsages(await link.run(takeForKeyScript, keys, parameters));
-  });
+  async function countForKey(batch: KeyBatch): Promise<(place: number) => Usage> {
+    const { subject, limits, keyId, nowMs, waiters } = batch;
+    const tag = tagOf(prefix, subject);
+    const parameters = listParameters(nowMs, limits, waiters.length, strikesForBan(limits.perMinute));
+    const reply = await link.run(takeForKeyScript, [tag, `${tag}:key:${keyId}`], parameters);
+    const [, , atMs, , , , , banAtMs, banMs] = reply as Reply;
+    if (banAtMs + banMs > atMs) onBan(keyId, { banAtMs, banMs });
+    return toUsages(reply);
+  }
+
+  const takeForKey = gatherByKey(countForKey);
 
   return {
-    take(subject, limits, keyId, nowMs, kept = null) {
-      return keyId === null
-        ? takeForAddress(subject, limits, nowMs)
-        : takeForKey({ subject, limits, keyId, nowMs: ownTimeMs(nowMs) }, kept);
-    },
-
-    async peek(subject, nowMs) {
-      const parameters = [timeParameter(nowMs), '', '', partMax];
-      return toUsages(await link.run(peekAddressScript, keysOfAddress(subject), parameters))(0);
-    },
+    take: (subject, limits, keyId, nowMs) =>
+      keyId === null
+        ? countAddress(subject, limits, 1, nowMs)
+        : takeForKey(subject, limits, keyId, ownTimeMs(nowMs)),
 
     async look(subject, nowMs) {
       await link.connect();
-      return toUsages(await link.run(lookScript, keysOfKey(subject, ''), [timeParameter(nowMs)]))(0);
+      const none = { subject, limits: noLimits, keyId: '', nowMs: ownTimeMs(nowMs), waiters: [] };
+      const isAccount = kindOf(subject) === 'accounts';
+      const usage = isAccount
+        ? (await countForKey(none))(0)
+        : await countAddress(subject, noLimits, 0, nowMs);
+      return { ...usage, verdict: 'passed' };
     },
 
     async lift(subject, keyId, atMs) {
-      const keys = [...keysOfKey(subject, keyId), liftOfKey(subject, keyId)];
-      return Number(await link.run(liftScript, keys, [timeParameter(atMs), String(atMs)]));
+      await link.run(liftScript, [`${tagOf(prefix, subject)}:key:${keyId}`], [String(atMs)]);
     },
 
-    async probe(subject, keyId) {
+    async probe(subject) {
       await link.connect();
-      const place = `${tagOf(subject, keyId)}:probe`;
-      const keys = [place, `${place}:key`, `${place}:key:strikes`];
-      await link.run(takeForKeyScript, keys, ['', unlimited, unlimited, '1']);
+      const place = `${tagOf(prefix, subject)}:probe`;
+      const unlimited = { perMinute: Number.MAX_SAFE_INTEGER, perDay: Number.MAX_SAFE_INTEGER };
+      await link.run(takeForKeyScript, [place, `${place}:key`], listParameters(0, unlimited, 1, 1));
     },
 
     close: link.close,
   };
 }
 
-/** Returns the time parameters of the scripts. An empty time selects the server's clock. */
-function createParameters(time: 'server' | 'caller') {
-  const timeParameter = (nowMs: number) => (time === 'caller' ? String(nowMs) : '');
-  return {
-    /** With the server's clock, the caller's time is 0, so that requests of different milliseconds share a batch. */
-    ownTimeMs: (nowMs: number) => (time === 'caller' ? nowMs : 0),
-    timeParameter,
-    limitParameters: ({ perMinute, perDay }: Limits, nowMs: number) => [
-      timeParameter(nowMs),
-      String(perMinute),
-      String(perDay),
-    ],
-  };
+const noLimits: Limits = { perMinute: 0, perDay: 0 };
+
+/**
+ * A script needs all its keys on one node of a cluster. So the keys of an account share one hash tag, and all addresses
+ * share one, because they have one bound.
+ */
+function tagOf(prefix: string, subject: string): string {
+  const kind = kindOf(subject);
+  return `${prefix}{${kind === 'accounts' ? subject : kind}}`;
 }
 
-/** The keys of an account share one hash tag, because a script needs all its keys on one node. */
-function createKeyNames(prefix: string) {
-  function tagOf(subject: string, keyId: string | null): string {
-    if (keyId !== null) return `${prefix}{${subject}}`;
-    const kind = isReader(subject) ? 'readers' : 'addresses';
-    return `${prefix}{${kind}:${crc32(subject) % addressParts}}`;
+/** Lists the parameters of the scripts. An empty time selects the server's clock. */
+function listParameters(
+  nowMs: number,
+  { perMinute, perDay }: Limits,
+  count: number,
+  bound: number,
+): string[] {
+  return [nowMs === 0 ? '' : String(nowMs), ...[perMinute, perDay, count, bound].map(String)];
+}
+
+interface Waiter {
+  readonly resolve: (usage: Usage) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Requests of one key that Redis decides as if they came one right after the other. */
+interface KeyBatch {
+  readonly subject: string;
+  readonly limits: Limits;
+  readonly keyId: string;
+  readonly nowMs: number;
+  readonly waiters: Waiter[];
+}
+
+/** Collects the requests of each key until the end of the poll phase. No timer delays a request. */
+function gatherByKey(countForKey: (batch: KeyBatch) => Promise<(place: number) => Usage>) {
+  let batches: KeyBatch[] = [];
+  /** The newest batch of each key. */
+  const byKey = new Map<string, KeyBatch>();
+
+  async function send(batch: KeyBatch): Promise<void> {
+    try {
+      const usageAt = await countForKey(batch);
+      for (const [place, { resolve }] of batch.waiters.entries()) resolve(usageAt(place));
+    } catch (error) {
+      for (const { reject } of batch.waiters) reject(error);
+    }
   }
 
-  return {
-    tagOf,
-    keysOfAddress(subject: string): string[] {
-      const part = tagOf(subject, null);
-      return [`${part}:${subject}`, part, `${part}:shared`];
-    },
-    keysOfKey(subject: string, keyId: string): string[] {
-      const account = tagOf(subject, keyId);
-      const key = `${account}:key:${keyId}`;
-      return [account, key, `${key}:strikes`];
-    },
-    liftOfKey: (subject: string, keyId: string) => `${tagOf(subject, keyId)}:key:${keyId}:lift`,
-  };
+  function sendAll(): void {
+    const gathered = batches;
+    batches = [];
+    byKey.clear();
+    for (const batch of gathered) send(batch);
+  }
+
+  return (subject: string, limits: Limits, keyId: string, nowMs: number): Promise<Usage> =>
+    new Promise((resolve, reject) => {
+      let batch = byKey.get(keyId);
+      if (batch === undefined || batch.limits !== limits || batch.nowMs !== nowMs) {
+        batch = { subject, limits, keyId, nowMs, waiters: [] };
+        byKey.set(keyId, batch);
+        if (batches.push(batch) === 1) setImmediate(sendAll);
+      }
+      batch.waiters.push({ resolve, reject });
+    });
 }
 
-/** Formats the windows for the scripts; empty if there are none. */
-function formatWindows(windows: Kept['windows']): string {
-  if (windows === null) return '';
-  const { minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs } = windows;
-  return `${minuteUsed} ${minuteEndsAtMs} ${dayUsed} ${dayEndsAtMs}`;
-}
-
-/** Formats the ban for the scripts; empty if there is none. Strikes are not sent. */
-function formatBan(conduct: Kept['conduct']): string {
-  return conduct === null ? '' : `${conduct.banAtMs} ${conduct.banMs}`;
-}
-
-type Reply = [passed: number, refused: number, ...Times];
-type Times = [number, number, number, number, number, number];
+type Reply = [passed: number, refused: number, atMs: number, ...Windows, banAtMs: number, banMs: number];
+type Windows = [minuteUsed: number, minuteEndsAtMs: number, dayUsed: number, dayEndsAtMs: number];
 
 /** Returns the usage of a request by its place in the batch. Passed requests come first, then refused, then banned. */
 function toUsages(reply: unknown): (place: number) => Usage {
-  const [passed, refused, atMs, minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs, banEndsAtMs] =
+  const [passed, refused, atMs, minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs, banAtMs, banMs] =
     reply as Reply;
+  const banEndsAtMs = banAtMs + banMs > atMs ? banAtMs + banMs : 0;
   return (place) => {
     const isPassed = place < passed;
     const later = isPassed ? passed - 1 - place : 0;
-    const verdict = isPassed ? 'passed' : place < passed + refused ? 'refused' : 'banned';
-    // If a ban began, the last refused request began it.
-    const bannedUntilMs = place < passed + refused - 1 || isPassed ? 0 : banEndsAtMs;
     return {
-      verdict,
+      verdict: isPassed ? 'passed' : place < passed + refused ? 'refused' : 'banned',
       atMs,
       minuteUsed: minuteUsed - later,
       minuteEndsAtMs,
       dayUsed: dayUsed - later,
       dayEndsAtMs,
-      bannedUntilMs,
+      // If a ban began, the last refused request began it.
+      bannedUntilMs: place < passed + refused - 1 || isPassed ? 0 : banEndsAtMs,
     };
   };
 }

@@ -1,12 +1,13 @@
 import ipaddr from 'ipaddr.js';
 
 /**
- * Returns the subject for requests from an address (contract section 6).
+ * Returns the subject for requests from an address.
  *
  * - An IPv4 address is one subject, also in its IPv4-mapped IPv6 form.
  * - All IPv6 addresses of a /64 are one subject, because a /64 is the smallest network that a customer gets.
  * - All texts that are not an address are one subject.
- * - A port is ignored. Some proxies write one into `X-Forwarded-For` (`192.0.2.7:8080`, `[2001:db8::1]:8080`).
+ * - A port is ignored. Some proxies write one into `X-Forwarded-For` (`192.0.2.7:8080`, `[2001:db8::1]:8080`). An IPv6
+ *   address in brackets may have no port.
  */
 export function addressSubject(address: string): string {
   return `address:${readNetwork(address)}`;
@@ -19,9 +20,13 @@ export function readerSubject(address: string): string {
   return readerPrefix + readNetwork(address);
 }
 
-/** True if the subject comes from `readerSubject`. */
-export function isReader(subject: string): boolean {
-  return subject.startsWith(readerPrefix);
+/** The tables of counts. Each has its own bound. */
+export type SubjectKind = 'accounts' | 'addresses' | 'readers';
+
+/** Returns the table in which a subject is counted. */
+export function kindOf(subject: string): SubjectKind {
+  if (subject.startsWith('account:')) return 'accounts';
+  return subject.startsWith(readerPrefix) ? 'readers' : 'addresses';
 }
 
 function readNetwork(address: string): string {
@@ -32,13 +37,13 @@ function readNetwork(address: string): string {
   return `${network.join(':')}::/64`;
 }
 
-const withPort =
-  /^(?:(?<ipv4>\d{1,3}(?:\.\d{1,3}){3})|\[(?<ipv6>[\da-f:.]{2,45}(?:%\w{1,15})?)\]):(?<port>\d{1,5})$/i;
+const addressWithPort =
+  /^(?:(?<ipv4>\d{1,3}(?:\.\d{1,3}){3})|\[(?<ipv6>[\da-f:.]{2,45}(?:%\w{1,15})?)\])(?::(?<port>\d{1,5}))?$/i;
 const portMax = 65_535;
 
-/** Removes the port of an address. An IPv6 address with a port is in brackets. Other texts stay unchanged. */
+/** Removes the port of an address, and the brackets of an IPv6 address. Other texts stay unchanged. */
 export function removePort(text: string): string {
-  const { ipv4, ipv6, port } = withPort.exec(text)?.groups ?? {};
+  const { ipv4, ipv6, port = '0' } = addressWithPort.exec(text)?.groups ?? {};
   const address = ipv4 ?? (ipv6?.includes(':') ? ipv6 : undefined);
   return address === undefined || Number(port) > portMax ? text : address;
 }

@@ -1,34 +1,34 @@
 import { dayMs, hourMs, minuteMs } from '../../clock.ts';
 
-/** Time in ms for which a refused request counts as a strike. */
+/** Time in ms for which the refused requests of a key are counted. The first of them opens this window. */
 export const strikesMs = minuteMs;
-/** Minimum number of strikes for a ban, even if the plan allows fewer requests per minute. */
-export const strikesMin = 60;
 /** Duration of a first ban. */
 export const banMsMin = minuteMs;
 /** Maximum duration of a ban. */
 export const banMsMax = hourMs;
-/**
- * If a ban begins within this time after the start of the key's previous ban, the new ban lasts twice as long as the
- * previous ban.
- */
+/** Time in ms after the start of a ban within which the next ban lasts twice as long. */
 export const ladderMs = dayMs;
 
-/** The newest ban of a key, and its refused requests since then (contract section 6). */
+const strikesMin = 60;
+
+/** Returns the number of refused requests in one window that ban a key. `perMinute` is the limit of its plan. */
+export function strikesForBan(perMinute: number): number {
+  return Math.max(strikesMin, perMinute);
+}
+
+/** The newest ban of a key, and its window of refused requests. A window that is not open has 0 strikes and 0 as its end. */
 export interface Conduct {
   /** Start of the newest ban; 0 if the key was never banned. */
   banAtMs: number;
   /** Duration of the newest ban; 0 if the key was never banned. */
   banMs: number;
-  /** Number of refused requests by millisecond, oldest first. At most 60,000 entries, one per ms of `strikesMs`. */
-  readonly strikes: Map<number, number>;
-  /** The sum of `strikes`. */
-  strikeCount: number;
+  strikes: number;
+  strikesEndAtMs: number;
 }
 
 /** Returns the conduct of a key without strikes or bans. */
 export function newConduct(): Conduct {
-  return { banAtMs: 0, banMs: 0, strikes: new Map(), strikeCount: 0 };
+  return { banAtMs: 0, banMs: 0, strikes: 0, strikesEndAtMs: 0 };
 }
 
 /**
@@ -41,36 +41,24 @@ export function bannedUntilMs(conduct: Conduct, nowMs: number): number {
   return endsAtMs > nowMs ? endsAtMs : 0;
 }
 
-/** Adds a strike. A ban begins if the key then has `perMinute` strikes, or `strikesMin` if that is more. */
+/** Counts a refused request of a key. The request may begin a ban. `perMinute` is the limit of the key's plan. */
 export function strike(conduct: Conduct, perMinute: number, nowMs: number): void {
-  const { strikes } = conduct;
-  const inThisMs = strikes.get(nowMs);
-  if (inThisMs === undefined) forgetOldStrikes(conduct, nowMs);
-  strikes.set(nowMs, (inThisMs ?? 0) + 1);
-  conduct.strikeCount += 1;
-  if (conduct.strikeCount >= Math.max(strikesMin, perMinute)) beginBan(conduct, nowMs);
-}
-
-function forgetOldStrikes(conduct: Conduct, nowMs: number): void {
-  for (const [atMs, count] of conduct.strikes) {
-    const isRecent = atMs > nowMs - strikesMs && atMs <= nowMs;
-    if (isRecent) return;
-    conduct.strikes.delete(atMs);
-    conduct.strikeCount -= count;
-  }
+  // If the clock was set back, the end of the window may be too far away.
+  const isOpen = conduct.strikesEndAtMs > nowMs && conduct.strikesEndAtMs <= nowMs + strikesMs;
+  conduct.strikes = isOpen ? conduct.strikes + 1 : 1;
+  if (!isOpen) conduct.strikesEndAtMs = nowMs + strikesMs;
+  if (conduct.strikes >= strikesForBan(perMinute)) beginBan(conduct, nowMs);
 }
 
 function beginBan(conduct: Conduct, nowMs: number): void {
   const isRepeated = conduct.banMs > 0 && nowMs < conduct.banAtMs + ladderMs;
   conduct.banMs = isRepeated ? Math.min(2 * conduct.banMs, banMsMax) : banMsMin;
   conduct.banAtMs = nowMs;
-  conduct.strikes.clear();
-  conduct.strikeCount = 0;
+  conduct.strikes = 0;
+  conduct.strikesEndAtMs = 0;
 }
 
 /** Returns the time from which the conduct has no effect and may be deleted. */
-export function forgetAtMs({ banAtMs, banMs, strikes }: Conduct): number {
-  let lastStrikeAtMs = Number.NEGATIVE_INFINITY;
-  for (const atMs of strikes.keys()) lastStrikeAtMs = atMs;
-  return Math.max(banMs > 0 ? banAtMs + ladderMs : 0, lastStrikeAtMs + strikesMs);
+export function forgetAtMs({ banAtMs, banMs, strikesEndAtMs }: Conduct): number {
+  return Math.max(banMs > 0 ? banAtMs + ladderMs : 0, strikesEndAtMs);
 }

@@ -1,8 +1,8 @@
-import { dayMs, hourMs, minuteMs } from '../../clock.ts';
+import { dayMs, minuteMs } from '../../clock.ts';
 import type { Limits } from '../../plans/plan.ts';
 
 /**
- * The request counts of one subject (contract section 6). A window opens with its first request and resets exactly a
+ * The request counts of one subject. A window opens with its first request and resets exactly a
  * minute or a day later. A window that is not open has 0 used and 0 as its end.
  */
 export interface Windows {
@@ -46,21 +46,4 @@ export function closeEnded(windows: Windows, nowMs: number): void {
 /** True if both windows have ended and may be deleted. */
 export function areEnded(windows: Windows, nowMs: number): boolean {
   return windows.minuteEndsAtMs <= nowMs && windows.dayEndsAtMs <= nowMs;
-}
-
-/** Minimum time in ms for which an address keeps its own count, however many new addresses come. */
-export const ownCountMsMin = hourMs;
-
-/** True if a new address may replace this one: the day window opened at least `ownCountMsMin` ago. */
-export function mayMakeRoom(windows: Windows, nowMs: number): boolean {
-  return windows.dayEndsAtMs <= nowMs + dayMs - ownCountMsMin;
-}
-
-/**
- * For the two windows that all addresses without their own count share. Closes the windows that have ended. If the
- * minute window has ended, closes the day window too.
- */
-export function closeShared(windows: Windows, nowMs: number): void {
-  closeEnded(windows, nowMs);
-  if (windows.minuteUsed === 0) Object.assign(windows, newWindows());
 }

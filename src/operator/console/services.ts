@@ -10,7 +10,7 @@ import type { EventIds } from '../../events/event-ids.ts';
 import type { SignedIn } from '../../http/route.ts';
 import type { CountInventory } from '../../inventory/inventory.ts';
 import type { Bans } from '../../limits/bans.ts';
-import type { LookAtUsage } from '../../limits/stored-usage.ts';
+import type { LookAtUsage } from '../../limits/counters.ts';
 import type { Orders } from '../../orders/orders.ts';
 import type { Catalogue } from '../../pets/catalogue.ts';
 import type { Database } from '../../storage/database.ts';

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { describe, type TestContext, test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { systemClock } from '../../../src/clock.ts';
 import { createCounterStore } from '../../../src/limits/memory/counter-store.ts';
 import { createMemoryCounters, type MemoryCounters } from '../../../src/limits/memory/memory-counters.ts';
-import { createRedisCounters } from '../../../src/limits/redis/redis-counters.ts';
 import { createSharedCounters } from '../../../src/limits/redis/shared-counters.ts';
+import { newConduct } from '../../../src/limits/rules/bans.ts';
 import type { Limits } from '../../../src/plans/plan.ts';
 import { sqliteEngine } from '../../support/engines.ts';
 import { findRedis } from '../../support/redis.ts';
@@ -42,7 +43,8 @@ async function tryToShare(
 ) {
   const changes = new EventEmitter();
   const counters = createSharedCounters({
-    shared: createRedisCounters({ url, prefix }),
+    url,
+    prefix,
     local,
     clock: systemClock,
     onChange: ({ mode }) => changes.emit(mode),
@@ -71,15 +73,12 @@ async function tryToShare(
   };
 }
 
-/** Creates counters with an account that has requests in both windows, and a key in its second ban. */
-function fillCounters(minuteUsed: number, dayUsed = minuteUsed) {
+/** Creates counters with a key in its second ban. `aheadMs` is how fast the clock was when the ban began. */
+function fillCounters(aheadMs = -1_000) {
   const counters = createMemoryCounters();
-  const { accounts, keys } = counters.ledgers;
-  const nowMs = Date.now();
-  const ends = { minuteEndsAtMs: nowMs + 30_000, dayEndsAtMs: nowMs + 3_600_000 };
-  accounts.set('account:1', { minuteUsed, dayUsed, ...ends });
-  keys.set('banned', { banAtMs: nowMs - 1_000, banMs: 120_000, strikes: new Map(), strikeCount: 0 });
-  return { counters, ends, bannedUntilMs: nowMs + 119_000 };
+  const conduct = { ...newConduct(), banAtMs: Date.now() + aheadMs, banMs: 120_000 };
+  counters.ledgers.keys.set('banned', conduct);
+  return { counters, bannedUntilMs: conduct.banAtMs + conduct.banMs };
 }
 
 /** Starts an instance behind a relay to Redis that a test can cut, silence and restore. */
@@ -89,96 +88,27 @@ async function startBehindRelay(t: TestContext, local?: MemoryCounters) {
   return { space, relay, instance: await startInstance(t, { url: relay.url, prefix: space.prefix }, local) };
 }
 
-/** Returns the names of the entries that the next flush would store. */
-function drainNames({ ledgers: { accounts, keys } }: MemoryCounters): string[] {
-  return [...accounts.drainChanged(1_000), ...keys.drainChanged(1_000)].flat().map(([name]) => name);
-}
-
-describe('counts and bans that an instance stored while it counted alone', { skip: redis.skip }, () => {
-  test('count at all instances, and the windows keep their ends', async (t) => {
+describe('an instance that stored bans before it shared its counts', { skip: redis.skip }, () => {
+  test('keeps a key banned, without a call to Redis', async (t) => {
     const space = await redis.createSpace(t);
-    const { counters, ends } = fillCounters(290);
-    const filled = await startInstance(t, space, counters);
-    const other = await startInstance(t, space);
-    const usage = await filled.take();
-    assert.deepEqual([usage.minuteUsed, usage.dayUsed], [291, 291]);
-    assert.deepEqual([usage.minuteEndsAtMs, usage.dayEndsAtMs], Object.values(ends));
-    assert.equal((await other.send(20)) + (await filled.send(20)), 9);
-  });
-
-  test('count even if they use up the limit', async (t) => {
-    const space = await redis.createSpace(t);
-    const filled = await startInstance(t, space, fillCounters(0, pro.perDay).counters);
-    const other = await startInstance(t, space);
-    assert.equal(await filled.send(3), 0);
-    assert.equal(await other.send(3), 0);
-  });
-
-  test('count once, even if several instances stored them', async (t) => {
-    const space = await redis.createSpace(t);
-    const instances = [];
-    for (const _ of [1, 2]) instances.push(await startInstance(t, space, fillCounters(290).counters));
-    const passed = await Promise.all(instances.map((instance) => instance.send(20)));
-    assert.equal(
-      passed.reduce((sum, count) => sum + count),
-      10,
-    );
-  });
-
-  test('are ignored if shared counts exist', async (t) => {
-    const space = await redis.createSpace(t);
-    const other = await startInstance(t, space);
-    await other.send(100);
-    const filled = await startInstance(t, space, fillCounters(290).counters);
-    assert.equal((await filled.take()).minuteUsed, 101);
-  });
-
-  test('keep a key banned at all instances', async (t) => {
-    const space = await redis.createSpace(t);
-    const { counters, bannedUntilMs } = fillCounters(0);
-    const filled = await startInstance(t, space, counters);
-    const other = await startInstance(t, space);
-    for (const instance of [filled, other]) {
-      const usage = await instance.take(pro, 'account:1', 'banned');
-      assert.deepEqual([usage.verdict, usage.bannedUntilMs], ['banned', bannedUntilMs]);
-    }
-  });
-
-  test('keep a key banned if Redis restarts empty', async (t) => {
-    const space = await redis.createSpace(t);
-    const instance = await startInstance(t, space);
-    let usage = await instance.take(onceADay);
-    while (usage.bannedUntilMs === 0) usage = await instance.take(onceADay);
-    await space.command('unlink', ...(await space.listKeys()));
-    const { verdict, bannedUntilMs } = await instance.take(onceADay);
-    assert.deepEqual([verdict, bannedUntilMs], ['banned', usage.bannedUntilMs]);
-  });
-
-  test('ban a key for at most one ban length if the clock was fast', async (t) => {
-    const space = await redis.createSpace(t);
-    const { counters } = fillCounters(0);
-    const banAtMs = Date.now() + 600_000;
-    counters.ledgers.keys.set('ahead', { banAtMs, banMs: 60_000, strikes: new Map(), strikeCount: 0 });
+    const { counters, bannedUntilMs } = fillCounters();
     const instance = await startInstance(t, space, counters);
-    const take = () => instance.take(pro, 'account:1', 'ahead');
+    const usage = await instance.take(pro, 'account:1', 'banned');
+    assert.deepEqual([usage.verdict, usage.bannedUntilMs], ['banned', bannedUntilMs]);
+    assert.equal((await instance.take(pro, 'account:1', 'another')).minuteUsed, 1);
+  });
+
+  test('bans a key for at most one ban length if the clock was fast', async (t) => {
+    const { counters } = fillCounters(600_000);
+    const instance = await startInstance(t, await redis.createSpace(t), counters);
+    const take = () => instance.take(pro, 'account:1', 'banned');
     const { verdict, atMs, bannedUntilMs } = await take();
-    assert.deepEqual([verdict, bannedUntilMs], ['banned', atMs + 60_000]);
+    assert.deepEqual([verdict, bannedUntilMs], ['banned', atMs + 120_000]);
     await eventually(async () => {
       const usage = await take();
       assert.equal(usage.bannedUntilMs, bannedUntilMs);
       return usage.atMs > atMs;
     });
-  });
-
-  test('include requests that were counted alone before the first probe succeeded', async (t) => {
-    const space = await redis.createSpace(t);
-    const relay = await startRelay(t, space.url);
-    await relay.cut();
-    const instance = await tryToShare(t, { url: relay.url, prefix: space.prefix });
-    assert.equal(await instance.send(200), 200);
-    await relay.mend();
-    await instance.counts('shared');
-    assert.equal(await instance.send(200), 100);
   });
 });
 
@@ -201,6 +131,8 @@ describe('instances that share their counts', { skip: redis.skip }, () => {
     const instance = await startInstance(t, await redis.createSpace(t));
     for (let sent = 0; sent < 61; sent += 1) await instance.take(onceADay);
     const underWay = instance.take(onceADay);
+    // Requests are sent at the end of a turn.
+    await nextTurn();
     const lifting = instance.lift('account:1', 'key of account:1', Date.now());
     assert.equal((await underWay).verdict, 'banned');
     await lifting;
@@ -223,7 +155,7 @@ describe('an instance that cannot reach the shared counters', { skip: redis.skip
     await relay.cut();
     await instance.take();
     assert.equal(instance.sharing().mode, 'alone');
-    const usage = instance.peek('address:192.0.2.1', Date.now());
+    const usage = instance.look('address:192.0.2.1', Date.now());
     assert.ok(!(usage instanceof Promise));
     assert.equal(usage.minuteUsed, 0);
   });
@@ -268,7 +200,7 @@ describe('an instance that cannot reach the shared counters', { skip: redis.skip
     assert.deepEqual([usage.verdict, usage.bannedUntilMs], ['banned', bannedUntilMs]);
   });
 
-  test('keeps the counts in the last answer of Redis over a restart', async (t) => {
+  test('stores the bans that Redis reports, so that they outlive a restart', async (t) => {
     const database = await (await sqliteEngine.createStore(t)).open();
     const load = async () => {
       const counters = createMemoryCounters();
@@ -279,31 +211,12 @@ describe('an instance that cannot reach the shared counters', { skip: redis.skip
     const before = await load();
     const { relay, instance } = await startBehindRelay(t, before.counters);
     for (let sent = 0; sent < 61; sent += 1) await instance.take(onceADay);
-    await relay.cut();
-    const last = await instance.take();
-    assert.deepEqual([instance.sharing().mode, last.verdict], ['alone', 'banned']);
+    const { bannedUntilMs } = await instance.take(onceADay);
     await before.store.flush();
+    await relay.cut();
     const restarted = await tryToShare(t, { url: relay.url, prefix: '' }, (await load()).counters);
     const first = await restarted.take();
-    assert.deepEqual(first, { ...last, atMs: first.atMs });
-  });
-
-  test('stores the counts in the last answer of Redis once, at the first request that it counts alone', async (t) => {
-    const local = createMemoryCounters();
-    const { relay, instance } = await startBehindRelay(t, local);
-    for (const subject of ['account:1', 'account:2'])
-      for (let sent = 0; sent < 61; sent += 1) await instance.take(onceADay, subject);
-    // While the instance shares its counts, it stores only bans, so that the store has the bans of all instances.
-    assert.deepEqual(drainNames(local), ['key of account:1', 'key of account:2']);
-    for (const _ of ['first', 'second']) {
-      await relay.cut();
-      await instance.take();
-      assert.deepEqual(drainNames(local), ['account:1', 'key of account:1']);
-      await instance.take();
-      assert.deepEqual(drainNames(local), []);
-      await relay.mend();
-      await instance.counts('shared');
-    }
+    assert.deepEqual([first.verdict, first.bannedUntilMs], ['banned', bannedUntilMs]);
   });
 
   test('returns to the shared counts when Redis is reachable again', async (t) => {
@@ -324,10 +237,32 @@ describe('an instance that cannot reach the shared counters', { skip: redis.skip
     while (usage.bannedUntilMs === 0) usage = await instance.take(onceADay);
     await relay.mend();
     await instance.counts('shared');
-    for (const each of [instance, await startInstance(t, space)]) {
-      const { verdict, bannedUntilMs } = await each.take(onceADay);
-      assert.deepEqual([verdict, bannedUntilMs], ['banned', usage.bannedUntilMs]);
-    }
+    const { verdict, bannedUntilMs } = await instance.take(onceADay);
+    assert.deepEqual([verdict, bannedUntilMs], ['banned', usage.bannedUntilMs]);
+    assert.equal((await (await startInstance(t, space)).take(onceADay)).verdict, 'refused');
+  });
+
+  test('once it shares counts again, adds nothing that it counted alone', async (t) => {
+    const { relay, instance } = await startBehindRelay(t);
+    await instance.send(10);
+    await relay.cut();
+    assert.equal(await instance.send(200), 200);
+    await relay.mend();
+    await instance.counts('shared');
+    assert.equal((await instance.take()).minuteUsed, 11);
+  });
+
+  test('still refuses a banned key if Redis comes back empty', async (t) => {
+    const { space, relay, instance } = await startBehindRelay(t);
+    let usage = await instance.take(onceADay);
+    while (usage.bannedUntilMs === 0) usage = await instance.take(onceADay);
+    await relay.cut();
+    assert.equal((await instance.take(onceADay)).verdict, 'banned');
+    await space.command('unlink', ...(await space.listKeys()));
+    await relay.mend();
+    await instance.counts('shared');
+    const { verdict, bannedUntilMs } = await instance.take(onceADay);
+    assert.deepEqual([verdict, bannedUntilMs], ['banned', usage.bannedUntilMs]);
   });
 
   test('once it shares counts again, does not restore a ban that it lifted during the break', async (t) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addressSubject, isReader, readerSubject } from '../../../src/limits/rules/address.ts';
+import { addressSubject, kindOf, readerSubject } from '../../../src/limits/rules/address.ts';
 
 test('each IPv4 address is counted separately', () => {
   assert.equal(addressSubject('192.0.2.7'), 'address:192.0.2.7');
@@ -37,6 +37,11 @@ test('the port of an address is ignored', () => {
   assert.equal(addressSubject('[fe80::1%eth0]:443'), addressSubject('fe80::1'));
 });
 
+test('an IPv6 address in brackets needs no port', () => {
+  assert.equal(addressSubject('[2001:db8:0:1::1]'), addressSubject('2001:db8:0:1::1'));
+  assert.equal(addressSubject('[fe80::1%eth0]'), addressSubject('fe80::1'));
+});
+
 test('all texts that are not an address are counted together', () => {
   for (const text of [
     '',
@@ -54,7 +59,6 @@ test('all texts that are not an address are counted together', () => {
     '192.0.2:80',
     '[192.0.2.7]:80',
     '[192.0.2.7:80]',
-    '[::1]',
     '[::1]:',
     '[::1]:http',
     '[::1]:443]',
@@ -69,6 +73,6 @@ test('a documentation reader is counted by the same address rules, but separatel
   for (const address of ['192.0.2.7', '2001:db8:0:1::1', 'unknown']) {
     const subject = addressSubject(address);
     assert.equal(readerSubject(address), subject.replace('address:', 'reader:'));
-    assert.deepEqual([isReader(readerSubject(address)), isReader(subject)], [true, false]);
+    assert.deepEqual([kindOf(readerSubject(address)), kindOf(subject)], ['readers', 'addresses']);
   }
 });

@@ -57,7 +57,7 @@ describe('a ban', () => {
   test('clears the refused requests, so that they do not count towards the next ban', () => {
     const conduct = newConduct();
     banAt(conduct, nowMs);
-    assert.deepEqual([conduct.strikes.size, conduct.strikeCount], [0, 0]);
+    assert.deepEqual([conduct.strikes, conduct.strikesEndAtMs], [0, 0]);
     strikeOften(conduct, 59, nowMs + minuteMs);
     assert.equal(bannedUntilMs(conduct, nowMs + minuteMs), 0);
   });
@@ -94,30 +94,29 @@ describe('a ban', () => {
   });
 });
 
-describe('a refused request', () => {
-  test('counts towards a ban for exactly 60 seconds', () => {
+describe('the refused requests of a key', () => {
+  test('are counted in a window of exactly 60 seconds, which the first of them opens', () => {
     const conduct = newConduct();
-    strikeOften(conduct, 58, nowMs);
-    strikeOften(conduct, 1, nowMs + minuteMs - 1);
-    assert.equal(conduct.strikeCount, 59);
+    strikeOften(conduct, 1, nowMs);
+    strikeOften(conduct, 58, nowMs + minuteMs - 1);
+    assert.deepEqual([conduct.strikes, conduct.strikesEndAtMs], [59, nowMs + minuteMs]);
     strikeOften(conduct, 1, nowMs + minuteMs);
-    assert.equal(conduct.strikeCount, 2);
+    assert.deepEqual([conduct.strikes, conduct.strikesEndAtMs], [1, nowMs + 2 * minuteMs]);
   });
 
-  test('expires separately from later refused requests', () => {
-    const conduct = newConduct();
-    strikeOften(conduct, 20, nowMs);
-    strikeOften(conduct, 30, nowMs + 30 * secondMs);
-    strikeOften(conduct, 1, nowMs + minuteMs);
-    assert.deepEqual([...conduct.strikes.values()], [30, 1]);
-    assert.equal(conduct.strikeCount, 31);
-  });
-
-  test('does not count if the clock was set back after the refusal', () => {
+  test('do not count if the clock was set back after them', () => {
     const conduct = newConduct();
     strikeOften(conduct, 59, nowMs + hourMs);
     strikeOften(conduct, 1, nowMs);
-    assert.deepEqual([conduct.banMs, conduct.strikeCount], [0, 1]);
+    assert.deepEqual([conduct.banMs, conduct.strikes], [0, 1]);
+  });
+
+  test('count if the clock was set back by less than their window has lasted', () => {
+    const conduct = newConduct();
+    strikeOften(conduct, 1, nowMs);
+    strikeOften(conduct, 1, nowMs + secondMs);
+    strikeOften(conduct, 1, nowMs);
+    assert.equal(conduct.strikes, 3);
   });
 });
 
@@ -126,11 +125,11 @@ describe('the stored refusals and bans of a key', () => {
     assert.equal(forgetAtMs(newConduct()), 0);
   });
 
-  test('expire 60 seconds after the newest refused request', () => {
+  test('expire 60 seconds after the first refused request of the window', () => {
     const conduct = newConduct();
     strikeOften(conduct, 2, nowMs);
     strikeOften(conduct, 2, nowMs + secondMs);
-    assert.equal(forgetAtMs(conduct), nowMs + secondMs + minuteMs);
+    assert.equal(forgetAtMs(conduct), nowMs + minuteMs);
   });
 
   test('expire a day after the start of the newest ban', () => {

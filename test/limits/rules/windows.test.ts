@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { dayMs, hourMs, minuteMs } from '../../../src/clock.ts';
-import {
-  areEnded,
-  closeEnded,
-  closeShared,
-  mayMakeRoom,
-  newWindows,
-  takeFromBoth,
-} from '../../../src/limits/rules/windows.ts';
+import { areEnded, closeEnded, newWindows, takeFromBoth } from '../../../src/limits/rules/windows.ts';
 
 const nowMs = Date.UTC(2027, 0, 2);
 const limits = { perMinute: 2, perDay: 3 };
@@ -98,25 +91,4 @@ test('windows may be deleted once both have ended', () => {
   assert.equal(areEnded(windows, nowMs + dayMs), true);
   assert.equal(areEnded({ ...windows, minuteEndsAtMs: nowMs + dayMs }, nowMs + dayMs), true);
   assert.equal(areEnded({ ...windows, minuteEndsAtMs: nowMs + 2 * dayMs }, nowMs + dayMs), false);
-});
-
-test('the windows of an address may be replaced an hour after the day window opened', () => {
-  const windows = openWindows(1);
-  assert.equal(mayMakeRoom(windows, nowMs + hourMs - 1), false);
-  assert.equal(mayMakeRoom(windows, nowMs + hourMs), true);
-});
-
-describe('shared windows', () => {
-  test('keep their counts until the minute window ends', () => {
-    const windows = openWindows(2);
-    const before = { ...windows };
-    closeShared(windows, nowMs + minuteMs - 1);
-    assert.deepEqual(windows, before);
-  });
-
-  test('both close when the minute window ends', () => {
-    const windows = openWindows(2);
-    closeShared(windows, nowMs + minuteMs);
-    assert.deepEqual(windows, newWindows());
-  });
 });

@@ -1,6 +1,8 @@
 import { performance } from 'node:perf_hooks';
+import type { Registry } from 'prom-client';
 import { AppError } from '../errors.ts';
 import type { Database } from '../storage/database.ts';
+import { createDurations, expose, exposeDurations } from './metrics.ts';
 
 /**
  * Called at the end of each store call. `ms` is the duration in ms, including the time in queues. The methods must not
@@ -89,4 +91,48 @@ function watchReadNow({ readNow }: Database, watcher: CallWatcher): Database['re
 
 function asFailure(error: unknown): AppError | null {
   return error instanceof AppError && error.code === 'unavailable' ? error : null;
+}
+
+/**
+ * Exposes the duration of store reads and writes, and the number of calls that failed because the store was
+ * unavailable.
+ */
+export function createStoreMetrics(registry: Registry): StoreWatcher {
+  const calls = { read: countCalls(), write: countCalls() };
+  const listed = Object.entries(calls);
+
+  exposeDurations(
+    registry,
+    {
+      name: 'store_duration_seconds',
+      help: 'How long calls of the store took. A write ends when it is durable.',
+    },
+    () => listed.map(([call, { durations }]) => [{ call }, durations]),
+  );
+  expose(
+    registry,
+    {
+      name: 'store_failures_total',
+      type: 'counter',
+      help: 'Calls that failed because the store was unavailable.',
+    },
+    () => listed.map(([call, { countFailures }]) => ({ labels: { call }, value: countFailures() })),
+  );
+  return { read: calls.read.watcher, write: calls.write.watcher };
+}
+
+function countCalls() {
+  const durations = createDurations();
+  let failures = 0;
+
+  const watcher: CallWatcher = {
+    succeed(ms) {
+      if (ms !== null) durations.note(ms);
+    },
+    fail(failure, ms) {
+      if (ms !== null) durations.note(ms);
+      if (failure !== null) failures += 1;
+    },
+  };
+  return { durations, countFailures: () => failures, watcher };
 }

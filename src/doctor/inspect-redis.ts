@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openRedisConnection } from './connection.ts';
+import { openRedisConnection } from '../limits/redis/connection.ts';
 
 /** The state of the Redis or Valkey server that has the counters. */
 export interface RedisInspection {
