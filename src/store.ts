@@ -16,6 +16,7 @@ import { type CountInventory, createInventory } from './inventory/inventory.ts';
 import type { Bans } from './limits/bans.ts';
 import { createOrders, type Orders } from './orders/orders.ts';
 import { type Catalogue, createCatalogue } from './pets/catalogue.ts';
+import { createVersion, noteWrites, type Version } from './pets/version.ts';
 import type { Database } from './storage/database.ts';
 import { openDatabase } from './storage/open-database.ts';
 import { createOperatorWebhooks, type OperatorWebhooks } from './webhooks/operator-webhooks.ts';
@@ -24,6 +25,8 @@ import { createOperatorWebhooks, type OperatorWebhooks } from './webhooks/operat
 export interface Store {
   readonly database: Database;
   readonly catalogue: Catalogue;
+  /** The version of the animals, which shows whether a cached response is still right. */
+  readonly version: Version;
   readonly countInventory: CountInventory;
   readonly orders: Orders;
   readonly categories: Categories;
@@ -54,7 +57,9 @@ export async function openStore(
   clock: Clock,
   wrap: (database: Database) => Database = (database) => database,
 ): Promise<Store> {
-  const database = wrap(await openDatabase(config.databaseUrl));
+  const opened = wrap(await openDatabase(config.databaseUrl));
+  const version = createVersion(opened);
+  const database = noteWrites(opened, version.forget);
   const firstAnswers = createFirstAnswers(database, clock);
   const catalogue = createCatalogue(database, firstAnswers);
   const tail = createTail(database, clock);
@@ -62,12 +67,13 @@ export async function openStore(
   const keyEnvironment = keyEnvironmentOf[config.environment];
   return {
     database,
+    version,
     tail,
     feed: createFeed(database, tail),
     firstAnswers,
     catalogue,
     countInventory: createInventory(database),
-    orders: createOrders(database, firstAnswers, catalogue.stamps.forget),
+    orders: createOrders(database, firstAnswers),
     categories: createCategories(database, clock),
     administerAs,
     ...administerAs(commandActor()),

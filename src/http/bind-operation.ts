@@ -36,11 +36,7 @@ export function bindOperation(operation: Operation, services: Services): Route {
     idempotentOperation: isIdempotent ? operation.id : null,
     readQuery: compileQuery(query ?? noFields),
     body: body === undefined ? null : compileBody(body, bodyTypes, operation.isBodyOptional === true),
-    run: (call) =>
-      after(handle(call, services), (outcome) => ({
-        answer: serialise(outcome),
-        dependsOn: outcome.dependsOn ?? null,
-      })),
+    run: (call) => after(handle(call, services), serialise),
   };
 }
 

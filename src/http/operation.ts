@@ -1,7 +1,6 @@
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Caller, Scope } from '../accounts/account.ts';
 import type { ErrorCode } from '../errors.ts';
-import type { PetSelection } from '../pets/pet-selection.ts';
 import type { Soon } from '../soon.ts';
 import type { Services } from './api/services.ts';
 import type { HeaderName } from './openapi/headers.ts';
@@ -37,8 +36,6 @@ export interface Outcome {
   /** A body that is already serialised. It is sent instead of `body`. */
   readonly text?: string;
   readonly headers?: HeaderTexts;
-  /** The animals that the response depends on. Without this field, the response cache does not store the response. */
-  readonly dependsOn?: PetSelection;
 }
 
 /** The schema of a query or body without fields. */
@@ -89,8 +86,8 @@ export interface OperationDefinition<Query extends TObject, Body extends TObject
    */
   readonly failures?: Readonly<Partial<Record<ErrorCode, string>>>;
   /**
-   * True if the response cache stores the responses. A stored response is valid until an animal in its `dependsOn`
-   * changes.
+   * True if the response cache stores the responses. A response must depend only on the request target and the
+   * animals, not on the caller or the time. It is stored until any animal changes.
    */
   readonly isCached?: boolean;
   /**

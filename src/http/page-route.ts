@@ -1,4 +1,4 @@
-import { after, type Soon } from '../soon.ts';
+import type { Soon } from '../soon.ts';
 import type { Answer } from './response/answer.ts';
 import type { Access, Call, Route } from './route.ts';
 
@@ -23,6 +23,6 @@ export function createPageRoute(
     idempotentOperation: null,
     readQuery: () => null,
     body: null,
-    run: (call) => after(answer(call), (made) => ({ answer: made, dependsOn: null })),
+    run: answer,
   };
 }

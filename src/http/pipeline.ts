@@ -3,8 +3,6 @@ import { coversScope } from '../accounts/account.ts';
 import { accountSuspended } from '../accounts/account-suspended.ts';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
-import type { PetSelection } from '../pets/pet-selection.ts';
-import type { Stamp } from '../pets/stamps.ts';
 import { type Exchange, openExchange } from './exchange.ts';
 import type { Admission, Gate } from './request/admission.ts';
 import { createResponder, type ResponderOptions } from './responder.ts';
@@ -17,7 +15,7 @@ import { createSteps } from './steps.ts';
 export interface PipelineOptions extends ResponderOptions {
   readonly router: Router;
   readonly gate: Gate;
-  readonly cache: ResponseCache<PetSelection, Stamp>;
+  readonly cache: ResponseCache;
   readonly createRequestId: () => string;
   readonly clock: Clock;
 }

@@ -1,13 +1,11 @@
 import { describeHeld } from '../limits/rules/decision.ts';
-import type { PetSelection } from '../pets/pet-selection.ts';
-import type { Stamp } from '../pets/stamps.ts';
 import type { Exchange } from './exchange.ts';
 import type { Gate } from './request/admission.ts';
 import { hasBody, readBody } from './request/body.ts';
 import { readIdempotency } from './request/idempotency.ts';
 import { isStrict } from './request/strict.ts';
 import type { Responder } from './responder.ts';
-import type { CacheKey, ResponseCache } from './response/response-cache.ts';
+import type { ResponseCache } from './response/response-cache.ts';
 import type { Call, Route } from './route.ts';
 import type { Steps } from './steps.ts';
 
@@ -15,18 +13,25 @@ import type { Steps } from './steps.ts';
 export type RunRoute = (exchange: Exchange, route: Route) => void;
 
 export function createRouteRunner(
-  cache: ResponseCache<PetSelection, Stamp>,
+  cache: ResponseCache,
   gate: Gate,
   { send, fail, track }: Responder,
   { attempt, proceed }: Steps,
 ): RunRoute {
   function run(exchange: Exchange, route: Route, strict: boolean, bytes: Buffer | null): void {
-    const call = readCall(exchange, route, strict, bytes);
-    const version = route.isCached ? cache.readVersion() : null;
-    proceed(exchange, route.run(call), (_, { answer, dependsOn }) => {
-      if (dependsOn !== null) cache.keep(route, cacheKeyOf(exchange), answer, dependsOn, version);
-      send(exchange, answer);
-    });
+    proceed(exchange, route.run(readCall(exchange, route, strict, bytes)), send);
+  }
+
+  /** The version is read before the answer is made. Otherwise a change between the two would go unnoticed. */
+  function runCached(exchange: Exchange, route: Route, version: string | null): void {
+    const key = exchange.request.url ?? '';
+    const cached = cache.find(key, version);
+    if (cached !== null) send(exchange, cached);
+    else
+      proceed(exchange, route.run(readCall(exchange, route, false, null)), (_, answer) => {
+        cache.keep(key, answer, version);
+        send(exchange, answer);
+      });
   }
 
   /** A body may take 30 s to arrive. In this time, the key may be revoked or the account suspended. */
@@ -60,14 +65,11 @@ export function createRouteRunner(
 
   return (exchange, route) => {
     const strict = isStrict(exchange.request.headers['prefer']);
-    if (!route.isCached || strict) {
-      begin(exchange, route, strict);
-      return;
+    if (!route.isCached || strict) begin(exchange, route, strict);
+    else {
+      if (hasBody(exchange.request.headers)) exchange.request.resume();
+      proceed(exchange, cache.readVersion(), (_, version) => runCached(exchange, route, version));
     }
-    proceed(exchange, cache.find(route, cacheKeyOf(exchange)), (_, cached) => {
-      if (cached === null) begin(exchange, route, strict);
-      else send(exchange, cached);
-    });
   };
 }
 
@@ -97,17 +99,4 @@ function readCall(exchange: Exchange, route: Route, strict: boolean, bytes: Buff
     onGone: (listener) => exchange.response.once('close', listener),
     noteHeld: (ms) => noteHeld(exchange, ms),
   };
-}
-
-/** Matches numbers of at most 9 digits. They become number keys, because V8 finds a number faster than a string. */
-const shortNumber = /^[1-9]\d{0,8}$/;
-
-function cacheKeyOf({ match: { params, query } }: Exchange): CacheKey {
-  for (const name in params) {
-    const value = params[name] ?? '';
-    if (query === '' && shortNumber.test(value)) return Number(value);
-    // Without the length, a value with a `?` could be taken for a shorter value with a query.
-    return `${value.length} ${value}?${query}`;
-  }
-  return query;
 }

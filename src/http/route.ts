@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller, Scope } from '../accounts/account.ts';
 import type { Idempotency } from '../idempotency/first-answer.ts';
 import type { Usage } from '../limits/rules/decision.ts';
-import type { PetSelection } from '../pets/pet-selection.ts';
 import type { Soon } from '../soon.ts';
 import type { Answer } from './response/answer.ts';
 
@@ -68,13 +67,6 @@ export interface Call<Query = unknown, Body = unknown, Who = Caller | null> {
   readonly noteHeld: (ms: number) => void;
 }
 
-/** The result of a route. */
-export interface Reply {
-  readonly answer: Answer;
-  /** The animals that the answer depends on. Null if the response cache must not store the answer. */
-  readonly dependsOn: PetSelection | null;
-}
-
 /** Validates and parses the body of a request. */
 export interface BodyReader {
   /** True if the body may be absent. If it is absent, `parse` is not called and the body is null. */
@@ -107,5 +99,5 @@ export interface Route {
   readQuery(text: string, isStrict: boolean): unknown;
   /** Null if the route takes no body. A body in the request is then ignored. */
   readonly body: BodyReader | null;
-  run(call: Call): Soon<Reply>;
+  run(call: Call): Soon<Answer>;
 }

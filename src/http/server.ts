@@ -4,6 +4,7 @@ import type { KeyVerifier } from '../accounts/key-verifier.ts';
 import type { Tail } from '../events/tail.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Log } from '../observability/log.ts';
+import type { Version } from '../pets/version.ts';
 import type { TrustProxy } from '../setting-values.ts';
 import { operations as allOperations } from './api/operations.ts';
 import type { Services } from './api/services.ts';
@@ -31,6 +32,7 @@ export interface ServerOptions extends Omit<Services, 'baseUrl'> {
   readonly verifier: KeyVerifier;
   readonly limiter: Limiter;
   readonly tail: Tail;
+  readonly version: Version;
   readonly log: Log;
   /** The registry to which the server adds its metrics. */
   readonly registry?: Registry;
@@ -47,7 +49,7 @@ export interface ServerOptions extends Omit<Services, 'baseUrl'> {
 
 /** Builds the public server (`/v1`, `/openapi.json`, `/docs`). Call `listen` to start it. */
 export function buildServer(options: ServerOptions): HttpService {
-  const { catalogue, limiter, clock, log, publicUrl, registry = new Registry() } = options;
+  const { version, limiter, clock, log, publicUrl, registry = new Registry() } = options;
   const { timeouts = defaultTimeouts, operations = allOperations } = options;
   const baseUrl = publicUrl ?? '/v1';
   const docsUrl = publicUrl === null ? '/docs' : new URL('docs', publicUrl).href;
@@ -80,7 +82,7 @@ export function buildServer(options: ServerOptions): HttpService {
       methods: listMethods(routes),
       requestHeaders: ['Authorization', 'Content-Type', ...Object.keys(requestHeaders)].sort(),
     }),
-    cache: createResponseCache(catalogue.stamps, registry),
+    cache: createResponseCache(version, registry),
     makeErrorAnswer,
     makeMalformedAnswer: createMalformedAnswers({ limiter, createRequestId, makeErrorAnswer, observers }),
     createRequestId,
@@ -88,7 +90,7 @@ export function buildServer(options: ServerOptions): HttpService {
     clock,
     log,
     timeouts,
-    onArrival: catalogue.stamps.openTurn,
+    onArrival: version.openTurn,
     onClosing: options.tail.stop,
   });
   logRefusedConnections(service.server, clock, log);

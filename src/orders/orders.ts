@@ -65,17 +65,15 @@ export interface Orders {
   expire(): Promise<number>;
 }
 
-/** Creates the orders of a store. Calls `onWrite` after each commit that changes an animal. */
-export function createOrders(database: Database, firstAnswers: FirstAnswers, onWrite: () => void): Orders {
+/** Creates the orders of a store. */
+export function createOrders(database: Database, firstAnswers: FirstAnswers): Orders {
   const place = createPlacing(database, firstAnswers);
 
   return {
     async place(order, { accountId, isManager }, idempotency) {
       const act = (nowMs: number) =>
         place({ ...order, accountId, isManager, idempotency, nowMs, closesOverdue: false });
-      const given = await (idempotency === null ? act(0) : firstAnswers.run(idempotency, act));
-      onWrite();
-      return given;
+      return idempotency === null ? act(0) : firstAnswers.run(idempotency, act);
     },
 
     list({ limit, newestId, ofAccount = null, ...filters }, reader) {
@@ -97,15 +95,10 @@ export function createOrders(database: Database, firstAnswers: FirstAnswers, onW
 
     async close(action, id, reader) {
       const row = await closeOrder(database, { action, id, accountId: ownerOf(reader) });
-      onWrite();
       return toOrder(row, reader.isManager);
     },
 
-    async expire() {
-      const closed = await expireOrders(database);
-      if (closed > 0) onWrite();
-      return closed;
-    },
+    expire: () => expireOrders(database),
   };
 }
 

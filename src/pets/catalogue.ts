@@ -8,7 +8,6 @@ import { completeNewPet, type NewPet, type Pet } from './pet.ts';
 import { createPetEdits, type PetEdits } from './pet-edits.ts';
 import { type ListQuery, type Page, readPage } from './pet-pages.ts';
 import { insertedId, insertPet, selectOldest, selectPet, toPet } from './pet-rows.ts';
-import { createStamps, type Stamps } from './stamps.ts';
 
 const exportBatchRows = 1_000n;
 
@@ -18,8 +17,6 @@ export interface Catalogue extends PetEdits {
   list(query: ListQuery): Soon<Page>;
   /** Returns null if the animal does not exist. */
   get(id: bigint): Soon<Pet | null>;
-  /** Shows whether a cached response is still valid. */
-  readonly stamps: Stamps;
   /** Adds an animal. Resolves to the animal with its id after the write is durable. */
   add(newPet: NewPet): Promise<Pet>;
   /**
@@ -36,16 +33,8 @@ export interface Catalogue extends PetEdits {
 
 /** Creates the catalogue of a store. */
 export function createCatalogue(database: Database, firstAnswers: FirstAnswers): Catalogue {
-  const stamps = createStamps(database);
-
-  function shown<T>(written: T): T {
-    stamps.forget();
-    return written;
-  }
-
   return {
-    ...createPetEdits(database, stamps.forget),
-    stamps,
+    ...createPetEdits(database),
 
     list: (query) => readPage(database, query),
 
@@ -57,17 +46,16 @@ export function createCatalogue(database: Database, firstAnswers: FirstAnswers):
       const { name, categoryId, status } = complete;
       return database
         .run(insertPet, complete)
-        .then((rows) => shown({ id: insertedId(rows), name, categoryId, status }));
+        .then((rows) => ({ id: insertedId(rows), name, categoryId, status }));
     },
 
     addOnce(newPet, idempotency, locationStart) {
-      const given = firstAnswers.run(idempotency, (nowMs) => {
+      return firstAnswers.run(idempotency, (nowMs) => {
         const add = { newPet, idempotency, locationStart, nowMs };
         return database.engine === 'postgres'
           ? addPetInOneStatement(database, firstAnswers, add)
           : database.transact(addPetOnce, add);
       });
-      return given.then(shown);
     },
 
     load: (batches, options) => loadPets(database, batches, options),

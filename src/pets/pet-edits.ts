@@ -109,19 +109,12 @@ export function refusePetEdit(refusal: Refusal): AppError {
   return new AppError(refusal, messages[refusal]);
 }
 
-/**
- * Creates the edits of a store. Calls `onWrite` after each edit, even if the edit fails, because a refused edit may
- * have closed an overdue hold.
- */
-export function createPetEdits(database: Database, onWrite: () => void): PetEdits {
+/** Creates the edits of a store. */
+export function createPetEdits(database: Database): PetEdits {
   async function edit(request: Edit): Promise<Pet> {
-    try {
-      const outcome = (await editFreePet(database, request)) ?? (await database.transact(editPet, request));
-      if ('pet' in outcome) return outcome.pet;
-      throw refusePetEdit(outcome.refusal);
-    } finally {
-      onWrite();
-    }
+    const outcome = (await editFreePet(database, request)) ?? (await database.transact(editPet, request));
+    if ('pet' in outcome) return outcome.pet;
+    throw refusePetEdit(outcome.refusal);
   }
 
   return {

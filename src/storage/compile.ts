@@ -60,16 +60,39 @@ const builders = {
   }),
 };
 
+/** The newest position of the feed, even if its event is deleted. Triggers give each event its position in its commit. */
+const sqliteVersion = sqlText<string | null>`(
+  select cast(max(deleted_to, coalesce((select max(id) from events), 0)) as text) from event_horizon)`;
+
+/** Number of events without a position from which the version is unknown. Counting more would take too long. */
+const countedEventsMax = 1_000;
+
+/**
+ * The newest position of the feed, the number of events that have no position yet, the start of the server and its
+ * timeline. While no event gets a position, that number only grows. When events get one, the newest position grows. So
+ * two equal versions have seen the same commits, provided that the server loses no commit (synchronous_commit). The
+ * scan without an order stops after `countedEventsMax` rows, whatever the planner knows of the table.
+ */
+const postgresVersion = sqlText<string | null>`(
+  select case when waiting < ${sqlText.lit(countedEventsMax)} and not pg_is_in_recovery() then
+    concat_ws(' ', newest, waiting, extract(epoch from pg_postmaster_start_time()),
+      left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)) end
+  from (select greatest(deleted_to, (select max(id) from events)) as newest,
+      (select count(*) from (select from event_outbox limit ${sqlText.lit(countedEventsMax)}) as counted) as waiting
+    from event_horizon offset 0) as feed)`;
+
 const dialects: Readonly<Record<Dialect['engine'], Dialect>> = {
   sqlite: {
     engine: 'sqlite',
     nowMs: sqlText`cast(round(unixepoch('subsec') * 1000) as integer)`,
+    storeVersion: sqliteVersion,
     listIntegers: (json) => sqlText`(select value from json_each(${json}))`,
     listTexts: (json) => sqlText`(select value from json_each(${json}))`,
   },
   postgres: {
     engine: 'postgres',
     nowMs: sqlText`cast(floor(extract(epoch from clock_timestamp()) * 1000) as bigint)`,
+    storeVersion: postgresVersion,
     listIntegers: (json) =>
       sqlText`(select cast(value as bigint) from json_array_elements_text(cast(${json} as json)))`,
     listTexts: (json) => sqlText`(select value from json_array_elements_text(cast(${json} as json)))`,

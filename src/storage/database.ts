@@ -16,6 +16,11 @@ export interface Dialect {
    * transaction begins.
    */
   readonly nowMs: RawBuilder<bigint>;
+  /**
+   * A text that changes with every commit that writes an event, so that equal texts mean equal animals. It never comes
+   * again. Null where this cannot be promised.
+   */
+  readonly storeVersion: RawBuilder<string | null>;
   /** A subquery that returns the int64 values of a parameter. The parameter is a JSON array: `id in (…)`. */
   listIntegers(json: string): RawBuilder<bigint>;
   /** A subquery that returns the strings of a parameter. The parameter is a JSON array. */

@@ -53,12 +53,13 @@ describe('about a PostgreSQL store, the doctor reports', { skip: postgres.skip }
     await assert.rejects(store.open(url.href), /the server is read-only/);
   });
 
-  test('that it can lose commits', async (t) => {
+  test('that it can lose commits, and a start fails with the same words', async (t) => {
     const store = await postgres.createStore(t);
     const url = new URL(store.url);
     url.searchParams.set('options', '-c synchronous_commit=off');
     const findings = await examineWith({ DATABASE_URL: url.href });
-    expectFinding(findings, 'durability', 'problem', /^off: synchronous_commit; a crash/);
+    expectFinding(findings, 'commits', 'problem', /^synchronous_commit is off$/);
+    await assert.rejects(store.open(url.href), /synchronous_commit is off: set it to on/);
   });
 
   test('that its user may not use every table and sequence, and a start fails with the same words', async (t) => {

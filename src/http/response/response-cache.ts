@@ -1,156 +1,75 @@
+import { LRUCache } from 'lru-cache';
 import type { Registry } from 'prom-client';
 import { expose } from '../../observability/metrics.ts';
+import type { Version } from '../../pets/version.ts';
 import type { Soon } from '../../soon.ts';
-import type { Route } from '../route.ts';
 import type { Answer } from './answer.ts';
 
-/** Decides whether the data behind a cached response has changed. */
-export interface Freshness<Dependency, Version extends object> {
-  /** Returns the current version of the store. It includes everything that was committed before the request arrived. */
-  read(): Soon<Version>;
-  /**
-   * Returns a version of the store. Every response that is made from now on contains this version or a newer one.
-   * Returns null if no such version is known.
-   */
-  latest(): Version | null;
-  /** True if `dependency` has not changed between the two versions. */
-  isFresh(dependency: Dependency, since: Version, now: Version): boolean;
-}
-
-/** Caches responses to GET requests, so that most of these requests need neither a query nor serialisation. */
-export interface ResponseCache<Dependency, Version extends object> {
-  /** Returns the cached response if it is fresh, otherwise null. */
-  find(route: Route, key: CacheKey): Soon<Answer | null>;
-  /**
-   * Returns the version for `keep`. Call it before making the response. If the version were read later, a change in
-   * between would go unnoticed.
-   */
-  readVersion(): Version | null;
-  /** Stores a response that was made at `version`. Does nothing if `version` is null. */
-  keep(route: Route, key: CacheKey, answer: Answer, dependency: Dependency, version: Version | null): void;
-}
-
 /**
- * Identifies a request to a route by its path parameter and query. A path parameter of at most 9 digits without a query
- * becomes a number.
+ * Caches responses to GET requests, so that most of these requests need neither a query nor serialisation. A response
+ * is identified by the request target and valid for one version of the animals.
  */
-export type CacheKey = string | number;
+export interface ResponseCache {
+  /** Returns the version of everything that was committed before the call. Null if nothing may be cached now. */
+  readVersion(): Soon<string | null>;
+  /** Returns the response that was made at `version`. Null if there is none. */
+  find(target: string, version: string | null): Answer | null;
+  /** Stores a response for which `version` was read before it was made. Does nothing if `version` is null. */
+  keep(target: string, answer: Answer, version: string | null): void;
+}
 
 /** A cache that stores nothing. */
-export const noCache: ResponseCache<never, never> = {
-  find: () => null,
+export const noCache: ResponseCache = {
   readVersion: () => null,
+  find: () => null,
   keep: () => {},
 };
 
 /** Maximum memory in bytes of all cached responses together. */
 export const cacheBytesMax = 128 * 2 ** 20;
-/** Upper bound in bytes for the memory of an entry without its strings. */
-const entryBytes = 520;
-/** Upper bound in bytes for the memory of a string key without its characters. */
-const keyTextBytes = 32;
+/** Upper bound in bytes for the memory of an entry without the characters of its texts. */
+const entryBytes = 640;
 
-interface Entry<Dependency, Version> {
+interface Entry {
   readonly answer: Answer;
-  readonly dependency: Dependency;
-  version: Version;
+  readonly version: string;
 }
 
-type Generation<Dependency, Version> = Map<Route, Map<CacheKey, Entry<Dependency, Version>>>;
-
-/** Creates a cache that uses at most `bytesMax` of memory. Adds the metric `cached_answers_total` to `registry`. */
-export function createResponseCache<Dependency, Version extends object>(
-  freshness: Freshness<Dependency, Version>,
+/**
+ * Creates a cache that uses at most `bytesMax` of memory and forgets the response used longest ago. Adds the metric
+ * `cached_answers_total` to `registry`.
+ */
+export function createResponseCache(
+  version: Pick<Version, 'read'>,
   registry: Registry,
   bytesMax = cacheBytesMax,
-): ResponseCache<Dependency, Version> {
-  const kept = createGenerations<Dependency, Version>(bytesMax);
+): ResponseCache {
+  const entries = new LRUCache<string, Entry>({ maxSize: bytesMax, sizeCalculation: countBytes });
   const counts = { memory: 0, store: 0 };
   exposeCounts(registry, counts);
-
-  function readVersion(): Version | null {
-    try {
-      return freshness.latest();
-    } catch {
-      return null;
-    }
-  }
-
-  function isFresh(entry: Entry<Dependency, Version>, now: Version): boolean {
-    if (entry.version === now) return true;
-    if (!freshness.isFresh(entry.dependency, entry.version, now)) return false;
-    entry.version = now;
-    return true;
-  }
-
-  function use(entry: Entry<Dependency, Version>, now: Version): Answer | null {
-    if (!isFresh(entry, now)) return null;
-    counts.memory += 1;
-    return entry.answer;
-  }
 
   return {
     // If the store fails here, the request is handled without the cache. If the store fails again, the client gets the
     // error.
-    find(route, key) {
-      const entry = kept.find(route, key);
-      if (entry === undefined) return null;
+    readVersion() {
       try {
-        const now = freshness.read();
-        return now instanceof Promise
-          ? now.then(
-              (version) => use(entry, version),
-              () => null,
-            )
-          : use(entry, now);
+        const read = version.read();
+        return read instanceof Promise ? read.catch(() => null) : read;
       } catch {
         return null;
       }
     },
-    readVersion,
-    keep(route, key, answer, dependency, version) {
+    find(target, now) {
+      const entry = entries.get(target);
+      if (entry === undefined || entry.version !== now) return null;
+      counts.memory += 1;
+      return entry.answer;
+    },
+    keep(target, answer, madeAt) {
       counts.store += 1;
-      if (version !== null) kept.put(route, key, { answer, dependency, version });
+      if (madeAt !== null) entries.set(target, { answer, version: madeAt });
     },
   };
-}
-
-/**
- * Bounds the memory with two generations. A response that is found in the old generation moves to the young generation.
- * When the young generation exceeds half of `bytesMax`, the old generation is dropped and the young generation takes
- * its place.
- */
-function createGenerations<Dependency, Version>(bytesMax: number) {
-  type Kept = Entry<Dependency, Version>;
-  let young: Generation<Dependency, Version> = new Map();
-  let old: Generation<Dependency, Version> = new Map();
-  let youngBytes = 0;
-
-  function put(route: Route, key: CacheKey, entry: Kept): void {
-    let entries = young.get(route);
-    if (entries === undefined) {
-      entries = new Map();
-      young.set(route, entries);
-    }
-    const previous = entries.get(key);
-    if (previous !== undefined) youngBytes -= countBytes(key, previous.answer);
-    entries.set(key, entry);
-    youngBytes += countBytes(key, entry.answer);
-    if (youngBytes <= bytesMax / 2) return;
-    old = young;
-    young = new Map();
-    youngBytes = 0;
-  }
-
-  function find(route: Route, key: CacheKey): Kept | undefined {
-    const entry = young.get(route)?.get(key);
-    if (entry !== undefined) return entry;
-    const aged = old.get(route)?.get(key);
-    if (aged !== undefined) put(route, key, aged);
-    return aged;
-  }
-
-  return { find, put };
 }
 
 function exposeCounts(registry: Registry, counts: Readonly<Record<string, number>>): void {
@@ -169,9 +88,8 @@ function exposeCounts(registry: Registry, counts: Readonly<Record<string, number
  * Estimates the memory of an entry in bytes. V8 stores a string with characters outside Latin-1 in two bytes per
  * character.
  */
-function countBytes(key: CacheKey, { body, lines, bodyLines }: Answer): number {
-  const keyBytes = typeof key === 'string' ? keyTextBytes + key.length : 0;
+function countBytes({ answer: { body, lines, bodyLines } }: Entry, target: string): number {
   const text = typeof body === 'string' ? body : '';
   const bodyBytes = (Buffer.byteLength(text) > text.length ? 2 : 1) * text.length;
-  return entryBytes + keyBytes + bodyBytes + lines.length + bodyLines.length;
+  return entryBytes + target.length + bodyBytes + lines.length + bodyLines.length;
 }

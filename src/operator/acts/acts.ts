@@ -6,7 +6,6 @@ import { readClosed } from '../../orders/close-order.ts';
 import type { OrderAction } from '../../orders/close-order-rows.ts';
 import { type Order, toOrder } from '../../orders/order.ts';
 import type { OrderReader } from '../../orders/orders.ts';
-import type { Catalogue } from '../../pets/catalogue.ts';
 import type { Pet, PetPatch } from '../../pets/pet.ts';
 import { toChange } from '../../pets/pet-edit-rows.ts';
 import { type Edit, refusePetEdit } from '../../pets/pet-edits.ts';
@@ -31,22 +30,13 @@ export interface Acts {
   closeOrder(action: Exclude<OrderAction, 'complete'>, id: bigint): Promise<Order>;
 }
 
-export interface ActsOn {
-  readonly database: Database;
-  readonly catalogue: Pick<Catalogue, 'stamps'>;
-}
-
-export function createActs({ database, catalogue }: ActsOn, clock: Clock, actor: Actor): Acts {
+export function createActs({ database }: { readonly database: Database }, clock: Clock, actor: Actor): Acts {
   const byNow = (): Authorship => ({ actor, nowMs: clock() });
 
   async function edit(request: Edit): Promise<Pet> {
-    try {
-      const outcome = await database.transact(editPetByHand, { ...request, by: byNow() });
-      if ('pet' in outcome) return outcome.pet;
-      throw refusePetEdit(outcome.refusal);
-    } finally {
-      catalogue.stamps.forget();
-    }
+    const outcome = await database.transact(editPetByHand, { ...request, by: byNow() });
+    if ('pet' in outcome) return outcome.pet;
+    throw refusePetEdit(outcome.refusal);
   }
 
   return {
@@ -60,7 +50,6 @@ export function createActs({ database, catalogue }: ActsOn, clock: Clock, actor:
       const { engine } = database;
       const row = await database.transact(closeOrderByHand, { action, id, engine, by: byNow() });
       if (row === null) return toOrder(await readClosed(database, { action, id, accountId: null }), true);
-      catalogue.stamps.forget();
       return toOrder(row, true);
     },
   };

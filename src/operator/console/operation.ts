@@ -60,8 +60,7 @@ export function bindConsoleOperation(operation: AnyConsoleOperation, services: C
     access: 'console',
     readQuery: compileQuery(query ?? noFields),
     body: body === undefined ? null : compileBody(body, jsonTypes.plain, false),
-    run: (call) =>
-      after(handle(operation, call, services), (value) => ({ answer: toAnswer(value), dependsOn: null })),
+    run: (call) => after(handle(operation, call, services), toAnswer),
   };
 }
 

@@ -32,13 +32,11 @@ export function createSignInRoutes({ sessions, findSite }: SignInOptions): Route
     if (site === null) throw new Error('a route of the console was called for another Host');
     return site;
   }
-  const setCookie = (call: Call, token: string) => ({
-    answer: makeEmptyAnswer(204, {
+  const setCookie = (call: Call, token: string) =>
+    makeEmptyAnswer(204, {
       'cache-control': 'no-store',
       'set-cookie': writeCookie(siteOf(call), token),
-    }),
-    dependsOn: null,
-  });
+    });
 
   return [
     {

@@ -31,7 +31,7 @@ const answerMsMax = 3_000;
 const stateSql = `
   select current_setting('server_version') as version,
     array(select name from pg_settings
-      where name in ('fsync', 'full_page_writes', 'synchronous_commit') and setting = 'off' order by name) as unsafe,
+      where name in ('fsync', 'full_page_writes') and setting = 'off' order by name) as unsafe,
     to_regclass('key_bans') is not null as has_schema,
     current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as connections_max,
     (select count(*) from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid())::int

@@ -1,6 +1,6 @@
 /** A question that every start asks a PostgreSQL server before it uses the store on it, and its answer. */
 export interface Requirement {
-  readonly check: 'store' | 'writing';
+  readonly check: 'store' | 'commits' | 'writing';
   /** The state that was found, in one line. */
   readonly is: string;
   /** What the operator should do, or null if the requirement is met. */
@@ -9,6 +9,7 @@ export interface Requirement {
 
 interface Answers {
   readonly encoding: string;
+  readonly commits: string;
   readonly is_read_only: boolean;
   readonly has_tables: boolean;
   readonly may_create: boolean;
@@ -25,7 +26,7 @@ const answersSql = `
   with anchor as (select relowner, relnamespace from pg_class where oid = to_regclass('key_bans')),
   ours as (select pg_class.oid, relname, relkind from pg_class join anchor using (relowner, relnamespace)
     where relname not like 'schema_migrations%')
-  select current_setting('server_encoding') as encoding,
+  select current_setting('server_encoding') as encoding, current_setting('synchronous_commit') as commits,
     current_setting('transaction_read_only') = 'on' or pg_is_in_recovery() as is_read_only,
     exists (select from anchor) as has_tables,
     coalesce(has_schema_privilege(current_schema(), 'create'), false) as may_create,
@@ -43,12 +44,18 @@ export async function askRequirements(
 ): Promise<readonly Requirement[]> {
   const answers = (await ask(answersSql)) as Answers | undefined;
   if (answers === undefined) throw new Error('it does not answer');
-  return [checkEncoding(answers), checkWriting(answers)];
+  return [checkEncoding(answers), checkCommits(answers), checkWriting(answers)];
 }
 
 function checkEncoding({ encoding }: Answers): Requirement {
   const todo = encoding === 'UTF8' ? null : "create the database with the encoding 'UTF8'";
   return { check: 'store', is: `its encoding is ${encoding}`, todo };
+}
+
+/** A crash must lose no commit: the response cache relies on it, too (`storeVersion`). */
+function checkCommits({ commits }: Answers): Requirement {
+  const todo = commits === 'off' ? 'set it to on, for this database, this user and the server' : null;
+  return { check: 'commits', is: `synchronous_commit is ${commits}`, todo };
 }
 
 function checkWriting(answers: Answers): Requirement {

@@ -4,14 +4,13 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { Registry } from 'prom-client';
 import { makeTaggedAnswer } from '../../../src/http/response/answer.ts';
 import { createResponseCache } from '../../../src/http/response/response-cache.ts';
-import type { Route } from '../../../src/http/route.ts';
 
 /**
  * Caches 50,000 answers, each with a different version of the store, and posts their peak heap use in bytes. It runs in
- * its own thread, so that nothing else uses the heap. If `prefix` is null, the cache keys are numbers.
+ * its own thread, so that nothing else uses the heap.
  */
 export interface CacheHeapWork {
-  readonly prefix: string | null;
+  readonly prefix: string;
   readonly text: string;
   readonly bytesMax: number;
 }
@@ -19,9 +18,7 @@ export interface CacheHeapWork {
 const { prefix, text, bytesMax } = workerData as CacheHeapWork;
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
-const route = {} as Route;
-const freshness = { read: () => ({}), latest: () => null, isFresh: () => true };
-const cache = createResponseCache<object, object>(freshness, new Registry(), bytesMax);
+const cache = createResponseCache({ read: () => null }, new Registry(), bytesMax);
 
 function readHeapBytes(): number {
   collect();
@@ -31,11 +28,9 @@ function readHeapBytes(): number {
 const before = readHeapBytes();
 let most = 0;
 for (let number = 1; number <= 50_000; number += 1) {
-  const version = { newestId: BigInt(number), edits: BigInt(bytesMax) };
-  const dependency = { newestId: null, oldestId: BigInt(number) };
-  const key = prefix === null ? number : `${prefix}${number}`;
-  cache.keep(route, key, makeTaggedAnswer(text), dependency, version);
+  const target = Buffer.from(`${prefix}${number}`).toString();
+  cache.keep(target, makeTaggedAnswer(text), `${number} 17 1795692517.826230 00000001`);
   if (number % 500 === 0) most = Math.max(most, readHeapBytes() - before);
 }
-cache.find(route, prefix ?? 1);
+cache.find(prefix, null);
 parentPort?.postMessage(most);

@@ -6,134 +6,81 @@ import { Worker } from 'node:worker_threads';
 import { Registry } from 'prom-client';
 import { makeTaggedAnswer } from '../../../src/http/response/answer.ts';
 import { toLines } from '../../../src/http/response/header-lines.ts';
-import { type CacheKey, createResponseCache } from '../../../src/http/response/response-cache.ts';
-import type { Route } from '../../../src/http/route.ts';
+import { createResponseCache } from '../../../src/http/response/response-cache.ts';
 import type { CacheHeapWork } from './cache-heap.ts';
 
-interface Version {
-  readonly edits: number;
-}
-
-const [pets, pet] = [{}, {}] as [Route, Route];
 const answer = makeTaggedAnswer('[]');
 
-/** Creates a cache over a store whose version a test sets. An answer is fresh until the version has `edits` edits. */
-function createWorld(bytesMax = 1_000_000) {
-  const world = { version: { edits: 0 } as Version | null, isFailing: false };
+function createCache(bytesMax = 1_000_000) {
   const registry = new Registry();
-  const cache = createResponseCache<number, Version>(
-    {
-      read() {
-        if (world.isFailing) throw new Error('the store fails');
-        return world.version ?? assert.fail();
-      },
-      latest() {
-        if (world.isFailing) throw new Error('the store fails');
-        return world.version;
-      },
-      isFresh: (edits, _since, now) => now.edits < edits,
-    },
-    registry,
-    bytesMax,
-  );
-  const keep = (key: CacheKey, kept = answer, edits = 1) => cache.keep(pet, key, kept, edits, world.version);
-  return { world, registry, cache, keep };
+  return { registry, cache: createResponseCache({ read: () => '1' }, registry, bytesMax) };
 }
 
-test('the cache finds answers by route and key', () => {
-  const { cache, keep } = createWorld();
-  const keys = [7, 70, '7', '07', '', 'limit=7', '1 7?limit=7', 999_999_999, '1000000000'];
-  const answers = keys.map((key) => makeTaggedAnswer(JSON.stringify(key)));
-  for (const [index, key] of keys.entries()) keep(key, answers[index]);
-  assert.deepEqual(
-    keys.map((key) => cache.find(pet, key)),
-    answers,
-  );
-  for (const other of [8, 77, '8', 'limit=8']) assert.equal(cache.find(pet, other), null);
-  for (const key of keys) assert.equal(cache.find(pets, key), null);
+test('the cache finds an answer only by its target and the version at which the answer was made', () => {
+  const { cache } = createCache();
+  const other = makeTaggedAnswer('{}');
+  cache.keep('/v1/pets', answer, '1');
+  cache.keep('/v1/pets/7', other, '1');
+  assert.deepEqual([cache.find('/v1/pets', '1'), cache.find('/v1/pets/7', '1')], [answer, other]);
+  for (const [target, version] of [
+    ['/v1/pets?limit=20', '1'],
+    ['/v1/pets', '2'],
+    ['/v1/pets', null],
+  ] as const)
+    assert.equal(cache.find(target, version), null);
+  cache.keep('/v1/pets', other, '2');
+  assert.deepEqual([cache.find('/v1/pets', '1'), cache.find('/v1/pets', '2')], [null, other]);
 });
 
-test('the cache finds an answer only as long as the answer is fresh', () => {
-  const { world, cache, keep } = createWorld();
-  keep('a', answer, 1);
-  keep('b', answer, 2);
-  world.version = { edits: 0 };
-  assert.deepEqual([cache.find(pet, 'a'), cache.find(pet, 'b')], [answer, answer]);
-  world.version = { edits: 1 };
-  assert.deepEqual([cache.find(pet, 'a'), cache.find(pet, 'b')], [null, answer]);
-  world.version = { edits: 2 };
-  assert.equal(cache.find(pet, 'b'), null);
+test('the cache stores no answer whose version is unknown', () => {
+  const { cache } = createCache();
+  cache.keep('/v1/pets', answer, null);
+  assert.equal(cache.find('/v1/pets', null), null);
 });
 
-test('the cache stores and finds nothing while the version of the store is unknown', () => {
-  const { world, cache, keep } = createWorld();
-  keep('b');
-  world.version = null;
-  keep('a');
-  assert.equal(cache.find(pet, 'b'), null);
-  world.version = { edits: 0 };
-  assert.deepEqual([cache.find(pet, 'a'), cache.find(pet, 'b')], [null, answer]);
-});
-
-test('the cache finds nothing and does not throw while the version of the store cannot be read', () => {
-  const { world, cache, keep } = createWorld();
-  keep('a');
-  world.isFailing = true;
-  assert.equal(cache.find(pet, 'a'), null);
-  assert.equal(cache.readVersion(), null);
+test('the version is unknown while the store fails', async () => {
+  for (const read of [
+    () => Promise.reject(new Error('the store fails')),
+    () => assert.fail('the store fails'),
+  ])
+    assert.equal(await createResponseCache({ read }, new Registry()).readVersion(), null);
 });
 
 test('the cache counts answers from memory and from the store', async () => {
-  const { registry, cache, keep } = createWorld();
-  keep('a');
-  for (let number = 0; number < 3; number += 1) cache.find(pet, 'a');
-  cache.find(pet, 'b');
+  const { registry, cache } = createCache();
+  cache.keep('/v1/pets', answer, '1');
+  for (let number = 0; number < 3; number += 1) cache.find('/v1/pets', '1');
+  cache.find('/v1/pets/7', '1');
   const metrics = await registry.metrics();
   assert.match(metrics, /^animal_store_cached_answers_total\{source="memory"\} 3$/m);
   assert.match(metrics, /^animal_store_cached_answers_total\{source="store"\} 1$/m);
 });
 
-const toId = (number: number) => number;
-const toQuery = (number: number) => `limit=${number}`;
-
-for (const [what, toKey] of [
-  ['numbers', toId],
-  ['texts', toQuery],
-] as const) {
-  test(`the cache stays within its bound and keeps frequently used answers, with ${what} as keys`, () => {
-    const { cache, keep } = createWorld(100_000);
-    const wanted = toKey(20_000);
-    keep(wanted);
-    for (let number = 0; number < 10_000; number += 1) {
-      keep(toKey(number));
-      assert.equal(cache.find(pet, wanted), answer);
-    }
-    const found = Array.from({ length: 10_000 }, (_, number) => cache.find(pet, toKey(number)));
-    const count = found.filter(Boolean).length;
-    assert.ok(count > 10 && count < 100_000 / 400, `${count}`);
-  });
-
-  test(`an answer that is stored repeatedly counts once towards the bound, with ${what} as keys`, () => {
-    const { cache, keep } = createWorld(100_000);
-    keep('first');
-    for (let number = 0; number < 10_000; number += 1) keep(toKey(1));
-    assert.equal(cache.find(pet, 'first'), answer);
-  });
-}
+test('the cache stays within its bound and keeps frequently used answers', () => {
+  const { cache } = createCache(100_000);
+  cache.keep('/v1/pets', answer, '1');
+  for (let number = 0; number < 10_000; number += 1) {
+    cache.keep(`/v1/pets/${number}`, answer, '1');
+    assert.equal(cache.find('/v1/pets', '1'), answer);
+  }
+  const found = Array.from({ length: 10_000 }, (_, number) => cache.find(`/v1/pets/${number}`, '1'));
+  const count = found.filter(Boolean).length;
+  assert.ok(count > 10 && count < 100_000 / 400, `${count}`);
+});
 
 test('the bound of the cache counts header lines', () => {
-  const { cache, keep } = createWorld(100_000);
+  const { cache } = createCache(100_000);
   const linked = makeTaggedAnswer('[]', toLines({ link: `<${'x'.repeat(10_000)}>; rel="next"` }));
-  for (let number = 0; number < 100; number += 1) keep(number, linked);
-  const found = Array.from({ length: 100 }, (_, number) => cache.find(pet, number)).filter(Boolean);
-  assert.ok(found.length > 1 && found.length <= 100_000 / 10_000, `${found.length}`);
+  for (let number = 0; number < 100; number += 1) cache.keep(`/v1/pets/${number}`, linked, '1');
+  const found = Array.from({ length: 100 }, (_, number) => cache.find(`/v1/pets/${number}`, '1'));
+  const count = found.filter(Boolean).length;
+  assert.ok(count > 1 && count <= 100_000 / 10_000, `${count}`);
 });
 
 for (const [what, prefix, text] of [
-  ['animals', null, '{}'],
-  ['animals with long ids', '1000000000', '{}'],
-  ['pages', 'cursor=', '[]'],
-  ['pages in a wide script', 'cursor=', JSON.stringify('犬'.repeat(100))],
+  ['animals', '/v1/pets/', '{}'],
+  ['pages', '/v1/pets?cursor=', '[]'],
+  ['pages in a wide script', '/v1/pets?cursor=', JSON.stringify('犬'.repeat(100))],
 ] as const)
   test(`the heap use of cached ${what} stays within the bound, even if each has a different version of the store`, async () => {
     const bytesMax = 16 * 2 ** 20;

@@ -38,7 +38,7 @@ export const getPet = defineOperation({
     const id = petId.read(params);
     return after(catalogue.get(id), (pet) => {
       if (pet === null) throw petNotFound();
-      return { status: 200, body: pet, dependsOn: { newestId: id, oldestId: id } };
+      return { status: 200, body: pet };
     });
   },
 });

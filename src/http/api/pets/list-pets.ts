@@ -65,15 +65,11 @@ export const listPets = defineOperation({
       ids,
       newestId,
     });
-    return after(page, ({ pets, nextNewestId }) => {
-      const dependsOn = {
-        newestId: newestId ?? ids?.[0] ?? null,
-        oldestId: nextNewestId ?? ids?.at(-1) ?? null,
-        status,
-        categoryId,
-      };
-      return { status: 200, body: pets, headers: linkTo(nextNewestId), dependsOn };
-    });
+    return after(page, ({ pets, nextNewestId }) => ({
+      status: 200,
+      body: pets,
+      headers: linkTo(nextNewestId),
+    }));
   },
 });
 

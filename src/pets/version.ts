@@ -1,0 +1,98 @@
+import type { Soon } from '../soon.ts';
+import { type Database, statement } from '../storage/database.ts';
+
+/**
+ * The version of all animals. A response about animals stays valid while the version is the same. Any change of an
+ * animal, an order or a category changes the version.
+ */
+export interface Version {
+  /**
+   * Call this when the event loop delivers a request. On SQLite, all requests of this turn of the event loop then share
+   * one version. Requests that had to wait must not call it: their version would be older than the requests of the next
+   * turn.
+   */
+  openTurn(): void;
+  /**
+   * Returns the version of everything that was committed before the call. Read it before the content of a response.
+   * Null if no response may be cached now. Throws the errors of the database.
+   */
+  read(): Soon<string | null>;
+  /** Call this after each commit of this process and before its response. */
+  forget(): void;
+}
+
+const selectVersion = statement<Record<never, never>>()((query, _, { storeVersion }) =>
+  query.selectNoFrom(storeVersion.as('version')),
+);
+
+/** Creates the version of a store. Where the database can be read at once, the version is read at once. */
+export function createVersion(database: Database): Version {
+  return database.readNow === null ? createSharedReads(database) : createTurnReads(database.readNow);
+}
+
+/** Reads once for each turn of the event loop, and again after each write. */
+function createTurnReads(readNow: NonNullable<Database['readNow']>): Version {
+  let isOpen = false;
+  let remembered: string | null = null;
+
+  function close(): void {
+    isOpen = false;
+    remembered = null;
+  }
+
+  return {
+    openTurn() {
+      if (isOpen) return;
+      isOpen = true;
+      setImmediate(close);
+    },
+    read() {
+      if (remembered !== null) return remembered;
+      const [row] = readNow(selectVersion, {});
+      const version = row?.version ?? null;
+      if (isOpen) remembered = version;
+      return version;
+    },
+    forget() {
+      remembered = null;
+    },
+  };
+}
+
+/**
+ * Reads once for all requests that come before the read is sent. A read is sent at the end of a turn of the event loop,
+ * and only after the read before it has ended. So the requests that come during a read share the next one.
+ */
+function createSharedReads(database: Database): Version {
+  let next: Promise<string | null> | null = null;
+  let last: Promise<unknown> = Promise.resolve();
+
+  async function send(): Promise<string | null> {
+    await last.catch(() => undefined);
+    await new Promise((resolve) => setImmediate(resolve));
+    next = null;
+    const reading = Promise.resolve(database.read(selectVersion, {}));
+    last = reading;
+    const [row] = await reading;
+    return row?.version ?? null;
+  }
+
+  return {
+    openTurn() {},
+    read() {
+      next ??= send();
+      return next;
+    },
+    forget() {},
+  };
+}
+
+/** Wraps a database. Calls `onWrite` after each write, also after a failed one, before the caller learns of it. */
+export function noteWrites(database: Database, onWrite: () => void): Database {
+  return {
+    ...database,
+    run: (target, parameters) => database.run(target, parameters).finally(onWrite),
+    transact: (work, input) => database.transact(work, input).finally(onWrite),
+    load: (...rows) => database.load(...rows).finally(onWrite),
+  };
+}

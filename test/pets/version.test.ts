@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import { Client } from 'pg';
+import { expireEvents } from '../../src/events/expire-events.ts';
+import { sequenceEvents } from '../../src/events/sequence-events.ts';
+import { insertPet } from '../../src/pets/pet-rows.ts';
+import { createVersion, noteWrites } from '../../src/pets/version.ts';
+import type { Database } from '../../src/storage/database.ts';
+import { type Engine, findPostgres, sqliteEngine } from '../support/engines.ts';
+
+const postgres = await findPostgres();
+const rex = { name: 'Rex', categoryId: 1n, status: 'available' };
+const insert = "insert into pets (name, category_id, status, is_owned) values ('Rex', 1, 'available', 0)";
+
+async function prepare(t: TestContext, engine: Engine) {
+  const store = await engine.createStore(t);
+  const database = await store.open();
+  return { store, database, version: createVersion(database) };
+}
+
+for (const engine of [sqliteEngine, postgres])
+  describe(`the version of a store in ${engine.name}`, { skip: engine.skip }, () => {
+    test('changes with every change of an animal by any program, and only then', async (t) => {
+      const { store, version } = await prepare(t, engine);
+      const seen = new Set([await version.read()]);
+      for (const sql of [insert, "update pets set name = 'Max'", 'delete from pets']) {
+        await store.execute(sql);
+        const changed = await version.read();
+        assert.equal(await version.read(), changed);
+        seen.add(changed);
+      }
+      assert.equal(seen.size, 4);
+      assert.ok(!seen.has(null));
+    });
+
+    test('never comes again when events expire', async (t) => {
+      const { store, database, version } = await prepare(t, engine);
+      const seen = [await version.read()];
+      for (let round = 0; round < 3; round += 1) {
+        await store.execute(insert);
+        seen.push(await version.read());
+        await sequenceEvents(database);
+        seen.push(await version.read());
+        await store.execute('update events set at_ms = 0');
+        await expireEvents(database);
+        seen.push(await version.read());
+      }
+      const changes = seen.filter((one, index) => one !== seen[index - 1]);
+      assert.equal(new Set(seen).size, changes.length);
+    });
+
+    test('changes with a load', async (t) => {
+      const { database, version } = await prepare(t, engine);
+      const before = await version.read();
+      async function* batches() {
+        yield [['Rex', 1n, 'available', 0n]];
+      }
+      await database.load('pets', ['name', 'category_id', 'status', 'is_owned'], batches());
+      assert.notEqual(await version.read(), before);
+    });
+  });
+
+test('a version in SQLite is read once for each turn of the event loop, and again after a write of this process', async (t) => {
+  const { database } = await prepare(t, sqliteEngine);
+  let reads = 0;
+  const counted: Database = {
+    ...database,
+    readNow: (...call) => {
+      reads += 1;
+      return database.readNow?.(...call) ?? [];
+    },
+  };
+  const version = createVersion(counted);
+  const noting = noteWrites(database, version.forget);
+  version.openTurn();
+  const first = version.read();
+  assert.equal(version.read(), first);
+  assert.equal(reads, 1);
+  await noting.run(insertPet, rex);
+  assert.notEqual(version.read(), first);
+  await new Promise((resolve) => setImmediate(resolve));
+  version.read();
+  version.read();
+  assert.equal(reads, 4, 'a version outside a turn is not remembered');
+});
+
+describe('the version of a store in PostgreSQL', { skip: postgres.skip }, () => {
+  test('changes when a transaction commits that was open during earlier reads', async (t) => {
+    const { store, database, version } = await prepare(t, postgres);
+    const slow = new Client({ connectionString: store.url });
+    await slow.connect();
+    await slow.query('begin');
+    await slow.query(insert);
+    await database.run(insertPet, rex);
+    await sequenceEvents(database);
+    const before = await version.read();
+    await slow.query('commit');
+    await slow.end();
+    assert.notEqual(await version.read(), before);
+  });
+
+  test('is unknown while a thousand events have no position', async (t) => {
+    const { store, database, version } = await prepare(t, postgres);
+    await store.execute(
+      `${insert.replace(/values.*/, '')} select 'Rex', 1, 'available', 0 from generate_series(1, 1000)`,
+    );
+    assert.equal(await version.read(), null);
+    await sequenceEvents(database);
+    assert.notEqual(await version.read(), null);
+  });
+
+  test('is one read for all requests of a turn, and one more for all that come meanwhile', async (t) => {
+    const { database } = await prepare(t, postgres);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let reads = 0;
+    const version = createVersion({
+      ...database,
+      async read(...call) {
+        reads += 1;
+        const rows = await database.read(...call);
+        await promise;
+        return rows;
+      },
+    });
+    const first = Array.from({ length: 50 }, () => version.read());
+    while (reads === 0) await new Promise((go) => setImmediate(go));
+    const later = Array.from({ length: 50 }, () => version.read());
+    resolve();
+    await Promise.all([...first, ...later]);
+    assert.equal(reads, 2);
+  });
+
+  test('can be read again after the store has failed', async (t) => {
+    const { database } = await prepare(t, postgres);
+    let isFailing = true;
+    const version = createVersion({
+      ...database,
+      read: (...call) => (isFailing ? Promise.reject(new Error('the store fails')) : database.read(...call)),
+    });
+    await assert.rejects(async () => version.read(), /the store fails/);
+    isFailing = false;
+    assert.equal(typeof (await version.read()), 'string');
+  });
+});
