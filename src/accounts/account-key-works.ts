@@ -1,7 +1,7 @@
 import type { Authorship } from '../audit/audit-entry.ts';
 import { addAuditEntry } from '../audit/audit-log.ts';
 import { AppError } from '../errors.ts';
-import { defineWork, step, type Work } from '../storage/database.ts';
+import { defineTransaction, type Steps, step } from '../storage/database.ts';
 import { coversScope, type Scope } from './account.ts';
 import { countActiveKeys } from './account-key-rows.ts';
 import { accountSuspended } from './account-suspended.ts';
@@ -27,10 +27,9 @@ interface CreateAccountKey {
  * - Throws `invalid_body` if the new key would expire after the calling key.
  * - Throws `limit_reached` if the account has `liveKeysMax` active keys or more.
  */
-export const createAccountKey = defineWork(
-  import.meta.url,
+export const createAccountKey = defineTransaction(
   'createAccountKey',
-  function* ({ newKey, callingKeyId, name, scopes, lifetimeMs, by }: CreateAccountKey): Work<StoredKey> {
+  function* ({ newKey, callingKeyId, name, scopes, lifetimeMs, by }: CreateAccountKey): Steps<StoredKey> {
     const callingKey = yield* findCallingKey(callingKeyId, by.nowMs);
     requireScopes(callingKey.scopes, scopes);
     const callingKeyEndMs = callingKey.expires_at_ms === null ? null : Number(callingKey.expires_at_ms);
@@ -65,10 +64,9 @@ interface RotateAccountKey {
  * - Throws `not_found` if the account has no active key `id`.
  * - Throws `scope_missing` if the key has a scope that the calling key lacks.
  */
-export const rotateAccountKey = defineWork(
-  import.meta.url,
+export const rotateAccountKey = defineTransaction(
   'rotateAccountKey',
-  function* ({ newKey, callingKeyId, id, overlapMs, by }: RotateAccountKey): Work<StoredKey> {
+  function* ({ newKey, callingKeyId, id, overlapMs, by }: RotateAccountKey): Steps<StoredKey> {
     const callingKey = yield* findCallingKey(callingKeyId, by.nowMs);
     const [old] = yield* step(selectKey, { id });
     if (old === undefined || old.id !== callingKey.id || readState(old, by.nowMs) !== 'active')
@@ -89,10 +87,9 @@ interface RemoveAccountKey {
 }
 
 /** Revokes a key of the account permanently. Throws `not_found` if the key is unknown or already revoked. */
-export const removeAccountKey = defineWork(
-  import.meta.url,
+export const removeAccountKey = defineTransaction(
   'removeAccountKey',
-  function* ({ callingKeyId, id, by }: RemoveAccountKey): Work<void> {
+  function* ({ callingKeyId, id, by }: RemoveAccountKey): Steps<void> {
     const callingKey = yield* findCallingKey(callingKeyId, by.nowMs);
     const [old] = yield* step(selectKey, { id });
     if (old === undefined || old.id !== callingKey.id || readState(old, by.nowMs) === 'revoked')

@@ -2,7 +2,7 @@ import type { Authorship } from '../audit/audit-entry.ts';
 import { addAuditEntry } from '../audit/audit-log.ts';
 import { OperatorError } from '../errors.ts';
 import type { Plan } from '../plans/plan.ts';
-import { defineWork, step, type Work } from '../storage/database.ts';
+import { defineTransaction, type Steps, step } from '../storage/database.ts';
 import { accountNameRule, isAccountName } from './account.ts';
 import { describePlan, readPlan, toPlanColumns } from './account-plan.ts';
 import { selectAccount, updateAccountName, updateAccountPlan, updateSuspension } from './account-rows.ts';
@@ -15,20 +15,18 @@ interface CreateAccount {
 }
 
 /** Creates an account without a key. Throws OperatorError if the name is taken or invalid. */
-export const createAccount = defineWork(
-  import.meta.url,
+export const createAccount = defineTransaction(
   'createAccount',
-  function* ({ name, plan, by }: CreateAccount): Work<void> {
+  function* ({ name, plan, by }: CreateAccount): Steps<void> {
     yield* requireFreeName(name);
     yield* addAccount(name, plan, by);
   },
 );
 
 /** Changes the plan of an account. Throws OperatorError if the account does not exist. */
-export const setAccountPlan = defineWork(
-  import.meta.url,
+export const setAccountPlan = defineTransaction(
   'setAccountPlan',
-  function* ({ name, plan, by }: CreateAccount): Work<void> {
+  function* ({ name, plan, by }: CreateAccount): Steps<void> {
     const account = yield* findAccount(name);
     yield* step(updateAccountPlan, { name, ...toPlanColumns(plan) });
     yield* addAuditEntry(by, {
@@ -48,10 +46,9 @@ interface RenameAccount {
 }
 
 /** Renames an account. Throws OperatorError if the account does not exist, or if the new name is taken or invalid. */
-export const renameAccount = defineWork(
-  import.meta.url,
+export const renameAccount = defineTransaction(
   'renameAccount',
-  function* ({ name, newName, by }: RenameAccount): Work<void> {
+  function* ({ name, newName, by }: RenameAccount): Steps<void> {
     const { id } = yield* findAccount(name);
     if (name === newName) return;
     yield* requireFreeName(newName);
@@ -76,10 +73,9 @@ interface SuspendAccount {
  * Suspends or resumes an account. Does nothing if the account is already in that state. Throws OperatorError if the
  * account does not exist.
  */
-export const suspendAccount = defineWork(
-  import.meta.url,
+export const suspendAccount = defineTransaction(
   'suspendAccount',
-  function* ({ name, isSuspended, by }: SuspendAccount): Work<void> {
+  function* ({ name, isSuspended, by }: SuspendAccount): Steps<void> {
     const { id, suspended_at_ms } = yield* findAccount(name);
     if ((suspended_at_ms !== null) === isSuspended) return;
     yield* step(updateSuspension, { id, suspendedAtMs: isSuspended ? BigInt(by.nowMs) : null });
@@ -100,7 +96,7 @@ function* findAccount(name: string) {
 }
 
 /** Checks the name before the query, because PostgreSQL accepts no text with U+0000. */
-function* requireFreeName(name: string): Work<void> {
+function* requireFreeName(name: string): Steps<void> {
   if (!isAccountName(name)) throw new OperatorError(accountNameRule);
   const [taken] = yield* step(selectAccount, { name });
   if (taken !== undefined) throw new OperatorError(`an account named "${name}" already exists`);

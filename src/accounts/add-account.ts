@@ -3,7 +3,7 @@ import type { Authorship } from '../audit/audit-entry.ts';
 import { addAuditEntry } from '../audit/audit-log.ts';
 import { OperatorError } from '../errors.ts';
 import type { Plan } from '../plans/plan.ts';
-import { step, type Work } from '../storage/database.ts';
+import { type Steps, step } from '../storage/database.ts';
 import { accountNameRule, isAccountName } from './account.ts';
 import { describePlan, readPlan, toPlanColumns } from './account-plan.ts';
 import { insertAccount, selectAccount } from './account-rows.ts';
@@ -25,7 +25,7 @@ export interface FoundAccount {
  * Returns the account with this name, or creates it with the plan. Throws OperatorError if a new account has no plan,
  * or if an existing account has a different plan.
  */
-export function* findOrAddAccount(name: string, plan: Plan | null, by: Authorship): Work<FoundAccount> {
+export function* findOrAddAccount(name: string, plan: Plan | null, by: Authorship): Steps<FoundAccount> {
   const [account] = yield* step(selectAccount, { name });
   if (account === undefined) {
     if (plan === null) throw new OperatorError(`there is no account "${name}": a new account needs a plan`);
@@ -39,7 +39,7 @@ export function* findOrAddAccount(name: string, plan: Plan | null, by: Authorshi
 }
 
 /** Creates an account. Throws OperatorError if the name is invalid. */
-export function* addAccount(name: string, plan: Plan, by: Authorship): Work<AccountRow> {
+export function* addAccount(name: string, plan: Plan, by: Authorship): Steps<AccountRow> {
   if (!isAccountName(name)) throw new OperatorError(accountNameRule);
   const columns = { name, ...toPlanColumns(plan), createdAtMs: BigInt(by.nowMs) };
   const [row] = yield* step(insertAccount, columns);

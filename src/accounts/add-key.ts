@@ -1,7 +1,7 @@
 import type { Authorship } from '../audit/audit-entry.ts';
 import { addAuditEntry } from '../audit/audit-log.ts';
 import type { PlanName } from '../plans/plan.ts';
-import { step, type Work } from '../storage/database.ts';
+import { type Steps, step } from '../storage/database.ts';
 import type { Scope } from './account.ts';
 import type { AccountRow } from './add-account.ts';
 import { insertApiKey, updateKeyRotated } from './api-key-rows.ts';
@@ -39,7 +39,7 @@ export function* addKey(
   { name, scopes, expiresAtMs }: Grant,
   by: Authorship,
   predecessor: string | null = null,
-): Work<StoredKey> {
+): Steps<StoredKey> {
   yield* step(insertApiKey, {
     id,
     accountId: account.id,
@@ -86,7 +86,7 @@ export function* endRotatedKey(
   old: RotatedKey,
   overlapMs: number,
   by: Authorship,
-): Work<{ readonly oldEndsAtMs: number; readonly expiresAtMs: number | null }> {
+): Steps<{ readonly oldEndsAtMs: number; readonly expiresAtMs: number | null }> {
   const expiresAtMs = old.expires_at_ms === null ? null : Number(old.expires_at_ms);
   const oldEndsAtMs = Math.min(by.nowMs + overlapMs, expiresAtMs ?? Number.POSITIVE_INFINITY);
   yield* step(updateKeyRotated, { id: old.key_id, endsAtMs: BigInt(oldEndsAtMs) });

@@ -1,5 +1,5 @@
 import { minuteMs } from '../clock.ts';
-import { type Database, defineWork, step } from '../storage/database.ts';
+import { type Database, defineTransaction, step } from '../storage/database.ts';
 import { updateKeyLastUse } from './api-key-rows.ts';
 
 /** Maximum number of rows per transaction. SQLite writes 250 rows in about 1 ms. */
@@ -56,8 +56,7 @@ export function createKeyUses(database: Database): KeyUses {
 }
 
 /** Writes when keys were last used, ordered by key id, so that two instances do not deadlock in PostgreSQL. */
-export const writeUses = defineWork(
-  import.meta.url,
+export const writeUses = defineTransaction(
   'writeUses',
   function* (uses: readonly [keyId: string, usedAtMs: number][]) {
     for (const [id, usedAtMs] of uses.toSorted(([one], [other]) => (one < other ? -1 : 1)))

@@ -2,7 +2,7 @@ import type { Authorship } from '../audit/audit-entry.ts';
 import { addAuditEntry } from '../audit/audit-log.ts';
 import { OperatorError } from '../errors.ts';
 import type { Plan } from '../plans/plan.ts';
-import { defineWork, step, type Work } from '../storage/database.ts';
+import { defineTransaction, type Steps, step } from '../storage/database.ts';
 import { type Scope, scopes } from './account.ts';
 import { selectAnyAccount } from './account-rows.ts';
 import { addAccount, findOrAddAccount } from './add-account.ts';
@@ -21,7 +21,7 @@ interface IssueKey {
 }
 
 /** Stores a key. Creates the account if it does not exist, and then returns true as `isNewAccount`. */
-export const issueKey = defineWork(import.meta.url, 'issueKey', function* (input: IssueKey) {
+export const issueKey = defineTransaction('issueKey', function* (input: IssueKey) {
   const { row, isNew } = yield* findOrAddAccount(input.account, input.plan, input.by);
   const { nowMs } = input.by;
   const expiresAtMs = input.lifetimeMs === null ? null : nowMs + input.lifetimeMs;
@@ -38,10 +38,9 @@ interface IssueFirstKey {
 }
 
 /** Stores a key with all scopes if the store has no account. Otherwise returns null. */
-export const issueFirstKey = defineWork(
-  import.meta.url,
+export const issueFirstKey = defineTransaction(
   'issueFirstKey',
-  function* ({ newKey, account, plan, by }: IssueFirstKey): Work<StoredKey | null> {
+  function* ({ newKey, account, plan, by }: IssueFirstKey): Steps<StoredKey | null> {
     const existing = yield* step(selectAnyAccount, { count: 1n });
     if (existing.length > 0) return null;
     const row = yield* addAccount(account, plan, by);
@@ -61,23 +60,18 @@ interface RotateKey {
  * earlier. Returns the new expiry of the old key as `oldEndsAtMs`. Throws OperatorError if the key does not exist or
  * is not active.
  */
-export const rotateKey = defineWork(
-  import.meta.url,
-  'rotateKey',
-  function* ({ newKey, id, overlapMs, by }: RotateKey) {
-    const old = yield* findKey(id);
-    const state = readState(old, by.nowMs);
-    if (state !== 'active')
-      throw new OperatorError(`the key "${id}" is already ${state}: "keys create" creates a new key`);
-    const { oldEndsAtMs, expiresAtMs } = yield* endRotatedKey({ ...old, key_id: id }, overlapMs, by);
-    const grant = { name: old.key_name, scopes: readScopes(old.scopes), expiresAtMs };
-    return { ...(yield* addKey(newKey, old, grant, by, id)), oldEndsAtMs };
-  },
-);
+export const rotateKey = defineTransaction('rotateKey', function* ({ newKey, id, overlapMs, by }: RotateKey) {
+  const old = yield* findKey(id);
+  const state = readState(old, by.nowMs);
+  if (state !== 'active')
+    throw new OperatorError(`the key "${id}" is already ${state}: "keys create" creates a new key`);
+  const { oldEndsAtMs, expiresAtMs } = yield* endRotatedKey({ ...old, key_id: id }, overlapMs, by);
+  const grant = { name: old.key_name, scopes: readScopes(old.scopes), expiresAtMs };
+  return { ...(yield* addKey(newKey, old, grant, by, id)), oldEndsAtMs };
+});
 
 /** Revokes a key permanently, unless it is already revoked. Throws OperatorError if the key does not exist. */
-export const revokeKey = defineWork(
-  import.meta.url,
+export const revokeKey = defineTransaction(
   'revokeKey',
   function* ({ id, by }: { readonly id: string; readonly by: Authorship }) {
     const old = yield* findKey(id);

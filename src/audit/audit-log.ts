@@ -3,7 +3,7 @@ import { type Clock, dayMs } from '../clock.ts';
 import { OperatorError } from '../errors.ts';
 import { parseExactJson, stringifyExactJson } from '../exact-json.ts';
 import { int64Max } from '../int64.ts';
-import { type Database, type Statement, statement, step, type Work } from '../storage/database.ts';
+import { type Database, type Statement, type Steps, statement, step } from '../storage/database.ts';
 import {
   type Actor,
   type AuditAction,
@@ -84,7 +84,7 @@ const insertEntry = statement<{
 );
 
 /** Adds a row to the audit log. Runs in the transaction of the change, so that both are stored or neither. */
-export function* addAuditEntry({ actor, nowMs }: Authorship, entry: AuditEntry): Work<void> {
+export function* addAuditEntry({ actor, nowMs }: Authorship, entry: AuditEntry): Steps<void> {
   const { action, subject, accountId, before, after } = entry;
   yield* step(insertEntry, {
     atMs: BigInt(nowMs),

@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { int64Min } from '../int64.ts';
 import { after, type Soon } from '../soon.ts';
-import { type Database, defineWork, step, type Work } from '../storage/database.ts';
+import { type Database, defineTransaction, type Steps, step } from '../storage/database.ts';
 import { type Category, categoriesMax } from './category.ts';
 import {
   countCategories,
@@ -50,10 +50,9 @@ interface PutCategory extends Category {
  * Creates or renames a category. If the name is the same as before, changes nothing. Only one such transaction runs at
  * a time, so that the number of categories cannot exceed `categoriesMax`.
  */
-export const putCategory = defineWork(
-  import.meta.url,
+export const putCategory = defineTransaction(
   'putCategory',
-  function* ({ id, name, by }: PutCategory): Work<{ isNew: boolean }> {
+  function* ({ id, name, by }: PutCategory): Steps<{ isNew: boolean }> {
     yield* step(lockAdditions, {});
     const [before] = yield* step(lockName, { id });
     if (before?.name === name) return { isNew: false };
@@ -73,7 +72,7 @@ export const putCategory = defineWork(
   'row locks',
 );
 
-function* requireRoom(): Work<void> {
+function* requireRoom(): Steps<void> {
   const [total] = yield* step(countCategories, {});
   if ((total?.count ?? 0n) < categoriesMax) return;
   throw new AppError(
@@ -87,10 +86,9 @@ interface RemoveCategory {
   readonly by: Authorship;
 }
 
-export const removeCategory = defineWork(
-  import.meta.url,
+export const removeCategory = defineTransaction(
   'removeCategory',
-  function* ({ id, by }: RemoveCategory): Work<void> {
+  function* ({ id, by }: RemoveCategory): Steps<void> {
     const [deleted] = yield* step(deleteCategory, { id });
     if (deleted === undefined)
       throw new AppError('not_found', 'categoryId: there is no category with this identifier');

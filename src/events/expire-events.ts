@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { dayMs } from '../clock.ts';
-import { type Database, defineWork, statement, step, type Work } from '../storage/database.ts';
+import { type Database, defineTransaction, type Steps, statement, step } from '../storage/database.ts';
 
 /** Time for which an event is kept. */
 export const keptMs = 30 * dayMs;
@@ -38,10 +38,9 @@ const deleteEvents = statement<{ last: bigint }>()((query, p) =>
 );
 
 /** Deletes the events up to `last`. */
-export const deleteExpired = defineWork(
-  import.meta.url,
+export const deleteExpired = defineTransaction(
   'deleteExpired',
-  function* ({ last }: { readonly last: bigint }): Work<void> {
+  function* ({ last }: { readonly last: bigint }): Steps<void> {
     // The row of the horizon makes instances that delete at the same time wait for each other.
     yield* step(moveHorizon, { last });
     yield* step(deleteEvents, { last });

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type Database, defineWork, statement, step, type Work } from '../storage/database.ts';
+import { type Database, defineTransaction, type Steps, statement, step } from '../storage/database.ts';
 import { tryLock } from '../storage/lock-rows.ts';
 
 /** Maximum number of events that get their positions in one transaction. */
@@ -66,10 +66,9 @@ const deleteWaiting = statement<Record<never, never>>()((query) => query.deleteF
  * The lock is held until the transaction ends, so the next transaction sees all assigned positions. No event gets a
  * position before an event that could already be read. Events of a transaction that is still open get later positions.
  */
-export const sequenceOnce = defineWork(
-  import.meta.url,
+export const sequenceOnce = defineTransaction(
   'sequenceOnce',
-  function* ({ count }: { readonly count: number }): Work<number> {
+  function* ({ count }: { readonly count: number }): Steps<number> {
     const [lock] = yield* step(tryLock, { lock: sequencingLock });
     if (lock?.is_free !== true) return 0;
     const [waiting] = yield* step(selectLastWaiting, { count: BigInt(count) });
@@ -85,10 +84,9 @@ export const sequenceOnce = defineWork(
  * For SQLite. Triggers assign the positions there, so only a copy of a PostgreSQL store has events without positions:
  * those of the last moment before the copy.
  */
-export const sequenceCopied = defineWork(
-  import.meta.url,
+export const sequenceCopied = defineTransaction(
   'sequenceCopied',
-  function* (): Work<number> {
+  function* (): Steps<number> {
     yield* step(copyWaiting, {});
     yield* step(deleteWaiting, {});
     return 0;

@@ -1,4 +1,4 @@
-import { step, type Work } from '../storage/database.ts';
+import { type Steps, step } from '../storage/database.ts';
 import {
   type FirstAnswer,
   type Given,
@@ -17,8 +17,8 @@ import { lockKey, selectFirstAnswer, upsertFirstAnswer } from './first-answer-ro
 export function* answerOnce(
   idempotency: Idempotency | null,
   nowMs: number,
-  act: () => Work<FirstAnswer>,
-): Work<Given> {
+  act: () => Steps<FirstAnswer>,
+): Steps<Given> {
   if (idempotency === null) return { answer: yield* act(), isReplayed: false };
   const { accountId, keyHash, operation, bodyHash } = idempotency;
   const [lock] = yield* step(lockKey, { lock: lockOf(idempotency) });

@@ -1,4 +1,4 @@
-import { type Database, defineWork, step, type Work } from '../storage/database.ts';
+import { type Database, defineTransaction, type Steps, step } from '../storage/database.ts';
 import { tryLock } from '../storage/lock-rows.ts';
 import { foldChanges } from './inventory-rows.ts';
 
@@ -14,10 +14,9 @@ const foldingLock = 0x696e_7665_6e74_6f72n;
  * Adds at most `count` changes to the totals, and returns their number. Returns 0 while another instance adds
  * changes.
  */
-export const foldInventoryOnce = defineWork(
-  import.meta.url,
+export const foldInventoryOnce = defineTransaction(
   'foldInventoryOnce',
-  function* ({ count }: { readonly count: number }): Work<number> {
+  function* ({ count }: { readonly count: number }): Steps<number> {
     const [lock] = yield* step(tryLock, { lock: foldingLock });
     if (lock?.is_free !== true) return 0;
     const [folded] = yield* step(foldChanges, { count: BigInt(count) });

@@ -3,7 +3,7 @@ import { commandActor } from '../audit/audit-entry.ts';
 import { addAuditEntry } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
 import { OperatorError } from '../errors.ts';
-import { type Database, defineWork, step, type Work } from '../storage/database.ts';
+import { type Database, defineTransaction, type Steps, step } from '../storage/database.ts';
 import {
   deleteBan,
   deleteLifts,
@@ -59,7 +59,7 @@ interface LiftBan {
 }
 
 /** Lifts the ban of a key. Throws OperatorError if the key does not exist or is not banned. */
-export const liftBan = defineWork(import.meta.url, 'liftBan', function* ({ keyId, by }: LiftBan): Work<void> {
+export const liftBan = defineTransaction('liftBan', function* ({ keyId, by }: LiftBan): Steps<void> {
   const [found] = yield* step(selectBan, { keyId });
   if (found === undefined) throw new OperatorError(`there is no key "${keyId}": "keys list" shows all keys`);
   const { account_id: accountId, last_ban_at_ms: banAtMs, banned_until_ms: untilMs } = found;

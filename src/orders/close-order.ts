@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts';
-import { type Database, defineWork, step, type Work } from '../storage/database.ts';
+import { type Database, defineTransaction, type Steps, step } from '../storage/database.ts';
 import {
   closeInOneStatement,
   type OrderAction,
@@ -18,10 +18,9 @@ export interface Closing {
 }
 
 /** Runs an action on SQLite. Returns null if the action is not allowed. */
-export const closeBySteps = defineWork(
-  import.meta.url,
+export const closeBySteps = defineTransaction(
   'closeBySteps',
-  function* ({ action, id, accountId }: Closing): Work<OrderRow | null> {
+  function* ({ action, id, accountId }: Closing): Steps<OrderRow | null> {
     const [pet] = yield* step(writePetOf[action], { id, accountId });
     if (pet === undefined) return null;
     const [row] = yield* step(writeOrder[action], { id });

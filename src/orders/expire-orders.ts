@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts';
 import { closeOverdueHolds, selectOverdueHolds } from '../pets/close-overdue-hold.ts';
-import { type Database, defineWork, statement, type Work } from '../storage/database.ts';
+import { type Database, defineTransaction, type Steps, statement } from '../storage/database.ts';
 
 const batchRows = 50n;
 
@@ -29,10 +29,9 @@ const selectStillOpen = selectOverdueHolds<{ ids: string }>((overdue, p, { listI
  * Closes the given expired holds, except those whose order or animal another transaction has locked. Returns the number
  * of closed holds.
  */
-export const expireGiven = defineWork(
-  import.meta.url,
+export const expireGiven = defineTransaction(
   'expireGiven',
-  ({ ids }: { readonly ids: readonly bigint[] }): Work<number> =>
+  ({ ids }: { readonly ids: readonly bigint[] }): Steps<number> =>
     closeOverdueHolds(selectStillOpen, { ids: `[${ids.join()}]` }),
   'row locks',
 );

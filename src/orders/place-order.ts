@@ -3,7 +3,7 @@ import { answerOnce } from '../idempotency/answer-once.ts';
 import type { Given, Idempotency } from '../idempotency/first-answer.ts';
 import { closeOverdueHold, closeOverdueHolds } from '../pets/close-overdue-hold.ts';
 import { openHoldsOf, type PlanName } from '../plans/plan.ts';
-import { defineWork, step, type Work } from '../storage/database.ts';
+import { defineTransaction, type Steps, step } from '../storage/database.ts';
 import { type OrderRow, toOrder, writeOrders } from './order.ts';
 import { claimPet, insertOrder, selectOverdueOf } from './place-order-rows.ts';
 
@@ -33,10 +33,9 @@ const closedAtOnce = 100n;
  * All transactions lock an order before its animal. An overdue hold of the animal is therefore closed first or not at
  * all.
  */
-export const placeOrder = defineWork(
-  import.meta.url,
+export const placeOrder = defineTransaction(
   'placeOrder',
-  (placing: Placing): Work<Given> =>
+  (placing: Placing): Steps<Given> =>
     answerOnce(placing.idempotency, placing.nowMs, function* () {
       if (placing.closesOverdue) yield* closeOverdueHold(placing.petId);
       const row = yield* addOrder(placing);
@@ -46,7 +45,7 @@ export const placeOrder = defineWork(
   'row locks',
 );
 
-function* addOrder({ petId, holdMs, reference, accountId, isManager }: Placing): Work<OrderRow> {
+function* addOrder({ petId, holdMs, reference, accountId, isManager }: Placing): Steps<OrderRow> {
   const [claimed] = yield* step(claimPet, { petId, limitedId: isManager ? null : accountId });
   if (claimed === undefined) throw new AppError('pet_unavailable', 'petId: this animal is not available');
   const openHoldsMax = isManager ? null : readOpenHoldsMax(claimed);
@@ -66,7 +65,7 @@ function readOpenHoldsMax(account: { plan: string | null; open_holds: bigint | n
   return account.open_holds ?? BigInt(openHoldsOf[account.plan as PlanName]);
 }
 
-function* closeOverdueOf(accountId: bigint): Work<void> {
+function* closeOverdueOf(accountId: bigint): Steps<void> {
   let closed: number;
   do closed = yield* closeOverdueHolds(selectOverdueOf, { accountId, count: closedAtOnce });
   while (closed === Number(closedAtOnce));

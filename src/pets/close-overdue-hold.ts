@@ -3,9 +3,9 @@ import {
   type Dialect,
   type Parameters,
   type Statement,
+  type Steps,
   statement,
   step,
-  type Work,
 } from '../storage/database.ts';
 import type { Tables } from '../storage/tables.ts';
 
@@ -46,7 +46,7 @@ const expireOrder = statement<{ orderId: bigint }>()((query, p) =>
  * Call it before any step that locks the animal. All transactions lock an order before its animal, so that they cannot
  * deadlock.
  */
-export function* closeOverdueHold(petId: bigint): Work<boolean> {
+export function* closeOverdueHold(petId: bigint): Steps<boolean> {
   const [order] = yield* step(selectOverdueHold, { petId });
   if (order === undefined) return false;
   yield* expireHold(order.id, petId);
@@ -57,7 +57,7 @@ export function* closeOverdueHold(petId: bigint): Work<boolean> {
  * Part of a transaction that has locked an order with an expired hold. Makes the animal available, then sets the order
  * to `expired` as of the end of its hold. The events of the two changes are written in this order.
  */
-function* expireHold(orderId: bigint, petId: bigint): Work<void> {
+function* expireHold(orderId: bigint, petId: bigint): Steps<void> {
   yield* step(freePet, { petId });
   yield* step(expireOrder, { orderId });
 }
@@ -107,7 +107,7 @@ export function selectOverdueHolds<P extends Parameters>(
 export function* closeOverdueHolds<P extends Parameters>(
   holds: Statement<P, OverdueHold>,
   parameters: P,
-): Work<number> {
+): Steps<number> {
   const overdue = yield* step(holds, parameters);
   for (const { id, pet_id } of overdue) yield* expireHold(id, pet_id);
   return overdue.length;

@@ -2,7 +2,7 @@ import { stringifyExactJson } from '../exact-json.ts';
 import { answerOnce, lockOf } from '../idempotency/answer-once.ts';
 import { type FirstAnswer, type Given, type Idempotency, rememberedMs } from '../idempotency/first-answer.ts';
 import type { FirstAnswers } from '../idempotency/first-answers.ts';
-import { type Database, defineWork, type Work } from '../storage/database.ts';
+import { type Database, defineTransaction, type Steps } from '../storage/database.ts';
 import { insertPetOnce } from './keyed-add-rows.ts';
 import { completeNewPet, type NewPet } from './pet.ts';
 import { addPet } from './pet-rows.ts';
@@ -20,10 +20,9 @@ export interface KeyedAdd {
  * Adds an animal and stores the response as the first answer of the idempotency key. If the key already has a first
  * answer, adds nothing and returns that answer.
  */
-export const addPetOnce = defineWork(
-  import.meta.url,
+export const addPetOnce = defineTransaction(
   'addPetOnce',
-  ({ newPet, idempotency, locationStart, nowMs }: KeyedAdd): Work<Given> =>
+  ({ newPet, idempotency, locationStart, nowMs }: KeyedAdd): Steps<Given> =>
     answerOnce(idempotency, nowMs, function* () {
       return toAnswer(newPet, yield* addPet(completeNewPet(newPet)), locationStart);
     }),

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Authorship } from '../audit/audit-entry.ts';
 import { addAuditEntry } from '../audit/audit-log.ts';
-import { statement, step, type Work } from '../storage/database.ts';
+import { type Steps, statement, step } from '../storage/database.ts';
 import { closeOverdueHolds, selectOverdueHolds } from './close-overdue-hold.ts';
 
 /**
@@ -89,7 +89,7 @@ export type OnBadChange = (line: number, field: string, rule: string) => void;
  * Part of the transaction of a load. Closes the overdue holds of the animals to be changed. Reports each row that
  * cannot change its animal and calls `check`. Then applies the other changes and returns their number.
  */
-export function* changeLoadedPets(onBadChange: OnBadChange, check: () => void): Work<number> {
+export function* changeLoadedPets(onBadChange: OnBadChange, check: () => void): Steps<number> {
   // Orders are locked before animals, as in all transactions.
   yield* closeOverdueHolds(selectOverdueLoaded, {});
   yield* step(lockChanged, {});
@@ -118,7 +118,7 @@ export interface AuditedImport {
 }
 
 /** Part of the transaction of a load. Adds a row about the load to the audit log. */
-export function* appendImport({ by, source, countRefused }: AuditedImport, changed: number): Work<void> {
+export function* appendImport({ by, source, countRefused }: AuditedImport, changed: number): Steps<void> {
   const [added] = yield* step(countAdditions, {});
   yield* addAuditEntry(by, {
     action: 'pets.imported',

@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts';
-import { type Database, defineWork, step, type Work } from '../storage/database.ts';
+import { type Database, defineTransaction, type Steps, step } from '../storage/database.ts';
 import { closeOverdueHold } from './close-overdue-hold.ts';
 import type { Pet, PetPatch } from './pet.ts';
 import {
@@ -49,10 +49,9 @@ export interface Edit {
 }
 
 /** Changes or deletes an animal. Returns the refusal if this is not allowed. */
-export const editPet = defineWork(
-  import.meta.url,
+export const editPet = defineTransaction(
   'editPet',
-  function* ({ id, change, tags }: Edit): Work<Outcome> {
+  function* ({ id, change, tags }: Edit): Steps<Outcome> {
     yield* closeOverdueHold(id);
     const [row] = yield* step(lockPet, { id });
     if (row === undefined) return { refusal: 'not_found' };

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { insertion, statement, step, type Work } from '../storage/database.ts';
+import { insertion, type Steps, statement, step } from '../storage/database.ts';
 import type { Pet, PetStatus } from './pet.ts';
 
 /** Selects the `count` oldest animals with an id above `afterId`, oldest first. */
@@ -30,7 +30,7 @@ export const insertPet = insertion<{ name: string; categoryId: bigint; status: s
 );
 
 /** Part of a transaction. Adds an animal and returns its id. */
-export function* addPet(pet: Omit<Pet, 'id'>): Work<bigint> {
+export function* addPet(pet: Omit<Pet, 'id'>): Steps<bigint> {
   return insertedId(yield* step(insertPet, pet));
 }
 

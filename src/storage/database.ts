@@ -1,5 +1,4 @@
 import type { Compilable, QueryCreator, RawBuilder } from 'kysely';
-import type { Soon } from '../soon.ts';
 import type { Tables } from './tables.ts';
 
 /** A column value on any engine. Integers are bigints, because a number cannot represent every int64. */
@@ -49,7 +48,7 @@ export interface Step {
  * A running transaction body. It yields steps and receives the rows of each step. If a step fails, the body does not
  * continue.
  */
-export type Work<T> = Generator<Step, T, readonly unknown[]>;
+export type Steps<T> = Generator<Step, T, readonly unknown[]>;
 
 /**
  * The isolation of concurrent transactions on PostgreSQL. SQLite runs transactions one after the other.
@@ -63,15 +62,13 @@ export type Work<T> = Generator<Step, T, readonly unknown[]>;
 export type Isolation = 'serializable' | 'row locks';
 
 /**
- * A transaction that any thread can run. `module` is the module that exports the transaction as `name`. Input and
- * result must be cloneable (structured clone). The body may run more than once, so it takes time and random values only
- * from the input.
+ * A transaction that any thread can run. It stands in `src/transactions.ts` under its name. Input and result must be
+ * cloneable (structured clone). The body may run more than once, so it takes time and random values only from the input.
  */
-export interface NamedWork<I, T> {
-  readonly module: string;
+export interface Transaction<I, T> {
   readonly name: string;
   readonly isolation: Isolation;
-  readonly body: (input: I) => Work<T>;
+  readonly body: (input: I) => Steps<T>;
 }
 
 /** Options of `Database.load`. */
@@ -89,7 +86,7 @@ export interface LoadOptions {
          * contains all rows that were read. May run again after a deadlock, so it locks all rows that it needs
          * before it has a side effect.
          */
-        readonly apply: () => Work<void>;
+        readonly apply: () => Steps<void>;
         /** If true, rolls back at the end. `load` then returns the number of rows that it would have added. */
         readonly isDryRun: boolean;
       }
@@ -110,14 +107,11 @@ export interface Database {
 
   /**
    * Returns the rows of one statement, outside a transaction. The statement sees everything committed before the
-   * call. On SQLite, the read is synchronous.
+   * call.
    */
-  read<P extends Parameters, R>(statement: Statement<P, R>, parameters: P): Soon<readonly R[]>;
+  read<P extends Parameters, R>(statement: Statement<P, R>, parameters: P): Promise<readonly R[]>;
 
-  /**
-   * Like `read`, but always synchronous. For statements so short that measuring their time would cost more than the
-   * statement. Null on PostgreSQL, where a read takes a round trip.
-   */
+  /** Like `read`, but synchronous. Null on PostgreSQL, where a read takes a round trip. */
   readonly readNow:
     | (<P extends Parameters, R>(statement: Statement<P, R>, parameters: P) => readonly R[])
     | null;
@@ -130,7 +124,7 @@ export interface Database {
    * another thread, so it must have no side effects. Errors of errors.ts keep their class, code and message. Any
    * other error becomes an Error with the same message.
    */
-  transact<I, T>(work: NamedWork<I, T>, input: I): Promise<T>;
+  transact<I, T>(transaction: Transaction<I, T>, input: I): Promise<T>;
 
   /**
    * Adds all rows to a table in their order, or none, and returns their number. Reads the whole source before it
@@ -174,25 +168,13 @@ export function insertion<P extends Parameters>() {
   ): Statement<P, { id: bigint }> => ({ build: (query, row) => buildRows(query, [row]), buildRows });
 }
 
-const workModules = new Set<string>();
-
-/** Returns the modules of all named transactions declared so far. */
-export function listWorkModules(): readonly string[] {
-  return [...workModules];
-}
-
-/**
- * Declares a named transaction. `module` is the `import.meta.url` of the module that exports it as `name`. SQLite's
- * writing thread imports that module, so the import must have no side effects.
- */
-export function defineWork<I, T>(
-  module: string,
+/** Declares a transaction. `src/transactions.ts` must list it, because SQLite's writing thread finds it there. */
+export function defineTransaction<I, T>(
   name: string,
-  body: (input: I) => Work<T>,
+  body: (input: I) => Steps<T>,
   isolation: Isolation = 'serializable',
-): NamedWork<I, T> {
-  workModules.add(module);
-  return { module, name, isolation, body };
+): Transaction<I, T> {
+  return { name, isolation, body };
 }
 
 /** Runs one statement inside a transaction body: `const rows = yield* step(…)`. */

@@ -1,4 +1,4 @@
-import { defineWork, statement, step, type Work } from '../storage/database.ts';
+import { defineTransaction, type Steps, statement, step } from '../storage/database.ts';
 
 export type HourColumns = {
   accountId: bigint;
@@ -29,10 +29,9 @@ const addHour = statement<HourColumns>()((query, p) =>
 );
 
 /** Adds the counts of one instance. `hours` must be sorted by account and hour, so that instances do not deadlock. */
-export const addHours = defineWork(
-  import.meta.url,
+export const addHours = defineTransaction(
   'addHours',
-  function* (hours: readonly HourColumns[]): Work<void> {
+  function* (hours: readonly HourColumns[]): Steps<void> {
     for (const hour of hours) yield* step(addHour, hour);
   },
   'row locks',
@@ -65,10 +64,9 @@ const deleteHour = statement<{ accountId: bigint; hourAtMs: bigint }>()((query, 
   query.deleteFrom('usage_hours').where('account_id', '=', p.accountId).where('hour_at_ms', '=', p.hourAtMs),
 );
 
-export const deleteHours = defineWork(
-  import.meta.url,
+export const deleteHours = defineTransaction(
   'deleteHours',
-  function* (hours: readonly { readonly accountId: bigint; readonly hourAtMs: bigint }[]): Work<void> {
+  function* (hours: readonly { readonly accountId: bigint; readonly hourAtMs: bigint }[]): Steps<void> {
     for (const { accountId, hourAtMs } of hours) yield* step(deleteHour, { accountId, hourAtMs });
   },
   'row locks',

@@ -6,7 +6,7 @@ import type { EventType } from '../events/event.ts';
 import { createEventIds, type EventIds } from '../events/event-ids.ts';
 import { canReadType, coversReader, type EventReader } from '../events/event-reader.ts';
 import { endsOf, selectEnds, unknownEvent } from '../events/feed-page.ts';
-import { defineWork, step, type Work } from '../storage/database.ts';
+import { defineTransaction, type Steps, step } from '../storage/database.ts';
 import { selectSecret } from '../storage/secret-rows.ts';
 import {
   makerOf,
@@ -41,10 +41,12 @@ const secretsMax = 10n;
 /**
  * Adds a webhook that starts at the end of the feed. Throws `limit_reached` if the account has `webhooksMax` webhooks.
  */
-export const addWebhook = defineWork(
-  import.meta.url,
+export const addWebhook = defineTransaction(
   'addWebhook',
-  function* ({ secret, ...row }: Omit<NewWebhookRow, 'position'> & { secret: Uint8Array }): Work<WebhookRow> {
+  function* ({
+    secret,
+    ...row
+  }: Omit<NewWebhookRow, 'position'> & { secret: Uint8Array }): Steps<WebhookRow> {
     yield* step(lockAccount, { accountId: row.accountId });
     const [total] = yield* step(countWebhooks, { accountId: row.accountId });
     if ((total?.count ?? 0n) >= webhooksMax)
@@ -77,10 +79,9 @@ interface Managed {
 }
 
 /** Changes a webhook. Throws `not_found`, `scope_missing`, `invalid_body` and `position_lost`. */
-export const changeWebhook = defineWork(
-  import.meta.url,
+export const changeWebhook = defineTransaction(
   'changeWebhook',
-  function* ({ name, reader, change }: Managed & { readonly change: WebhookChange }): Work<WebhookRow> {
+  function* ({ name, reader, change }: Managed & { readonly change: WebhookChange }): Steps<WebhookRow> {
     const [row] = yield* step(lockWebhook, name);
     requireManaged(row, reader);
     for (const type of change.types ?? []) requireType(type, reader, row);
@@ -90,10 +91,9 @@ export const changeWebhook = defineWork(
 );
 
 /** Adds a new secret. The old secret still signs messages for `overlapMs`. Throws `not_found` and `scope_missing`. */
-export const rotateSecret = defineWork(
-  import.meta.url,
+export const rotateSecret = defineTransaction(
   'rotateSecret',
-  function* ({ name, reader, secret }: Managed & { readonly secret: Uint8Array }): Work<WebhookRow> {
+  function* ({ name, reader, secret }: Managed & { readonly secret: Uint8Array }): Steps<WebhookRow> {
     const [row] = yield* step(lockWebhook, name);
     requireManaged(row, reader);
     yield* step(endSecret, { webhookId: row.id, overlapMs: BigInt(overlapMs) });
@@ -119,10 +119,9 @@ interface ChangeByHand {
  * restarts the retries. Throws OperatorError if the webhook does not exist. Also throws `invalid_body` and
  * `position_lost`.
  */
-export const changeWebhookByHand = defineWork(
-  import.meta.url,
+export const changeWebhookByHand = defineTransaction(
   'changeWebhookByHand',
-  function* ({ publicId, change, by }: ChangeByHand): Work<void> {
+  function* ({ publicId, change, by }: ChangeByHand): Steps<void> {
     const [row] = yield* step(lockWebhook, { publicId, accountId: null });
     if (row === undefined)
       throw new OperatorError(`there is no webhook "${publicId}": "webhooks list" shows them all`);
@@ -132,10 +131,9 @@ export const changeWebhookByHand = defineWork(
 );
 
 /** Disables the enabled webhooks that a key created: at most `webhooksMax`, because a key has one account. */
-export const disableWebhooksOfKey = defineWork(
-  import.meta.url,
+export const disableWebhooksOfKey = defineTransaction(
   'disableWebhooksOfKey',
-  function* ({ keyId, by }: { readonly keyId: string; readonly by: Authorship }): Work<void> {
+  function* ({ keyId, by }: { readonly keyId: string; readonly by: Authorship }): Steps<void> {
     const rows = yield* step(lockWebhooksOfKey, { keyId });
     for (const row of rows) yield* changeByHand(row, { status: 'disabled' }, by);
   },
@@ -144,7 +142,7 @@ export const disableWebhooksOfKey = defineWork(
 
 const unchanged: WebhookChange = { url: null, types: null, status: null, after: null };
 
-function* changeByHand(row: WebhookRow, change: OperatorChange, by: Authorship): Work<void> {
+function* changeByHand(row: WebhookRow, change: OperatorChange, by: Authorship): Steps<void> {
   const changed = yield* applyChange(row, { ...unchanged, ...change });
   const ids = yield* readEventIds();
   const show = ({ status, position }: WebhookRow) =>
@@ -154,14 +152,14 @@ function* changeByHand(row: WebhookRow, change: OperatorChange, by: Authorship):
   yield* addAuditEntry(by, { ...subject, before: show(row), after: show(changed) });
 }
 
-function* readEventIds(): Work<EventIds> {
+function* readEventIds(): Steps<EventIds> {
   const [secret] = yield* step(selectSecret, { name: 'cursor' });
   if (secret === undefined) throw new Error('the store has no secret for event ids');
   return createEventIds(secret.value);
 }
 
 /** Changes a locked webhook. A change that sets the URL, the status or the position restarts the retries. */
-function* applyChange(row: WebhookRow, change: WebhookChange): Work<WebhookRow> {
+function* applyChange(row: WebhookRow, change: WebhookChange): Steps<WebhookRow> {
   const position = yield* findPosition(row, change);
   const begins = change.url !== null || change.status !== null || change.after !== null;
   const [changed] = yield* step(updateWebhook, {
@@ -182,7 +180,7 @@ function* applyChange(row: WebhookRow, change: WebhookChange): Work<WebhookRow> 
  * Checks the position if the change sets it or enables the webhook. Throws `invalid_body` if the position is after the
  * newest event, and `position_lost` if an event after the position is deleted.
  */
-function* findPosition(row: WebhookRow, { after, status }: WebhookChange): Work<bigint> {
+function* findPosition(row: WebhookRow, { after, status }: WebhookChange): Steps<bigint> {
   if (after === null && status !== 'enabled') return row.position;
   const { deleted_to, newest } = endsOf(yield* step(selectEnds, {}));
   const position = after === 'now' ? newest : (after ?? row.position);

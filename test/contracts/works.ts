@@ -1,6 +1,6 @@
 import { AppError, OperatorError, OutcomeUnknownError, UsageError } from '../../src/errors.ts';
 import { insertPet } from '../../src/pets/pet-rows.ts';
-import { defineWork, step } from '../../src/storage/database.ts';
+import { defineTransaction, step } from '../../src/storage/database.ts';
 import { insertSecret, insertWindow, selectSubjects, selectUsed, updateUsed } from './window-rows.ts';
 
 /** The named transactions of the contract tests. They are in a separate file, because a worker thread imports it. */
@@ -9,29 +9,27 @@ interface Window {
   readonly used: bigint;
 }
 
-export const doNothing = defineWork(import.meta.url, 'doNothing', function* (_input: null) {});
+export const doNothing = defineTransaction('doNothing', function* (_input: null) {});
 
-export const addPet = defineWork(
-  import.meta.url,
+export const addPet = defineTransaction(
   'addPet',
   function* (pet: { name: string; categoryId: bigint; status: string }) {
     return yield* step(insertPet, pet);
   },
 );
 
-export const addSecret = defineWork(
-  import.meta.url,
+export const addSecret = defineTransaction(
   'addSecret',
   function* (secret: { name: string; value: Uint8Array }) {
     yield* step(insertSecret, secret);
   },
 );
 
-export const addWindows = defineWork(import.meta.url, 'addWindows', function* (windows: readonly Window[]) {
+export const addWindows = defineTransaction('addWindows', function* (windows: readonly Window[]) {
   for (const window of windows) yield* step(insertWindow, window);
 });
 
-export const addAndReadWindow = defineWork(import.meta.url, 'addAndReadWindow', function* (window: Window) {
+export const addAndReadWindow = defineTransaction('addAndReadWindow', function* (window: Window) {
   yield* step(insertWindow, window);
   const [row] = yield* step(selectUsed, { subject: window.subject });
   return row?.used;
@@ -46,8 +44,7 @@ const errors = {
 };
 
 /** Adds the window, then throws an error with the given name. */
-export const addAndThrow = defineWork(
-  import.meta.url,
+export const addAndThrow = defineTransaction(
   'addAndThrow',
   function* ({ name, message, ...window }: Window & { name: keyof typeof errors; message: string }) {
     yield* step(insertWindow, window);
@@ -55,16 +52,16 @@ export const addAndThrow = defineWork(
   },
 );
 
-export const countUp = defineWork(import.meta.url, 'countUp', function* (subject: string) {
+export const countUp = defineTransaction('countUp', function* (subject: string) {
   const [row] = yield* step(selectUsed, { subject });
   yield* step(updateUsed, { subject, used: (row?.used ?? 0n) + 1n });
 });
 
-export const addIfAlone = defineWork(import.meta.url, 'addIfAlone', function* (window: Window) {
+export const addIfAlone = defineTransaction('addIfAlone', function* (window: Window) {
   const others = yield* step(selectSubjects, {});
   if (others.length === 0) yield* step(insertWindow, window);
 });
 
-export const readSubjects = defineWork(import.meta.url, 'readSubjects', function* (_input: null) {
+export const readSubjects = defineTransaction('readSubjects', function* (_input: null) {
   return yield* step(selectSubjects, {});
 });

@@ -9,6 +9,7 @@ import { calmMs, createStoreFaults, repeatAfterMs } from '../../src/observabilit
 import { openDatabase } from '../../src/storage/open-database.ts';
 import { insertWindow, selectSubjects } from '../contracts/window-rows.ts';
 import { addAndThrow } from '../contracts/works.ts';
+import { testThread } from '../support/engines.ts';
 import { createMovableClock, makeFolder, startService, type TestService } from '../support/service.ts';
 
 /** Opens a watched store that a test can move away and bring back, and records its log lines. */
@@ -18,7 +19,7 @@ async function openWatched(t: TestContext) {
   const clock = createMovableClock();
   const log = createLog('info', output);
   const faults = createStoreFaults(log, clock.now, clock.now);
-  const database = watchCalls(await openDatabase(`sqlite:${join(folder, 'store.db')}`), [faults]);
+  const database = watchCalls(await openDatabase(`sqlite:${join(folder, 'store.db')}`, testThread), [faults]);
   t.after(() => database.close());
   let subject = 0;
   let logged = '';
@@ -96,7 +97,7 @@ test('faults of reads and faults of writes are logged separately', async (t) => 
 
 test('a fault of readNow and its end are logged', async (t) => {
   const { database, faults, clock, readLines } = await openWatched(t);
-  const closed = await openDatabase(`sqlite:${join(await makeFolder(t), 'store.db')}`);
+  const closed = await openDatabase(`sqlite:${join(await makeFolder(t), 'store.db')}`, testThread);
   await closed.close();
   const failing = watchCalls(closed, [faults]);
   assert.throws(() => failing.readNow?.(selectSubjects, {}), { code: 'unavailable' });

@@ -7,11 +7,12 @@ import { createStoreMetrics, watchCalls } from '../../src/observability/store-ca
 import { insertPet } from '../../src/pets/pet-rows.ts';
 import { openDatabase } from '../../src/storage/open-database.ts';
 import { addAndThrow, doNothing } from '../contracts/works.ts';
+import { testThread } from '../support/engines.ts';
 import { makeFolder } from '../support/service.ts';
 
 async function openTimed(test: TestContext) {
   const registry = new Registry();
-  const opened = await openDatabase(`sqlite:${join(await makeFolder(test), 'store.db')}`);
+  const opened = await openDatabase(`sqlite:${join(await makeFolder(test), 'store.db')}`, testThread);
   test.after(() => opened.close());
   const database = watchCalls(opened, [createStoreMetrics(registry)]);
   return { database, show: () => registry.metrics() };
@@ -33,7 +34,7 @@ test('reads and writes of the store are measured separately', async (t) => {
 test('a call that fails because the store is unavailable is counted, and rejects with the same error', async (t) => {
   const { database, show } = await openTimed(t);
   await database.close();
-  assert.throws(() => database.read(selectAnyAccount, { count: 1n }), { code: 'unavailable' });
+  await assert.rejects(database.read(selectAnyAccount, { count: 1n }), { code: 'unavailable' });
   const add = database.run(insertPet, { name: 'Rex', categoryId: 1n, status: 'available' });
   await assert.rejects(add, { code: 'unavailable' });
 

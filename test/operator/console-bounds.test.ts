@@ -14,9 +14,8 @@ import { type ConsoleService, startConsole } from './console-browser.ts';
 /** A database that records how many rows each call reads. */
 function countRows(database: Database) {
   const counts: number[] = [];
-  const read: Database['read'] = (statement, parameters) => {
-    const found = database.read(statement, parameters);
-    if (found instanceof Promise) throw new Error('SQLite reads within the call');
+  const read: Database['read'] = async (statement, parameters) => {
+    const found = await database.read(statement, parameters);
     counts.push(found.length);
     return found;
   };

@@ -7,6 +7,9 @@ import type { Database } from '../../src/storage/database.ts';
 import { openDatabase } from '../../src/storage/open-database.ts';
 import { executePostgres, readPostgresAddress, takePostgresDatabase } from './postgres-databases.ts';
 
+/** The writing thread's entry that also knows the tests' own transactions. */
+export const testThread = new URL('writing-thread.ts', import.meta.url);
+
 /** A store for one test. After the test, its connections are closed and the store is dropped. */
 export interface Store {
   /** The `DATABASE_URL` of the store. */
@@ -98,7 +101,7 @@ function createStore(
     url,
     execute,
     async open(address = url) {
-      const database = await openDatabase(address);
+      const database = await openDatabase(address, testThread);
       opened.push(database);
       return database;
     },

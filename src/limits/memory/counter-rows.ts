@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import { defineWork, statement, step } from '../../storage/database.ts';
+import { defineTransaction, statement, step } from '../../storage/database.ts';
 import type { Tables } from '../../storage/tables.ts';
 import { type Conduct, forgetAtMs } from '../rules/bans.ts';
 import type { Windows } from '../rules/windows.ts';
@@ -60,13 +60,9 @@ const upsertWindows = statement<WindowColumns>()((query, p) =>
 );
 
 /** Replaces the stored windows of subjects. */
-export const writeWindows = defineWork(
-  import.meta.url,
-  'writeWindows',
-  function* (rows: readonly WindowColumns[]) {
-    for (const row of rows) yield* step(upsertWindows, row);
-  },
-);
+export const writeWindows = defineTransaction('writeWindows', function* (rows: readonly WindowColumns[]) {
+  for (const row of rows) yield* step(upsertWindows, row);
+});
 
 /**
  * Deletes at most `count` expired rows, oldest day window first. The conditions are checked twice, because another
@@ -155,13 +151,9 @@ const upsertConduct = statement<ConductColumns>()((query, p) =>
 );
 
 /** Replaces the stored bans and strikes of keys. */
-export const writeConduct = defineWork(
-  import.meta.url,
-  'writeConduct',
-  function* (rows: readonly ConductColumns[]) {
-    for (const row of rows) yield* step(upsertConduct, row);
-  },
-);
+export const writeConduct = defineTransaction('writeConduct', function* (rows: readonly ConductColumns[]) {
+  for (const row of rows) yield* step(upsertConduct, row);
+});
 
 /** Deletes at most `count` rows that have no effect after `untilMs`. */
 export const deleteConduct = statement<{ untilMs: bigint; count: bigint }>()((query, p) =>

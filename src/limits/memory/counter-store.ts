@@ -1,5 +1,5 @@
 import { type Clock, minuteMs } from '../../clock.ts';
-import type { Database, NamedWork } from '../../storage/database.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
 import type { LookAtUsage } from '../counters.ts';
 import { kindOf } from '../rules/address.ts';
 import { areEnded, closeEnded, newWindows, type Windows } from '../rules/windows.ts';
@@ -102,7 +102,7 @@ async function loadConduct(database: Database, { keys }: Ledgers, nowMs: number)
 async function writeChanged<T, P>(
   database: Database,
   ledger: Ledger<T>,
-  write: NamedWork<readonly P[], void>,
+  write: Transaction<readonly P[], void>,
   toRow: (name: string, entry: T) => P,
 ): Promise<void> {
   for (const batch of ledger.drainChanged(writtenRowsMax)) {

@@ -3,7 +3,7 @@ import { addAuditEntry } from '../../audit/audit-log.ts';
 import { closeBySteps } from '../../orders/close-order.ts';
 import { closeInOneStatement, type OrderAction, transitions } from '../../orders/close-order-rows.ts';
 import type { OrderRow } from '../../orders/order.ts';
-import { type Dialect, defineWork, statement, step, type Work } from '../../storage/database.ts';
+import { type Dialect, defineTransaction, type Steps, statement, step } from '../../storage/database.ts';
 
 const selectOwner = statement<{ id: bigint }>()((query, p) =>
   query.selectFrom('orders').select('account_id').where('id', '=', p.id),
@@ -22,10 +22,9 @@ const actions = { cancel: 'order.cancelled', return: 'order.returned' } as const
  * Cancels or returns an order and adds an entry to the audit log, in one transaction. Returns null, with nothing
  * changed, if no order with this id is in the status that the action requires.
  */
-export const closeOrderByHand = defineWork(
-  import.meta.url,
+export const closeOrderByHand = defineTransaction(
   'closeOrderByHand',
-  function* ({ action, id, engine, by }: CloseByHand): Work<OrderRow | null> {
+  function* ({ action, id, engine, by }: CloseByHand): Steps<OrderRow | null> {
     const row = yield* close(action, id, engine);
     if (row === null) return null;
     const [owner] = yield* step(selectOwner, { id });
@@ -41,7 +40,7 @@ export const closeOrderByHand = defineWork(
   'row locks',
 );
 
-function* close(action: OrderAction, id: bigint, engine: Dialect['engine']): Work<OrderRow | null> {
+function* close(action: OrderAction, id: bigint, engine: Dialect['engine']): Steps<OrderRow | null> {
   if (engine === 'sqlite') return yield* closeBySteps.body({ action, id, accountId: null });
   const [row] = yield* step(closeInOneStatement[action], { id, accountId: null });
   return row ?? null;

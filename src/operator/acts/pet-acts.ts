@@ -5,7 +5,7 @@ import type { Pet } from '../../pets/pet.ts';
 import { lockPet } from '../../pets/pet-edit-rows.ts';
 import { type Edit, editPet, type Outcome } from '../../pets/pet-edits.ts';
 import { toPet } from '../../pets/pet-rows.ts';
-import { defineWork, step, type Work } from '../../storage/database.ts';
+import { defineTransaction, type Steps, step } from '../../storage/database.ts';
 
 interface EditByHand extends Edit {
   readonly by: Authorship;
@@ -15,10 +15,9 @@ interface EditByHand extends Edit {
  * Changes or deletes an animal and adds an entry to the audit log, in one transaction. If the change or deletion is not
  * possible, returns the reason.
  */
-export const editPetByHand = defineWork(
-  import.meta.url,
+export const editPetByHand = defineTransaction(
   'editPetByHand',
-  function* ({ by, ...edit }: EditByHand): Work<Outcome> {
+  function* ({ by, ...edit }: EditByHand): Steps<Outcome> {
     // Expire an overdue hold first. The operator does not cause this, so it gets no entry in the audit log.
     yield* closeOverdueHold(edit.id);
     const [row] = yield* step(lockPet, { id: edit.id });

@@ -3,7 +3,7 @@ import { randomText } from '../../accounts/api-key.ts';
 import { type Clock, hourMs, minuteMs } from '../../clock.ts';
 import { int64Max } from '../../int64.ts';
 import { after, type Soon } from '../../soon.ts';
-import { type Database, defineWork, step, type Work } from '../../storage/database.ts';
+import { type Database, defineTransaction, type Steps, step } from '../../storage/database.ts';
 import {
   deleteLinks,
   deleteSession,
@@ -69,10 +69,9 @@ interface SignIn {
  * Exchanges a link for a session in one transaction. Returns the user who created the link, or null if the link is
  * used, expired or unknown. Also deletes expired links and sessions.
  */
-export const openSession = defineWork(
-  import.meta.url,
+export const openSession = defineTransaction(
   'openSession',
-  function* ({ linkHash, tokenHash, id, nowMs }: SignIn): Work<string | null> {
+  function* ({ linkHash, tokenHash, id, nowMs }: SignIn): Steps<string | null> {
     const [link] = yield* step(takeLink, { tokenHash: linkHash });
     const untilMs = BigInt(nowMs);
     yield* step(deleteLinks, { untilMs });
@@ -87,10 +86,9 @@ export const openSession = defineWork(
 );
 
 /** Deletes all sessions and links in one transaction. Returns the number of deleted sessions. */
-export const endAll = defineWork(
-  import.meta.url,
+export const endAll = defineTransaction(
   'endAll',
-  function* (): Work<number> {
+  function* (): Steps<number> {
     yield* step(deleteLinks, { untilMs: int64Max });
     const ended = yield* step(deleteSessions, { untilMs: int64Max });
     return ended.length;

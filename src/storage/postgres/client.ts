@@ -1,5 +1,5 @@
 import { Client, type ClientBase, type ClientConfig, type QueryConfig, type QueryResult } from 'pg';
-import type { Parameters, Statement, Work } from '../database.ts';
+import type { Parameters, Statement, Steps } from '../database.ts';
 import { sendBatch } from './batch.ts';
 import { throwStorageError } from './faults.ts';
 import { type Call, toCall } from './prepared.ts';
@@ -71,7 +71,7 @@ export function send(client: ClientBase, sql: QueryConfig): Promise<QueryResult>
  * Runs a transaction body in an open transaction. If `begin` is given, it opens the transaction in the round trip of
  * the first step.
  */
-export async function runWork<T>(client: ClientBase, work: Work<T>, begin: Call | null = null): Promise<T> {
+export async function runSteps<T>(client: ClientBase, work: Steps<T>, begin: Call | null = null): Promise<T> {
   let next = work.next([]);
   let opening = begin === null ? [] : [begin];
   while (!next.done) {

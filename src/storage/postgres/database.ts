@@ -3,13 +3,13 @@ import { Kysely, PostgresDialect } from 'kysely';
 import { type ClientBase, DatabaseError, Pool } from 'pg';
 import { minuteMs } from '../../clock.ts';
 import { OperatorError } from '../../errors.ts';
-import type { Database, Isolation, NamedWork, Parameters, Statement } from '../database.ts';
+import type { Database, Isolation, Parameters, Statement, Transaction } from '../database.ts';
 import { isNewest, migrate } from '../migrations/migrate.ts';
 import { toOpeningError } from '../opening-error.ts';
 import { storeUnavailable } from '../store-unavailable.ts';
 import type { Tables } from '../tables.ts';
 import { sendBatch } from './batch.ts';
-import { connectionSettings, describeServer, query, removeLimits, runWork, send } from './client.ts';
+import { connectionSettings, describeServer, query, removeLimits, runSteps, send } from './client.ts';
 import { isConnectionSpoilt } from './faults.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { loadRows } from './load.ts';
@@ -134,11 +134,11 @@ const begins: Readonly<Record<Isolation, Call>> = {
 
 async function transact<I, T>(
   client: ClientBase,
-  { body, isolation }: NamedWork<I, T>,
+  { body, isolation }: Transaction<I, T>,
   input: I,
 ): Promise<T> {
   try {
-    const result = await runWork(client, body(input), begins[isolation]);
+    const result = await runSteps(client, body(input), begins[isolation]);
     await sendBatch(client, [toTextCall('commit')]);
     return result;
   } catch (error) {

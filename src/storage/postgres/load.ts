@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
 import { OutcomeUnknownError } from '../../errors.ts';
 import type { Database, LoadOptions, Value } from '../database.ts';
-import { createClient, removeLimits, runWork, send } from './client.ts';
+import { createClient, removeLimits, runSteps, send } from './client.ts';
 import { isFromServer, repeatOnConflict, throwConnectionError } from './faults.ts';
 
 type Changes = NonNullable<LoadOptions['changes']>;
@@ -39,7 +39,7 @@ export async function loadRows(
 async function changeAndAdd(client: ClientBase, changes: Changes, insert: string): Promise<number> {
   await send(client, { text: 'begin isolation level read committed' });
   try {
-    await runWork(client, changes.apply());
+    await runSteps(client, changes.apply());
     const added = await sendCounted(client, insert);
     await send(client, { text: changes.isDryRun ? 'rollback' : 'commit' }).catch(throwUnlessOpen);
     return added;

@@ -1,11 +1,11 @@
-import type { NamedWork, Value } from '../database.ts';
+import type { Transaction, Value } from '../database.ts';
 import type { Request, SentCall } from './messages.ts';
 import { isAdding, type SqliteStatement } from './prepared.ts';
 
 /** The write of one caller. */
 export type Task =
   | { readonly statement: SqliteStatement; readonly values: readonly Value[] }
-  | { readonly work: NamedWork<never, unknown>; readonly input: unknown };
+  | { readonly work: Transaction<never, unknown>; readonly input: unknown };
 
 /** Creates the function that turns tasks into a request. It sends each statement to the thread only once. */
 export function createRequests(): (tasks: readonly Task[]) => Request {
@@ -25,8 +25,7 @@ export function createRequests(): (tasks: readonly Task[]) => Request {
 
     function add(task: Task): void {
       if ('work' in task) {
-        const { module, name } = task.work;
-        calls.push({ module, name, input: task.input });
+        calls.push({ name: task.work.name, input: task.input });
         return;
       }
       const statement = number(task.statement);

@@ -19,19 +19,22 @@ import { startThread } from './start-thread.ts';
 import { makeStoreFile } from './store-file.ts';
 import { createSqliteWriter } from './writer.ts';
 
+/** The entry of the thread that knows the transactions of the service. */
+const defaultThread = new URL('../../writing-thread.ts', import.meta.url);
+
 const readBusyTimeoutMs = 1_000;
 
 /**
  * Opens the SQLite store at `path` and migrates it to the newest schema. Creates the file and its folder if
  * necessary. Reads use a connection of the calling thread. Writes use the writing thread, so that a disk sync does
- * not block the caller. Throws OperatorError of one line if the file cannot be used.
+ * not block the caller. `writingThread` is the entry of that thread. Throws OperatorError of one line if the file cannot be used.
  */
-export async function openSqlite(path: string): Promise<Database> {
+export async function openSqlite(path: string, writingThread = defaultThread): Promise<Database> {
   try {
     requireOneName(path);
     await makeStoreFile(path);
     await repeatWhileBusy(() => migrateFile(path), lockWaitMsMax);
-    return await connect(path);
+    return await connect(path, writingThread);
   } catch (error) {
     throw toOpeningError(path, error);
   }
@@ -56,12 +59,12 @@ async function migrateFile(path: string): Promise<void> {
   }
 }
 
-async function connect(path: string): Promise<Database> {
-  const thread = await startThread(path);
+async function connect(path: string, writingThread: URL): Promise<Database> {
+  const thread = await startThread(path, writingThread);
   const reading = await repeatWhileBusy(() => openReadingConnection(path, readBusyTimeoutMs), lockWaitMsMax);
   const writer = createSqliteWriter(thread);
 
-  const read: NonNullable<Database['readNow']> = (statement, parameters) => {
+  const readNow: NonNullable<Database['readNow']> = (statement, parameters) => {
     try {
       return query(reading, statement, parameters);
     } catch (error) {
@@ -71,8 +74,8 @@ async function connect(path: string): Promise<Database> {
 
   return {
     engine: 'sqlite',
-    read,
-    readNow: read,
+    read: async (statement, parameters) => readNow(statement, parameters),
+    readNow,
     watchAccounts: null,
     run: writer.run,
     transact: writer.transact,

@@ -3,17 +3,15 @@ import type { PackedError } from './packed-error.ts';
 import type { SqliteStatement } from './prepared.ts';
 
 /**
- * A call in a message. Either the number of a statement and its values, or the module, name and input of a named
- * transaction.
+ * A call in a message. Either the number of a statement and its values, or the name and input of a transaction.
  */
 export type SentCall =
   | { readonly statement: number; readonly values: Value[] }
-  | { readonly module: string; readonly name: string; readonly input: unknown };
+  | { readonly name: string; readonly input: unknown };
 
-/** Start data of the writing thread. `modules` are the modules of all named transactions. */
+/** Start data of the writing thread. */
 export interface ThreadData {
   readonly path: string;
-  readonly modules: readonly string[];
 }
 
 /**

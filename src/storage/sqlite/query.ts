@@ -1,5 +1,5 @@
 import { compileStatement, placeParameters } from '../compile.ts';
-import type { Parameters, Statement, Work } from '../database.ts';
+import type { Parameters, Statement, Steps } from '../database.ts';
 import type { PreparedStatements, SqliteStatement } from './prepared.ts';
 
 /** One insert adds at most 2 ** powerMax rows. One insert of 64 rows costs half as much as 64 inserts. */
@@ -32,7 +32,7 @@ export function query<P extends Parameters, R>(
 }
 
 /** Runs a transaction body to its end. The caller begins and commits the transaction. */
-export function runWork<T>(connection: PreparedStatements, work: Work<T>): T {
+export function runSteps<T>(connection: PreparedStatements, work: Steps<T>): T {
   let next = work.next([]);
   while (!next.done) next = work.next(query(connection, next.value.statement, next.value.parameters));
   return next.value;

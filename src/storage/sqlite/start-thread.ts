@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { getCompileCacheDir } from 'node:module';
 import { Worker } from 'node:worker_threads';
-import { listWorkModules } from '../database.ts';
 import type { Reply, Request, ThreadData } from './messages.ts';
 import { unpackError } from './packed-error.ts';
 
@@ -14,14 +13,14 @@ export interface WritingThread {
 }
 
 /**
- * Starts the writing thread of the store at `path`. The thread keeps the process alive only while a request runs. An
+ * Starts the writing thread of the store at `path`. `entry` is the module that calls `serveWrites`. The thread keeps the process alive only while a request runs. An
  * error that ends the thread also ends the process. Throws the error if the store cannot be opened.
  */
-export async function startThread(path: string): Promise<WritingThread> {
+export async function startThread(path: string, entry: URL): Promise<WritingThread> {
   const compiled = getCompileCacheDir();
-  const worker = new Worker(new URL('./thread.ts', import.meta.url), {
+  const worker = new Worker(entry, {
     name: 'sqlite',
-    workerData: { path, modules: listWorkModules() } satisfies ThreadData,
+    workerData: { path } satisfies ThreadData,
     // Does not inherit the flags of the program, because some, such as `--eval`, do not work in a thread. The warning
     // is disabled because the main thread has already shown it.
     execArgv: ['--disable-warning=ExperimentalWarning'],

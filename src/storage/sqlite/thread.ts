@@ -3,12 +3,13 @@
  * checkpoints.
  */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import type { NamedWork } from '../database.ts';
+import type { Transaction } from '../database.ts';
 import { type Call, type Outcome, runBatch } from './batch.ts';
 import { lockWaitMsMax, openConnection, repeatWhileBusy } from './connection.ts';
 import type { Reply, Request, SentCall, ThreadData } from './messages.ts';
 import { packError } from './packed-error.ts';
 import type { SqliteStatement } from './prepared.ts';
+import { runSteps } from './query.ts';
 
 /**
  * Number of pages in the WAL that triggers a checkpoint. If many commits change the same page, a checkpoint copies
@@ -16,51 +17,33 @@ import type { SqliteStatement } from './prepared.ts';
  */
 const checkpointPages = 4_000;
 
-type Run = (input: unknown) => Extract<Call, { work: unknown }>['work'];
+/** The transactions that this thread can run, by name. */
+type Transactions = ReadonlyMap<string, Transaction<never, unknown>>;
 
-/** Creates the function that finds the statements and named transactions of a request. */
-function createFinder() {
+type Run = Extract<Call, { work: unknown }>['work'];
+
+/** Creates the function that finds the statements and transactions of a request. */
+function createFinder(transactions: Transactions) {
   const statements: SqliteStatement[] = [];
-  const works = new Map<string, Run>();
 
-  async function importWork(module: string, name: string): Promise<Run> {
-    const exports: Record<string, NamedWork<unknown, unknown> | undefined> = await import(module);
-    // Imported late, because it loads Kysely, which takes most of the time of a start. Many processes run no named
-    // transaction.
-    const { runWork } = await import('./query.ts');
-    const body = exports[name]?.body;
-    if (body === undefined) throw new Error(`${module} exports no named transaction "${name}"`);
-    const run: Run = (input) => (connection) => runWork(connection, body(input));
-    works.set(`${module} ${name}`, run);
-    return run;
-  }
-
-  async function findCall(sent: SentCall): Promise<Call> {
-    if ('name' in sent) {
-      const { module, name, input } = sent;
-      const run = works.get(`${module} ${name}`) ?? (await importWork(module, name));
-      return { work: run(input) };
-    }
+  function findCall(sent: SentCall): Call {
+    if ('name' in sent) return { work: toWork(sent) };
     const statement = statements[sent.statement];
     if (statement === undefined) throw new Error(`statement ${sent.statement} was not sent`);
     return { statement, values: sent.values };
   }
 
+  function toWork({ name, input }: Extract<SentCall, { name: string }>): Run {
+    const transaction = transactions.get(name);
+    return (connection) => {
+      if (transaction === undefined) throw new Error(`the list of transactions has no "${name}"`);
+      return runSteps(connection, transaction.body(input as never));
+    };
+  }
+
   return ({ newStatements, calls }: Request) => {
     statements.push(...newStatements);
-    return Promise.all(calls.map((sent) => findCall(sent).catch(failAlone)));
-  };
-}
-
-/**
- * Returns a call that always fails with this error. It replaces a call whose module cannot be imported, for example
- * because no file descriptor is free. The rest of the transaction continues.
- */
-function failAlone(error: unknown): Call {
-  return {
-    work: () => {
-      throw error;
-    },
+    return calls.map(findCall);
   };
 }
 
@@ -71,46 +54,38 @@ function toReply(outcomes: readonly Outcome[]): Reply {
   return { results: outcomes.map((outcome) => ('error' in outcome ? null : outcome.result)), failures };
 }
 
-/** Time in ms until the modules are imported. A process that still runs then is a service, not a command. */
-const importAfterMs = 1_000;
-
-/** Imports the named transactions in advance, because later there may be no free file descriptor. */
-async function importWorks(modules: readonly string[]): Promise<void> {
-  await import('./query.ts');
-  for (const module of modules) await import(module);
-}
-
-async function start(port: MessagePort, { path, modules }: ThreadData): Promise<void> {
-  const findCalls = createFinder();
+async function start(port: MessagePort, { path }: ThreadData, transactions: Transactions): Promise<void> {
+  const findCalls = createFinder(transactions);
   const connection = await repeatWhileBusy(() => openConnection(path, 0), lockWaitMsMax);
   // A savepoint keeps the original pages. Without `temp_store`, SQLite would write them to a temporary file beyond 64
   // KiB.
   connection.raw.exec(`pragma temp_store = memory; pragma wal_autocheckpoint = ${checkpointPages}`);
 
-  async function answer(request: Request): Promise<Reply> {
+  function answer(request: Request): Reply {
     try {
-      return toReply(runBatch(connection, await findCalls(request)));
+      return toReply(runBatch(connection, findCalls(request)));
     } catch (error) {
       return { notDone: packError(error) };
     }
   }
 
-  port.on('message', async (request: Request | null) => {
+  port.on('message', (request: Request | null) => {
     if (request !== null) {
-      port.postMessage(await answer(request));
+      port.postMessage(answer(request));
       return;
     }
     connection.close();
     port.close();
   });
   port.postMessage({ results: [], failures: [] } satisfies Reply);
-  // A failed import is ignored here, because the first call that needs the module reports it.
-  setTimeout(() => importWorks(modules).catch(() => undefined), importAfterMs).unref();
 }
 
-if (parentPort !== null) {
+/** Serves writes in this worker thread. The thread's entry calls it once with the list of transactions. */
+export async function serveWrites(transactions: readonly Transaction<never, unknown>[]): Promise<void> {
+  if (parentPort === null) throw new Error('writes are served only in a worker thread');
   const port = parentPort;
-  await start(port, workerData).catch((error) => {
+  const byName = new Map(transactions.map((transaction) => [transaction.name, transaction]));
+  await start(port, workerData, byName).catch((error) => {
     port.postMessage({ notDone: packError(error) } satisfies Reply);
     port.close();
   });

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { placeParameters } from '../compile.ts';
-import type { NamedWork, Parameters, Statement } from '../database.ts';
+import type { Parameters, Statement, Transaction } from '../database.ts';
 import { storeUnavailable } from '../store-unavailable.ts';
 import type { Task } from './calls.ts';
 import { createGroupCommit } from './group-commit.ts';
@@ -9,7 +9,7 @@ import type { WritingThread } from './start-thread.ts';
 
 /** Writes to a store through its writing thread. */
 export interface SqliteWriter {
-  transact<I, T>(work: NamedWork<I, T>, input: I): Promise<T>;
+  transact<I, T>(work: Transaction<I, T>, input: I): Promise<T>;
   run<P extends Parameters, R>(statement: Statement<P, R>, parameters: P): Promise<readonly R[]>;
   /** Ends the thread when all earlier writes are settled. Later writes fail with `unavailable`. */
   close(): Promise<void>;

@@ -4,11 +4,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { int64Max } from '../../../src/int64.ts';
 import { insertPet } from '../../../src/pets/pet-rows.ts';
-import type { NamedWork, Parameters, Statement } from '../../../src/storage/database.ts';
+import type { Parameters, Statement, Transaction } from '../../../src/storage/database.ts';
 import { type Call, runBatch } from '../../../src/storage/sqlite/batch.ts';
 import { isBusy, openConnection } from '../../../src/storage/sqlite/connection.ts';
 import { openSqlite } from '../../../src/storage/sqlite/database.ts';
-import { compileForSqlite, runWork } from '../../../src/storage/sqlite/query.ts';
+import { compileForSqlite, runSteps } from '../../../src/storage/sqlite/query.ts';
 import { insertWindow } from '../../contracts/window-rows.ts';
 import { addAndThrow, addSecret, addWindows } from '../../contracts/works.ts';
 import { makeFolder } from '../../support/service.ts';
@@ -37,8 +37,8 @@ function call<P extends Parameters>(statement: Statement<P, unknown>, ...rows: P
   };
 }
 
-function work<I>({ body }: NamedWork<I, unknown>, input: I): Call {
-  return { work: (connection) => runWork(connection, body(input)) };
+function work<I>({ body }: Transaction<I, unknown>, input: I): Call {
+  return { work: (connection) => runSteps(connection, body(input)) };
 }
 
 function describe(outcomes: ReturnType<typeof runBatch>) {

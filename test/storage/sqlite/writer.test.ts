@@ -12,6 +12,7 @@ import { startThread, type WritingThread } from '../../../src/storage/sqlite/sta
 import { createSqliteWriter } from '../../../src/storage/sqlite/writer.ts';
 import { insertWindow, selectSubjects } from '../../contracts/window-rows.ts';
 import { addWindows, doNothing } from '../../contracts/works.ts';
+import { testThread } from '../../support/engines.ts';
 import { makeFolder } from '../../support/service.ts';
 
 const unavailable = { name: 'AppError', code: 'unavailable' };
@@ -19,8 +20,8 @@ const unavailable = { name: 'AppError', code: 'unavailable' };
 /** Starts a writer with a real worker thread. A test can delay its replies, as a hanging disk does. */
 async function startWriter(t: TestContext) {
   const path = join(await makeFolder(t), 'store.db');
-  const database: Database = await openSqlite(path);
-  const thread = await startThread(path);
+  const database: Database = await openSqlite(path, testThread);
+  const thread = await startThread(path, testThread);
   /** Number of jobs in each sent transaction. */
   const batches: number[] = [];
   let isHolding = false;
@@ -172,11 +173,11 @@ test('a write beyond the bound of the queue is refused immediately', async (t) =
   await Promise.all([underWay, ...waiting]);
 });
 
-test('a transaction that its module does not export fails with the reason and does not affect other writes', async (t) => {
+test('a transaction that the list does not name fails with the reason and does not affect other writes', async (t) => {
   const { writer, write, batches } = await startWriter(t);
   const mistake = writer.transact({ ...doNothing, name: 'missing' }, null);
   const others = [write(), writer.run(insertWindow, { subject: 'a', used: 1n }), write()];
-  await assert.rejects(mistake, /exports no named transaction "missing"/);
+  await assert.rejects(mistake, /the list of transactions has no "missing"/);
   await Promise.all(others);
   assert.deepEqual(batches, [4]);
 });

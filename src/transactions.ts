@@ -1,0 +1,68 @@
+import { createAccountKey, removeAccountKey, rotateAccountKey } from './accounts/account-key-works.ts';
+import { createAccount, renameAccount, setAccountPlan, suspendAccount } from './accounts/account-works.ts';
+import { writeUses } from './accounts/key-uses.ts';
+import { issueFirstKey, issueKey, revokeKey, rotateKey } from './accounts/key-works.ts';
+import { putCategory, removeCategory } from './categories/categories.ts';
+import { deleteExpired } from './events/expire-events.ts';
+import { sequenceCopied, sequenceOnce } from './events/sequence-events.ts';
+import { foldInventoryOnce } from './inventory/fold-inventory.ts';
+import { liftBan } from './limits/bans.ts';
+import { writeConduct, writeWindows } from './limits/memory/counter-rows.ts';
+import { closeOrderByHand } from './operator/acts/order-acts.ts';
+import { editPetByHand } from './operator/acts/pet-acts.ts';
+import { endAll, openSession } from './operator/sessions/sessions.ts';
+import { closeBySteps } from './orders/close-order.ts';
+import { expireGiven } from './orders/expire-orders.ts';
+import { placeOrder } from './orders/place-order.ts';
+import { addPetOnce } from './pets/keyed-adds.ts';
+import { editPet } from './pets/pet-edits.ts';
+import type { Transaction } from './storage/database.ts';
+import { addHours, deleteHours } from './usage/usage-rows.ts';
+import {
+  addWebhook,
+  changeWebhook,
+  changeWebhookByHand,
+  disableWebhooksOfKey,
+  rotateSecret,
+} from './webhooks/change-webhook.ts';
+
+/** All transactions. SQLite's writing thread runs them by name. */
+export const transactions: readonly Transaction<never, unknown>[] = [
+  addHours,
+  addPetOnce,
+  addWebhook,
+  changeWebhook,
+  changeWebhookByHand,
+  closeBySteps,
+  closeOrderByHand,
+  createAccount,
+  createAccountKey,
+  deleteExpired,
+  deleteHours,
+  disableWebhooksOfKey,
+  editPet,
+  editPetByHand,
+  endAll,
+  expireGiven,
+  foldInventoryOnce,
+  issueFirstKey,
+  issueKey,
+  liftBan,
+  openSession,
+  placeOrder,
+  putCategory,
+  removeAccountKey,
+  removeCategory,
+  renameAccount,
+  revokeKey,
+  rotateAccountKey,
+  rotateKey,
+  rotateSecret,
+  sequenceCopied,
+  sequenceOnce,
+  setAccountPlan,
+  suspendAccount,
+  writeConduct,
+  writeUses,
+  writeWindows,
+];

@@ -1,0 +1,5 @@
+/** The entry of SQLite's writing thread. */
+import { serveWrites } from './storage/sqlite/thread.ts';
+import { transactions } from './transactions.ts';
+
+await serveWrites(transactions);

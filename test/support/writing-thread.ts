@@ -1,0 +1,7 @@
+/** The entry of SQLite's writing thread in tests. It also knows the transactions that only tests use. */
+import { serveWrites } from '../../src/storage/sqlite/thread.ts';
+import { transactions } from '../../src/transactions.ts';
+import { closeHold } from '../contracts/overdue-holds-works.ts';
+import * as works from '../contracts/works.ts';
+
+await serveWrites([...transactions, closeHold, ...Object.values(works)]);
