@@ -1,23 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Registry } from 'prom-client';
 import { selectAnyAccount } from './accounts/account-rows.ts';
 import { describeForeignKeys, keyEnvironmentOf } from './accounts/api-key.ts';
 import { selectAnyKey } from './accounts/api-key-rows.ts';
 import { createKeyVerifier } from './accounts/key-verifier.ts';
 import type { IssuedKey, Keyring } from './accounts/keyring.ts';
-import { type Clock, hourMs, minuteMs, secondMs } from './clock.ts';
+import { type Clock, secondMs } from './clock.ts';
 import type { Config } from './config.ts';
 import { type DeliveryOptions, deliverWebhooks } from './deliver-webhooks.ts';
 import { createEventIds } from './events/event-ids.ts';
-import { expireEvents } from './events/expire-events.ts';
-import { sequenceEvents } from './events/sequence-events.ts';
 import type { HttpService } from './http/connection/http-service.ts';
 import { countUsage } from './http/count-usage.ts';
 import { createCursors } from './http/request/cursor.ts';
 import { buildServer } from './http/server.ts';
-import { foldInventory } from './inventory/fold-inventory.ts';
+import { createClockWatch } from './jobs/clock-watch.ts';
 import { createJobRunner, type JobRunner } from './jobs/job-runner.ts';
-import { createLiftFollower, type LiftFollower } from './limits/bans.ts';
+import { createLiftFollower } from './limits/bans.ts';
 import type { LookAtUsage } from './limits/counters.ts';
 import { createLimiter, type KeyCaller } from './limits/limiter.ts';
 import { exposeFeedLag, exposeWaits } from './observability/event-metrics.ts';
@@ -34,6 +31,7 @@ import { findProblems } from './operator/health-routes.ts';
 import { buildOperatorServer } from './operator/operator-server.ts';
 import { createSessions } from './operator/sessions/sessions.ts';
 import { resolvePlan } from './plans/plan.ts';
+import { listJobs } from './service-jobs.ts';
 import type { Database } from './storage/database.ts';
 import { readSecret } from './storage/secret-rows.ts';
 import { claimServing } from './storage/sqlite/claim-serving.ts';
@@ -56,15 +54,6 @@ export interface App {
   close(): Promise<void>;
 }
 
-/**
- * Interval in ms at which counts are flushed. A kill may lose at most one second of counts. Half of that leaves room
- * for a flush that is late under full load.
- */
-const flushMs = secondMs / 2;
-/** Interval in ms at which holds expire. An animal must be available within 2 s after its hold expires. */
-const expiryMs = secondMs / 2;
-/** Interval in ms at which events get their positions. An event must be readable within 1 s of its commit. */
-const sequencingMs = secondMs / 10;
 /** Time in ms that running requests may take at shutdown. */
 export const drainMsMax = 7 * secondMs;
 /** Time in ms that running requests and the last flush may take together at shutdown. */
@@ -82,11 +71,19 @@ interface Basics extends DeliveryOptions {
   readonly counting: OpenCounters;
 }
 
-/** Starts the service. If it cannot start, throws OperatorError and closes everything that it opened. */
-export async function startApp(config: Config, clock: Clock, log: Log): Promise<App> {
+/**
+ * Starts the service. If it cannot start, throws OperatorError and closes everything that it opened. `elapsedMs` is the
+ * monotonic clock that the clocks are compared with.
+ */
+export async function startApp(
+  config: Config,
+  clock: Clock,
+  log: Log,
+  elapsedMs = () => performance.now(),
+): Promise<App> {
   const parts = createOpenParts();
   try {
-    return await openApp(config, clock, log, parts);
+    return await openApp(config, clock, log, elapsedMs, parts);
   } catch (error) {
     await parts
       .close()
@@ -96,7 +93,13 @@ export async function startApp(config: Config, clock: Clock, log: Log): Promise<
 }
 
 /** Opens the parts of the service in order. Each part registers how it is closed as soon as it is open. */
-async function openApp(config: Config, clock: Clock, log: Log, parts: OpenParts): Promise<App> {
+async function openApp(
+  config: Config,
+  clock: Clock,
+  log: Log,
+  elapsedMs: () => number,
+  parts: OpenParts,
+): Promise<App> {
   const registry = createRegistry();
   exposeDroppedLines(registry, log);
   const faults = createStoreFaults(log, clock);
@@ -105,7 +108,8 @@ async function openApp(config: Config, clock: Clock, log: Log, parts: OpenParts)
   const secret = await readSecret(store.database, 'cursor');
   const counting = await openCounters(config, store.database, secret, clock, log, parts);
   const basics = { store, config, clock, log, registry, parts, secret, counting };
-  const jobs = createJobRunner(log);
+  const clocks = createClockWatch(store.database, clock, log, elapsedMs);
+  const jobs = createJobRunner(log, clocks);
   const { server, flush, usage } = buildPublicServer(basics);
 
   let closingAtMs: number | null = null;
@@ -115,13 +119,17 @@ async function openApp(config: Config, clock: Clock, log: Log, parts: OpenParts)
     await flushLast(flush, restMs, counting.sharing()?.mode === 'shared', log);
   });
   parts.add(jobs.stop);
-  jobs.every(flushMs, flush);
-  jobs.every(minuteMs, usage.sweep);
+  const lifts = createLiftFollower(store.database, counting.counters, clock);
+  // Operators may have lifted bans while no service ran. A failure does not stop the start.
+  await lifts
+    .follow()
+    .catch((err) => log.warn({ err }, 'lifted bans could not be read; the service tries again every second'));
+  exposeWaits(registry, store.tail);
+  const noteFeedLag = exposeFeedLag(registry);
+  for (const job of listJobs({ store, counting, usage, lifts, flush, noteFeedLag })) jobs.start(job);
   const listNotes = () => [...describeSharing(counting.sharing()), ...faults.listNotes()];
   const operatorServer = buildOperator(basics, jobs, listNotes);
-  await followLifts(createLiftFollower(store.database, counting.counters, clock), jobs, log);
-  await startStoreJobs(store, jobs, registry);
-  const stopDelivery = await deliverWebhooks(basics, jobs);
+  const stopDelivery = await deliverWebhooks(basics, jobs, clocks);
 
   parts.add(() => operatorServer.close(0));
   const opsUrl = await operatorServer.listen(config.opsHost, config.opsPort);
@@ -207,7 +215,7 @@ function buildOperator(
   const { database } = store;
   const { environment, consoleUrl } = config;
   const vitals = createVitals(registry, clock);
-  jobs.every(noteEveryMs, vitals.note);
+  jobs.start({ name: 'note the traffic', everyMs: noteEveryMs, run: vitals.note });
   const look: LookAtUsage = async (subject) => counting.counters.look(subject, clock());
   const checks = [{ name: 'the store', findProblem: () => findUnreadiness(database) }];
   const readHealth = async () => ({ problems: await findProblems(checks, secondMs), notes: listNotes() });
@@ -220,34 +228,6 @@ function buildOperator(
 
 function logBan(log: Log, { accountName: account, keyId }: KeyCaller, untilMs: number): void {
   log.warn({ account, keyId, until: new Date(untilMs).toISOString() }, 'a key is banned');
-}
-
-/**
- * Applies the lifts of bans that are recorded in the store, now and every second. Operators may have lifted bans while
- * no service ran. A failure of the store or Redis does not stop the start.
- */
-async function followLifts({ follow }: LiftFollower, jobs: JobRunner, log: Log): Promise<void> {
-  await follow().catch((err) =>
-    log.warn({ err }, 'lifted bans could not be read; the service tries again every second'),
-  );
-  jobs.every(secondMs, follow);
-}
-
-async function startStoreJobs(
-  { database, audit, firstAnswers, orders, tail }: Store,
-  jobs: JobRunner,
-  registry: Registry,
-): Promise<void> {
-  exposeWaits(registry, tail);
-  jobs.every(minuteMs, () => firstAnswers.sweep());
-  jobs.every(hourMs, () => audit.sweep());
-  jobs.every(secondMs, () => foldInventory(database));
-  jobs.every(expiryMs, () => orders.expire());
-  jobs.every(minuteMs, () => expireEvents(database));
-  const noteLag = exposeFeedLag(registry);
-  if (database.engine === 'postgres')
-    jobs.every(sequencingMs, () => sequenceEvents(database, undefined, noteLag));
-  else await sequenceEvents(database);
 }
 
 async function issueFirstKey(keyring: Keyring): Promise<IssuedKey | null> {

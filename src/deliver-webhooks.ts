@@ -3,6 +3,7 @@ import type { Registry } from 'prom-client';
 import { type Clock, secondMs } from './clock.ts';
 import type { Config } from './config.ts';
 import { createEventIds } from './events/event-ids.ts';
+import type { ClockWatch } from './jobs/clock-watch.ts';
 import type { JobRunner } from './jobs/job-runner.ts';
 import { createLease, type Lease, renewalMs } from './jobs/lease.ts';
 import { exposeWebhooks } from './observability/event-metrics.ts';
@@ -44,6 +45,7 @@ export interface DeliveryOptions {
 export async function deliverWebhooks(
   { store: { database, allWebhooks }, config, log, registry, parts, secret }: DeliveryOptions,
   jobs: JobRunner,
+  clocks: ClockWatch,
 ): Promise<() => Promise<void>> {
   const ids = createEventIds(secret);
   const box = createSecretBox(config.webhookSecretKeys);
@@ -54,7 +56,15 @@ export async function deliverWebhooks(
     allowsHttp: config.environment === 'development',
   });
   const observer = observe(log, metrics);
-  const deliverer = createDeliverer({ database, ids, box, post, observer, leftMs: lease.leftMs });
+  const deliverer = createDeliverer({
+    database,
+    ids,
+    box,
+    post,
+    observer,
+    leftMs: lease.leftMs,
+    mayDisable: clocks.mayClose,
+  });
   let ending: Promise<void> | null = null;
   const stop = () => {
     ending ??= endDelivery(deliverer, lease);
@@ -63,13 +73,13 @@ export async function deliverWebhooks(
   parts.add(stop);
   await sealSecrets(database, box);
   await lease.renew();
-  jobs.every(renewalMs, lease.renew);
-  jobs.every(lookMs, deliverer.look);
+  jobs.start({ name: 'renew the lease of webhooks', everyMs: renewalMs, run: lease.renew });
+  jobs.start({ name: 'send to webhooks', everyMs: lookMs, run: deliverer.look });
   const readLag = async () => {
     if (lease.leftMs() > 0) metrics.showLag(await allWebhooks.readLag());
   };
   await readLag();
-  jobs.every(lagMs, readLag);
+  jobs.start({ name: 'read the lag of webhooks', everyMs: lagMs, run: readLag });
   return stop;
 }
 

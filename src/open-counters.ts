@@ -14,6 +14,8 @@ export interface OpenCounters {
   readonly counters: Counters;
   /** Writes the counts in memory to the database. */
   flush(): Promise<void>;
+  /** Deletes expired counts. */
+  sweep(): Promise<void>;
   /** Returns how this instance counts. Null without Redis. */
   sharing(): Sharing | null;
 }
@@ -31,9 +33,9 @@ export async function openCounters(
   parts: OpenParts,
 ): Promise<OpenCounters> {
   const local = createMemoryCounters();
-  const { load, flush } = createCounterStore({ counters: local, database, clock });
+  const { load, flush, sweep } = createCounterStore({ counters: local, database, clock });
   await load();
-  if (redisUrl === null) return { counters: local, flush, sharing: () => null };
+  if (redisUrl === null) return { counters: local, flush, sweep, sharing: () => null };
   // Imported only if needed, because the Redis driver is a third of the code that a start loads.
   const { createSharedCounters } = await import('./limits/redis/shared-counters.ts');
   const { redisPrefix } = await import('./limits/redis/redis-counters.ts');
@@ -46,7 +48,7 @@ export async function openCounters(
   });
   parts.add(shared.close);
   await shared.probe();
-  return { counters: shared, flush, sharing: shared.sharing };
+  return { counters: shared, flush, sweep, sharing: shared.sharing };
 }
 
 function logSharing(log: Log, sharing: Sharing): void {

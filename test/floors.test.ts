@@ -25,7 +25,7 @@ const floors: readonly (readonly [height: number, name: string, files: RegExp])[
   [4.7, 'feed', /^events\//],
   [4.8, 'administration', /^administration\//],
   [4.8, 'webhooks', /^webhooks\//],
-  [8.5, 'wiring of parts', /^(?:deliver-webhooks|open-counters)\.ts$/],
+  [8.5, 'wiring of parts', /^(?:deliver-webhooks|open-counters|service-jobs)\.ts$/],
   [9, 'wiring', /^(?:app\.ts$|doctor\/)/],
   [10, 'commands', /^cli\//],
   [11, 'entry', /^main\.ts$/],

@@ -1,39 +1,63 @@
 import { AppError } from '../errors.ts';
 import type { Log } from '../observability/log.ts';
+import type { ClockWatch } from './clock-watch.ts';
+
+/** Work that is done again and again in the background. */
+export interface Job {
+  /** What the job does. The log names it. */
+  readonly name: string;
+  readonly everyMs: number;
+  run(): Promise<unknown>;
+  /**
+   * What the job does by age, if anything. `closes`: it closes or disables what is too old. `deletes`: it deletes what
+   * is too old. Such a job does not run after a leap of a clock.
+   */
+  readonly byAge?: 'closes' | 'deletes';
+}
 
 /** Runs jobs in the background. */
 export interface JobRunner {
   /**
-   * Runs a job every `intervalMs` milliseconds. Skips a run while the previous run is not finished. A failed run is
-   * logged, and the next run tries again. If it throws an AggregateError, each of its errors is logged.
+   * Runs a job every `everyMs` milliseconds. Skips a run while the previous run is not finished. A failed run is logged,
+   * and the next run tries again. If it throws an AggregateError, each of its errors is logged.
    */
-  every(intervalMs: number, job: () => Promise<unknown>): void;
+  start(job: Job): void;
   /** Starts no further runs. */
   stop(): void;
 }
 
-export function createJobRunner(log: Log): JobRunner {
+/** Creates a runner. It asks `clocks` before each run of a job that acts by age. */
+export function createJobRunner(log: Log, clocks: ClockWatch): JobRunner {
   const timers = new Set<NodeJS.Timeout>();
 
+  async function mayRun({ byAge }: Job): Promise<boolean> {
+    if (byAge === undefined) return true;
+    return byAge === 'deletes' ? await clocks.mayDelete() : await clocks.mayClose();
+  }
+
+  function report({ name }: Job, error: unknown): void {
+    for (const err of error instanceof AggregateError ? error.errors : [error]) {
+      // Faults of the store have their own log lines (store-faults.ts).
+      const isKnown = err instanceof AppError && err.code === 'unavailable';
+      if (!isKnown) log.error({ err, job: name }, 'a background job failed; its next run tries again');
+    }
+  }
+
   return {
-    every(intervalMs, job) {
+    start(job) {
       let isRunning = false;
       async function run(): Promise<void> {
         if (isRunning) return;
         isRunning = true;
         try {
-          await job();
+          if (await mayRun(job)) await job.run();
         } catch (error) {
-          for (const err of error instanceof AggregateError ? error.errors : [error]) {
-            // Faults of the store have their own log lines (store-faults.ts).
-            const isKnown = err instanceof AppError && err.code === 'unavailable';
-            if (!isKnown) log.error({ err }, 'a background job failed; its next run tries again');
-          }
+          report(job, error);
         } finally {
           isRunning = false;
         }
       }
-      timers.add(setInterval(run, intervalMs).unref());
+      timers.add(setInterval(run, job.everyMs).unref());
     },
 
     stop() {

@@ -112,6 +112,8 @@ export function createBans(database: Database, clock: Clock, actor: Actor = comm
 export interface LiftFollower {
   /** Applies new lifts. Fails if the store or the counters fail. The next call tries again. */
   follow(): Promise<void>;
+  /** Deletes the lifts that are older than the longest ban. */
+  sweep(): Promise<void>;
 }
 
 /**
@@ -124,7 +126,6 @@ export function createLiftFollower(database: Database, counters: Counters, clock
   return {
     async follow() {
       const lifts = await database.read(selectLifts, {});
-      if (lifts.length === 0) return;
       const seen = new Set<bigint>();
       for (const { id, key_id, account_id, at_ms } of lifts) {
         if (!applied.has(id)) await counters.lift(`account:${account_id}`, key_id, Number(at_ms));
@@ -132,7 +133,10 @@ export function createLiftFollower(database: Database, counters: Counters, clock
         applied.add(id);
       }
       applied = seen;
-      await database.run(deleteLifts, { untilMs: BigInt(clock() - banMsMax) });
+    },
+
+    async sweep() {
+      if (applied.size > 0) await database.run(deleteLifts, { untilMs: BigInt(clock() - banMsMax) });
     },
   };
 }

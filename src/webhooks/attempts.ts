@@ -1,6 +1,7 @@
 import type { EventIds } from '../events/event-ids.ts';
 import type { EventRow } from '../events/feed-page.ts';
 import { writeEvent } from '../events/write-events.ts';
+import { int64Max } from '../int64.ts';
 import type { Database } from '../storage/database.ts';
 import {
   type DeliveryRow,
@@ -59,6 +60,8 @@ export interface AttemptParts {
   readonly observer: DeliveryObserver;
   /** Returns true if an attempt that begins now ends in time. Otherwise nothing is sent and no result is recorded. */
   readonly mayBegin: () => boolean;
+  /** Returns false if a clock has leapt, so that the time since the first failure may be wrong. */
+  readonly mayDisable: () => Promise<boolean>;
   /** Aborts every running attempt. An aborted attempt records no result. */
   readonly signal: AbortSignal;
 }
@@ -108,7 +111,7 @@ export function createAttempts(parts: AttemptParts): Attempts {
       const result = await attempt(sending, write);
       if (result === null) return false;
       if (!isSuccess(result)) {
-        await noteFailure(database, observer, row, result);
+        await noteFailure(parts, row, result);
         return false;
       }
       await database.run(recordSuccess, { id: row.id, sent: event.id, result: toText(result) });
@@ -131,8 +134,7 @@ export function createAttempts(parts: AttemptParts): Attempts {
 
 /** Records a failed attempt. Schedules the next attempt or disables the webhook. */
 async function noteFailure(
-  database: Database,
-  observer: DeliveryObserver,
+  { database, observer, mayDisable }: Pick<AttemptParts, 'database' | 'observer' | 'mayDisable'>,
   row: DeliveryRow,
   result: AttemptResult,
 ): Promise<void> {
@@ -145,7 +147,7 @@ async function noteFailure(
     revision,
     result: toText(result),
     waitMs: BigInt(waitMs),
-    failingMsMax: BigInt(failingMsMax),
+    failingMsMax: (await mayDisable()) ? BigInt(failingMsMax) : int64Max,
     failuresMin: BigInt(failingAttemptsMin),
     ends: isGone(result) ? 1n : 0n,
   });

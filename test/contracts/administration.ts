@@ -225,7 +225,7 @@ export function describeAdministration(engine: Engine): void {
       await lifts.follow();
       assert.equal((await store.execute('select id from ban_lifts')).length, 1);
       clock.advance(hourMs);
-      await lifts.follow();
+      await lifts.sweep();
       assert.deepEqual(await store.execute('select id from ban_lifts'), []);
     });
 

@@ -72,6 +72,7 @@ export function describeCounterStore(engine: Engine): void {
         for (let place = 0; place < addressesMax; place += 1) process.takeFrom(`address:${turn}-${place}`);
         await process.flush();
       }
+      await process.sweep();
       assert.equal(await countRows('usage_windows'), addressesMax);
     });
 
@@ -150,11 +151,14 @@ export function describeCounterStore(engine: Engine): void {
       for (let sent = 0; sent < 60; sent += 1) takeBoth();
       time.nowMs += 350;
       assert.deepEqual(takeBoth(), ['refused', 'refused']);
-      for (const _ of ['written', 'left alone']) await process.flush();
+      for (const _ of ['written', 'left alone']) {
+        await process.flush();
+        await process.sweep();
+      }
       process = await start();
       assert.deepEqual(takeBoth(), ['refused', 'refused']);
       time.nowMs += minuteMs;
-      await process.flush();
+      await process.sweep();
       assert.equal(await countRows('usage_windows'), 0);
     });
 
@@ -221,7 +225,7 @@ export function describeCounterStore(engine: Engine): void {
       for (let id = 0; id < 600; id += 1) assert.equal(after.take(id, `key-${id}`).dayUsed, 60);
     });
 
-    test('a flush deletes a bounded number of expired rows', async (t) => {
+    test('a sweep deletes a bounded number of expired rows, and a flush deletes none', async (t) => {
       const { start, time, countRows } = await open(t);
       const process = await start();
       for (let id = 0; id < 1_500; id += 1) process.take(id);
@@ -230,8 +234,10 @@ export function describeCounterStore(engine: Engine): void {
       assert.deepEqual([await countRows('usage_windows'), await countRows('key_bans')], [1_500, 1]);
       time.nowMs += dayMs + minuteMs;
       await process.flush();
+      assert.deepEqual([await countRows('usage_windows'), await countRows('key_bans')], [1_500, 1]);
+      await process.sweep();
       assert.deepEqual([await countRows('usage_windows'), await countRows('key_bans')], [500, 0]);
-      await process.flush();
+      await process.sweep();
       assert.equal(await countRows('usage_windows'), 0);
       assert.equal(process.ledgers.accounts.size, 0);
     });

@@ -41,7 +41,8 @@ function openSender(
     onFault: (_, error) => noted.push(String(error)),
   };
   const post = createPostMessage({ allowed: createNetworks(['127.0.0.1']), allowsHttp: true, attemptMs });
-  const deliverer = createDeliverer({ database, ids, box, post, observer, leftMs, ...bounds });
+  const parts = { database, ids, box, post, observer, leftMs, mayDisable: async () => true };
+  const deliverer = createDeliverer({ ...parts, ...bounds });
 
   /** Sends all due events and waits for the answers. */
   async function send(): Promise<void> {
@@ -317,6 +318,21 @@ function describeRetries(engine: Engine): void {
     await sender.send();
     assert.equal((await get(id)).status, 'disabled');
     assert.equal(receiver.received.length, 4);
+  });
+
+  test('a webhook is not disabled while a clock has leapt, however long its failures seem to last', async (t) => {
+    const { store, database, receiver, add, get, addPet, skip } = await openWorld(t, engine);
+    const { id } = await add();
+    await addPet();
+    receiver.reactions.push(500, 500);
+    const unsteady = openSender(database, { mayDisable: async () => false });
+    t.after(() => unsteady.stop(0));
+    await unsteady.send();
+    await skip(40 * 24 * 3_600_000);
+    await store.execute('update webhooks set failures = 200, next_attempt_at_ms = 0');
+    await unsteady.send();
+    assert.equal((await get(id)).status, 'enabled');
+    assert.equal(receiver.received.length, 2);
   });
 
   test('a change of url, status or after makes the next attempt immediate, and a change of types does not', async (t) => {

@@ -3,13 +3,16 @@ import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { AppError } from '../../src/errors.ts';
+import type { ClockWatch } from '../../src/jobs/clock-watch.ts';
 import { createJobRunner } from '../../src/jobs/job-runner.ts';
 import { createLog } from '../../src/observability/log.ts';
+
+const steady: ClockWatch = { mayClose: async () => true, mayDelete: async () => true };
 
 test('each error of a failed job is logged, except those of a store that is unavailable', async () => {
   const output = new PassThrough();
   const log = createLog('info', output);
-  const jobs = createJobRunner(log);
+  const jobs = createJobRunner(log, steady);
   const { promise: nextRun, resolve } = Promise.withResolvers<void>();
   const failures: unknown[] = [
     new AggregateError([new Error('one'), new AppError('unavailable', 'two'), new Error('three')]),
@@ -17,11 +20,12 @@ test('each error of a failed job is logged, except those of a store that is unav
     new Error('five'),
   ];
   const keepsRunning = setInterval(() => undefined, 1_000);
-  jobs.every(1, async () => {
+  const run = async () => {
     const failure = failures.shift();
     if (failure !== undefined) throw failure;
     resolve();
-  });
+  };
+  jobs.start({ name: 'fail', everyMs: 1, run });
   await nextRun;
   jobs.stop();
   clearInterval(keepsRunning);

@@ -29,12 +29,14 @@ export interface CounterStore {
   /** Fills the ledgers with the stored counts and bans that are still valid. Call it once, before the first request. */
   load(): Promise<void>;
   /**
-   * Writes the changes since the last flush. Also deletes a bounded number of expired entries from the ledgers and the
-   * database. Call it twice a second and at shutdown. All calls during a flush share the next flush.
+   * Writes the changes since the last flush. Call it twice a second and at shutdown. All calls during a flush share the
+   * next flush.
    *
    * Throws AppError `unavailable` if not all changes could be written. The rest waits for the next flush.
    */
   flush(): Promise<void>;
+  /** Deletes a bounded number of expired entries from the ledgers and the database. Call it once a second. */
+  sweep(): Promise<void>;
 }
 
 /** Creates the store of a process's counts. Call `load` before the first request. */
@@ -50,14 +52,10 @@ export function createCounterStore(options: {
 
   async function writeAll(): Promise<void> {
     following = null;
-    const nowMs = clock();
     const { accounts, addresses, readers, keys } = ledgers;
-    for (const ledger of [accounts, addresses, readers, keys]) ledger.sweep(nowMs);
     for (const ledger of [accounts, addresses, readers])
       await writeChanged(database, ledger, writeWindows, toWindowsRow);
     await writeChanged(database, keys, writeConduct, toConductRow);
-    await database.run(deleteWindows, { ...expiredAt(nowMs), count: deletedRowsMax });
-    await database.run(deleteConduct, { untilMs: BigInt(nowMs), count: deletedRowsMax });
   }
 
   return {
@@ -72,6 +70,13 @@ export function createCounterStore(options: {
       following = running.then(writeAll);
       running = following.catch(() => undefined);
       return following;
+    },
+
+    async sweep() {
+      const nowMs = clock();
+      for (const ledger of Object.values(ledgers)) ledger.sweep(nowMs);
+      await database.run(deleteWindows, { ...expiredAt(nowMs), count: deletedRowsMax });
+      await database.run(deleteConduct, { untilMs: BigInt(nowMs), count: deletedRowsMax });
     },
   };
 }

@@ -36,12 +36,12 @@ for (const [table, columns, end] of [
       database,
       clock: () => nowMs,
     });
-    const flushing = counterStore.flush();
+    const sweeping = counterStore.sweep();
     const waiting = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
     await eventually(async () => (await store.execute(waiting)).length === 1);
     await other.query('commit');
     await other.end();
-    await flushing;
+    await sweeping;
     assert.equal((await store.execute(`select * from ${table}`)).length, 1);
   });
 

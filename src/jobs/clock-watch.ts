@@ -1,0 +1,72 @@
+import { type Clock, minuteMs } from '../clock.ts';
+import type { Log } from '../observability/log.ts';
+import { type Database, statement } from '../storage/database.ts';
+
+/** A clock leaps if it moves by more than this many ms against the monotonic clock. */
+export const leapMsMin = minuteMs;
+/** Time in ms for which the clocks must be steady after a leap. */
+export const steadyMsMin = 10 * minuteMs;
+
+/**
+ * Watches the clock of this machine and the clock of the store. After a leap, a job could take everything for old. Both
+ * methods read the clocks first, and log one line if a clock has leapt. They fail if the store does not answer.
+ */
+export interface ClockWatch {
+  /** Returns true if no clock leapt in the last 10 minutes, so that a job may close or disable by age. */
+  mayClose(): Promise<boolean>;
+  /** Like `mayClose`, and the watch is at least 10 minutes old, so that a job may delete by age. */
+  mayDelete(): Promise<boolean>;
+}
+
+const selectNow = statement<Record<never, never>>()((query, _, { nowMs }) =>
+  query.selectNoFrom(nowMs.as('now_ms')),
+);
+
+/** Creates a watch. `elapsedMs` is the monotonic clock. */
+export function createClockWatch(
+  database: Pick<Database, 'read'>,
+  clock: Clock,
+  log: Log,
+  elapsedMs: () => number = () => performance.now(),
+): ClockWatch {
+  const startedAtMs = elapsedMs();
+  const machine = createLeapMeter(elapsedMs);
+  const store = createLeapMeter(elapsedMs);
+
+  async function isSteadySince(sinceMs: number): Promise<boolean> {
+    const machineLeapMs = machine.note(clock());
+    const [row] = await database.read(selectNow, {});
+    const storeLeapMs = store.note(Number(row?.now_ms));
+    if (machineLeapMs !== 0 || storeLeapMs !== 0)
+      log.warn(
+        { machineLeapMs, storeLeapMs },
+        'a clock leapt: for 10 minutes, no job deletes, closes or disables by age',
+      );
+    return elapsedMs() - Math.max(sinceMs, machine.leaptAtMs(), store.leaptAtMs()) >= steadyMsMin;
+  }
+
+  return {
+    mayClose: () => isSteadySince(Number.NEGATIVE_INFINITY),
+    mayDelete: () => isSteadySince(startedAtMs),
+  };
+}
+
+/** Measures a clock against the monotonic clock. A drift of up to `leapMsMin` in `steadyMsMin` is no leap. */
+function createLeapMeter(elapsedMs: () => number) {
+  let known: { readonly differenceMs: number; readonly atMs: number } | null = null;
+  let leaptAtMs = Number.NEGATIVE_INFINITY;
+
+  return {
+    leaptAtMs: () => leaptAtMs,
+    /** Notes the time of the clock. Returns by how many ms the clock has leapt since it was last noted, or 0. */
+    note(nowMs: number): number {
+      const atMs = elapsedMs();
+      const movedMs = nowMs - atMs - (known?.differenceMs ?? nowMs - atMs);
+      const isLeap = Math.abs(movedMs) > leapMsMin;
+      if (isLeap) leaptAtMs = atMs;
+      if (known === null || isLeap || atMs - known.atMs >= steadyMsMin)
+        known = { differenceMs: nowMs - atMs, atMs };
+      return isLeap ? Math.round(movedMs) : 0;
+    },
+  };
+}

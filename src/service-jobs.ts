@@ -1,0 +1,53 @@
+import { hourMs, minuteMs, secondMs } from './clock.ts';
+import { expireEvents } from './events/expire-events.ts';
+import { sequenceEvents } from './events/sequence-events.ts';
+import { foldInventory } from './inventory/fold-inventory.ts';
+import type { Job } from './jobs/job-runner.ts';
+import type { LiftFollower } from './limits/bans.ts';
+import type { CounterStore } from './limits/memory/counter-store.ts';
+import type { Store } from './store.ts';
+import type { UsageCounts } from './usage/usage.ts';
+
+/**
+ * Interval in ms at which counts are flushed. A kill may lose at most one second of counts. Half of that leaves room
+ * for a flush that is late under full load.
+ */
+const flushMs = secondMs / 2;
+/** Interval in ms at which holds expire. An animal must be available within 2 s after its hold expires. */
+const expiryMs = secondMs / 2;
+/** Interval in ms at which events get their positions. An event must be readable within 1 s of its commit. */
+const sequencingMs = secondMs / 10;
+
+/** What the jobs work on. */
+export interface JobParts {
+  readonly store: Pick<Store, 'database' | 'audit' | 'firstAnswers' | 'orders'>;
+  readonly counting: Pick<CounterStore, 'sweep'>;
+  readonly usage: Pick<UsageCounts, 'sweep'>;
+  readonly lifts: LiftFollower;
+  /** Writes all counts in memory. */
+  readonly flush: () => Promise<unknown>;
+  /** Gets the age in ms of the oldest event without a position. */
+  readonly noteFeedLag: (ms: number) => void;
+}
+
+/** Lists the jobs of every instance. Delivery of webhooks has its own (deliver-webhooks.ts). */
+export function listJobs({ store, counting, usage, lifts, flush, noteFeedLag }: JobParts): readonly Job[] {
+  const { database, audit, firstAnswers, orders } = store;
+  return [
+    { name: 'write the counts', everyMs: flushMs, run: flush },
+    { name: 'delete ended counts', everyMs: secondMs, run: counting.sweep, byAge: 'deletes' },
+    { name: 'delete old usage', everyMs: minuteMs, run: usage.sweep, byAge: 'deletes' },
+    { name: 'follow lifts of bans', everyMs: secondMs, run: lifts.follow },
+    { name: 'delete old lifts of bans', everyMs: minuteMs, run: lifts.sweep, byAge: 'deletes' },
+    { name: 'delete old first answers', everyMs: minuteMs, run: firstAnswers.sweep, byAge: 'deletes' },
+    { name: 'delete old audit entries', everyMs: hourMs, run: audit.sweep, byAge: 'deletes' },
+    { name: 'delete old events', everyMs: minuteMs, run: () => expireEvents(database), byAge: 'deletes' },
+    { name: 'close overdue holds', everyMs: expiryMs, run: orders.expire, byAge: 'closes' },
+    { name: 'add up the inventory', everyMs: secondMs, run: () => foldInventory(database) },
+    {
+      name: 'sequence events',
+      everyMs: sequencingMs,
+      run: () => sequenceEvents(database, undefined, noteFeedLag),
+    },
+  ];
+}

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
+import { describe, type TestContext, test } from 'node:test';
+import { createAudit } from '../../src/audit/audit-log.ts';
+import { dayMs, hourMs } from '../../src/clock.ts';
+import { sequenceEvents } from '../../src/events/sequence-events.ts';
+import { createFirstAnswers } from '../../src/idempotency/first-answers.ts';
+import type { ClockWatch } from '../../src/jobs/clock-watch.ts';
+import { createJobRunner, type Job } from '../../src/jobs/job-runner.ts';
+import { createLiftFollower } from '../../src/limits/bans.ts';
+import { createCounterStore } from '../../src/limits/memory/counter-store.ts';
+import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts';
+import { createLog } from '../../src/observability/log.ts';
+import { listJobs } from '../../src/service-jobs.ts';
+import { createUsageCounts } from '../../src/usage/usage.ts';
+import { keyed, openShop } from '../contracts/order-shop.ts';
+import { type Engine, findPostgres, sqliteEngine } from '../support/engines.ts';
+
+const oldMs = Date.now() - 400 * dayMs;
+
+/** Rows that are 400 days old, in the tables from which a job deletes. */
+const oldRows = {
+  usage_windows: `(subject, minute_used, minute_ends_at_ms, day_used, day_ends_at_ms)
+    values ('account:1', 1, ${oldMs}, 1, ${oldMs})`,
+  key_bans: `(key_id, banned_until_ms, last_ban_at_ms, last_ban_ms, refused_at_ms, forget_at_ms)
+    values ('key', ${oldMs}, ${oldMs}, 60000, '', ${oldMs})`,
+  ban_lifts: `(key_id, account_id, at_ms) values ('key', 1, ${oldMs})`,
+  usage_hours: `(account_id, hour_at_ms, requests, refusals, errors) values (1, ${oldMs}, 1, 0, 0)`,
+  audit: `(at_ms, actor_kind, actor, action, subject) values (${oldMs}, 'command', 'me', 'x', 'y')`,
+};
+
+/** Creates a store with old rows and an overdue hold, and its jobs. */
+async function open(t: TestContext, engine: Engine) {
+  const shop = await openShop(t, engine);
+  const { database, store } = shop;
+  const buyer = await shop.addBuyer();
+  const petId = await shop.addPet();
+  await shop.orders.place({ petId, holdMs: hourMs, reference: null }, buyer, keyed(buyer, 'key'));
+  await shop.endHolds();
+  await sequenceEvents(database);
+  for (const [table, row] of Object.entries(oldRows)) await store.execute(`insert into ${table} ${row}`);
+  await store.execute(`update events set at_ms = ${oldMs}`);
+  await store.execute(`update first_answers set created_at_ms = ${oldMs}`);
+
+  const counters = createMemoryCounters();
+  const lifts = createLiftFollower(database, counters, Date.now);
+  await lifts.follow();
+  const jobs = listJobs({
+    store: {
+      database,
+      orders: shop.orders,
+      audit: createAudit(database, Date.now),
+      firstAnswers: createFirstAnswers(database, Date.now),
+    },
+    lifts,
+    counting: createCounterStore({ counters, database, clock: Date.now }),
+    usage: createUsageCounts(database, Date.now),
+    flush: async () => undefined,
+    noteFeedLag: () => undefined,
+  });
+
+  async function readState() {
+    const counted: Record<string, number> = {};
+    for (const table of [...Object.keys(oldRows), 'first_answers'])
+      counted[table] = (await store.execute(`select * from ${table}`)).length;
+    const events = (await store.execute(`select id from events where at_ms = ${oldMs}`)).length;
+    return { ...counted, hasOldEvents: events > 0, pet: await shop.readRows(petId) };
+  }
+  return { jobs, readState };
+}
+
+const untouched = {
+  usage_windows: 1,
+  key_bans: 1,
+  ban_lifts: 1,
+  usage_hours: 1,
+  audit: 1,
+  first_answers: 1,
+  hasOldEvents: true,
+  pet: 'pending owned, reserved',
+};
+const closed = 'available, expired';
+
+/** Lets the runner decide about each job once, and waits until all jobs have ended. */
+async function runOnce(t: TestContext, jobs: readonly Job[], clocks: ClockWatch): Promise<string[]> {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const runner = createJobRunner(createLog('info', new PassThrough()), clocks);
+  const ran: string[] = [];
+  const running: Promise<unknown>[] = [];
+  for (const job of jobs) {
+    const run = () => {
+      ran.push(job.name);
+      const ending = job.run();
+      running.push(ending);
+      return ending;
+    };
+    runner.start({ ...job, everyMs: hourMs, run });
+  }
+  t.mock.timers.tick(hourMs);
+  await new Promise(setImmediate);
+  await Promise.all(running);
+  runner.stop();
+  t.mock.timers.reset();
+  return ran;
+}
+
+const answering = (mayClose: boolean, mayDelete: boolean): ClockWatch => ({
+  mayClose: async () => mayClose,
+  mayDelete: async () => mayDelete,
+});
+
+for (const engine of [sqliteEngine, await findPostgres()])
+  describe(`the jobs of an instance over ${engine.name}`, { skip: engine.skip }, () => {
+    test('delete and close nothing by age after a clock has leapt', async (t) => {
+      const { jobs, readState } = await open(t, engine);
+      const ran = await runOnce(t, jobs, answering(false, false));
+      assert.deepEqual(await readState(), untouched);
+      assert.deepEqual(ran.toSorted(), [
+        'add up the inventory',
+        'follow lifts of bans',
+        'sequence events',
+        'write the counts',
+      ]);
+    });
+
+    test('close overdue holds after a start, and delete nothing', async (t) => {
+      const { jobs, readState } = await open(t, engine);
+      await runOnce(t, jobs, answering(true, false));
+      assert.deepEqual(await readState(), { ...untouched, pet: closed });
+    });
+
+    test('delete and close what is old while the clocks are steady', async (t) => {
+      const { jobs, readState } = await open(t, engine);
+      await runOnce(t, jobs, answering(true, true));
+      assert.deepEqual(await readState(), {
+        usage_windows: 0,
+        key_bans: 0,
+        ban_lifts: 0,
+        usage_hours: 0,
+        audit: 0,
+        first_answers: 0,
+        hasOldEvents: false,
+        pet: closed,
+      });
+    });
+  });
