@@ -15,6 +15,17 @@ export function int64Field(description: string) {
   return Type.Unsafe<bigint>({ type: 'integer', format: 'int64', description });
 }
 
+/** A number of things in a response, which no JavaScript number rounds. */
+export function countField(description: string) {
+  return Type.Unsafe<bigint>({
+    type: 'integer',
+    format: 'int64',
+    minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description,
+  });
+}
+
 /** A bounded integer in a body: a bigint in the program, a JSON integer on the wire. */
 export function wholeNumberField(description: string, bounds: { minimum: number; maximum: number }) {
   return Type.Unsafe<bigint>({ type: 'integer', format: 'int32', ...bounds, description });

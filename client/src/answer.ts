@@ -1,14 +1,15 @@
 import { createError } from './errors.ts';
 import { parseExactJson } from './exact-json.ts';
 import { type Incoming, nameAddress, type Outgoing } from './exchange.ts';
-import type { ErrorBody } from './generated.ts';
-import { operations } from './operations.ts';
+import { type ErrorBody, operations } from './generated.ts';
 import { type ResponseInfo, readResponseInfo, readRetryAfter } from './response-info.ts';
 import type { Settings } from './settings.ts';
+import { mismatch, readShape } from './shapes.ts';
 
-/** A request and a type guard that recognizes a successful response. */
+/** A request and a function that reads the value of its successful response. */
 export interface Call<T> extends Outgoing {
-  readonly isExpected: (value: unknown, status: number) => value is T;
+  /** Returns `mismatch` for a value that cannot come from this operation. */
+  readonly read: (value: unknown, status: number) => T | typeof mismatch;
   /**
    * True if a retry could apply the request twice. Such a request is retried only after a 429, because then the service
    * did nothing.
@@ -31,20 +32,22 @@ export interface Answer<T> {
 export function readAnswer<T>(
   settings: Settings,
   call: Call<T>,
-  { response, text }: Incoming,
+  { response, text, apiKey }: Incoming,
   attempts: number,
 ): Answer<T> {
   const info = readResponseInfo(response, attempts);
-  const value = text === null ? undefined : parse(text);
-  const isSuccess = response.ok || response.status === 304;
-  if (isSuccess && call.isExpected(value, response.status)) return { value, text, response: info };
+  const parsed = text === null ? undefined : parse(text);
+  if (response.ok || response.status === 304) {
+    const value = call.read(parsed, response.status);
+    if (value !== mismatch) return { value, text, response: info };
+  }
   const details = { ...info, retryAfterSeconds: readRetryAfter(info.headers, Date.now()) };
   const address = nameAddress(settings, call);
-  if (!response.ok && isErrorBody(value) && value.status === BigInt(response.status)) {
+  const error = readShape('Error', parsed) as ErrorBody | typeof mismatch;
+  if (!response.ok && error !== mismatch && error.status === response.status) {
     // This path exists in every store, so a 404 means that baseUrl is wrong.
-    const hint = value.code === 'not_found' && isListed(call) ? `; check baseUrl: ${address}` : '';
-    const message = value.message.replaceAll(settings.apiKey, '<apiKey>');
-    throw createError(value.code, message + hint, details);
+    const hint = error.code === 'not_found' && isListed(call) ? `; check baseUrl: ${address}` : '';
+    throw createError(error.code, error.message.replaceAll(apiKey, '<apiKey>') + hint, details);
   }
   const message = `${address} answered ${describe(response, text)}: ${judge(response)}`;
   throw createError('unexpected_answer', message, details);
@@ -66,15 +69,6 @@ function parse(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** An error body as `parseExactJson` returns it: integers are bigints. */
-type ReadErrorBody = Omit<ErrorBody, 'status'> & { readonly status: bigint };
-
-function isErrorBody(value: unknown): value is ReadErrorBody {
-  if (typeof value !== 'object' || value === null) return false;
-  const { code, message, status } = value as Record<string, unknown>;
-  return typeof code === 'string' && typeof message === 'string' && typeof status === 'bigint';
 }
 
 function describe({ status, type, headers }: Response, text: string | null): string {

@@ -1,6 +1,5 @@
-import { attachResponse, isDeleted, readCallOptions, type WithResponse, writeBody } from './call.ts';
-import { type Category, type ListCategoriesQuery, type NewCategory, operations } from './generated.ts';
-import { toInt64 } from './int64.ts';
+import type { Category, ListCategoriesQuery, NewCategory } from './generated.ts';
+import type { CallOperation, WithResponse } from './operation-call.ts';
 import { createLists, type Page } from './page.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
@@ -25,32 +24,10 @@ export interface Categories {
   delete(categoryId: bigint | number, options?: CallOptions): Promise<void>;
 }
 
-export function createCategories(send: Transport): Categories {
+export function createCategories(call: CallOperation, send: Transport): Categories {
   return {
-    ...createLists<Category, CategoriesListOptions>(send, 'listCategories', { isItem: isCategory }),
-
-    async put(categoryId, category, options) {
-      const { signal } = readCallOptions(options);
-      const path = pathOf('putCategory', categoryId);
-      const body = writeBody('category', category);
-      const call = { operation: 'putCategory', path, body, isExpected: isCategory } as const;
-      return attachResponse(await send(call, { signal }));
-    },
-
-    async delete(categoryId, options) {
-      const { signal } = readCallOptions(options);
-      const path = pathOf('deleteCategory', categoryId);
-      await send({ operation: 'deleteCategory', path, isExpected: isDeleted }, { signal });
-    },
+    ...createLists<'listCategories', CategoriesListOptions>(send, 'listCategories'),
+    put: (categoryId, category, options) => call('putCategory', { id: categoryId, body: category }, options),
+    delete: (categoryId, options) => call('deleteCategory', { id: categoryId }, options),
   };
-}
-
-function pathOf(operation: 'putCategory' | 'deleteCategory', categoryId: bigint | number): string {
-  return operations[operation].path.replace('{categoryId}', String(toInt64('categoryId', categoryId)));
-}
-
-function isCategory(value: unknown): value is Category {
-  if (typeof value !== 'object' || value === null) return false;
-  const { id, name } = value as Record<string, unknown>;
-  return typeof id === 'bigint' && typeof name === 'string';
 }

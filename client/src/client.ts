@@ -1,14 +1,26 @@
-import { type AccountAnswer, createGetAccount } from './account.ts';
 import { type Categories, createCategories } from './categories.ts';
 import { createEvents, type Events } from './events.ts';
+import type { Account, GetInventoryQuery, Inventory } from './generated.ts';
 import { createKeys, type Keys } from './keys.ts';
+import { createCallOperation, type WithResponse } from './operation-call.ts';
 import { createOrders, type Orders } from './orders.ts';
 import { createPets, type Pets } from './pets.ts';
 import { createRequest, type SendRequest } from './request.ts';
 import { type AnimalStoreOptions, readOptions } from './settings.ts';
-import { createStore, type Store } from './store.ts';
 import { type CallOptions, createTransport } from './transport.ts';
 import { createWebhooks, type Webhooks } from './webhooks.ts';
+
+export type AccountAnswer = WithResponse<Account>;
+
+export type InventoryAnswer = WithResponse<Inventory>;
+
+export interface InventoryOptions extends GetInventoryQuery, CallOptions {}
+
+/** The inventory of the store. A method that fails rejects with AnimalStoreError. */
+export interface Store {
+  /** Returns the number of available, pending and sold animals. */
+  inventory(options?: InventoryOptions): Promise<InventoryAnswer>;
+}
 
 /** A client for one Animal Store with one API key. Logging the client does not show the key. */
 export class AnimalStore {
@@ -28,14 +40,15 @@ export class AnimalStore {
   constructor(options?: AnimalStoreOptions) {
     const settings = readOptions(options);
     const send = createTransport(settings);
-    this.pets = createPets(send);
-    this.categories = createCategories(send);
-    this.orders = createOrders(send);
-    this.store = createStore(send);
+    const call = createCallOperation(send);
+    this.pets = createPets(call, send);
+    this.categories = createCategories(call, send);
+    this.orders = createOrders(call, send);
+    this.store = { inventory: (own) => call('getInventory', {}, own) };
     this.events = createEvents(send, settings.timeoutMs);
-    this.keys = createKeys(send);
-    this.account = createGetAccount(send);
+    this.keys = createKeys(call, send);
+    this.account = (own) => call('getAccount', {}, own);
     this.request = createRequest(send);
-    this.webhooks = createWebhooks(send);
+    this.webhooks = createWebhooks(call, send);
   }
 }

@@ -1,6 +1,5 @@
-import type { Outgoing } from './exchange.ts';
-import { methodOf, nameAddress } from './exchange.ts';
-import type { OperationName } from './operations.ts';
+import { methodOf, nameAddress, type Outgoing } from './exchange.ts';
+import type { OperationName } from './generated.ts';
 import type { Settings } from './settings.ts';
 
 /** One request and its result. The API key is not included. */

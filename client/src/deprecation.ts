@@ -1,5 +1,5 @@
-import { findLink } from './links.ts';
-import { type OperationName, operations } from './operations.ts';
+import { type OperationName, operations } from './generated.ts';
+import { findLink } from './response-info.ts';
 
 /** An announcement that an operation is deprecated. */
 export interface Deprecation {

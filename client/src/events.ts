@@ -1,19 +1,11 @@
-import { readCallOptions, writeQuery } from './call.ts';
+import { readCallOptions, readObject, writeQuery } from './arguments.ts';
 import { argumentError, createError } from './errors.ts';
-import {
-  type CategoryEvent,
-  type ListEventsQuery,
-  type OrderEvent,
-  operations,
-  type PetEvent,
-} from './generated.ts';
+import { type ListEventsQuery, operations, type StoreEvent } from './generated.ts';
+import { createReader } from './operation-call.ts';
 import { findNext } from './page.ts';
 import type { ResponseInfo } from './response-info.ts';
 import type { CallOptions, Transport } from './transport.ts';
 import { wait } from './waiting.ts';
-
-/** A change of the store. `type` is the kind of change. */
-export type StoreEvent = PetEvent | CategoryEvent | OrderEvent;
 
 /** A page of the feed, oldest events first. An empty page means that there are no newer events yet. */
 export interface EventPage {
@@ -52,16 +44,14 @@ const waitSecondsMax = 20;
 /** Pause in ms after an empty page, if the timeout is too short for the service to wait for an event. */
 const pauseMs = 1_000;
 
-export function createEvents(send: Transport, timeoutMs: number): Events {
-  // At most two thirds of the timeout, so that an empty page arrives before the request times out.
-  const waitSeconds = Math.min(waitSecondsMax, Math.floor(timeoutMs / 1_500));
+export function createEvents(send: Transport, usualTimeoutMs: number): Events {
+  const { path } = operations.listEvents;
+  const read = createReader<readonly StoreEvent[]>('listEvents');
 
   const list: Events['list'] = async (options) => {
-    const { signal, after, limit, wait: seconds } = readCallOptions(options);
-    const { path } = operations.listEvents;
-    const query = writeQuery({ after, limit, wait: seconds });
-    const call = { operation: 'listEvents', path: path + query, isExpected: isEventList } as const;
-    const { value, response } = await send(call, { signal });
+    const given = readObject(options);
+    const call = { operation: 'listEvents', path: path + writeQuery('listEvents', given), read } as const;
+    const { value, response } = await send(call, readCallOptions(given));
     const next = findNext(response, path)?.get('after') ?? null;
     if (next === null)
       throw createError('unexpected_answer', 'the page of events has no link to the next page', response);
@@ -71,30 +61,21 @@ export function createEvents(send: Transport, timeoutMs: number): Events {
   return {
     list,
     async *follow(options) {
-      const { signal, after, limit = 100, onPosition } = readCallOptions(options);
+      const { after, limit = 100, onPosition } = (options ?? {}) as FollowOptions;
+      const own = readCallOptions(options);
       if (onPosition !== undefined && typeof onPosition !== 'function')
         throw argumentError('onPosition', 'must be a function');
+      // At most two thirds of the timeout, so that an empty page arrives before the request times out.
+      const waitSeconds = Math.min(waitSecondsMax, Math.floor((own.timeoutMs ?? usualTimeoutMs) / 1_500));
       for (let position = after ?? undefined; ; ) {
         // A retry of a request after `now` begins at a later position. So the position is read without a wait.
-        const page = { after: position, limit, wait: position === 'now' ? 0 : waitSeconds, signal };
-        const { items, next } = await list(page);
+        const seconds = position === 'now' ? 0 : waitSeconds;
+        const { items, next } = await list({ ...own, after: position, limit, wait: seconds });
         yield* items;
         if (next !== position) await onPosition?.(next);
-        else if (waitSeconds === 0) await wait(pauseMs, signal);
+        else if (waitSeconds === 0) await wait(pauseMs, own.signal);
         position = next;
       }
     },
   };
-}
-
-function isEventList(value: unknown): value is readonly StoreEvent[] {
-  return Array.isArray(value) && value.every(isEvent);
-}
-
-/** Accepts unknown types, because later releases of the service may add types. */
-function isEvent(value: unknown): value is StoreEvent {
-  if (typeof value !== 'object' || value === null) return false;
-  const { id, type, timestamp, data } = value as Record<string, unknown>;
-  const areTexts = [id, type, timestamp].every((text) => typeof text === 'string');
-  return areTexts && typeof data === 'object' && data !== null;
 }

@@ -1,6 +1,5 @@
 import { createError } from './errors.ts';
-import type { OperationName } from './operations.ts';
-import { operations } from './operations.ts';
+import { type OperationName, operations } from './generated.ts';
 import { isBrowser, type Settings } from './settings.ts';
 import { readReason, startDeadline } from './waiting.ts';
 
@@ -20,11 +19,14 @@ export interface Outgoing {
 export interface Incoming {
   readonly response: Response;
   readonly text: string | null;
+  /** The API key of the request. */
+  readonly apiKey: string;
 }
 
 /**
  * Sends a request once and reads the whole response. Throws `connection_failed` or `timed_out` if no complete response
- * arrives. If `signal` is aborted, throws its reason instead.
+ * arrives. If `signal` is aborted, throws its reason instead. If the function that returns the API key throws, throws
+ * the same error.
  */
 export async function exchange(
   settings: Settings,
@@ -32,13 +34,14 @@ export async function exchange(
   attempts: number,
   signal: AbortSignal | undefined,
 ): Promise<Incoming> {
+  const apiKey = await settings.readApiKey();
   const deadline = startDeadline(settings.timeoutMs, signal);
   try {
     const response = await settings.fetch(settings.baseUrl + outgoing.path, {
-      ...toRequest(settings, outgoing),
+      ...toRequest(settings, outgoing, apiKey),
       signal: deadline.signal,
     });
-    return { response, text: await readText(response) };
+    return { response, text: await readText(response), apiKey };
   } catch (cause) {
     if (signal?.aborted) throw readReason(signal);
     const address = nameAddress(settings, outgoing);
@@ -62,7 +65,7 @@ export function methodOf({ operation, method = 'GET' }: Outgoing): string {
   return operation === null ? method : operations[operation].method;
 }
 
-function toRequest({ apiKey, userAgent }: Settings, outgoing: Outgoing): RequestInit {
+function toRequest({ userAgent }: Settings, outgoing: Outgoing, apiKey: string): RequestInit {
   const { headers, body } = outgoing;
   return {
     method: methodOf(outgoing),

@@ -55,7 +55,7 @@ export interface Order {
 export interface NewOrder {
   /** Identifier of the animal to reserve. */
   readonly petId: bigint | number;
-  /** How many seconds the animal is held. More than 86,400 needs the scope `orders:manage`. */
+  /** How many seconds the animal is held; 900 by default. More than 86,400 needs the scope `orders:manage`. */
   readonly holdSeconds?: number | undefined;
   /** The client's own number for the order; need not be unique. */
   readonly reference?: string | undefined;
@@ -127,6 +127,24 @@ export interface OrderEvent {
   readonly data: Order;
 }
 
+/** A change of the store. Later releases may add types. */
+export type StoreEvent = PetEvent | CategoryEvent | OrderEvent;
+
+/** Always `webhook.ping`. */
+export type PingEventType = 'webhook.ping';
+
+/** A test message to a webhook. */
+export interface PingEvent {
+  /** The `webhook-id` of the ping. */
+  readonly id: string;
+  /** Always `webhook.ping`. */
+  readonly type: PingEventType;
+  /** When the ping was sent, by the clock of the store. */
+  readonly timestamp: string;
+  /** Empty. */
+  readonly data: object;
+}
+
 /** The previous values of the changed fields. */
 export interface PetPrevious {
   /** The animal's name. */
@@ -151,15 +169,15 @@ export interface Account {
   readonly minute: LimitWindow;
   readonly day: LimitWindow;
   /** The number of open holds of the account. */
-  readonly openHolds: bigint;
+  readonly openHolds: number;
 }
 
 /** What is left of a window of the limits. */
 export interface LimitWindow {
   /** The number of requests allowed in the window. */
-  readonly limit: bigint;
+  readonly limit: number;
   /** The number of requests left in the window. */
-  readonly remaining: bigint;
+  readonly remaining: number;
   /** When the window ends. */
   readonly resetAt: string;
 }
@@ -333,6 +351,27 @@ export type EventType =
   | 'order.expired'
   | 'order.returned';
 
+/** What the service sends to a webhook. */
+export type WebhookMessage = PetEvent | CategoryEvent | OrderEvent | PingEvent;
+
+/** A requested ping. */
+export interface Ping {
+  /** The `webhook-id` of the ping. */
+  readonly id: string;
+}
+
+/** How many animals are in stock. */
+export interface Inventory {
+  /** How many animals are available. */
+  readonly available: number;
+  /** How many animals are pending. */
+  readonly pending: number;
+  /** How many animals are sold. */
+  readonly sold: number;
+  /** When the numbers were counted, by the clock of the store. */
+  readonly asOf: string;
+}
+
 /** Machine-readable error code. */
 export type ErrorCode =
   | 'api_key_missing'
@@ -443,61 +482,130 @@ export interface ListWebhooksQuery {
   readonly cursor?: string | undefined;
 }
 
+/** The value of each successful response. */
+export interface Answers {
+  listPets: readonly Pet[];
+  createPet: Pet;
+  getPet: Pet;
+  updatePet: Pet;
+  deletePet: undefined;
+  listCategories: readonly Category[];
+  putCategory: Category;
+  deleteCategory: undefined;
+  getInventory: Inventory;
+  listOrders: readonly Order[];
+  placeOrder: Order;
+  getOrder: Order;
+  completeOrder: Order;
+  cancelOrder: Order;
+  returnOrder: Order;
+  listEvents: readonly StoreEvent[];
+  getAccount: Account;
+  listKeys: readonly ApiKey[];
+  createKey: IssuedApiKey;
+  rotateKey: IssuedApiKey;
+  deleteKey: undefined;
+  listWebhooks: readonly Webhook[];
+  createWebhook: WebhookWithSecret;
+  getWebhook: Webhook;
+  updateWebhook: Webhook;
+  deleteWebhook: undefined;
+  rotateWebhookSecret: WebhookWithSecret;
+  pingWebhook: Ping;
+}
+
+/** The kinds of the fields of each schema. `?` marks a field that may be absent or null. */
+export const shapes = {
+  Pet: { id: 'bigint', name: 'string', categoryId: 'bigint', status: 'string?' },
+  NewPet: { name: 'string', categoryId: 'bigint', status: 'string?' },
+  PetPatch: { name: 'string?', categoryId: 'bigint?', status: 'string?' },
+  Order: { id: 'bigint', petId: 'bigint', status: 'string', reference: 'string?', createdAt: 'string', expiresAt: 'string', closedAt: 'string?', account: 'string?' },
+  NewOrder: { petId: 'bigint', holdSeconds: 'number?', reference: 'string?' },
+  Category: { id: 'bigint', name: 'string' },
+  NewCategory: { name: 'string' },
+  PetEvent: { id: 'string', type: 'string', timestamp: 'string', data: 'Pet', previous: 'PetPrevious?' },
+  CategoryEvent: { id: 'string', type: 'string', timestamp: 'string', data: 'Category', previous: 'CategoryPrevious?' },
+  OrderEvent: { id: 'string', type: 'string', timestamp: 'string', data: 'Order' },
+  StoreEvent: { id: 'string', type: 'string', timestamp: 'string', data: 'object' },
+  PingEvent: { id: 'string', type: 'string', timestamp: 'string', data: 'object' },
+  PetPrevious: { name: 'string?', categoryId: 'bigint?', status: 'string?' },
+  CategoryPrevious: { name: 'string?' },
+  Account: { account: 'string', plan: 'string', key: 'CallingKey', minute: 'LimitWindow', day: 'LimitWindow', openHolds: 'number' },
+  LimitWindow: { limit: 'number', remaining: 'number', resetAt: 'string' },
+  CallingKey: { id: 'string', name: 'string?', scopes: 'string[]', expiresAt: 'string?' },
+  ApiKey: { id: 'string', name: 'string?', scopes: 'string[]', expiresAt: 'string?', start: 'string', state: 'string', createdAt: 'string', lastUsedAt: 'string?' },
+  IssuedApiKey: { id: 'string', name: 'string?', scopes: 'string[]', expiresAt: 'string?', start: 'string', state: 'string', createdAt: 'string', lastUsedAt: 'string?', key: 'string' },
+  NewApiKey: { name: 'string?', scopes: 'string[]', expiresInSeconds: 'number?' },
+  ApiKeyRotation: { overlapSeconds: 'number?' },
+  WebhookWithSecret: { id: 'string', url: 'string', types: 'string[]', status: 'string', after: 'string?', lastAttempt: 'LastAttempt?', secret: 'string' },
+  Webhook: { id: 'string', url: 'string', types: 'string[]', status: 'string', after: 'string?', lastAttempt: 'LastAttempt?' },
+  NewWebhook: { url: 'string', types: 'string[]?' },
+  WebhookPatch: { url: 'string?', types: 'string[]?', status: 'string?', after: 'string?' },
+  LastAttempt: { at: 'string', result: 'any' },
+  WebhookMessage: { id: 'string', type: 'string', timestamp: 'string', data: 'object' },
+  Ping: { id: 'string' },
+  Inventory: { available: 'number', pending: 'number', sold: 'number', asOf: 'string' },
+  Error: { code: 'string', message: 'string', status: 'number' },
+} as const;
+
 export const operations = {
   /** List animals. */
-  listPets: { method: 'GET', path: '/pets' },
+  listPets: { method: 'GET', path: '/pets', id: null, query: { limit: 'number', status: 'string', categoryId: 'bigint', id: 'bigint[]', cursor: 'string' }, body: null, isIdempotent: false, answer: 'Pet[]' },
   /** Add an animal. */
-  createPet: { method: 'POST', path: '/pets' },
+  createPet: { method: 'POST', path: '/pets', id: null, query: {}, body: 'NewPet', isIdempotent: true, answer: 'Pet' },
   /** Get an animal. */
-  getPet: { method: 'GET', path: '/pets/{petId}' },
+  getPet: { method: 'GET', path: '/pets/{petId}', id: 'bigint', query: {}, body: null, isIdempotent: false, answer: 'Pet' },
   /** Change an animal. */
-  updatePet: { method: 'PATCH', path: '/pets/{petId}' },
+  updatePet: { method: 'PATCH', path: '/pets/{petId}', id: 'bigint', query: {}, body: 'PetPatch', isIdempotent: false, answer: 'Pet' },
   /** Delete an animal. */
-  deletePet: { method: 'DELETE', path: '/pets/{petId}' },
+  deletePet: { method: 'DELETE', path: '/pets/{petId}', id: 'bigint', query: {}, body: null, isIdempotent: false, answer: null },
   /** List categories. */
-  listCategories: { method: 'GET', path: '/categories' },
+  listCategories: { method: 'GET', path: '/categories', id: null, query: { limit: 'number', cursor: 'string' }, body: null, isIdempotent: false, answer: 'Category[]' },
   /** Name a category. */
-  putCategory: { method: 'PUT', path: '/categories/{categoryId}' },
+  putCategory: { method: 'PUT', path: '/categories/{categoryId}', id: 'bigint', query: {}, body: 'NewCategory', isIdempotent: false, answer: 'Category' },
   /** Delete a category. */
-  deleteCategory: { method: 'DELETE', path: '/categories/{categoryId}' },
+  deleteCategory: { method: 'DELETE', path: '/categories/{categoryId}', id: 'bigint', query: {}, body: null, isIdempotent: false, answer: null },
   /** Count animals by status. */
-  getInventory: { method: 'GET', path: '/store/inventory' },
+  getInventory: { method: 'GET', path: '/store/inventory', id: null, query: { categoryId: 'bigint' }, body: null, isIdempotent: false, answer: 'Inventory' },
   /** List orders. */
-  listOrders: { method: 'GET', path: '/orders' },
+  listOrders: { method: 'GET', path: '/orders', id: null, query: { limit: 'number', status: 'string', petId: 'bigint', reference: 'string', cursor: 'string' }, body: null, isIdempotent: false, answer: 'Order[]' },
   /** Place an order. */
-  placeOrder: { method: 'POST', path: '/orders' },
+  placeOrder: { method: 'POST', path: '/orders', id: null, query: {}, body: 'NewOrder', isIdempotent: true, answer: 'Order' },
   /** Get an order. */
-  getOrder: { method: 'GET', path: '/orders/{orderId}' },
+  getOrder: { method: 'GET', path: '/orders/{orderId}', id: 'bigint', query: {}, body: null, isIdempotent: false, answer: 'Order' },
   /** Complete an order. */
-  completeOrder: { method: 'POST', path: '/orders/{orderId}/complete' },
+  completeOrder: { method: 'POST', path: '/orders/{orderId}/complete', id: 'bigint', query: {}, body: null, isIdempotent: false, answer: 'Order' },
   /** Cancel an order. */
-  cancelOrder: { method: 'POST', path: '/orders/{orderId}/cancel' },
+  cancelOrder: { method: 'POST', path: '/orders/{orderId}/cancel', id: 'bigint', query: {}, body: null, isIdempotent: false, answer: 'Order' },
   /** Take an order back. */
-  returnOrder: { method: 'POST', path: '/orders/{orderId}/return' },
+  returnOrder: { method: 'POST', path: '/orders/{orderId}/return', id: 'bigint', query: {}, body: null, isIdempotent: false, answer: 'Order' },
   /** List events. */
-  listEvents: { method: 'GET', path: '/events' },
+  listEvents: { method: 'GET', path: '/events', id: null, query: { after: 'string', limit: 'number', wait: 'number' }, body: null, isIdempotent: false, answer: 'StoreEvent[]' },
   /** Get the account. */
-  getAccount: { method: 'GET', path: '/account' },
+  getAccount: { method: 'GET', path: '/account', id: null, query: {}, body: null, isIdempotent: false, answer: 'Account' },
   /** List keys. */
-  listKeys: { method: 'GET', path: '/keys' },
+  listKeys: { method: 'GET', path: '/keys', id: null, query: { limit: 'number', cursor: 'string' }, body: null, isIdempotent: false, answer: 'ApiKey[]' },
   /** Create a key. */
-  createKey: { method: 'POST', path: '/keys' },
+  createKey: { method: 'POST', path: '/keys', id: null, query: {}, body: 'NewApiKey', isIdempotent: false, answer: 'IssuedApiKey' },
   /** Rotate a key. */
-  rotateKey: { method: 'POST', path: '/keys/{keyId}/rotate' },
+  rotateKey: { method: 'POST', path: '/keys/{keyId}/rotate', id: 'string', query: {}, body: 'ApiKeyRotation', isIdempotent: false, answer: 'IssuedApiKey' },
   /** Delete a key. */
-  deleteKey: { method: 'DELETE', path: '/keys/{keyId}' },
+  deleteKey: { method: 'DELETE', path: '/keys/{keyId}', id: 'string', query: {}, body: null, isIdempotent: false, answer: null },
   /** List webhooks. */
-  listWebhooks: { method: 'GET', path: '/webhooks' },
+  listWebhooks: { method: 'GET', path: '/webhooks', id: null, query: { limit: 'number', cursor: 'string' }, body: null, isIdempotent: false, answer: 'Webhook[]' },
   /** Create a webhook. */
-  createWebhook: { method: 'POST', path: '/webhooks' },
+  createWebhook: { method: 'POST', path: '/webhooks', id: null, query: {}, body: 'NewWebhook', isIdempotent: false, answer: 'WebhookWithSecret' },
   /** Get a webhook. */
-  getWebhook: { method: 'GET', path: '/webhooks/{webhookId}' },
+  getWebhook: { method: 'GET', path: '/webhooks/{webhookId}', id: 'string', query: {}, body: null, isIdempotent: false, answer: 'Webhook' },
   /** Change a webhook. */
-  updateWebhook: { method: 'PATCH', path: '/webhooks/{webhookId}' },
+  updateWebhook: { method: 'PATCH', path: '/webhooks/{webhookId}', id: 'string', query: {}, body: 'WebhookPatch', isIdempotent: false, answer: 'Webhook' },
   /** Delete a webhook. */
-  deleteWebhook: { method: 'DELETE', path: '/webhooks/{webhookId}' },
+  deleteWebhook: { method: 'DELETE', path: '/webhooks/{webhookId}', id: 'string', query: {}, body: null, isIdempotent: false, answer: null },
   /** Rotate the secret of a webhook. */
-  rotateWebhookSecret: { method: 'POST', path: '/webhooks/{webhookId}/rotate-secret' },
+  rotateWebhookSecret: { method: 'POST', path: '/webhooks/{webhookId}/rotate-secret', id: 'string', query: {}, body: null, isIdempotent: false, answer: 'WebhookWithSecret' },
   /** Ping a webhook. */
-  pingWebhook: { method: 'POST', path: '/webhooks/{webhookId}/ping' },
+  pingWebhook: { method: 'POST', path: '/webhooks/{webhookId}/ping', id: 'string', query: {}, body: null, isIdempotent: false, answer: 'Ping' },
 } as const;
+
+/** An operation id of the OpenAPI description, such as `listPets`. */
+export type OperationName = keyof typeof operations;

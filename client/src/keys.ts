@@ -1,13 +1,5 @@
-import { attachResponse, isDeleted, readCallOptions, type WithResponse, writeBody } from './call.ts';
-import { argumentError } from './errors.ts';
-import {
-  type ApiKey,
-  type ApiKeyRotation,
-  type IssuedApiKey,
-  type ListKeysQuery,
-  type NewApiKey,
-  operations,
-} from './generated.ts';
+import type { ApiKey, ApiKeyRotation, IssuedApiKey, ListKeysQuery, NewApiKey } from './generated.ts';
+import type { CallOperation, WithResponse } from './operation-call.ts';
 import { createLists, type Page } from './page.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
@@ -37,47 +29,11 @@ export interface Keys {
   delete(keyId: string, options?: CallOptions): Promise<void>;
 }
 
-export function createKeys(send: Transport): Keys {
-  async function issue(
-    operation: 'createKey' | 'rotateKey',
-    path: string,
-    body: string,
-    options?: CallOptions,
-  ) {
-    const { signal } = readCallOptions(options);
-    const call = { operation, path, body, isExpected: isIssuedKey } as const;
-    return attachResponse(await send(call, { signal }));
-  }
-
+export function createKeys(call: CallOperation, send: Transport): Keys {
   return {
-    ...createLists<ApiKey, KeysListOptions>(send, 'listKeys', { isItem: isKey }),
-
-    create: async (newKey, options) =>
-      issue('createKey', operations.createKey.path, writeBody('newKey', newKey), options),
-
-    rotate: async (keyId, rotation = {}, options) =>
-      issue('rotateKey', pathOf('rotateKey', keyId), writeBody('rotation', rotation), options),
-
-    async delete(keyId, options) {
-      const { signal } = readCallOptions(options);
-      const path = pathOf('deleteKey', keyId);
-      await send({ operation: 'deleteKey', path, isExpected: isDeleted }, { signal });
-    },
+    ...createLists<'listKeys', KeysListOptions>(send, 'listKeys'),
+    create: (newKey, options) => call('createKey', { body: newKey }, options),
+    rotate: (keyId, rotation = {}, options) => call('rotateKey', { id: keyId, body: rotation }, options),
+    delete: (keyId, options) => call('deleteKey', { id: keyId }, options),
   };
-}
-
-function pathOf(operation: 'rotateKey' | 'deleteKey', keyId: string): string {
-  if (typeof keyId !== 'string' || !/^\w+$/.test(keyId))
-    throw argumentError('keyId', 'must be the id of a key, as in key_3kTMd8fZq1LxW0aB');
-  return operations[operation].path.replace('{keyId}', keyId);
-}
-
-function isKey(value: unknown): value is ApiKey {
-  if (typeof value !== 'object' || value === null) return false;
-  const { id, start, state, scopes } = value as Record<string, unknown>;
-  return [id, start, state].every((text) => typeof text === 'string') && Array.isArray(scopes);
-}
-
-function isIssuedKey(value: unknown): value is IssuedApiKey {
-  return isKey(value) && 'key' in value && typeof value.key === 'string';
 }

@@ -1,10 +1,6 @@
-import { attachResponse, readCallOptions, readIdempotencyKey, type WithResponse } from './call.ts';
-import { argumentError } from './errors.ts';
-import { stringifyExactJson } from './exact-json.ts';
-import { type ListOrdersQuery, type NewOrder, type Order, operations } from './generated.ts';
-import { toInt64 } from './int64.ts';
+import type { ListOrdersQuery, NewOrder, Order } from './generated.ts';
+import type { CallOperation, CreateOptions, WithResponse } from './operation-call.ts';
 import { createLists, type Page } from './page.ts';
-import type { CreateOptions } from './pets.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
 export type OrderAnswer = WithResponse<Order>;
@@ -33,52 +29,13 @@ export interface Orders {
   return(orderId: bigint | number, options?: CallOptions): Promise<OrderAnswer>;
 }
 
-export function createOrders(send: Transport): Orders {
-  function createCall(operation: 'getOrder' | 'completeOrder' | 'cancelOrder' | 'returnOrder') {
-    return async (orderId: bigint | number, options?: CallOptions): Promise<OrderAnswer> => {
-      const { signal } = readCallOptions(options);
-      const path = operations[operation].path.replace('{orderId}', String(toInt64('orderId', orderId)));
-      return attachResponse(await send({ operation, path, isExpected: isOrder }, { signal }));
-    };
-  }
-
+export function createOrders(call: CallOperation, send: Transport): Orders {
   return {
-    ...createLists<Order, OrdersListOptions>(send, 'listOrders', { isItem: isOrder, readFilters }),
-    async place(newOrder, options) {
-      const { idempotencyKey, signal } = readCallOptions(options);
-      const headers = { 'idempotency-key': readIdempotencyKey(idempotencyKey) };
-      const { path } = operations.placeOrder;
-      const body = writeOrder(newOrder);
-      const call = { operation: 'placeOrder', path, headers, body, isExpected: isOrder } as const;
-      return attachResponse(await send(call, { signal }));
-    },
-    get: createCall('getOrder'),
-    complete: createCall('completeOrder'),
-    cancel: createCall('cancelOrder'),
-    return: createCall('returnOrder'),
+    ...createLists<'listOrders', OrdersListOptions>(send, 'listOrders'),
+    place: (newOrder, options) => call('placeOrder', { body: newOrder }, options),
+    get: (orderId, options) => call('getOrder', { id: orderId }, options),
+    complete: (orderId, options) => call('completeOrder', { id: orderId }, options),
+    cancel: (orderId, options) => call('cancelOrder', { id: orderId }, options),
+    return: (orderId, options) => call('returnOrder', { id: orderId }, options),
   };
-}
-
-function readFilters({ status, petId, reference }: OrdersListOptions) {
-  return { status, petId: petId === undefined ? undefined : toInt64('petId', petId), reference };
-}
-
-function writeOrder(newOrder: NewOrder): string {
-  if (typeof newOrder !== 'object' || newOrder === null)
-    throw argumentError('newOrder', 'must be an object with petId');
-  const petId = toInt64('petId', newOrder.petId);
-  try {
-    return stringifyExactJson({ ...newOrder, petId });
-  } catch {
-    throw argumentError('newOrder', 'must be serializable as JSON, without circular references');
-  }
-}
-
-function isOrder(value: unknown): value is Order {
-  if (typeof value !== 'object' || value === null) return false;
-  const { id, petId, status, createdAt, expiresAt } = value as Record<string, unknown>;
-  const texts = [status, createdAt, expiresAt];
-  return (
-    typeof id === 'bigint' && typeof petId === 'bigint' && texts.every((text) => typeof text === 'string')
-  );
 }

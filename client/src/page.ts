@@ -1,8 +1,8 @@
-import { readCallOptions, writeQuery } from './call.ts';
+import { readCallOptions, readObject, writeQuery } from './arguments.ts';
 import { createError } from './errors.ts';
-import { findLink } from './links.ts';
-import { operations } from './operations.ts';
-import type { ResponseInfo } from './response-info.ts';
+import { type Answers, operations } from './generated.ts';
+import { createReader } from './operation-call.ts';
+import { findLink, type ResponseInfo } from './response-info.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
 export interface Page<T> {
@@ -11,62 +11,51 @@ export interface Page<T> {
   readonly nextCursor: string | null;
   readonly response: ResponseInfo;
   /**
-   * Returns the next page, or null after the last page. By default, the request uses the signal of the call that
+   * Returns the next page, or null after the last page. By default, the request uses the options of the call that
    * returned this page.
    */
   next(options?: CallOptions): Promise<Page<T> | null>;
 }
 
-/** The options of every list. */
-interface PageOptions extends CallOptions {
-  readonly limit?: number | undefined;
-  readonly cursor?: string | undefined;
-}
-
 type ListOperation = 'listPets' | 'listCategories' | 'listOrders' | 'listKeys' | 'listWebhooks';
 
-interface ListParts<T, Options> {
-  readonly isItem: (value: unknown) => value is T;
-  /** Returns the parameters of the query, without `limit` and `cursor`. By default, there are none. */
-  readonly readFilters?: (options: Partial<Options>) => Parameters<typeof writeQuery>[0];
-  /** Converts each item. By default, items stay as they are. */
-  readonly convert?: (item: T) => T;
-}
-
 /** Creates the methods that return one page and that yield all items. */
-export function createLists<T, Options extends PageOptions>(
+export function createLists<Name extends ListOperation, Options extends CallOptions>(
   send: Transport,
-  operation: ListOperation,
-  { isItem, readFilters = () => ({}), convert }: ListParts<T, Options>,
+  operation: Name,
 ) {
+  type Item = Answers[Name][number];
   const { path } = operations[operation];
-  const isExpected = (value: unknown): value is readonly T[] => Array.isArray(value) && value.every(isItem);
+  const read = createReader<readonly Item[]>(operation);
 
-  async function getPage(query: string, options: CallOptions): Promise<Page<T>> {
-    const { value, response } = await send({ operation, path: path + query, isExpected }, options);
+  async function getPage(query: string, options: CallOptions): Promise<Page<Item>> {
+    const { value, response } = await send({ operation, path: path + query, read }, options);
     const next = findNext(response, path);
     return {
-      items: convert === undefined ? value : value.map(convert),
+      items: value,
       nextCursor: next?.get('cursor') ?? null,
       response,
       next: async (own) =>
-        next === null ? null : getPage(`?${next}`, { signal: own?.signal ?? options.signal }),
+        next === null ? null : getPage(`?${next}`, { ...options, ...definedOnly(readCallOptions(own)) }),
     };
   }
 
-  async function list(options?: Options): Promise<Page<T>> {
-    const given = readCallOptions(options);
-    const { limit, cursor, signal } = given;
-    return getPage(writeQuery({ limit, ...readFilters(given), cursor }), { signal });
+  async function list(options?: Options): Promise<Page<Item>> {
+    const given = readObject(options);
+    return getPage(writeQuery(operation, given), readCallOptions(given));
   }
 
-  async function* listAll(options?: Omit<Options, 'cursor'>): AsyncGenerator<T, void, undefined> {
-    const { limit = 100, ...others } = readCallOptions(options as Options | undefined);
-    let page: Page<T> | null = await list({ limit, ...others } as Options);
+  async function* listAll(options?: Omit<Options, 'cursor'>): AsyncGenerator<Item, void, undefined> {
+    const given: unknown = { limit: 100, ...readObject(options) };
+    let page: Page<Item> | null = await list(given as Options);
     for (; page !== null; page = await page.next()) yield* page.items;
   }
 
   return { list, listAll };
+}
+
+function definedOnly(options: CallOptions): CallOptions {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
 /**

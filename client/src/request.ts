@@ -1,7 +1,8 @@
 import type { Answer } from './answer.ts';
-import { readCallOptions, writeBody, writeQuery } from './call.ts';
+import { formatQuery, readCallOptions, writeBody } from './arguments.ts';
 import { argumentError } from './errors.ts';
-import { type OperationName, operations } from './operations.ts';
+import { type OperationName, operations } from './generated.ts';
+import { mismatch } from './shapes.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
 export type RequestMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -31,7 +32,8 @@ const dotSegment = /[/\\](?:\.|%2e){1,2}(?:[/\\]|$)/i;
 
 export function createRequest(send: Transport): SendRequest {
   return async <T>(method: RequestMethod, path: string, options?: RequestOptions) => {
-    const { query = {}, body, headers = {}, signal } = readCallOptions(options);
+    const own = readCallOptions(options);
+    const { query = {}, body, headers = {} } = options ?? {};
     if (!/^(?:GET|POST|PUT|PATCH|DELETE)$/.test(method))
       throw argumentError('method', 'must be GET, POST, PUT, PATCH or DELETE');
     if (typeof path !== 'string' || !/^\/[!-~]*$/.test(path) || /[?#]/.test(path) || dotSegment.test(path))
@@ -46,13 +48,14 @@ export function createRequest(send: Transport): SendRequest {
     const call = {
       operation: findOperation(method, path),
       method,
-      path: path + writeQuery(query),
+      path: path + formatQuery(query),
       headers: sent,
       isOnce: method === 'POST' && !('idempotency-key' in sent),
-      isExpected: (value: unknown, status: number): value is T => value !== undefined || isEmpty(status),
+      read: (value: unknown, status: number) =>
+        value !== undefined || isEmpty(status) ? (value as T) : mismatch,
       ...(body !== undefined && { body: writeBody('body', body) }),
     };
-    return await send<T>(call, { signal });
+    return await send<T>(call, own);
   };
 }
 

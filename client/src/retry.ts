@@ -1,5 +1,5 @@
 import type { AnimalStoreError } from './errors.ts';
-import type { OperationName } from './operations.ts';
+import type { OperationName } from './generated.ts';
 
 /** A planned retry of a request. */
 export interface Retry {

@@ -1,3 +1,4 @@
+import { readCount } from './arguments.ts';
 import type { Attempt } from './debug.ts';
 import { createDeprecationWatch, type Deprecation, type DeprecationWatch } from './deprecation.ts';
 import { argumentError } from './errors.ts';
@@ -7,9 +8,12 @@ import type { Retry } from './retry.ts';
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface AnimalStoreOptions {
-  /** The API key, `as_<env>_…`. Default: the environment variable `ANIMAL_STORE_KEY`. */
-  readonly apiKey?: string | undefined;
-  /** The base address, ending in `/v1`. Default: the environment variable `ANIMAL_STORE_URL`. */
+  /**
+   * The API key, `as_<env>_…`, or a function that returns it before each request. Default: the environment variable
+   * `ANIMAL_STORE_KEY`.
+   */
+  readonly apiKey?: string | (() => string | Promise<string>) | undefined;
+  /** The base address, with or without `/v1`. Default: the environment variable `ANIMAL_STORE_URL`. */
   readonly baseUrl?: string | URL | undefined;
   /** Maximum number of retries of a request, 0 to 100. Default: 4. */
   readonly maxRetries?: number | undefined;
@@ -31,7 +35,8 @@ export interface AnimalStoreOptions {
 
 /** The validated options. Absent options have their defaults. */
 export interface Settings {
-  readonly apiKey: string;
+  /** Throws `invalid_argument` if the function of the caller returns no key. */
+  readonly readApiKey: () => Promise<string>;
   /** Has no slash at the end. */
   readonly baseUrl: string;
   readonly maxRetries: number;
@@ -45,7 +50,7 @@ export interface Settings {
   readonly debug: ((attempt: Attempt) => void) | null;
 }
 
-export const version = '1.1.0';
+export const version = '1.2.0';
 
 const ownName = `animal-store-client/${version}`;
 /** The longest delay that `setTimeout` supports: 24 days. */
@@ -62,20 +67,14 @@ export function readOptions(given: AnimalStoreOptions | null | undefined): Setti
   const options = given ?? {};
   const { userAgent = '', onDeprecation, onRetry, debug, fetch = platformFetch } = options;
   const apiKey = options.apiKey ?? readEnvironment('ANIMAL_STORE_KEY');
-  if (apiKey === undefined || apiKey === '')
-    throw argumentError(
-      'apiKey',
-      'is missing: give it as an option, or set the environment variable ANIMAL_STORE_KEY',
-    );
-  if (typeof apiKey !== 'string' || !/^[!-~]+$/.test(apiKey))
-    throw argumentError('apiKey', 'must be an API key, as_<env>_…: visible ASCII characters without spaces');
+  if (typeof apiKey !== 'function') requireKey(apiKey);
   if (typeof userAgent !== 'string' || !/^[ -~]*$/.test(userAgent))
     throw argumentError('userAgent', 'must be a string of visible ASCII characters');
   for (const [field, callback] of Object.entries({ fetch, onDeprecation, onRetry, debug }))
     if ((callback ?? null) !== null && typeof callback !== 'function')
       throw argumentError(field, 'must be a function');
   return {
-    apiKey,
+    readApiKey: async () => requireKey(typeof apiKey === 'function' ? await apiKey() : apiKey),
     baseUrl: readBaseUrl(options.baseUrl ?? readEnvironment('ANIMAL_STORE_URL')),
     maxRetries: readCount('maxRetries', options.maxRetries, 4, 0, 100),
     maxWaitMs: readCount('maxWaitMs', options.maxWaitMs, 60_000, 0, timerMsMax),
@@ -86,6 +85,17 @@ export function readOptions(given: AnimalStoreOptions | null | undefined): Setti
     onRetry: onRetry ?? (() => {}),
     debug: debug ?? null,
   };
+}
+
+/** Returns the key. Throws `invalid_argument` for anything else. */
+function requireKey(key: unknown): string {
+  if (key === undefined || key === '')
+    throw argumentError(
+      'apiKey',
+      'is missing: give it as an option, or set the environment variable ANIMAL_STORE_KEY',
+    );
+  if (typeof key === 'string' && /^[!-~]+$/.test(key)) return key;
+  throw argumentError('apiKey', 'must be an API key, as_<env>_…: visible ASCII characters without spaces');
 }
 
 /** Returns undefined in a browser. */
@@ -101,6 +111,7 @@ function readBaseUrl(given: string | URL | undefined): string {
       'is missing: give it as an option, or set the environment variable ANIMAL_STORE_URL',
     );
   const url = parseUrl(String(given));
+  if (url?.pathname === '/') url.pathname = '/v1';
   const isBase = url !== null && /^https?:$/.test(url.protocol) && /\/v1\/?$/.test(url.pathname);
   if (!isBase || /[?#]/.test(url.href) || url.username !== '' || url.password !== '')
     throw argumentError(
@@ -116,18 +127,6 @@ function parseUrl(text: string): URL | null {
   } catch {
     return null;
   }
-}
-
-function readCount(
-  field: string,
-  value: number | undefined,
-  fallback: number,
-  min: number,
-  max: number,
-): number {
-  const count = value ?? fallback;
-  if (Number.isInteger(count) && count >= min && count <= max) return count;
-  throw argumentError(field, `must be a whole number from ${min} to ${max}`);
 }
 
 const platformFetch: Fetch = (url, init) => globalThis.fetch(url, init);

@@ -1,16 +1,8 @@
 import { argumentError } from './errors.ts';
-import type { StoreEvent } from './events.ts';
 import { parseExactJson } from './exact-json.ts';
+import type { WebhookMessage } from './generated.ts';
 
-/** The event that `webhooks.ping` sends. */
-export interface PingEvent {
-  readonly id: string;
-  readonly type: 'webhook.ping';
-  readonly timestamp: string;
-  readonly data: Readonly<Record<string, never>>;
-}
-
-/** The headers of a request: a `Headers` object, or a plain object as in Node.js. */
+/** The headers of a request: a `Headers` object, or a plain object as in Node.js, with names in any case. */
 export type WebhookHeaders =
   | { get(name: string): string | null }
   | Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -28,7 +20,7 @@ export async function verifyWebhook(
   body: string | Uint8Array,
   headers: WebhookHeaders,
   secret: string,
-): Promise<StoreEvent | PingEvent | null> {
+): Promise<WebhookMessage | null> {
   const key = await importSecret(secret);
   if (typeof body !== 'string' && !ArrayBuffer.isView(body))
     throw argumentError('body', 'must be the raw body, as a string or a Uint8Array');
@@ -45,17 +37,16 @@ export async function verifyWebhook(
   for (const signature of signatures.split(' ')) {
     const code = signature.startsWith('v1,') ? decodeBase64(signature.slice('v1,'.length)) : null;
     if (code !== null && (await crypto.subtle.verify('HMAC', key, code, signed)))
-      return parseExactJson(new TextDecoder().decode(bytes)) as StoreEvent | PingEvent;
+      return parseExactJson(new TextDecoder().decode(bytes)) as WebhookMessage;
   }
   return null;
 }
 
 function readHeader(headers: WebhookHeaders, name: string): string | null {
-  const value =
-    'get' in headers && typeof headers.get === 'function'
-      ? headers.get(name)
-      : (headers as Readonly<Record<string, unknown>>)[name];
-  return typeof value === 'string' ? value : null;
+  if ('get' in headers && typeof headers.get === 'function') return headers.get(name);
+  const [, value] = Object.entries(headers).find(([key]) => key.toLowerCase() === name) ?? [];
+  const text: unknown = Array.isArray(value) ? value[0] : value;
+  return typeof text === 'string' ? text : null;
 }
 
 function isRecent(timestamp: string): boolean {

@@ -1,14 +1,12 @@
-import type { Call } from './answer.ts';
-import { attachResponse, isDeleted, readCallOptions, type WithResponse, writeBody } from './call.ts';
-import { argumentError } from './errors.ts';
-import {
-  type ListWebhooksQuery,
-  type NewWebhook,
-  operations,
-  type Webhook,
-  type WebhookPatch,
-  type WebhookWithSecret,
+import type {
+  ListWebhooksQuery,
+  NewWebhook,
+  Ping,
+  Webhook,
+  WebhookPatch,
+  WebhookWithSecret,
 } from './generated.ts';
+import type { CallOperation, WithResponse } from './operation-call.ts';
 import { createLists, type Page } from './page.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
@@ -41,92 +39,17 @@ export interface Webhooks {
   /** Creates a new secret. For 24 hours, the service also signs requests with the old secret. */
   rotateSecret(webhookId: string, options?: CallOptions): Promise<SecretWebhookAnswer>;
   /** Sends a `webhook.ping` event and returns the id of the event. */
-  ping(webhookId: string, options?: CallOptions): Promise<WithResponse<{ readonly id: string }>>;
+  ping(webhookId: string, options?: CallOptions): Promise<WithResponse<Ping>>;
 }
 
-type SendOne = <T extends Webhook>(call: Call<T>, options: CallOptions) => Promise<WithResponse<T>>;
-
-type Operation = 'getWebhook' | 'updateWebhook' | 'deleteWebhook' | 'rotateWebhookSecret' | 'pingWebhook';
-
-export function createWebhooks(send: Transport): Webhooks {
-  const sendOne: SendOne = async (call, options) => {
-    const { value, response } = await send(call, options);
-    return attachResponse({ value: withNumber(value), response });
-  };
-
+export function createWebhooks(call: CallOperation, send: Transport): Webhooks {
   return {
-    ...createLists<Webhook, WebhooksListOptions>(send, 'listWebhooks', {
-      isItem: isWebhook,
-      convert: withNumber,
-    }),
-
-    async create(webhook, options) {
-      const { signal } = readCallOptions(options);
-      const { path } = operations.createWebhook;
-      const body = writeBody('webhook', webhook);
-      const call = { operation: 'createWebhook', path, body, isExpected: hasSecret } as const;
-      return sendOne(call, { signal });
-    },
-
-    async get(webhookId, options) {
-      const { signal } = readCallOptions(options);
-      const path = pathOf('getWebhook', webhookId);
-      return sendOne({ operation: 'getWebhook', path, isExpected: isWebhook }, { signal });
-    },
-
-    async update(webhookId, patch, options) {
-      const { signal } = readCallOptions(options);
-      const path = pathOf('updateWebhook', webhookId);
-      const body = writeBody('patch', patch);
-      const call = { operation: 'updateWebhook', path, body, isExpected: isWebhook } as const;
-      return sendOne(call, { signal });
-    },
-
-    async delete(webhookId, options) {
-      const { signal } = readCallOptions(options);
-      const path = pathOf('deleteWebhook', webhookId);
-      await send({ operation: 'deleteWebhook', path, isExpected: isDeleted }, { signal });
-    },
-
-    async rotateSecret(webhookId, options) {
-      const { signal } = readCallOptions(options);
-      const path = pathOf('rotateWebhookSecret', webhookId);
-      const call = { operation: 'rotateWebhookSecret', path, isExpected: hasSecret } as const;
-      return sendOne(call, { signal });
-    },
-
-    async ping(webhookId, options) {
-      const { signal } = readCallOptions(options);
-      const path = pathOf('pingWebhook', webhookId);
-      return attachResponse(await send({ operation: 'pingWebhook', path, isExpected: isPing }, { signal }));
-    },
+    ...createLists<'listWebhooks', WebhooksListOptions>(send, 'listWebhooks'),
+    create: (webhook, options) => call('createWebhook', { body: webhook }, options),
+    get: (webhookId, options) => call('getWebhook', { id: webhookId }, options),
+    update: (webhookId, patch, options) => call('updateWebhook', { id: webhookId, body: patch }, options),
+    delete: (webhookId, options) => call('deleteWebhook', { id: webhookId }, options),
+    rotateSecret: (webhookId, options) => call('rotateWebhookSecret', { id: webhookId }, options),
+    ping: (webhookId, options) => call('pingWebhook', { id: webhookId }, options),
   };
-}
-
-/** Converts an HTTP status in `lastAttempt.result` from a bigint to a number. */
-function withNumber<T extends Webhook>(webhook: T): T {
-  const { lastAttempt } = webhook;
-  if (lastAttempt === null) return webhook;
-  const result = /^\d+$/.test(String(lastAttempt.result)) ? Number(lastAttempt.result) : lastAttempt.result;
-  return { ...webhook, lastAttempt: { ...lastAttempt, result } };
-}
-
-function pathOf(operation: Operation, webhookId: string): string {
-  if (typeof webhookId !== 'string' || !/^\w{1,64}$/.test(webhookId))
-    throw argumentError('webhookId', 'must be the id of a webhook');
-  return operations[operation].path.replace('{webhookId}', webhookId);
-}
-
-function isWebhook(value: unknown): value is Webhook {
-  if (typeof value !== 'object' || value === null) return false;
-  const { id, url, types, status } = value as Record<string, unknown>;
-  return [id, url, status].every((text) => typeof text === 'string') && Array.isArray(types);
-}
-
-function hasSecret(value: unknown): value is WebhookWithSecret {
-  return isWebhook(value) && 'secret' in value && typeof value.secret === 'string';
-}
-
-function isPing(value: unknown): value is { readonly id: string } {
-  return typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string';
 }

@@ -1,13 +1,13 @@
 import Type from 'typebox';
 import { planNames } from '../plans/plan.ts';
-import { enumField, int64Field, timeField } from '../schema.ts';
+import { countField, enumField, timeField } from '../schema.ts';
 import { accountNameLengthMax } from './account.ts';
 import { CallingKeySchema } from './key.ts';
 
 /** A rate limit window and its remaining requests. */
 export const WindowSchema = Type.Object({
-  limit: int64Field('The number of requests allowed in the window.'),
-  remaining: int64Field('The number of requests left in the window.'),
+  limit: countField('The number of requests allowed in the window.'),
+  remaining: countField('The number of requests left in the window.'),
   resetAt: timeField('When the window ends.'),
 });
 
@@ -26,5 +26,5 @@ export const AccountSchema = Type.Object({
   key: CallingKeySchema,
   minute: WindowSchema,
   day: WindowSchema,
-  openHolds: int64Field('The number of open holds of the account.'),
+  openHolds: countField('The number of open holds of the account.'),
 });

@@ -44,16 +44,13 @@ export const OrderSchema = Type.Object({
 /** The request body that places an order (contract section 12). */
 export const NewOrderSchema = Type.Object({
   petId: int64Field('Identifier of the animal to reserve.'),
-  holdSeconds: Type.Optional({
-    ...wholeNumberField(
-      'How many seconds the animal is held. More than 86,400 needs the scope `orders:manage`.',
-      {
-        minimum: holdSeconds.min,
-        maximum: holdSeconds.managedMax,
-      },
+  // Without `default`, because code generators make a field with a default required.
+  holdSeconds: Type.Optional(
+    wholeNumberField(
+      `How many seconds the animal is held; ${holdSeconds.default} by default. More than 86,400 needs the scope \`orders:manage\`.`,
+      { minimum: holdSeconds.min, maximum: holdSeconds.managedMax },
     ),
-    default: holdSeconds.default,
-  }),
+  ),
   reference: Type.Optional(nameField("The client's own number for the order; need not be unique.", 'A-1017')),
 });
 

@@ -51,7 +51,7 @@ const wrongOptions: readonly (readonly [object, RegExp])[] = [
   [{ apiKey: `${apiKey}\n` }, /^apiKey must be an API key/],
   [{ baseUrl: undefined }, /^baseUrl is missing: .* ANIMAL_STORE_URL$/],
   [{ debug: 'yes' }, /^debug must be a function$/],
-  [{ baseUrl: 'http://127.0.0.1:8080' }, /^baseUrl must/],
+  [{ baseUrl: 'http://127.0.0.1:8080/docs' }, /^baseUrl must/],
   [{ baseUrl: 'ftp://127.0.0.1/v1' }, /^baseUrl must/],
   [{ baseUrl: 'http://me:as_secret@127.0.0.1/v1' }, /^baseUrl must/],
   [{ baseUrl: 'http://127.0.0.1/v1?key=as_secret' }, /^baseUrl must/],

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { hash } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { clientPackageName } from '../../src/http/docs-site/routes.ts';
 import { findLinks } from '../docs/markdown.ts';
 import { startService } from '../support/service.ts';
 import { installKept, installPacked, runIn } from './packed-client.ts';
@@ -9,36 +12,49 @@ import { installKept, installPacked, runIn } from './packed-client.ts';
 const { project, packed } = await installPacked({ after });
 const service = await startService({ after });
 const apiKey = await service.createKey();
+const built = join(project, 'node_modules/@animal-store/client');
 
-async function runProgram(name: string, source: string): Promise<string> {
+async function runProgram(name: string, source: string, program = 'node'): Promise<string> {
   await writeFile(join(project, name), source);
-  return await runIn(project, 'node', name);
+  return await runIn(project, program, name);
 }
 
 test('the tarball contains the build, the README and the license, but no source', () => {
-  const others = packed.filter((path) => !/^dist\/[a-z0-9-]+\.(?:js|d\.ts)$/.test(path));
-  assert.deepEqual(others.sort(), ['LICENSE', 'README.md', 'package.json']);
-  assert.ok(packed.includes('dist/index.js') && packed.includes('dist/index.d.ts'));
+  const others = packed.filter((path) => !/^dist\/(?:cjs\/)?[a-z0-9-]+\.(?:js|d\.ts)$/.test(path));
+  assert.deepEqual(others.sort(), ['LICENSE', 'README.md', 'dist/cjs/package.json', 'package.json']);
+  for (const index of ['dist/index.js', 'dist/index.d.ts', 'dist/cjs/index.js', 'dist/cjs/index.d.ts'])
+    assert.ok(packed.includes(index), index);
 });
 
 test('the stored tarball for /docs/client matches a build of the sources', async () => {
   const kept = await installKept({ after });
-  const built = join(project, 'node_modules/@animal-store/client');
   for (const path of packed)
     assert.equal(
       await readFile(join(kept, path), 'utf8'),
       await readFile(join(built, path), 'utf8'),
       `${path}: run "npm run client:pack"`,
     );
-  assert.deepEqual((await readdir(join(kept, 'dist'))).sort(), (await readdir(join(built, 'dist'))).sort());
+  const list = async (folder: string) => (await readdir(join(folder, 'dist'), { recursive: true })).sort();
+  assert.deepEqual(await list(kept), await list(built));
+});
+
+test('the service serves each released tarball unchanged, and the present one under a name that stays', async () => {
+  const read = async (name: string) => {
+    const answer = await fetch(`${service.app.url}/docs/client/${name}`);
+    assert.equal(answer.headers.get('content-type'), 'application/gzip', name);
+    return hash('sha256', await answer.bytes());
+  };
+  assert.equal(
+    await read('animal-store-client-1.1.0.tgz'),
+    'b00074d80a528ed07aecbdc9c2802be5b47b91d8ed310da697da5c8c4864e036',
+  );
+  assert.equal(await read('animal-store-client.tgz'), await read(clientPackageName));
 });
 
 test('the packed README has no links into the project', async () => {
-  const text = await readFile(join(project, 'node_modules/@animal-store/client/README.md'), 'utf8');
-  assert.deepEqual(
-    findLinks(text).filter((link) => !/^(?:#|https?:)/.test(link)),
-    [],
-  );
+  const text = await readFile(join(built, 'README.md'), 'utf8');
+  const links = findLinks(text).filter((link) => !/^(?:#|https?:)/.test(link));
+  assert.deepEqual(links, []);
 });
 
 test('the package has no dependencies', async () => {
@@ -50,25 +66,55 @@ test('the package has no dependencies', async () => {
 });
 
 test('the build imports no module of a platform', async () => {
-  const folder = join(project, 'node_modules/@animal-store/client');
   for (const path of packed.filter((name) => name.endsWith('.js'))) {
-    const text = await readFile(join(folder, path), 'utf8');
-    assert.doesNotMatch(text, /from '(?!\.\/)|import\(|\bprocess\.|\bBuffer\b|\brequire\(/, path);
+    const text = await readFile(join(built, path), 'utf8');
+    const foreign = /from '(?!\.\/)|import\(|\bprocess\.|\bBuffer\b|\brequire\((?!"\.\/)/;
+    assert.doesNotMatch(text, foreign, path);
   }
 });
 
-test('plain JavaScript can add and list animals with the installed package', async () => {
-  const printed = await runProgram(
-    'use.js',
-    `import { AnimalStore, stringifyExactJson } from '@animal-store/client';
-     const client = new AnimalStore({ apiKey: '${apiKey}', baseUrl: '${service.baseUrl}' });
-     for (const name of ['Rex', 'Bello', 'Mimi'])
-       await client.pets.create({ name, categoryId: 9223372036854775807n });
-     for await (const pet of client.pets.listAll({ limit: 2 })) console.log(stringifyExactJson(pet));`,
-  );
-  const pet = (id: number, name: string) =>
-    `{"id":${id},"name":"${name}","categoryId":9223372036854775807,"status":"available"}\n`;
-  assert.equal(printed, pet(3, 'Mimi') + pet(2, 'Bello') + pet(1, 'Rex'));
+const use = `const client = new AnimalStore({ apiKey: '${apiKey}', baseUrl: '${service.baseUrl}' });
+async function run() {
+  const made = await client.pets.create({ name: 'Rex', categoryId: 9223372036854775807n });
+  for await (const pet of client.pets.listAll({ limit: 1 }))
+    if (pet.id === made.id) return console.log(stringifyExactJson(pet));
+}
+run();`;
+/** The oldest Node.js that the client supports, if this machine has one. */
+const oldNode = '/usr/bin/node';
+
+for (const [name, load] of [
+  ['use.mjs', "import { AnimalStore, stringifyExactJson } from '@animal-store/client';"],
+  ['use.cjs', "const { AnimalStore, stringifyExactJson } = require('@animal-store/client');"],
+] as const) {
+  const expected = /^\{"id":\d+,"name":"Rex","categoryId":9223372036854775807,"status":"available"\}\n$/;
+
+  test(`plain JavaScript can add and list animals with the installed package in ${name}`, async () => {
+    assert.match(await runProgram(name, `${load}\n${use}`), expected);
+  });
+
+  test(`an older Node.js can use the installed package in ${name}`, { skip: findOldNode() }, async () => {
+    assert.match(await runProgram(name, `${load}\n${use}`, oldNode), expected);
+  });
+}
+
+function findOldNode(): string | false {
+  try {
+    const version = String(execFileSync(oldNode, ['--version'])).trim();
+    return version.startsWith('v20.') ? false : `SKIPPED: ${oldNode} is ${version}, not version 20`;
+  } catch {
+    return `SKIPPED: there is no ${oldNode}`;
+  }
+}
+
+test('tools that do not know "exports" find the CommonJS build and its types', async () => {
+  const { main, types } = JSON.parse(await readFile(join(built, 'package.json'), 'utf8'));
+  const program = `const { AnimalStore } = require('./node_modules/@animal-store/client/${main}');
+    console.log(typeof AnimalStore);`;
+  assert.equal(await runProgram('direct.cjs', program), 'function\n');
+  const declared = await readFile(join(built, types), 'utf8');
+  assert.match(declared, /AnimalStore/);
+  assert.doesNotMatch(declared, /\.ts'/);
 });
 
 test('without onDeprecation a deprecation warning goes to standard error, and the program ends by itself', async () => {
@@ -84,38 +130,45 @@ test('without onDeprecation a deprecation warning goes to standard error, and th
   assert.match(printed, /^1 Animal Store: GET \/pets\/\{petId\} \(getPet\) is deprecated/);
 });
 
-const typed = `import { AnimalStore, AnimalStoreError, type Pet } from '@animal-store/client';
+const typed = `import { AnimalStore, AnimalStoreError, type ErrorCode, type Pet, type PetEvent } from '@animal-store/client';
 
 const client = new AnimalStore({ apiKey: 'as_dev_x', baseUrl: 'http://127.0.0.1/v1' });
+const code: ErrorCode = 'rate_limit_exceeded';
 
-export async function use(signal: AbortSignal): Promise<bigint> {
+export async function use(signal: AbortSignal, event: PetEvent): Promise<bigint> {
   try {
     const pet = await client.pets.create({ name: 'Rex', categoryId: 1n, status: 'sold' }, { signal });
     const first: Pet | undefined = (await client.pets.list({ limit: 1 })).items[0];
+    await client.orders.place({ petId: event.data.id });
     return pet.id + (first?.categoryId ?? 0n);
   } catch (error) {
-    if (error instanceof AnimalStoreError && error.code === 'rate_limit_exceeded') return 0n;
+    if (error instanceof AnimalStoreError && error.code === code) return 0n;
     throw error;
   }
 }
 `;
 const compiler = join(import.meta.dirname, '../../node_modules/.bin/tsc');
-const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022', '--types', ''];
+const options = ['--noEmit', '--strict', '--target', 'es2022', '--types', '', '--lib', 'es2022,dom'];
 
-test('a strict TypeScript program compiles with only the types of the package', async () => {
-  await writeFile(join(project, 'typed.ts'), typed);
-  await runIn(project, compiler, ...options, '--lib', 'es2022,dom', 'typed.ts');
-});
+for (const [name, ...module] of [
+  ['typed.mts', '--module', 'nodenext'],
+  ['typed.cts', '--module', 'nodenext'],
+  ['typed.ts', '--module', 'esnext', '--moduleResolution', 'bundler'],
+] as const)
+  test(`a strict TypeScript program compiles with only the types of the package: ${name}`, async () => {
+    await writeFile(join(project, name), typed);
+    await runIn(project, compiler, ...options, ...module, name);
+  });
 
 for (const [mistake, told] of [
   [typed.replace("'sold'", "'gone'"), /'"gone"' is not assignable/],
-  [typed.replace("=== 'rate_limit_exceeded'", "=== 'too_fast'"), /no overlap/],
+  [typed.replace("= 'rate_limit_exceeded'", "= 'too_fast'"), /not assignable/],
   [typed.replace('categoryId: 1n', "categoryId: '1'"), /not assignable/],
 ] as const)
   test(`the types reject a wrong program: ${told}`, async () => {
     await writeFile(join(project, 'mistake.ts'), mistake);
     await assert.rejects(
-      runIn(project, compiler, ...options, '--lib', 'es2022,dom', 'mistake.ts'),
+      runIn(project, compiler, ...options, '--module', 'nodenext', 'mistake.ts'),
       ({ stdout }: { stdout: string }) => told.test(stdout),
     );
   });

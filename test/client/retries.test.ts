@@ -11,7 +11,7 @@ const rex = { name: 'Rex', categoryId: 1 };
 /** Creates a client and records the retries that it reports. */
 async function createClient(service: TestService, options: Partial<AnimalStoreOptions> = {}) {
   const retries: Retry[] = [];
-  const apiKey = options.apiKey ?? (await service.createKey());
+  const apiKey = (options.apiKey as string | undefined) ?? (await service.createKey());
   const client = new AnimalStore({
     baseUrl: service.baseUrl,
     onRetry: (retry) => retries.push(retry),

@@ -12,10 +12,10 @@ test('the inventory counts all animals or the animals of a category', async () =
     await client.pets.create({ name: 'Rex', categoryId: 3, status });
   await client.pets.create({ name: 'Rex', categoryId: -(2n ** 63n), status: 'pending' });
   const { asOf, ...all } = await client.store.inventory();
-  assert.deepEqual(all, { available: 1n, pending: 1n, sold: 2n });
+  assert.deepEqual(all, { available: 1, pending: 1, sold: 2 });
   assert.equal(new Date(asOf).toISOString(), asOf);
   const { asOf: _, ...some } = await client.store.inventory({ categoryId: -(2n ** 63n) });
-  assert.deepEqual(some, { available: 0n, pending: 1n, sold: 0n });
+  assert.deepEqual(some, { available: 0, pending: 1, sold: 0 });
 });
 
 test('a category that is not an int64 is refused before anything is sent', async () => {

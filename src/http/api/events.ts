@@ -13,7 +13,8 @@ import { rex } from './pets/examples.ts';
 /** The id of an event in examples. */
 export const eventIdExample = 'evt_0000000001G5cPz8';
 
-const petAdded = {
+/** An event in examples. */
+export const petAdded = {
   id: eventIdExample,
   type: 'pet.added',
   timestamp: '2027-01-02T11:58:00.000Z',

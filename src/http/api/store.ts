@@ -1,13 +1,14 @@
 import Type from 'typebox';
 import { type PetStatus, petStatuses } from '../../pets/pet.ts';
-import { int64Field, timeField } from '../../schema.ts';
+import { countField, int64Field, timeField } from '../../schema.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 
 const counts = Object.fromEntries(
-  petStatuses.map((status) => [status, int64Field(`How many animals are ${status}.`)]),
-) as Record<PetStatus, ReturnType<typeof int64Field>>;
+  petStatuses.map((status) => [status, countField(`How many animals are ${status}.`)]),
+) as Record<PetStatus, ReturnType<typeof countField>>;
 
-const InventorySchema = Type.Object({
+/** The inventory, as responses show it. */
+export const InventorySchema = Type.Object({
   ...counts,
   asOf: timeField('When the numbers were counted, by the clock of the store.'),
 });

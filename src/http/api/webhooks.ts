@@ -1,5 +1,7 @@
 import Type from 'typebox';
 import { AppError } from '../../errors.ts';
+import { CategoryEventSchema, OrderEventSchema, PetEventSchema } from '../../events/event.ts';
+import { enumField, timeField } from '../../schema.ts';
 import { webhookNotFound } from '../../webhooks/change-webhook.ts';
 import { describeTargetUrl, parseTargetUrl } from '../../webhooks/rules/target-url.ts';
 import {
@@ -230,15 +232,34 @@ const rotateWebhookSecret = defineOperation({
 });
 
 const pingLength = 21;
+/** The id of a ping in examples. */
+export const pingExample = 'ping_Ah7mQ0vXb3ZkLr5T';
 
-const PingSchema = Type.Object({
-  id: Type.String({
-    minLength: pingLength,
-    maxLength: pingLength,
-    pattern: '^ping_[0-9A-Za-z]{16}$',
-    description: 'The `webhook-id` of the ping.',
-  }),
+const pingId = Type.String({
+  minLength: pingLength,
+  maxLength: pingLength,
+  pattern: '^ping_[0-9A-Za-z]{16}$',
+  description: 'The `webhook-id` of the ping.',
 });
+
+/** A requested ping, as responses show it. */
+export const PingSchema = Type.Object({ id: pingId });
+
+/** The message that a ping sends. */
+export const PingEventSchema = Type.Object({
+  id: pingId,
+  type: enumField(['webhook.ping'], 'Always `webhook.ping`.'),
+  timestamp: timeField('When the ping was sent, by the clock of the store.'),
+  data: Type.Object({}, { description: 'Empty.' }),
+});
+
+/** What the service sends to a webhook. Its `type` determines the schema. */
+export const WebhookMessageSchema = Type.Union([
+  PetEventSchema,
+  CategoryEventSchema,
+  OrderEventSchema,
+  PingEventSchema,
+]);
 
 const pingWebhook = defineOperation({
   id: 'pingWebhook',
@@ -253,7 +274,7 @@ const pingWebhook = defineOperation({
     202: {
       description: 'The ping is sent within seconds.',
       body: PingSchema,
-      examples: { ping: { summary: 'The ping', value: { id: 'ping_Ah7mQ0vXb3ZkLr5T' } } },
+      examples: { ping: { summary: 'The ping', value: { id: pingExample } } },
     },
   },
   failures: { not_found: webhookNotFound().message },

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { AppError } from '../../errors.ts';
 import { createPageRoute } from '../page-route.ts';
 import { takesGzip } from '../request/accept-encoding.ts';
@@ -14,11 +14,9 @@ export interface DocsOptions extends SiteOptions {
   readonly describe: (ownUrl: string) => string;
 }
 
-/**
- * The file name of the client's tarball, as `npm pack` writes it. Its version must equal the version in
- * `client/package.json`.
- */
-export const clientPackageName = 'animal-store-client-1.1.0.tgz';
+/** The file name of the present tarball of the client. Its version must equal the version in `client/package.json`. */
+export const clientPackageName = 'animal-store-client-1.2.0.tgz';
+const clientPackages = new URL('../../../client/package/', import.meta.url);
 
 /**
  * Returns the routes of the documentation. They need no key. The pages are rendered at the first request, so that the
@@ -49,8 +47,9 @@ export function createDocsRoutes(options: DocsOptions): readonly Route[] {
       const asset = assets.find(params['file'] ?? '');
       return asset === undefined ? notFound(2) : sendAsset(asset, headers['accept-encoding'] ?? '');
     }),
-    page('/docs/client/{file}', async ({ notFound }, { params }) =>
-      params['file'] === clientPackageName ? sendClientPackage() : notFound(2),
+    page(
+      '/docs/client/{file}',
+      async ({ notFound }, { params }) => (await sendClientPackage(params['file'] ?? '')) ?? notFound(2),
     ),
   ];
 }
@@ -117,11 +116,14 @@ function sendAsset({ type, plain, gzipped }: Asset, acceptEncoding: string): Ans
 }
 
 /**
- * Reads the tarball of the client. `npm run client:pack` builds the tarball. It is committed, so that a start needs no
- * compiler.
+ * Returns a tarball of the client: of any release, or the present one under a name that stays. Returns null for any
+ * other name. The tarballs are committed, so that a start needs no compiler. `npm run client:pack` builds the present
+ * one.
  */
-async function sendClientPackage(): Promise<Answer> {
-  const body = await readFile(new URL(`../../../client/package/${clientPackageName}`, import.meta.url));
+async function sendClientPackage(name: string): Promise<Answer | null> {
+  const file = name === 'animal-store-client.tgz' ? clientPackageName : name;
+  if (!(await readdir(clientPackages)).includes(file)) return null;
+  const body = await readFile(new URL(file, clientPackages));
   const bodyLines = toLines({ 'content-type': 'application/gzip', 'content-length': String(body.length) });
   return { status: 200, lines: toLines({ 'cache-control': 'no-cache' }), bodyLines, body, etag: null };
 }

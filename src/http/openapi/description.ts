@@ -3,6 +3,7 @@ import type { Operation } from '../operation.ts';
 import { describeRequestHeaders, responseHeaders } from './headers.ts';
 import { describeOperation, type SharedResponses } from './operations.ts';
 import { describeSchemas } from './schemas.ts';
+import { describeWebhookMessage } from './webhook-message.ts';
 
 /** The first text of the description and of the documentation, in Markdown. */
 export const introduction = `A catalogue of the animals that a store offers, over HTTP and JSON.
@@ -53,6 +54,7 @@ export function describeApi(
     tags,
     security: [{ apiKey: [] }],
     paths,
+    webhooks: { event: { post: describeWebhookMessage() } },
     components: {
       securitySchemes: {
         apiKey: { type: 'http', scheme: 'bearer', description: 'An API key, `as_<env>_…`.' },

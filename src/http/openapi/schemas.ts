@@ -13,6 +13,7 @@ import { CategorySchema, NewCategorySchema } from '../../categories/category.ts'
 import {
   CategoryEventSchema,
   CategoryPreviousSchema,
+  EventSchema,
   OrderEventSchema,
   PetEventSchema,
   PetPreviousSchema,
@@ -29,6 +30,8 @@ import {
   WebhookSchema,
   WebhookWithSecretSchema,
 } from '../../webhooks/webhook.ts';
+import { InventorySchema } from '../api/store.ts';
+import { PingEventSchema, PingSchema, WebhookMessageSchema } from '../api/webhooks.ts';
 import { ErrorSchema } from './failures.ts';
 
 /** The named schemas of the description. */
@@ -45,6 +48,8 @@ const shared: readonly (readonly [name: string, schema: TSchema, description: st
   ['PetEvent', PetEventSchema, 'What happened to an animal.'],
   ['CategoryEvent', CategoryEventSchema, 'What happened to a category.'],
   ['OrderEvent', OrderEventSchema, 'What happened to an order.'],
+  ['StoreEvent', EventSchema, 'A change of the store. Later releases may add types.'],
+  ['PingEvent', PingEventSchema, 'A test message to a webhook.'],
   ['PetPrevious', PetPreviousSchema, 'The previous values of the changed fields.'],
   ['CategoryPrevious', CategoryPreviousSchema, 'The previous values of the changed fields.'],
   ['Account', AccountSchema, 'The account of an API key, at one moment.'],
@@ -63,6 +68,9 @@ const shared: readonly (readonly [name: string, schema: TSchema, description: st
   ['WebhookPatch', WebhookPatchSchema, 'A change of a webhook. Absent fields stay as they are.'],
   ['LastAttempt', LastAttemptSchema, 'The result of an attempt to send an event.'],
   ['EventType', EventTypeSchema, 'The type of an event.'],
+  ['WebhookMessage', WebhookMessageSchema, 'What the service sends to a webhook.'],
+  ['Ping', PingSchema, 'A requested ping.'],
+  ['Inventory', InventorySchema, 'How many animals are in stock.'],
   ['Error', ErrorSchema, 'What went wrong.'],
 ];
 
@@ -95,6 +103,9 @@ export function shareSchemas(node: unknown): unknown {
 
 function describeMembers(node: object): object {
   if (Array.isArray(node)) return node.map(shareSchemas);
+  const mapping = 'anyOf' in node ? mapTypes(node.anyOf as readonly TSchema[]) : null;
+  if (mapping !== null && 'anyOf' in node)
+    return { oneOf: shareSchemas(node.anyOf), discriminator: { propertyName: 'type', mapping } };
   const members = Object.fromEntries(
     Object.entries(node)
       // `rule` is a text for error messages and not part of OpenAPI.
@@ -105,6 +116,20 @@ function describeMembers(node: object): object {
     return { ...members, minimum: int64Min, maximum: int64Max };
   const isSmall = 'type' in node && node.type === 'integer' && !('format' in node);
   return isSmall ? { ...members, format: 'int32' } : members;
+}
+
+interface Variant {
+  readonly properties?: { readonly type?: { readonly enum?: readonly string[] } };
+}
+
+/** Maps each `type` to its variant, if every variant has a name and its own values of `type`. Otherwise returns null. */
+function mapTypes(variants: readonly TSchema[]): Readonly<Record<string, string>> | null {
+  const pairs = variants.map((variant) => {
+    const named = bySignature.get(toSignature(variant));
+    const types = (variant as Variant).properties?.type?.enum ?? [];
+    return named === undefined ? [] : types.map((type) => [type, `#/components/schemas/${named.name}`]);
+  });
+  return pairs.every((found) => found.length > 0) ? Object.fromEntries(pairs.flat()) : null;
 }
 
 function toSignature(schema: object): string {

@@ -8,6 +8,7 @@ export interface Description {
   readonly servers: readonly { readonly url: string }[];
   readonly security: readonly object[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly webhooks: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: Readonly<Record<string, Readonly<Record<string, object>>>>;
 }
 

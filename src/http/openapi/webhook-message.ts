@@ -1,0 +1,56 @@
+import { petAdded } from '../api/events.ts';
+import { pingExample, WebhookMessageSchema } from '../api/webhooks.ts';
+import { shareSchemas } from './schemas.ts';
+
+function header(name: string, description: string, schema: object, example: string) {
+  return { name, in: 'header', required: true, description, schema: { type: 'string', ...schema }, example };
+}
+
+/** Describes the requests that the service sends to a webhook, as `webhooks` of OpenAPI. */
+export function describeWebhookMessage() {
+  const examples = {
+    event: { summary: 'An animal is added', value: petAdded },
+    ping: {
+      summary: 'A ping',
+      value: { id: pingExample, type: 'webhook.ping', timestamp: petAdded.timestamp, data: {} },
+    },
+  };
+  return {
+    operationId: 'receiveEvent',
+    tags: ['webhooks'],
+    summary: 'Receive an event',
+    description:
+      'The service sends one event in each POST, signed by Standard Webhooks 1.0.0. Verify the signature, store the event, then answer 2xx. A repeated event has the same `webhook-id`.',
+    'x-stability': 'beta',
+    security: [],
+    parameters: [
+      header(
+        'webhook-id',
+        'The id of the event.',
+        { maxLength: 64, pattern: '^[0-9A-Za-z_]+$' },
+        petAdded.id,
+      ),
+      header(
+        'webhook-timestamp',
+        'The time of the attempt in Unix seconds.',
+        { maxLength: 12, pattern: '^[0-9]+$' },
+        '1798891200',
+      ),
+      header(
+        'webhook-signature',
+        'Signatures of the id, the timestamp and the body, separated by spaces. One of them must match the secret.',
+        { maxLength: 1_024, pattern: '^v1,[!-~ ]+$' },
+        'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
+      ),
+    ],
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: shareSchemas(WebhookMessageSchema), examples } },
+    },
+    responses: {
+      '204': { description: 'The event is stored. Every 2xx means this.' },
+      '410': { description: 'The webhook is disabled.' },
+      default: { description: 'The attempt has failed. The service sends the event again later.' },
+    },
+  };
+}
