@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { selectAnyAccount } from './accounts/account-rows.ts';
 import { describeForeignKeys, keyEnvironmentOf } from './accounts/api-key.ts';
-import { selectAnyKey } from './accounts/api-key-rows.ts';
+import { selectAnyKey } from './accounts/key-rows.ts';
 import { createKeyVerifier } from './accounts/key-verifier.ts';
 import type { IssuedKey, Keyring } from './accounts/keyring.ts';
 import { type Clock, secondMs } from './clock.ts';
@@ -29,7 +29,7 @@ import { buildConsole } from './operator/console/console.ts';
 import { createVitals, noteEveryMs } from './operator/console/vitals.ts';
 import { findProblems } from './operator/health-routes.ts';
 import { buildOperatorServer } from './operator/operator-server.ts';
-import { createSessions } from './operator/sessions/sessions.ts';
+import { createSessions } from './operator/sessions.ts';
 import { resolvePlan } from './plans/plan.ts';
 import { listJobs } from './service-jobs.ts';
 import type { Database } from './storage/database.ts';
@@ -178,7 +178,6 @@ async function warnOfKeys({ keyring, database }: Store, { environment }: Config,
 function buildPublicServer({ store, config, clock, log, registry, secret, counting }: Basics) {
   const { database } = store;
   const verifier = createKeyVerifier(database, clock, { environment: keyEnvironmentOf[config.environment] });
-  database.watchAccounts?.(verifier.forget);
   const usage = createUsageCounts(database, clock);
   const { counters, sharing } = counting;
   if (sharing() !== null) exposeSharing(registry, () => sharing()?.mode === 'shared');

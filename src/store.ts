@@ -1,9 +1,9 @@
 import { type AccountKeys, createAccountKeys } from './accounts/account-keys.ts';
-import { createReadStanding, type ReadStanding } from './accounts/account-standing.ts';
 import type { Accounts } from './accounts/accounts.ts';
+import { type AdministerAs, createAdministration } from './accounts/administration.ts';
 import { keyEnvironmentOf } from './accounts/api-key.ts';
+import { createReadStanding, type ReadStanding } from './accounts/key-standing.ts';
 import type { Keyring } from './accounts/keyring.ts';
-import { type AdministerAs, createAdministration } from './administration/administration.ts';
 import { commandActor } from './audit/audit-entry.ts';
 import { type Audit, createAudit } from './audit/audit-log.ts';
 import { type Categories, createCategories } from './categories/categories.ts';

@@ -1,7 +1,6 @@
-import { createAccountKey, removeAccountKey, rotateAccountKey } from './accounts/account-key-works.ts';
-import { createAccount, renameAccount, setAccountPlan, suspendAccount } from './accounts/account-works.ts';
+import { createAccount, renameAccount, setAccountPlan, suspendAccount } from './accounts/account-changes.ts';
+import { createAccountKey, issueFirstKey, issueKey, revokeKey, rotateKey } from './accounts/key-changes.ts';
 import { writeUses } from './accounts/key-uses.ts';
-import { issueFirstKey, issueKey, revokeKey, rotateKey } from './accounts/key-works.ts';
 import { putCategory, removeCategory } from './categories/categories.ts';
 import { deleteExpired } from './events/expire-events.ts';
 import { sequenceCopied, sequenceOnce } from './events/sequence-events.ts';
@@ -10,14 +9,14 @@ import { liftBan } from './limits/bans.ts';
 import { writeConduct, writeWindows } from './limits/memory/counter-rows.ts';
 import { closeOrderByHand } from './operator/acts/order-acts.ts';
 import { editPetByHand } from './operator/acts/pet-acts.ts';
-import { endAll, openSession } from './operator/sessions/sessions.ts';
+import { endAll, openSession } from './operator/sessions.ts';
 import { closeBySteps } from './orders/close-order.ts';
 import { expireGiven } from './orders/expire-orders.ts';
 import { placeOrder } from './orders/place-order.ts';
 import { addPetOnce } from './pets/keyed-adds.ts';
 import { editPet } from './pets/pet-edits.ts';
 import type { Transaction } from './storage/database.ts';
-import { addHours, deleteHours } from './usage/usage-rows.ts';
+import { addHours, deleteHours } from './usage/usage.ts';
 import {
   addWebhook,
   changeWebhook,
@@ -51,11 +50,9 @@ export const transactions: readonly Transaction<never, unknown>[] = [
   openSession,
   placeOrder,
   putCategory,
-  removeAccountKey,
   removeCategory,
   renameAccount,
   revokeKey,
-  rotateAccountKey,
   rotateKey,
   rotateSecret,
   sequenceCopied,

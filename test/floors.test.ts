@@ -23,7 +23,7 @@ const floors: readonly (readonly [height: number, name: string, files: RegExp])[
   [3.5, 'first answers and the audit log', /^(?:idempotency|audit)\//],
   [4.5, 'operations on animals', /^(?:orders|inventory)\//],
   [4.7, 'feed', /^events\//],
-  [4.8, 'administration', /^administration\//],
+  [4.6, 'accounts', /^accounts\//],
   [4.8, 'webhooks', /^webhooks\//],
   [8.5, 'wiring of parts', /^(?:deliver-webhooks|open-counters|service-jobs)\.ts$/],
   [9, 'wiring', /^(?:app\.ts$|doctor\/)/],

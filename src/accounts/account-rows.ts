@@ -1,19 +1,94 @@
 import type { QueryCreator } from 'kysely';
+import { type Limits, openHoldsOf, type Plan, type PlanName, resolvePlan } from '../plans/plan.ts';
 import { insertion, statement } from '../storage/database.ts';
 import type { Tables } from '../storage/tables.ts';
 
-/**
- * Inserts an account and returns its id. `perMinute`, `perDay` and `openHolds` are null unless the plan is
- * enterprise. A name that is already taken violates a constraint.
- */
-export const insertAccount = insertion<{
-  name: string;
+/** An account on a page, without the number of its keys. */
+export interface PagedAccount {
+  readonly id: bigint;
+  readonly account: string;
+  readonly plan: PlanName;
+  readonly limits: Limits;
+  /** Maximum number of holds that may be open at once. */
+  readonly openHolds: number;
+  /** Unix milliseconds. */
+  readonly createdAtMs: number;
+  /** Unix milliseconds; null if the account is not suspended. */
+  readonly suspendedAtMs: number | null;
+}
+
+/** An account as operators see it. */
+export interface ListedAccount extends PagedAccount {
+  /** Number of keys of the account, including expired and revoked keys. */
+  readonly keys: number;
+}
+
+/** The plan columns of a row. The numbers are null unless the plan is enterprise. */
+type PlanColumns = {
   plan: string;
   perMinute: bigint | null;
   perDay: bigint | null;
   openHolds: bigint | null;
-  createdAtMs: bigint;
-}>()((query, rows) =>
+};
+
+/** Returns the plan columns of an account row. */
+export function toPlanColumns({ name, limits, openHolds }: Plan): PlanColumns {
+  const isCustom = name === 'enterprise';
+  return {
+    plan: name,
+    perMinute: isCustom ? BigInt(limits.perMinute) : null,
+    perDay: isCustom ? BigInt(limits.perDay) : null,
+    openHolds: openHolds === undefined ? null : BigInt(openHolds),
+  };
+}
+
+/** The plan columns of a selected row. `open_holds` is absent if the query does not select it. */
+interface PlanRow {
+  readonly plan: string;
+  readonly per_minute: bigint | null;
+  readonly per_day: bigint | null;
+  readonly open_holds?: bigint | null;
+}
+
+/** Returns the plan of an account row with its effective limits. Throws Error if the row has no valid plan. */
+export function readPlan(row: PlanRow): Plan {
+  const plan = resolvePlan(row.plan, {
+    ...(row.per_minute !== null && { perMinute: Number(row.per_minute) }),
+    ...(row.per_day !== null && { perDay: Number(row.per_day) }),
+    ...(typeof row.open_holds === 'bigint' && { openHolds: Number(row.open_holds) }),
+  });
+  if ('problem' in plan) throw new Error(`an account's row has no valid plan: ${plan.problem}`);
+  return plan;
+}
+
+interface AccountRow extends PlanRow {
+  readonly id: bigint;
+  readonly name: string;
+  readonly created_at_ms: bigint;
+  readonly suspended_at_ms: bigint | null;
+}
+
+/** Converts a row into an account. An account without its own number of open holds gets the number of its plan. */
+export function toPagedAccount(row: AccountRow): PagedAccount {
+  const { name: plan, limits, openHolds = openHoldsOf[plan] } = readPlan(row);
+  return {
+    id: row.id,
+    account: row.name,
+    plan,
+    limits,
+    openHolds,
+    createdAtMs: Number(row.created_at_ms),
+    suspendedAtMs: row.suspended_at_ms === null ? null : Number(row.suspended_at_ms),
+  };
+}
+
+/** Like `toPagedAccount`, for a row with the number of keys. */
+export function toListedAccount(row: AccountRow & { readonly keys: bigint | null }): ListedAccount {
+  return { ...toPagedAccount(row), keys: Number(row.keys) };
+}
+
+/** Inserts an account and returns its id. A name that is already taken violates a constraint. */
+export const insertAccount = insertion<PlanColumns & { name: string; createdAtMs: bigint }>()((query, rows) =>
   query
     .insertInto('accounts')
     .values(
@@ -29,41 +104,46 @@ export const insertAccount = insertion<{
     .returning('id'),
 );
 
-const accountColumns = [
-  'id',
-  'name',
-  'plan',
-  'per_minute',
-  'per_day',
-  'open_holds',
-  'created_at_ms',
-  'suspended_at_ms',
-] as const;
+const selectAccounts = (query: QueryCreator<Tables>) =>
+  query
+    .selectFrom('accounts')
+    .select([
+      'id',
+      'name',
+      'plan',
+      'per_minute',
+      'per_day',
+      'open_holds',
+      'created_at_ms',
+      'suspended_at_ms',
+    ]);
+
+const selectWithKeys = (query: QueryCreator<Tables>) =>
+  selectAccounts(query).select(({ selectFrom, fn }) =>
+    selectFrom('api_keys')
+      .select(fn.countAll<bigint>().as('count'))
+      .whereRef('api_keys.account_id', '=', 'accounts.id')
+      .as('keys'),
+  );
 
 /** Selects an account by name. */
 export const selectAccount = statement<{ name: string }>()((query, p) =>
-  query.selectFrom('accounts').select(accountColumns).where('name', '=', p.name),
+  selectAccounts(query).where('name', '=', p.name),
 );
 
-const selectListed = (query: QueryCreator<Tables>) =>
-  query
-    .selectFrom('accounts')
-    .select(accountColumns)
-    .select(({ selectFrom, fn }) =>
-      selectFrom('api_keys')
-        .select(fn.countAll<bigint>().as('count'))
-        .whereRef('api_keys.account_id', '=', 'accounts.id')
-        .as('keys'),
-    );
+/** Selects the `count` newest accounts from the id `newestId` on. */
+export const selectAccountPage = statement<{ newestId: bigint; count: bigint }>()((query, p) =>
+  selectAccounts(query).where('id', '<=', p.newestId).orderBy('id', 'desc').limit(p.count),
+);
 
 /** Selects all accounts with the number of their keys, oldest first. */
 export const selectListedAccounts = statement<Record<never, never>>()((query) =>
-  selectListed(query).orderBy('id'),
+  selectWithKeys(query).orderBy('id'),
 );
 
 /** Selects one account by name, with the number of its keys. */
 export const selectListedAccount = statement<{ name: string }>()((query, p) =>
-  selectListed(query).where('name', '=', p.name),
+  selectWithKeys(query).where('name', '=', p.name),
 );
 
 /** Selects the ids of at most `count` accounts. Used to check that the store can be read, or that it has an account. */
@@ -71,18 +151,12 @@ export const selectAnyAccount = statement<{ count: bigint }>()((query, p) =>
   query.selectFrom('accounts').select('id').limit(p.count),
 );
 
-/** Changes the plan of an account. `perMinute`, `perDay` and `openHolds` are null unless the plan is enterprise. */
-export const updateAccountPlan = statement<{
-  name: string;
-  plan: string;
-  perMinute: bigint | null;
-  perDay: bigint | null;
-  openHolds: bigint | null;
-}>()((query, p) =>
+/** Changes the plan of an account. */
+export const updateAccountPlan = statement<PlanColumns & { id: bigint }>()((query, p) =>
   query
     .updateTable('accounts')
     .set({ plan: p.plan, per_minute: p.perMinute, per_day: p.perDay, open_holds: p.openHolds })
-    .where('name', '=', p.name),
+    .where('id', '=', p.id),
 );
 
 /** Changes the name of an account. A name that is already taken violates a constraint. */

@@ -1,6 +1,7 @@
+import { AppError } from '../errors.ts';
 import type { Limits, PlanName } from '../plans/plan.ts';
 
-/** The scopes that a key can have (contract section 9). */
+/** The scopes that a key can have. */
 export const scopes = [
   'pets:read',
   'pets:write',
@@ -46,8 +47,13 @@ export interface Caller {
   readonly plan: PlanName;
   readonly limits: Limits;
   readonly scopes: readonly Scope[];
-  /** If true, every request gets 403 (contract section 16). */
+  /** If true, every request gets 403. */
   readonly isSuspended: boolean;
+}
+
+/** Returns the 403 error for requests of a suspended account. */
+export function accountSuspended(): AppError {
+  return new AppError('account_suspended', 'this account is suspended; ask the operator of the store');
 }
 
 /** Maximum number of Unicode code points in an account name. */

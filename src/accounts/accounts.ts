@@ -1,57 +1,75 @@
-import type { Actor, Authorship } from '../audit/audit-entry.ts';
-import { commandActor } from '../audit/audit-entry.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Actor, type Authorship, commandActor } from '../audit/audit-entry.ts';
 import type { Clock } from '../clock.ts';
-import { type Limits, openHoldsOf, type Plan, type PlanName } from '../plans/plan.ts';
+import { int64Max } from '../int64.ts';
+import type { Plan } from '../plans/plan.ts';
 import type { Database } from '../storage/database.ts';
-import { type PlanRow, readPlan } from './account-plan.ts';
-import { selectAccount, selectListedAccount, selectListedAccounts } from './account-rows.ts';
 import {
   createAccount,
   noSuchAccount,
   renameAccount,
   setAccountPlan,
   suspendAccount,
-} from './account-works.ts';
+} from './account-changes.ts';
+import {
+  type ListedAccount,
+  type PagedAccount,
+  selectAccount,
+  selectAccountPage,
+  selectListedAccount,
+  selectListedAccounts,
+  toListedAccount,
+  toPagedAccount,
+} from './account-rows.ts';
 
-/** An account as operators see it. */
-export interface ListedAccount {
-  readonly id: bigint;
-  readonly account: string;
-  readonly plan: PlanName;
-  readonly limits: Limits;
-  /** Maximum number of holds that may be open at once. */
-  readonly openHolds: number;
-  /** Number of keys of the account, including expired and revoked keys. */
-  readonly keys: number;
-  /** Unix milliseconds. */
-  readonly createdAtMs: number;
-  /** Unix milliseconds; null if the account is not suspended. */
-  readonly suspendedAtMs: number | null;
+/** Maximum number of accounts that a search by name reads for one page. The next page continues the search. */
+export const searchedAccountsMax = 10_000;
+/** Rows per query of a search. The event loop runs between two queries, so a search does not block other requests. */
+const readRows = 500;
+
+/** The filter, the size and the start of a page. */
+export interface AccountQuery {
+  readonly limit: number;
+  /** Part of the account name, case-insensitive. An empty text matches all accounts. */
+  readonly name: string;
+  /** Highest id on the page; null starts at the newest account. */
+  readonly newestId: bigint | null;
 }
 
-/** Manages accounts for operators. Each change is one transaction that also writes the audit log. */
+/** A page of accounts, newest first. */
+export interface AccountPage {
+  readonly accounts: readonly PagedAccount[];
+  /** Number of accounts that were read for the page, including accounts that do not match. */
+  readonly searched: number;
+  /** The `newestId` of the next page; null on the last page. */
+  readonly nextNewestId: bigint | null;
+}
+
+/**
+ * Manages accounts for operators. Each change is one transaction that also writes the audit log. All methods that take
+ * the name of an account throw OperatorError if the account does not exist.
+ */
 export interface Accounts {
   /** Returns all accounts, oldest first. */
   list(): Promise<ListedAccount[]>;
-  /** Throws OperatorError if the account does not exist. */
+  /** Returns a page of accounts. The cost of a page does not grow with the number of accounts. */
+  listPage(query: AccountQuery): Promise<AccountPage>;
   findId(account: string): Promise<bigint>;
-  /** Throws OperatorError if the account does not exist. */
   find(account: string): Promise<ListedAccount>;
   /** Creates an account without a key. Throws OperatorError if the name is taken or invalid. */
   create(account: string, plan: Plan): Promise<void>;
-  /** Throws OperatorError if the account does not exist, or if the new name is taken or invalid. */
+  /** Throws OperatorError if the new name is taken or invalid. */
   rename(account: string, newName: string): Promise<void>;
   /**
-   * Suspends an account: its requests get 403 and its holds expire. A running service applies this within
-   * `rememberedMs` (key-verifier.ts). Does nothing if the account is already suspended. Throws OperatorError if the
-   * account does not exist.
+   * Suspends an account: its requests get 403 and its holds expire. A running service applies this within `freshMs`
+   * (key-verifier.ts). Does nothing if the account is already suspended.
    */
   suspend(account: string): Promise<void>;
-  /** Resumes an account, if it is suspended. Throws OperatorError if the account does not exist. */
+  /** Resumes an account, if it is suspended. */
   resume(account: string): Promise<void>;
   /**
-   * Changes the plan of an account. A running service applies this within `rememberedMs` (key-verifier.ts). Open rate
-   * limit windows keep their counts. Throws OperatorError if the account does not exist.
+   * Changes the plan of an account. A running service applies this within `freshMs` (key-verifier.ts). Open rate limit
+   * windows keep their counts.
    */
   setPlan(account: string, plan: Plan): Promise<void>;
 }
@@ -65,15 +83,17 @@ export function createAccounts(database: Database, clock: Clock, actor: Actor = 
       return (await database.read(selectListedAccounts, {})).map(toListedAccount);
     },
 
+    listPage: (query) => listPage(database, query),
+
     async find(name) {
       const [row] = await database.read(selectListedAccount, { name });
       if (row === undefined) throw noSuchAccount(name);
       return toListedAccount(row);
     },
 
-    async findId(account) {
-      const [row] = await database.read(selectAccount, { name: account });
-      if (row === undefined) throw noSuchAccount(account);
+    async findId(name) {
+      const [row] = await database.read(selectAccount, { name });
+      if (row === undefined) throw noSuchAccount(name);
       return row.id;
     },
 
@@ -85,24 +105,27 @@ export function createAccounts(database: Database, clock: Clock, actor: Actor = 
   };
 }
 
-interface AccountRow extends PlanRow {
-  readonly id: bigint;
-  readonly name: string;
-  readonly created_at_ms: bigint;
-  readonly suspended_at_ms: bigint | null;
-  readonly keys: bigint | null;
+async function listPage(database: Database, { limit, name, newestId }: AccountQuery): Promise<AccountPage> {
+  const wanted = fold(name);
+  const count = name === '' ? limit + 1 : readRows;
+  const accounts: PagedAccount[] = [];
+  let searched = 0;
+  let next = newestId ?? int64Max;
+  while (searched < searchedAccountsMax) {
+    const rows = await database.read(selectAccountPage, { newestId: next, count: BigInt(count) });
+    for (const row of rows) {
+      if (accounts.length === limit) return { accounts, searched, nextNewestId: row.id };
+      searched += 1;
+      if (fold(row.name).includes(wanted)) accounts.push(toPagedAccount(row));
+    }
+    const last = rows.at(-1);
+    if (rows.length < count || last === undefined) return { accounts, searched, nextNewestId: null };
+    next = last.id - 1n;
+    await nextTurn();
+  }
+  return { accounts, searched, nextNewestId: next };
 }
 
-function toListedAccount(row: AccountRow): ListedAccount {
-  const { name: plan, limits, openHolds = openHoldsOf[plan] } = readPlan(row);
-  return {
-    id: row.id,
-    account: row.name,
-    plan,
-    limits,
-    openHolds,
-    keys: Number(row.keys),
-    createdAtMs: Number(row.created_at_ms),
-    suspendedAtMs: row.suspended_at_ms === null ? null : Number(row.suspended_at_ms),
-  };
+function fold(text: string): string {
+  return text.normalize('NFKC').toLowerCase();
 }

@@ -1,48 +1,42 @@
 import { type Clock, secondMs } from '../clock.ts';
 import { AppError } from '../errors.ts';
-import { addressSubject } from '../limits/rules/address.ts';
 import type { Decision } from '../limits/rules/decision.ts';
-import { after, type Soon } from '../soon.ts';
+import type { Soon } from '../soon.ts';
 import type { KeyVerifier, Verification } from './key-verifier.ts';
-import { createLane, type LaneBounds, sentAway } from './lane.ts';
 
-/** The lane for unknown keys from addresses within their rate limit. It has room for one lookup per connection. */
-export const strangersLane: LaneBounds = {
+/** Bounds of the lane for look-ups of unknown keys. */
+export const lane = {
+  /** Look-ups at once. An instance uses at most this many connections to PostgreSQL for unknown keys. */
   runningMax: 2,
+  /** Waiting look-ups, beyond which an address that has used up its rate limit gets 429 without a query. */
+  spentMax: 100,
+  /** Waiting look-ups, beyond which every address gets 503. */
   waitingMax: 20_000,
-  waitingPerAddressMax: 20_000,
-};
-/** Bounds of the lane for unknown keys from addresses that have used up their rate limit. */
-export const spentLane: LaneBounds = { runningMax: 1, waitingMax: 100, waitingPerAddressMax: 10 };
-/** Maximum time in ms that a lookup may wait for its turn. Checked when the turn comes. */
-export const lookUpWaitMsMax = 5 * secondMs;
+  /** Maximum time in ms that a look-up may wait for its turn. */
+  waitMsMax: 5 * secondMs,
+} as const;
 
 /** The caller of a key, the reason for a refusal, or a 429 because the address has used up its rate limit. */
 export type LookedUp = Verification | { readonly decision: Decision };
 
-/** Verifies keys. Limits lookups of unknown keys, to keep the store free for known callers (contract section 6). */
+/** Verifies keys. Bounds the look-ups of unknown keys, to keep the store free for known callers. */
 export interface KeyLookup {
   /**
    * Verifies a key that came from an address:
    *
    * - A remembered result or a refusal without a query is returned at once, as a plain value.
    * - A known key (found valid within the last hour) is read at once.
-   * - An unknown key waits in `strangersLane` if its address is within the rate limit.
-   * - An unknown key waits in the smaller `spentLane` if its address has used up the rate limit. If `spentLane` is full
-   *   or the wait was too long, the result is a 429.
+   * - The look-ups of all other keys wait in one lane, in the order of their arrival. If `spentMax` look-ups wait on
+   *   arrival, and the address has used up its rate limit by its turn, the result is a 429 without a query.
    *
-   * If another lookup finds the key valid during the wait, the key is read even after `lookUpWaitMsMax`. Fails with
-   * AppError `unavailable` if the key cannot be read, or if `strangersLane` is full or too slow.
+   * Fails with AppError `unavailable` if the key cannot be read, or if the lane is full or too slow.
    */
   verify(text: string, address: string): Soon<LookedUp>;
-  /**
-   * Verifies the key of an admitted request again. The key is read without a lane, because it was valid when the
-   * request was admitted.
-   */
+  /** Verifies the key of an admitted request again, without the lane. */
   verifyAgain(text: string): Soon<Verification>;
 }
 
-/** The dependencies of key lookups. */
+/** The dependencies of key look-ups. */
 export interface KeyLookupOptions {
   readonly verifier: Pick<KeyVerifier, 'recall' | 'isKnown' | 'verify'>;
   /** Returns the 429 of an address that has used up its rate limit, or null (limiter.ts). */
@@ -50,54 +44,57 @@ export interface KeyLookupOptions {
   readonly clock: Clock;
 }
 
-/** Creates lookups with their own lanes. One instance uses at most three PostgreSQL connections for unknown keys. */
+/** Creates look-ups with their own lane. */
 export function createKeyLookup({ verifier, findRefusal, clock }: KeyLookupOptions): KeyLookup {
-  const strangers = createLane(strangersLane);
-  const spent = createLane(spentLane);
+  const turns = createTurns(lane.runningMax);
 
-  function find(text: string, address: string, sinceMs: number): Soon<LookedUp> {
-    const remembered = verifier.recall(text);
-    if (remembered !== null) return remembered;
-    return verifier.isKnown(text) ? verifier.verify(text) : lookUp(text, address, sinceMs);
-  }
-
-  function lookUp(text: string, address: string, sinceMs: number): Soon<LookedUp> {
-    return after(findRefusal(address), (refusal) =>
-      refusal === null ? asStranger(text, address, sinceMs) : asSpent(text, address, sinceMs, refusal),
-    );
-  }
-
-  async function asStranger(text: string, address: string, sinceMs: number): Promise<LookedUp> {
-    const subject = addressSubject(address);
-    const found = strangers.run(subject, async () => {
-      if (verifier.isKnown(text)) return verifier.verify(text);
-      // Lookups that failed in the meantime may have used up the rate limit of the address. If so, all waiting lookups
-      // of the address leave this lane.
-      const isSpent = (await findRefusal(address)) !== null;
-      if (isSpent) strangers.sendAway(subject);
-      else if (isLate(sinceMs)) throw overloaded();
-      return isSpent ? sentAway : verifier.verify(text);
-    });
-    if (found === null) throw overloaded();
-    const result = await found;
-    return result === sentAway ? find(text, address, sinceMs) : result;
-  }
-
-  function asSpent(text: string, address: string, sinceMs: number, decision: Decision): Soon<LookedUp> {
-    const found = spent.run<LookedUp>(addressSubject(address), async () =>
-      isLate(sinceMs) && !verifier.isKnown(text) ? { decision } : verifier.verify(text),
-    );
-    if (found === null) return { decision };
-    return found.then((result) => (result === sentAway ? { decision } : result));
-  }
-
-  function isLate(sinceMs: number): boolean {
-    return clock() - sinceMs > lookUpWaitMsMax;
+  async function lookUp(text: string, address: string): Promise<LookedUp> {
+    const sinceMs = clock();
+    // Nothing is awaited between this count and the place in the lane, so that simultaneous requests do not pass together.
+    const isBeyond = turns.countWaiting() >= lane.spentMax;
+    const refusal = isBeyond ? await findRefusal(address) : null;
+    if (refusal !== null) return { decision: refusal };
+    if (turns.countWaiting() >= lane.waitingMax) throw overloaded();
+    await turns.take();
+    try {
+      if (verifier.isKnown(text)) return await verifier.verify(text);
+      // Failed look-ups may have used up the rate limit of the address in the meantime.
+      const lateRefusal = isBeyond ? await findRefusal(address) : null;
+      if (lateRefusal !== null) return { decision: lateRefusal };
+      if (clock() - sinceMs > lane.waitMsMax) throw overloaded();
+      return await verifier.verify(text);
+    } finally {
+      turns.end();
+    }
   }
 
   return {
-    verify: (text, address) => find(text, address, clock()),
-    verifyAgain: verifier.verify,
+    verify(text, address) {
+      const remembered = verifier.recall(text);
+      if (remembered !== null) return remembered;
+      return verifier.isKnown(text) ? verifier.verify(text) : lookUp(text, address);
+    },
+    verifyAgain: (text) => verifier.recall(text) ?? verifier.verify(text),
+  };
+}
+
+/** Turns that at most `runningMax` callers have at once. The others wait in the order of their arrival. */
+function createTurns(runningMax: number) {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+
+  return {
+    countWaiting: () => waiting.length,
+    async take(): Promise<void> {
+      if (running < runningMax) running += 1;
+      else await new Promise<void>((resolve) => waiting.push(resolve));
+    },
+    /** Passes the turn on to the next caller. */
+    end(): void {
+      const next = waiting.shift();
+      if (next === undefined) running -= 1;
+      else next();
+    },
   };
 }
 

@@ -1,4 +1,8 @@
+import { AppError } from '../errors.ts';
 import { type Scope, scopes } from './account.ts';
+
+/** Why a key is refused. `api_key_invalid`: the key is unknown, mistyped, or from another environment. */
+export type KeyRefusal = 'api_key_invalid' | 'api_key_expired' | 'api_key_revoked';
 
 /** The state of a key. A rotated key stays valid until its overlap ends. Then it is expired. */
 export type KeyState = 'active' | 'rotated' | 'expired' | 'revoked';
@@ -44,4 +48,11 @@ export function describeKey(row: {
 /** Formats a time as RFC 3339 in UTC with milliseconds. Null stays null. */
 export function toTime(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
+}
+
+/** Returns the 401 error for requests of an expired or revoked key. */
+export function endedKey(state: 'expired' | 'revoked'): AppError {
+  return state === 'expired'
+    ? new AppError('api_key_expired', 'Authorization: this API key has expired')
+    : new AppError('api_key_revoked', 'Authorization: this API key has been revoked');
 }

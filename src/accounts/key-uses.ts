@@ -1,6 +1,6 @@
 import { minuteMs } from '../clock.ts';
 import { type Database, defineTransaction, step } from '../storage/database.ts';
-import { updateKeyLastUse } from './api-key-rows.ts';
+import { updateKeyLastUse } from './key-rows.ts';
 
 /** Maximum number of rows per transaction. SQLite writes 250 rows in about 1 ms. */
 const writtenRowsMax = 250;

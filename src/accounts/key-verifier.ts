@@ -1,52 +1,51 @@
-import { type Clock, minuteMs, secondMs } from '../clock.ts';
-import type { Soon } from '../soon.ts';
+import { type Clock, hourMs, minuteMs, secondMs } from '../clock.ts';
 import type { Database } from '../storage/database.ts';
 import type { Caller } from './account.ts';
-import { readPlan } from './account-plan.ts';
+import { readPlan } from './account-rows.ts';
 import { hashKey, isKeyText, isOfEnvironment, type KeyEnvironment } from './api-key.ts';
-import { selectKeyBySecret } from './api-key-rows.ts';
-import { readScopes, readState } from './key-state.ts';
+import { selectKeyBySecret } from './key-rows.ts';
+import { type KeyRefusal, readScopes, readState } from './key-state.ts';
 import { createKeyUses } from './key-uses.ts';
-import { createKnownKeys } from './known-keys.ts';
-import { createRememberedKeys, rememberedKeysMax } from './remembered-keys.ts';
-
-/** Why a key is refused. `api_key_invalid`: the key is unknown, mistyped, or from another environment. */
-export type KeyRefusal = 'api_key_invalid' | 'api_key_expired' | 'api_key_revoked';
 
 /** The caller of a key, or the reason for its refusal. A refusal is a result, not an error. */
 export type Verification = { readonly caller: Caller } | { readonly refusal: KeyRefusal };
 
 /**
  * Time in ms for which the result of reading a key is reused. A revocation, a rotation, a suspension or a change of
- * plan takes effect within this time, or sooner after `forget`. Contract section 5 allows 2 s on one machine and 5 s
- * across instances.
+ * plan takes effect within this time on every instance. 2 s on one machine and 5 s across instances are promised.
  */
-export const rememberedMs = secondMs;
-/** Finds the caller of a key. Reuses the result of a read for `rememberedMs`. */
+export const freshMs = secondMs;
+/** Time in ms for which a key stays known after it was found valid. */
+export const knownMs = hourMs;
+/** Maximum number of keys in memory, each of about 600 bytes. Evicts the key whose last read is the oldest. */
+export const rememberedKeysMax = 50_000;
+
+/** Finds the caller of a key. Reuses the result of a read for `freshMs`. */
 export interface KeyVerifier {
   /**
-   * Returns the caller of a key, or the reason for its refusal. The result is a plain value if `recall` knows it, and
-   * a promise if the key must be read. Unknown keys are not remembered, so a new key works at once. Fails with
-   * AppError `unavailable` if the key cannot be read.
-   */
-  verify(text: string): Soon<Verification>;
-  /**
-   * Like `verify`, but without a query. Refuses a text that is malformed, has a wrong checksum, or is for another
-   * environment. Returns null if the key must be read.
+   * Returns the remembered result, or refuses without a query a text that is malformed, has a wrong checksum, or is for
+   * another environment. Returns null if the key must be read.
    */
   recall(text: string): Verification | null;
-  /** True if this instance has found the key valid within the last hour (known-keys.ts). */
-  isKnown(text: string): boolean;
   /**
-   * Forgets the remembered keys of an account, so that they are read again. Null forgets all keys. Results of pending
-   * reads are not remembered either, because these reads may have missed the change.
+   * Like `recall`, and reads the key if necessary. Unknown keys are not remembered, so a new key works at once. Throws
+   * AppError `unavailable` if the key cannot be read.
    */
-  forget(accountId: bigint | null): void;
+  verify(text: string): Promise<Verification>;
+  /** True if this instance has found the key valid within the last `knownMs`. */
+  isKnown(text: string): boolean;
   /**
    * Writes when keys were last used. If a write fails, throws AppError `unavailable` and keeps the uses that are not
    * written yet.
    */
   flush(): Promise<void>;
+}
+
+/** The result of reading a key that exists. */
+interface Entry {
+  readonly verification: Verification;
+  readonly readAtMs: number;
+  readonly staleAtMs: number;
 }
 
 const invalid: Verification = { refusal: 'api_key_invalid' };
@@ -58,67 +57,58 @@ export function createKeyVerifier(
   options: { readonly environment?: KeyEnvironment; readonly keysMax?: number } = {},
 ): KeyVerifier {
   const { environment, keysMax = rememberedKeysMax } = options;
-  const remembered = createRememberedKeys<Verification>(keysMax);
+  /** By the text of the key. Only keys that exist have an entry, so that guesses cannot evict them. */
+  const entries = new Map<string, Entry>();
+  const reading = new Map<string, Promise<Verification>>();
   const uses = createKeyUses(database);
-  const known = createKnownKeys();
-  const readOnce = createSingleReads((text) => read(text, clock()), remembered.find);
-  let forgotten = 0;
 
   function recall(text: string, nowMs: number): Verification | null {
-    const reminded = remembered.find(text, nowMs);
-    if (reminded !== null) return reminded;
+    const entry = entries.get(text);
+    // A read that seems to lie in the future is not used: the clock was set back.
+    if (entry !== undefined && nowMs < entry.staleAtMs && nowMs >= entry.readAtMs) return entry.verification;
     const isHere = environment === undefined || isOfEnvironment(text, environment);
     return isHere && isKeyText(text) ? null : invalid;
   }
 
   async function read(text: string, readAtMs: number): Promise<Verification> {
-    const forgottenBefore = forgotten;
     const [row] = await database.read(selectKeyBySecret, { secretHash: hashKey(text) });
-    const verification = row === undefined ? invalid : judge(row, readAtMs);
-    known.note(text, 'caller' in verification, readAtMs);
-    if (row === undefined) return verification;
+    entries.delete(text);
+    if (row === undefined) return invalid;
+    const verification = judge(row, readAtMs);
     if ('caller' in verification) uses.note(row.key_id, readAtMs);
-    const staleAtMs = findStaleness(row, readAtMs);
-    if (forgotten === forgottenBefore)
-      remembered.put(text, { value: verification, accountId: row.account_id, readAtMs, staleAtMs });
+    entries.set(text, { verification, readAtMs, staleAtMs: findStaleness(row, readAtMs) });
+    const [oldest] = entries.keys();
+    if (entries.size > keysMax && oldest !== undefined) entries.delete(oldest);
+    return verification;
+  }
+
+  function begin(text: string): Promise<Verification> {
+    const verification = read(text, clock()).finally(() => reading.delete(text));
+    reading.set(text, verification);
     return verification;
   }
 
   return {
-    verify(text) {
-      const nowMs = clock();
-      return recall(text, nowMs) ?? readOnce(text, nowMs);
-    },
     recall: (text) => recall(text, clock()),
-    isKnown: (text) => known.has(text, clock()),
-    forget(accountId) {
-      forgotten += 1;
-      remembered.drop(accountId);
+
+    async verify(text) {
+      const nowMs = clock();
+      const remembered = recall(text, nowMs);
+      if (remembered !== null) return remembered;
+      const earlier = reading.get(text);
+      if (earlier === undefined) return await begin(text);
+      // The running read began before this request, so it may have missed a new key or a change. Its result counts only
+      // if it is still fresh for this request. Otherwise all waiting requests share the next read.
+      await earlier;
+      return recall(text, nowMs) ?? (await (reading.get(text) ?? begin(text)));
     },
+
+    isKnown(text) {
+      const entry = entries.get(text);
+      return entry !== undefined && 'caller' in entry.verification && clock() < entry.readAtMs + knownMs;
+    },
+
     flush: () => uses.flush(),
-  };
-}
-
-/** Combines simultaneous reads of a key. Otherwise every request would read a key whose remembered result is stale. */
-function createSingleReads(
-  read: (text: string) => Promise<Verification>,
-  recall: (text: string, nowMs: number) => Verification | null,
-): (text: string, nowMs: number) => Promise<Verification> {
-  const underWay = new Map<string, Promise<Verification>>();
-
-  function begin(text: string): Promise<Verification> {
-    const verification = read(text).finally(() => underWay.delete(text));
-    underWay.set(text, verification);
-    return verification;
-  }
-
-  return (text, nowMs) => {
-    const reading = underWay.get(text);
-    if (reading === undefined) return begin(text);
-    // The pending read began before this request, so the read may have missed a new key or a change. The result of the
-    // read is used only if it was remembered. Otherwise all waiting requests share the next read, which begins after
-    // they arrived.
-    return reading.then(() => recall(text, nowMs) ?? underWay.get(text) ?? begin(text));
   };
 }
 
@@ -147,11 +137,11 @@ function judge(row: KeyRow, nowMs: number): Verification {
 }
 
 /**
- * Returns when a remembered key must be read again: after `rememberedMs`, at its expiry, or at the next full minute,
+ * Returns when a remembered key must be read again: after `freshMs`, at its expiry, or at the next full minute,
  * whichever comes first. The read at the full minute records the last use.
  */
 function findStaleness({ expires_at_ms }: KeyRow, nowMs: number): number {
-  const staleAtMs = Math.min(nowMs + rememberedMs, nowMs - (nowMs % minuteMs) + minuteMs);
+  const staleAtMs = Math.min(nowMs + freshMs, nowMs - (nowMs % minuteMs) + minuteMs);
   const endsLater = expires_at_ms === null || expires_at_ms <= nowMs || expires_at_ms > staleAtMs;
   return endsLater ? staleAtMs : Number(expires_at_ms);
 }

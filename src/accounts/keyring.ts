@@ -1,17 +1,12 @@
-import type { Actor, Authorship } from '../audit/audit-entry.ts';
-import { commandActor } from '../audit/audit-entry.ts';
+import { type Actor, type Authorship, commandActor } from '../audit/audit-entry.ts';
 import { type Clock, dayMs } from '../clock.ts';
-import { int64Max } from '../int64.ts';
-import type { Plan, PlanName } from '../plans/plan.ts';
+import type { Plan } from '../plans/plan.ts';
 import type { Database } from '../storage/database.ts';
 import { partnerScopes, type Scope } from './account.ts';
-import { selectAccount } from './account-rows.ts';
-import { noSuchAccount } from './account-works.ts';
-import type { NewKey, StoredKey } from './add-key.ts';
 import { generateKey, hashKey, type KeyEnvironment, randomText, visibleStart } from './api-key.ts';
-import { selectForeignKeys, selectKeys, selectNewestKeys } from './api-key-rows.ts';
-import { type KeyState, readRevocation, readScopes, readState } from './key-state.ts';
-import { issueFirstKey, issueKey, revokeKey, rotateKey } from './key-works.ts';
+import { issueFirstKey, issueKey, type NewKey, revokeKey, rotateKey, type StoredKey } from './key-changes.ts';
+import { type ListedKey, listAccountKeys, listAllKeys } from './key-list.ts';
+import { selectForeignKeys } from './key-rows.ts';
 
 /** The properties of a new key. */
 export interface KeyOrder {
@@ -43,25 +38,6 @@ export interface SuccessorKey extends IssuedKey {
   readonly oldEndsAtMs: number;
 }
 
-/** A key as operators see it. Times are Unix milliseconds. Null means never. */
-export interface ListedKey {
-  readonly id: string;
-  readonly visibleStart: string;
-  readonly name: string | null;
-  readonly account: string;
-  readonly plan: PlanName;
-  /** `banned`: the key is valid, but its requests are refused until the ban expires. */
-  readonly state: KeyState | 'banned';
-  /** Null if the key is not banned. */
-  readonly bannedUntilMs: number | null;
-  readonly scopes: readonly Scope[];
-  readonly createdAtMs: number;
-  readonly expiresAtMs: number | null;
-  readonly revokedAtMs: number | null;
-  /** Rounded down to the minute. */
-  readonly lastUsedAtMs: number | null;
-}
-
 /** Default overlap of a rotation. One day is enough to roll out the new key (docs/decisions/keys.md). */
 export const defaultOverlapMs = dayMs;
 
@@ -79,7 +55,7 @@ export interface Keyring {
    * `overlapMs`, but not past its own expiry.
    */
   rotate(id: string, overlapMs: number): Promise<SuccessorKey>;
-  /** Revokes a key permanently. A running service may accept the key for up to `rememberedMs` (key-verifier.ts). */
+  /** Revokes a key permanently. A running service may accept the key for up to `freshMs` (key-verifier.ts). */
   revoke(id: string): Promise<void>;
   /** Returns the keys of one or all accounts, oldest first. Throws OperatorError if the account does not exist. */
   list(account?: string | null): Promise<ListedKey[]>;
@@ -96,18 +72,17 @@ export function createKeyring(
   environment: KeyEnvironment,
   actor: Actor = commandActor(),
 ): Keyring {
-  const generate = () => generateNewKey(environment);
   const byNow = (): Authorship => ({ actor, nowMs: clock() });
 
   return {
-    async issue({ account, plan, name = null, scopes: granted, lifetimeMs }) {
-      const { key, newKey } = generate();
+    async issue({ account, plan, name = null, scopes, lifetimeMs }) {
+      const { key, newKey } = generateNewKey(environment);
       const stored = await database.transact(issueKey, {
         newKey,
         account: account ?? `account-${randomText(8)}`,
         plan,
         name,
-        scopes: granted ?? partnerScopes,
+        scopes: scopes ?? partnerScopes,
         lifetimeMs,
         by: byNow(),
       });
@@ -115,23 +90,22 @@ export function createKeyring(
     },
 
     async issueFirst(account, plan) {
-      const { key, newKey } = generate();
+      const { key, newKey } = generateNewKey(environment);
       const stored = await database.transact(issueFirstKey, { newKey, account, plan, by: byNow() });
       return stored && { ...stored, key };
     },
 
     async rotate(id, overlapMs) {
-      const { key, newKey } = generate();
-      const stored = await database.transact(rotateKey, { newKey, id, overlapMs, by: byNow() });
-      return { ...stored, key };
+      const { key, newKey } = generateNewKey(environment);
+      const rotation = { newKey, id, callingKeyId: null, overlapMs, by: byNow() };
+      return { ...(await database.transact(rotateKey, rotation)), key };
     },
 
-    async revoke(id) {
-      await database.transact(revokeKey, { id, by: byNow() });
-    },
+    revoke: (id) => database.transact(revokeKey, { id, callingKeyId: null, by: byNow() }),
 
-    list: (account = null) => listKeys(database, account, int64Max, clock()),
-    listNewest: (account, count) => listKeys(database, account, BigInt(count), clock()),
+    list: (account = null) =>
+      account === null ? listAllKeys(database, clock()) : listAccountKeys(database, account, clock()),
+    listNewest: (account, count) => listAccountKeys(database, account, clock(), BigInt(count)),
 
     async listForeign(count) {
       const pattern = `as_${environment}_%`;
@@ -149,54 +123,4 @@ export function generateNewKey(environment: KeyEnvironment): {
   const key = generateKey(environment);
   const id = `key_${randomText(16)}`;
   return { key, newKey: { id, secretHash: hashKey(key), visibleStart: visibleStart(key) } };
-}
-
-async function listKeys(
-  database: Database,
-  account: string | null,
-  count: bigint,
-  nowMs: number,
-): Promise<ListedKey[]> {
-  if (account === null) return (await database.read(selectKeys, {})).map((row) => toListedKey(row, nowMs));
-  const rows = await database.read(selectNewestKeys, { account, count });
-  if (rows.length === 0) await requireAccount(database, account);
-  return rows.toReversed().map((row) => toListedKey(row, nowMs));
-}
-
-async function requireAccount(database: Database, name: string): Promise<void> {
-  const [row] = await database.read(selectAccount, { name });
-  if (row === undefined) throw noSuchAccount(name);
-}
-
-interface KeyRow {
-  readonly id: string;
-  readonly visible_start: string;
-  readonly name: string | null;
-  readonly account_name: string;
-  readonly plan: string;
-  readonly scopes: string;
-  readonly created_at_ms: bigint;
-  readonly expires_at_ms: bigint | null;
-  readonly revoked_at_ms: bigint | null;
-  readonly last_used_at_ms: bigint | null;
-  readonly banned_until_ms: bigint | null;
-}
-
-function toListedKey(row: KeyRow, nowMs: number): ListedKey {
-  const state = readState(row, nowMs);
-  const isBanned = (row.banned_until_ms ?? 0n) > nowMs && state !== 'expired' && state !== 'revoked';
-  return {
-    id: row.id,
-    visibleStart: row.visible_start,
-    name: row.name,
-    account: row.account_name,
-    plan: row.plan as PlanName,
-    state: isBanned ? 'banned' : state,
-    bannedUntilMs: isBanned ? Number(row.banned_until_ms) : null,
-    scopes: readScopes(row.scopes),
-    createdAtMs: Number(row.created_at_ms),
-    expiresAtMs: row.expires_at_ms === null ? null : Number(row.expires_at_ms),
-    revokedAtMs: readRevocation(row),
-    lastUsedAtMs: row.last_used_at_ms === null ? null : Number(row.last_used_at_ms),
-  };
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { AccountOverview, WindowState } from '../administration/account-overview.ts';
-import { overviewKeysMax, readOverview } from '../administration/account-overview.ts';
+import type { AccountOverview, WindowState } from '../accounts/administration.ts';
+import { overviewKeysMax, readOverview } from '../accounts/administration.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { OperatorError, reasonOf } from '../errors.ts';

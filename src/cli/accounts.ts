@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { ListedAccount } from '../accounts/accounts.ts';
+import type { ListedAccount } from '../accounts/account-rows.ts';
 import { openHoldsOf, type Plan } from '../plans/plan.ts';
 import { addShow } from './account-show.ts';
 import {

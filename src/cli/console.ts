@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { commandActor } from '../audit/audit-entry.ts';
 import type { Config } from '../config.ts';
 import { OperatorError } from '../errors.ts';
-import { consolePath } from '../operator/console/hosts.ts';
-import { createSessions } from '../operator/sessions/sessions.ts';
+import { consolePath } from '../operator/console/site.ts';
+import { createSessions } from '../operator/sessions.ts';
 import { addLeaf, type CommandContext, printing, printLines } from './command.ts';
 import { countThings, toIsoTime } from './output.ts';
 

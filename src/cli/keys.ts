@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { partnerScopes, type Scope, scopes } from '../accounts/account.ts';
 import { isOfEnvironment, keyEnvironmentOf } from '../accounts/api-key.ts';
-import { defaultOverlapMs, type IssuedKey, type ListedKey, type SuccessorKey } from '../accounts/keyring.ts';
+import type { ListedKey } from '../accounts/key-list.ts';
+import { defaultOverlapMs, type IssuedKey, type SuccessorKey } from '../accounts/keyring.ts';
 import { environments } from '../config.ts';
 import { UsageError } from '../errors.ts';
 import {

@@ -1,6 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { coversScope } from '../accounts/account.ts';
-import { accountSuspended } from '../accounts/account-suspended.ts';
+import { accountSuspended, coversScope } from '../accounts/account.ts';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { type Exchange, openExchange } from './exchange.ts';

@@ -31,15 +31,6 @@ export const selectBans = statement<{ nowMs: bigint; endsAtMs: bigint; keyId: st
       .limit(p.count),
 );
 
-/** Selects the expiry of the bans of keys that are banned at `nowMs`. `ids` is a JSON array of key ids. */
-export const selectBansOf = statement<{ ids: string; nowMs: bigint }>()((query, p, { listTexts }) =>
-  query
-    .selectFrom('key_bans')
-    .select(['key_id', 'banned_until_ms'])
-    .where('key_id', 'in', listTexts(p.ids))
-    .where('banned_until_ms', '>', p.nowMs),
-);
-
 /** Selects a key with its newest ban. The times of the ban are null if the key has no ban and no strikes. */
 export const selectBan = statement<{ keyId: string }>()((query, p) =>
   query

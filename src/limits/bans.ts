@@ -4,15 +4,7 @@ import { addAuditEntry } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
 import { OperatorError } from '../errors.ts';
 import { type Database, defineTransaction, type Steps, step } from '../storage/database.ts';
-import {
-  deleteBan,
-  deleteLifts,
-  insertLift,
-  selectBan,
-  selectBans,
-  selectBansOf,
-  selectLifts,
-} from './ban-rows.ts';
+import { deleteBan, deleteLifts, insertLift, selectBan, selectBans, selectLifts } from './ban-rows.ts';
 import type { Counters } from './counters.ts';
 import { banMsMax } from './rules/bans.ts';
 
@@ -41,8 +33,6 @@ export interface Bans {
   list(): Promise<readonly ListedBan[]>;
   /** Returns at most `limit` of the current bans, ordered by expiry, from a place on. */
   listPage(limit: number, from: BanPlace): Promise<BanPage>;
-  /** Returns when the bans of keys expire, in Unix milliseconds by key id. Keys that are not banned are absent. */
-  findEnds(keyIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /**
    * Ends the ban of a key, and forgets its strikes and earlier bans. Every running service applies this within 2 s.
    * Throws OperatorError if the key does not exist or is not banned.
@@ -97,12 +87,6 @@ export function createBans(database: Database, clock: Clock, actor: Actor = comm
   return {
     list: async () => (await listPage(listedBansMax, { endsAtMs: 0, keyId: '' })).bans,
     listPage,
-
-    async findEnds(keyIds) {
-      const ids = JSON.stringify(keyIds);
-      const rows = await database.read(selectBansOf, { ids, nowMs: BigInt(clock()) });
-      return new Map(rows.map((row) => [row.key_id, Number(row.banned_until_ms)]));
-    },
 
     lift: (keyId) => database.transact(liftBan, { keyId, by: { actor, nowMs: clock() } }),
   };

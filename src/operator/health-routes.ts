@@ -1,3 +1,4 @@
+import type { Registry } from 'prom-client';
 import { createPageRoute } from '../http/page-route.ts';
 import { makeAnswer } from '../http/response/answer.ts';
 import type { Route } from '../http/route.ts';
@@ -52,4 +53,11 @@ async function runCheck({ name, findProblem }: ReadinessCheck, checkMsMax: numbe
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Creates `/metrics`, in the text format of Prometheus. */
+export function createMetricsRoute(registry: Registry): Route {
+  return createPageRoute('/metrics', 'operator', null, async () =>
+    makeAnswer(200, await registry.metrics(), '', registry.contentType),
+  );
 }

@@ -10,8 +10,7 @@ import { noCache } from '../http/response/response-cache.ts';
 import { wireService } from '../http/wire-service.ts';
 import type { Log } from '../observability/log.ts';
 import type { Console } from './console/console.ts';
-import { createHealthRoutes, type ReadinessCheck } from './health-routes.ts';
-import { createMetricsRoute } from './metrics-route.ts';
+import { createHealthRoutes, createMetricsRoute, type ReadinessCheck } from './health-routes.ts';
 
 export interface OperatorServerOptions {
   readonly checks: readonly ReadinessCheck[];

@@ -138,15 +138,6 @@ export interface Database {
     options?: LoadOptions,
   ): Promise<number>;
 
-  /**
-   * Calls `onChange` soon after each commit, by any program, that changes or deletes a plan or a key of an account. A
-   * call `onChange(null)` means that changes of any account may have been missed. No notices arrive while the
-   * connection is broken, so callers must not rely on notices alone.
-   *
-   * Null on SQLite, and on PostgreSQL behind a pooler in transaction mode.
-   */
-  readonly watchAccounts: ((onChange: (accountId: bigint | null) => void) => void) | null;
-
   /** Waits for all pending calls except loads, then closes the database. A second call does nothing. */
   close(): Promise<void>;
 }

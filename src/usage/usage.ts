@@ -1,6 +1,5 @@
 import { type Clock, dayMs, hourMs } from '../clock.ts';
-import type { Database } from '../storage/database.ts';
-import { addHours, deleteHours, selectHours, selectOldHours } from './usage-rows.ts';
+import { type Database, defineTransaction, type Steps, statement, step } from '../storage/database.ts';
 
 /** Time in ms for which the store keeps hourly counts. */
 const usageKeptMs = 7 * dayMs;
@@ -42,83 +41,83 @@ export interface CountedCaller {
 interface Tally {
   readonly accountId: bigint;
   readonly hourAtMs: number;
-  /** True while requests are added to the tally. */
-  isOpen: boolean;
   requests: number;
   refusals: number;
   errors: number;
 }
 
 function createTallies(clock: Clock) {
-  let tallies = new Map<bigint, Tally>();
-  /** Keyed by object, because a lookup by bigint takes ten times as long. */
-  const byCaller = new WeakMap<CountedCaller, Tally>();
-  const closed: Tally[] = [];
+  /** By account and hour. */
+  const tallies = new Map<string, Tally>();
+  /** The tally to which the requests of a caller are added. Keyed by object, because a lookup by a text costs more. */
+  let byCaller = new WeakMap<CountedCaller, Tally>();
   let hourAtMs = 0;
 
-  function close(): void {
-    for (const tally of tallies.values()) {
-      tally.isOpen = false;
-      closed.push(tally);
-    }
-    tallies = new Map();
-  }
-
-  function open(caller: CountedCaller): Tally {
-    const { accountId } = caller;
-    const none = { isOpen: true, requests: 0, refusals: 0, errors: 0 };
-    const tally = tallies.get(accountId) ?? { accountId, hourAtMs, ...none };
-    tallies.set(accountId, tally);
-    byCaller.set(caller, tally);
+  function find(accountId: bigint, ofHourAtMs: number): Tally {
+    const name = `${accountId} ${ofHourAtMs}`;
+    const found = tallies.get(name);
+    const tally = found ?? { accountId, hourAtMs: ofHourAtMs, requests: 0, refusals: 0, errors: 0 };
+    tallies.set(name, tally);
     return tally;
   }
 
   return {
-    /** Complete tallies that wait to be written. */
-    closed,
-    close,
-    note(caller: CountedCaller, status: number): void {
+    /** Returns the tally of a caller in the present hour. */
+    open(caller: CountedCaller): Tally {
       const nowMs = clock();
       if (nowMs - hourAtMs >= hourMs || nowMs < hourAtMs) {
-        close();
         hourAtMs = nowMs - (nowMs % hourMs);
+        byCaller = new WeakMap();
       }
       const known = byCaller.get(caller);
-      const tally = known?.isOpen ? known : open(caller);
-      tally.requests += 1;
-      if (status === 429) tally.refusals += 1;
-      else if (status >= 400) tally.errors += 1;
+      if (known !== undefined) return known;
+      const tally = find(caller.accountId, hourAtMs);
+      byCaller.set(caller, tally);
+      return tally;
+    },
+    /** Removes all tallies and returns them, sorted by account and hour. */
+    take(): Tally[] {
+      const taken = [...tallies.values()].sort(compareTallies);
+      tallies.clear();
+      byCaller = new WeakMap();
+      return taken;
+    },
+    /** Adds taken tallies to those that began meanwhile. */
+    putBack(taken: readonly Tally[]): void {
+      for (const { accountId, hourAtMs: ofHourAtMs, requests, refusals, errors } of taken) {
+        const tally = find(accountId, ofHourAtMs);
+        tally.requests += requests;
+        tally.refusals += refusals;
+        tally.errors += errors;
+      }
     },
   };
 }
 
 /** Creates counts by account and hour. If the process is killed, the counts since the last flush are lost. */
 export function createUsageCounts(database: Database, clock: Clock): UsageCounts {
-  const { note, close, closed } = createTallies(clock);
+  const tallies = createTallies(clock);
   /** Flushes run one after the other, because simultaneous flushes would write the same rows. */
   let running: Promise<void> = Promise.resolve();
 
-  /**
-   * Writes the closed tallies before it closes the open ones. So while the store is unavailable, at most two closed
-   * tallies per account and hour wait.
-   */
   async function writeAll(): Promise<void> {
-    await writeClosed();
-    close();
-    await writeClosed();
-  }
-
-  async function writeClosed(): Promise<void> {
-    closed.sort(compareTallies);
-    while (closed.length > 0) {
-      const batch = closed.slice(0, rowsMax);
-      await database.transact(addHours, batch.map(toColumns));
-      closed.splice(0, batch.length);
+    const taken = tallies.take();
+    try {
+      for (; taken.length > 0; taken.splice(0, rowsMax))
+        await database.transact(addHours, taken.slice(0, rowsMax).map(toColumns));
+    } catch (error) {
+      tallies.putBack(taken);
+      throw error;
     }
   }
 
   return {
-    note,
+    note(caller, status) {
+      const tally = tallies.open(caller);
+      tally.requests += 1;
+      if (status === 429) tally.refusals += 1;
+      else if (status >= 400) tally.errors += 1;
+    },
 
     flush() {
       running = running.then(writeAll, writeAll);
@@ -142,7 +141,15 @@ function compareTallies(one: Tally, other: Tally): number {
   return one.hourAtMs - other.hourAtMs;
 }
 
-function toColumns({ accountId, hourAtMs, requests, refusals, errors }: Tally) {
+type HourColumns = {
+  accountId: bigint;
+  hourAtMs: bigint;
+  requests: bigint;
+  refusals: bigint;
+  errors: bigint;
+};
+
+function toColumns({ accountId, hourAtMs, requests, refusals, errors }: Tally): HourColumns {
   return {
     accountId,
     hourAtMs: BigInt(hourAtMs),
@@ -163,3 +170,63 @@ export async function listUsage(database: Database, accountId: bigint, nowMs: nu
     errors: Number(row.errors),
   }));
 }
+
+/** Adds the counts to the stored row of the account and the hour. If there is no such row, inserts the row. */
+const addHour = statement<HourColumns>()((query, p) =>
+  query
+    .insertInto('usage_hours')
+    .values({
+      account_id: p.accountId,
+      hour_at_ms: p.hourAtMs,
+      requests: p.requests,
+      refusals: p.refusals,
+      errors: p.errors,
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['account_id', 'hour_at_ms']).doUpdateSet(({ eb, ref }) => ({
+        requests: eb(ref('usage_hours.requests'), '+', ref('excluded.requests')),
+        refusals: eb(ref('usage_hours.refusals'), '+', ref('excluded.refusals')),
+        errors: eb(ref('usage_hours.errors'), '+', ref('excluded.errors')),
+      })),
+    ),
+);
+
+/** Adds the counts of one instance. `hours` must be sorted by account and hour, so that instances do not deadlock. */
+export const addHours = defineTransaction(
+  'addHours',
+  function* (hours: readonly HourColumns[]): Steps<void> {
+    for (const hour of hours) yield* step(addHour, hour);
+  },
+  'row locks',
+);
+
+const selectHours = statement<{ accountId: bigint; sinceMs: bigint }>()((query, p) =>
+  query
+    .selectFrom('usage_hours')
+    .select(['hour_at_ms', 'requests', 'refusals', 'errors'])
+    .where('account_id', '=', p.accountId)
+    .where('hour_at_ms', '>=', p.sinceMs)
+    .orderBy('hour_at_ms'),
+);
+
+/** Selects at most `count` hours that began before `beforeMs`, oldest first. */
+const selectOldHours = statement<{ beforeMs: bigint; count: bigint }>()((query, p) =>
+  query
+    .selectFrom('usage_hours')
+    .select(['account_id', 'hour_at_ms'])
+    .where('hour_at_ms', '<', p.beforeMs)
+    .orderBy('hour_at_ms')
+    .limit(p.count),
+);
+
+const deleteHour = statement<{ accountId: bigint; hourAtMs: bigint }>()((query, p) =>
+  query.deleteFrom('usage_hours').where('account_id', '=', p.accountId).where('hour_at_ms', '=', p.hourAtMs),
+);
+
+export const deleteHours = defineTransaction(
+  'deleteHours',
+  function* (hours: readonly { readonly accountId: bigint; readonly hourAtMs: bigint }[]): Steps<void> {
+    for (const { accountId, hourAtMs } of hours) yield* step(deleteHour, { accountId, hourAtMs });
+  },
+  'row locks',
+);

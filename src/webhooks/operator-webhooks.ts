@@ -1,5 +1,5 @@
+import { noSuchAccount } from '../accounts/account-changes.ts';
 import { selectAccount } from '../accounts/account-rows.ts';
-import { noSuchAccount } from '../accounts/account-works.ts';
 import type { Actor, Authorship } from '../audit/audit-entry.ts';
 import { commandActor } from '../audit/audit-entry.ts';
 import type { Clock } from '../clock.ts';

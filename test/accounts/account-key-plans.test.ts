@@ -4,9 +4,9 @@ import { test } from 'node:test';
 import { Client } from 'pg';
 import {
   countActiveKeys,
-  selectAccountKeysFrom,
-  selectNewestAccountKeys,
-} from '../../src/accounts/account-key-rows.ts';
+  selectUnrevokedKeys,
+  selectUnrevokedKeysFrom,
+} from '../../src/accounts/key-rows.ts';
 import { compileStatement } from '../../src/storage/compile.ts';
 import type { Parameters, Statement } from '../../src/storage/database.ts';
 import { findPostgres, sqliteEngine } from '../support/engines.ts';
@@ -18,8 +18,8 @@ const columns = 'id, account_id, secret_hash, visible_start, scopes, created_at_
 
 const statements = [
   countActiveKeys,
-  selectNewestAccountKeys,
-  selectAccountKeysFrom,
+  selectUnrevokedKeys,
+  selectUnrevokedKeysFrom,
 ] as unknown as readonly Statement<Parameters, unknown>[];
 const values: Readonly<Record<string, bigint | string>> = {
   accountId: 1n,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { generateKey, hashKey } from '../../src/accounts/api-key.ts';
-import { insertApiKey } from '../../src/accounts/api-key-rows.ts';
-import { createKeyVerifier, rememberedMs, type Verification } from '../../src/accounts/key-verifier.ts';
+import { insertApiKey } from '../../src/accounts/key-rows.ts';
+import { createKeyVerifier, freshMs, knownMs, type Verification } from '../../src/accounts/key-verifier.ts';
 import { hourMs, minuteMs, secondMs } from '../../src/clock.ts';
 import { AppError } from '../../src/errors.ts';
 import type { Engine } from '../support/engines.ts';
@@ -53,7 +53,7 @@ for (const engine of engines)
       const { keyring, verifier, calls } = await createService(t, engine);
       const { key } = await keyring.issue(order());
       for (const text of [spoil(key), key.slice(1), `${key}0`, 'secret', '', key.replace('stg', 'live')])
-        assert.deepEqual(verifier.verify(text), invalid);
+        assert.deepEqual(verifier.recall(text), invalid);
       assert.equal(calls(), 0);
     });
 
@@ -62,7 +62,7 @@ for (const engine of engines)
       const { key } = await keyring.issue(order());
       const counted = countCalls(database);
       const elsewhere = createKeyVerifier(counted, clock.now, { environment: 'live' });
-      assert.deepEqual(elsewhere.verify(key), invalid);
+      assert.deepEqual(elsewhere.recall(key), invalid);
       assert.equal(counted.calls(), 0);
       const here = createKeyVerifier(database, clock.now, { environment: 'stg' });
       assert.ok('caller' in (await here.verify(key)));
@@ -72,8 +72,9 @@ for (const engine of engines)
       const { keyring, verifier, calls, clock } = await createService(t, engine);
       const { key } = await keyring.issue(order());
       const read = await verifier.verify(key);
-      clock.advance(rememberedMs - 1);
-      assert.equal(verifier.verify(key), read);
+      clock.advance(freshMs - 1);
+      assert.equal(verifier.recall(key), read);
+      assert.equal(await verifier.verify(key), read);
       assert.equal(calls(), 1);
     });
 
@@ -108,7 +109,7 @@ for (const engine of engines)
       const { key, id } = await keyring.issue(order());
       await keyring.revoke(id);
       assert.deepEqual(await verifier.verify(key), { refusal: 'api_key_revoked' });
-      assert.deepEqual(verifier.verify(key), { refusal: 'api_key_revoked' });
+      assert.deepEqual(verifier.recall(key), { refusal: 'api_key_revoked' });
       assert.equal(calls(), 1);
     });
 
@@ -117,7 +118,7 @@ for (const engine of engines)
       const { key, id } = await keyring.issue(order());
       callerOf(await verifier.verify(key));
       await (await openOther()).revoke(id);
-      clock.advance(rememberedMs);
+      clock.advance(freshMs);
       assert.deepEqual(await verifier.verify(key), { refusal: 'api_key_revoked' });
     });
 
@@ -139,7 +140,7 @@ for (const engine of engines)
       const { key, account } = await keyring.issue(order());
       callerOf(await verifier.verify(key));
       await accounts.setPlan(account, makePlan('enterprise', 5, 6));
-      clock.advance(rememberedMs);
+      clock.advance(freshMs);
       const { plan, limits } = callerOf(await verifier.verify(key));
       assert.deepEqual([plan, limits], ['enterprise', { perMinute: 5, perDay: 6 }]);
     });
@@ -158,7 +159,7 @@ for (const engine of engines)
       const { key } = await keyring.issue(order());
       callerOf(await verifier.verify(key));
       await database.close();
-      clock.advance(rememberedMs - 1);
+      clock.advance(freshMs - 1);
       callerOf(await verifier.verify(key));
       clock.advance(1);
       for (const text of [key, generateKey('stg')])
@@ -168,7 +169,24 @@ for (const engine of engines)
     test('refuses a mistyped key even if the database is unavailable', async (t) => {
       const { database, verifier } = await createService(t, engine);
       await database.close();
-      assert.deepEqual(verifier.verify(spoil(generateKey('stg'))), invalid);
+      assert.deepEqual(verifier.recall(spoil(generateKey('stg'))), invalid);
+    });
+
+    test('counts a valid key as known for an hour after its last read, and forgets it once it is refused', async (t) => {
+      const { keyring, verifier, clock } = await createService(t, engine);
+      const { key, id } = await keyring.issue(order());
+      assert.equal(verifier.isKnown(key), false);
+      await verifier.verify(key);
+      clock.advance(knownMs - 1);
+      assert.equal(verifier.isKnown(key), true);
+      await verifier.verify(key);
+      clock.advance(knownMs - 1);
+      assert.equal(verifier.isKnown(key), true);
+      clock.advance(1);
+      assert.equal(verifier.isKnown(key), false);
+      await keyring.revoke(id);
+      await verifier.verify(key);
+      assert.equal(verifier.isKnown(key), false);
     });
 
     test('caches a bounded number of keys and evicts the key that was read first', async (t) => {
@@ -178,7 +196,7 @@ for (const engine of engines)
       );
       for (const key of [a, b, c, d]) await verifier.verify(key);
       assert.equal(calls(), 4);
-      for (const key of [b, c, d]) verifier.verify(key);
+      for (const key of [b, c, d]) assert.ok(verifier.recall(key) !== null);
       assert.equal(calls(), 4);
       await verifier.verify(a);
       assert.equal(calls(), 5);
@@ -208,7 +226,7 @@ for (const engine of engines)
     test('cost one more read if the first read is slow, however many requests arrive meanwhile', async (t) => {
       const { keyring, verifier, calls, clock, firstRows, release } = await createHeld(t);
       const { key, id } = await keyring.issue(order());
-      const verifications: (Verification | Promise<Verification>)[] = [];
+      const verifications: Promise<Verification>[] = [];
       const sendForSeconds = (seconds: number) => {
         for (const endMs = clock.now() + seconds * secondMs; clock.now() < endMs; clock.advance(10))
           verifications.push(verifier.verify(key));
@@ -232,19 +250,6 @@ for (const engine of engines)
       const verifications = Array.from({ length: 100 }, async () => verifier.verify(unknown));
       release();
       for (const verification of await Promise.all(verifications)) assert.deepEqual(verification, invalid);
-      assert.equal(calls(), 2);
-    });
-
-    test('are not cached if the account changes while they run', async (t) => {
-      const { keyring, verifier, calls, firstRows, release } = await createHeld(t);
-      const { id, key } = await keyring.issue(order());
-      const early = verifier.verify(key);
-      await firstRows;
-      await keyring.revoke(id);
-      verifier.forget(null);
-      release();
-      await early;
-      assert.deepEqual(await verifier.verify(key), { refusal: 'api_key_revoked' });
       assert.equal(calls(), 2);
     });
 
@@ -288,7 +293,7 @@ for (const engine of engines)
       const early = verifier.verify(key);
       await firstRows;
       await keyring.revoke(id);
-      clock.advance(rememberedMs);
+      clock.advance(freshMs);
       const late = verifier.verify(key);
       release();
       callerOf(await early);

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import { overviewKeysMax, readOverview } from '../../src/administration/account-overview.ts';
-import { createAdministration } from '../../src/administration/administration.ts';
+import { createAdministration, overviewKeysMax, readOverview } from '../../src/accounts/administration.ts';
 import { consoleActor } from '../../src/audit/audit-entry.ts';
 import { auditKeptMs, createAudit } from '../../src/audit/audit-log.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../src/clock.ts';

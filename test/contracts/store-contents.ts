@@ -1,5 +1,5 @@
 import { insertAccount } from '../../src/accounts/account-rows.ts';
-import { insertApiKey } from '../../src/accounts/api-key-rows.ts';
+import { insertApiKey } from '../../src/accounts/key-rows.ts';
 import { upsertFirstAnswer } from '../../src/idempotency/first-answer-rows.ts';
 import { int64Max, int64Min } from '../../src/int64.ts';
 import { writeConduct } from '../../src/limits/memory/counter-rows.ts';

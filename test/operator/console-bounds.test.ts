@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { listAccountPage, searchedAccountsMax } from '../../src/accounts/account-pages.ts';
+import { createAccounts, searchedAccountsMax } from '../../src/accounts/accounts.ts';
 import { selectOverdueHold } from '../../src/pets/close-overdue-hold.ts';
 import { searchedMax, searchPets, searchReadRows } from '../../src/pets/pet-search.ts';
 import { compileStatement } from '../../src/storage/compile.ts';
@@ -73,15 +73,16 @@ test('with 12,000 accounts, a page reads only its own rows, and a search reads a
   openFile().exec(`with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 12000)
     insert into accounts (name, plan, created_at_ms) select 'shop ' || n, 'free', 1 from numbers`);
   const { counts, database } = countRows(store.database);
-  const page = await listAccountPage(database, { limit: 50, name: '', newestId: null });
+  const accounts = createAccounts(database, Date.now);
+  const page = await accounts.listPage({ limit: 50, name: '', newestId: null });
   assert.deepEqual([page.accounts.length, page.accounts[0]?.account, sum(counts)], [50, 'shop 12000', 51]);
-  const next = await listAccountPage(database, { limit: 50, name: '', newestId: page.nextNewestId });
+  const next = await accounts.listPage({ limit: 50, name: '', newestId: page.nextNewestId });
   assert.equal(next.accounts[0]?.account, 'shop 11950');
 
   counts.length = 0;
-  const first = await listAccountPage(database, { limit: 50, name: 'SHOP 77', newestId: 5_000n });
+  const first = await accounts.listPage({ limit: 50, name: 'SHOP 77', newestId: 5_000n });
   assert.deepEqual([first.accounts.at(-1)?.account, first.nextNewestId], ['shop 77', null]);
-  const missed = await listAccountPage(database, { limit: 50, name: 'none', newestId: null });
+  const missed = await accounts.listPage({ limit: 50, name: 'none', newestId: null });
   assert.equal(missed.searched, searchedAccountsMax);
   assert.ok(missed.nextNewestId !== null);
   assert.ok(most(counts) <= 500);

@@ -1,4 +1,4 @@
-import { createSessions, type Sessions } from '../../src/operator/sessions/sessions.ts';
+import { createSessions, type Sessions } from '../../src/operator/sessions.ts';
 import type { Ending } from '../support/service.ts';
 import { startService, type TestService } from '../support/service.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, type TestContext, test } from 'node:test';
-import { createKeyVerifier, rememberedMs } from '../../src/accounts/key-verifier.ts';
+import { createKeyVerifier, freshMs } from '../../src/accounts/key-verifier.ts';
 import { createKeyring } from '../../src/accounts/keyring.ts';
 import { computeEtag } from '../../src/etag.ts';
 import { hashIdempotencyKey } from '../../src/idempotency/first-answer.ts';
@@ -70,7 +70,7 @@ describe('round trips to PostgreSQL', { skip: postgres.skip }, () => {
 
   test('the lookup of a new key takes one round trip, and of a cached key none', async (t) => {
     const { verifier, key, clock, count } = await prepare(t);
-    clock.advance(rememberedMs);
+    clock.advance(freshMs);
     const verify = async () => verifier.verify(key);
     assert.equal(await count(verify), 1);
     assert.equal(await count(verify), 0);

@@ -1,4 +1,4 @@
-import { AccountSchema } from '../../accounts/account-schema.ts';
+import { AccountSchema } from '../../accounts/schemas.ts';
 import { measureWindows, type WindowLeft } from '../../limits/rules/decision.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 import { callingKey } from './keys.ts';

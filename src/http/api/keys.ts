@@ -1,12 +1,12 @@
 import Type from 'typebox';
+import { defaultOverlapMs } from '../../accounts/keyring.ts';
 import {
   IssuedKeySchema,
   KeyRotationSchema,
   KeySchema,
   keyIdField,
   NewKeySchema,
-} from '../../accounts/key.ts';
-import { defaultOverlapMs } from '../../accounts/keyring.ts';
+} from '../../accounts/schemas.ts';
 import { secondMs } from '../../clock.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 import { cursorField, limitField, limitMax, openTextPage } from './paging.ts';

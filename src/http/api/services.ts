@@ -1,5 +1,5 @@
 import type { AccountKeys } from '../../accounts/account-keys.ts';
-import type { ReadStanding } from '../../accounts/account-standing.ts';
+import type { ReadStanding } from '../../accounts/key-standing.ts';
 import type { Categories } from '../../categories/categories.ts';
 import type { Clock } from '../../clock.ts';
 import type { EventIds } from '../../events/event-ids.ts';

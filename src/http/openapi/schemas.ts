@@ -1,14 +1,16 @@
 import type { TSchema } from 'typebox';
-import { AccountSchema, PlanNameSchema, WindowSchema } from '../../accounts/account-schema.ts';
 import {
+  AccountSchema,
   CallingKeySchema,
   IssuedKeySchema,
   KeyRotationSchema,
   KeySchema,
   KeyStateSchema,
   NewKeySchema,
+  PlanNameSchema,
   ScopeSchema,
-} from '../../accounts/key.ts';
+  WindowSchema,
+} from '../../accounts/schemas.ts';
 import { CategorySchema, NewCategorySchema } from '../../categories/category.ts';
 import {
   CategoryEventSchema,

@@ -1,5 +1,5 @@
 import type { Caller } from '../../accounts/account.ts';
-import { accountSuspended } from '../../accounts/account-suspended.ts';
+import { accountSuspended } from '../../accounts/account.ts';
 import type { KeyLookup, LookedUp } from '../../accounts/key-lookup.ts';
 import type { Verification } from '../../accounts/key-verifier.ts';
 import { AppError, type ErrorCode } from '../../errors.ts';

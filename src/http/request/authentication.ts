@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { KeyLookup, LookedUp } from '../../accounts/key-lookup.ts';
-import type { KeyRefusal, Verification } from '../../accounts/key-verifier.ts';
+import type { KeyRefusal } from '../../accounts/key-state.ts';
+import type { Verification } from '../../accounts/key-verifier.ts';
 import { AppError } from '../../errors.ts';
 import type { Soon } from '../../soon.ts';
 

@@ -3,13 +3,31 @@ import type { Gate } from '../../http/request/admission.ts';
 import type { Route } from '../../http/route.ts';
 import { createOperatorWebhooks } from '../../webhooks/operator-webhooks.ts';
 import { createActs } from '../acts/acts.ts';
-import { consoleOperations } from './api/operations.ts';
-import { createConsoleGate } from './gate.ts';
-import { createSiteFinder } from './hosts.ts';
+import { accountOperations } from './api/accounts.ts';
+import { auditOperations } from './api/audit.ts';
+import { categoryOperations } from './api/categories.ts';
+import { keyOperations } from './api/keys.ts';
+import { orderOperations } from './api/orders.ts';
+import { petOperations } from './api/pets.ts';
+import { serviceOperations } from './api/service.ts';
+import { webhookOperations } from './api/webhooks.ts';
 import { bindConsoleOperation } from './operation.ts';
 import { createConsolePageRoutes } from './page-routes.ts';
 import type { ConsoleServices } from './services.ts';
-import { createSignInRoutes } from './sign-in.ts';
+import { createConsoleGate, createSignInRoutes } from './sign-in.ts';
+import { createSiteFinder } from './site.ts';
+
+/** All operations of the console's own API. */
+export const consoleOperations = [
+  ...serviceOperations,
+  ...accountOperations,
+  ...keyOperations,
+  ...petOperations,
+  ...categoryOperations,
+  ...orderOperations,
+  ...webhookOperations,
+  ...auditOperations,
+];
 
 /** The routes of the console, and the gate that admits requests to them. */
 export interface Console {
@@ -17,7 +35,7 @@ export interface Console {
   readonly gate: Gate;
 }
 
-/** Builds the web console (contract section 16). `consoleUrl` is the setting `CONSOLE_URL`, or null. */
+/** Builds the web console. `consoleUrl` is the setting `CONSOLE_URL`, or null. */
 export function buildConsole(
   services: Omit<ConsoleServices, 'findSite' | 'actAs'>,
   consoleUrl: string | null,

@@ -8,9 +8,8 @@ import { type Answer, makeAnswer, makeEmptyAnswer } from '../../http/response/an
 import { toLines } from '../../http/response/header-lines.ts';
 import { securityLines } from '../../http/response/security-headers.ts';
 import type { Call, Method, Route, SignedIn } from '../../http/route.ts';
-import { after, type Soon } from '../../soon.ts';
-import { consolePath } from './hosts.ts';
 import type { ConsoleServices } from './services.ts';
+import { consolePath } from './site.ts';
 
 /** A call of a console operation, with the session of the caller. */
 export type ConsoleCall<Query, Body> = Call<Query, Body> & { readonly signedIn: SignedIn };
@@ -23,7 +22,7 @@ export interface ConsoleOperation<Query extends TObject, Body extends TObject> {
   readonly query?: Query;
   readonly body?: Body;
   /** Returns the response body as a JSON value. Bigints are written as texts. Undefined means a 204 without a body. */
-  handle(call: ConsoleCall<Static<Query>, Static<Body>>, services: ConsoleServices): Soon<unknown>;
+  handle(call: ConsoleCall<Static<Query>, Static<Body>>, services: ConsoleServices): Promise<unknown>;
 }
 
 /** A ConsoleOperation with erased types. `defineConsoleOperation` has checked the types of query and body. */
@@ -60,7 +59,7 @@ export function bindConsoleOperation(operation: AnyConsoleOperation, services: C
     access: 'console',
     readQuery: compileQuery(query ?? noFields),
     body: body === undefined ? null : compileBody(body, jsonTypes.plain, false),
-    run: (call) => after(handle(operation, call, services), toAnswer),
+    run: async (call) => toAnswer(await handle(operation, call, services)),
   };
 }
 

@@ -5,7 +5,7 @@ import { toLines } from '../../http/response/header-lines.ts';
 import { securityLines } from '../../http/response/security-headers.ts';
 import type { Route } from '../../http/route.ts';
 import { type ConsoleAssets, readConsoleAssets, sendAsset } from './assets.ts';
-import { consolePath } from './hosts.ts';
+import { consolePath } from './site.ts';
 
 /**
  * A page may load only the console's own files and call only its own origin. Inline scripts, other origins and frames

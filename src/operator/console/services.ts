@@ -1,7 +1,6 @@
-import type { AccountKeys } from '../../accounts/account-keys.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
+import type { AdministerAs, Administration } from '../../accounts/administration.ts';
 import type { Keyring } from '../../accounts/keyring.ts';
-import type { AdministerAs, Administration } from '../../administration/administration.ts';
 import type { Audit } from '../../audit/audit-log.ts';
 import type { Categories } from '../../categories/categories.ts';
 import type { Clock } from '../../clock.ts';
@@ -16,8 +15,8 @@ import type { Catalogue } from '../../pets/catalogue.ts';
 import type { Database } from '../../storage/database.ts';
 import type { OperatorWebhooks } from '../../webhooks/operator-webhooks.ts';
 import type { Acts } from '../acts/acts.ts';
-import type { Sessions } from '../sessions/sessions.ts';
-import type { Site } from './hosts.ts';
+import type { Sessions } from '../sessions.ts';
+import type { Site } from './site.ts';
 import type { Vitals } from './vitals.ts';
 
 /** All changes that an operator can make. Each change is recorded in the audit log, with its actor. */
@@ -41,7 +40,6 @@ export interface ConsoleServices {
   readonly eventIds: EventIds;
   /** Reads the current usage of an account from the rate limit counters, which instances may share. */
   readonly look: LookAtUsage;
-  readonly accountKeys: Pick<AccountKeys, 'list'>;
   /** Returns the functions that make changes in the name of a session. */
   readonly actAs: (signedIn: SignedIn) => Hands;
   readonly sessions: Sessions;

@@ -13,7 +13,6 @@ import { connectionSettings, describeServer, query, removeLimits, runSteps, send
 import { isConnectionSpoilt } from './faults.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { loadRows } from './load.ts';
-import { watchAccounts } from './notices.ts';
 import { closeMsMax, createPostgresPool } from './pool.ts';
 import { isLentByTransaction, requireSession } from './pooler.ts';
 import { type Call, toCall, toTextCall } from './prepared.ts';
@@ -89,7 +88,6 @@ function connect(url: string): Database {
   const pool = createPostgresPool(url);
   const reads = createReadBatches(pool.lend);
   const group = createGroupCommit(pool.lend);
-  const stops: (() => void)[] = [];
   let closed = false;
 
   function requireOpen(): void {
@@ -114,12 +112,8 @@ function connect(url: string): Database {
       requireSession(url, 'an import');
       return loadRows(url, ...rows);
     },
-    watchAccounts: isLentByTransaction(url)
-      ? null
-      : (onChange) => void stops.push(watchAccounts(url, onChange)),
     async close() {
       closed = true;
-      for (const stop of stops.splice(0)) stop();
       const drained = Promise.all([reads.drain(), group.drain()]);
       await Promise.race([drained, setTimeout(closeMsMax, undefined, { ref: false })]);
       await pool.close();

@@ -76,7 +76,6 @@ async function connect(path: string, writingThread: URL): Promise<Database> {
     engine: 'sqlite',
     read: async (statement, parameters) => readNow(statement, parameters),
     readNow,
-    watchAccounts: null,
     run: writer.run,
     transact: writer.transact,
     async load(...rows) {

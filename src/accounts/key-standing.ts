@@ -1,0 +1,46 @@
+import type { AppError } from '../errors.ts';
+import type { Database } from '../storage/database.ts';
+import { accountSuspended } from './account.ts';
+import { selectKeyEnds, selectStanding } from './key-rows.ts';
+import { endedKey, readState, toTime } from './key-state.ts';
+
+/** The state of a key and its account, without the rate limits. */
+export interface Standing {
+  readonly keyName: string | null;
+  /** Null: the key never expires. */
+  readonly keyExpiresAt: string | null;
+  /** Number of open holds of the account. */
+  readonly openHolds: bigint;
+}
+
+/** Reads the standing of a key. Throws `api_key_revoked` if the key does not exist. */
+export type ReadStanding = (keyId: string) => Promise<Standing>;
+
+/** Creates a reader that runs one statement per call. */
+export function createReadStanding(database: Database): ReadStanding {
+  return async (keyId) => {
+    const [row] = await database.read(selectStanding, { keyId });
+    if (row === undefined) throw endedKey('revoked');
+    const endsAtMs = row.expires_at_ms === null ? null : Number(row.expires_at_ms);
+    return { keyName: row.name, keyExpiresAt: toTime(endsAtMs), openHolds: row.open_holds ?? 0n };
+  };
+}
+
+/**
+ * Checks keys again for requests that have waited since their authentication. Returns an error for each key that is
+ * expired, revoked, or of a suspended account.
+ */
+export async function findEndedKeys(
+  database: Database,
+  ids: ReadonlySet<string>,
+  nowMs: number,
+): Promise<Map<string, AppError>> {
+  const rows = await database.read(selectKeyEnds, { ids: JSON.stringify([...ids]) });
+  const ended = new Map<string, AppError>();
+  for (const row of rows) {
+    const state = readState(row, nowMs);
+    if (state === 'expired' || state === 'revoked') ended.set(row.id, endedKey(state));
+    else if (row.suspended_at_ms !== null) ended.set(row.id, accountSuspended());
+  }
+  return ended;
+}

@@ -1,0 +1,131 @@
+import Type, { type Static } from 'typebox';
+import { planNames } from '../plans/plan.ts';
+import { countField, enumField, nameField, nullable, timeField, wholeNumberField } from '../schema.ts';
+import { accountNameLengthMax, scopes } from './account.ts';
+
+/** The pattern of a key id. */
+export const keyIdPattern = '^key_[0-9A-Za-z]{16}$';
+const keyIdLength = 20;
+
+/** Maximum number of active keys when a partner creates one. Operators may create more. */
+export const liveKeysMax = 25;
+const lifetimeSecondsMax = 2_147_483_647;
+/** Maximum overlap of a rotation. */
+export const overlapSecondsMax = 2_592_000;
+
+/** The states of keys in `GET /keys`. Revoked keys are not listed. */
+const listedKeyStates = ['active', 'rotated', 'expired'] as const;
+
+/** Returns the schema of a key id. */
+export function keyIdField(description: string) {
+  return Type.String({ minLength: keyIdLength, maxLength: keyIdLength, pattern: keyIdPattern, description });
+}
+
+/** The schema of one scope. */
+export const ScopeSchema = enumField(scopes, 'What a key may do.');
+
+/** The schema of the state of a key. */
+export const KeyStateSchema = enumField(
+  listedKeyStates,
+  '`rotated`: replaced by another key, but valid until `expiresAt`.',
+);
+
+/** Returns the schema of the scopes of a key. */
+function scopesField(description: string) {
+  return Type.Array(ScopeSchema, {
+    minItems: 1,
+    maxItems: scopes.length,
+    uniqueItems: true,
+    rule: `must be an array of one or more of ${scopes.join(', ')}, each once`,
+    description,
+  });
+}
+
+const keyName = 'The name of the key, for people.';
+const never = 'null: it never expires.';
+
+/** The calling key, as `GET /account` returns it. */
+export const CallingKeySchema = Type.Object({
+  id: keyIdField('Identifier of the key.'),
+  name: nullable(nameField(keyName, 'Warehouse')),
+  scopes: scopesField('What the key may do.'),
+  expiresAt: nullable(timeField(`When the key ends; ${never}`)),
+});
+
+/** A key, as `GET /keys` returns it. */
+export const KeySchema = Type.Object({
+  ...CallingKeySchema.properties,
+  start: Type.String({
+    minLength: 8,
+    maxLength: 16,
+    pattern: '^as_(dev|stg|live)_[0-9A-Za-z]{4}$',
+    description: 'The start of the text of the key, to distinguish keys.',
+  }),
+  state: KeyStateSchema,
+  createdAt: timeField('When the key was created.'),
+  lastUsedAt: nullable(timeField('When the key was last used, to the minute; null: never.')),
+});
+
+/** The request body that creates a key. */
+export const NewKeySchema = Type.Object({
+  name: Type.Optional(nameField(keyName, 'Warehouse')),
+  scopes: scopesField('The scopes of the key. The calling key must have or cover them.'),
+  expiresInSeconds: Type.Optional(
+    wholeNumberField('How many seconds the key is valid. Default: it ends when the calling key ends.', {
+      minimum: 1,
+      maximum: lifetimeSecondsMax,
+    }),
+  ),
+});
+
+/** The request body that rotates a key. */
+export const KeyRotationSchema = Type.Object({
+  overlapSeconds: Type.Optional(
+    wholeNumberField('How many seconds the old key stays valid; 86400 by default. 0 ends it at once.', {
+      minimum: 0,
+      maximum: overlapSecondsMax,
+    }),
+  ),
+});
+
+/** A new key with its text. Only the response that creates the key has the text. */
+export const IssuedKeySchema = Type.Object({
+  ...KeySchema.properties,
+  key: Type.String({
+    minLength: 35,
+    maxLength: 36,
+    pattern: '^as_(dev|stg|live)_[0-9A-Za-z]{28}$',
+    description: 'The text of the key. It is not stored and cannot be shown again.',
+  }),
+});
+
+/** A key as a partner sees it. */
+export type PartnerKey = Static<typeof KeySchema>;
+
+/** A new key with its text, as a partner sees it. */
+export type IssuedPartnerKey = Static<typeof IssuedKeySchema>;
+
+/** A rate limit window and its remaining requests. */
+export const WindowSchema = Type.Object({
+  limit: countField('The number of requests allowed in the window.'),
+  remaining: countField('The number of requests left in the window.'),
+  resetAt: timeField('When the window ends.'),
+});
+
+/** The schema of the name of a plan. */
+export const PlanNameSchema = enumField(planNames, 'The plan that the account is on.');
+
+/** The account of the calling key, as `GET /account` returns it. */
+export const AccountSchema = Type.Object({
+  account: Type.String({
+    minLength: 1,
+    maxLength: accountNameLengthMax,
+    pattern: '^[^\\x00-\\x1f\\x7f]+$',
+    description: 'The name of the account.',
+  }),
+  plan: PlanNameSchema,
+  key: CallingKeySchema,
+  minute: WindowSchema,
+  day: WindowSchema,
+  openHolds: countField('The number of open holds of the account.'),
+});

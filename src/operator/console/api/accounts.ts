@@ -1,0 +1,136 @@
+import Type, { type Static } from 'typebox';
+import { readAccountState } from '../../../accounts/administration.ts';
+import { listKeyPage } from '../../../accounts/key-list.ts';
+import { AppError } from '../../../errors.ts';
+import { type Plan, planNames, resolvePlan } from '../../../plans/plan.ts';
+import { enumField, wholeNumberField } from '../../../schema.ts';
+import { webhooksMax } from '../../../webhooks/webhook.ts';
+import { defineConsoleOperation } from '../operation.ts';
+import { beforeField, pageRows, textFilter } from './fields.ts';
+import { findAccount } from './keys.ts';
+import { toShownWebhook } from './webhooks.ts';
+
+/** Returns a page of the accounts. The filter `name` matches any part of a name. */
+const listAccounts = defineConsoleOperation({
+  method: 'GET',
+  path: '/accounts',
+  query: Type.Object({ name: textFilter, before: beforeField }),
+
+  async handle({ query: { name = '', before = null } }, { accounts }) {
+    const page = await accounts.listPage({ limit: pageRows, name, newestId: before });
+    const searched = name === '' ? null : page.searched;
+    return { items: page.accounts, next: page.nextNewestId, searched };
+  },
+});
+
+/**
+ * Returns everything that the page of an account shows: plan, rate limit windows, usage by hour, open holds, webhooks
+ * and a page of keys, each with the end of its ban.
+ */
+const showAccount = defineConsoleOperation({
+  method: 'GET',
+  path: '/accounts/{account}',
+  query: Type.Object({ keysFrom: Type.Optional(Type.String({ pattern: '^key_[0-9A-Za-z]{16}$' })) }),
+
+  async handle({ params, query: { keysFrom = null } }, services) {
+    const { database, allWebhooks, eventIds, clock } = services;
+    const { id, account } = await findAccount(database, params['account']);
+    const [state, keyPage, { webhooks }, oldest] = await Promise.all([
+      readAccountState(services, account),
+      listKeyPage(database, id, pageRows, keysFrom, clock()),
+      allWebhooks.listPage({ limit: Number(webhooksMax), account, status: null, newestId: null }),
+      allWebhooks.readOldest(),
+    ]);
+    return {
+      nowMs: clock(),
+      ...state,
+      keys: keyPage.keys.map(({ key, bannedUntilMs }) => ({ ...key, bannedUntilMs })),
+      nextKey: keyPage.nextId,
+      webhooks: webhooks.map((webhook) => toShownWebhook(webhook, eventIds)),
+      oldest: eventIds.write(oldest),
+    };
+  },
+});
+
+const numberMax = 1_000_000_000_000;
+const numberField = () => Type.Optional(wholeNumberField('A limit.', { minimum: 1, maximum: numberMax }));
+
+/** The fields of a plan. Only `enterprise` accepts the numbers. */
+const planFields = {
+  plan: enumField(planNames, 'The plan.'),
+  perMinute: numberField(),
+  perDay: numberField(),
+  openHolds: numberField(),
+};
+const PlanFields = Type.Object(planFields);
+
+/** Returns the plan of a form. Throws `invalid_body` if the numbers are not valid for the plan. */
+function readPlanFields({ plan, ...numbers }: Static<typeof PlanFields>): Plan {
+  const given = Object.entries(numbers)
+    .filter(([name, value]) => name in planFields && value !== undefined)
+    .map(([name, value]) => [name, Number(value)]);
+  const resolved = resolvePlan(plan, Object.fromEntries(given));
+  if ('problem' in resolved) throw new AppError('invalid_body', resolved.problem);
+  return resolved;
+}
+
+/** Creates an account without a key. */
+const createAccount = defineConsoleOperation({
+  method: 'POST',
+  path: '/accounts',
+  body: Type.Object({ account: Type.String({ minLength: 1, maxLength: 200 }), ...planFields }),
+
+  async handle({ body: { account, ...plan }, signedIn }, { actAs }) {
+    await actAs(signedIn).accounts.create(account, readPlanFields(plan));
+    return { account };
+  },
+});
+
+const setPlan = defineConsoleOperation({
+  method: 'PUT',
+  path: '/accounts/{account}/plan',
+  body: PlanFields,
+
+  async handle({ params: { account = '' }, body, signedIn }, { actAs }) {
+    await actAs(signedIn).accounts.setPlan(account, readPlanFields(body));
+  },
+});
+
+const renameAccount = defineConsoleOperation({
+  method: 'PUT',
+  path: '/accounts/{account}/name',
+  body: Type.Object({ name: Type.String({ minLength: 1, maxLength: 200 }) }),
+
+  async handle({ params: { account = '' }, body: { name }, signedIn }, { actAs }) {
+    await actAs(signedIn).accounts.rename(account, name);
+    return { account: name };
+  },
+});
+
+const suspendAccount = defineConsoleOperation({
+  method: 'POST',
+  path: '/accounts/{account}/suspend',
+
+  async handle({ params: { account = '' }, signedIn }, { actAs }) {
+    await actAs(signedIn).accounts.suspend(account);
+  },
+});
+
+const resumeAccount = defineConsoleOperation({
+  method: 'POST',
+  path: '/accounts/{account}/resume',
+
+  async handle({ params: { account = '' }, signedIn }, { actAs }) {
+    await actAs(signedIn).accounts.resume(account);
+  },
+});
+
+export const accountOperations = [
+  listAccounts,
+  showAccount,
+  createAccount,
+  setPlan,
+  renameAccount,
+  suspendAccount,
+  resumeAccount,
+];

@@ -1,3 +1,0 @@
-import { listEntries } from './list-entries.ts';
-
-export const auditOperations = [listEntries];

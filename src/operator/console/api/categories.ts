@@ -1,0 +1,41 @@
+import Type from 'typebox';
+import { NewCategorySchema } from '../../../categories/category.ts';
+import { defineConsoleOperation } from '../operation.ts';
+import { beforeField, pageRows, readId } from './fields.ts';
+
+/** Returns a page of the categories, in ascending order of the ids. `before` is the first id of the page. */
+const listCategories = defineConsoleOperation({
+  method: 'GET',
+  path: '/categories',
+  query: Type.Object({ before: beforeField }),
+
+  async handle({ query: { before = null } }, { categories }) {
+    const page = await categories.list(pageRows, before);
+    return { items: page.categories, next: page.nextId };
+  },
+});
+
+/** Creates or changes the name of a category. */
+const putCategory = defineConsoleOperation({
+  method: 'PUT',
+  path: '/categories/{categoryId}',
+  body: NewCategorySchema,
+
+  async handle({ params, body: { name }, signedIn }, { actAs }) {
+    const id = readId(params['categoryId'], 'category');
+    const { isNew } = await actAs(signedIn).putCategory({ id, name });
+    return { id, name, isNew };
+  },
+});
+
+/** Deletes the name of a category. Animals keep their `categoryId`. */
+const deleteCategory = defineConsoleOperation({
+  method: 'DELETE',
+  path: '/categories/{categoryId}',
+
+  async handle({ params, signedIn }, { actAs }) {
+    await actAs(signedIn).deleteCategory(readId(params['categoryId'], 'category'));
+  },
+});
+
+export const categoryOperations = [listCategories, putCategory, deleteCategory];

@@ -1,0 +1,100 @@
+import Type from 'typebox';
+import { AppError } from '../../../errors.ts';
+import { computeEtag } from '../../../etag.ts';
+import { readOrderTime } from '../../../orders/order-time.ts';
+import { type Pet, PetPatchSchema, PetStatusSchema } from '../../../pets/pet.ts';
+import { searchPets } from '../../../pets/pet-search.ts';
+import { writePet } from '../../../pets/pet-tags.ts';
+import { everyAccount } from '../../acts/acts.ts';
+import { defineConsoleOperation } from '../operation.ts';
+import type { ConsoleServices } from '../services.ts';
+import { beforeField, int64Filter, int64Text, pageRows, readId, readInt64, textFilter } from './fields.ts';
+
+const ordersShown = 10;
+
+/** Returns a page of animals. The filter `name` matches any part of a name. */
+const listPets = defineConsoleOperation({
+  method: 'GET',
+  path: '/pets',
+  query: Type.Object({
+    status: Type.Optional(PetStatusSchema),
+    categoryId: int64Filter,
+    name: textFilter,
+    before: beforeField,
+  }),
+
+  async handle({ query: { status = null, categoryId = null, name, before = null } }, services) {
+    const { catalogue, database } = services;
+    const filter = { limit: pageRows, status, categoryId, newestId: before };
+    if (name !== undefined) {
+      const { pets, searched, nextNewestId } = await searchPets(database, name, filter);
+      return { items: await nameCategories(services, pets), next: nextNewestId, searched };
+    }
+    const { pets, nextNewestId } = await catalogue.list(filter);
+    return { items: await nameCategories(services, pets), next: nextNewestId, searched: null };
+  },
+});
+
+/** Returns an animal with its entity tag and its newest orders. */
+const showPet = defineConsoleOperation({
+  method: 'GET',
+  path: '/pets/{petId}',
+
+  async handle({ params }, services) {
+    const id = readId(params['petId'], 'animal');
+    const found = await services.catalogue.get(id);
+    if (found === null) throw new AppError('not_found', 'there is no animal with this identifier');
+    const filter = { limit: ordersShown, status: null, petId: id, reference: null, newestId: null };
+    const [page, nowMs, pets] = await Promise.all([
+      services.orders.list(filter, everyAccount),
+      readOrderTime(services.database),
+      nameCategories(services, [found]),
+    ]);
+    return { pet: pets[0], tag: computeEtag(writePet(found)), orders: page.orders, nowMs };
+  },
+});
+
+/** Adds the name of its category to each animal. `category` is null if the category has no name. */
+async function nameCategories({ categories }: ConsoleServices, pets: readonly Pet[]) {
+  const ids = new Set(pets.map(({ categoryId }) => categoryId));
+  const found = await categories.find([...ids]);
+  const names = new Map(found.map(({ id, name }) => [id, name]));
+  return pets.map((pet) => ({ ...pet, category: names.get(pet.categoryId) ?? null }));
+}
+
+/**
+ * Changes an animal. `tag` is the entity tag that the page has loaded. If the animal has changed since, the request is
+ * refused.
+ */
+const changePet = defineConsoleOperation({
+  method: 'PATCH',
+  path: '/pets/{petId}',
+  body: Type.Object({
+    tag: Type.String({ minLength: 1, maxLength: 100 }),
+    name: PetPatchSchema.properties.name,
+    categoryId: Type.Optional(int64Text()),
+    status: Type.Optional(PetStatusSchema),
+  }),
+
+  async handle({ params, body: { tag, categoryId, name, status }, signedIn }, { actAs }) {
+    const id = readId(params['petId'], 'animal');
+    const patch = {
+      ...(name !== undefined && { name }),
+      ...(categoryId !== undefined && { categoryId: readInt64(categoryId, 'categoryId') }),
+      ...(status !== undefined && { status }),
+    };
+    return await actAs(signedIn).changePet(id, patch, [tag]);
+  },
+});
+
+/** Deletes an animal. The request is refused if an order owns the animal. */
+const deletePet = defineConsoleOperation({
+  method: 'DELETE',
+  path: '/pets/{petId}',
+
+  async handle({ params, signedIn }, { actAs }) {
+    await actAs(signedIn).deletePet(readId(params['petId'], 'animal'));
+  },
+});
+
+export const petOperations = [listPets, showPet, changePet, deletePet];

@@ -1,4 +1,0 @@
-import { showOverview } from './show-overview.ts';
-import { showSession } from './show-session.ts';
-
-export const serviceOperations = [showSession, showOverview];

@@ -1,0 +1,65 @@
+import Type from 'typebox';
+import type { EventIds } from '../../../events/event-ids.ts';
+import type { ListedWebhook } from '../../../webhooks/operator-webhooks.ts';
+import { AfterSchema, readAfter, WebhookStatusSchema, writeAfter } from '../../../webhooks/webhook.ts';
+import { defineConsoleOperation } from '../operation.ts';
+import { beforeField, pageRows, textFilter } from './fields.ts';
+
+/** Converts a webhook for a page. `after` is the webhook's position as an event id, as in the public API. */
+export function toShownWebhook({ position, ...webhook }: ListedWebhook, ids: EventIds) {
+  return { ...webhook, after: writeAfter(position, ids) };
+}
+
+/** Returns a page of the webhooks of all accounts, and the oldest event from which a replay can start. */
+const listWebhooks = defineConsoleOperation({
+  method: 'GET',
+  path: '/webhooks',
+  query: Type.Object({
+    account: textFilter,
+    status: Type.Optional(WebhookStatusSchema),
+    before: beforeField,
+  }),
+
+  async handle({ query: { account = null, status = null, before = null } }, { allWebhooks, eventIds }) {
+    const filter = { limit: pageRows, account, status, newestId: before };
+    const [page, oldest] = await Promise.all([allWebhooks.listPage(filter), allWebhooks.readOldest()]);
+    return {
+      items: page.webhooks.map((webhook) => toShownWebhook(webhook, eventIds)),
+      next: page.nextNewestId,
+      oldest: eventIds.write(oldest),
+    };
+  },
+});
+
+/** Enables a webhook. Sending continues from its position. */
+const enableWebhook = defineConsoleOperation({
+  method: 'POST',
+  path: '/webhooks/{webhookId}/enable',
+
+  async handle({ params: { webhookId = '' }, signedIn }, { actAs }) {
+    await actAs(signedIn).allWebhooks.enable(webhookId);
+  },
+});
+
+/** Disables a webhook. The webhook keeps its position. */
+const disableWebhook = defineConsoleOperation({
+  method: 'POST',
+  path: '/webhooks/{webhookId}/disable',
+
+  async handle({ params: { webhookId = '' }, signedIn }, { actAs }) {
+    await actAs(signedIn).allWebhooks.disable(webhookId);
+  },
+});
+
+/** Sets the position of a webhook. The events after this position are sent, even if they were sent before. */
+const replayWebhook = defineConsoleOperation({
+  method: 'POST',
+  path: '/webhooks/{webhookId}/replay',
+  body: Type.Object({ after: AfterSchema }),
+
+  async handle({ params: { webhookId = '' }, body: { after }, signedIn }, { actAs, eventIds }) {
+    await actAs(signedIn).allWebhooks.replay(webhookId, readAfter(after, eventIds));
+  },
+});
+
+export const webhookOperations = [listWebhooks, enableWebhook, disableWebhook, replayWebhook];

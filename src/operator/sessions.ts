@@ -1,0 +1,189 @@
+import { hash, randomBytes } from 'node:crypto';
+import { randomText } from '../accounts/api-key.ts';
+import { type Clock, hourMs, minuteMs } from '../clock.ts';
+import { int64Max } from '../int64.ts';
+import { type Database, defineTransaction, type Steps, statement, step } from '../storage/database.ts';
+
+/** Time in ms after which a link to the console expires. */
+const linkMs = 10 * minuteMs;
+/** Time in ms after which a session expires. */
+export const sessionMs = 12 * hourMs;
+/** A token of 256 random bits cannot be guessed. */
+const tokenBytes = 32;
+const tokenText = /^[\w-]{43}$/;
+
+/** The session of an operator who is signed in. */
+export interface Session {
+  /** The name of the session in the audit log. */
+  readonly id: string;
+  /** The system user who created the link. */
+  readonly madeBy: string;
+  /** Unix milliseconds. */
+  readonly expiresAtMs: number;
+}
+
+/** The secret of a link or a session, and its expiry. The store keeps only the hash of the secret. */
+export interface Token {
+  readonly token: string;
+  /** Unix milliseconds. */
+  readonly expiresAtMs: number;
+}
+
+/**
+ * The sessions of the console. All instances share them. The methods throw the errors of the database (database.ts).
+ */
+export interface Sessions {
+  /**
+   * Creates a link for the system user who runs the command, and returns its token. The link works once, within
+   * `linkMs`.
+   */
+  makeLink(madeBy: string): Promise<Token>;
+  /** Exchanges the token of a link for a session. Returns null if the token is used, expired or unknown. */
+  signIn(linkToken: string): Promise<(Token & { readonly session: Session }) | null>;
+  /** Returns the session of a token, or null if the token is expired or unknown. */
+  find(token: string): Promise<Session | null>;
+  /** Ends the session of a token immediately. Does nothing if the session does not exist. */
+  signOut(token: string): Promise<void>;
+  /** Ends all sessions and links immediately. Returns the number of ended sessions. */
+  revokeAll(): Promise<number>;
+}
+
+interface SignIn {
+  readonly linkHash: Uint8Array;
+  readonly tokenHash: Uint8Array;
+  readonly id: string;
+  readonly nowMs: number;
+}
+
+/**
+ * Exchanges a link for a session in one transaction. Returns the user who created the link, or null if the link is
+ * used, expired or unknown. Also deletes expired links and sessions.
+ */
+export const openSession = defineTransaction(
+  'openSession',
+  function* ({ linkHash, tokenHash, id, nowMs }: SignIn): Steps<string | null> {
+    const [link] = yield* step(takeLink, { tokenHash: linkHash });
+    const untilMs = BigInt(nowMs);
+    yield* step(deleteLinks, { untilMs });
+    yield* step(deleteSessions, { untilMs });
+    if (link === undefined || link.expires_at_ms <= untilMs) return null;
+    const madeBy = link.made_by;
+    const expiresAtMs = untilMs + BigInt(sessionMs);
+    yield* step(insertSession, { tokenHash, id, madeBy, createdAtMs: untilMs, expiresAtMs });
+    return madeBy;
+  },
+  'row locks',
+);
+
+/** Deletes all sessions and links in one transaction. Returns the number of deleted sessions. */
+export const endAll = defineTransaction(
+  'endAll',
+  function* (): Steps<number> {
+    yield* step(deleteLinks, { untilMs: int64Max });
+    const ended = yield* step(deleteSessions, { untilMs: int64Max });
+    return ended.length;
+  },
+  'row locks',
+);
+
+export function createSessions(database: Database, clock: Clock): Sessions {
+  return {
+    async makeLink(madeBy) {
+      const token = generateToken();
+      const expiresAtMs = clock() + linkMs;
+      await database.run(insertLink, {
+        tokenHash: hashToken(token),
+        madeBy,
+        expiresAtMs: BigInt(expiresAtMs),
+      });
+      return { token, expiresAtMs };
+    },
+
+    async signIn(linkToken) {
+      if (!tokenText.test(linkToken)) return null;
+      const token = generateToken();
+      const id = `console_${randomText(8)}`;
+      const nowMs = clock();
+      const hashes = { linkHash: hashToken(linkToken), tokenHash: hashToken(token) };
+      const madeBy = await database.transact(openSession, { ...hashes, id, nowMs });
+      if (madeBy === null) return null;
+      const expiresAtMs = nowMs + sessionMs;
+      return { token, expiresAtMs, session: { id, madeBy, expiresAtMs } };
+    },
+
+    async find(token) {
+      if (!tokenText.test(token)) return null;
+      const wanted = { tokenHash: hashToken(token), nowMs: BigInt(clock()) };
+      const [row] = await database.read(selectSession, wanted);
+      if (row === undefined) return null;
+      return { id: row.id, madeBy: row.made_by, expiresAtMs: Number(row.expires_at_ms) };
+    },
+
+    async signOut(token) {
+      await database.run(deleteSession, { tokenHash: hashToken(token) });
+    },
+
+    revokeAll: () => database.transact(endAll, undefined),
+  };
+}
+
+function generateToken(): string {
+  return randomBytes(tokenBytes).toString('base64url');
+}
+
+function hashToken(token: string): Uint8Array {
+  return hash('sha256', token, 'buffer');
+}
+
+const insertLink = statement<{ tokenHash: Uint8Array; madeBy: string; expiresAtMs: bigint }>()((query, p) =>
+  query
+    .insertInto('console_links')
+    .values({ token_hash: p.tokenHash, made_by: p.madeBy, expires_at_ms: p.expiresAtMs }),
+);
+
+/** Deletes a link and returns it. Of several concurrent callers, only one gets the row. */
+const takeLink = statement<{ tokenHash: Uint8Array }>()((query, p) =>
+  query
+    .deleteFrom('console_links')
+    .where('token_hash', '=', p.tokenHash)
+    .returning(['made_by', 'expires_at_ms']),
+);
+
+const insertSession = statement<{
+  tokenHash: Uint8Array;
+  id: string;
+  madeBy: string;
+  createdAtMs: bigint;
+  expiresAtMs: bigint;
+}>()((query, p) =>
+  query.insertInto('console_sessions').values({
+    token_hash: p.tokenHash,
+    id: p.id,
+    made_by: p.madeBy,
+    created_at_ms: p.createdAtMs,
+    expires_at_ms: p.expiresAtMs,
+  }),
+);
+
+/** Selects the session of a token, if it has not expired. */
+const selectSession = statement<{ tokenHash: Uint8Array; nowMs: bigint }>()((query, p) =>
+  query
+    .selectFrom('console_sessions')
+    .select(['id', 'made_by', 'expires_at_ms'])
+    .where('token_hash', '=', p.tokenHash)
+    .where('expires_at_ms', '>', p.nowMs),
+);
+
+const deleteSession = statement<{ tokenHash: Uint8Array }>()((query, p) =>
+  query.deleteFrom('console_sessions').where('token_hash', '=', p.tokenHash),
+);
+
+/** Deletes the links that expire at `untilMs` or earlier. */
+const deleteLinks = statement<{ untilMs: bigint }>()((query, p) =>
+  query.deleteFrom('console_links').where('expires_at_ms', '<=', p.untilMs).returning('made_by'),
+);
+
+/** Deletes the sessions that expire at `untilMs` or earlier. */
+const deleteSessions = statement<{ untilMs: bigint }>()((query, p) =>
+  query.deleteFrom('console_sessions').where('expires_at_ms', '<=', p.untilMs).returning('id'),
+);
