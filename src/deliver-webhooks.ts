@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import { type Clock, secondMs } from './clock.ts';
 import type { Config } from './config.ts';
+import { OperatorError } from './errors.ts';
 import { createEventIds } from './events/event-ids.ts';
 import type { ClockWatch } from './jobs/clock-watch.ts';
 import type { JobRunner } from './jobs/job-runner.ts';
@@ -9,12 +10,13 @@ import { createLease, type Lease, renewalMs } from './jobs/lease.ts';
 import { exposeWebhooks } from './observability/event-metrics.ts';
 import type { Log } from './observability/log.ts';
 import type { OpenParts } from './open-parts.ts';
+import type { Database } from './storage/database.ts';
 import type { Store } from './store.ts';
 import type { DeliveryObserver } from './webhooks/attempts.ts';
 import { createDeliverer, type Deliverer } from './webhooks/deliverer.ts';
 import { createPostMessage } from './webhooks/post-message.ts';
 import { createNetworks } from './webhooks/rules/target-address.ts';
-import { createSecretBox, sealSecrets } from './webhooks/secret-box.ts';
+import { createSecretBox, type SecretBox, sealSecrets } from './webhooks/secret-box.ts';
 
 /** Interval in ms at which the feed is checked for events to send. */
 const lookMs = secondMs / 4;
@@ -71,7 +73,7 @@ export async function deliverWebhooks(
     return ending;
   };
   parts.add(stop);
-  await sealSecrets(database, box);
+  await openSecrets(database, box);
   await lease.renew();
   jobs.start({ name: 'renew the lease of webhooks', everyMs: renewalMs, run: lease.renew });
   jobs.start({ name: 'send to webhooks', everyMs: lookMs, run: deliverer.look });
@@ -81,6 +83,19 @@ export async function deliverWebhooks(
   await readLag();
   jobs.start({ name: 'read the lag of webhooks', everyMs: lagMs, run: readLag });
   return stop;
+}
+
+/**
+ * Encrypts the secrets with the current key. Throws OperatorError if no key decrypts the secrets of an enabled webhook,
+ * because such a webhook would get nothing.
+ */
+async function openSecrets(database: Database, box: SecretBox): Promise<void> {
+  const [first, ...others] = await sealSecrets(database, box);
+  if (first === undefined) return;
+  const whose = others.length === 0 ? first : `${first} and ${others.length} more`;
+  throw new OperatorError(
+    `WEBHOOK_SECRET_KEY does not decrypt the secrets of ${whose}: set the key that encrypted them, or run "animal-store webhooks disable ${first}"`,
+  );
 }
 
 /** If the lease cannot be released, it expires. If the store hangs, the timeout ends the wait. */

@@ -70,16 +70,16 @@ export function createSecretBox(keys: readonly Uint8Array[]): SecretBox {
 
 /**
  * Encrypts all stored secrets of webhooks with the current key. This includes secrets that are stored in plain text. A
- * secret that no key decrypts stays unchanged. Returns the number of changed secrets. Throws the errors of the
- * database.
+ * secret that no key decrypts stays unchanged. Returns the ids of the enabled webhooks that cannot sign, because no key
+ * decrypts any of their secrets. Throws the errors of the database.
  */
-export async function sealSecrets(database: Database, box: SecretBox): Promise<number> {
-  let count = 0;
-  for (const { id, public_id, secret } of await database.read(selectSecrets, {})) {
-    const opened = box.isCurrent(secret, public_id) ? null : box.open(secret, public_id);
-    if (opened === null) continue;
+export async function sealSecrets(database: Database, box: SecretBox): Promise<string[]> {
+  const canSign = new Map<string, boolean>();
+  for (const { id, public_id, status, secret } of await database.read(selectSecrets, {})) {
+    const opened = box.open(secret, public_id);
+    if (status === 'enabled') canSign.set(public_id, opened !== null || canSign.get(public_id) === true);
+    if (opened === null || box.isCurrent(secret, public_id)) continue;
     await database.run(updateSecret, { id, secret: box.seal(opened, public_id) });
-    count += 1;
   }
-  return count;
+  return [...canSign].filter(([, can]) => !can).map(([id]) => id);
 }

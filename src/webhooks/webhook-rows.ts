@@ -260,7 +260,7 @@ export const selectSecrets = statement<Record<never, never>>()((query) =>
   query
     .selectFrom('webhook_secrets')
     .innerJoin('webhooks', 'webhooks.id', 'webhook_secrets.webhook_id')
-    .select(['webhook_secrets.id', 'public_id', 'secret'])
+    .select(['webhook_secrets.id', 'public_id', 'status', 'secret'])
     .orderBy('webhook_secrets.id'),
 );
 

@@ -8,7 +8,7 @@ import { writeEvents } from '../../events/write-events.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 import { reserved } from './orders.ts';
 import { defaultLimit, limitField, limitMax } from './paging.ts';
-import { rex } from './pets.ts';
+import { rex } from './pets/examples.ts';
 
 /** The id of an event in examples. */
 export const eventIdExample = 'evt_0000000001G5cPz8';

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { eventually, findFreePort, startRedisServer, whyNoRedisServer } from '../support/redis-server.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+const skip = await whyNoRedisServer();
+
+/** Returns the log lines about how the instance counts. */
+function listLines(service: TestService) {
+  const lines = service.readLog().split('\n');
+  return lines.filter((line) => line.includes('request')).map((line) => JSON.parse(line));
+}
+
+async function readNotes({ app }: TestService): Promise<readonly string[]> {
+  const { notes = [] } = (await (await fetch(`${app.opsUrl}/readyz`)).json()) as { notes?: string[] };
+  return notes;
+}
+
+/** Starts a service with Redis, and a client that sends requests. */
+async function open(t: TestContext, redisUrl: string) {
+  const service = await startService(t, { REDIS_URL: redisUrl, LOG_REQUESTS: 'errors' });
+  const key = await service.createKey();
+  const send = () => Promise.all(Array.from({ length: 20 }, () => service.request(key, '/pets')));
+  return { service, send };
+}
+
+test('a start while Redis is away logs one line with the cause, and its return another', {
+  skip,
+}, async (t) => {
+  const port = await findFreePort();
+  const { service, send } = await open(t, `redis://127.0.0.1:${port}`);
+  await send();
+  const [line, ...others] = listLines(service);
+  assert.deepEqual([line.level, line.mode, others], [40, 'alone', []]);
+  assert.match(line.reason, /ECONNREFUSED/);
+});
+
+test('the loss of Redis logs one line with the cause that /readyz has, and its return another', {
+  skip,
+}, async (t) => {
+  const redis = await startRedisServer(t);
+  const { service, send } = await open(t, redis.url);
+  await send();
+  assert.deepEqual(
+    listLines(service).map(({ mode }) => mode),
+    ['shared'],
+  );
+  await redis.kill();
+  await send();
+  await eventually(async () => listLines(service).length > 1);
+  const [, line, ...others] = listLines(service);
+  assert.deepEqual([line.mode, others], ['alone', []]);
+  assert.match(line.reason, /ECONNREFUSED/);
+  const [note = ''] = await readNotes(service);
+  assert.ok(note.endsWith(line.reason), note);
+  await redis.start();
+  await eventually(async () => (await readNotes(service)).length === 0);
+  assert.deepEqual(
+    listLines(service).map(({ mode }) => mode),
+    ['shared', 'alone', 'shared'],
+  );
+});
