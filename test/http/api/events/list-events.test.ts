@@ -63,34 +63,17 @@ test('every invalid value of a parameter gets 400, and the message names the par
   const { events } = await read('/events?limit=1');
   const id = events[0]?.id ?? '';
   const flipped = id.slice(0, -1) + (id.endsWith('0') ? '1' : '0');
+  const spoilt = [id.toUpperCase(), ` ${id}`, `${id}0`, id.slice(0, -1), flipped, `${id}&after=${id}`];
   const wrong: Record<string, readonly string[]> = {
-    after: [
-      '',
-      'NOW',
-      'evt_',
-      '1',
-      '0',
-      id.toUpperCase(),
-      ` ${id}`,
-      `${id}0`,
-      id.slice(0, -1),
-      flipped,
-      'evt_0000000000000000',
-      `${id}&after=${id}`,
-    ],
-    limit: ['', '0', '101', '-1', '1.0', '01', '1e1', 'ten', '20&limit=20', ' 1'],
-    wait: ['', '-1', '21', '1.5', '01', '1s', 'x', '1&wait=1'],
+    after: ['', 'NOW', 'evt_', '1', 'evt_0000000000000000', ...spoilt],
+    limit: ['', '0', '101', '-1', '1.0', '01', '1e1', 'ten', ' 1'],
+    wait: ['', '-1', '21', '1.5', '01', '1s', 'x'],
   };
   for (const [name, values] of Object.entries(wrong))
     for (const value of values) {
       const message = await expectError(await ask(`/events?${name}=${value}`), 400, 'invalid_parameter');
       assert.match(message, new RegExp(`^${name} must `), `${name}=${value}`);
     }
-  await expectError(
-    await service.request(partner, '/events?since=1', { headers: { prefer: 'handling=strict' } }),
-    400,
-    'invalid_parameter',
-  );
 });
 
 test('an event id of another store is refused', async () => {

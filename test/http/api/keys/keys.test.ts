@@ -21,6 +21,11 @@ function create(key: string, body: unknown, headers: Record<string, string> = js
   return service.request(key, '/keys', { method: 'POST', headers, body: text });
 }
 
+/** Creates a key with the scope `pets:read`. */
+async function make(key: string): Promise<Shown> {
+  return (await (await create(key, { scopes: ['pets:read'] })).json()) as Shown;
+}
+
 function rotate(key: string, id: string, init: RequestInit = {}) {
   return service.request(key, `/keys/${id}/rotate`, { method: 'POST', ...init });
 }
@@ -59,7 +64,7 @@ test('a new key works immediately, and its text is shown once and never stored',
 
 test('a rotated key works until its overlap ends, and its successor works immediately', async () => {
   const key = await makeKey();
-  const old = (await (await create(key, { scopes: ['pets:read'] })).json()) as Shown;
+  const old = await make(key);
   const response = await rotate(key, old.id, { headers: json, body: '{"overlapSeconds":60}' });
   assert.equal(response.status, 201);
   assert.equal(response.headers.get('cache-control'), 'no-store');
@@ -70,40 +75,32 @@ test('a rotated key works until its overlap ends, and its successor works immedi
   assert.equal((await service.request(text, '/pets')).status, 200);
 });
 
-for (const [what, init] of [
-  ['no body', {}],
-  ['no body and a content type', { headers: json }],
-  ['an empty object', { headers: json, body: '{}' }],
-] as const)
-  test(`a rotation with ${what} keeps the old key valid for a day`, async () => {
-    const key = await makeKey();
-    const old = (await (await create(key, { scopes: ['pets:read'] })).json()) as Shown;
+test('a rotation without overlapSeconds keeps the old key valid for a day, with or without a body', async () => {
+  const key = await makeKey();
+  for (const init of [{}, { headers: json }, { headers: json, body: '{}' }]) {
+    const old = await make(key);
     assert.equal((await rotate(key, old.id, init)).status, 201);
     const listed = (await list(key)).find(({ id }) => id === old.id);
     const end = new Date(service.clock.now() + 86_400 * secondMs).toISOString();
     assert.deepEqual([listed?.state, listed?.expiresAt], ['rotated', end]);
-  });
+  }
+});
 
-for (const body of [
-  '{',
-  '[]',
-  '1',
-  '{"overlapSeconds":-1}',
-  '{"overlapSeconds":1.5}',
-  '{"overlapSeconds":"1"}',
-])
-  test(`a rotation with the body ${body} gets 400 and leaves the key unchanged`, async () => {
-    const key = await makeKey();
-    const { id } = (await (await create(key, { scopes: ['pets:read'] })).json()) as Shown;
+test('a rotation with an invalid body gets 400 or 415 and leaves the key unchanged', async () => {
+  const key = await makeKey();
+  const { id } = await make(key);
+  for (const value of ['-1', '1.5', '"1"', 'null']) {
+    const body = `{"overlapSeconds":${value}}`;
     await expectError(await rotate(key, id, { headers: json, body }), 400, 'invalid_body');
     const text = { 'content-type': 'text/plain' };
     await expectError(await rotate(key, id, { headers: text, body }), 415, 'unsupported_media_type');
-    assert.equal((await list(key)).find((one) => one.id === id)?.state, 'active');
-  });
+  }
+  assert.equal((await list(key)).find((one) => one.id === id)?.state, 'active');
+});
 
 test('a deleted key is refused and not listed, and a second DELETE gets 404', async () => {
   const key = await makeKey();
-  const made = (await (await create(key, { scopes: ['pets:read'] })).json()) as Shown;
+  const made = await make(key);
   assert.equal((await remove(key, made.id)).status, 204);
   await expectError(await service.request(made.key, '/pets'), 401, 'api_key_revoked');
   assert.equal((await list(key)).length, 1);
@@ -119,56 +116,26 @@ test('a key of another account gets 404', async () => {
   assert.equal((await list(other)).length, 1);
 });
 
-test('every key operation requires keys:manage, and a key can grant only scopes that it has', async () => {
-  const reader = await makeKey(['pets:read']);
-  for (const response of [
-    await service.request(reader, '/keys'),
-    await create(reader, { scopes: ['pets:read'] }),
-    await rotate(reader, 'key_none'),
-    await remove(reader, 'key_none'),
-  ])
-    await expectError(response, 403, 'scope_missing');
+test('a key can grant only scopes that it has or covers', async () => {
   const narrow = await makeKey(['keys:manage', 'orders:manage']);
   assert.equal((await create(narrow, { scopes: ['orders:read', 'orders:write'] })).status, 201);
-  const message = await expectError(
-    await create(narrow, { scopes: ['orders:read', 'pets:read'] }),
-    403,
-    'scope_missing',
-  );
-  assert.match(message, /pets:read/);
+  const refused = await create(narrow, { scopes: ['orders:read', 'pets:read'] });
+  assert.match(await expectError(refused, 403, 'scope_missing'), /pets:read/);
 });
 
-for (const body of [
-  {},
-  { scopes: 'pets:read' },
-  { scopes: [] },
-  { scopes: ['pets:all'] },
-  { scopes: ['all'] },
-  { scopes: ['pets:read', 'pets:read'] },
-  { scopes: null },
-  { scopes: [1] },
-  { scopes: ['pets:read'], name: '' },
-  { scopes: ['pets:read'], name: null },
-  { scopes: ['pets:read'], name: 'a\n' },
-  { scopes: ['pets:read'], name: 'R'.repeat(256) },
-  { scopes: ['pets:read'], expiresInSeconds: 0 },
-  { scopes: ['pets:read'], expiresInSeconds: 1.5 },
-  { scopes: ['pets:read'], expiresInSeconds: '60' },
-  { scopes: ['pets:read'], expiresInSeconds: null },
-  { scopes: ['pets:read'], expiresInSeconds: 1e300 },
-])
-  test(`the body ${JSON.stringify(body).slice(0, 60)} gets 400, names its field and creates no key`, async () => {
-    const key = await makeKey();
-    const message = await expectError(await create(key, body), 400, 'invalid_body');
-    assert.match(message, /^(scopes|name|expiresInSeconds) (must|is)/);
-    assert.equal((await list(key)).length, 1);
-  });
-
-test('unknown fields are ignored, and refused under strict handling', async () => {
+test('an invalid field gets 400, and the message names it', async () => {
   const key = await makeKey();
-  assert.equal((await create(key, { scopes: ['pets:read'], id: 'key_x' })).status, 201);
-  const strict = { ...json, prefer: 'handling=strict' };
-  await expectError(await create(key, { scopes: ['pets:read'], id: 'x' }, strict), 400, 'invalid_body');
+  const wrong: Readonly<Record<string, readonly unknown[]>> = {
+    scopes: [undefined, 'pets:read', [], ['pets:all'], ['all'], ['pets:read', 'pets:read'], null, [1]],
+    name: ['', null, 'a\n', 'R'.repeat(256)],
+    expiresInSeconds: [0, 1.5, '60', null, 1e300],
+  };
+  for (const [field, values] of Object.entries(wrong))
+    for (const value of values) {
+      const response = await create(key, { scopes: ['pets:read'], [field]: value });
+      assert.match(await expectError(response, 400, 'invalid_body'), new RegExp(`^${field} (must|is)`));
+    }
+  assert.equal((await list(key)).length, 1);
 });
 
 test('an expiry after the expiry of the calling key gets 400, and the default is the expiry of the calling key', async () => {
@@ -176,15 +143,14 @@ test('an expiry after the expiry of the calling key gets 400, and the default is
   const end = new Date(service.clock.now() + 60 * secondMs).toISOString();
   const late = await create(key, { scopes: ['pets:read'], expiresInSeconds: 61 });
   assert.match(await expectError(late, 400, 'invalid_body'), /^expiresInSeconds /);
-  const made = (await (await create(key, { scopes: ['pets:read'] })).json()) as Shown;
+  const made = await make(key);
   assert.equal(made.expiresAt, end);
 });
 
 test('a request for a 26th active key gets 409, and a rotated key in its overlap does not count', async () => {
   const key = await makeKey();
   let last = '';
-  for (let count = 1; count < 25; count += 1)
-    last = ((await (await create(key, { scopes: ['pets:read'] })).json()) as Shown).id;
+  for (let count = 1; count < 25; count += 1) last = (await make(key)).id;
   await expectError(await create(key, { scopes: ['pets:read'] }), 409, 'limit_reached');
   assert.equal((await rotate(key, last)).status, 201);
   assert.equal((await list(key, '?limit=100')).length, 26);
@@ -222,20 +188,6 @@ test('the list of keys has an ETag that changes with it, and cursors that only i
   assert.equal((await service.request(key, '/keys', asked)).status, 200);
 });
 
-for (const query of [
-  'limit=0',
-  'limit=101',
-  'limit=',
-  'limit=1&limit=1',
-  'cursor=',
-  'cursor=x',
-  'cursor=%00',
-])
-  test(`?${query} gets 400`, async () => {
-    const key = await makeKey();
-    await expectError(await service.request(key, `/keys?${query}`), 400, 'invalid_parameter');
-  });
-
 test('a cursor of the list of animals is refused for the list of keys, and vice versa', async () => {
   const key = await makeKey();
   for (let count = 0; count < 2; count += 1) await service.post(key, { name: 'Rex', categoryId: 1 });
@@ -250,7 +202,7 @@ test('a cursor of the list of animals is refused for the list of keys, and vice 
 
 test('the log has no new or rotated key', async () => {
   const key = await makeKey();
-  const made = (await (await create(key, { scopes: ['pets:read'] })).json()) as Shown;
+  const made = await make(key);
   await rotate(key, made.id);
   assert.ok(!service.readLog().includes(made.key));
 });

@@ -71,30 +71,15 @@ test('the answer right after a change of an order has the new status of the anim
 test('an order with a wrong type or an out-of-range value in any field is refused and writes nothing', async () => {
   const petId = await addPet();
   const before = await countOrders();
-  const bodies = [
-    '',
-    '{',
-    '[]',
-    'null',
-    '{}',
-    ...['null', '"1"', '1.5', '1e400', '9223372036854775808', 'true', '[]'].map(
-      (value) => `{"petId":${value}}`,
-    ),
-    ...['null', '"900"', '59', '60.5', '604801', '86401', '-900', '1e9', '{}'].map(
-      (value) => `{"petId":${petId},"holdSeconds":${value}}`,
-    ),
-    ...['null', '1', '""', '" "', '"\\u0000"', '"\\ud800"', `"${'a'.repeat(256)}"`].map(
-      (value) => `{"petId":${petId},"reference":${value}}`,
-    ),
-  ];
-  for (const body of bodies) await expectError(await place(partner, body), 400, 'invalid_body');
-  const strict = { prefer: 'handling=strict' };
-  await expectError(await place(partner, { petId, name: 'x' }, strict), 400, 'invalid_body');
-  await expectError(
-    await place(partner, 'petId=1', { 'content-type': 'text/plain' }),
-    415,
-    'unsupported_media_type',
+  const wrong = {
+    petId: ['null', '"1"', '1.5', '1e400', '9223372036854775808', 'true', '[]'],
+    holdSeconds: ['null', '"900"', '59', '60.5', '604801', '86401', '-900', '1e9', '{}'],
+    reference: ['null', '1', '""', '" "', '"\\u0000"', '"\\ud800"', `"${'a'.repeat(256)}"`],
+  };
+  const bodies = Object.entries(wrong).flatMap(([field, values]) =>
+    values.map((value) => `{"petId":${petId},"${field}":${value}}`),
   );
+  for (const body of bodies) await expectError(await place(partner, body), 400, 'invalid_body');
   assert.equal(await countOrders(), before);
 });
 
@@ -123,27 +108,22 @@ test('refused requests get the documented codes', async () => {
   assert.equal((await act(partner, id, 'cancel')).status, 200);
   await expectError(await act(partner, id, 'complete'), 409, 'order_closed');
   await expectError(await act(manager, id, 'return'), 409, 'order_closed');
-  for (const name of ['0', '007', '1.0', 'abc', '9223372036854775808', '-1']) {
-    await expectError(await service.request(partner, `/orders/${name}`), 404, 'not_found');
-    await expectError(
-      await service.request(partner, `/orders/${name}/cancel`, { method: 'POST' }),
-      404,
-      'not_found',
-    );
-  }
+  for (const name of '0 007 1.0 abc 9223372036854775808 -1'.split(' '))
+    for (const [path, method] of [
+      ['', 'GET'],
+      ['/cancel', 'POST'],
+    ] as const)
+      await expectError(
+        await service.request(partner, `/orders/${name}${path}`, { method }),
+        404,
+        'not_found',
+      );
 });
 
 test('a free account can have five open holds', async () => {
   const free = await service.createKey('free');
   for (let n = 0; n < 5; n += 1) assert.equal((await place(free, { petId: await addPet() })).status, 201);
   await expectError(await place(free, { petId: await addPet() }), 409, 'limit_reached');
-});
-
-test('complete, cancel and return ignore a request body', async () => {
-  const { id } = await read(place(partner, { petId: await addPet() }));
-  const odd = { body: '{"status":', headers: { 'content-type': 'application/json', 'idempotency-key': 'k' } };
-  const { status } = await read(act(partner, id, 'complete', odd));
-  assert.equal(status, 'completed');
 });
 
 test('only a manager can see orders of another account, and sees their account', async () => {
@@ -174,7 +154,8 @@ test('each operation requires its scope, and orders:manage includes orders:read 
   await expectError(await place(reading, { petId: 1 }), 403, 'scope_missing');
   await expectError(await act(reading, id, 'cancel'), 403, 'scope_missing');
   await expectError(await act(writing, id, 'return'), 403, 'scope_missing');
-  assert.equal((await act(managing, id, 'complete')).status, 200);
+  const odd = { body: '{"status":', headers: { 'content-type': 'application/json' } };
+  assert.equal((await act(managing, id, 'complete', odd)).status, 200);
   assert.equal((await act(managing, id, 'return')).status, 200);
 });
 
@@ -200,25 +181,7 @@ test('the pages of a filtered list have each order once, and their cursors are r
   await expectError(await service.request(manager, next), 400, 'invalid_parameter');
 });
 
-test('an invalid parameter of the list is refused', async () => {
-  const wrong = [
-    'status=open',
-    'status=',
-    'petId=007',
-    'petId=',
-    'petId=9223372036854775808',
-    'reference=',
-    'reference=%00',
-    'limit=0',
-    'limit=101',
-    'petId=1&petId=1',
-    'cursor=x',
-  ];
-  for (const query of wrong)
-    await expectError(await service.request(partner, `/orders?${query}`), 400, 'invalid_parameter');
-});
-
-test('a retry with the same Idempotency-Key gets the first answer byte for byte', async () => {
+test('a retry with the same Idempotency-Key gets the first answer byte for byte, and the key is refused for another body or operation', async () => {
   const petId = await addPet();
   const headers = { 'idempotency-key': 'order-1' };
   const first = await place(partner, { petId }, headers);
@@ -233,26 +196,11 @@ test('a retry with the same Idempotency-Key gets the first answer byte for byte'
   for (const name of ['location', 'etag']) assert.equal(again.headers.get(name), first.headers.get(name));
   assert.equal(again.status, 201);
   await expectError(await place(partner, { petId, holdSeconds: 60 }, headers), 422, 'idempotency_key_reused');
-  const other = await service.post(partner, { petId }, headers);
-  assert.equal(other.status, 400);
-  const pet = { name: 'Rex', categoryId: 1 };
-  await expectError(await service.post(partner, pet, headers), 422, 'idempotency_key_reused');
-});
-
-test('an Idempotency-Key that was used for an animal gets 422 for an order, and vice versa', async () => {
-  const petId = await addPet();
-  const body = `{"petId":${petId},"name":"Rex","categoryId":1}`;
-  const add = (headers: Record<string, string>) =>
-    service.request(partner, '/pets', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      body,
-    });
-  const [ofOrder, ofPet] = [{ 'idempotency-key': 'of-order' }, { 'idempotency-key': 'of-pet' }];
-  assert.equal((await place(partner, body, ofOrder)).status, 201);
-  assert.equal((await add(ofPet)).status, 201);
-  await expectError(await add(ofOrder), 422, 'idempotency_key_reused');
-  await expectError(await place(partner, body, ofPet), 422, 'idempotency_key_reused');
+  const both = { petId, name: 'Rex', categoryId: 1 };
+  await expectError(await service.post(partner, both, headers), 422, 'idempotency_key_reused');
+  const ofPet = { 'idempotency-key': 'of-pet' };
+  assert.equal((await service.post(partner, both, ofPet)).status, 201);
+  await expectError(await place(partner, both, ofPet), 422, 'idempotency_key_reused');
 });
 
 test('an animal becomes available without a request when its hold expires', async () => {

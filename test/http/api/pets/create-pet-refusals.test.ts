@@ -11,41 +11,28 @@ const rex = { name: 'Rex', categoryId: 1 };
 
 afterEach(async () => assert.equal(await service.countPets(), 0, 'the store has changed'));
 
-const badFields: readonly (readonly [what: string, body: object, field: string])[] = [
-  ['no name', { categoryId: 1 }, 'name'],
-  ['no categoryId', { name: 'Rex' }, 'categoryId'],
-  ['a name of null', { ...rex, name: null }, 'name'],
-  ['a name that is a number', { ...rex, name: 1 }, 'name'],
-  ['a name that is a boolean', { ...rex, name: true }, 'name'],
-  ['a name that is an array', { ...rex, name: ['Rex'] }, 'name'],
-  ['a name that is an object', { ...rex, name: {} }, 'name'],
-  ['an empty name', { ...rex, name: '' }, 'name'],
-  ['a name of 256 characters', { ...rex, name: 'R'.repeat(256) }, 'name'],
-  [
-    'a name of 256 characters outside the Basic Multilingual Plane',
-    { ...rex, name: '😀'.repeat(256) },
-    'name',
+const badValues: Readonly<Record<string, readonly unknown[]>> = {
+  name: [
+    undefined,
+    null,
+    1,
+    true,
+    ['Rex'],
+    {},
+    '',
+    'R'.repeat(256),
+    '😀'.repeat(256),
+    ' \u00a0\u3000\u0085\ufeff',
   ],
-  ['a name of blanks', { ...rex, name: ' \u00a0\u3000\u0085\ufeff' }, 'name'],
-  ['a categoryId of null', { ...rex, categoryId: null }, 'categoryId'],
-  ['a categoryId that is text', { ...rex, categoryId: '1' }, 'categoryId'],
-  ['a categoryId that is a boolean', { ...rex, categoryId: true }, 'categoryId'],
-  ['a categoryId that is an array', { ...rex, categoryId: [1] }, 'categoryId'],
-  ['a categoryId that is an object', { ...rex, categoryId: { value: 1 } }, 'categoryId'],
-  ['a status of null', { ...rex, status: null }, 'status'],
-  ['an empty status', { ...rex, status: '' }, 'status'],
-  ['a status in another case', { ...rex, status: 'Available' }, 'status'],
-  ['an unknown status', { ...rex, status: 'lost' }, 'status'],
-  ['a status that is a number', { ...rex, status: 0 }, 'status'],
-  ['a status that is a boolean', { ...rex, status: false }, 'status'],
-  ['a status that is an array', { ...rex, status: ['sold'] }, 'status'],
-  ['a status that is an object', { ...rex, status: {} }, 'status'],
-];
-for (const [what, body, field] of badFields)
-  test(`a body with ${what} gets 400, and the message names ${field}`, async () => {
-    const message = await expectError(await service.post(key, body), 400, 'invalid_body');
-    assert.match(message, new RegExp(`^${field} `));
-  });
+  categoryId: [undefined, null, '1', true, [1], { value: 1 }],
+  status: [null, '', 'Available', 'lost', 0, false, ['sold'], {}],
+};
+for (const [field, values] of Object.entries(badValues))
+  for (const value of values)
+    test(`a body with the ${field} ${JSON.stringify(value)?.slice(0, 20)} gets 400, and the message names the field`, async () => {
+      const response = await service.post(key, { ...rex, [field]: value });
+      assert.match(await expectError(response, 400, 'invalid_body'), new RegExp(`^${field} `));
+    });
 
 for (const code of [...Array(0x20).keys(), 0x7f])
   test(`a name with the control character U+${code.toString(16).padStart(4, '0')} gets 400`, async () => {
@@ -58,23 +45,12 @@ for (const half of ['\\ud800', '\\udfff', '\\ude00\\ud83d', 'Rex\\ud83d'])
     await expectError(await service.post(key, `{"name":"${half}","categoryId":1}`), 400, 'invalid_body');
   });
 
-for (const literal of [
-  '1.5',
-  '1e-1',
-  '1e400',
-  '-1e400',
-  '1.00000000000000000001',
-  '9223372036854775808',
-  '-9223372036854775809',
-  '1e19',
-])
+const noInt64 =
+  '1.5 1e-1 1e400 -1e400 1.00000000000000000001 9223372036854775808 -9223372036854775809 1e19'.split(' ');
+for (const literal of noInt64)
   test(`a categoryId of ${literal} gets 400`, async () => {
-    const message = await expectError(
-      await service.post(key, `{"name":"Rex","categoryId":${literal}}`),
-      400,
-      'invalid_body',
-    );
-    assert.match(message, /^categoryId must be an integer/);
+    const response = await service.post(key, `{"name":"Rex","categoryId":${literal}}`);
+    assert.match(await expectError(response, 400, 'invalid_body'), /^categoryId must be an integer/);
   });
 
 test('the message names all invalid fields', async () => {
@@ -119,13 +95,6 @@ for (const [what, body] of Object.entries(badBodies))
     });
     await expectError(response, 400, 'invalid_body');
   });
-
-test('a request without a body gets 400, with and without a content type', async () => {
-  for (const headers of [{}, { 'content-type': 'application/json' }]) {
-    const response = await service.request(key, '/pets', { method: 'POST', headers });
-    await expectError(response, 400, 'invalid_body');
-  }
-});
 
 test('a request with a content type but without a body and a length is answered', async (t) => {
   const connection = await openRaw(t, service.baseUrl);
@@ -180,10 +149,6 @@ for (const encoding of ['gzip', 'br', 'deflate', 'gzip, identity'])
 test('a body of 65537 bytes gets 413', async () => {
   const body = JSON.stringify(rex).padEnd(65537, ' ');
   await expectError(await service.post(key, body), 413, 'payload_too_large');
-});
-
-test('a body of 3 MB gets 413', async () => {
-  await expectError(await service.post(key, 'x'.repeat(3_000_000)), 413, 'payload_too_large');
 });
 
 test('a chunked body of 3 MB gets 413, and a client can read the answer while it is still sending', async () => {

@@ -13,8 +13,8 @@ async function add(): Promise<string> {
   return (added.headers.get('location') ?? '').replace('/v1', '');
 }
 
-function remove(path: string, headers: Record<string, string> = {}, by = key) {
-  return service.request(by, path, { method: 'DELETE', headers });
+function remove(path: string, headers: Record<string, string> = {}) {
+  return service.request(key, path, { method: 'DELETE', headers });
 }
 
 test('DELETE /pets/{petId} gets 204 without a body, and 404 from then on', async () => {
@@ -54,15 +54,11 @@ test('DELETE gets 412 for another ETag, 400 for an invalid If-Match, and 404 for
   for (const value of ['"x"', `W/${tag}`])
     await expectError(await remove(path, { 'if-match': value }), 412, 'precondition_failed');
   await expectError(await remove(path, { 'if-match': 'x' }), 400, 'invalid_parameter');
-  for (const value of ['"x"', '*'])
-    await expectError(await remove('/pets/0', { 'if-match': value }), 404, 'not_found');
+  for (const id of ['0', 'abc', '007', '1.0', '-0', '9223372036854775808'])
+    for (const headers of [{}, { 'if-match': '"x"' }, { 'if-match': '*' }])
+      await expectError(await remove(`/pets/${id}`, headers), 404, 'not_found');
   assert.equal((await remove(path, { 'if-match': `"x", ${tag}` })).status, 204);
 });
-
-for (const petId of ['abc', '007', '1.0', '-0', '9223372036854775808'])
-  test(`DELETE of the id ${petId} gets 404`, async () => {
-    await expectError(await remove(`/pets/${petId}`), 404, 'not_found');
-  });
 
 test('DELETE of an animal that an order owns gets 409 and deletes nothing', async () => {
   const path = await add();
@@ -70,11 +66,4 @@ test('DELETE of an animal that an order owns gets 409 and deletes nothing', asyn
   await expectError(await remove(path), 409, 'pet_in_order');
   await expectError(await remove(path, { 'if-match': '"x"' }), 412, 'precondition_failed');
   assert.equal((await service.request(key, path)).status, 200);
-});
-
-test('DELETE requires the scope pets:manage', async () => {
-  const path = await add();
-  const others = scopes.filter((scope) => scope !== 'pets:manage');
-  const other = await service.createKey('pro', undefined, { scopes: others });
-  await expectError(await remove(path, {}, other), 403, 'scope_missing');
 });

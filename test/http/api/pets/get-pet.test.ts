@@ -17,56 +17,22 @@ test('GET /pets/{petId} gets 200 with the Pet', async () => {
   expectCommonHeaders(response);
 });
 
-test('GET returns the same Pet as the POST that added it', async () => {
-  assert.equal(await (await service.request(key, '/pets/1')).text(), rex);
-});
-
-for (const petId of ['2', '0', '-1', '9223372036854775807', '-9223372036854775808', '9007199254740993'])
-  test(`the id ${petId}, which no animal has, gets 404`, async () => {
-    await expectError(await service.request(key, `/pets/${petId}`), 404, 'not_found');
-  });
-
-for (const petId of [
-  'abc',
-  '1.0',
-  '1e0',
-  '01',
-  '007',
-  '+1',
-  '-0',
-  '0x1',
-  '1n',
-  '%201',
-  '1%20',
-  '1%00',
-  '%D9%A1',
-  '1%2F',
-  '1;a=b',
-  '9223372036854775808',
-  '-9223372036854775809',
-  '18446744073709551617',
-  'undefined',
-  '__proto__',
-  '1'.repeat(101),
-  '1'.repeat(8_000),
-])
-  test(`${petId.slice(0, 30)}, which is not a canonical int64, gets 404`, async () => {
+const unknown = '2 0 -1 9223372036854775807 -9223372036854775808 9007199254740993'.split(' ');
+const noInt64 =
+  'abc 1.0 1e0 01 007 +1 -0 0x1 1n %201 1%20 1%00 %D9%A1 1%2F 1;a=b 9223372036854775808 -9223372036854775809 18446744073709551617 undefined __proto__'.split(
+    ' ',
+  );
+for (const petId of [...unknown, ...noInt64, '1'.repeat(101), '1'.repeat(8_000)])
+  test(`the id ${petId.slice(0, 30)}, which no animal has, gets 404`, async () => {
     const response = await service.request(key, `/pets/${petId}`);
-    const message = await expectError(response, 404, 'not_found');
-    assert.match(message, /^petId/);
+    assert.match(await expectError(response, 404, 'not_found'), /^petId/);
     assert.ok(response.headers.get('deprecation'));
   });
 
-test('a percent-encoded id is decoded', async () => {
-  assert.equal(await (await service.request(key, '/pets/%31')).text(), rex);
-});
-
-test('an empty id gets 404', async () => {
+test('a percent-encoded id is decoded, an empty one gets 404, and query parameters have no effect', async () => {
+  for (const path of ['/pets/%31', '/pets/1?limit=0&status=x'])
+    assert.equal(await (await service.request(key, path)).text(), rex);
   await expectError(await service.request(key, '/pets/'), 404, 'not_found');
-});
-
-test('query parameters have no effect on GET /pets/{petId}', async () => {
-  assert.equal(await (await service.request(key, '/pets/1?limit=0&status=x')).text(), rex);
 });
 
 test('every response of the operation announces its deprecation, its removal and its replacement', async () => {
@@ -84,16 +50,11 @@ test('every response of the operation announces its deprecation, its removal and
   };
   for (const [status, response] of Object.entries(responses)) {
     assert.equal(response.status, Number(status));
-    assert.match(response.headers.get('deprecation') ?? '', /^@\d+$/);
+    const [, seconds] = /^@(\d+)$/.exec(response.headers.get('deprecation') ?? '') ?? [];
+    assert.ok(Number(seconds) * 1000 < Date.UTC(2030, 11, 5));
     assert.equal(response.headers.get('sunset'), 'Thu, 05 Dec 2030 00:00:00 GMT');
     assert.match(response.headers.get('link') ?? '', /^<\/v1\/pets>; rel="successor-version"(?:, |$)/);
   }
-});
-
-test('the announced deprecation date is before the removal date', async () => {
-  const { headers } = await service.request(key, '/pets/1');
-  const sinceMs = Number((headers.get('deprecation') ?? '').slice(1)) * 1000;
-  assert.ok(sinceMs > 0 && sinceMs < Date.UTC(2030, 11, 5));
 });
 
 test('the other operations are not deprecated', async () => {
@@ -124,7 +85,7 @@ test('the operation works until the last millisecond before 5 December 2030 and 
   );
 });
 
-test('after its removal the operation gets 410 also for HEAD, conditional requests and unknown animals, and the list still works', async (t) => {
+test('after its removal the operation gets 410 also for HEAD, conditional requests and unknown animals, but 401 without a key, and the list still works', async (t) => {
   const aging = await startService(t);
   const agingKey = await aging.createKey();
   await aging.importPets(1);
@@ -133,13 +94,8 @@ test('after its removal the operation gets 410 also for HEAD, conditional reques
   const conditional = await aging.request(agingKey, '/pets/1', { headers: { 'if-none-match': '*' } });
   await expectError(conditional, 410, 'gone');
   await expectError(await aging.request(agingKey, '/pets/none'), 410, 'gone');
-  assert.equal((await aging.request(agingKey, '/pets')).status, 200);
-});
-
-test('a request without a key to the removed operation gets 401, not 410', async (t) => {
-  const aging = await startService(t);
-  aging.clock.advance(Date.UTC(2031, 0, 1) - aging.clock.now());
   await expectError(await aging.request(null, '/pets/1'), 401, 'api_key_missing');
+  assert.equal((await aging.request(agingKey, '/pets')).status, 200);
 });
 
 test('a fragment in the request target is ignored', async (t) => {

