@@ -10,12 +10,6 @@ const apiKey = await service.createKey('enterprise', undefined, { scopes });
 const client = new AnimalStore({ apiKey, baseUrl: service.baseUrl, onDeprecation: () => {} });
 const int64Max = 2n ** 63n - 1n;
 
-async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const collected: T[] = [];
-  for await (const item of items) collected.push(item);
-  return collected;
-}
-
 test('an animal is updated only if its ETag still matches', async () => {
   const pet = await client.pets.create({ name: 'Rex', categoryId: 1 });
   const first = await client.pets.update(pet.id, { categoryId: int64Max, status: 'sold' });
@@ -34,20 +28,18 @@ test('a deleted animal is not found', async () => {
   await expectFailure(client.pets.update(id, { name: 'a' }), 'not_found');
 });
 
-test('animals are listed by their ids and by their category', async () => {
+test('animals are found by their ids, more than one request may name, and listed by their category', async () => {
   const ids: bigint[] = [];
   for (let count = 0; count < 3; count += 1)
     ids.unshift((await client.pets.create({ name: 'Rex', categoryId: 77n })).id);
-  const listed = await collect(client.pets.listAll({ categoryId: 77, limit: 2 }));
-  assert.deepEqual(
-    listed.map(({ id }) => id),
-    ids,
-  );
-  const { items } = await client.pets.list({ id: [ids[0] ?? 0n, Number(ids[2])], status: 'available' });
-  assert.deepEqual(
-    items.map(({ id }) => id),
-    [ids[0], ids[2]],
-  );
+  const idsOf = (pets: readonly { id: bigint }[]) => pets.map(({ id }) => id);
+  assert.deepEqual(idsOf(await Array.fromAsync(client.pets.listAll({ categoryId: 77, limit: 2 }))), ids);
+  const [first = 0n, , last = 0n] = ids;
+  const { items } = await client.pets.list({ id: [first, Number(last)], status: 'available' });
+  assert.deepEqual(idsOf(items), [first, last]);
+  const many = [last, ...Array.from({ length: 150 }, (_, n) => 10_000 + n), first, first];
+  assert.deepEqual(idsOf(await client.pets.find(many)), [first, last]);
+  assert.deepEqual(await client.pets.find([]), []);
 });
 
 test('categories are created, listed and deleted', async () => {
@@ -55,13 +47,22 @@ test('categories are created, listed and deleted', async () => {
   const renamed = await client.categories.put(3n, { name: 'Cats' });
   assert.deepEqual([renamed, renamed.response.status], [{ id: 3n, name: 'Cats' }, 200]);
   await client.categories.put(-(2n ** 63n), { name: 'First' });
-  assert.deepEqual(await collect(client.categories.listAll({ limit: 1 })), [
+  assert.deepEqual(await Array.fromAsync(client.categories.listAll({ limit: 1 })), [
     { id: -(2n ** 63n), name: 'First' },
     { id: 3n, name: 'Cats' },
   ]);
   await client.categories.delete(3);
   await expectFailure(client.categories.delete(3), 'not_found');
   assert.equal((await client.categories.list()).items.length, 1);
+});
+
+test('the inventory counts all animals or the animals of a category, in numbers', async () => {
+  for (const status of ['available', 'sold', 'sold'] as const)
+    await client.pets.create({ name: 'Rex', categoryId: -(2n ** 63n), status });
+  const { asOf, ...some } = await client.store.inventory({ categoryId: -(2n ** 63n) });
+  assert.deepEqual(some, { available: 1, pending: 0, sold: 2 });
+  assert.equal(new Date(asOf).toISOString(), asOf);
+  assert.ok((await client.store.inventory()).available > 1);
 });
 
 test('invalid arguments are refused before anything is sent', async () => {
@@ -74,6 +75,9 @@ test('invalid arguments are refused before anything is sent', async () => {
     client.pets.delete(1n, { ifMatch: wrong(7) }),
     client.pets.list({ id: wrong('1,2') }),
     client.categories.put(1.5, { name: 'a' }),
+    client.store.inventory({ categoryId: 1.5 }),
+    client.pets.find(wrong('1')),
+    client.pets.find([1.5]),
     client.categories.put(1, wrong('a')),
   ])
     await expectFailure(call, 'invalid_argument');

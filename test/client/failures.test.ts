@@ -30,47 +30,58 @@ test('an error has the code and the message of the service and the metadata of t
   assert.equal(error.rateLimit?.limit, 1_000_000);
 });
 
-test('different failures have different codes', async () => {
-  const readOnly = await service.createKey('enterprise', undefined, { scopes: ['pets:read'] });
-  const reader = new AnimalStore({ apiKey: readOnly, baseUrl });
-  const wrong = new AnimalStore({ apiKey: 'as_dev_wrong', baseUrl });
-  const rex = { name: 'Rex', categoryId: 1 };
-  await pets.create(rex, { idempotencyKey: 'once' });
-  await expectFailure(pets.create({ ...rex, name: '' }), 'invalid_body', apiKey);
-  await expectFailure(
-    pets.create({ ...rex, name: 'Bello' }, { idempotencyKey: 'once' }),
-    'idempotency_key_reused',
-  );
-  await expectFailure(pets.get(10n ** 18n), 'not_found', apiKey);
-  await expectFailure(reader.pets.create(rex), 'scope_missing', readOnly);
-  await expectFailure(wrong.pets.list(), 'api_key_invalid', 'as_dev_wrong');
-});
-
 const wrongOptions: readonly (readonly [object, RegExp])[] = [
   [{ apiKey: undefined }, /^apiKey is missing: .* ANIMAL_STORE_KEY$/],
   [{ apiKey: `${apiKey}\n` }, /^apiKey must be an API key/],
   [{ baseUrl: undefined }, /^baseUrl is missing: .* ANIMAL_STORE_URL$/],
-  [{ debug: 'yes' }, /^debug must be a function$/],
-  [{ baseUrl: 'http://127.0.0.1:8080/docs' }, /^baseUrl must/],
-  [{ baseUrl: 'ftp://127.0.0.1/v1' }, /^baseUrl must/],
-  [{ baseUrl: 'http://me:as_secret@127.0.0.1/v1' }, /^baseUrl must/],
-  [{ baseUrl: 'http://127.0.0.1/v1?key=as_secret' }, /^baseUrl must/],
+  ...[
+    'http://127.0.0.1/docs',
+    'ftp://127.0.0.1/v1',
+    'http://me:as_secret@127.0.0.1/v1',
+    'http://127.0.0.1/v1?a',
+  ].map((wrong) => [{ baseUrl: wrong }, /^baseUrl must be .* that ends in \/v1/] as const),
   [{ maxRetries: -1 }, /^maxRetries must be a whole number from 0 to 100$/],
   [{ maxWaitMs: Number.POSITIVE_INFINITY }, /^maxWaitMs must/],
   [{ timeoutMs: 0 }, /^timeoutMs must be a whole number from 1 to 2147483647$/],
   [{ userAgent: 'a\nb' }, /^userAgent must/],
-  [{ fetch: 'fetch' }, /^fetch must be a function$/],
-  [{ onRetry: 'log' }, /^onRetry must be a function$/],
-  [{ onDeprecation: true }, /^onDeprecation must be a function$/],
+  ...['fetch', 'onRetry', 'onDeprecation', 'debug'].map(
+    (name) => [{ [name]: 'log' }, new RegExp(`^${name} must be a function$`)] as const,
+  ),
 ];
 
-for (const [wrong, told] of wrongOptions)
-  test(`the constructor refuses an invalid value of ${JSON.stringify(Object.keys(wrong))}: ${told}`, async () => {
+test('the constructor refuses an invalid option, and the message does not contain the key', async () => {
+  for (const [wrong, told] of wrongOptions) {
     const options = { apiKey, baseUrl, ...wrong } as AnimalStoreOptions;
     const error = await expectFailure(async () => new AnimalStore(options), 'invalid_argument');
     assert.ok(!error.message.includes(apiKey));
     assert.match(error.message, told);
+  }
+});
+
+test('an address of a service without a path gets /v1', async () => {
+  const short = new AnimalStore({ apiKey, baseUrl: new URL(baseUrl).origin });
+  assert.ok(Array.isArray((await short.pets.list()).items));
+});
+
+test('a function returns the key of each request, so a rotated key needs no new client', async () => {
+  const keys = ['as_dev_wrong', apiKey];
+  const client = new AnimalStore({ apiKey: async () => keys.shift() ?? '', baseUrl });
+  await expectFailure(client.pets.list(), 'api_key_invalid', 'as_dev_wrong');
+  assert.ok(Array.isArray((await client.pets.list()).items));
+  await expectFailure(client.pets.list(), 'invalid_argument');
+});
+
+test('a call may have its own timeout and its own number of retries', async (t) => {
+  let sent = 0;
+  const { elsewhere } = await pointElsewhere(t, () => {
+    sent += 1;
   });
+  const { pets: slow } = new AnimalStore({ apiKey, baseUrl: elsewhere });
+  const error = await expectFailure(slow.list({ timeoutMs: 50, maxRetries: 1 }), 'timed_out');
+  assert.deepEqual([error.attempts, sent], [2, 2]);
+  for (const wrong of [{ timeoutMs: 0 }, { maxRetries: 1.5 }])
+    await expectFailure(slow.list(wrong), 'invalid_argument');
+});
 
 test('an unsafe number or a number that is not an int64 is refused before anything is sent', async () => {
   const silent = new AnimalStore({ apiKey, baseUrl, fetch: () => assert.fail('it was sent') });
@@ -134,40 +145,42 @@ test('an error names a wrong base address of a service', async () => {
 });
 
 const json = { 'content-type': 'application/json' };
-const foreign: Readonly<Record<string, readonly [RequestListener, RegExp]>> = {
-  'a page of HTML': [
-    (_request, response) => response.setHeader('content-type', 'text/html').end('<h1>Welcome</h1>'),
-    /answered 200 with text\/html: this is not a response from an Animal Store; check baseUrl$/,
+/** The status, the headers and the body of answers that no Animal Store gives, and the message about each. */
+const foreign: readonly (readonly [
+  status: number,
+  headers: Record<string, string>,
+  body: string,
+  told: RegExp,
+])[] = [
+  [
+    200,
+    { 'content-type': 'text/html' },
+    '<h1>Hi</h1>',
+    /200 with text\/html: this is not .*; check baseUrl$/,
   ],
-  'a 404 without our body': [
-    (_request, response) => response.writeHead(404).end(),
-    /answered 404 with no content type: this is not a response/,
+  [404, {}, '', /answered 404 with no content type: this is not a response/],
+  [200, json, '{"hello":1}', /answered 200 with unexpected JSON: this is not a response/],
+  [200, json, '[{"id":1', /answered 200 with unexpected JSON/],
+  [401, json, '{"error":"no"}', /answered 401 with unexpected JSON/],
+  [
+    308,
+    { location: 'https://pets.test/v1' },
+    '',
+    /answered with a redirect to https:\/\/pets\.test\/v1: this/,
   ],
-  'other JSON': [
-    (_request, response) => response.writeHead(200, json).end('{"hello":1}'),
-    /answered 200 with unexpected JSON: this is not a response/,
+  [
+    502,
+    { 'content-type': 'text/html' },
+    '<h1>Bad</h1>',
+    /502 with text\/html: a proxy in front of .* failed/,
   ],
-  'JSON that is cut but for its end': [
-    (_request, response) => response.writeHead(200, json).end('[{"id":1'),
-    /answered 200 with unexpected JSON/,
-  ],
-  'an error of another shape': [
-    (_request, response) => response.writeHead(401, json).end('{"error":"no"}'),
-    /answered 401 with unexpected JSON/,
-  ],
-  'a redirect': [
-    (_request, response) => response.writeHead(308, { location: 'https://pets.test/v1' }).end(),
-    /answered with a redirect to https:\/\/pets\.test\/v1: this is not a response/,
-  ],
-  'an error page of a proxy': [
-    (_request, response) => response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad</h1>'),
-    /answered 502 with text\/html: a proxy in front of the Animal Store failed/,
-  ],
-};
+];
 
-for (const [name, [listener, told]] of Object.entries(foreign))
-  test(`${name} fails as an unexpected answer`, async (t) => {
-    const { pets, elsewhere } = await pointElsewhere(t, listener);
+for (const [status, headers, body, told] of foreign)
+  test(`an answer of ${status} with ${JSON.stringify(headers)} and ${body} is unexpected`, async (t) => {
+    const { pets, elsewhere } = await pointElsewhere(t, (_request, response) =>
+      response.writeHead(status, headers).end(body),
+    );
     const add = () => pets.create({ name: 'Rex', categoryId: 1 });
     for (const call of [() => pets.list(), add, () => pets.get(1)]) {
       const error = await expectFailure(call, 'unexpected_answer', apiKey);

@@ -18,24 +18,20 @@ async function collect(pets: AsyncIterable<Pet>): Promise<Pet[]> {
 }
 
 for (const categoryId of [int64Max, int64Min, 2n ** 53n + 1n, 0n])
-  test(`the categoryId ${categoryId} is sent, listed and returned exactly`, async () => {
+  test(`the categoryId ${categoryId} is sent, listed and returned exactly, and stringifyExactJson writes what the service sent`, async () => {
     const added = await client.pets.create({ name: 'Rex "7"', categoryId });
     const { items } = await client.pets.list({ limit: 1 });
     const expected = { id: added.id, name: 'Rex "7"', categoryId, status: 'available' };
     assert.deepEqual([added, ...items, await client.pets.get(added.id)], [expected, expected, expected]);
+    const sent = await (await service.request(apiKey, `/pets/${added.id}`)).text();
+    assert.equal(stringifyExactJson(added), sent);
+    assert.deepEqual(parseExactJson(sent), added);
   });
 
 test('a number is accepted as an id if it is a safe integer', async () => {
   const { id, categoryId } = await client.pets.create({ name: 'Rex', categoryId: -7, status: 'sold' });
   assert.equal(categoryId, -7n);
   assert.equal((await client.pets.get(Number(id))).status, 'sold');
-});
-
-test('stringifyExactJson writes an animal as the same JSON that the service sent', async () => {
-  const pet = await client.pets.create({ name: 'Rex', categoryId: int64Max });
-  const response = await service.request(apiKey, `/pets/${pet.id}`);
-  assert.equal(stringifyExactJson(pet), await response.text());
-  assert.deepEqual(parseExactJson(stringifyExactJson(pet)), pet);
 });
 
 test('a result has the request id and the limits in a property that is not enumerable', async () => {
@@ -58,15 +54,6 @@ test('each create adds one animal, but all creates with the same idempotency key
   const third = await client.pets.create(rex, { idempotencyKey: 'order-1' });
   const again = await client.pets.create(rex, { idempotencyKey: 'order-1' });
   assert.deepEqual([again, again.response.replayed], [third, true]);
-  assert.equal(await service.countPets(), before + 3);
-});
-
-test('each create generates its own idempotency key if the option is null', async () => {
-  const before = await service.countPets();
-  for (let round = 0; round < 3; round += 1) {
-    const pet = await client.pets.create({ name: 'Rex', categoryId: 1 }, { idempotencyKey: null });
-    assert.equal(pet.response.replayed, false);
-  }
   assert.equal(await service.countPets(), before + 3);
 });
 
@@ -113,12 +100,6 @@ test('pages are read one by one and resumed with a cursor', async (t) => {
   const pages = [first, second, last].map((page) => page?.items.map(({ id }) => id));
   assert.deepEqual(pages, [[5n, 4n], [3n, 2n], [1n]]);
   assert.deepEqual([last.nextCursor, await last.next()], [null, null]);
-});
-
-test('listAll of an empty store returns nothing', async (t) => {
-  const other = await startService(t);
-  const own = new AnimalStore({ apiKey: await other.createKey(), baseUrl: other.baseUrl });
-  assert.deepEqual(await collect(own.pets.listAll()), []);
 });
 
 for (const publicUrl of ['https://pets.test/store/v1', 'http://other.test/v1'])

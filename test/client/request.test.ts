@@ -105,7 +105,13 @@ test('a request for a secret is repeated only after a 429, even with an idempote
   const headers = { 'idempotency-key': 'once' };
   for (const path of ['/keys', '/keys/key_1/rotate', '/webhooks', '/webhooks/1/rotate-secret'] as const)
     await expectFailure(failing.request('POST', path, { body: {}, headers }), 'unavailable');
-  assert.equal(countSent(), 4);
+  for (const call of [
+    failing.keys.create({ scopes: ['pets:read'] }),
+    failing.keys.rotate('key_1'),
+    failing.webhooks.create({ url: 'https://a.example' }),
+  ])
+    await expectFailure(call, 'unavailable');
+  assert.equal(countSent(), 7);
 });
 
 test('debug is called after each request with the request and its result, but never with the key', async () => {

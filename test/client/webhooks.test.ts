@@ -33,7 +33,7 @@ test('a webhook is created, read, listed, changed, pinged, rotated and deleted',
   await expectFailure(client.webhooks.get('../pets'), 'invalid_argument');
 });
 
-test('the client, standardwebhooks and the HMAC of OpenSSL verify a sent event', async (t) => {
+test('the client, two other libraries and the HMAC of OpenSSL verify a sent event', async (t) => {
   const receiver = await startReceiver(t);
   const { secret, id } = await client.webhooks.create({ url: receiver.url, types: ['pet.added'] });
   const { secret: rotated } = await client.webhooks.rotateSecret(id);
@@ -45,34 +45,17 @@ test('the client, standardwebhooks and the HMAC of OpenSSL verify a sent event',
     const event = await verifyWebhook(body, texts, one);
     assert.equal(event?.type, 'pet.added');
     assert.deepEqual(event?.data, { ...event?.data, name: 'Rex é 猫', categoryId: big });
-    assert.deepEqual(await verifyWebhook(Buffer.from(body), new Headers(texts), one), event);
+    const upper = Object.entries(texts).map(([name, text]) => [name.toUpperCase(), [text]]);
+    for (const headers of [new Headers(texts), Object.fromEntries(upper)])
+      assert.deepEqual(await verifyWebhook(Buffer.from(body), headers, one), event);
     new Verifier(one).verify(body, texts);
+    const foreign = new ForeignVerifier(one);
+    assert.deepEqual(foreign.verify(body, texts), JSON.parse(body));
+    assert.throws(() => foreign.verify(body.replace('Rex', 'Max'), texts), WebhookVerificationError);
     const key = Buffer.from(one.slice('whsec_'.length), 'base64');
     const signed = `${texts['webhook-id']}.${texts['webhook-timestamp']}.${body}`;
     const code = createHmac('sha256', key).update(signed).digest('base64');
     assert.ok(texts['webhook-signature']?.split(' ').includes(`v1,${code}`));
-  }
-  await client.webhooks.delete(id);
-});
-
-test('another webhook library verifies a sent event and refuses a changed body', async (t) => {
-  const receiver = await startReceiver(t);
-  const { secret, id } = await client.webhooks.create({ url: receiver.url, types: ['pet.added'] });
-  const { secret: rotated } = await client.webhooks.rotateSecret(id);
-  await client.pets.create({ name: 'Rex é 猫', categoryId: 7 });
-  await receiver.untilReceived(1);
-  const { body, headers } = receiver.received[0] ?? assert.fail();
-  const texts = headers as Record<string, string>;
-  for (const one of [secret, rotated]) {
-    const verifier = new ForeignVerifier(one);
-    assert.deepEqual(verifier.verify(body, texts), JSON.parse(body));
-    const refusals: [string, Record<string, string>][] = [
-      [body.replace('Rex', 'Max'), texts],
-      [`${body} `, texts],
-      [body, { ...texts, 'webhook-id': 'evt_0000000000000000' }],
-    ];
-    for (const [changed, sent] of refusals)
-      assert.throws(() => verifier.verify(changed, sent), WebhookVerificationError);
   }
   await client.webhooks.delete(id);
 });
@@ -116,18 +99,4 @@ test('a body or headers of a wrong type throw an ArgumentError', async () => {
   }
   for (const wrong of [undefined, null, 'webhook-id: evt_1'])
     await expectFailure(verifyWebhook('{}', wrong as never, secret), 'invalid_argument');
-});
-
-test('a request to create a webhook is not repeated after a lost answer', async () => {
-  let sent = 0;
-  const cut = new AnimalStore({
-    apiKey: await service.createKey(),
-    baseUrl: service.baseUrl,
-    fetch: () => {
-      sent += 1;
-      return Promise.reject(new TypeError('cut'));
-    },
-  });
-  await expectFailure(cut.webhooks.create({ url: 'https://a.example' }), 'connection_failed');
-  assert.equal(sent, 1);
 });
