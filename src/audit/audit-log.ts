@@ -53,14 +53,6 @@ export interface AuditPage {
   readonly nextId: bigint | null;
 }
 
-/** The audit log: who changed what, and when. */
-export interface Audit {
-  /** Returns a page, newest first. Throws OperatorError if the account does not exist. */
-  list(query: AuditQuery): Promise<AuditPage>;
-  /** Deletes rows older than `auditKeptMs`, in statements of at most `deletedRowsMax` rows. */
-  sweep(): Promise<void>;
-}
-
 const insertEntry = statement<{
   atMs: bigint;
   actorKind: string;
@@ -98,7 +90,11 @@ export function* addAuditEntry({ actor, nowMs }: Authorship, entry: AuditEntry):
   });
 }
 
-export function createAudit(database: Database, clock: Clock): Audit {
+/** The audit log of a store: who changed what, and when. */
+export type Audit = ReturnType<typeof createAudit>;
+
+/** Creates the audit log of a store. */
+export function createAudit(database: Database, clock: Clock) {
   async function findAccountId(name: string): Promise<bigint> {
     const [row] = await database.read(selectAccountId, { name });
     if (row === undefined)
@@ -107,7 +103,9 @@ export function createAudit(database: Database, clock: Clock): Audit {
   }
 
   return {
-    async list({ account, actor, action, subject, sinceMs, limit, newestId }) {
+    /** Returns a page, newest first. Throws OperatorError if the account does not exist. */
+    async list(query: AuditQuery): Promise<AuditPage> {
+      const { account, actor, action, subject, sinceMs, limit, newestId } = query;
       const filter: Filter = {
         accountId: account === undefined ? null : await findAccountId(account),
         actor: actor ?? null,
@@ -120,7 +118,8 @@ export function createAudit(database: Database, clock: Clock): Audit {
       return { entries: rows.slice(0, limit).map(toListed), nextId: rows[limit]?.id ?? null };
     },
 
-    async sweep() {
+    /** Deletes rows older than `auditKeptMs`, in statements of at most `deletedRowsMax` rows. */
+    async sweep(): Promise<void> {
       const oldest = { beforeMs: BigInt(clock() - auditKeptMs), count: BigInt(deletedRowsMax) };
       let deleted: number;
       do deleted = (await database.run(deleteOldEntries, oldest)).length;

@@ -1,0 +1,260 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { partnerScopes } from '../../src/accounts/account.ts';
+import type { Accounts } from '../../src/accounts/accounts.ts';
+import { hashKey, isKeyText } from '../../src/accounts/api-key.ts';
+import { defaultOverlapMs } from '../../src/accounts/keyring.ts';
+import { dayMs, hourMs } from '../../src/clock.ts';
+import { createWorld, engines, findListed, makePlan, order } from './world.ts';
+
+async function countKeys(accounts: Accounts) {
+  return (await accounts.list()).map(({ account, plan, keys }) => [account, plan, keys]);
+}
+
+const operatorError = (message: string | RegExp) => ({ name: 'OperatorError', message });
+
+for (const engine of engines)
+  describe(`issuing keys on ${engine.name}`, { skip: engine.skip }, () => {
+    test('creates a new account with a unique name for each key if no account is named', async (t) => {
+      const { keyring, accounts } = await createWorld(t, engine);
+      const [one, other] = [await keyring.issue(order()), await keyring.issue(order())];
+      assert.notEqual(one.account, other.account);
+      assert.deepEqual(await countKeys(accounts), [
+        [one.account, 'free', 1],
+        [other.account, 'free', 1],
+      ]);
+    });
+
+    test('creates the named account on the named plan, with the limits of the plan', async (t) => {
+      const { keyring, accounts, clock } = await createWorld(t, engine);
+      const plan = makePlan('enterprise', 7, 10);
+      const issued = await keyring.issue(order({ account: '動物園', plan }));
+      assert.ok(isKeyText(issued.key));
+      assert.match(issued.key, /^as_stg_/);
+      const account = {
+        id: 1n,
+        account: '動物園',
+        plan: 'enterprise',
+        limits: plan.limits,
+        openHolds: 100,
+        keys: 1,
+        createdAtMs: clock.now(),
+        suspendedAtMs: null,
+      };
+      assert.deepEqual(await accounts.list(), [account]);
+      for (const next of [makePlan('enterprise', 5, 6), makePlan('business')]) {
+        await accounts.setPlan('動物園', next);
+        assert.deepEqual((await accounts.find('動物園')).limits, next.limits);
+      }
+    });
+
+    test("adds a key to an existing account if no plan or the account's plan is named", async (t) => {
+      const { keyring, accounts } = await createWorld(t, engine);
+      for (const plan of [makePlan('pro'), null, makePlan('pro')])
+        assert.equal((await keyring.issue(order({ account: 'Zoo', plan }))).plan, 'pro');
+      assert.deepEqual(await countKeys(accounts), [['Zoo', 'pro', 3]]);
+    });
+
+    test('refuses another plan for an existing account, a new account without a plan, and invalid names', async (t) => {
+      const { keyring, accounts } = await createWorld(t, engine);
+      await keyring.issue(order({ account: 'Zoo', plan: makePlan('enterprise', 7, 10) }));
+      for (const plan of [makePlan('free'), makePlan('enterprise', 7, 11)])
+        await assert.rejects(
+          keyring.issue(order({ account: 'Zoo', plan })),
+          operatorError(
+            'the account "Zoo" already has a plan (enterprise): "accounts set-plan" changes the plan',
+          ),
+        );
+      await assert.rejects(
+        keyring.issue(order({ account: 'Ark', plan: null })),
+        operatorError(/needs a plan/),
+      );
+      for (const account of ['', '..', ' Zoo', 'x'.repeat(101), 'a\x1b[31m'])
+        await assert.rejects(
+          keyring.issue(order({ account })),
+          operatorError(/^an account name must have 1 to 100/),
+        );
+      assert.deepEqual(await countKeys(accounts), [['Zoo', 'enterprise', 1]]);
+    });
+
+    test('stores only the SHA-256 and the visible start of a key', async (t) => {
+      const { keyring, store } = await createWorld(t, engine);
+      const { id, key } = await keyring.issue(order());
+      const [row] = (await store.execute('select * from api_keys')) as Record<string, unknown>[];
+      assert.deepEqual(Buffer.from(row?.['secret_hash'] as Uint8Array), Buffer.from(hashKey(key)));
+      assert.equal((await findListed(keyring, id)).visibleStart, key.slice(0, 'as_stg_'.length + 4));
+      const text = Object.values(row ?? {}).join(' ');
+      assert.ok(!text.includes(key.slice('as_stg_'.length, 'as_stg_'.length + 5)));
+    });
+
+    test('returns and lists the scopes, the expiry and the creation time of a key', async (t) => {
+      const { keyring, clock } = await createWorld(t, engine);
+      const plain = await keyring.issue(order());
+      assert.deepEqual([plain.scopes, plain.expiresAtMs], [partnerScopes, null]);
+      clock.advance(1);
+      const issued = await keyring.issue(order({ scopes: ['pets:read'], lifetimeMs: 30 * dayMs }));
+      const { id, account, plan, key } = issued;
+      const expected = {
+        id,
+        visibleStart: key.slice(0, 11),
+        name: null,
+        account,
+        plan,
+        state: 'active',
+        scopes: ['pets:read'],
+        createdAtMs: clock.now(),
+        expiresAtMs: clock.now() + 30 * dayMs,
+        revokedAtMs: null,
+        lastUsedAtMs: null,
+        bannedUntilMs: null,
+      };
+      const listed = await keyring.list();
+      assert.deepEqual(listed[1], expected);
+      assert.equal(listed[0]?.id, plain.id);
+    });
+  });
+
+for (const engine of engines)
+  describe(`keys issued at the same time on ${engine.name}`, { skip: engine.skip }, () => {
+    test('all belong to one account if they name the same new account', async (t) => {
+      const { keyring, openOther, accounts } = await createWorld(t, engine);
+      const keyrings = [keyring, await openOther()];
+      const issued = await Promise.all(
+        Array.from({ length: 20 }, (_, index) => keyrings[index % 2]?.issue(order({ account: 'Zoo' }))),
+      );
+      assert.equal(new Set(issued.map((key) => key?.key)).size, 20);
+      assert.deepEqual(await countKeys(accounts), [['Zoo', 'free', 20]]);
+    });
+
+    test('are refused, except the first, if they name different plans for a new account', async (t) => {
+      const { keyring, openOther, accounts } = await createWorld(t, engine);
+      const other = await openOther();
+      const results = await Promise.allSettled([
+        keyring.issue(order({ account: 'Zoo', plan: makePlan('free') })),
+        other.issue(order({ account: 'Zoo', plan: makePlan('pro') })),
+      ]);
+      const [refused] = results.filter((result) => result.status === 'rejected');
+      assert.match(String(refused?.reason), /OperatorError: the account "Zoo" already has a plan/);
+      assert.equal((await accounts.list()).length, 1);
+    });
+
+    test('include exactly one first key of an empty store, and none if the store has an account', async (t) => {
+      const { keyring, openOther } = await createWorld(t, engine);
+      const keyrings = [keyring, await openOther()];
+      const firsts = await Promise.all(
+        Array.from({ length: 20 }, (_, index) =>
+          keyrings[index % 2]?.issueFirst('development', makePlan('business')),
+        ),
+      );
+      assert.equal(firsts.filter((issued) => issued !== null).length, 1);
+      assert.equal((await keyring.list()).length, 1);
+    });
+  });
+
+for (const engine of engines)
+  describe(`rotating keys on ${engine.name}`, { skip: engine.skip }, () => {
+    test('creates a key with the same account, plan and scopes, and ends the old key after the overlap, to the millisecond', async (t) => {
+      const { keyring, clock } = await createWorld(t, engine);
+      const wanted = order({ account: 'Zoo', plan: makePlan('pro'), scopes: ['pets:write'] });
+      const old = await keyring.issue(wanted);
+      const { account, plan, scopes, expiresAtMs, key } = await keyring.rotate(old.id, hourMs);
+      assert.deepEqual([account, plan, scopes, expiresAtMs], ['Zoo', 'pro', ['pets:write'], null]);
+      assert.notEqual(key, old.key);
+      clock.advance(hourMs - 1);
+      const listed = await findListed(keyring, old.id);
+      assert.deepEqual(
+        [listed.state, listed.expiresAtMs, listed.revokedAtMs],
+        ['rotated', clock.now() + 1, null],
+      );
+      clock.advance(1);
+      assert.equal((await findListed(keyring, old.id)).state, 'expired');
+    });
+
+    for (const overlapMs of [hourMs, hourMs - 1, 0])
+      test(`an old key that expires in an hour stays valid for exactly an overlap of ${overlapMs} ms`, async (t) => {
+        const { keyring, clock } = await createWorld(t, engine);
+        const { id } = await keyring.issue(order({ lifetimeMs: dayMs }));
+        clock.advance(dayMs - hourMs);
+        await keyring.rotate(id, overlapMs);
+        const { expiresAtMs, state } = await findListed(keyring, id);
+        assert.deepEqual(
+          [expiresAtMs, state],
+          [clock.now() + overlapMs, overlapMs === 0 ? 'expired' : 'rotated'],
+        );
+      });
+
+    test('does not extend the expiry of the old key if the overlap ends later', async (t) => {
+      const { keyring, clock } = await createWorld(t, engine);
+      const { id, expiresAtMs } = await keyring.issue(order({ lifetimeMs: dayMs }));
+      clock.advance(dayMs - hourMs);
+      await keyring.rotate(id, defaultOverlapMs);
+      const listed = await findListed(keyring, id);
+      assert.deepEqual([listed.state, listed.expiresAtMs], ['rotated', expiresAtMs]);
+    });
+
+    test('gives the new key the original lifetime of the old key', async (t) => {
+      const { keyring, clock } = await createWorld(t, engine);
+      let { id } = await keyring.issue(order({ lifetimeMs: 30 * dayMs }));
+      for (let count = 0; count < 3; count += 1) {
+        clock.advance(29 * dayMs);
+        const issued = await keyring.rotate(id, hourMs);
+        assert.equal(issued.expiresAtMs, clock.now() + 30 * dayMs);
+        id = issued.id;
+      }
+    });
+
+    test('refuses a key that was already rotated, so that a key has only one successor', async (t) => {
+      const { keyring, openOther } = await createWorld(t, engine);
+      const { id } = await keyring.issue(order());
+      const other = await openOther();
+      const results = await Promise.allSettled(
+        Array.from({ length: 10 }, (_, index) => (index % 2 ? keyring : other).rotate(id, hourMs)),
+      );
+      const refused = results.filter((result) => result.status === 'rejected');
+      assert.equal(refused.length, 9);
+      for (const { reason } of refused)
+        assert.match(String(reason), /OperatorError: the key "key_\w{16}" is already rotated/);
+      assert.equal((await keyring.list()).length, 2);
+    });
+
+    test('refuses an expired, a revoked and an unknown key', async (t) => {
+      const { keyring, clock } = await createWorld(t, engine);
+      const [expired, revoked] = [
+        await keyring.issue(order({ lifetimeMs: hourMs })),
+        await keyring.issue(order()),
+      ];
+      await keyring.revoke(revoked.id);
+      clock.advance(hourMs);
+      await assert.rejects(keyring.rotate(expired.id, hourMs), operatorError(/is already expired/));
+      await assert.rejects(keyring.rotate(revoked.id, hourMs), operatorError(/is already revoked/));
+      for (const change of [keyring.rotate('key_none', hourMs), keyring.revoke('key_none')])
+        await assert.rejects(change, operatorError('there is no key "key_none": "keys list" shows all keys'));
+      assert.equal((await keyring.list()).length, 2);
+    });
+  });
+
+for (const engine of engines)
+  describe(`revoking keys on ${engine.name}`, { skip: engine.skip }, () => {
+    test('ends a key for good and keeps the time of the first revocation, whatever the clock says', async (t) => {
+      const { keyring, clock } = await createWorld(t, engine);
+      const { id } = await keyring.issue(order({ account: 'Zoo' }));
+      const other = await keyring.issue(order({ account: 'Zoo' }));
+      await keyring.revoke(id);
+      const revokedAtMs = clock.now();
+      for (const movedMs of [hourMs, -2 * hourMs]) {
+        clock.advance(movedMs);
+        await keyring.revoke(id);
+        const listed = await findListed(keyring, id);
+        assert.deepEqual([listed.state, listed.revokedAtMs], ['revoked', revokedAtMs]);
+      }
+      assert.equal((await findListed(keyring, other.id)).state, 'active');
+    });
+
+    test('ends a rotated key before the end of its overlap', async (t) => {
+      const { keyring } = await createWorld(t, engine);
+      const { id } = await keyring.issue(order());
+      await keyring.rotate(id, hourMs);
+      await keyring.revoke(id);
+      assert.equal((await findListed(keyring, id)).state, 'revoked');
+    });
+  });
