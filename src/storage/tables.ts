@@ -46,6 +46,12 @@ export interface Tables {
     created_at_ms: bigint;
     /** Null unless the account is suspended. */
     suspended_at_ms: ColumnType<bigint | null, undefined, bigint | null>;
+    /** Limits of this account alone. Null: the limits of its plan apply. */
+    own_per_minute: ColumnType<bigint | null, undefined, bigint | null>;
+    own_per_day: ColumnType<bigint | null, undefined, bigint | null>;
+    /** When the limits of this account alone end. Null: they do not end. */
+    own_until_ms: ColumnType<bigint | null, undefined, bigint | null>;
+    deleted_at_ms: ColumnType<bigint | null, undefined, bigint | null>;
   };
   orders: {
     id: Generated<bigint>;
@@ -68,6 +74,34 @@ export interface Tables {
     revoked_at_ms: bigint | null;
     last_used_at_ms: bigint | null;
     name: ColumnType<string | null, string | null | undefined>;
+    /** The id of the key that replaced this key in its last rotation. */
+    replaced_by: ColumnType<string | null, undefined, string | null>;
+    /** The expiry of a rotated key before its first rotation. */
+    end_before_rotation_ms: ColumnType<bigint | null, undefined, bigint | null>;
+  };
+  /** The requests that failed or were slow. A row with a `merge_key` stands for several requests. */
+  requests: {
+    id: Generated<bigint>;
+    at_ms: bigint;
+    last_at_ms: bigint;
+    account_id: bigint | null;
+    key_id: string | null;
+    address: string | null;
+    operation: string | null;
+    status: bigint;
+    code: string | null;
+    message: string | null;
+    request_id: string | null;
+    duration_ms: bigint;
+    /** Number of requests. */
+    times: bigint;
+    merge_key: string | null;
+  };
+  /** Resets of the windows of an account. Every running instance applies the resets to its counters. */
+  limit_resets: {
+    id: Generated<bigint>;
+    account_id: bigint;
+    at_ms: bigint;
   };
   /** Lifts of bans. Every running instance applies the lifts to its counters. */
   ban_lifts: {

@@ -6,12 +6,14 @@ import type { Tables } from '../tables.ts';
 import { firstMigration } from './0001-first.ts';
 import { storeSellsMigration } from './0002-store-sells.ts';
 import { currentKeysMigration } from './0003-current-keys.ts';
+import { operatorQuestionsMigration } from './0004-operator-questions.ts';
 
 /** All migrations in order. The name of a released migration must never change. */
 const migrations: Record<string, (engine: Database['engine']) => Migration> = {
   '0001-first': firstMigration,
   '0002-store-sells': storeSellsMigration,
   '0003-current-keys': currentKeysMigration,
+  '0004-operator-questions': operatorQuestionsMigration,
 };
 
 /** Names of all migrations, in order. */
