@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { operations } from '../../src/http/api/operations.ts';
 import { startNginx, whyNoNginx } from '../support/nginx.ts';
 import { exchangeRaw, openRaw, type RawResponse } from '../support/raw-http.ts';
 
@@ -41,6 +42,13 @@ test('nginx answers the health check of the balancer itself, so that no instance
   const response = await fetch((port === '8090' ? ownUrl : url) + pathname);
   assert.equal(response.status, 200);
   assert.equal(countPassedOn(), before);
+});
+
+test('the methods that nginx allows are those of the service', async () => {
+  const text = await readFile(join(import.meta.dirname, '../../deploy/nginx.conf'), 'utf8');
+  const [, allowed = ''] = /add_header Allow "(.*)" always;/.exec(text) ?? [];
+  const methods = new Set(['HEAD', ...operations.map(({ method }) => method)]);
+  assert.equal(allowed, [...methods].sort().join(', '));
 });
 
 function expectErrorBody({ status, headers, body }: RawResponse, code: string): void {

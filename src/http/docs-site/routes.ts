@@ -7,6 +7,8 @@ import { toLines } from '../response/header-lines.ts';
 import { securityLines } from '../response/security-headers.ts';
 import type { Call, Route } from '../route.ts';
 import type { Asset } from './assets.ts';
+import { findRoot } from './frame.ts';
+import { guides } from './guides.ts';
 import { makeSite, type Site, type SiteOptions } from './site.ts';
 
 export interface DocsOptions extends SiteOptions {
@@ -57,10 +59,17 @@ export function createDocsRoutes(options: DocsOptions): readonly Route[] {
 /** Maximum number of folders in the path of a 404 page. Each folder makes all links of the page longer. */
 const foldersMax = 10;
 
-/** Returns a page or a 404 page. Throws `not_found` if the path has too many folders for a 404 page. */
+/**
+ * Returns a page, a redirect to a page, or a 404 page. A redirect answers a path with a slash at its end, and the name of
+ * a document whose page has another name. Throws `not_found` if the path has too many folders for a 404 page.
+ */
 function findPage({ pages, notFound }: Site, path: string): Answer {
   const page = pages.get(path);
   if (page !== undefined) return page;
+  const trimmed = path.replace(/\/$/, '');
+  const document = guides.find((guide) => guide.path.endsWith(`/${trimmed}.md`));
+  const target = document?.name ?? trimmed;
+  if (pages.has(target)) return makeEmptyAnswer(301, { location: `${findRoot(path)}/docs/${target}` });
   const folders = path.split('/').length;
   if (folders > foldersMax) throw new AppError('not_found', 'no such page');
   return notFound(folders);

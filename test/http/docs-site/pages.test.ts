@@ -138,11 +138,18 @@ test('the guides omit the part for operators', async (t) => {
   assert.doesNotMatch(html, /REDIS_URL|benchmark|event loop/);
 });
 
-test('/docs/ redirects to /docs', async (t) => {
+test('a path with a slash at its end and the name of a document redirect to their page', async (t) => {
   const { app } = await startService(t);
-  const response = await fetch(`${app.url}/docs/`);
-  assert.equal(response.status, 200);
-  assert.equal(response.url, `${app.url}/docs`);
+  for (const [path, target] of [
+    ['/docs/', '/docs'],
+    ['/docs/keys', '/docs/authentication'],
+    ['/docs/keys/', '/docs/authentication'],
+    ['/docs/errors/', '/docs/errors'],
+    ['/docs/reference/list-pets/', '/docs/reference/list-pets'],
+  ]) {
+    const response = await fetch(app.url + path);
+    assert.deepEqual([response.status, response.url], [200, app.url + target]);
+  }
 });
 
 test('a redirect states that it has no body, so that the client does not wait for one', async (t) => {
