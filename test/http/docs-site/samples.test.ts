@@ -60,7 +60,7 @@ for (const operation of operations)
       const made = await createExampleRequests(baseUrl, key, operations).prepare(operation);
       const shown = await readSample(operation, language);
       assert.ok(shown.includes(baseUrl));
-      const code = putIdentifiers(shown.replace('curl -sS', 'curl -sS --fail-with-body'), made);
+      const code = putIdentifiers(shown, made);
       await runSample(key, code, language, `${operation.id}-${language}`);
     });
   }
