@@ -101,7 +101,7 @@ export const settings = {
   REDIS_URL: setting(
     'URL',
     null,
-    'Redis or Valkey where instances share their counts. Unset: the process counts alone and keeps its counts in the store.',
+    'Redis or Valkey where instances share their counts: `redis://`, or `redis+sentinel://` with the Sentinels and the name of the master. Unset: the process counts alone and keeps its counts in the store.',
     parseRedisUrl,
   ),
   TRUST_PROXY: setting(

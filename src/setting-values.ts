@@ -64,6 +64,12 @@ function hasPasswordInPath(text: string): boolean {
 }
 
 export function parseRedisUrl(text: string): string {
+  if (text.startsWith(sentinelScheme)) {
+    if (parseSentinelAddress(text) !== null) return text;
+    throw new RangeError(
+      'a redis+sentinel:// address with each Sentinel once, as host or host:port, and the name of the master as its path, such as redis+sentinel://s1:26379,s2:26379/mymaster',
+    );
+  }
   const url = URL.parse(text);
   const isServer = url !== null && /^rediss?:$/.test(url.protocol) && url.hostname !== '';
   if (
@@ -74,8 +80,47 @@ export function parseRedisUrl(text: string): string {
   )
     return text;
   throw new RangeError(
-    'a redis:// or rediss:// address, whose password, if any, is percent-encoded, and whose path, if any, is the number of a database',
+    'a redis://, rediss:// or redis+sentinel:// address, whose password, if any, is percent-encoded, and whose path, if any, is the number of a database',
   );
+}
+
+const sentinelScheme = 'redis+sentinel://';
+const sentinelPort = 26_379;
+
+/** Sentinels, the name of the master that they watch, and how to sign in to that master. */
+export interface SentinelAddress {
+  readonly nodes: readonly { readonly host: string; readonly port: number }[];
+  readonly name: string;
+  readonly username?: string;
+  readonly password?: string;
+}
+
+/** Parses `redis+sentinel://user:password@host:port,host:port/name`. Returns null for any other text. */
+export function parseSentinelAddress(text: string): SentinelAddress | null {
+  const [, credentials = '', hosts = '', name = ''] =
+    /^redis\+sentinel:\/\/(?:([^@/]*)@)?([^@/?#]+)\/([\w.-]+)$/.exec(text) ?? [];
+  const nodes = hosts.split(',').map((host) => URL.parse(`redis://${host}`));
+  const places = nodes.map(
+    (node) =>
+      node && { host: node.hostname.replace(/^\[|\]$/g, ''), port: Number(node.port || sentinelPort) },
+  );
+  const known = places.filter((place) => place !== null && place.host !== '' && place.port > 0);
+  const isUnique = new Set(known.map((place) => `${place?.host}:${place?.port}`)).size === places.length;
+  const [username = '', password = ''] = credentials.split(':');
+  if (name === '' || !isUnique || ![username, password].every(isDecodable)) return null;
+  return {
+    nodes: known.filter((place) => place !== null),
+    name,
+    ...(username !== '' && { username: decodeURIComponent(username) }),
+    ...(password !== '' && { password: decodeURIComponent(password) }),
+  };
+}
+
+/** Returns the hosts of an address of Redis, without its password. */
+export function showRedisHosts(url: string): string {
+  const sentinels = parseSentinelAddress(url);
+  if (sentinels === null) return new URL(url).host;
+  return sentinels.nodes.map(({ host, port }) => `${host}:${port}`).join(', ');
 }
 
 function isDecodable(text: string): boolean {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { type Config, parseConfig, settings } from '../src/config.ts';
 import { OperatorError } from '../src/errors.ts';
+import { parseSentinelAddress } from '../src/setting-values.ts';
 
 function messageOf(environment: Record<string, string>): string {
   try {
@@ -83,6 +84,7 @@ describe('the settings of contract section 8', () => {
     ['REDIS_URL', 'redis://h:6379', 'redisUrl', 'redis://h:6379'],
     ['REDIS_URL', 'redis://h/', 'redisUrl', 'redis://h/'],
     ['REDIS_URL', 'redis://h/15', 'redisUrl', 'redis://h/15'],
+    ['REDIS_URL', 'redis+sentinel://s1:26379/m', 'redisUrl', 'redis+sentinel://s1:26379/m'],
     ['TRUST_PROXY', 'false', 'trustProxy', false],
     ['TRUST_PROXY', '0', 'trustProxy', false],
     ['TRUST_PROXY', '2', 'trustProxy', 2],
@@ -184,6 +186,16 @@ describe('a wrong setting', () => {
       'redis://a%4:1@h:6379',
       'redis://u:12?secret@h',
       'redis://u:12#secret@h',
+      'redis+sentinel://s1:26379',
+      'redis+sentinel://s1:26379/',
+      'redis+sentinel:///m',
+      'redis+sentinel://s1,,s2/m',
+      'redis+sentinel://s1:26379,s1/m',
+      'redis+sentinel://s1:65536/m',
+      'redis+sentinel://s1:0/m',
+      'redis+sentinel://s1/m/1',
+      'redis+sentinel://s1?m',
+      'redis+sentinel://:p%zz@s1/m',
     ],
     TRUST_PROXY: [
       'true',
@@ -263,5 +275,18 @@ describe('the public port and the operator port', () => {
   test('may be the same port on two addresses, or both 0 for any free port', () => {
     assert.equal(parseConfig({ HOST: '10.0.0.1', PORT: '80', OPS_PORT: '80' }).opsPort, 80);
     assert.equal(parseConfig({ PORT: '0', OPS_PORT: '0' }).opsPort, 0);
+  });
+});
+
+test('an address of Sentinels is read with its default port, its user and its password', () => {
+  assert.deepEqual(parseSentinelAddress('redis+sentinel://u:s%40@s1,s2:26380,[::1]:3/my.master-1'), {
+    nodes: [
+      { host: 's1', port: 26_379 },
+      { host: 's2', port: 26_380 },
+      { host: '::1', port: 3 },
+    ],
+    name: 'my.master-1',
+    username: 'u',
+    password: 's@',
   });
 });

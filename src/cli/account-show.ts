@@ -6,6 +6,7 @@ import type { Config } from '../config.ts';
 import { OperatorError, reasonOf } from '../errors.ts';
 import type { LookAtUsage } from '../limits/counters.ts';
 import { createStoredLook } from '../limits/memory/counter-store.ts';
+import { showRedisHosts } from '../setting-values.ts';
 import { readSecret } from '../storage/secret-rows.ts';
 import type { Store } from '../store.ts';
 import type { UsageHour } from '../usage/usage.ts';
@@ -62,7 +63,7 @@ async function withLook<T>(
       return await counters.look(subject, clock());
     } catch (error) {
       throw new OperatorError(
-        `the rate limits cannot be read from Redis ${new URL(redisUrl).host}: ${reasonOf(error)}`,
+        `the rate limits cannot be read from Redis ${showRedisHosts(redisUrl)}: ${reasonOf(error)}`,
         { cause: error },
       );
     }

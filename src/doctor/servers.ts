@@ -2,6 +2,7 @@ import { keyEnvironmentOf } from '../accounts/api-key.ts';
 import type { Clock } from '../clock.ts';
 import type { Environment } from '../config.ts';
 import { reasonOf } from '../errors.ts';
+import { showRedisHosts } from '../setting-values.ts';
 import { describeServer } from '../storage/postgres/client.ts';
 import { inspectPostgres, type PostgresInspection } from '../storage/postgres/inspection.ts';
 import { connectionsMax } from '../storage/postgres/pool.ts';
@@ -67,7 +68,7 @@ const fullAt = 0.9;
 
 /** Checks the Redis or Valkey server in which instances share their counts. */
 export async function checkRedis(url: string): Promise<Finding[]> {
-  const server = `Redis ${new URL(url).host}`;
+  const server = `Redis ${showRedisHosts(url)}`;
   try {
     const report = await inspectRedis(url);
     return [

@@ -27,7 +27,7 @@ export function watchCalls(database: Database, watchers: readonly StoreWatcher[]
   const writes = joinWatchers(watchers.map(({ write }) => write));
   return {
     ...database,
-    read: watchRead(database, reads),
+    read: (statement, parameters) => watch(reads, () => database.read(statement, parameters)),
     readNow: watchReadNow(database, reads),
     run: (statement, parameters) => watch(writes, () => database.run(statement, parameters)),
     transact: (work, input) => watch(writes, () => database.transact(work, input)),
@@ -48,30 +48,11 @@ function joinWatchers(watchers: readonly CallWatcher[]): CallWatcher {
 function watch<T>(watcher: CallWatcher, call: () => Promise<T>): Promise<T> {
   const startedAtMs = performance.now();
   const outcome = call();
-  watchOutcome(watcher, outcome, startedAtMs);
-  return outcome;
-}
-
-function watchOutcome(watcher: CallWatcher, outcome: Promise<unknown>, startedAtMs: number): void {
   outcome.then(
     () => watcher.succeed(performance.now() - startedAtMs),
     (error) => watcher.fail(asFailure(error), performance.now() - startedAtMs),
   );
-}
-
-function watchRead({ read }: Database, watcher: CallWatcher): Database['read'] {
-  return (statement, parameters) => {
-    const startedAtMs = performance.now();
-    try {
-      const rows = read(statement, parameters);
-      if (rows instanceof Promise) watchOutcome(watcher, rows, startedAtMs);
-      else watcher.succeed(performance.now() - startedAtMs);
-      return rows;
-    } catch (error) {
-      watcher.fail(asFailure(error), performance.now() - startedAtMs);
-      throw error;
-    }
-  };
+  return outcome;
 }
 
 /** Does not create a function per call, because nearly every request calls `readNow`. */

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -89,6 +89,63 @@ const slotsOfNodes = [
   ['5461', '10922'],
   ['10923', '16383'],
 ] as const;
+
+/** A master with one replica, and the Sentinels that watch them under the name `counts`. */
+export interface SentinelSetup {
+  readonly url: string;
+  readonly master: RedisServer;
+  readonly replica: RedisServer;
+}
+
+/** Time in ms without an answer after which the Sentinels consider the master lost. */
+const masterSilentMs = 1_000;
+
+/** Starts a master, a replica and three Sentinels, and waits until they know each other. */
+export async function startSentinels(test: Ending): Promise<SentinelSetup> {
+  const master = await startRedisServer(test);
+  const replica = await startRedisServer(test, '--replicaof', '127.0.0.1', String(master.port));
+  const config = (port: number) => `port ${port}
+bind 127.0.0.1
+sentinel monitor counts 127.0.0.1 ${master.port} 2
+sentinel down-after-milliseconds counts ${masterSilentMs}
+sentinel failover-timeout counts 3000
+`;
+  const ports: number[] = [];
+  for (const _ of [1, 2, 3]) ports.push(await startSentinel(test, config));
+  for (const port of ports)
+    await eventually(async () => {
+      const [told] = (await askOnce(port, 'sentinel', 'masters')) as string[][];
+      const read = (name: string) => told?.[told.indexOf(name) + 1];
+      return read('num-other-sentinels') === '2' && read('num-slaves') === '1';
+    });
+  const hosts = ports.map((port) => `127.0.0.1:${port}`).join();
+  return { url: `redis+sentinel://${hosts}/counts`, master, replica };
+}
+
+async function startSentinel(test: Ending, config: (port: number) => string): Promise<number> {
+  const folder = await mkdtemp(join(tmpdir(), 'animal-store-sentinel-'));
+  const port = await findFreePort();
+  const file = join(folder, 'sentinel.conf');
+  await writeFile(file, `${config(port)}dir ${folder}\n`);
+  const child = spawn('redis-server', [file, '--sentinel'], { stdio: 'ignore' });
+  test.after(async () => {
+    const gone = once(child, 'exit');
+    child.kill('SIGKILL');
+    await gone;
+    await rm(folder, { recursive: true });
+  });
+  await eventually(async () => (await askOnce(port, 'ping').catch(() => null)) === 'PONG');
+  return port;
+}
+
+async function askOnce(port: number, ...parts: string[]): Promise<unknown> {
+  const client = await connectRedis(`redis://127.0.0.1:${port}`);
+  try {
+    return await client.sendCommand(parts);
+  } finally {
+    client.destroy();
+  }
+}
 
 /**
  * Time in ms after which nodes consider a node lost. It is long, because on a busy machine a node may be silent for

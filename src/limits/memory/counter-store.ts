@@ -136,7 +136,7 @@ function expiredAt(nowMs: number) {
 
 /** Reads all rows in pages. Each page starts after the last name of the previous page. */
 async function* readRows<R>(
-  readPage: (afterName: string) => PromiseLike<readonly R[]> | readonly R[],
+  readPage: (afterName: string) => Promise<readonly R[]>,
   nameOf: (row: R) => string,
 ): AsyncGenerator<R> {
   let last: R | undefined;

@@ -1,10 +1,14 @@
 import { createClient, createCluster, RedisClient } from '@redis/client';
+import { parseSentinelAddress, type SentinelAddress } from '../../setting-values.ts';
 
-/** A connection to one server, or to the nodes of one cluster. It does not reconnect after a failure. */
+/**
+ * A connection to one server, to the nodes of one cluster, or to the master that Sentinel names. It does not reconnect
+ * after a failure.
+ */
 export interface RedisConnection {
   /** Sends a command to the node that has the key. Commands of one turn of the event loop are sent together. */
   send(key: string, command: string[]): Promise<unknown>;
-  /** Addresses of the nodes of the cluster; empty for a single server. */
+  /** Addresses of the nodes of the cluster; empty for a single server and for Sentinel. */
   readonly otherUrls: readonly string[];
   /** Closes the connection. Running commands fail. */
   destroy(): void;
@@ -16,6 +20,10 @@ interface Client {
   destroy(): void;
 }
 
+interface SingleClient extends Client {
+  sendCommand(command: string[]): Promise<unknown>;
+}
+
 /** Timeout in ms for each step of connecting. */
 const connectMsMax = 1_000;
 
@@ -24,14 +32,15 @@ const connectMsMax = 1_000;
  * sent.
  */
 const settings = { RESP: 2, commandOptions: { timeout: 0 } } as const;
-const socketSettings = { connectTimeout: connectMsMax, reconnectStrategy: false } as const;
+const socket = { connectTimeout: connectMsMax, reconnectStrategy: false } as const;
 
 /** Connects to the first address that answers. If no address answers, throws the error of the last address. */
 export async function openRedisConnection(urls: readonly string[]): Promise<RedisConnection> {
   let failure: unknown;
   for (const url of urls)
     try {
-      return await openByUrl(url);
+      const sentinels = parseSentinelAddress(url);
+      return sentinels === null ? await openByUrl(url) : await openBySentinels(sentinels);
     } catch (error) {
       failure = error;
     }
@@ -39,14 +48,9 @@ export async function openRedisConnection(urls: readonly string[]): Promise<Redi
 }
 
 async function openByUrl(url: string): Promise<RedisConnection> {
-  const client = createClient({ ...settings, url, socket: socketSettings });
+  const client = createClient({ ...settings, url, socket });
   const inCluster = await connect(client, () => isInCluster(client));
-  if (!inCluster)
-    return {
-      send: (_key, command) => client.sendCommand(command),
-      otherUrls: [],
-      destroy: () => client.destroy(),
-    };
+  if (!inCluster) return toConnection(client);
   client.destroy();
   return openCluster(url);
 }
@@ -56,13 +60,48 @@ async function openCluster(url: string): Promise<RedisConnection> {
   const cluster = createCluster({
     ...settings,
     rootNodes: [{ url }],
-    defaults: { ...address, socket: { ...address.socket, ...socketSettings } },
+    defaults: { ...address, socket: { ...address.socket, ...socket } },
   });
   const otherUrls = await connect(cluster, async () => cluster.masters.map((node) => redirect(url, node)));
   return {
     send: (key, command) => cluster.sendCommand(key, false, command),
     otherUrls,
     destroy: () => cluster.destroy(),
+  };
+}
+
+/**
+ * Asks one Sentinel after the other for the master, and connects to it. A connection ends when its master is lost or
+ * replaced, because Sentinel closes the connections of a former master. The next one asks again.
+ */
+async function openBySentinels({ nodes, name, ...credentials }: SentinelAddress): Promise<RedisConnection> {
+  let failure: unknown;
+  for (const { host, port } of nodes)
+    try {
+      const sentinel = createClient({ ...settings, socket: { ...socket, host, port } });
+      const ask = () => sentinel.sendCommand(['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', name]);
+      const place = await connect(sentinel, ask);
+      sentinel.destroy();
+      if (!Array.isArray(place)) throw new Error(`the Sentinel ${host}:${port} knows no master "${name}"`);
+      const [masterHost, masterPort] = place.map(String);
+      const master = { ...socket, host: masterHost ?? '', port: Number(masterPort) };
+      return await openSingle(createClient({ ...settings, ...credentials, socket: master }));
+    } catch (error) {
+      failure = error;
+    }
+  throw failure;
+}
+
+async function openSingle(client: SingleClient): Promise<RedisConnection> {
+  await connect(client, async () => undefined);
+  return toConnection(client);
+}
+
+function toConnection(client: SingleClient): RedisConnection {
+  return {
+    send: (_key, command) => client.sendCommand(command),
+    otherUrls: [],
+    destroy: () => client.destroy(),
   };
 }
 

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { systemClock } from '../../../src/clock.ts';
+import { inspectRedis } from '../../../src/doctor/inspect-redis.ts';
+import { createMemoryCounters } from '../../../src/limits/memory/memory-counters.ts';
+import { createSharedCounters } from '../../../src/limits/redis/shared-counters.ts';
+import { eventually, startSentinels, whyNoRedisServer } from '../../support/redis-server.ts';
+
+const skip = await whyNoRedisServer();
+const pro = { perMinute: 300, perDay: 10_000 };
+/** The Sentinels decide about 1 s after the loss. A failover may need a second vote. The rest is for a busy machine. */
+const failoverMsMax = 30_000;
+
+/** Starts an instance that counts through the Sentinels. `send` returns how many requests of an account pass. */
+async function startInstance(t: TestContext, url: string) {
+  const modes: string[] = [];
+  const counters = createSharedCounters({
+    url,
+    prefix: 'test:',
+    local: createMemoryCounters(),
+    clock: systemClock,
+    onChange: ({ mode }) => modes.push(mode),
+  });
+  t.after(counters.close);
+  await counters.probe();
+  async function send(count: number, subject: string): Promise<number> {
+    const takes = Array.from({ length: count }, () => counters.take(subject, pro, subject, Date.now()));
+    return (await Promise.all(takes)).filter(({ verdict }) => verdict === 'passed').length;
+  }
+  return { ...counters, modes, send };
+}
+
+test('instances count through Sentinel, alone during a failover, and exactly on the new master', {
+  skip,
+}, async (t) => {
+  const { url, master, replica } = await startSentinels(t);
+  const [one, two] = [await startInstance(t, url), await startInstance(t, url)];
+  const before = await Promise.all([one.send(200, 'account:1'), two.send(200, 'account:1')]);
+  assert.equal(before[0] + before[1], 300);
+  await master.kill();
+  const killedAtMs = performance.now();
+  assert.equal(await one.send(400, 'account:2'), 300);
+  assert.equal(one.sharing().mode, 'alone');
+  await eventually(async () => one.sharing().mode === 'shared' && two.sharing().mode === 'shared');
+  const tookMs = performance.now() - killedAtMs;
+  t.diagnostic(`counted together again ${Math.round(tookMs)} ms after the kill`);
+  assert.ok(tookMs < failoverMsMax);
+  const after = await Promise.all([one.send(200, 'account:3'), two.send(200, 'account:3')]);
+  assert.equal(after[0] + after[1], 300);
+  assert.match(String(await replica.command('info', 'replication')), /role:master/);
+  assert.deepEqual(one.modes, ['shared', 'alone', 'shared']);
+});
+
+test('instances leave a master that Sentinel has replaced while it still runs', { skip }, async (t) => {
+  const { url, master, replica } = await startSentinels(t);
+  const instance = await startInstance(t, url);
+  assert.equal(await instance.send(10, 'account:1'), 10);
+  master.pause();
+  await eventually(async () => /role:master/.test(String(await replica.command('info', 'replication'))));
+  master.resume();
+  await eventually(async () => {
+    await instance.send(1, 'account:2');
+    return (
+      instance.sharing().mode === 'shared' &&
+      Number(await replica.command('exists', 'test:{account:2}')) === 1
+    );
+  });
+});
+
+test('the doctor inspects the master that Sentinel names', { skip }, async (t) => {
+  const { url } = await startSentinels(t);
+  assert.equal((await inspectRedis(url)).isPrimary, true);
+});
+
+test('an instance counts alone while the Sentinels know no master of this name, and says so', {
+  skip,
+}, async (t) => {
+  const { url } = await startSentinels(t);
+  const { sharing } = await startInstance(t, url.replace('/counts', '/orders'));
+  const state = sharing();
+  assert.ok(state.mode === 'alone');
+  assert.match(state.reason, /knows no master "orders"/);
+});
+
+test('an instance counts alone while no Sentinel answers, and says so', { skip }, async (t) => {
+  const { sharing } = await startInstance(t, 'redis+sentinel://127.0.0.1:1,127.0.0.1:2/counts');
+  const state = sharing();
+  assert.ok(state.mode === 'alone');
+  assert.match(state.reason, /ECONNREFUSED/);
+});
