@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { dayMs, hourMs, minuteMs, secondMs } from '../../src/clock.ts';
+import { minuteMs } from '../../src/clock.ts';
 import type { Counters } from '../../src/limits/counters.ts';
 import { createLimiter } from '../../src/limits/limiter.ts';
 import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts';
@@ -23,111 +23,27 @@ function codes(decisions: readonly Decision[]) {
   return decisions.map(({ code }) => code);
 }
 
-describe('a key on Free', () => {
-  test('gets exactly 60 of 10,000 requests through', () => {
-    const { send } = open();
-    assert.deepEqual(
-      codes(send(10_000)).filter((code) => code === null),
-      Array(60).fill(null),
-    );
-  });
-
-  test('gets remaining counts from 59 down to 0 without a gap or a repeat', () => {
-    const { send } = open();
-    const remaining = send(60).map(({ headers }) => Number(headers['x-ratelimit-remaining']));
-    assert.deepEqual(
-      remaining,
-      Array.from({ length: 60 }, (_, index) => 59 - index),
-    );
-  });
-
-  test('passes again after Retry-After, and not a second earlier', () => {
-    const { time, send } = open();
-    send(60);
-    time.nowMs += 17_001;
-    const [refused] = send(1);
-    assert.equal(refused?.retryAfterSeconds, 43);
-    time.nowMs += 42 * secondMs;
-    assert.deepEqual(codes(send(1)), ['rate_limit_exceeded']);
-    time.nowMs += secondMs;
-    assert.deepEqual(codes(send(1)), [null]);
-  });
-
-  test('passes again at the Unix second of X-RateLimit-Reset', () => {
-    const { time, send } = open();
-    const [refused] = send(61).slice(-1);
-    time.nowMs = Number(refused?.headers['x-ratelimit-reset']) * secondMs;
-    assert.deepEqual(codes(send(1)), [null]);
-  });
-
-  test('gets 1,000 requests a day through, even if others are refused in between', () => {
-    const { time, send } = open();
-    let passed = 0;
-    for (let minute = 0; minute < 17; minute += 1) {
-      passed += codes(send(80)).filter((code) => code === null).length;
-      time.nowMs += minuteMs;
-    }
-    assert.equal(passed, 1_000);
-    const [refused] = send(1);
-    assert.equal(refused?.headers['x-ratelimit-limit'], '1000');
-    time.nowMs += (refused?.retryAfterSeconds ?? 0) * secondMs;
-    assert.deepEqual(codes(send(1)), [null]);
-  });
+test('a key on Free gets exactly 60 of 10,000 requests through, with remaining counts from 59 down to 0', () => {
+  const passed = open()
+    .send(10_000)
+    .filter(({ code }) => code === null);
+  assert.deepEqual(
+    passed.map(({ headers }) => headers['x-ratelimit-remaining']),
+    Array.from({ length: 60 }, (_, index) => String(59 - index)),
+  );
 });
 
-describe('a key that keeps sending after a 429', () => {
-  test('is banned by its 60th refused request, and the answer has the end of the ban', () => {
-    const { time, send } = open();
-    send(60);
-    time.nowMs += 30 * secondMs;
-    const decisions = send(61);
-    assert.deepEqual(codes(decisions), [...Array(60).fill('rate_limit_exceeded'), 'key_banned']);
-    assert.deepEqual(
-      decisions.slice(58).map(({ retryAfterSeconds }) => retryAfterSeconds),
-      [30, 60, 60],
-    );
-  });
-
-  test('passes again at the end of the ban, and not a second earlier', () => {
-    const { time, send } = open();
-    const [banned] = send(200).slice(-1);
-    time.nowMs += ((banned?.retryAfterSeconds ?? 0) - 1) * secondMs;
-    assert.deepEqual(codes(send(1)), ['key_banned']);
-    time.nowMs += secondMs;
-    assert.deepEqual(codes(send(1)), [null]);
-  });
-
-  test('gets the same end of the ban in every answer during the ban', () => {
-    const { time, send } = open();
-    send(120);
-    const resets = [0, 1, 20_000, 39_000].map((pauseMs) => {
-      time.nowMs += pauseMs;
-      return send(1)[0]?.headers['x-ratelimit-reset'];
-    });
-    assert.equal(new Set(resets).size, 1);
-  });
-
-  test('does not affect the other keys of its account', () => {
-    const { time, limiter, caller, send } = open();
-    send(120);
-    time.nowMs += minuteMs - 1;
-    assert.deepEqual(codes(send(1)), ['key_banned']);
-    time.nowMs += 1;
-    send(120);
-    time.nowMs += minuteMs;
-    assert.deepEqual(codes(send(1)), ['key_banned']);
-    const { code } = limiter.takeForKey({ ...caller, keyId: 'another' }) as Decision;
-    assert.equal(code, null);
-  });
-
-  test('is banned for only a minute again after a day without a ban', () => {
-    const { time, send } = open();
-    send(120);
-    time.nowMs += hourMs;
-    assert.equal(send(121).at(-1)?.retryAfterSeconds, 120);
-    time.nowMs += dayMs;
-    assert.equal(send(121).at(-1)?.retryAfterSeconds, 60);
-  });
+test('a ban does not affect the other keys of its account', () => {
+  const { time, limiter, caller, send } = open();
+  send(120);
+  time.nowMs += minuteMs - 1;
+  assert.deepEqual(codes(send(1)), ['key_banned']);
+  time.nowMs += 1;
+  send(120);
+  time.nowMs += minuteMs;
+  assert.deepEqual(codes(send(1)), ['key_banned']);
+  const { code } = limiter.takeForKey({ ...caller, keyId: 'another' }) as Decision;
+  assert.equal(code, null);
 });
 
 describe('requests without a valid key', () => {

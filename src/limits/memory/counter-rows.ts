@@ -170,7 +170,10 @@ export const deleteConduct = statement<{ untilMs: bigint; count: bigint }>()((qu
     ),
 );
 
-/** Converts the bans and strikes of a key into a row. The row may be deleted at `forgetAtMs`. */
+/**
+ * Converts the bans and strikes of a key into a row. The row may be deleted at `forgetAtMs`. The text `refused_at_ms` has
+ * the number of strikes and the end of their window. Release 1.1.0 keeps times there and finds none that count.
+ */
 export function toConductRow(keyId: string, conduct: Conduct) {
   return {
     keyId,

@@ -87,7 +87,10 @@ describe('a count in the headers', () => {
     return decideOn({ minuteUsed: used, dayUsed: used }, ample).headers;
   }
 
-  test('is written with all its digits', () => {
+  test('is written with all its digits, and so is the limit', () => {
+    const trillion = { perMinute: 1_000_000_000_000, perDay: 1_000_000_000_000 };
+    const { headers } = decideOn({}, trillion);
+    assert.equal(headers['ratelimit-policy'], '"minute";q=1000000000000;w=60, "day";q=1000000000000;w=86400');
     const counts = [0, 7, 10, 99, 100, 999, 1_000, 1_001, 1_010, 9_999, 10_000, 999_999, 1_000_000, 2 ** 31];
     for (const left of [...counts, ample.perMinute - 1]) {
       const headers = decideWith(left);
@@ -127,173 +130,115 @@ function readOldBytes(): number {
   return old?.space_used_size ?? 0;
 }
 
-describe('a request that passes', () => {
-  test('gets the state of both windows', () => {
-    assert.partialDeepStrictEqual(decideOn({}), {
-      code: null,
-      retryAfterSeconds: 0,
-      headers: {
-        'x-ratelimit-limit': '60',
-        'x-ratelimit-remaining': '59',
-        'x-ratelimit-reset': '1800000061',
-        'ratelimit-policy': '"minute";q=60;w=60, "day";q=1000;w=86400',
-        ratelimit: '"minute";r=59;t=60, "day";r=999;t=86400',
-      },
+const full = { verdict: 'refused', minuteUsed: 60 } as const;
+const fullDay = { verdict: 'refused', ...unopenedMinute, dayUsed: 1_000 } as const;
+const banned = { bannedUntilMs: nowMs + 2 * minuteMs };
+
+/**
+ * What a request gets: the `code`, `Retry-After`, the window in `X-RateLimit-Limit`, the time of `X-RateLimit-Reset` in
+ * seconds after `nowMs`, and `RateLimit`.
+ */
+type Expected = [code: string | null, retryAfter: number, limit: number, resetSeconds: number, both: string];
+
+for (const [title, changes, expected] of [
+  [
+    'a request that passes gets the state of both windows',
+    {},
+    [null, 0, 60, 60.5, 'r=59;t=60 r=999;t=86400'],
+  ],
+  [
+    'the X-RateLimit headers show the day window if it has fewer requests left',
+    { dayUsed: 950 },
+    [null, 0, 1_000, 86_400.5, 'r=59;t=60 r=50;t=86400'],
+  ],
+  [
+    'the X-RateLimit headers show the minute window if both have the same number left',
+    { dayUsed: 941 },
+    [null, 0, 60, 60.5, 'r=59;t=60 r=59;t=86400'],
+  ],
+  [
+    'the time until a window resets is in seconds, rounded up',
+    { minuteEndsAtMs: nowMs + 1, dayEndsAtMs: nowMs + 1_001 },
+    [null, 0, 60, 0.5, 'r=59;t=1 r=999;t=2'],
+  ],
+  [
+    'the reset time is exact if a window ends on a whole second',
+    { minuteEndsAtMs: nowMs + 1_500 },
+    [null, 0, 60, 1.5, 'r=59;t=2 r=999;t=86400'],
+  ],
+  [
+    'a window that is not open has its full limit and length',
+    { ...unopenedMinute, dayUsed: 0, dayEndsAtMs: 0 },
+    [null, 0, 60, 60.5, 'r=60;t=60 r=1000;t=86400'],
+  ],
+  [
+    'nothing is left if the plan was lowered below the used count',
+    { minuteUsed: 70 },
+    [null, 0, 60, 60.5, 'r=0;t=60 r=999;t=86400'],
+  ],
+  [
+    'a refused request gets the minute window that refused it',
+    full,
+    ['rate_limit_exceeded', 60, 60, 60.5, 'r=0;t=60 r=999;t=86400'],
+  ],
+  [
+    'a refused request waits at least a second',
+    { ...full, minuteEndsAtMs: nowMs + 1 },
+    ['rate_limit_exceeded', 1, 60, 0.5, 'r=0;t=1 r=999;t=86400'],
+  ],
+  [
+    'a refused request gets the day window that refused it',
+    { ...fullDay, dayEndsAtMs: nowMs + hourMs },
+    ['rate_limit_exceeded', 3_600, 1_000, 3_600.5, 'r=60;t=60 r=0;t=3600'],
+  ],
+  [
+    'a request that both windows refuse gets the day window if that is the longer wait',
+    { ...full, dayUsed: 1_000, dayEndsAtMs: nowMs + hourMs },
+    ['rate_limit_exceeded', 3_600, 1_000, 3_600.5, 'r=0;t=60 r=0;t=3600'],
+  ],
+  [
+    'a request that both windows refuse gets the minute window if that is the longer wait',
+    { ...full, dayUsed: 1_000, dayEndsAtMs: nowMs + secondMs },
+    ['rate_limit_exceeded', 60, 60, 60.5, 'r=0;t=60 r=0;t=1'],
+  ],
+  [
+    'the request that begins a ban gets its end',
+    { ...full, ...banned },
+    ['rate_limit_exceeded', 120, 60, 120.5, 'r=0;t=120 r=999;t=86400'],
+  ],
+  [
+    'the request that begins a ban gets the end of the day window that refused it if that is later',
+    { ...fullDay, ...banned },
+    ['rate_limit_exceeded', 86_400, 1_000, 86_400.5, 'r=0;t=120 r=0;t=86400'],
+  ],
+  [
+    'the request that begins a ban gets its end if the day window that refused it ends earlier',
+    { ...fullDay, ...banned, dayEndsAtMs: nowMs + secondMs },
+    ['rate_limit_exceeded', 120, 60, 120.5, 'r=0;t=120 r=0;t=1'],
+  ],
+  [
+    'a request during a ban gets its end, and the real day window',
+    { verdict: 'banned', ...unopenedMinute, dayUsed: 300, ...banned },
+    ['key_banned', 120, 60, 120.5, 'r=0;t=120 r=700;t=86400'],
+  ],
+  [
+    'a request during a ban gets its end even if the used-up day window ends later',
+    { verdict: 'banned', dayUsed: 1_000, ...banned },
+    ['key_banned', 120, 60, 120.5, 'r=0;t=120 r=0;t=86400'],
+  ],
+] satisfies [string, Partial<Usage>, Expected][])
+  test(title, () => {
+    const [code, retryAfter, limit, resetSeconds, both] = expected;
+    const [minute = '', day = ''] = both.split(' ');
+    const left = limit === 60 ? minute : day;
+    const decision = decideOn(changes);
+    assert.deepEqual([decision.code, decision.retryAfterSeconds], [code, retryAfter]);
+    assert.deepEqual(decision.headers, {
+      'x-ratelimit-limit': String(limit),
+      'x-ratelimit-remaining': /r=(\d+)/.exec(left)?.[1],
+      'x-ratelimit-reset': String(nowMs / secondMs + resetSeconds),
+      'ratelimit-policy': '"minute";q=60;w=60, "day";q=1000;w=86400',
+      ratelimit: `"minute";${minute}, "day";${day}`,
+      ...(retryAfter > 0 && { 'retry-after': String(retryAfter) }),
     });
   });
-
-  test('gets the day window in the X-RateLimit headers if it has fewer requests left', () => {
-    const { headers } = decideOn({ dayUsed: 950 });
-    assert.equal(headers['x-ratelimit-limit'], '1000');
-    assert.equal(headers['x-ratelimit-remaining'], '50');
-    assert.equal(headers['x-ratelimit-reset'], String(Math.ceil((nowMs + dayMs) / secondMs)));
-  });
-
-  test('gets the minute window in the X-RateLimit headers if both have the same number left', () => {
-    const { headers } = decideOn({ dayUsed: 941 });
-    assert.equal(headers['x-ratelimit-limit'], '60');
-    assert.equal(headers['x-ratelimit-remaining'], '59');
-  });
-
-  test('gets the time until a window resets in seconds, rounded up', () => {
-    const { headers } = decideOn({ minuteEndsAtMs: nowMs + 1, dayEndsAtMs: nowMs + 1_001 });
-    assert.equal(headers['ratelimit'], '"minute";r=59;t=1, "day";r=999;t=2');
-    assert.equal(headers['x-ratelimit-reset'], '1800000001');
-  });
-
-  test('gets the exact reset time if a window ends on a whole second', () => {
-    const { headers } = decideOn({ minuteEndsAtMs: 1_800_000_002_000 });
-    assert.equal(headers['x-ratelimit-reset'], '1800000002');
-  });
-
-  test('gets the full limit and the whole length for a window that is not open', () => {
-    const { headers } = decideOn({ ...unopenedMinute, dayUsed: 0, dayEndsAtMs: 0 });
-    assert.equal(headers['ratelimit'], '"minute";r=60;t=60, "day";r=1000;t=86400');
-    assert.equal(headers['x-ratelimit-remaining'], '60');
-    assert.equal(headers['x-ratelimit-reset'], '1800000061');
-  });
-
-  test('gets 0 remaining requests if the plan was lowered below the used count', () => {
-    const { headers } = decideOn({ minuteUsed: 70 });
-    assert.equal(headers['x-ratelimit-remaining'], '0');
-    assert.match(headers['ratelimit'] ?? '', /^"minute";r=0;/);
-  });
-
-  test('gets large numbers with all digits', () => {
-    const { headers } = decideOn({}, { perMinute: 1_000_000_000_000, perDay: 1_000_000_000_000 });
-    assert.equal(headers['ratelimit-policy'], '"minute";q=1000000000000;w=60, "day";q=1000000000000;w=86400');
-    assert.equal(headers['x-ratelimit-remaining'], '999999999999');
-  });
-});
-
-describe('a refused request', () => {
-  test('gets the minute window that refused it', () => {
-    const { code, retryAfterSeconds, headers } = decideOn({ verdict: 'refused', minuteUsed: 60 });
-    assert.equal(code, 'rate_limit_exceeded');
-    assert.equal(retryAfterSeconds, 60);
-    assert.equal(headers['retry-after'], '60');
-    assert.equal(headers['x-ratelimit-limit'], '60');
-    assert.equal(headers['x-ratelimit-remaining'], '0');
-    assert.equal(headers['x-ratelimit-reset'], '1800000061');
-  });
-
-  test('waits at least a second', () => {
-    const { retryAfterSeconds } = decideOn({
-      verdict: 'refused',
-      minuteUsed: 60,
-      minuteEndsAtMs: nowMs + 1,
-    });
-    assert.equal(retryAfterSeconds, 1);
-  });
-
-  test('gets the day window that refused it, and a full minute window if that is not open', () => {
-    const { retryAfterSeconds, headers } = decideOn({
-      verdict: 'refused',
-      ...unopenedMinute,
-      dayUsed: 1_000,
-      dayEndsAtMs: nowMs + hourMs,
-    });
-    assert.equal(retryAfterSeconds, 3_600);
-    assert.equal(headers['x-ratelimit-limit'], '1000');
-    assert.equal(headers['ratelimit'], '"minute";r=60;t=60, "day";r=0;t=3600');
-  });
-
-  test('gets the longer wait if both windows refused it', () => {
-    const full = { verdict: 'refused', minuteUsed: 60, dayUsed: 1_000 } as const;
-    const byDay = decideOn({ ...full, dayEndsAtMs: nowMs + hourMs });
-    assert.equal(byDay.headers['x-ratelimit-limit'], '1000');
-    assert.equal(byDay.retryAfterSeconds, 3_600);
-    const byMinute = decideOn({ ...full, dayEndsAtMs: nowMs + secondMs });
-    assert.equal(byMinute.headers['x-ratelimit-limit'], '60');
-    assert.equal(byMinute.retryAfterSeconds, 60);
-  });
-});
-
-describe('the request that begins a ban', () => {
-  const bannedUntilMs = nowMs + 2 * minuteMs;
-
-  test('gets the end of the ban if that is later', () => {
-    const { code, retryAfterSeconds, headers } = decideOn({
-      verdict: 'refused',
-      minuteUsed: 60,
-      bannedUntilMs,
-    });
-    assert.equal(code, 'rate_limit_exceeded');
-    assert.equal(retryAfterSeconds, 120);
-    assert.equal(headers['x-ratelimit-reset'], '1800000121');
-    assert.equal(headers['ratelimit'], '"minute";r=0;t=120, "day";r=999;t=86400');
-  });
-
-  test('gets the end of the day window that refused it if that is later', () => {
-    const { retryAfterSeconds, headers } = decideOn({
-      verdict: 'refused',
-      ...unopenedMinute,
-      dayUsed: 1_000,
-      bannedUntilMs,
-    });
-    assert.equal(retryAfterSeconds, 86_400);
-    assert.equal(headers['x-ratelimit-limit'], '1000');
-    assert.equal(headers['ratelimit'], '"minute";r=0;t=120, "day";r=0;t=86400');
-  });
-
-  test('gets the end of the ban if the day window that refused it ends earlier', () => {
-    const { retryAfterSeconds, headers } = decideOn({
-      verdict: 'refused',
-      ...unopenedMinute,
-      dayUsed: 1_000,
-      dayEndsAtMs: nowMs + secondMs,
-      bannedUntilMs,
-    });
-    assert.equal(retryAfterSeconds, 120);
-    assert.equal(headers['x-ratelimit-limit'], '60');
-  });
-});
-
-describe('a request of a banned key', () => {
-  test('gets a minute window with nothing left until the end of the ban, and the real day window', () => {
-    assert.partialDeepStrictEqual(
-      decideOn({ verdict: 'banned', ...unopenedMinute, dayUsed: 300, bannedUntilMs: nowMs + minuteMs }),
-      {
-        code: 'key_banned',
-        retryAfterSeconds: 60,
-        headers: {
-          'x-ratelimit-limit': '60',
-          'x-ratelimit-remaining': '0',
-          'x-ratelimit-reset': '1800000061',
-          'ratelimit-policy': '"minute";q=60;w=60, "day";q=1000;w=86400',
-          ratelimit: '"minute";r=0;t=60, "day";r=700;t=86400',
-          'retry-after': '60',
-        },
-      },
-    );
-  });
-
-  test('gets the end of the ban even if the used-up day window ends later', () => {
-    const { retryAfterSeconds } = decideOn({
-      verdict: 'banned',
-      dayUsed: 1_000,
-      bannedUntilMs: nowMs + minuteMs,
-    });
-    assert.equal(retryAfterSeconds, 60);
-  });
-});
