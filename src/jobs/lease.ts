@@ -1,11 +1,9 @@
+import { sql } from 'kysely';
 import { randomText } from '../accounts/api-key.ts';
 import { secondMs } from '../clock.ts';
-import type { Database } from '../storage/database.ts';
-import { deleteLease, takeLease } from './lease-rows.ts';
+import { type Database, statement } from '../storage/database.ts';
 
-/**
- * Time in ms after which a lease expires if it is not renewed. Another instance takes over at most `renewalMs` later.
- */
+/** Time in ms for which a lease lasts after it was taken or renewed. Another instance takes over soon after. */
 export const leaseMs = 20 * secondMs;
 /** Interval in ms at which each instance tries to take or renew a lease. */
 export const renewalMs = 2 * secondMs;
@@ -28,9 +26,14 @@ export interface Lease {
 
 /**
  * Creates the lease with this name for this instance. A SQLite store has only one instance, which has every lease.
+ * `elapsedMs` is a monotonic clock.
  */
-export function createLease(database: Database, name: string): Lease {
-  return database.engine === 'sqlite' ? createOwnLease() : createSharedLease(database, name);
+export function createLease(
+  database: Database,
+  name: string,
+  elapsedMs: () => number = () => performance.now(),
+): Lease {
+  return database.engine === 'sqlite' ? createOwnLease() : createSharedLease(database, name, elapsedMs);
 }
 
 function createOwnLease(): Lease {
@@ -45,15 +48,36 @@ function createOwnLease(): Lease {
   };
 }
 
-function createSharedLease(database: Database, name: string): Lease {
+/**
+ * Each renewal changes the row. An instance takes a lease over once it has seen the same row for `leaseMs`. The holder
+ * began its last renewal before that, so its own lease has ended then. No step of a clock has any effect, because each
+ * instance measures with its monotonic clock.
+ */
+function createSharedLease(database: Database, name: string, elapsedMs: () => number): Lease {
   const holder = randomText(16);
   let endsAtMs = 0;
   let isReleased = false;
   let renewal = Promise.resolve();
+  let seen = { holder: '', beat: -1n, sinceMs: 0 };
+
+  /** Returns the row that may be replaced: the own one, or one that has not changed for `leaseMs`. */
+  async function look(): Promise<{ holder: string; beat: bigint } | null> {
+    const [row] = await database.read(selectLease, { name });
+    if (row === undefined || row.holder === holder) return { holder, beat: row?.until_ms ?? 0n };
+    if (row.holder !== seen.holder || row.until_ms !== seen.beat)
+      seen = { holder: row.holder, beat: row.until_ms, sinceMs: elapsedMs() };
+    return elapsedMs() - seen.sinceMs >= leaseMs ? seen : null;
+  }
 
   async function take(): Promise<void> {
-    const askedAtMs = performance.now();
-    const rows = await database.run(takeLease, { name, holder, leaseMs: BigInt(leaseMs) });
+    const askedAtMs = elapsedMs();
+    const former = await look();
+    if (former === null) {
+      endsAtMs = 0;
+      return;
+    }
+    const parameters = { name, holder, formerHolder: former.holder, formerBeat: former.beat };
+    const rows = await database.run(takeLease, parameters);
     endsAtMs = rows.length > 0 ? askedAtMs + leaseMs : 0;
   }
 
@@ -63,7 +87,7 @@ function createSharedLease(database: Database, name: string): Lease {
       return renewal;
     },
 
-    leftMs: () => (isReleased ? 0 : Math.max(0, endsAtMs - performance.now())),
+    leftMs: () => (isReleased ? 0 : Math.max(0, endsAtMs - elapsedMs())),
 
     async release() {
       isReleased = true;
@@ -73,3 +97,35 @@ function createSharedLease(database: Database, name: string): Lease {
     },
   };
 }
+
+const selectLease = statement<{ name: string }>()((query, p) =>
+  query.selectFrom('leases').select(['holder', 'until_ms']).where('name', '=', p.name),
+);
+
+/**
+ * Takes a lease, if its row is still the given one or there is none. Returns one row, or none if another instance was
+ * faster. Each call changes `until_ms`. It is never earlier than the end by the store's clock, which the instances of
+ * release 1.1.0 wait for.
+ */
+const takeLease = statement<{ name: string; holder: string; formerHolder: string; formerBeat: bigint }>()(
+  (query, p, { nowMs }) =>
+    query
+      .insertInto('leases')
+      .values({ name: p.name, holder: p.holder, until_ms: sql<bigint>`${nowMs} + ${sql.lit(leaseMs)}` })
+      .onConflict((conflict) =>
+        conflict
+          .column('name')
+          .doUpdateSet({
+            holder: ({ ref }) => ref('excluded.holder'),
+            until_ms: sql<bigint>`case when excluded.until_ms > leases.until_ms then excluded.until_ms
+              else leases.until_ms + 1 end`,
+          })
+          .where('leases.holder', '=', p.formerHolder)
+          .where('leases.until_ms', '=', p.formerBeat),
+      )
+      .returning('holder'),
+);
+
+const deleteLease = statement<{ name: string; holder: string }>()((query, p) =>
+  query.deleteFrom('leases').where('name', '=', p.name).where('holder', '=', p.holder),
+);

@@ -7,7 +7,7 @@ import { createEventIds } from '../../src/events/event-ids.ts';
 import type { EventReader } from '../../src/events/event-reader.ts';
 import { expireEvents, keptMs } from '../../src/events/expire-events.ts';
 import { sequenceEvents } from '../../src/events/sequence-events.ts';
-import { createLease, leaseMs } from '../../src/jobs/lease.ts';
+import { createLease, leaseMs, renewalMs } from '../../src/jobs/lease.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { readSecret } from '../../src/storage/secret-rows.ts';
 import type { DeliveryObserver } from '../../src/webhooks/attempts.ts';
@@ -796,21 +796,47 @@ function describeSenders(engine: Engine): void {
 
   test('only one instance has the lease, and another instance takes it over within 30 s after that instance dies', async (t) => {
     const { store, database } = await openWorld(t, engine);
-    const [one, other] = [createLease(database, 'work'), createLease(await store.open(), 'work')];
+    let elapsedMs = 0;
+    const elapsed = () => elapsedMs;
+    const one = createLease(database, 'work', elapsed);
+    const other = createLease(await store.open(), 'work', elapsed);
     await one.renew();
     await other.renew();
     assert.ok(one.leftMs() > 0);
     if (engine.name === 'SQLite') return;
-    assert.equal(other.leftMs(), 0);
-    await one.renew();
-    await store.execute(`update leases set until_ms = until_ms - ${leaseMs}`);
-    await other.renew();
-    assert.ok(other.leftMs() > 0 && leaseMs <= 28_000);
+    for (; elapsedMs < 3 * leaseMs; elapsedMs += renewalMs) {
+      await one.renew();
+      await other.renew();
+      assert.deepEqual([one.leftMs(), other.leftMs()], [leaseMs, 0]);
+    }
+    for (; other.leftMs() === 0; elapsedMs += renewalMs) await other.renew();
+    assert.equal(one.leftMs(), 0);
+    assert.ok(elapsedMs <= 3 * leaseMs + 30_000);
     await one.renew();
     assert.equal(one.leftMs(), 0);
     await other.release();
     await one.renew();
     assert.ok(one.leftMs() > 0);
+  });
+
+  test('a step of the clock of the store moves no lease', async (t) => {
+    const { store, database } = await openWorld(t, engine);
+    let elapsedMs = 0;
+    const elapsed = () => elapsedMs;
+    const one = createLease(database, 'work', elapsed);
+    const other = createLease(await store.open(), 'work', elapsed);
+    if (engine.name === 'SQLite') return;
+    await one.renew();
+    for (const stepMs of [-3_600_000, 3_600_000, 7_200_000]) {
+      await store.execute(`update leases set until_ms = until_ms - ${stepMs}`);
+      for (let beat = 0; beat < 3; beat += 1, elapsedMs += renewalMs) {
+        await other.renew();
+        await one.renew();
+        assert.deepEqual([one.leftMs(), other.leftMs()], [leaseMs, 0]);
+      }
+    }
+    for (; other.leftMs() === 0; elapsedMs += renewalMs) await other.renew();
+    assert.equal(one.leftMs(), 0);
   });
 
   test('an instance does not take its released lease again, even if a renewal is running', async (t) => {
