@@ -23,6 +23,7 @@ const sizes = {
 const paths = [
   '',
   '/reference/headers',
+  '/reference/event-types',
   ...operations.map((operation) => `/reference/${nameAddress(operation)}`),
   ...guides.map(({ name }) => `/${name}`),
 ];
@@ -101,6 +102,28 @@ describe('the documentation in a browser', { skip }, () => {
     await page.getByText('Nothing found.').waitFor();
     await page.keyboard.press('Escape');
     assert.equal(await page.getByRole('dialog').count(), 0);
+  });
+
+  test('a reader chooses dark colours, which other pages keep', async (t) => {
+    const { page } = await openVisit(t, browser, { colorScheme: 'light' });
+    await page.goto(`${app.url}/docs/errors`);
+    await page.getByRole('button', { name: 'Use dark colours' }).click();
+    const readBackground = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
+    assert.equal(await readBackground(), backgrounds.dark);
+    await page.getByRole('link', { name: '→' }).click();
+    await page.waitForURL('**/docs/deprecations');
+    assert.equal(await readBackground(), backgrounds.dark);
+    await page.getByRole('button', { name: 'Use light colours' }).click();
+    assert.equal(await readBackground(), backgrounds.light);
+  });
+
+  test('a button copies the whole page as Markdown', async (t) => {
+    const { page } = await openVisit(t, browser, { permissions: ['clipboard-read', 'clipboard-write'] });
+    await openOperation(page, app.url, 'placeOrder');
+    await page.getByRole('button', { name: 'Copy page' }).click();
+    await page.getByText('Copied', { exact: true }).waitFor();
+    const copied = await page.evaluate('navigator.clipboard.readText()');
+    assert.match(String(copied), /^# Place an order\n\n`POST \/orders`/);
   });
 
   test('a copy button copies the code unchanged', async (t) => {

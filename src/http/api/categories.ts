@@ -4,7 +4,8 @@ import { defineOperation, type Operation } from '../operation.ts';
 import { cursorField, limitField, limitMax, openPage } from './paging.ts';
 import { defineIdParameter } from './resource.ts';
 
-const dogs = { id: 3, name: 'Dogs' };
+/** A category in examples. */
+export const dogs = { id: 3, name: 'Dogs' };
 const cats = { id: 4, name: 'Cats' };
 
 const categoryId = defineIdParameter('categoryId', 'category', {

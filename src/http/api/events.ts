@@ -1,38 +1,40 @@
 import Type from 'typebox';
 import { type Caller, coversScope } from '../../accounts/account.ts';
-import { EventSchema, eventIdPattern } from '../../events/event.ts';
+import { EventSchema, type EventType, eventIdPattern } from '../../events/event.ts';
 import type { EventReader } from '../../events/event-reader.ts';
 import { waitSecondsMax } from '../../events/feed.ts';
 import { unknownEvent } from '../../events/feed-page.ts';
 import { writeEvents } from '../../events/write-events.ts';
 import { defineOperation, type Operation } from '../operation.ts';
-import { reserved } from './orders.ts';
+import { dogs } from './categories.ts';
+import { orderExamples } from './orders.ts';
 import { defaultLimit, limitField, limitMax } from './paging.ts';
 import { rex } from './pets/examples.ts';
 
 /** The id of an event in examples. */
 export const eventIdExample = 'evt_0000000001G5cPz8';
 
-/** An event in examples. */
-export const petAdded = {
-  id: eventIdExample,
-  type: 'pet.added',
-  timestamp: '2027-01-02T11:58:00.000Z',
-  data: rex,
+function example(data: object, previous?: object) {
+  return { timestamp: '2027-01-02T12:00:00.000Z', data, ...(previous && { previous }) };
+}
+
+const bodies: Readonly<Record<EventType, object>> = {
+  'pet.added': example(rex),
+  'pet.updated': example({ ...rex, status: 'pending' }, { status: 'available' }),
+  'pet.deleted': example(rex),
+  'category.updated': example(dogs, { name: 'Dog' }),
+  'category.deleted': example(dogs),
+  'order.reserved': example(orderExamples.reserved),
+  'order.completed': example(orderExamples.completed),
+  'order.cancelled': example(orderExamples.cancelled),
+  'order.expired': example(orderExamples.expired),
+  'order.returned': example(orderExamples.returned),
 };
-const petUpdated = {
-  id: 'evt_0000000001HtM2kQ',
-  type: 'pet.updated',
-  timestamp: '2027-01-02T12:00:00.000Z',
-  data: { ...rex, status: 'pending' },
-  previous: { status: 'available' },
-};
-const orderReserved = {
-  id: 'evt_0000000001IxL0a7',
-  type: 'order.reserved',
-  timestamp: '2027-01-02T12:00:00.000Z',
-  data: reserved,
-};
+
+/** An event of each type. */
+export const eventExamples = Object.fromEntries(
+  Object.entries(bodies).map(([type, body]) => [type, { id: eventIdExample, type, ...body }]),
+) as Readonly<Record<EventType, object>>;
 
 /** Returns the rights of a caller to read events. */
 export function readerOf({ accountId, scopes }: Caller): EventReader {
@@ -81,7 +83,10 @@ const listEvents = defineOperation({
       body: Type.Array(EventSchema, { maxItems: limitMax }),
       headers: ['NextLink'],
       examples: {
-        page: { summary: 'An animal is added and ordered', value: [petAdded, petUpdated, orderReserved] },
+        page: {
+          summary: 'An animal is added and ordered',
+          value: [eventExamples['pet.added'], eventExamples['pet.updated'], eventExamples['order.reserved']],
+        },
         empty: { summary: 'Nothing has happened since', value: [] },
       },
     },

@@ -17,8 +17,7 @@ import { defineOperation, type Example, type Operation } from '../operation.ts';
 import { cursorField, limitField, limitMax, openPage } from './paging.ts';
 import { defineIdParameter, toOutcome } from './resource.ts';
 
-/** An open hold in examples. */
-export const reserved = {
+const reserved = {
   id: 7,
   petId: 42,
   status: 'reserved',
@@ -29,6 +28,14 @@ export const reserved = {
 const completed = { ...reserved, status: 'completed', closedAt: '2027-01-02T12:03:20.512Z' };
 const cancelled = { ...completed, status: 'cancelled' };
 const returned = { ...completed, status: 'returned', account: 'Acme Zoo' };
+/** An order of each status in examples. */
+export const orderExamples = {
+  reserved,
+  completed,
+  cancelled,
+  expired: { ...completed, status: 'expired', closedAt: reserved.expiresAt },
+  returned: { ...completed, status: 'returned' },
+};
 
 const orderId = defineIdParameter('orderId', 'order', { example: 7 });
 

@@ -1,14 +1,6 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
-
-/** A static file for browsers. Its name changes with its content. */
-export interface Asset {
-  readonly type: string;
-  readonly plain: Buffer;
-  readonly gzipped: Buffer;
-}
+import { makeServedFile, type ServedFile } from './served-file.ts';
 
 /**
  * The source files of each asset. They are joined into one style sheet and one script, because every request counts
@@ -16,34 +8,38 @@ export interface Asset {
  */
 const sources = {
   'site.css': ['page.css', 'guide.css', 'reference.css', 'try-it.css', 'search.css', 'print.css'],
-  'site.js': ['copy.js', 'tabs.js', 'search.js', 'try-it.js'],
+  'site.js': ['theme.js', 'copy.js', 'tabs.js', 'search.js', 'try-it.js'],
 };
+
+/** The script that runs before the page is shown. All others run once the page is complete. */
+const earlyScript = 'theme.js';
 
 const types = { css: 'text/css', js: 'text/javascript', json: 'application/json' };
 
 export type AssetName = keyof typeof sources | 'search.json';
 
+/** Static files for browsers. Their names change with their content. */
 export interface Assets {
   /** Returns the file name in the URL of an asset. */
   nameOf(asset: AssetName): string;
-  find(name: string): Asset | undefined;
+  find(name: string): ServedFile | undefined;
 }
 
-const compress = promisify(gzip);
 const hashLength = 12;
 
 /** Reads and compresses all assets. `searchIndex` is the content of `search.json`. */
 export async function readAssets(searchIndex: unknown): Promise<Assets> {
   const names = new Map<string, string>();
-  const assets = new Map<string, Asset>();
+  const assets = new Map<string, ServedFile>();
   const texts: (readonly [AssetName, string])[] = [['search.json', JSON.stringify(searchIndex)]];
   for (const asset of Object.keys(sources) as (keyof typeof sources)[])
     texts.push([asset, await readJoined(sources[asset])]);
   for (const [asset, text] of texts) {
-    const plain = Buffer.from(text);
-    const name = `${hash('sha256', plain, 'hex').slice(0, hashLength)}-${asset}`;
+    const name = `${hash('sha256', text, 'hex').slice(0, hashLength)}-${asset}`;
+    // Browsers may cache an asset forever, because its name changes with its content.
+    const headers = { 'cache-control': 'public, max-age=31536000, immutable' };
     names.set(asset, name);
-    assets.set(name, { type: findType(asset), plain, gzipped: await compress(plain) });
+    assets.set(name, await makeServedFile(text, findType(asset), headers));
   }
   return {
     nameOf: (asset) => names.get(asset) ?? asset,
@@ -56,11 +52,14 @@ function findType(asset: AssetName): string {
   return `${types[ending]}; charset=utf-8`;
 }
 
-/** Joins files. Each script becomes a block, so that its names stay local. */
+/** Joins files. Each script becomes a function, so that its names stay local. */
 async function readJoined(files: readonly string[]): Promise<string> {
   const texts = files.map(async (file) => {
     const text = await readFile(new URL(`files/${file}`, import.meta.url), 'utf8');
-    return file.endsWith('.js') ? `{\n${text}}\n` : text;
+    if (file === earlyScript) return `{\n${text}}\n`;
+    return file.endsWith('.js')
+      ? `document.addEventListener('DOMContentLoaded', () => {\n${text}});\n`
+      : text;
   });
   return (await Promise.all(texts)).join('\n');
 }

@@ -13,6 +13,8 @@ export interface Page {
   /** True for an operation that is deprecated. */
   readonly isDeprecated?: boolean;
   readonly content: Markup;
+  /** The same page as Markdown. */
+  readonly markdown: string;
 }
 
 /** The page at `/`. */
@@ -67,20 +69,44 @@ export function renderPage({ title, content, path, root }: FramedPage, { pages, 
 <title>${title} · Animal Store</title>
 <link rel="icon" href="${icon}">
 <link rel="stylesheet" href="${address('site.css')}">
-<script defer src="${address('site.js')}"></script>
+${
+  path !== null &&
+  html`<link rel="alternate" type="text/markdown" href="${nameMarkdown(path, root)}">
+`
+}<script src="${address('site.js')}"></script>
 </head>
 <body data-root="${root}" data-search="${address('search.json')}">
 <a class="skip" href="#content">Skip to the content</a>
 <header>
 <a class="home" href="${root}/docs">Animal Store</a>
 <button class="search" type="button" hidden>Search <kbd>/</kbd></button>
+<button class="theme" type="button" hidden></button>
 <a class="menu" href="#navigation">Menu</a>
 </header>
-<main id="content" tabindex="-1">${content}</main>
+<main id="content" tabindex="-1">${path !== null && html`<p class="tools"><a href="${nameMarkdown(path, root)}">Markdown</a></p>`}${content}${renderTurn(pages, path, root)}</main>
 ${renderNavigation(pages, path, root)}
 </body>
 </html>
 `.markup;
+}
+
+function nameAddress(path: string, root: string): string {
+  return path === '' ? `${root}/docs` : `${root}/docs/${path}`;
+}
+
+/** Returns the address of a page as Markdown. */
+function nameMarkdown(path: string, root: string): string {
+  return `${root}/docs/${path || 'index'}.md`;
+}
+
+/** Renders the links to the previous and the next page of the navigation. */
+function renderTurn(pages: readonly Page[], path: string | null, root: string): Content {
+  const place = pages.findIndex((page) => page.path === path);
+  if (place === -1) return null;
+  const link = (page: Page | undefined, relation: string, write: (title: string) => string) =>
+    page && html`<a rel="${relation}" href="${nameAddress(page.path, root)}">${write(page.title)}</a>`;
+  return html`<nav class="turn" aria-label="Previous and next page">${link(pages[place - 1], 'prev', (title) => `← ${title}`)}
+${link(pages[place + 1], 'next', (title) => `${title} →`)}</nav>`;
 }
 
 function renderNavigation(pages: readonly Page[], current: string | null, root: string): Markup {
@@ -99,7 +125,7 @@ ${parts}
 
 function renderEntry(page: Page, isCurrent: boolean, root: string): Content {
   const { path, title, method, isDeprecated } = page;
-  const address = path === '' ? `${root}/docs` : `${root}/docs/${path}`;
+  const address = nameAddress(path, root);
   const name = isDeprecated ? html`<s>${title}</s>` : html`<span>${title}</span>`;
   const mark = method && html`<span class="method ${method.toLowerCase()}">${method}</span> `;
   const current = isCurrent && html` aria-current="page"`;

@@ -61,7 +61,11 @@ export async function readGuide(
   const served = text.replaceAll(usualBaseUrl, baseUrl).replaceAll(usualDocsUrl, docsUrl);
   const article = renderDocument(served, (href) => toAddress(href, document));
   const content = html`<article class="guide">${article}</article>${renderContents(article)}`;
-  return { path: name, title, group, content };
+  const markdown = served.replaceAll(
+    /\]\(([^)\s]+)\)/g,
+    (_, href) => `](${toMarkdownAddress(href, document)})`,
+  );
+  return { path: name, title, group, content, markdown };
 }
 
 /** Renders the table of contents. Returns null if the guide has fewer than `contentsMin` sections. */
@@ -72,6 +76,10 @@ function renderContents({ markup }: Markup): Markup | null {
     ([, anchor = '', title = '']) => html`<li><a href="#${anchor}">${trusted(title)}</a></li>`,
   );
   return html`<aside class="contents" aria-label="On this page"><p>On this page</p><ul>${entries}</ul></aside>`;
+}
+
+function toMarkdownAddress(href: string, document: URL): string {
+  return toAddress(href, document).replace(/^([a-z-]+)(#|$)/, '$1.md$2');
 }
 
 /** Converts a link between documents into a link between pages. */

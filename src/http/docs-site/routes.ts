@@ -1,14 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { AppError } from '../../errors.ts';
 import { createPageRoute } from '../page-route.ts';
-import { takesGzip } from '../request/accept-encoding.ts';
-import { type Answer, makeEmptyAnswer, makeTaggedAnswer } from '../response/answer.ts';
+import { type Answer, jsonType, makeEmptyAnswer } from '../response/answer.ts';
 import { toLines } from '../response/header-lines.ts';
 import { securityLines } from '../response/security-headers.ts';
 import type { Call, Route } from '../route.ts';
-import type { Asset } from './assets.ts';
 import { findRoot } from './frame.ts';
 import { guides } from './guides.ts';
+import { chooseForm, makeServedFile, type ServedFile } from './served-file.ts';
 import { makeSite, type Site, type SiteOptions } from './site.ts';
 
 export interface DocsOptions extends SiteOptions {
@@ -27,34 +26,41 @@ const clientPackages = new URL('../../../client/package/', import.meta.url);
 export function createDocsRoutes(options: DocsOptions): readonly Route[] {
   const pageSecurity = securityLines(createPolicy(options.publicUrl));
   const openSite = openOnce(() => makeSite(options));
-  let description: Answer | null = null;
+  const openDescription = openOnce(() =>
+    makeServedFile(options.describe(options.findOwnUrl()), jsonType, {
+      'cache-control': 'private, no-cache',
+    }),
+  );
 
-  /** Makes the description at the first request, because the service knows its own URL only once it listens. */
-  function describe(): Answer {
-    description ??= makeTaggedAnswer(options.describe(options.findOwnUrl()));
-    return description;
-  }
-
-  function page(path: string, choose: (site: Site, call: Call) => Answer | Promise<Answer>): Route {
-    return createPageRoute(path, 'reader', pageSecurity, async (call) => choose(await openSite(), call));
+  function page(path: string, choose: (site: Site, call: Call) => Found | Promise<Found>): Route {
+    return createPageRoute(path, 'reader', pageSecurity, async (call) => {
+      const found = await choose(await openSite(), call);
+      return 'plain' in found ? chooseForm(found, call.headers['accept-encoding']) : found;
+    });
   }
 
   return [
-    createPageRoute('/openapi.json', 'reader', null, describe),
+    createPageRoute('/openapi.json', 'reader', null, async ({ headers }) =>
+      chooseForm(await openDescription(), headers['accept-encoding']),
+    ),
     page('/', ({ welcome }) => welcome),
+    page('/llms.txt', ({ list }) => list),
     page('/docs', (site) => findPage(site, '')),
     page('/docs/', () => makeEmptyAnswer(301, { location: '../docs' })),
     page('/docs/*', (site, { params }) => findPage(site, params['*'] || 'none')),
-    page('/docs/assets/{file}', ({ assets, notFound }, { params, headers }) => {
-      const asset = assets.find(params['file'] ?? '');
-      return asset === undefined ? notFound(2) : sendAsset(asset, headers['accept-encoding'] ?? '');
-    }),
+    page(
+      '/docs/assets/{file}',
+      ({ assets, notFound }, { params }) => assets.find(params['file'] ?? '') ?? notFound(2),
+    ),
     page(
       '/docs/client/{file}',
       async ({ notFound }, { params }) => (await sendClientPackage(params['file'] ?? '')) ?? notFound(2),
     ),
   ];
 }
+
+/** What a path leads to. A file is sent plain or compressed. */
+type Found = Answer | ServedFile;
 
 /** Maximum number of folders in the path of a 404 page. Each folder makes all links of the page longer. */
 const foldersMax = 10;
@@ -63,7 +69,7 @@ const foldersMax = 10;
  * Returns a page, a redirect to a page, or a 404 page. A redirect answers a path with a slash at its end, and the name of
  * a document whose page has another name. Throws `not_found` if the path has too many folders for a 404 page.
  */
-function findPage({ pages, notFound }: Site, path: string): Answer {
+function findPage({ pages, notFound }: Site, path: string): Found {
   const page = pages.get(path);
   if (page !== undefined) return page;
   const trimmed = path.replace(/\/$/, '');
@@ -109,19 +115,6 @@ function createPolicy(publicUrl: string | null): string {
     "form-action 'none'",
     "frame-ancestors 'none'",
   ].join('; ');
-}
-
-/** Browsers may cache an asset forever, because its name changes with its content. */
-function sendAsset({ type, plain, gzipped }: Asset, acceptEncoding: string): Answer {
-  const isGzipped = takesGzip(acceptEncoding);
-  const body = isGzipped ? gzipped : plain;
-  const lines = toLines({ 'cache-control': 'public, max-age=31536000, immutable', vary: 'Accept-Encoding' });
-  const bodyLines = toLines({
-    'content-type': type,
-    'content-length': String(body.length),
-    ...(isGzipped && { 'content-encoding': 'gzip' }),
-  });
-  return { status: 200, lines, bodyLines, body, etag: null };
 }
 
 /**

@@ -1,13 +1,18 @@
-import { tags } from '../openapi/description.ts';
+import { introduction, tags } from '../openapi/description.ts';
 import type { Operation } from '../operation.ts';
-import { type Answer, makeAnswer, makeTaggedAnswer } from '../response/answer.ts';
+import { type Answer, makeAnswer } from '../response/answer.ts';
 import { toLines } from '../response/header-lines.ts';
 import { type Assets, readAssets } from './assets.ts';
 import { findRoot, notFoundPage, type Page, renderPage, welcomePage } from './frame.ts';
 import { guides, readGuide } from './guides.ts';
+import { renderDocument } from './markdown.ts';
+import { html } from './markup.ts';
+import { writeEventTypes } from './reference/event-types.ts';
+import { writeOperation } from './reference/operation-markdown.ts';
 import { nameAddress, renderOperation } from './reference/operation-page.ts';
-import { renderHeaders, renderOverview } from './reference/overview.ts';
+import { renderOverview, writeHeaders, writeOverview } from './reference/overview.ts';
 import { indexPages } from './search-index.ts';
+import { makeServedFile, type ServedFile } from './served-file.ts';
 
 export interface SiteOptions {
   readonly operations: readonly Operation[];
@@ -18,43 +23,63 @@ export interface SiteOptions {
 
 /** All pages of the documentation, ready to send. */
 export interface Site {
-  /** Pages by path below `/docs`. The path of the first page is empty. */
-  readonly pages: ReadonlyMap<string, Answer>;
-  readonly welcome: Answer;
+  /** Pages by path below `/docs`. The path of the first page is empty. A page as Markdown ends in `.md`. */
+  readonly pages: ReadonlyMap<string, ServedFile>;
+  readonly welcome: ServedFile;
+  /** The list of all pages for language models. */
+  readonly list: ServedFile;
   /** Returns the 404 page. The relative links need `depth`, the number of folders in the requested path. */
   notFound(depth: number): Answer;
   readonly assets: Assets;
 }
 
-const htmlType = 'text/html; charset=utf-8';
+const types = { html: 'text/html; charset=utf-8', markdown: 'text/markdown; charset=utf-8' };
+const pageHeaders = { 'referrer-policy': 'no-referrer', 'cache-control': 'private, no-cache' };
 
 /** Renders all pages. Throws if a guide has a link that leads to no page. */
 export async function makeSite(options: SiteOptions): Promise<Site> {
-  const lines = toLines({ 'referrer-policy': 'no-referrer' });
-  const neverStored = lines + toLines({ 'cache-control': 'no-store' });
   const pages = await listPages(options);
   const frame = { pages, assets: await readAssets(indexPages(pages)) };
-  const tag = (text: string) => makeTaggedAnswer(text, lines, htmlType);
+  const serveHtml = (text: string) => makeServedFile(text, types.html, pageHeaders);
+  const served = pages.map(async (page): Promise<[path: string, file: ServedFile][]> => {
+    const whole = await serveHtml(renderPage({ ...page, root: findRoot(page.path) }, frame));
+    const markdown = await makeServedFile(page.markdown, types.markdown, pageHeaders);
+    return [
+      [page.path, whole],
+      [`${page.path || 'index'}.md`, markdown],
+    ];
+  });
+  const neverStored = toLines({ ...pageHeaders, 'cache-control': 'no-store' });
   return {
-    pages: new Map(
-      pages.map((page) => [page.path, tag(renderPage({ ...page, root: findRoot(page.path) }, frame))]),
-    ),
-    welcome: tag(renderPage({ ...welcomePage, path: null, root: '.' }, frame)),
+    pages: new Map((await Promise.all(served)).flat()),
+    welcome: await serveHtml(renderPage({ ...welcomePage, path: null, root: '.' }, frame)),
+    list: await makeServedFile(writeList(pages, options), 'text/plain; charset=utf-8', pageHeaders),
     notFound(depth) {
       const root = Array(depth).fill('..').join('/');
-      return makeAnswer(404, renderPage({ ...notFoundPage, path: null, root }, frame), neverStored, htmlType);
+      return makeAnswer(
+        404,
+        renderPage({ ...notFoundPage, path: null, root }, frame),
+        neverStored,
+        types.html,
+      );
     },
     assets: frame.assets,
   };
 }
 
-/** Returns all pages in the order of the navigation: guides, operations by tag, headers. */
+/** Returns all pages in the order of the navigation: guides, operations by tag, headers and event types. */
 async function listPages({ operations, publicUrl, findOwnUrl }: SiteOptions): Promise<Page[]> {
   const baseUrl = publicUrl ?? findOwnUrl();
   const callUrl = publicUrl ?? `${findRoot('reference/any')}/v1`;
   const byTag = tags.flatMap(({ name }) => operations.filter(({ tag }) => tag === name));
   return [
-    { path: '', title: 'Overview', group: 'Start', content: renderOverview(operations, baseUrl) },
+    {
+      path: '',
+      title: 'Overview',
+      group: 'Start',
+      content: renderOverview(operations, baseUrl),
+      markdown: writeOverview(byTag, baseUrl),
+    },
     ...(await Promise.all(guides.map((guide) => readGuide(guide, baseUrl)))),
     ...byTag.map((operation) => ({
       path: `reference/${nameAddress(operation)}`,
@@ -63,7 +88,26 @@ async function listPages({ operations, publicUrl, findOwnUrl }: SiteOptions): Pr
       method: operation.method,
       isDeprecated: operation.deprecation !== undefined,
       content: renderOperation(operation, { baseUrl, callUrl }),
+      markdown: writeOperation(operation, baseUrl),
     })),
-    { path: 'reference/headers', title: 'Headers', group: 'More', content: renderHeaders() },
+    makeTextPage('reference/event-types', 'Event types', writeEventTypes()),
+    makeTextPage('reference/headers', 'Headers', writeHeaders()),
   ];
+}
+
+function makeTextPage(path: string, title: string, markdown: string): Page {
+  const content = html`<article>${renderDocument(markdown, (href) => href)}</article>`;
+  return { path, title, group: 'More', content, markdown };
+}
+
+/** Writes `/llms.txt`: what the service is, and the address of each page as Markdown. */
+function writeList(pages: readonly Page[], { publicUrl, findOwnUrl }: SiteOptions): string {
+  const docs = new URL('docs', publicUrl ?? findOwnUrl()).href;
+  const groups = Map.groupBy(pages, ({ group }) => group);
+  const parts = [...groups].map(([group, own]) => {
+    const lines = own.map(({ title, path }) => `- [${title}](${docs}/${path || 'index'}.md)`);
+    return `## ${group}\n\n${lines.join('\n')}`;
+  });
+  const description = `- [openapi.json](${new URL('openapi.json', docs).href}): the description in OpenAPI 3.1`;
+  return `# Animal Store\n\n> ${introduction.split('\n')[0]}\n\n${parts.join('\n\n')}\n${description}\n`;
 }

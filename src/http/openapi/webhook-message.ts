@@ -1,4 +1,4 @@
-import { petAdded } from '../api/events.ts';
+import { eventExamples, eventIdExample } from '../api/events.ts';
 import { pingExample, WebhookMessageSchema } from '../api/webhooks.ts';
 import { shareSchemas } from './schemas.ts';
 
@@ -8,13 +8,10 @@ function header(name: string, description: string, schema: object, example: stri
 
 /** Describes the requests that the service sends to a webhook, as `webhooks` of OpenAPI. */
 export function describeWebhookMessage() {
-  const examples = {
-    event: { summary: 'An animal is added', value: petAdded },
-    ping: {
-      summary: 'A ping',
-      value: { id: pingExample, type: 'webhook.ping', timestamp: petAdded.timestamp, data: {} },
-    },
-  };
+  const ping = { id: pingExample, type: 'webhook.ping', timestamp: '2027-01-02T12:00:00.000Z', data: {} };
+  const examples = Object.fromEntries(
+    Object.entries({ ...eventExamples, 'webhook.ping': ping }).map(([type, value]) => [type, { value }]),
+  );
   return {
     operationId: 'receiveEvent',
     tags: ['webhooks'],
@@ -28,7 +25,7 @@ export function describeWebhookMessage() {
         'webhook-id',
         'The id of the event.',
         { maxLength: 64, pattern: '^[0-9A-Za-z_]+$' },
-        petAdded.id,
+        eventIdExample,
       ),
       header(
         'webhook-timestamp',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { errorCodes } from '../../../src/errors.ts';
+import { eventTypes } from '../../../src/events/event.ts';
 import { operations } from '../../../src/http/api/operations.ts';
 import { guides } from '../../../src/http/docs-site/guides.ts';
 import { findLinks, readDocument } from '../../docs/markdown.ts';
@@ -14,6 +15,7 @@ const addresses = [
   '/',
   '/docs',
   '/docs/reference/headers',
+  '/docs/reference/event-types',
   ...references,
   ...guides.map(({ name }) => `/docs/${name}`),
 ];
@@ -47,7 +49,7 @@ test('a page has no inline code and loads nothing from another server', async (t
   const { app } = await startService(t);
   for (const address of addresses) {
     const html = await (await fetch(app.url + address)).text();
-    assert.doesNotMatch(html, /<style|\sstyle=|\son\w+=|<script(?! defer src=)/, address);
+    assert.doesNotMatch(html, /<style|\sstyle=|\son\w+=|<script(?! src=)/, address);
     for (const source of findAll(html, /<(?:link|script|img)[^>]* (?:src|href)="([^"]*)"/g))
       assert.match(source, /^(?:\.\.?\/|data:)/, address);
   }
@@ -65,7 +67,7 @@ test('every link of a page leads to an existing page and anchor', async (t) => {
   }
   assert.ok(links.length > 50);
   for (const [from, { pathname, hash }] of links) {
-    if (pathname === '/openapi.json' || pathname.endsWith('.tgz')) continue;
+    if (pathname === '/openapi.json' || /\.(?:tgz|md)$/.test(pathname)) continue;
     const found = anchors.get(pathname);
     assert.ok(found, `${from}: ${pathname}`);
     if (hash !== '') assert.ok(found.includes(hash.slice(1)), `${from}: ${pathname}${hash}`);
@@ -101,6 +103,53 @@ test('an anchor is unique on its page', async (t) => {
   for (const address of addresses) {
     const found = findAll(await (await fetch(app.url + address)).text(), / id="([^"]*)"/g);
     assert.deepEqual(found, [...new Set(found)], address);
+  }
+});
+
+test('/llms.txt leads to every page as Markdown, and the links of each lead to pages', async (t) => {
+  const { app } = await startService(t);
+  const list = await fetch(`${app.url}/llms.txt`);
+  assert.equal(list.headers.get('content-type'), 'text/plain; charset=utf-8');
+  const found = findLinks(await list.text()).filter((link) => link.endsWith('.md'));
+  const expected = addresses.slice(1).map((address) => `${address === '/docs' ? '/docs/index' : address}.md`);
+  assert.deepEqual(found.map((link) => new URL(link).pathname).sort(), expected.sort());
+  for (const address of found) {
+    const response = await fetch(address);
+    assert.equal(response.headers.get('content-type'), 'text/markdown; charset=utf-8', address);
+    const text = await response.text();
+    assert.match(text, /^# /);
+    for (const link of findLinks(text)) {
+      const { href, pathname, origin } = new URL(link, address);
+      const isPage = origin === app.url && pathname.startsWith('/docs');
+      if (isPage) assert.equal((await fetch(href, { method: 'HEAD' })).status, 200, `${address}: ${link}`);
+    }
+  }
+});
+
+test('a page with all that it loads is smaller than 60 KB when compressed', async (t) => {
+  const { app } = await startService(t);
+  const html = await (await fetch(`${app.url}/docs`)).text();
+  const sizeOf = async (address: string) => {
+    const headers = { 'accept-encoding': 'gzip' };
+    const response = await fetch(app.url + address, { method: 'HEAD', headers });
+    assert.equal(response.headers.get('content-encoding'), 'gzip', address);
+    return Number(response.headers.get('content-length'));
+  };
+  let common = 0;
+  for (const asset of findAll(html, /(?:src|href)="\.(\/docs\/assets\/[^"]*)"/g))
+    common += await sizeOf(asset);
+  for (const address of addresses) {
+    const size = common + (await sizeOf(address));
+    assert.ok(size < 60_000, `${address}: ${size} bytes`);
+  }
+});
+
+test('the page of the event types has an example of each', async (t) => {
+  const { app } = await startService(t);
+  const html = await (await fetch(`${app.url}/docs/reference/event-types`)).text();
+  for (const type of eventTypes) {
+    assert.ok(html.includes(`<h2 id="${type.replace('.', '')}">`), type);
+    assert.ok(html.includes(`&quot;type&quot;: &quot;${type}&quot;`), type);
   }
 });
 

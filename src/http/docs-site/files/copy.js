@@ -26,3 +26,21 @@ for (const block of document.querySelectorAll('main pre')) {
   block.replaceWith(wrapper);
   wrapper.append(block, button);
 }
+
+/* Adds a button that copies the whole page as Markdown. */
+const tools = document.querySelector('.tools');
+if (tools !== null) {
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.textContent = 'Copy page';
+  button.addEventListener('click', async () => {
+    const response = await fetch(tools.querySelector('a').href);
+    try {
+      await navigator.clipboard.writeText(await response.text());
+      button.textContent = 'Copied';
+    } catch {
+      location.href = response.url;
+    }
+  });
+  tools.prepend(button);
+}

@@ -36,30 +36,44 @@ function renderEntry(operation: Operation): Markup {
   return html`<li><a href="./docs/reference/${nameAddress(operation)}"><span class="method ${method.toLowerCase()}">${method}</span>${summary}</a> <code>${path}</code>${renderMarks(operation)}</li>`;
 }
 
-/** Renders the page of all response headers, at `/docs/reference/headers`. */
-export function renderHeaders(): Markup {
-  const byName = Map.groupBy(Object.entries(responseHeaders), ([name]) => name.replace(/^.+Link$/, 'Link'));
-  const all = [...byName].map(([name, entries]) => ({ name, headers: entries.map(([, header]) => header) }));
-  const isCommon = ({ name }: { name: string }) => (universalHeaders as readonly string[]).includes(name);
-  return html`<article>
-<h1>Headers</h1>
-<h2 id="every-answer"><a href="#every-answer">On every answer</a></h2>
-<p>Error answers have these headers too. <a href="../limits#headers">Limits</a> explains the headers of the rate limits.</p>
-<dl class="fields">${all.filter(isCommon).map(renderHeader)}</dl>
-<h2 id="some-answers"><a href="#some-answers">On some answers</a></h2>
-<p>The page of each operation lists the headers of its answers.</p>
-<dl class="fields">${all.filter((header) => !isCommon(header)).map(renderHeader)}</dl>
-</article>`;
+/** Writes the first page as Markdown, with links to all operations. */
+export function writeOverview(operations: readonly Operation[], baseUrl: string): string {
+  const lines = operations.map(
+    (operation) =>
+      `- [${operation.summary}](reference/${nameAddress(operation)}.md): \`${operation.method} ${operation.path}\``,
+  );
+  return `# Animal Store\n\n${introduction}\n\nBase address: ${baseUrl}\n\n## Operations\n\n${lines.join('\n')}\n`;
 }
 
 type Header = (typeof responseHeaders)[keyof typeof responseHeaders];
 
-function renderHeader({ name, headers }: { name: string; headers: readonly Header[] }): Markup {
-  const anchor = name.toLowerCase();
+/** Writes the page of all response headers as Markdown. */
+export function writeHeaders(): string {
+  const byName = Map.groupBy(Object.entries(responseHeaders), ([name]) => name.replace(/^.+Link$/, 'Link'));
+  const all = [...byName].map(([name, entries]) => ({ name, headers: entries.map(([, header]) => header) }));
+  const isCommon = ({ name }: { name: string }) => (universalHeaders as readonly string[]).includes(name);
+  return `# Headers
+
+## On every answer
+
+Error answers have these headers too. [Limits](../limits#headers) explains the headers of the rate limits.
+
+${all.filter(isCommon).map(writeHeader).join('\n\n')}
+
+## On some answers
+
+The page of each operation lists the headers of its answers.
+
+${all
+  .filter((header) => !isCommon(header))
+  .map(writeHeader)
+  .join('\n\n')}
+`;
+}
+
+function writeHeader({ name, headers }: { name: string; headers: readonly Header[] }): string {
   const [first] = headers;
-  const isOptional = first !== undefined && !('required' in first);
-  return html`<div id="${anchor}"><dt><a href="#${anchor}"><code>${name}</code></a>${
-    isOptional && html` <span class="type">may be absent</span>`
-  }</dt><dd>${headers.map(({ description }) => html`<p>${renderInline(description)}</p>`)}
-<p class="rules">Example: <code>${String(first?.example)}</code></p></dd></div>`;
+  const texts = headers.map(({ description }) => description);
+  const presence = first !== undefined && !('required' in first) ? ' It may be absent.' : '';
+  return `### ${name}\n\n${texts.join('\n\n')}${presence} Example: \`${first?.example}\``;
 }
