@@ -92,6 +92,8 @@ describe('the documentation in a browser', { skip }, () => {
       ['place an order', 'reference/place-order'],
       ['holdSeconds', 'reference/place-order#body.holdSeconds'],
       ['choose a key', 'idempotency#choose-a-key'],
+      ['holdSecnods', 'reference/place-order#body.holdSeconds'],
+      ['paginatoin', 'pages'],
     ] as const) {
       await box.fill(text);
       const option = page.getByRole('option').first();

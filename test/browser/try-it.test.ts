@@ -85,6 +85,18 @@ describe('the try-it form of the reference', { skip }, () => {
     assert.equal(requests.length, before);
   });
 
+  test('a header value that a browser cannot send is named, and nothing is sent', async (t) => {
+    const { app, createKey } = await startService(t);
+    const { page, requests } = await openVisit(t, browser);
+    await openOperation(page, app.url, 'createPet');
+    await page.getByLabel('API key').fill(await createKey());
+    await page.locator('#try').getByLabel('Idempotency-Key').fill('order 猫');
+    const before = requests.length;
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText('Idempotency-Key has a character that a browser cannot send').waitFor();
+    assert.equal(requests.length, before);
+  });
+
   test('a missing path parameter is named, and nothing is sent', async (t) => {
     const { app } = await startService(t);
     const { page, requests } = await openVisit(t, browser);

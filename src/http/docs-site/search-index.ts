@@ -11,7 +11,7 @@ export interface SearchEntry {
   readonly text: string;
 }
 
-const textLengthMax = 200;
+const textLengthMax = 2_000;
 /** Matches a heading with an anchor, the title of a page, or a field of the reference. */
 const places = /<h1>|<h[23] id="([^"]*)">|<div id="([^"]*)"><dt>/g;
 const titleEnd = /<\/h[123]>|<\/code>/;

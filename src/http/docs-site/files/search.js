@@ -36,9 +36,27 @@ async function loadIndex() {
   index = await response.json();
 }
 
+/** True if one letter more, less, other or swapped turns one word into the start of the other. */
+function isAlmost(word, other) {
+  if (word.length < 4 || Math.abs(word.length - other.length) > 2) return false;
+  let start = 0;
+  while (start < word.length && word[start] === other[start]) start += 1;
+  const [left, right] = [word.slice(start), other.slice(start)];
+  return (
+    right.slice(1).startsWith(left.slice(1)) ||
+    right.startsWith(left.slice(1)) ||
+    right.slice(1).startsWith(left) ||
+    right.startsWith((left[1] ?? '') + left[0] + left.slice(2))
+  );
+}
+
+function hasAlmost(text, word) {
+  return text.split(/[^\p{L}\p{N}_]+/u).some((other) => isAlmost(word, other));
+}
+
 /**
  * Scores an entry. A word scores most if it is the whole title, less at the start of the title, less inside the title,
- * and least elsewhere. Returns 0 if any word is missing.
+ * less elsewhere, and least with a typing error. Returns 0 if any word is missing.
  */
 function rate({ title, page, text }, words) {
   const name = title.toLowerCase();
@@ -49,6 +67,8 @@ function rate({ title, page, text }, words) {
     else if (name.startsWith(word)) score += 10;
     else if (name.includes(word)) score += 5;
     else if (others.includes(word)) score += 1;
+    else if (hasAlmost(name, word)) score += 3;
+    else if (hasAlmost(others, word)) score += 0.5;
     else return 0;
   }
   return score;

@@ -67,8 +67,12 @@ function writeHeaders({ type }, inputs, key, hasBody) {
   const headers = {};
   if (key !== '') headers.authorization = `Bearer ${key}`;
   if (hasBody) headers['content-type'] = type;
-  for (const { name, value, dataset } of inputs)
-    if (dataset.place === 'header' && value !== '') headers[name] = value;
+  for (const { name, value, dataset } of inputs) {
+    if (dataset.place !== 'header' || value === '') continue;
+    if (/[^\t -~\u00a0-\u00ff]/.test(value))
+      throw new Error(`${name} has a character that a browser cannot send in a header. Nothing was sent.`);
+    headers[name] = value;
+  }
   return headers;
 }
 

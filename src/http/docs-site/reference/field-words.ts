@@ -22,9 +22,9 @@ export function listRules(schema: Schema): string[] {
   ].filter((rule) => rule !== null);
 }
 
-function listChoices({ enum: choices, items, const: only }: Schema): string | null {
+function listChoices({ enum: choices, items, anyOf = [], const: only }: Schema): string | null {
   if (only !== undefined) return `always \`${only}\``;
-  const all = choices ?? items?.enum;
+  const all = choices ?? items?.enum ?? anyOf.find((variant) => variant.enum !== undefined)?.enum;
   return all === undefined ? null : `one of ${all.map((choice) => `\`${choice}\``).join(', ')}`;
 }
 

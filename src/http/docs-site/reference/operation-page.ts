@@ -29,11 +29,21 @@ export function renderOperation(operation: Operation, { baseUrl, callUrl }: Refe
   const { method, path, summary, description } = operation;
   const answers = listAnswers(operation);
   return html`<article class="operation">
-<div class="prose">
+<div class="intro">
 <h1>${summary}${renderMarks(operation)}</h1>
 <p class="address"><span class="method ${method.toLowerCase()}">${method}</span> <code>${path}</code></p>
 ${renderDescription(description)}
 ${renderScopes(operation)}
+</div>
+<div class="side">
+<div class="code">
+<h2 class="unseen">Code</h2>
+<section class="samples" aria-label="Request">${renderSamples(operation, baseUrl)}</section>
+<section aria-label="Answer">${renderExamples(answers)}</section>
+</div>
+${renderTryIt(operation, callUrl)}
+</div>
+<div class="prose">
 ${renderPlace(operation, 'path', 'Path parameters')}
 ${renderPlace(operation, 'query', 'Query parameters')}
 ${renderPlace(operation, 'header', 'Headers')}
@@ -43,12 +53,6 @@ ${answers.filter(({ status }) => status < 400).map(renderAnswer)}
 <p>Every answer has <a href="./headers">these headers</a> too.</p>
 ${renderFailures(answers)}
 </div>
-<div class="code">
-<h2 class="unseen">Code</h2>
-<section class="samples" aria-label="Request">${renderSamples(operation, baseUrl)}</section>
-<section aria-label="Answer">${renderExamples(answers)}</section>
-</div>
-${renderTryIt(operation, callUrl)}
 </article>`;
 }
 

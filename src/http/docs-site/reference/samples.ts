@@ -74,7 +74,8 @@ function writeCurl(request: RequestExample, baseUrl: string): string {
   const { method, isIdempotent = false } = operation;
   const isUsual = method === (body === null ? 'GET' : 'POST');
   const parts = [
-    `curl -sS --fail-with-body${isUsual ? '' : ` -X ${method}`} ${quote(baseUrl + writeTarget(request))}`,
+    `curl -sS --fail-with-body${isUsual ? '' : ` -X ${method}`}`,
+    quote(baseUrl + writeTarget(request)),
     '-H "Authorization: Bearer $ANIMAL_STORE_KEY"',
     isIdempotent && '-H "Idempotency-Key: $(openssl rand -hex 16)"',
     body && `-H 'Content-Type: ${body.type}'`,
