@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createAccountKeys } from './accounts/account-keys.ts';
 import { selectAnyAccount } from './accounts/account-rows.ts';
 import { describeForeignKeys, keyEnvironmentOf } from './accounts/api-key.ts';
 import { selectAnyKey } from './accounts/key-rows.ts';
@@ -192,6 +193,7 @@ function buildPublicServer({ store, config, clock, log, registry, secret, counti
     ...store,
     verifier,
     limiter,
+    accountKeys: createAccountKeys(database, clock, keyEnvironmentOf[config.environment], verifier),
     cursors: createCursors(secret),
     eventIds,
     webhooks: createWebhooks(database, eventIds, createSecretBox(config.webhookSecretKeys)),

@@ -21,6 +21,7 @@ export const errorCodes = [
   'order_expired',
   'limit_reached',
   'position_lost',
+  'key_rotated',
   'events_expired',
   'precondition_failed',
   'not_found',

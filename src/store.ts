@@ -1,4 +1,3 @@
-import { type AccountKeys, createAccountKeys } from './accounts/account-keys.ts';
 import type { Accounts } from './accounts/accounts.ts';
 import { type AdministerAs, createAdministration } from './accounts/administration.ts';
 import { keyEnvironmentOf } from './accounts/api-key.ts';
@@ -42,7 +41,6 @@ export interface Store {
   readonly accounts: Accounts;
   readonly bans: Bans;
   readonly audit: Audit;
-  readonly accountKeys: AccountKeys;
   readonly readStanding: ReadStanding;
   readonly allWebhooks: OperatorWebhooks;
   close(): Promise<void>;
@@ -64,7 +62,6 @@ export async function openStore(
   const catalogue = createCatalogue(database, firstAnswers);
   const tail = createTail(database, clock);
   const administerAs = createAdministration(database, clock, keyEnvironmentOf[config.environment]);
-  const keyEnvironment = keyEnvironmentOf[config.environment];
   return {
     database,
     version,
@@ -78,7 +75,6 @@ export async function openStore(
     administerAs,
     ...administerAs(commandActor()),
     audit: createAudit(database, clock),
-    accountKeys: createAccountKeys(database, clock, keyEnvironment),
     readStanding: createReadStanding(database),
     allWebhooks: createOperatorWebhooks(database, clock),
     close: () => database.close(),

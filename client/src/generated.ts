@@ -392,6 +392,7 @@ export type ErrorCode =
   | 'order_expired'
   | 'limit_reached'
   | 'position_lost'
+  | 'key_rotated'
   | 'events_expired'
   | 'precondition_failed'
   | 'not_found'

@@ -6,6 +6,7 @@ import { type KeyEnvironment, visibleStart } from './api-key.ts';
 import { createAccountKey, keyNotFound, revokeKey, rotateKey, type StoredKey } from './key-changes.ts';
 import { listKeyPage } from './key-list.ts';
 import { toTime } from './key-state.ts';
+import type { KeyVerifier } from './key-verifier.ts';
 import { generateNewKey } from './keyring.ts';
 import { type IssuedPartnerKey, keyIdPattern, type PartnerKey } from './schemas.ts';
 
@@ -35,17 +36,21 @@ export interface AccountKeys {
   list(accountId: bigint, limit: number, firstId: string | null): Promise<PartnerKeyPage>;
   /** Throws `scope_missing`, `limit_reached`, or `invalid_body` if the new key would outlive the calling key. */
   create(callingKey: CallingKey, order: AccountKeyOrder): Promise<IssuedPartnerKey>;
-  /** Replaces an active key. The old key expires after the overlap. Throws `not_found` and `scope_missing`. */
+  /** Replaces a key. The old key expires after the overlap. Throws `not_found`, `key_rotated` and `scope_missing`. */
   rotate(callingKey: CallingKey, id: string, overlapSeconds: number): Promise<IssuedPartnerKey>;
   /** Revokes a key permanently. Throws `not_found`. */
   remove(callingKey: CallingKey, id: string): Promise<void>;
 }
 
-/** Creates the key management of a store. The text of new keys contains `environment`. */
+/**
+ * Creates the key management of a service. The text of new keys contains `environment`. Changes take effect at once in
+ * the `verifier` of this instance.
+ */
 export function createAccountKeys(
   database: Database,
   clock: Clock,
   environment: KeyEnvironment,
+  verifier: Pick<KeyVerifier, 'flush' | 'forget'>,
 ): AccountKeys {
   const byOf = ({ keyId }: CallingKey): Authorship => ({
     actor: { kind: 'key', name: keyId },
@@ -77,12 +82,17 @@ export function createAccountKeys(
         overlapMs: overlapSeconds * secondMs,
         by,
       };
-      return toIssuedKey(await database.transact(rotateKey, rotation), key, by);
+      // The uses that this instance has noted decide whether a successor was used.
+      await verifier.flush();
+      const issued = await database.transact(rotateKey, rotation);
+      verifier.forget(id);
+      return toIssuedKey(issued, key, by);
     },
 
     async remove(callingKey, id) {
       requireKeyId(id);
       await database.transact(revokeKey, { id, callingKeyId: callingKey.keyId, by: byOf(callingKey) });
+      verifier.forget(id);
     },
   };
 }

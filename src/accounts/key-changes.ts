@@ -7,7 +7,15 @@ import { accountSuspended, scopes as allScopes, coversScope, type Scope } from '
 import { addAccount, findOrAddAccount, type KeyAccount } from './account-changes.ts';
 import { selectAnyAccount } from './account-rows.ts';
 import { countActiveKeys, insertApiKey, selectKey, updateKeyRevoked, updateKeyRotated } from './key-rows.ts';
-import { describeKey, endedKey, readScopes, readState, toTime } from './key-state.ts';
+import {
+  type DescribedKey,
+  describeKey,
+  endedKey,
+  isRotated,
+  readScopes,
+  readState,
+  toTime,
+} from './key-state.ts';
 import { liveKeysMax } from './schemas.ts';
 
 /** The id of a new key, and the parts of the key's text that are stored. */
@@ -117,24 +125,38 @@ interface RotateKey extends KeyChange {
 }
 
 /**
- * Stores the successor of an active key, with the full lifetime of the old key, counted from now. The old key expires
- * after the overlap, or at its own expiry if that is earlier. Returns the new expiry of the old key as `oldEndsAtMs`.
+ * Stores the successor of a key, with the full lifetime of the old key, counted from now. The old key expires after the
+ * overlap, or at its own expiry if that is earlier. Returns the new expiry of the old key as `oldEndsAtMs`.
  *
- * For an operator, throws OperatorError if the key does not exist or is not active. For a calling key, throws
- * `not_found` instead, and `scope_missing` if the key has a scope that the calling key lacks. The successor then expires
- * no later than the calling key.
+ * A key that was rotated before gets a new successor in place of one that was never used, because the answer with its
+ * text may have been lost. The new one ends when the old key would have ended without rotation.
+ *
+ * For an operator, throws OperatorError if the key does not exist, has ended, or has a successor that was used. For a
+ * calling key, throws `not_found` or `key_rotated` instead, and `scope_missing` if the key has a scope that the calling
+ * key lacks. The successor then expires no later than the calling key.
  */
 export const rotateKey = defineTransaction(
   'rotateKey',
   function* ({ newKey, id, callingKeyId, overlapMs, by }: RotateKey) {
     const { key: old, callingKey } = yield* findKeyToChange(id, callingKeyId, by.nowMs);
-    const state = readState(old, by.nowMs);
-    if (state !== 'active') throw callingKey === null ? notActive(id, state) : keyNotFound();
+    const isAgain = isRotated(old);
+    const end = isAgain ? { expires_at_ms: old.end_before_rotation_ms, revoked_at_ms: null } : old;
+    const endMs = toMs(end.expires_at_ms);
+    const state = readState(end, by.nowMs);
+    if (state === 'expired' || state === 'revoked')
+      throw callingKey === null ? hasEnded(id, state) : keyNotFound();
     const scopes = readScopes(old.scopes);
     if (callingKey !== null) requireScopes(callingKey.scopes, scopes);
-    const endMs = toMs(old.expires_at_ms);
-    const oldEndsAtMs = Math.min(by.nowMs + overlapMs, endMs ?? Number.POSITIVE_INFINITY);
-    yield* step(updateKeyRotated, { id, endsAtMs: BigInt(oldEndsAtMs) });
+    if (isAgain) yield* takeBackSuccessor(id, old.replaced_by, callingKey !== null, by);
+    const overlapEndMs = Math.min(by.nowMs + overlapMs, endMs ?? Number.POSITIVE_INFINITY);
+    const hasEndedOverlap = isAgain && Number(old.expires_at_ms) <= by.nowMs;
+    const oldEndsAtMs = hasEndedOverlap ? Number(old.expires_at_ms) : overlapEndMs;
+    yield* step(updateKeyRotated, {
+      id,
+      endsAtMs: BigInt(oldEndsAtMs),
+      replacedBy: newKey.id,
+      endBeforeRotationMs: endMs === null ? null : BigInt(endMs),
+    });
     yield* addAuditEntry(by, {
       action: 'key.rotated',
       subject: id,
@@ -142,12 +164,32 @@ export const rotateKey = defineTransaction(
       before: describeKey(old),
       after: { ...describeKey(old), expiresAt: toTime(oldEndsAtMs) },
     });
-    const fullEndMs = endMs === null ? null : by.nowMs + (endMs - Number(old.created_at_ms));
+    const fullEndMs = endMs === null || isAgain ? endMs : by.nowMs + (endMs - Number(old.created_at_ms));
     const expiresAtMs = findEarlier(fullEndMs, callingKey?.expiresAtMs ?? null);
     const grant = { name: old.key_name, scopes, expiresAtMs };
     return { ...(yield* addKey(newKey, toAccount(old), grant, by, id)), oldEndsAtMs };
   },
 );
+
+/**
+ * Revokes the successor of a key if it was never used. Throws if it was used. The successor of a key that an older
+ * release rotated is unknown, so it counts as used.
+ */
+function* takeBackSuccessor(
+  id: string,
+  successorId: string | null,
+  isForPartner: boolean,
+  by: Authorship,
+): Steps<void> {
+  const [successor] = successorId === null ? [] : yield* step(selectKey, { id: successorId });
+  if (successorId === null || successor === undefined || wasUsed(successor)) {
+    const reason = 'is already rotated, and the key that replaced it was used';
+    throw isForPartner
+      ? new AppError('key_rotated', `keyId: this key ${reason}; rotate that key instead`)
+      : new OperatorError(`the key "${id}" ${reason}: rotate ${successorId ?? 'that key'} instead`);
+  }
+  if (readState(successor, by.nowMs) !== 'revoked') yield* endKey(successorId, successor, by);
+}
 
 /**
  * Revokes a key permanently. For an operator, throws OperatorError if the key does not exist, and does nothing if it is
@@ -161,16 +203,20 @@ export const revokeKey = defineTransaction(
       if (callingKey === null) return;
       throw keyNotFound();
     }
-    yield* step(updateKeyRevoked, { id, revokedAtMs: BigInt(by.nowMs) });
-    yield* addAuditEntry(by, {
-      action: 'key.revoked',
-      subject: id,
-      accountId: old.account_id,
-      before: describeKey(old),
-      after: null,
-    });
+    yield* endKey(id, old, by);
   },
 );
+
+function* endKey(id: string, row: DescribedKey & { account_id: bigint }, by: Authorship): Steps<void> {
+  yield* step(updateKeyRevoked, { id, revokedAtMs: BigInt(by.nowMs) });
+  yield* addAuditEntry(by, {
+    action: 'key.revoked',
+    subject: id,
+    accountId: row.account_id,
+    before: describeKey(row),
+    after: null,
+  });
+}
 
 /** The name, the scopes and the expiry of a new key. If `expiresAtMs` is null, the key never expires. */
 interface Grant {
@@ -246,8 +292,12 @@ export function keyNotFound(): AppError {
   return new AppError('not_found', 'keyId: there is no key with this identifier');
 }
 
-function notActive(id: string, state: string): OperatorError {
+function hasEnded(id: string, state: string): OperatorError {
   return new OperatorError(`the key "${id}" is already ${state}: "keys create" creates a new key`);
+}
+
+function wasUsed(key: { last_used_at_ms: bigint | null; replaced_by: string | null }): boolean {
+  return key.last_used_at_ms !== null || key.replaced_by !== null;
 }
 
 function requireScopes(held: readonly Scope[], asked: readonly Scope[]): void {

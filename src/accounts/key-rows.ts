@@ -66,6 +66,9 @@ export const selectKey = statement<{ id: string }>()((query, p) =>
       'api_keys.created_at_ms',
       'api_keys.expires_at_ms',
       'api_keys.revoked_at_ms',
+      'api_keys.last_used_at_ms',
+      'api_keys.replaced_by',
+      'api_keys.end_before_rotation_ms',
     ])
     .where('api_keys.id', '=', p.id),
 );
@@ -164,11 +167,24 @@ export const countActiveKeys = statement<{ accountId: bigint; nowMs: bigint }>()
     .select(({ fn }) => fn.countAll<bigint>().as('count'));
 });
 
-/** Sets the new expiry of a rotated key in both columns. Equal values mark the key as rotated (key-state.ts). */
-export const updateKeyRotated = statement<{ id: string; endsAtMs: bigint }>()((query, p) =>
+/**
+ * Sets the new expiry of a rotated key in both columns. Equal values mark the key as rotated (key-state.ts). Stores its
+ * successor, and its expiry before the first rotation.
+ */
+export const updateKeyRotated = statement<{
+  id: string;
+  endsAtMs: bigint;
+  replacedBy: string;
+  endBeforeRotationMs: bigint | null;
+}>()((query, p) =>
   query
     .updateTable('api_keys')
-    .set({ expires_at_ms: p.endsAtMs, revoked_at_ms: p.endsAtMs })
+    .set({
+      expires_at_ms: p.endsAtMs,
+      revoked_at_ms: p.endsAtMs,
+      replaced_by: p.replacedBy,
+      end_before_rotation_ms: p.endBeforeRotationMs,
+    })
     .where('id', '=', p.id),
 );
 

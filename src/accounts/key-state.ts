@@ -24,6 +24,11 @@ export function readState(end: KeyEnd, nowMs: number): KeyState {
   return end.revoked_at_ms === null ? 'active' : 'rotated';
 }
 
+/** True if a key was rotated and not revoked, whether its overlap has ended or not. */
+export function isRotated({ expires_at_ms, revoked_at_ms }: KeyEnd): boolean {
+  return revoked_at_ms !== null && revoked_at_ms === expires_at_ms;
+}
+
 /** Returns when a key was revoked, in Unix milliseconds. Null if the key is not revoked, for example rotated. */
 export function readRevocation({ expires_at_ms, revoked_at_ms }: KeyEnd): number | null {
   return revoked_at_ms === null || revoked_at_ms === expires_at_ms ? null : Number(revoked_at_ms);
@@ -35,12 +40,15 @@ export function readScopes(stored: string): readonly Scope[] {
   return scopes.filter((scope) => names.includes(scope));
 }
 
-/** Describes a key for the audit log. */
-export function describeKey(row: {
+/** The columns of a key that the audit log describes. */
+export interface DescribedKey {
   readonly key_name: string | null;
   readonly scopes: string;
   readonly expires_at_ms: bigint | null;
-}): Record<string, unknown> {
+}
+
+/** Describes a key for the audit log. */
+export function describeKey(row: DescribedKey): Record<string, unknown> {
   const expiresAtMs = row.expires_at_ms === null ? null : Number(row.expires_at_ms);
   return { name: row.key_name, scopes: readScopes(row.scopes), expiresAt: toTime(expiresAtMs) };
 }

@@ -32,6 +32,8 @@ export interface KeyVerifier {
    * AppError `unavailable` if the key cannot be read.
    */
   verify(text: string): Promise<Verification>;
+  /** Forgets a key that was changed, so that the change takes effect at once on this instance. */
+  forget(keyId: string): void;
   /** True if this instance has found the key valid within the last `knownMs`. */
   isKnown(text: string): boolean;
   /**
@@ -43,6 +45,7 @@ export interface KeyVerifier {
 
 /** The result of reading a key that exists. */
 interface Entry {
+  readonly keyId: string;
   readonly verification: Verification;
   readonly readAtMs: number;
   readonly staleAtMs: number;
@@ -50,20 +53,39 @@ interface Entry {
 
 const invalid: Verification = { refusal: 'api_key_invalid' };
 
+/** Entries by the text of the key. Only keys that exist have an entry, so that guesses cannot evict them. */
+function createEntries(keysMax: number) {
+  const entries = new Map<string, Entry>();
+  return {
+    find: (text: string) => entries.get(text),
+    /** Replaces the entry of a key. Null removes it. */
+    put(text: string, entry: Entry | null): void {
+      entries.delete(text);
+      if (entry === null) return;
+      entries.set(text, entry);
+      const [oldest] = entries.keys();
+      if (entries.size > keysMax && oldest !== undefined) entries.delete(oldest);
+    },
+    remove(keyId: string): void {
+      for (const [text, entry] of entries) if (entry.keyId === keyId) entries.delete(text);
+    },
+  };
+}
+
 /** Creates a verifier. Without `environment`, it accepts the keys of all environments. */
 export function createKeyVerifier(
   database: Database,
   clock: Clock,
   options: { readonly environment?: KeyEnvironment; readonly keysMax?: number } = {},
 ): KeyVerifier {
-  const { environment, keysMax = rememberedKeysMax } = options;
-  /** By the text of the key. Only keys that exist have an entry, so that guesses cannot evict them. */
-  const entries = new Map<string, Entry>();
-  const reading = new Map<string, Promise<Verification>>();
+  const { environment } = options;
+  const entries = createEntries(options.keysMax ?? rememberedKeysMax);
+  const reads = createSharedReads((text) => read(text, clock()));
   const uses = createKeyUses(database);
+  let forgottenTimes = 0;
 
   function recall(text: string, nowMs: number): Verification | null {
-    const entry = entries.get(text);
+    const entry = entries.find(text);
     // A read that seems to lie in the future is not used: the clock was set back.
     if (entry !== undefined && nowMs < entry.staleAtMs && nowMs >= entry.readAtMs) return entry.verification;
     const isHere = environment === undefined || isOfEnvironment(text, environment);
@@ -71,20 +93,13 @@ export function createKeyVerifier(
   }
 
   async function read(text: string, readAtMs: number): Promise<Verification> {
+    const forgottenBefore = forgottenTimes;
     const [row] = await database.read(selectKeyBySecret, { secretHash: hashKey(text) });
-    entries.delete(text);
-    if (row === undefined) return invalid;
-    const verification = judge(row, readAtMs);
-    if ('caller' in verification) uses.note(row.key_id, readAtMs);
-    entries.set(text, { verification, readAtMs, staleAtMs: findStaleness(row, readAtMs) });
-    const [oldest] = entries.keys();
-    if (entries.size > keysMax && oldest !== undefined) entries.delete(oldest);
-    return verification;
-  }
-
-  function begin(text: string): Promise<Verification> {
-    const verification = read(text, clock()).finally(() => reading.delete(text));
-    reading.set(text, verification);
+    const verification = row === undefined ? invalid : judge(row, readAtMs);
+    if (row !== undefined && 'caller' in verification) uses.note(row.key_id, readAtMs);
+    // A read that was running while a key was changed may have missed the change.
+    const isCurrent = row !== undefined && forgottenTimes === forgottenBefore;
+    entries.put(text, isCurrent ? toEntry(row, verification, readAtMs) : null);
     return verification;
   }
 
@@ -95,20 +110,42 @@ export function createKeyVerifier(
       const nowMs = clock();
       const remembered = recall(text, nowMs);
       if (remembered !== null) return remembered;
-      const earlier = reading.get(text);
-      if (earlier === undefined) return await begin(text);
+      const earlier = reads.find(text);
+      if (earlier === undefined) return await reads.join(text);
       // The running read began before this request, so it may have missed a new key or a change. Its result counts only
       // if it is still fresh for this request. Otherwise all waiting requests share the next read.
       await earlier;
-      return recall(text, nowMs) ?? (await (reading.get(text) ?? begin(text)));
+      return recall(text, nowMs) ?? (await reads.join(text));
+    },
+
+    forget(keyId) {
+      forgottenTimes += 1;
+      entries.remove(keyId);
     },
 
     isKnown(text) {
-      const entry = entries.get(text);
+      const entry = entries.find(text);
       return entry !== undefined && 'caller' in entry.verification && clock() < entry.readAtMs + knownMs;
     },
 
     flush: () => uses.flush(),
+  };
+}
+
+/** Simultaneous requests of a key share one read. */
+function createSharedReads(read: (text: string) => Promise<Verification>) {
+  const reading = new Map<string, Promise<Verification>>();
+  return {
+    /** Returns the read that is running. */
+    find: (text: string) => reading.get(text),
+    /** Joins the read that is running, or begins one. */
+    join(text: string): Promise<Verification> {
+      const running = reading.get(text);
+      if (running !== undefined) return running;
+      const begun = read(text).finally(() => reading.delete(text));
+      reading.set(text, begun);
+      return begun;
+    },
   };
 }
 
@@ -134,6 +171,10 @@ function judge(row: KeyRow, nowMs: number): Verification {
   return {
     caller: { accountId, accountName, keyId, plan, limits, scopes: readScopes(row.scopes), isSuspended },
   };
+}
+
+function toEntry(row: KeyRow, verification: Verification, readAtMs: number): Entry {
+  return { keyId: row.key_id, verification, readAtMs, staleAtMs: findStaleness(row, readAtMs) };
 }
 
 /**

@@ -203,20 +203,6 @@ for (const engine of engines)
       }
     });
 
-    test('refuses a key that was already rotated, so that a key has only one successor', async (t) => {
-      const { keyring, openOther } = await createWorld(t, engine);
-      const { id } = await keyring.issue(order());
-      const other = await openOther();
-      const results = await Promise.allSettled(
-        Array.from({ length: 10 }, (_, index) => (index % 2 ? keyring : other).rotate(id, hourMs)),
-      );
-      const refused = results.filter((result) => result.status === 'rejected');
-      assert.equal(refused.length, 9);
-      for (const { reason } of refused)
-        assert.match(String(reason), /OperatorError: the key "key_\w{16}" is already rotated/);
-      assert.equal((await keyring.list()).length, 2);
-    });
-
     test('refuses an expired, a revoked and an unknown key', async (t) => {
       const { keyring, clock } = await createWorld(t, engine);
       const [expired, revoked] = [

@@ -3,9 +3,10 @@ import { describe, type TestContext, test } from 'node:test';
 import { type Scope, scopes } from '../../src/accounts/account.ts';
 import { type AccountKeys, type CallingKey, createAccountKeys } from '../../src/accounts/account-keys.ts';
 import { createReadStanding } from '../../src/accounts/key-standing.ts';
+import { createKeyVerifier } from '../../src/accounts/key-verifier.ts';
 import type { IssuedKey, KeyOrder } from '../../src/accounts/keyring.ts';
 import { liveKeysMax } from '../../src/accounts/schemas.ts';
-import { dayMs, hourMs, minuteMs } from '../../src/clock.ts';
+import { dayMs, hourMs, minuteMs, secondMs } from '../../src/clock.ts';
 import type { AppError } from '../../src/errors.ts';
 import { createWorld, findListed, order } from '../accounts/world.ts';
 import type { Engine } from '../support/engines.ts';
@@ -17,11 +18,12 @@ export function describeAccountKeys(engine: Engine): void {
   async function prepare(t: TestContext, changes: Partial<KeyOrder> = {}) {
     const world = await createWorld(t, engine);
     const { database, clock, keyring, store } = world;
-    const keys = createAccountKeys(database, clock.now, 'stg');
+    const verifier = createKeyVerifier(database, clock.now);
+    const keys = createAccountKeys(database, clock.now, 'stg', verifier);
     const issued = await keyring.issue(order({ account: 'Zoo', scopes, ...changes }));
     const asker = await toAsker(world, issued);
-    const openOtherKeys = async () => createAccountKeys(await store.open(), clock.now, 'stg');
-    return { ...world, keys, asker, issued, openOtherKeys };
+    const openOtherKeys = async () => createAccountKeys(await store.open(), clock.now, 'stg', verifier);
+    return { ...world, keys, verifier, asker, issued, openOtherKeys };
   }
 
   async function toAsker({ store }: Awaited<ReturnType<typeof createWorld>>, issued: IssuedKey) {
@@ -154,7 +156,69 @@ export function describeAccountKeys(engine: Engine): void {
       );
       const { state, expiresAtMs } = await findListed(keyring, old.id);
       assert.deepEqual([state, expiresAtMs], ['rotated', clock.now() + minuteMs]);
-      await assert.rejects(keys.rotate(asker, old.id, 60), { code: 'not_found' });
+    });
+
+    test('an overlap of 0 ends the old key at once, also in the cache of the instance that answers', async (t) => {
+      const { keys, asker, verifier } = await prepare(t);
+      const old = await create(keys, asker);
+      assert.ok('caller' in (await verifier.verify(old.key)));
+      const successor = await keys.rotate(asker, old.id, 0);
+      assert.deepEqual(await verifier.verify(old.key), { refusal: 'api_key_expired' });
+      assert.ok('caller' in (await verifier.verify(successor.key)));
+      await keys.remove(asker, successor.id);
+      assert.deepEqual(await verifier.verify(successor.key), { refusal: 'api_key_revoked' });
+    });
+
+    for (const overlapSeconds of [60, 0])
+      test(`a key whose successor was never used can be rotated again, with its end of before, after an overlap of ${overlapSeconds} s`, async (t) => {
+        const { keys, asker, verifier, clock } = await prepare(t);
+        const old = await create(keys, asker, 7_200);
+        clock.advance(hourMs);
+        const lost = await keys.rotate(asker, old.id, overlapSeconds);
+        clock.advance(secondMs);
+        const successor = await keys.rotate(asker, old.id, 120);
+        assert.equal(successor.expiresAt, old.expiresAt);
+        const { keys: listed } = await keys.list(asker.accountId, 100, null);
+        const { key: text, ...shown } = successor;
+        assert.deepEqual(
+          listed.find(({ id }) => id === successor.id),
+          shown,
+        );
+        assert.deepEqual(new Set(listed.map(({ id }) => id)), new Set([successor.id, old.id, asker.keyId]));
+        assert.deepEqual(await verifier.verify(lost.key), { refusal: 'api_key_revoked' });
+        assert.ok('caller' in (await verifier.verify(text)));
+        const oldNow = await verifier.verify(old.key);
+        assert.equal('caller' in oldNow, overlapSeconds > 0, 'an ended overlap stays ended');
+      });
+
+    test('a key without an end that is rotated twice gets a successor without an end', async (t) => {
+      const { keys, asker } = await prepare(t);
+      const { id } = await create(keys, asker);
+      await keys.rotate(asker, id, 60);
+      assert.equal((await keys.rotate(asker, id, 60)).expiresAt, null);
+    });
+
+    test('a key whose successor was used cannot be rotated again', async (t) => {
+      const { keys, asker, keyring, verifier } = await prepare(t);
+      const { id } = await create(keys, asker);
+      const successor = await keys.rotate(asker, id, 60);
+      await verifier.verify(successor.key);
+      await assert.rejects(keys.rotate(asker, id, 60), { code: 'key_rotated' });
+      await assert.rejects(keyring.rotate(id, 60), {
+        name: 'OperatorError',
+        message: /rotate key_\w+ instead/,
+      });
+      const next = await keys.rotate(asker, successor.id, 60);
+      await assert.rejects(keys.rotate(asker, id, 60), { code: 'key_rotated' });
+      assert.equal((await findListed(keyring, next.id)).state, 'active');
+    });
+
+    test('a rotated key is not found once its end of before has passed', async (t) => {
+      const { keys, asker, clock } = await prepare(t);
+      const { id } = await create(keys, asker, 60);
+      await keys.rotate(asker, id, 1);
+      clock.advance(minuteMs);
+      await assert.rejects(keys.rotate(asker, id, 1), { code: 'not_found' });
     });
 
     test('a key can rotate itself, and the successor does not expire later', async (t) => {
@@ -184,16 +248,15 @@ export function describeAccountKeys(engine: Engine): void {
       assert.equal((await findListed(world.keyring, world.asker.keyId)).state, 'revoked');
     });
 
-    test('exactly one of 10 concurrent rotations succeeds', async (t) => {
-      const { keys, asker, openOtherKeys } = await prepare(t);
+    test('10 concurrent rotations leave one valid successor', async (t) => {
+      const { keys, asker, openOtherKeys, verifier } = await prepare(t);
       const { id } = await create(keys, asker);
       const other = await openOtherKeys();
-      const outcomes = await Promise.allSettled(
+      const issued = await Promise.all(
         Array.from({ length: 10 }, (_, n) => (n % 2 === 0 ? keys : other).rotate(asker, id, 60)),
       );
-      const refused = outcomes.filter(({ status }) => status === 'rejected') as PromiseRejectedResult[];
-      assert.equal(refused.length, 9);
-      for (const { reason } of refused) assert.equal((reason as AppError).code, 'not_found');
+      const found = await Promise.all(issued.map(({ key }) => verifier.verify(key)));
+      assert.equal(found.filter((verification) => 'caller' in verification).length, 1);
     });
 
     test('a deleted key is neither listed nor found', async (t) => {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { scopes } from '../../src/accounts/account.ts';
+import { createAccountKeys } from '../../src/accounts/account-keys.ts';
 import { createKeyVerifier } from '../../src/accounts/key-verifier.ts';
 import { createEventIds } from '../../src/events/event-ids.ts';
 import { createCursors } from '../../src/http/request/cursor.ts';
@@ -46,6 +47,7 @@ export async function startBuiltServer(
     orders: store.orders,
     categories: store.categories,
     verifier,
+    accountKeys: createAccountKeys(store.database, clock, 'stg', verifier),
     limiter: createLimiter({ counters: createMemoryCounters(), clock }),
     cursors: createCursors(Buffer.alloc(32)),
     eventIds,

@@ -22,6 +22,7 @@ export const errorStatus: Record<ErrorCode | ConsoleErrorCode, number> = {
   order_expired: 409,
   limit_reached: 409,
   position_lost: 409,
+  key_rotated: 409,
   events_expired: 410,
   precondition_failed: 412,
   not_found: 404,

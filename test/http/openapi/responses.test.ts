@@ -92,7 +92,10 @@ const special: Readonly<Record<string, Readonly<Record<number, Change>>>> = {
   listEvents: { 410: { path: `/events?after=${lostEvent}` } },
   getAccount: { 403: { key: suspended } },
   createKey: { 409: { key: full } },
-  rotateKey: { 404: { path: '/keys/key_none/rotate' } },
+  rotateKey: {
+    404: { path: '/keys/key_none/rotate' },
+    409: { path: '/keys/key_0000000000000000/rotate' },
+  },
   deleteKey: { 404: { path: '/keys/key_none' } },
   createWebhook: { 409: { key: crowded } },
   getWebhook: { 404: { path: '/webhooks/wh_1' } },
@@ -110,7 +113,9 @@ function prepare({ id, tag }: Operation): void {
   if (tag === 'keys')
     shop.exec(`delete from api_keys where account_id = 1 and id <> '${main?.id}';
       insert into api_keys (id, account_id, secret_hash, visible_start, scopes, created_at_ms)
-        values ('key_3kTMd8fZq1LxW0aB', 1, x'00', 'as_stg_7Qp1', 'pets:read', 0)`);
+        values ('key_3kTMd8fZq1LxW0aB', 1, x'00', 'as_stg_7Qp1', 'pets:read', 0);
+      insert into api_keys (id, account_id, secret_hash, visible_start, scopes, created_at_ms, expires_at_ms, revoked_at_ms)
+        values ('key_0000000000000000', 1, x'01', 'as_stg_0000', 'pets:read', 0, 9000000000000, 9000000000000)`);
   if (tag === 'webhooks') {
     const full = [1, 2, 3, 4, 5].map((at): [string, string, number] => [`wh_full${at}`, crowdedAccount, 9]);
     shop.exec(`delete from webhooks;
