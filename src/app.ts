@@ -37,7 +37,7 @@ import type { Database } from './storage/database.ts';
 import { readSecret } from './storage/secret-rows.ts';
 import { claimServing } from './storage/sqlite/claim-serving.ts';
 import { openStore, type Store } from './store.ts';
-import { createUsageCounts } from './usage/usage.ts';
+import { createUsageCounts, type UsageCounts } from './usage/usage.ts';
 import { createSecretBox } from './webhooks/secret-box.ts';
 import { createWebhooks } from './webhooks/webhooks.ts';
 
@@ -48,6 +48,11 @@ export interface App {
   readonly opsUrl: string;
   /** The first key of an empty store, only in development. Show it now, because it cannot be read later. */
   readonly firstKey: IssuedKey | null;
+  /**
+   * Lets `/readyz` answer 503, and serves as before for the time of `DRAIN_SECONDS`, or until `cut` resolves. In the
+   * second half of this time, every response ends its connection, so that clients move to another instance.
+   */
+  drain(cut: Promise<void>): Promise<void>;
   /**
    * Graceful shutdown: accepts no more connections, finishes running requests, and flushes the counts in memory.
    * Takes at most 10 s.
@@ -113,6 +118,7 @@ async function openApp(
   const jobs = createJobRunner(log, clocks);
   const { server, flush, usage } = buildPublicServer(basics);
 
+  let isStopping = false;
   let closingAtMs: number | null = null;
   parts.add(async () => {
     if (closingAtMs === null) return;
@@ -120,16 +126,9 @@ async function openApp(
     await flushLast(flush, restMs, counting.sharing()?.mode === 'shared', log);
   });
   parts.add(jobs.stop);
-  const lifts = createLiftFollower(store.database, counting.counters, clock);
-  // Operators may have lifted bans while no service ran. A failure does not stop the start.
-  await lifts
-    .follow()
-    .catch((err) => log.warn({ err }, 'lifted bans could not be read; the service tries again every second'));
-  exposeWaits(registry, store.tail);
-  const noteFeedLag = exposeFeedLag(registry);
-  for (const job of listJobs({ store, counting, usage, lifts, flush, noteFeedLag })) jobs.start(job);
+  await startJobs(basics, jobs, flush, usage);
   const listNotes = () => [...describeSharing(counting.sharing()), ...faults.listNotes()];
-  const operatorServer = buildOperator(basics, jobs, listNotes);
+  const operatorServer = buildOperator(basics, jobs, listNotes, () => isStopping);
   const stopDelivery = await deliverWebhooks(basics, jobs, clocks);
 
   parts.add(() => operatorServer.close(0));
@@ -139,11 +138,39 @@ async function openApp(
   const url = await server.listen(config.host, config.port);
   // A key is shown only once, so it is created after everything that can fail.
   const firstKey = config.environment === 'development' ? await issueFirstKey(store.keyring) : null;
+  const drain = async (cut: Promise<void>) => {
+    isStopping = true;
+    await drainServer(server, config.drainMs, cut);
+  };
   const close = () => {
+    isStopping = true;
     closingAtMs = performance.now();
     return parts.close();
   };
-  return { url, opsUrl, firstKey, close };
+  return { url, opsUrl, firstKey, drain, close };
+}
+
+async function drainServer(server: HttpService, drainMs: number, cut: Promise<void>): Promise<void> {
+  const wait = () => Promise.race([cut, sleep(drainMs / 2, undefined, { ref: false })]);
+  await wait();
+  server.announceEnd();
+  await wait();
+}
+
+async function startJobs(
+  { store, clock, log, registry, counting }: Basics,
+  jobs: JobRunner,
+  flush: () => Promise<unknown>,
+  usage: UsageCounts,
+): Promise<void> {
+  const lifts = createLiftFollower(store.database, counting.counters, clock);
+  // Operators may have lifted bans while no service ran. A failure does not stop the start.
+  await lifts
+    .follow()
+    .catch((err) => log.warn({ err }, 'lifted bans could not be read; the service tries again every second'));
+  exposeWaits(registry, store.tail);
+  const noteFeedLag = exposeFeedLag(registry);
+  for (const job of listJobs({ store, counting, usage, lifts, flush, noteFeedLag })) jobs.start(job);
 }
 
 async function openWatchedStore(
@@ -212,13 +239,17 @@ function buildOperator(
   { store, config, clock, log, registry, secret, counting }: Basics,
   jobs: JobRunner,
   listNotes: () => readonly string[],
+  isStopping: () => boolean,
 ): HttpService {
   const { database } = store;
   const { environment, consoleUrl } = config;
   const vitals = createVitals(registry, clock);
   jobs.start({ name: 'note the traffic', everyMs: noteEveryMs, run: vitals.note });
   const look: LookAtUsage = async (subject) => counting.counters.look(subject, clock());
-  const checks = [{ name: 'the store', findProblem: () => findUnreadiness(database) }];
+  const checks = [
+    { name: 'the service', findProblem: async () => (isStopping() ? 'is stopping' : null) },
+    { name: 'the store', findProblem: () => findUnreadiness(database) },
+  ];
   const readHealth = async () => ({ problems: await findProblems(checks, secondMs), notes: listNotes() });
   const sessions = createSessions(database, clock);
   const eventIds = createEventIds(secret);

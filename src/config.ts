@@ -1,3 +1,4 @@
+import { secondMs } from './clock.ts';
 import { OperatorError, reasonOf } from './errors.ts';
 import {
   loopback,
@@ -10,6 +11,7 @@ import {
   parsePort,
   parsePublicUrl,
   parseRedisUrl,
+  parseSeconds,
   parseSecretKeys,
   parseTrustProxy,
   type TrustProxy,
@@ -37,6 +39,8 @@ export interface Config {
   readonly databaseUrl: string;
   /** If null, this process counts alone and keeps its counts in the database. */
   readonly redisUrl: string | null;
+  /** Time in ms after SIGTERM in which requests are served as before, while `/readyz` is 503. */
+  readonly drainMs: number;
   readonly trustProxy: TrustProxy;
   readonly logLevel: LogLevel;
   readonly logRequests: 'errors' | 'all';
@@ -103,6 +107,12 @@ export const settings = {
     null,
     'Redis or Valkey where instances share their counts: `redis://`, or `redis+sentinel://` with the Sentinels and the name of the master. Unset: the process counts alone and keeps its counts in the store.',
     parseRedisUrl,
+  ),
+  DRAIN_SECONDS: setting(
+    'seconds',
+    '0',
+    'Time after SIGTERM in which requests are served as before, while `/readyz` is 503. Then the shutdown begins.',
+    parseSeconds,
   ),
   TRUST_PROXY: setting(
     'false | count | addresses',
@@ -194,6 +204,7 @@ function toConfig(values: Values): Config {
     publicUrl: values.PUBLIC_URL,
     databaseUrl: values.DATABASE_URL,
     redisUrl: values.REDIS_URL,
+    drainMs: values.DRAIN_SECONDS * secondMs,
     trustProxy: values.TRUST_PROXY,
     logLevel: values.LOG_LEVEL,
     logRequests: values.LOG_REQUESTS ?? (values.ENVIRONMENT === 'development' ? 'all' : 'errors'),

@@ -13,11 +13,16 @@ const sameInterruptMs = 500;
  */
 let outlivesOutput = false;
 
+const stoppedAgain = Promise.withResolvers<void>();
+
 /** Resolves at the first SIGTERM or SIGINT. A later SIGINT ends the process at once. */
 function untilStopped(): Promise<void> {
   outlivesOutput = true;
   return new Promise((resolve) => {
-    process.on('SIGTERM', () => resolve());
+    process.once('SIGTERM', () => {
+      resolve();
+      process.on('SIGTERM', () => stoppedAgain.resolve());
+    });
     process.on('SIGINT', () => {
       resolve();
       setTimeout(() => process.removeAllListeners('SIGINT'), sameInterruptMs).unref();
@@ -63,6 +68,7 @@ const exitCode = await runCommandLine(process.argv.slice(2), {
   terminal: process,
   lifetime: {
     untilStopped,
+    untilStoppedAgain: () => stoppedAgain.promise,
     endWithin: (ms) => setTimeout(endNow, ms).unref(),
     onCrash(report) {
       reportCrash = report;

@@ -16,6 +16,14 @@ export function parsePort(text: string): number {
   throw new RangeError('a whole number from 0 to 65535');
 }
 
+const secondsMax = 3_600;
+
+/** Parses a number of seconds, at most an hour. */
+export function parseSeconds(text: string): number {
+  if (/^\d{1,4}$/.test(text) && Number(text) <= secondsMax) return Number(text);
+  throw new RangeError(`a whole number of seconds from 0 to ${secondsMax}`);
+}
+
 /** Returns a parser that accepts only these words. */
 export function oneOf<const Choice extends string>(choices: readonly Choice[]) {
   return (text: string): Choice => {

@@ -25,6 +25,8 @@ export interface Terminal {
 export interface Lifetime {
   /** Resolves on SIGTERM or SIGINT. */
   untilStopped(): Promise<void>;
+  /** Resolves at the second SIGTERM. */
+  untilStoppedAgain(): Promise<void>;
   /** Ends the process after `ms`, even if it still has pending work. Without pending work, it ends earlier. */
   endWithin(ms: number): void;
   /** Sets the function that reports an uncaught error. The process then ends with exit code 1. */

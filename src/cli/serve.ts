@@ -42,8 +42,11 @@ async function serve(
   else writeWelcome(terminal, app, `${app.url}/v1`);
   log.info({ url: baseUrl, opsUrl: app.opsUrl, environment: config.environment }, `serving ${baseUrl}`);
   await stopped;
-  log.info('stopping: no new connections are accepted');
+  if (config.drainMs > 0)
+    log.info({ ms: config.drainMs }, 'draining: /readyz is 503, and requests are served');
   try {
+    await app.drain(lifetime.untilStoppedAgain());
+    log.info('stopping: no new connections are accepted');
     await app.close();
   } finally {
     // A pending DNS query or a leaked connection of a driver could keep the process alive.

@@ -27,6 +27,7 @@ export async function runInProcess(
     terminal: { stdin: Readable.from([Buffer.from(stdin)]), stdout, stderr },
     lifetime: {
       untilStopped: () => Promise.resolve(),
+      untilStoppedAgain: () => new Promise(() => undefined),
       endWithin: () => undefined,
       onCrash: () => undefined,
     },

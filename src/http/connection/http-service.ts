@@ -21,6 +21,8 @@ export interface HttpService {
   listen(host: string, port: number): Promise<string>;
   /** Returns the URL at which this machine can reach the server, without a path. The server must be listening. */
   findUrl(): string;
+  /** From now on, every response ends its connection. The server still takes connections. */
+  announceEnd(): void;
   /** Accepts no more connections and waits for running requests. Closes the remaining connections after `drainMs`. */
   close(drainMs: number): Promise<void>;
 }
@@ -74,6 +76,9 @@ export function createHttpService(options: HttpServiceOptions): HttpService {
       return urlOf(server, false);
     },
     findUrl: () => urlOf(server, true),
+    announceEnd() {
+      isClosing = true;
+    },
     async close(drainMs) {
       isClosing = true;
       onClosing();
