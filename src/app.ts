@@ -170,7 +170,9 @@ async function startJobs(
     .catch((err) => log.warn({ err }, 'lifted bans could not be read; the service tries again every second'));
   exposeWaits(registry, store.tail);
   const noteFeedLag = exposeFeedLag(registry);
-  for (const job of listJobs({ store, counting, usage, lifts, flush, noteFeedLag })) jobs.start(job);
+  const sessions = createSessions(store.database, clock);
+  const jobParts = { store, counting, usage, sessions, lifts, flush, noteFeedLag };
+  for (const job of listJobs(jobParts)) jobs.start(job);
 }
 
 async function openWatchedStore(

@@ -5,6 +5,7 @@ import { foldInventory } from './inventory/fold-inventory.ts';
 import type { Job } from './jobs/job-runner.ts';
 import type { LiftFollower } from './limits/bans.ts';
 import type { CounterStore } from './limits/memory/counter-store.ts';
+import type { Sessions } from './operator/sessions.ts';
 import type { Store } from './store.ts';
 import type { UsageCounts } from './usage/usage.ts';
 
@@ -23,6 +24,7 @@ export interface JobParts {
   readonly store: Pick<Store, 'database' | 'audit' | 'firstAnswers' | 'orders'>;
   readonly counting: Pick<CounterStore, 'sweep'>;
   readonly usage: Pick<UsageCounts, 'sweep'>;
+  readonly sessions: Pick<Sessions, 'sweep'>;
   readonly lifts: LiftFollower;
   /** Writes all counts in memory. */
   readonly flush: () => Promise<unknown>;
@@ -31,7 +33,8 @@ export interface JobParts {
 }
 
 /** Lists the jobs of every instance. Delivery of webhooks has its own (deliver-webhooks.ts). */
-export function listJobs({ store, counting, usage, lifts, flush, noteFeedLag }: JobParts): readonly Job[] {
+export function listJobs(parts: JobParts): readonly Job[] {
+  const { store, counting, usage, sessions, lifts, flush, noteFeedLag } = parts;
   const { database, audit, firstAnswers, orders } = store;
   return [
     { name: 'write the counts', everyMs: flushMs, run: flush },
@@ -40,6 +43,7 @@ export function listJobs({ store, counting, usage, lifts, flush, noteFeedLag }: 
     { name: 'follow lifts of bans', everyMs: secondMs, run: lifts.follow },
     { name: 'delete old lifts of bans', everyMs: minuteMs, run: lifts.sweep, byAge: 'deletes' },
     { name: 'delete old first answers', everyMs: minuteMs, run: firstAnswers.sweep, byAge: 'deletes' },
+    { name: 'delete ended console sessions', everyMs: minuteMs, run: sessions.sweep, byAge: 'deletes' },
     { name: 'delete old audit entries', everyMs: hourMs, run: audit.sweep, byAge: 'deletes' },
     { name: 'delete old events', everyMs: minuteMs, run: () => expireEvents(database), byAge: 'deletes' },
     { name: 'close overdue holds', everyMs: expiryMs, run: orders.expire, byAge: 'closes' },

@@ -9,7 +9,7 @@ import { liftBan } from './limits/bans.ts';
 import { writeConduct, writeWindows } from './limits/memory/counter-rows.ts';
 import { closeOrderByHand } from './operator/acts/order-acts.ts';
 import { editPetByHand } from './operator/acts/pet-acts.ts';
-import { endAll, openSession } from './operator/sessions.ts';
+import { endSessions, openSession } from './operator/sessions.ts';
 import { closeBySteps } from './orders/close-order.ts';
 import { expireGiven } from './orders/expire-orders.ts';
 import { placeOrder } from './orders/place-order.ts';
@@ -41,7 +41,7 @@ export const transactions: readonly Transaction<never, unknown>[] = [
   disableWebhooksOfKey,
   editPet,
   editPetByHand,
-  endAll,
+  endSessions,
   expireGiven,
   foldInventoryOnce,
   issueFirstKey,

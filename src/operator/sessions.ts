@@ -46,6 +46,8 @@ export interface Sessions {
   signOut(token: string): Promise<void>;
   /** Ends all sessions and links immediately. Returns the number of ended sessions. */
   revokeAll(): Promise<number>;
+  /** Deletes the sessions and links that have expired. */
+  sweep(): Promise<void>;
 }
 
 interface SignIn {
@@ -57,15 +59,13 @@ interface SignIn {
 
 /**
  * Exchanges a link for a session in one transaction. Returns the user who created the link, or null if the link is
- * used, expired or unknown. Also deletes expired links and sessions.
+ * used, expired or unknown.
  */
 export const openSession = defineTransaction(
   'openSession',
   function* ({ linkHash, tokenHash, id, nowMs }: SignIn): Steps<string | null> {
     const [link] = yield* step(takeLink, { tokenHash: linkHash });
     const untilMs = BigInt(nowMs);
-    yield* step(deleteLinks, { untilMs });
-    yield* step(deleteSessions, { untilMs });
     if (link === undefined || link.expires_at_ms <= untilMs) return null;
     const madeBy = link.made_by;
     const expiresAtMs = untilMs + BigInt(sessionMs);
@@ -75,12 +75,12 @@ export const openSession = defineTransaction(
   'row locks',
 );
 
-/** Deletes all sessions and links in one transaction. Returns the number of deleted sessions. */
-export const endAll = defineTransaction(
-  'endAll',
-  function* (): Steps<number> {
-    yield* step(deleteLinks, { untilMs: int64Max });
-    const ended = yield* step(deleteSessions, { untilMs: int64Max });
+/** Deletes the sessions and links that expire at `untilMs` or earlier. Returns the number of deleted sessions. */
+export const endSessions = defineTransaction(
+  'endSessions',
+  function* ({ untilMs }: { readonly untilMs: bigint }): Steps<number> {
+    yield* step(deleteLinks, { untilMs });
+    const ended = yield* step(deleteSessions, { untilMs });
     return ended.length;
   },
   'row locks',
@@ -123,7 +123,10 @@ export function createSessions(database: Database, clock: Clock): Sessions {
       await database.run(deleteSession, { tokenHash: hashToken(token) });
     },
 
-    revokeAll: () => database.transact(endAll, undefined),
+    revokeAll: async () => await database.transact(endSessions, { untilMs: int64Max }),
+    async sweep() {
+      await database.transact(endSessions, { untilMs: BigInt(clock()) });
+    },
   };
 }
 

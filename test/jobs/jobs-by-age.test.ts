@@ -11,6 +11,7 @@ import { createLiftFollower } from '../../src/limits/bans.ts';
 import { createCounterStore } from '../../src/limits/memory/counter-store.ts';
 import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts';
 import { createLog } from '../../src/observability/log.ts';
+import { createSessions } from '../../src/operator/sessions.ts';
 import { listJobs } from '../../src/service-jobs.ts';
 import { createUsageCounts } from '../../src/usage/usage.ts';
 import { keyed, openShop } from '../contracts/order-shop.ts';
@@ -55,6 +56,7 @@ async function open(t: TestContext, engine: Engine) {
     lifts,
     counting: createCounterStore({ counters, database, clock: Date.now }),
     usage: createUsageCounts(database, Date.now),
+    sessions: createSessions(database, Date.now),
     flush: async () => undefined,
     noteFeedLag: () => undefined,
   });

@@ -55,6 +55,20 @@ test('a session expires after 12 hours', async (t) => {
   await expectRefusal(await call(cookie, '/session'), 401, 'session_missing');
 });
 
+test('a sign-in deletes no other session, and the sweep deletes only what has expired', async (t) => {
+  const { signIn, makeLink, sessions, openFile, clock } = await startConsole(t);
+  await signIn();
+  await makeLink();
+  clock.advance(12 * hourMs);
+  await signIn();
+  const file = openFile();
+  const count = () =>
+    ['console_sessions', 'console_links'].map((table) => file.prepare(`select * from ${table}`).all().length);
+  assert.deepEqual(count(), [2, 1]);
+  await sessions.sweep();
+  assert.deepEqual(count(), [1, 0]);
+});
+
 test('a cookie is invalid after its owner signs out', async (t) => {
   const { signIn, call } = await startConsole(t);
   const [cookie, other] = [await signIn(), await signIn()];
