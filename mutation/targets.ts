@@ -53,7 +53,6 @@ export const targets: readonly Target[] = [
     'test/webhooks/rules/target-address.test.ts',
   ),
   reported('target-url', 'src/webhooks/rules/target-url.ts', 'test/webhooks/rules/target-url.test.ts'),
-  reported('fair-queue', 'src/http/connection/fair-queue.ts', 'test/http/connection/fair-queue.test.ts'),
   reported('plan', 'src/plans/plan.ts', 'test/plans/plan.test.ts'),
   reported('int64', 'src/int64.ts', 'test/int64.test.ts'),
   reported('exact-json', 'src/exact-json.ts', 'test/exact-json.test.ts'),

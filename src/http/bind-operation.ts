@@ -6,32 +6,37 @@ import { after } from '../soon.ts';
 import type { Services } from './api/services.ts';
 import type { Operation, Outcome } from './operation.ts';
 import { checkJsonType, jsonTypes, parseJsonBody } from './request/body.ts';
+import { refuseUnknown } from './request/preferences.ts';
 import { compileQuery } from './request/query.ts';
-import { refuseUnknown } from './request/strict.ts';
-import { type Answer, jsonType, makeAnswer, makeEmptyAnswer, makeTaggedAnswer } from './response/answer.ts';
+import {
+  type Answer,
+  type HeaderList,
+  jsonType,
+  listHeaders,
+  makeAnswer,
+  makeEmptyAnswer,
+  makeTaggedAnswer,
+} from './response/answer.ts';
 import { announceDeprecation } from './response/deprecation.ts';
-import { toLines } from './response/header-lines.ts';
 import type { BodyReader, Call, Route } from './route.ts';
 
-const neverStored = toLines({ 'cache-control': 'no-store' });
 const noFields = { type: 'object', properties: {} } as unknown as TObject;
 
 /** Compiles the schemas of an operation and returns its route. */
 export function bindOperation(operation: Operation, services: Services): Route {
-  const { method, path, scope, deprecation, query, body, bodyTypes = jsonTypes.plain } = operation;
+  const { method, path, scope, deprecation = null, query, body, bodyTypes = jsonTypes.plain } = operation;
   const { isCached = false, isIdempotent = false } = operation;
-  const deprecationLines =
-    deprecation === undefined ? '' : announceDeprecation(deprecation, services.baseUrl);
-  const serialise = compileAnswers(operation, deprecationLines);
+  const announcement = deprecation === null ? [] : announceDeprecation(deprecation, services.baseUrl);
+  const serialise = compileAnswers(operation, announcement);
   const handle = operation.handle as (call: Call, services: Services) => ReturnType<Operation['handle']>;
   return {
     method,
     path: `/v1${path}`,
     access: 'key',
     scope,
-    removedAtMs: deprecation?.removedAtMs ?? null,
-    announcement: deprecationLines,
-    securityLines: null,
+    deprecation,
+    announcement,
+    securityHeaders: null,
     isCached,
     idempotentOperation: isIdempotent ? operation.id : null,
     readQuery: compileQuery(query ?? noFields),
@@ -62,20 +67,20 @@ export function compileBody(schema: TObject, types: readonly string[], isOptiona
  */
 function compileAnswers(
   { method, answers, isNeverStored = false }: Operation,
-  deprecationLines: string,
+  announcement: HeaderList,
 ): (outcome: Outcome) => Answer {
+  const fixed = isNeverStored ? [...announcement, 'cache-control', 'no-store'] : announcement;
   const writers = new Map<number, (body: unknown) => string>();
   for (const [status, { body }] of Object.entries(answers))
     if (body !== undefined) writers.set(Number(status), compileWriter(body));
 
   return ({ status, body, text, headers, validated }) => {
-    const fixed = isNeverStored ? deprecationLines + neverStored : deprecationLines;
-    const lines = headers === undefined ? fixed : fixed + toLines(headers);
+    const all = headers === undefined ? fixed : [...fixed, ...listHeaders(headers)];
     const serialised = text ?? writers.get(status)?.(body);
-    if (serialised === undefined) return { ...makeEmptyAnswer(status), lines };
+    if (serialised === undefined) return makeEmptyAnswer(status, all);
     return method === 'GET' && !isNeverStored
-      ? makeTaggedAnswer(serialised, lines, jsonType, validated)
-      : makeAnswer(status, serialised, lines);
+      ? makeTaggedAnswer(serialised, all, jsonType, validated)
+      : makeAnswer(status, serialised, all);
   };
 }
 

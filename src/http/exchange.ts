@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../accounts/account.ts';
 import type { AppError } from '../errors.ts';
@@ -5,7 +6,7 @@ import type { LimitHeaders, Usage } from '../limits/rules/decision.ts';
 import type { SignedIn } from './route.ts';
 import type { Match } from './router.ts';
 
-/** The state of a request in the pipeline. */
+/** A request and its response, with what the pipeline knows about them. */
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -26,10 +27,10 @@ export interface Exchange {
   usage: Usage | null;
   /** The error that made the body unreadable before the request was admitted. Null if there is none. */
   brokenBy: AppError | null;
+  /** True while the client waits for `100 Continue` before it sends the body. */
+  awaitsContinue: boolean;
   /** True once the gate has decided on the request, even if it refused the request. */
   isAdmitted: boolean;
-  /** True if `InFlight` has recorded the request (connection/in-flight.ts). */
-  isTracked: boolean;
   isAnswered: boolean;
   /** Milliseconds that the response was held back because the client asked for it. */
   heldMs: number;
@@ -52,9 +53,22 @@ export function openExchange(
     limit: null,
     usage: null,
     brokenBy: null,
+    awaitsContinue: false,
     isAdmitted: false,
-    isTracked: false,
     isAnswered: false,
     heldMs: 0,
+  };
+}
+
+/**
+ * Returns a function that creates request ids. A counter makes them unique in this process. A random prefix makes them
+ * unique across processes.
+ */
+export function createRequestIds(): () => string {
+  const start = `req_${randomBytes(6).toString('hex')}_`;
+  let count = 0;
+  return () => {
+    count += 1;
+    return start + count.toString(36);
   };
 }

@@ -4,8 +4,8 @@ import type { ErrorCode } from '../errors.ts';
 import type { Soon } from '../soon.ts';
 import type { Services } from './api/services.ts';
 import type { HeaderName } from './openapi/headers.ts';
+import type { HeaderTexts } from './response/answer.ts';
 import type { Deprecation } from './response/deprecation.ts';
-import type { HeaderTexts } from './response/header-lines.ts';
 import type { Call, Method } from './route.ts';
 
 /** An example body in the reference. */

@@ -1,76 +1,196 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { accountSuspended, coversScope } from '../accounts/account.ts';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
+import { describeHeld } from '../limits/rules/decision.ts';
+import type { Log } from '../observability/log.ts';
+import type { Soon } from '../soon.ts';
 import { type Exchange, openExchange } from './exchange.ts';
 import type { Admission, Gate } from './request/admission.ts';
-import { createResponder, type ResponderOptions } from './responder.ts';
+import { hasBody, readBody } from './request/body.ts';
+import { readIdempotency } from './request/idempotency.ts';
+import { isStrict } from './request/preferences.ts';
+import type { RequestObserver } from './request-log.ts';
+import type { Answer } from './response/answer.ts';
+import type { Cors } from './response/cors.ts';
 import { removedError } from './response/deprecation.ts';
+import { errorStatus, type MakeErrorAnswer, toAppError } from './response/errors.ts';
 import type { ResponseCache } from './response/response-cache.ts';
-import { createRouteRunner } from './route-runner.ts';
+import { sendAnswer } from './response/send.ts';
+import type { Call, Route } from './route.ts';
 import type { Router } from './router.ts';
-import { createSteps } from './steps.ts';
 
-export interface PipelineOptions extends ResponderOptions {
+export interface PipelineOptions {
   readonly router: Router;
   readonly gate: Gate;
   readonly cache: ResponseCache;
+  readonly cors: Cors;
+  readonly makeErrorAnswer: MakeErrorAnswer;
   readonly createRequestId: () => string;
+  readonly observers: readonly RequestObserver[];
   readonly clock: Clock;
+  readonly log: Log;
+  /** True once responses must close their connections. */
+  readonly isClosing: () => boolean;
+}
+
+/** Answers the requests that a connection has received. */
+export interface Pipeline {
+  /** Finds the route of a request that has arrived. The request is not answered yet. */
+  open(request: IncomingMessage, response: ServerResponse): Exchange;
+  /** Answers a request. */
+  run(exchange: Exchange): void;
+  /** Fails a request because the rest of its body cannot be read. Its connection closes. */
+  breakOff(exchange: Exchange, failure: AppError): void;
 }
 
 /**
- * Returns the listener for all requests. The steps of a request:
+ * Creates the pipeline. The steps of a request:
  *
- * 1. Find the route.
- * 2. Authenticate the caller.
- * 3. Apply the rate limit.
- * 4. Check the scope.
- * 5. Look for a cached response.
- * 6. Parse and validate the query and the body by schema.
- * 7. Run the operation.
- * 8. Serialise the response by schema and send it.
+ * 1. `open`: find the route.
+ * 2. `begin`: authenticate the caller and apply the rate limit, both in the gate.
+ * 3. `checkAdmission`: check the scope.
+ * 4. `enter`: look for a cached response.
+ * 5. `parse`: read, parse and validate the query and the body by schema.
+ * 6. `operate`: run the operation and serialise its response by schema.
+ * 7. `answer`: send the response.
  *
  * If no step returns a promise, all steps run synchronously.
  */
-export function createPipeline(options: PipelineOptions): RequestListener {
-  const { router, gate, cors, createRequestId, clock } = options;
-  const responder = createResponder(options);
-  const { send, fail, track } = responder;
-  const steps = createSteps(responder);
-  const { attempt, proceed } = steps;
-  const runRoute = createRouteRunner(options.cache, gate, responder, steps);
-
-  function begin(exchange: Exchange): void {
-    // If the body breaks off, the connection must find this request and fail it.
-    if (!exchange.request.readableEnded) track(exchange);
-    const preflight = cors.answerPreflight(exchange.request);
-    if (preflight === null) proceed(exchange, gate.admit(exchange), checkAdmission);
-    else
-      proceed(exchange, gate.peek(exchange), (_, limit) => {
-        exchange.limit = limit;
-        send(exchange, preflight);
-      });
-  }
-
-  function checkAdmission(exchange: Exchange, admission: Admission): void {
-    const { caller, limit, usage, refusal, signedIn } = admission;
-    exchange.isAdmitted = true;
-    exchange.caller = caller;
-    exchange.signedIn = signedIn ?? null;
-    exchange.limit = limit;
-    exchange.usage = usage;
-    const reason = refusal ?? exchange.brokenBy ?? findRefusal(exchange, clock);
-    const { route } = exchange.match;
-    if (reason !== null || route === null) fail(exchange, reason);
-    else runRoute(exchange, route);
-  }
-
-  return (request: IncomingMessage, response: ServerResponse) => {
-    const match = router.find(request.method ?? '', request.url ?? '');
-    const exchange = openExchange(request, response, createRequestId(), match);
-    attempt(exchange, begin);
+export function createPipeline(options: PipelineOptions): Pipeline {
+  return {
+    open(request, response) {
+      const match = options.router.find(request.method ?? '', request.url ?? '');
+      return openExchange(request, response, options.createRequestId(), match);
+    },
+    run(exchange) {
+      try {
+        begin(options, exchange);
+      } catch (error) {
+        fail(options, exchange, error);
+      }
+    },
+    breakOff(exchange, failure) {
+      const { request, response } = exchange;
+      response.shouldKeepAlive = false;
+      if (exchange.isAnswered) request.socket.destroySoon();
+      else if (exchange.isAdmitted) fail(options, exchange, failure);
+      else exchange.brokenBy = failure;
+    },
   };
+}
+
+type Parts = PipelineOptions;
+
+/** Runs the next step with a value, now or when the promise resolves. If a step fails, so does the request. */
+function proceed<T>(parts: Parts, exchange: Exchange, value: Soon<T>, next: (value: T) => void): void {
+  if (value instanceof Promise)
+    value
+      .then((known) => {
+        if (!exchange.isAnswered) next(known);
+      })
+      .catch((error) => fail(parts, exchange, error));
+  else next(value);
+}
+
+function begin(parts: Parts, exchange: Exchange): void {
+  const preflight = parts.cors.answerPreflight(exchange.request);
+  if (preflight === null)
+    proceed(parts, exchange, parts.gate.admit(exchange), (admission) =>
+      checkAdmission(parts, exchange, admission),
+    );
+  else
+    proceed(parts, exchange, parts.gate.peek(exchange), (limit) => {
+      exchange.limit = limit;
+      answer(parts, exchange, preflight);
+    });
+}
+
+function checkAdmission(parts: Parts, exchange: Exchange, admission: Admission): void {
+  const { caller, limit, usage, refusal, signedIn } = admission;
+  exchange.isAdmitted = true;
+  exchange.caller = caller;
+  exchange.signedIn = signedIn ?? null;
+  exchange.limit = limit;
+  exchange.usage = usage;
+  const reason = refusal ?? exchange.brokenBy ?? findRefusal(exchange, parts.clock);
+  const { route } = exchange.match;
+  if (reason !== null || route === null) fail(parts, exchange, reason);
+  else enter(parts, exchange, route);
+}
+
+function enter(parts: Parts, exchange: Exchange, route: Route): void {
+  const { request } = exchange;
+  const { cache } = parts;
+  if (!route.isCached || isStrict(request.headers['prefer'])) {
+    parse(parts, exchange, route);
+    return;
+  }
+  const target = request.url ?? '';
+  // The version is read before the response is made. Otherwise a change between the two would go unnoticed.
+  proceed(parts, exchange, cache.readVersion(), (version) => {
+    const cached = cache.find(target, version);
+    if (cached !== null) answer(parts, exchange, cached);
+    else parse(parts, exchange, route, (made) => cache.keep(target, made, version));
+  });
+}
+
+function parse(parts: Parts, exchange: Exchange, route: Route, keep?: Keep): void {
+  const { request, response } = exchange;
+  const { headers } = request;
+  if (route.body === null || (route.body.isOptional && !hasBody(headers))) {
+    // Discards the body as it arrives. Otherwise its chunks would stay in memory until the response is sent.
+    if (hasBody(headers)) request.resume();
+    operate(parts, exchange, route, null, keep);
+    return;
+  }
+  route.body.checkType(headers);
+  if (exchange.awaitsContinue) response.writeContinue();
+  exchange.awaitsContinue = false;
+  proceed(parts, exchange, readBody(request), ({ bytes, isLate }) => {
+    // A body may take 30 s to arrive. In this time, the key may be revoked or the account suspended.
+    if (!isLate) operate(parts, exchange, route, bytes);
+    else
+      proceed(parts, exchange, parts.gate.confirm(exchange), (refusal) => {
+        if (refusal === null) operate(parts, exchange, route, bytes);
+        else fail(parts, exchange, refusal);
+      });
+  });
+}
+
+/** Stores a response in the cache. */
+type Keep = (made: Answer) => void;
+
+function operate(parts: Parts, exchange: Exchange, route: Route, bytes: Buffer | null, keep?: Keep): void {
+  proceed(parts, exchange, route.run(readCall(exchange, route, bytes)), (made) => {
+    keep?.(made);
+    answer(parts, exchange, made);
+  });
+}
+
+function answer(parts: Parts, exchange: Exchange, made: Answer): void {
+  if (exchange.isAnswered) return;
+  exchange.isAnswered = true;
+  const { request, response } = exchange;
+  if (parts.isClosing() || isLast(exchange)) response.shouldKeepAlive = false;
+  const status = sendAnswer(exchange, made, parts.cors.headersFor(request));
+  const ms = performance.now() - exchange.startedAtMs - exchange.heldMs;
+  for (const observer of parts.observers) observer.note(exchange, status, ms);
+}
+
+function fail(parts: Parts, exchange: Exchange, error: unknown): void {
+  if (exchange.isAnswered) {
+    // A response that has begun cannot be completed.
+    if (!exchange.response.writableEnded) exchange.response.destroy();
+    return;
+  }
+  const failure = toAppError(error);
+  // `unavailable` is not logged here: the store logs each of its failures once, and not for every request.
+  if (errorStatus[failure.code] >= 500 && failure.code !== 'unavailable')
+    parts.log.error({ requestId: exchange.id, err: failure.cause ?? failure }, failure.message);
+  const { route, allow } = exchange.match;
+  const allowed = allow !== null && failure.code === 'method_not_allowed' ? ['allow', allow] : [];
+  answer(parts, exchange, parts.makeErrorAnswer(failure, [...(route?.announcement ?? []), ...allowed]));
 }
 
 /** Returns the error if a request that passed the gate must be refused, otherwise null. */
@@ -80,9 +200,10 @@ function findRefusal({ request, match, caller }: Exchange, clock: Clock): AppErr
   if (request.httpVersionMajor !== 1) return otherVersion;
   if (!hasOneHost(request)) return noHost;
   if (route === null) return failure;
-  if (route.removedAtMs !== null && clock() >= route.removedAtMs) return removedError(route.removedAtMs);
-  if (route.scope !== null && (caller === null || !coversScope(caller.scopes, route.scope)))
-    return new AppError('scope_missing', `this API key lacks the scope ${[route.scope].flat().join(' or ')}`);
+  const { deprecation, scope } = route;
+  if (deprecation !== null && clock() >= deprecation.removedAtMs) return removedError(deprecation);
+  if (scope !== null && (caller === null || !coversScope(caller.scopes, scope)))
+    return new AppError('scope_missing', `this API key lacks the scope ${[scope].flat().join(' or ')}`);
   return null;
 }
 
@@ -96,4 +217,46 @@ const noHost = new AppError('invalid_parameter', 'Host: exactly one Host header 
  */
 function hasOneHost({ headers: { host }, httpVersionMinor }: IncomingMessage): boolean {
   return host === undefined ? httpVersionMinor === 0 : !host.includes(',');
+}
+
+/**
+ * True if the connection must close after the response:
+ *
+ * - A client that was not told to continue may leave the body out, so the end of the request is not known.
+ * - A proxy may have read a request with several hosts differently.
+ * - The upgrade itself is ignored, but Node's parser drops the bytes that follow such a request in the same packet. It
+ *   would continue in the middle of the next request.
+ */
+function isLast({ request, awaitsContinue }: Exchange): boolean {
+  const { headers } = request;
+  return (awaitsContinue && hasBody(headers)) || !hasOneHost(request) || headers.upgrade !== undefined;
+}
+
+/** Throws AppError if the query, the body or the `Idempotency-Key` is invalid. */
+function readCall(exchange: Exchange, route: Route, bytes: Buffer | null): Call {
+  const { request, response, match, caller, usage, signedIn } = exchange;
+  const { headers } = request;
+  const strict = isStrict(headers['prefer']);
+  return {
+    params: match.params,
+    query: route.readQuery(match.query, strict),
+    body: bytes === null ? null : route.body?.parse(bytes, strict),
+    headers,
+    caller,
+    usage,
+    signedIn,
+    idempotency:
+      route.idempotentOperation && caller && bytes
+        ? readIdempotency(headers, caller, route.idempotentOperation, bytes)
+        : null,
+    onGone: (listener) => response.once('close', listener),
+    noteHeld: (ms) => noteHeld(exchange, ms),
+  };
+}
+
+/** Records how long a response was held. Also renews its rate limit headers, which have the seconds until a reset. */
+function noteHeld(exchange: Exchange, heldMs: number): void {
+  const { caller, usage } = exchange;
+  exchange.heldMs = heldMs;
+  if (caller !== null && usage !== null) exchange.limit = describeHeld(usage, caller.limits, heldMs);
 }

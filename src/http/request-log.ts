@@ -3,7 +3,7 @@ import { createLineBudget } from '../observability/log-lines.ts';
 import { redactKeys, toPrintable } from '../observability/safe-text.ts';
 import type { Exchange } from './exchange.ts';
 import type { ClientAddress } from './request/client-address.ts';
-import { readPath } from './request/path.ts';
+import { readPath } from './router.ts';
 
 /** Duration in ms from which a request counts as slow. Slow requests are always logged. */
 export const slowRequestMs = 1_000;

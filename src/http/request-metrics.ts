@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client';
 import { createDurations, type Durations, expose, exposeDurations } from '../observability/metrics.ts';
+import type { UsageCounts } from '../usage/usage.ts';
 import type { RequestObserver } from './request-log.ts';
 import type { Route } from './route.ts';
 
@@ -69,4 +70,14 @@ function listAnswers(all: readonly Series[]) {
       ([status, durations]) => [{ route: name, status: String(status) }, durations] as const,
     ),
   );
+}
+
+/** Counts the requests of each account. Requests without a valid key are not counted. */
+export function countUsage(usage: Pick<UsageCounts, 'note'>): RequestObserver {
+  return {
+    note({ caller }, status) {
+      if (caller !== null) usage.note(caller, status);
+    },
+    noteMalformed: () => undefined,
+  };
 }

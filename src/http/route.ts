@@ -3,7 +3,8 @@ import type { Caller, Scope } from '../accounts/account.ts';
 import type { Idempotency } from '../idempotency/first-answer.ts';
 import type { Usage } from '../limits/rules/decision.ts';
 import type { Soon } from '../soon.ts';
-import type { Answer } from './response/answer.ts';
+import type { Answer, HeaderList } from './response/answer.ts';
+import type { Deprecation } from './response/deprecation.ts';
 
 /** The methods that a route may have. A GET route also answers HEAD. */
 export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
@@ -85,12 +86,12 @@ export interface Route {
   readonly access: Access;
   /** The required scope. If it is a list, any one of its scopes is enough. Null requires no scope. */
   readonly scope: Scope | readonly Scope[] | null;
-  /** Unix time in ms from which the route answers 410. Null if no removal is planned. */
-  readonly removedAtMs: number | null;
-  /** Header lines that announce a deprecation. Every response of the route has them, including errors. */
-  readonly announcement: string;
-  /** Security header lines for browsers. Null for the defaults (security-headers.ts). */
-  readonly securityLines: string | null;
+  /** From `removedAtMs` on, the route answers 410. Null if no removal is planned. */
+  readonly deprecation: Deprecation | null;
+  /** Headers that every response of the route has, including errors, such as those that announce a deprecation. */
+  readonly announcement: HeaderList;
+  /** Security headers for browsers. Null for the defaults (`securityHeaders` in answer.ts). */
+  readonly securityHeaders: HeaderList | null;
   /** True if the response cache stores the responses. */
   readonly isCached: boolean;
   /** The operation id to which an `Idempotency-Key` belongs. Null if the route ignores the header. */
@@ -100,4 +101,29 @@ export interface Route {
   /** Null if the route takes no body. A body in the request is then ignored. */
   readonly body: BodyReader | null;
   run(call: Call): Soon<Answer>;
+}
+
+/**
+ * Returns a GET route that is not part of the API and ignores its query, such as a documentation page or `/metrics`.
+ */
+export function createPageRoute(
+  path: string,
+  access: Access,
+  securityHeaders: HeaderList | null,
+  run: (call: Call) => Soon<Answer>,
+): Route {
+  return {
+    method: 'GET',
+    path,
+    access,
+    scope: null,
+    deprecation: null,
+    announcement: [],
+    securityHeaders,
+    isCached: false,
+    idempotentOperation: null,
+    readQuery: () => null,
+    body: null,
+    run,
+  };
 }

@@ -1,7 +1,6 @@
 import createFinder, { type HTTPMethod } from 'find-my-way';
 import { AppError } from '../errors.ts';
 import { headerBytesMax } from './connection/bounds.ts';
-import { readPath } from './request/path.ts';
 import { type Access, methods, methodsOf, type Route } from './route.ts';
 
 /** The route of a request, or the error if no route matches. */
@@ -80,4 +79,19 @@ export function createRouter(routes: readonly Route[]): Router {
       return { route, params: found.params, query, access: route.access, failure: null, allow: null };
     },
   };
+}
+
+const schemeAndHost = /^https?:\/\/[^/?#]*/i;
+
+/**
+ * Returns the path of a request target as the router sees it: without scheme, host and query, and percent-decoded
+ * except for reserved characters. Returns null if the path cannot be decoded.
+ */
+export function readPath(target: string): string | null {
+  const [path = ''] = target.replace(schemeAndHost, '').split(/[?#]/, 1);
+  try {
+    return decodeURI(path);
+  } catch {
+    return null;
+  }
 }

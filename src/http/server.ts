@@ -10,23 +10,23 @@ import { operations as allOperations } from './api/operations.ts';
 import type { Services } from './api/services.ts';
 import { bindOperation } from './bind-operation.ts';
 import { defaultTimeouts, type Timeouts } from './connection/bounds.ts';
-import type { HttpService } from './connection/http-service.ts';
+import type { MakeMalformedAnswer } from './connection/malformed-requests.ts';
 import { countRefusedConnections, logRefusedConnections } from './connection/refused-connections.ts';
 import { createDocsRoutes } from './docs-site/routes.ts';
-import { createMalformedAnswers } from './malformed-answers.ts';
+import { createRequestIds } from './exchange.ts';
+import { createHttpService, type HttpService } from './http-service.ts';
 import { describeApi } from './openapi/description.ts';
 import { requestHeaders, responseHeaders } from './openapi/headers.ts';
 import type { Operation } from './operation.ts';
-import { createGate } from './request/admission.ts';
+import { createGate, limitError } from './request/admission.ts';
 import { createClientAddress } from './request/client-address.ts';
-import { createRequestIds } from './request/request-id.ts';
 import { createRequestLog, type RequestObserver } from './request-log.ts';
 import { countRequests } from './request-metrics.ts';
+import { listHeaders, securityHeaders } from './response/answer.ts';
 import { createCors } from './response/cors.ts';
-import { createErrorAnswers } from './response/errors.ts';
+import { createErrorAnswers, type MakeErrorAnswer } from './response/errors.ts';
 import { createResponseCache } from './response/response-cache.ts';
 import { listMethods } from './route.ts';
-import { wireService } from './wire-service.ts';
 
 export interface ServerOptions extends Omit<Services, 'baseUrl'> {
   readonly verifier: KeyVerifier;
@@ -72,7 +72,7 @@ export function buildServer(options: ServerOptions): HttpService {
     createRequestLog(log, options.logRequests, addressOf),
     ...(options.observers ?? []),
   ];
-  const service = wireService({
+  const service: HttpService = createHttpService({
     routes,
     gate: createGate(keyLookup, limiter, addressOf),
     cors: createCors(options.corsOrigins, {
@@ -96,4 +96,27 @@ export function buildServer(options: ServerOptions): HttpService {
   logRefusedConnections(service.server, clock, log);
   countRefusedConnections(service.server, registry);
   return service;
+}
+
+interface MalformedParts {
+  readonly limiter: Limiter;
+  readonly createRequestId: () => string;
+  readonly makeErrorAnswer: MakeErrorAnswer;
+  readonly observers: readonly RequestObserver[];
+}
+
+/** Returns a function that counts a request that is not valid HTTP, tells the observers, and makes its response. */
+function createMalformedAnswers(parts: MalformedParts): MakeMalformedAnswer {
+  const { limiter, createRequestId, makeErrorAnswer, observers } = parts;
+  return async (failure, address, own) => {
+    const { code, retryAfterSeconds, headers } = await limiter.takeForAddress(address);
+    const requestId = createRequestId();
+    const common = ['x-request-id', requestId, ...listHeaders(headers), ...securityHeaders()];
+    const answer =
+      code === null
+        ? makeErrorAnswer(failure, [...common, ...own])
+        : makeErrorAnswer(limitError(code, retryAfterSeconds), common);
+    for (const observer of observers) observer.noteMalformed({ requestId, status: answer.status, address });
+    return answer;
+  };
 }

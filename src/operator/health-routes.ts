@@ -1,7 +1,6 @@
 import type { Registry } from 'prom-client';
-import { createPageRoute } from '../http/page-route.ts';
 import { makeAnswer } from '../http/response/answer.ts';
-import type { Route } from '../http/route.ts';
+import { createPageRoute, type Route } from '../http/route.ts';
 
 /** A condition that the service needs to serve requests. */
 export interface ReadinessCheck {
@@ -58,6 +57,6 @@ async function runCheck({ name, findProblem }: ReadinessCheck, checkMsMax: numbe
 /** Creates `/metrics`, in the text format of Prometheus. */
 export function createMetricsRoute(registry: Registry): Route {
   return createPageRoute('/metrics', 'operator', null, async () =>
-    makeAnswer(200, await registry.metrics(), '', registry.contentType),
+    makeAnswer(200, await registry.metrics(), [], registry.contentType),
   );
 }

@@ -1,13 +1,12 @@
 import type { Registry } from 'prom-client';
 import { secondMs, systemClock } from '../clock.ts';
 import { defaultTimeouts, type Timeouts } from '../http/connection/bounds.ts';
-import type { HttpService } from '../http/connection/http-service.ts';
+import { createRequestIds } from '../http/exchange.ts';
+import { createHttpService, type HttpService } from '../http/http-service.ts';
 import { openGate } from '../http/request/admission.ts';
-import { createRequestIds } from '../http/request/request-id.ts';
 import { createCors } from '../http/response/cors.ts';
 import { createErrorAnswers } from '../http/response/errors.ts';
 import { noCache } from '../http/response/response-cache.ts';
-import { wireService } from '../http/wire-service.ts';
 import type { Log } from '../observability/log.ts';
 import type { Console } from './console/console.ts';
 import { createHealthRoutes, createMetricsRoute, type ReadinessCheck } from './health-routes.ts';
@@ -36,7 +35,7 @@ export function buildOperatorServer(options: OperatorServerOptions): HttpService
   const { checks, listNotes = () => [], registry, log, timeouts = defaultTimeouts } = options;
   const { checkMsMax = secondMs } = options;
   const makeErrorAnswer = createErrorAnswers(null);
-  return wireService({
+  return createHttpService({
     routes: [
       ...createHealthRoutes(checks, listNotes, checkMsMax),
       createMetricsRoute(registry),
@@ -46,10 +45,7 @@ export function buildOperatorServer(options: OperatorServerOptions): HttpService
     cors: createCors([], { exposed: [], methods: [], requestHeaders: [] }),
     cache: noCache,
     makeErrorAnswer,
-    makeMalformedAnswer: (failure, _address, lines) => ({
-      answer: makeErrorAnswer(failure, lines),
-      lines: '',
-    }),
+    makeMalformedAnswer: (failure, _address, headers) => makeErrorAnswer(failure, headers),
     createRequestId: createRequestIds(),
     observers: [],
     clock: systemClock,

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { operations } from '../../src/http/api/operations.ts';
+import { connectionsMax } from '../../src/http/connection/bounds.ts';
 import { startNginx, whyNoNginx } from '../support/nginx.ts';
 import { exchangeRaw, openRaw, type RawResponse } from '../support/raw-http.ts';
 
@@ -74,7 +75,7 @@ test('nginx answers 503 with Retry-After if it has no connection left for an ins
   skip,
 }, async (t) => {
   const { url } = await startBalancer(t, [
-    ['worker_processes auto;', 'worker_processes 1;'],
+    ['worker_processes 4;', 'worker_processes 1;'],
     ['worker_connections 4096;', 'worker_connections 16;'],
     // Each request uses two connections. Without keepalive, nginx frees both.
     ['keepalive 64;', ''],
@@ -88,6 +89,13 @@ test('nginx answers 503 with Retry-After if it has no connection left for an ins
   assert.equal(response.status, 503);
   assert.equal(response.headers.get('retry-after'), '1');
   expectErrorBody(response, 'unavailable');
+});
+
+test('nginx opens fewer connections than an instance accepts', async () => {
+  const conf = await readFile(join(import.meta.dirname, '../../deploy/nginx.conf'), 'utf8');
+  const readNumber = (name: string) => Number(new RegExp(`^\\s*${name} (\\d+);`, 'm').exec(conf)?.[1]);
+  const most = readNumber('worker_processes') * readNumber('worker_connections');
+  assert.ok(most < connectionsMax, `${most}`);
 });
 
 test('an HTTP/1.0 request without a Host reaches an instance', { skip }, async (t) => {

@@ -7,8 +7,6 @@ import { secondMs } from '../../src/clock.ts';
 import { settings } from '../../src/config.ts';
 import { waitingPagesMax } from '../../src/events/tail.ts';
 import { jsonDepthMax, longNumbersMax } from '../../src/exact-json.ts';
-import { batchedAnswersMax } from '../../src/http/connection/answer-batch.ts';
-import { requestsBesideArrivals } from '../../src/http/connection/arrivals.ts';
 import {
   backlogMax,
   chunkExtensionBytesMax,
@@ -16,15 +14,11 @@ import {
   defaultTimeouts,
   headerBytesMax,
   headersMax,
+  lingerBytesMax,
 } from '../../src/http/connection/bounds.ts';
+import { allWaitingRequestsMax, waitingRequestsMax } from '../../src/http/connection/connections.ts';
 import { lastCallMs } from '../../src/http/connection/graceful-shutdown.ts';
-import { lingerBytesMax, lingerMs } from '../../src/http/connection/malformed-requests.ts';
-import {
-  requestsPerTurn,
-  waitingBytesMax,
-  waitingRequestsMax,
-} from '../../src/http/connection/pipelining.ts';
-import { connectionsPerTurn, turnMsMax, unreadBodiesPerTurn } from '../../src/http/connection/read-pacing.ts';
+import { lingerMs } from '../../src/http/connection/malformed-requests.ts';
 import { bodyBytesMax } from '../../src/http/request/body.ts';
 import { slowRequestMs, unavailableLinesMax } from '../../src/http/request-log.ts';
 import { cacheBytesMax } from '../../src/http/response/response-cache.ts';
@@ -66,13 +60,7 @@ test('docs/bounds.md has the same fixed bounds as the program', () => {
     seconds(defaultTimeouts.keepAliveMs),
     seconds(defaultTimeouts.untakenMs),
     waitingRequestsMax.toLocaleString('en'),
-    `${waitingBytesMax / 2 ** 20} MiB`,
-    String(requestsPerTurn),
-    String(requestsBesideArrivals),
-    String(connectionsPerTurn),
-    String(unreadBodiesPerTurn),
-    `${turnMsMax} ms`,
-    String(batchedAnswersMax),
+    allWaitingRequestsMax.toLocaleString('en'),
     connectionsMax.toLocaleString('en'),
     backlogMax.toLocaleString('en'),
     waitingWorksMax.toLocaleString('en'),

@@ -158,8 +158,7 @@ test("the operator's port has the timeouts of the public port and its own bound 
   assert.equal(server.requestTimeout, defaultTimeouts.requestMs);
   assert.equal(server.keepAliveTimeout, defaultTimeouts.keepAliveMs);
   assert.equal(server.maxHeadersCount, headersMax);
-  // Node accepts one more, because the service chooses which connection it closes.
-  assert.equal(server.maxConnections, operatorConnectionsMax + 1);
+  assert.equal(server.maxConnections, operatorConnectionsMax);
 });
 
 test("a head that does not arrive in time on the operator's port gets 408", async (t) => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { defaultTimeouts } from '../../src/http/connection/bounds.ts';
+import { waitingRequestsMax } from '../../src/http/connection/connections.ts';
 import { until } from '../../test/support/processes.ts';
 import type { TortureContext } from '../scenario.ts';
 import { abuse, share } from './abuse.ts';
@@ -75,7 +76,7 @@ export const slowBodies = abuse({
   },
 });
 
-const pagesPerConnection = 100;
+const pagesPerConnection = waitingRequestsMax;
 /** Maximum number of open descriptors besides the connections of the crowd. The good client uses one of them. */
 const otherDescriptorsMax = 60;
 

@@ -15,7 +15,7 @@ interface Throng {
   readonly requestsAtOnce: number;
 }
 
-const pipelining: Throng = { connections: 10, requestsAtOnce: 100 };
+const pipelining: Throng = { connections: 10, requestsAtOnce: 50 };
 /** More connections than the number of key lookups that may wait for PostgreSQL. */
 const crowding: Throng = { connections: 1_100, requestsAtOnce: 1 };
 

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { AppError } from '../../errors.ts';
 import type { Cursors } from '../request/cursor.ts';
-import type { HeaderTexts } from '../response/header-lines.ts';
+import type { HeaderTexts } from '../response/answer.ts';
 
 /** Number of items on a page if the request has no `limit`. */
 export const defaultLimit = 20;

@@ -5,8 +5,8 @@ export interface Timeouts {
   /** Time after which an idle connection is closed. */
   readonly keepAliveMs: number;
   /**
-   * Time after which a connection is closed if its client reads nothing of a response, even if the client sends data.
-   * This time is longer than `requestMs`, so that a client can read the 408 response.
+   * Time after which a connection with a request is closed if it neither receives nor sends a byte. This time is longer
+   * than `requestMs`, so that a client can read the 408 response, and than any wait for a response.
    */
   readonly untakenMs: number;
 }
@@ -37,6 +37,9 @@ export const connectionsMax = 20_000;
  * (net.core.somaxconn).
  */
 export const backlogMax = 4_096;
+
+/** Maximum number of bytes of a connection that are read and dropped after its request was refused or unreadable. */
+export const lingerBytesMax = 2 ** 20;
 
 const checkMsMax = 1_000;
 

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import { Server as NetServer } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 
 /** Milliseconds for which idle connections stay open during a shutdown, so that clients can send a last request. */
@@ -10,18 +9,18 @@ const checkMs = 20;
 /**
  * Accepts no more connections and closes each connection once it is idle. After `drainMs`, closes all remaining
  * connections. During the shutdown, the caller must send `Connection: close` with every response.
- *
- * Node's own `close` is not enough: it closes the connections that are idle at that moment, and then waits until all
- * other clients disconnect.
  */
 export async function closeGracefully(server: Server, drainMs: number): Promise<void> {
+  const closeIdle = server.closeIdleConnections.bind(server);
+  // `close` would also close the connections that are idle at this moment. A client may just have sent a request.
+  server.closeIdleConnections = () => undefined;
   const closed = once(server, 'close');
-  NetServer.prototype.close.call(server);
+  server.close();
   const cutting = globalThis.setTimeout(() => server.closeAllConnections(), drainMs);
   await Promise.race([closed, setTimeout(lastCallMs, undefined, { ref: false })]);
   // An immediate runs after the event loop has read from the sockets. So a connection whose request has already arrived
   // is not closed as idle.
-  const checking = setInterval(() => setImmediate(() => server.closeIdleConnections()), checkMs);
+  const checking = setInterval(() => setImmediate(closeIdle), checkMs);
   await closed;
   clearInterval(checking);
   clearTimeout(cutting);

@@ -1,20 +1,18 @@
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { AppError } from '../../errors.ts';
 import type { Soon } from '../../soon.ts';
-import type { Answer } from '../response/answer.ts';
-import { toLines } from '../response/header-lines.ts';
-import type { AnswerBatch } from './answer-batch.ts';
-import type { InFlight } from './in-flight.ts';
+import type { Pipeline } from '../pipeline.ts';
+import type { Answer, HeaderList } from '../response/answer.ts';
+import { lingerBytesMax } from './bounds.ts';
+import type { Connections } from './connections.ts';
 
 /**
  * Milliseconds for which a connection stays open after its last response. An immediate close could reset the connection
  * before the client has read the response.
  */
 export const lingerMs = 1_000;
-/** Maximum number of bytes that are read and ignored after the first error of a connection. */
-export const lingerBytesMax = 2 ** 20;
 
 /** Codes of Node's parser for requests that are valid HTTP but exceed a bound. */
 const parserErrors: Readonly<Record<string, AppError>> = {
@@ -27,44 +25,36 @@ const parserErrors: Readonly<Record<string, AppError>> = {
 };
 const badHead = new AppError('invalid_parameter', 'the head of the request is not valid HTTP/1.1');
 const badBody = new AppError('invalid_body', 'the body does not match the headers of the request');
-/**
- * Code of Node's parser for bytes after the last request of a connection (RFC 9112, section 9.6). These bytes get no
- * response, because Node closes the connection after the response to the last request.
- */
-const afterLast = 'HPE_CLOSED_CONNECTION';
 
-/** The response to a request that is not valid HTTP. */
-export interface MalformedAnswer {
-  readonly answer: Answer;
-  /** The header lines that every response has. They are not in `answer`. */
-  readonly lines: string;
-}
+/**
+ * Makes the response to a request that is not valid HTTP, with all its headers. `headers` are those that only this
+ * failure has. The request counts against its address, because its key cannot be read.
+ */
+export type MakeMalformedAnswer = (failure: AppError, address: string, headers: HeaderList) => Soon<Answer>;
 
 export interface MalformedOptions {
-  readonly inFlight: InFlight;
-  readonly batch: AnswerBatch;
+  readonly connections: Connections;
+  readonly breakOff: Pipeline['breakOff'];
   /** The methods that the server supports. */
   readonly methods: readonly string[];
-  /**
-   * Counts the request against its address and makes its response. `lines` are header lines that only this failure has.
-   */
-  makeAnswer(failure: AppError, address: string, lines: string): Soon<MalformedAnswer>;
+  readonly makeAnswer: MakeMalformedAnswer;
+  /** Milliseconds after which a connection with unreadable bytes is closed even if its client has not read a response. */
+  readonly untakenMs: number;
 }
 
 /** Answers requests that are not valid HTTP with an Error body, and closes their connections. */
 export function answerMalformed(server: Server, options: MalformedOptions): void {
-  const { inFlight, batch, makeAnswer } = options;
+  const { connections, breakOff, makeAnswer } = options;
   const allow = options.methods.join(', ');
   const noTunnel = new AppError('method_not_allowed', `CONNECT is not allowed here; allowed: ${allow}`);
   /** Number of bytes that a connection had received when its first error occurred. */
   const broken = new WeakMap<Socket, number>();
 
-  async function answer(stream: Duplex, address: string, failure: AppError, lines = ''): Promise<void> {
+  async function answer(stream: Duplex, address: string, failure: AppError, headers: HeaderList) {
     // If the stream is not writable, the previous response was the last one of the connection.
     if (!stream.writable) return;
     try {
-      const made = await makeAnswer(failure, address, lines);
-      writeAnswer(stream, made);
+      writeAnswer(stream, await makeAnswer(failure, address, headers));
     } catch {
       stream.destroy();
     }
@@ -79,14 +69,14 @@ export function answerMalformed(server: Server, options: MalformedOptions): void
       return;
     }
     broken.set(socket, socket.bytesRead);
-    batch.flush();
-    if (code === afterLast || inFlight.isClosing(socket)) return;
     const known = parserErrors[code];
-    const pending = inFlight.find(socket);
-    const isUnreadable = known !== undefined || code.startsWith('HPE_');
-    if (!isUnreadable || !socket.writable) socket.destroy();
-    else if (pending?.response.req.complete === false) pending.breakOff(known ?? badBody);
-    else whenSent(pending?.response, () => answer(socket, socket.remoteAddress ?? '', known ?? badHead));
+    const unread = connections.findUnread(socket);
+    if (known === undefined && !code.startsWith('HPE_')) socket.destroy();
+    else if (unread !== null) breakOff(unread, known ?? badBody);
+    else {
+      if (connections.isBusy(socket)) closeLater(socket, options.untakenMs);
+      connections.afterAll(socket, () => answer(socket, socket.remoteAddress ?? '', known ?? badHead, []));
+    }
   });
 
   /**
@@ -95,23 +85,22 @@ export function answerMalformed(server: Server, options: MalformedOptions): void
    */
   server.on('connect', ({ socket }: IncomingMessage, stream: Duplex) => {
     stream.on('error', () => stream.destroy());
-    batch.flush();
-    if (inFlight.isClosing(socket)) return;
-    whenSent(inFlight.find(socket)?.response, () =>
-      answer(stream, socket.remoteAddress ?? '', noTunnel, toLines({ allow })),
+    connections.afterAll(socket, () =>
+      answer(stream, socket.remoteAddress ?? '', noTunnel, ['allow', allow]),
     );
   });
 }
 
-/** Calls `act` once the response and all earlier responses of its connection are sent. */
-function whenSent(response: ServerResponse | undefined, act: () => void): void {
-  if (response === undefined || response.writableFinished) act();
-  else response.once('finish', act);
+/** Closes a connection after `ms`. Otherwise a client that reads nothing could keep it open by further bytes. */
+function closeLater(socket: Socket, ms: number): void {
+  const timer = setTimeout(() => socket.destroy(), ms).unref();
+  socket.once('close', () => clearTimeout(timer));
 }
 
-function writeAnswer(stream: Duplex, { answer, lines }: MalformedAnswer): void {
-  const { status, bodyLines, body } = answer;
-  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines}${answer.lines}${bodyLines}`;
-  stream.end(`${head}date: ${new Date().toUTCString()}\r\nconnection: close\r\n\r\n${body ?? ''}`);
+function writeAnswer(stream: Duplex, { status, headers, bodyHeaders, body }: Answer): void {
+  const fixed = ['date', new Date().toUTCString(), 'connection', 'close'];
+  const all = [...headers, ...bodyHeaders, ...fixed];
+  const lines = all.map((text, index) => (index % 2 === 0 ? `${text}: ` : `${text}\r\n`));
+  stream.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body ?? ''}`);
   setTimeout(() => stream.destroy(), lingerMs).unref();
 }

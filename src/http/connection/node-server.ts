@@ -1,58 +1,29 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
-import { connectionsMax, countCheckMs, headerBytesMax, headersMax, type Timeouts } from './bounds.ts';
-import { shareConnections } from './connection-shares.ts';
-import { cutStalledReaders } from './stalled-readers.ts';
+import { createServer, type Server } from 'node:http';
+import { countCheckMs, headerBytesMax, headersMax, type Timeouts } from './bounds.ts';
 
 /**
- * Creates an HTTP server with the bounds of bounds.ts. The caller must listen to `clientError` and `connect`. Node
- * emits these events for requests that cannot be parsed and for CONNECT requests.
+ * Creates an HTTP server with the bounds of bounds.ts. Its owner handles the events `request`, `checkContinue` and
+ * `checkExpectation`, and for requests that cannot be parsed `clientError` and `connect`.
  */
-export function createNodeServer(
-  handler: RequestListener,
-  timeouts: Timeouts,
-  openMax = connectionsMax,
-): Server {
+export function createNodeServer(timeouts: Timeouts, connectionsMax: number): Server {
   const { headersMs, requestMs, keepAliveMs, untakenMs } = timeouts;
-  const server = createServer(
-    {
-      requireHostHeader: false,
-      // Without this option, every GET opens, drains and ends a stream that nothing reads.
-      optimizeEmptyRequests: true,
-      // Joins repeated headers, so that the repetition is visible. Otherwise Node would keep one value, and a proxy
-      // might have used another one.
-      joinDuplicateHeaders: true,
-      maxHeaderSize: headerBytesMax,
-      headersTimeout: headersMs,
-      requestTimeout: requestMs,
-      keepAliveTimeout: keepAliveMs,
-      connectionsCheckingInterval: countCheckMs(timeouts),
-    },
-    handler,
-  );
+  const server = createServer({
+    requireHostHeader: false,
+    // Without this option, every GET opens, drains and ends a stream that nothing reads.
+    optimizeEmptyRequests: true,
+    // Joins repeated headers, so that the repetition is visible. Otherwise Node would keep one value, and a proxy
+    // might have used another one.
+    joinDuplicateHeaders: true,
+    maxHeaderSize: headerBytesMax,
+    headersTimeout: headersMs,
+    requestTimeout: requestMs,
+    keepAliveTimeout: keepAliveMs,
+    connectionsCheckingInterval: countCheckMs(timeouts),
+  });
   server.maxHeadersCount = headersMax;
-  shareConnections(server, openMax);
-  // An unknown expectation may be ignored (RFC 9110, section 10.1.1).
-  server.on('checkExpectation', handler);
-  cutStalledReaders(server, untakenMs);
-  endAfterUpgrade(server);
+  server.maxConnections = connectionsMax;
+  // Node closes a connection that neither receives nor sends a byte for this time. A client that reads no response
+  // cannot extend it: Node stops reading from a connection whose responses pile up.
+  server.timeout = untakenMs;
   return server;
-}
-
-/**
- * Closes the connection after the response to a request with `Upgrade`. The upgrade itself is ignored. Node's parser
- * drops the bytes that follow such a request in the same packet. If the connection stayed open, the parser would
- * continue in the middle of the next request.
- */
-function endAfterUpgrade(server: Server): void {
-  const end = ({ headers }: IncomingMessage, response: ServerResponse) => {
-    if (headers.upgrade !== undefined) response.shouldKeepAlive = false;
-  };
-  server.prependListener('request', end);
-  server.prependListener('checkExpectation', end);
 }

@@ -1,10 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { AppError } from '../../errors.ts';
-import { createPageRoute } from '../page-route.ts';
-import { type Answer, jsonType, makeEmptyAnswer } from '../response/answer.ts';
-import { toLines } from '../response/header-lines.ts';
-import { securityLines } from '../response/security-headers.ts';
-import type { Call, Route } from '../route.ts';
+import { type Answer, jsonType, makeEmptyAnswer, securityHeaders } from '../response/answer.ts';
+import { type Call, createPageRoute, type Route } from '../route.ts';
 import { findRoot } from './frame.ts';
 import { guides } from './guides.ts';
 import { chooseForm, makeServedFile, type ServedFile } from './served-file.ts';
@@ -24,7 +21,7 @@ const clientPackages = new URL('../../../client/package/', import.meta.url);
  * service starts fast.
  */
 export function createDocsRoutes(options: DocsOptions): readonly Route[] {
-  const pageSecurity = securityLines(createPolicy(options.publicUrl));
+  const pageSecurity = securityHeaders(createPolicy(options.publicUrl));
   const openSite = openOnce(() => makeSite(options));
   const openDescription = openOnce(() =>
     makeServedFile(options.describe(options.findOwnUrl()), jsonType, {
@@ -46,7 +43,7 @@ export function createDocsRoutes(options: DocsOptions): readonly Route[] {
     page('/', ({ welcome }) => welcome),
     page('/llms.txt', ({ list }) => list),
     page('/docs', (site) => findPage(site, '')),
-    page('/docs/', () => makeEmptyAnswer(301, { location: '../docs' })),
+    page('/docs/', () => makeEmptyAnswer(301, ['location', '../docs'])),
     page('/docs/*', (site, { params }) => findPage(site, params['*'] || 'none')),
     page(
       '/docs/assets/{file}',
@@ -75,7 +72,7 @@ function findPage({ pages, notFound }: Site, path: string): Found {
   const trimmed = path.replace(/\/$/, '');
   const document = guides.find((guide) => guide.path.endsWith(`/${trimmed}.md`));
   const target = document?.name ?? trimmed;
-  if (pages.has(target)) return makeEmptyAnswer(301, { location: `${findRoot(path)}/docs/${target}` });
+  if (pages.has(target)) return makeEmptyAnswer(301, ['location', `${findRoot(path)}/docs/${target}`]);
   const folders = path.split('/').length;
   if (folders > foldersMax) throw new AppError('not_found', 'no such page');
   return notFound(folders);
@@ -126,6 +123,6 @@ async function sendClientPackage(name: string): Promise<Answer | null> {
   const file = name === 'animal-store-client.tgz' ? clientPackageName : name;
   if (!(await readdir(clientPackages)).includes(file)) return null;
   const body = await readFile(new URL(file, clientPackages));
-  const bodyLines = toLines({ 'content-type': 'application/gzip', 'content-length': String(body.length) });
-  return { status: 200, lines: toLines({ 'cache-control': 'no-cache' }), bodyLines, body, etag: null };
+  const bodyHeaders = ['content-type', 'application/gzip', 'content-length', String(body.length)];
+  return { status: 200, headers: ['cache-control', 'no-cache'], bodyHeaders, body, etag: null };
 }

@@ -1,9 +1,8 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { computeEtag } from '../../etag.ts';
-import { takesGzip } from '../request/accept-encoding.ts';
-import type { Answer } from '../response/answer.ts';
-import { type HeaderTexts, toLines } from '../response/header-lines.ts';
+import { takesGzip } from '../request/preferences.ts';
+import { type Answer, type HeaderTexts, listHeaders } from '../response/answer.ts';
 
 /** A text that is ready to send, plain and compressed. Each form has its own `ETag`. */
 export interface ServedFile {
@@ -30,8 +29,8 @@ function makeFileAnswer(body: Buffer, bodyHeaders: HeaderTexts, headers: HeaderT
   const etag = computeEtag(body);
   return {
     status: 200,
-    lines: toLines({ ...headers, vary: 'Accept-Encoding', etag }),
-    bodyLines: toLines({ ...bodyHeaders, 'content-length': String(body.length) }),
+    headers: listHeaders({ ...headers, vary: 'Accept-Encoding', etag }),
+    bodyHeaders: listHeaders({ ...bodyHeaders, 'content-length': String(body.length) }),
     body,
     etag,
   };

@@ -1,7 +1,6 @@
 import { introduction, tags } from '../openapi/description.ts';
 import type { Operation } from '../operation.ts';
-import { type Answer, makeAnswer } from '../response/answer.ts';
-import { toLines } from '../response/header-lines.ts';
+import { type Answer, listHeaders, makeAnswer } from '../response/answer.ts';
 import { type Assets, readAssets } from './assets.ts';
 import { findRoot, notFoundPage, type Page, renderPage, welcomePage } from './frame.ts';
 import { guides, readGuide } from './guides.ts';
@@ -49,7 +48,7 @@ export async function makeSite(options: SiteOptions): Promise<Site> {
       [`${page.path || 'index'}.md`, markdown],
     ];
   });
-  const neverStored = toLines({ ...pageHeaders, 'cache-control': 'no-store' });
+  const neverStored = listHeaders({ ...pageHeaders, 'cache-control': 'no-store' });
   return {
     pages: new Map((await Promise.all(served)).flat()),
     welcome: await serveHtml(renderPage({ ...welcomePage, path: null, root: '.' }, frame)),

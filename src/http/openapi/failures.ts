@@ -107,7 +107,7 @@ export function listFailures(operation: Operation): Map<number, Failure[]> {
       idempotency_key_reused: 'Idempotency-Key: this key was sent before with another body',
       idempotency_key_in_use: 'Idempotency-Key: the first request with this key is still running',
     }),
-    ...(operation.deprecation && { gone: removedError(operation.deprecation.removedAtMs).message }),
+    ...(operation.deprecation && { gone: removedError(operation.deprecation).message }),
   };
   if (scope === null) delete messages.scope_missing;
   return Map.groupBy(Object.entries(messages) as unknown as Failure[], ([code]) => errorStatus[code]);

@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import process from 'node:process';
 import { AppError } from '../../errors.ts';
 import { parseExactJson } from '../../exact-json.ts';
 
@@ -9,67 +8,54 @@ export const bodyBytesMax = 64 * 1024;
 
 const tooLarge = new AppError('payload_too_large', `the body is larger than ${bodyBytesMax} bytes`);
 
-/**
- * Reads the whole body of a request. Calls either `done` or `fail`, once. `isLate` is false if
- * the body arrived together with the head.
- *
- * A small body usually arrives in the same packet as the head and can be read in the next tick. Reading it directly
- * costs a tenth of the time that stream events cost.
- */
-export function readBody(
-  request: IncomingMessage,
-  done: (bytes: Buffer, isLate: boolean) => void,
-  fail: (error: Error) => void,
-): void {
-  const length = Number(request.headers['content-length'] ?? 0);
-  if (length > bodyBytesMax) {
-    fail(tooLarge);
-    return;
-  }
-  process.nextTick(() => {
-    if (length > 0 && request.readableLength === length) {
-      const bytes = request.read() as Buffer;
-      // Ends the stream, because Node releases a request only after its stream has ended.
-      request.resume();
-      done(bytes, false);
-    } else readChunks(request, (bytes) => done(bytes, true), fail);
-  });
+/** The whole body of a request. `isLate` is false if the body arrived together with the head. */
+interface ReceivedBody {
+  readonly bytes: Buffer;
+  readonly isLate: boolean;
 }
 
-function readChunks(
-  request: IncomingMessage,
-  done: (bytes: Buffer) => void,
-  fail: (error: Error) => void,
-): void {
-  if (request.readableEnded) {
-    done(Buffer.alloc(0));
-    return;
+/**
+ * Reads the whole body of a request. Throws AppError if the body is too large or incomplete.
+ *
+ * A small body usually arrives in the same packet as the head and can be read once Node has parsed this packet. Reading
+ * it directly costs a tenth of the time that stream events cost.
+ */
+export async function readBody(request: IncomingMessage): Promise<ReceivedBody> {
+  const length = Number(request.headers['content-length'] ?? 0);
+  if (length > bodyBytesMax) throw tooLarge;
+  await Promise.resolve();
+  if (length > 0 && request.readableLength === length) {
+    const bytes = request.read() as Buffer;
+    // Ends the stream, because Node releases a request only after its stream has ended.
+    request.resume();
+    return { bytes, isLate: false };
   }
-  // The chunks are copied together as they arrive, because a chunk of one byte takes 400 bytes of memory.
+  return { bytes: await readChunks(request), isLate: true };
+}
+
+/** The chunks are copied together as they arrive, because a chunk of one byte takes 400 bytes of memory. */
+function readChunks(request: IncomingMessage): Promise<Buffer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   let bytes: Buffer = Buffer.alloc(0);
   let length = 0;
 
   function take(chunk: Buffer): void {
     const newLength = length + chunk.length;
-    if (newLength > bodyBytesMax) stop(tooLarge);
-    else {
-      if (newLength > bytes.length) bytes = enlarge(bytes, newLength);
-      chunk.copy(bytes, length);
-      length = newLength;
+    if (newLength > bodyBytesMax) {
+      request.off('data', take);
+      reject(tooLarge);
+      return;
     }
+    if (newLength > bytes.length) bytes = enlarge(bytes, newLength);
+    chunk.copy(bytes, length);
+    length = newLength;
   }
-  function end(): void {
-    stop(null);
-    done(bytes.subarray(0, length));
-  }
-  function breakOff(): void {
-    stop(new AppError('invalid_body', 'the body is incomplete'));
-  }
-  function stop(failure: AppError | null): void {
-    request.off('data', take).off('end', end).off('error', breakOff);
-    if (failure !== null) fail(failure);
-  }
-  request.on('data', take).on('end', end).on('error', breakOff);
+
+  if (request.readableEnded) resolve(bytes);
+  request.on('data', take);
+  request.once('end', () => resolve(bytes.subarray(0, length)));
+  request.once('error', () => reject(new AppError('invalid_body', 'the body is incomplete')));
+  return promise;
 }
 
 /** Copies `bytes` into a buffer of at least `lengthMin` bytes. The length doubles, so that few copies are necessary. */

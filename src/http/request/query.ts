@@ -4,7 +4,7 @@ import { Compile } from 'typebox/compile';
 import { AppError } from '../../errors.ts';
 import { isInt64, parseCanonicalInt64 } from '../../int64.ts';
 import { describeRule } from '../../schema.ts';
-import { refuseUnknown } from './strict.ts';
+import { refuseUnknown } from './preferences.ts';
 
 const plainDecimal = /^(?:0|[1-9]\d{0,14})$/;
 

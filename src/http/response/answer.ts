@@ -1,17 +1,27 @@
 import { computeEtag } from '../../etag.ts';
-import { type HeaderTexts, toLines } from './header-lines.ts';
+
+/** Header values by lower-case name. */
+export type HeaderTexts = Readonly<Record<string, string>>;
+
+/** Header names and values alternately, as `ServerResponse.writeHead` takes them. Node checks them when it sends them. */
+export type HeaderList = readonly string[];
+
+/** Returns headers as a list. */
+export function listHeaders(headers: HeaderTexts): HeaderList {
+  return Object.entries(headers).flat();
+}
 
 /** An HTTP response, without the headers that differ between requests. */
 export interface Answer {
   readonly status: number;
-  /** Header lines that are also sent with a 304. */
-  readonly lines: string;
-  /** Header lines that describe the body: type, length and encoding. A 304 does not have them. */
-  readonly bodyLines: string;
+  /** Headers that are also sent with a 304. */
+  readonly headers: HeaderList;
+  /** Headers that describe the body: type, length and encoding. A 304 does not have them. */
+  readonly bodyHeaders: HeaderList;
   /** Null if the response has no body. */
   readonly body: string | Buffer | null;
   /**
-   * The strong `ETag` of the body (RFC 9110, section 8.8.3). `lines` also contains it. Null if the response has no
+   * The strong `ETag` of the body (RFC 9110, section 8.8.3). `headers` also contains it. Null if the response has no
    * `ETag`.
    */
   readonly etag: string | null;
@@ -28,42 +38,46 @@ const revalidated = 'private, no-cache';
  * Makes a response without a body. Its length is stated, unless the status is 204. Without a length, the client would
  * wait for a body until the connection closes (RFC 9112, section 6.3).
  */
-export function makeEmptyAnswer(status: number, headers: HeaderTexts = {}): Answer {
-  const bodyLines = status === 204 ? '' : 'content-length: 0\r\n';
-  return { status, lines: toLines(headers), bodyLines, body: null, etag: null };
+export function makeEmptyAnswer(status: number, headers: HeaderList = []): Answer {
+  const bodyHeaders = status === 204 ? [] : ['content-length', '0'];
+  return { status, headers, bodyHeaders, body: null, etag: null };
 }
 
 /** Makes a response without an `ETag`. */
-export function makeAnswer(status: number, text: string, lines = '', type = jsonType): Answer {
-  return { status, lines, bodyLines: describeBody(type, Buffer.byteLength(text)), body: text, etag: null };
+export function makeAnswer(status: number, text: string, headers: HeaderList = [], type = jsonType): Answer {
+  return { status, headers, bodyHeaders: describeBody(type, text), body: text, etag: null };
 }
 
 /** Makes a 200 response to a GET, with an `ETag`. The `ETag` is computed from `validated`, by default from `text`. */
-export function makeTaggedAnswer(text: string, lines = '', type = jsonType, validated?: string): Answer {
-  const bytes = Buffer.from(text);
-  const etag = computeEtag(validated === undefined ? bytes : Buffer.from(validated));
+export function makeTaggedAnswer(
+  text: string,
+  headers: HeaderList = [],
+  type = jsonType,
+  validated = text,
+): Answer {
+  const etag = computeEtag(validated);
   return {
     status: 200,
-    lines: flatten(`cache-control: ${revalidated}\r\n${lines}etag: ${etag}\r\n`),
-    bodyLines: describeBody(type, bytes.length),
+    headers: ['cache-control', revalidated, ...headers, 'etag', etag],
+    bodyHeaders: describeBody(type, text),
     // V8 holds a serialised text as a tree of pieces, and every write would walk this tree. The copy is flat.
-    body: bytes.toString(),
+    body: Buffer.from(text).toString(),
     etag,
   };
 }
 
-const bodyLinesStart = new Map<string, string>();
-
-function describeBody(type: string, lengthBytes: number): string {
-  let start = bodyLinesStart.get(type);
-  if (start === undefined) {
-    start = `${toLines({ 'content-type': type })}content-length: `;
-    bodyLinesStart.set(type, start);
-  }
-  return `${start}${lengthBytes}\r\n`;
+function describeBody(type: string, text: string): HeaderList {
+  return ['content-type', type, 'content-length', String(Buffer.byteLength(text))];
 }
 
-/** Returns a copy that V8 holds as one flat string. */
-function flatten(text: string): string {
-  return Buffer.from(text, 'latin1').toString('latin1');
+/**
+ * Returns headers that stop browsers from guessing the content type and from showing the response in a frame (OWASP
+ * REST Security Cheat Sheet, "Security Headers"). `policy` is the Content-Security-Policy.
+ */
+export function securityHeaders(policy = "frame-ancestors 'none'"): HeaderList {
+  return [
+    ...['x-content-type-options', 'nosniff'],
+    ...['x-frame-options', 'DENY'],
+    ...['content-security-policy', policy],
+  ];
 }

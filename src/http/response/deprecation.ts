@@ -1,29 +1,29 @@
 import { secondMs } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
-import { toLines } from './header-lines.ts';
+import type { HeaderList } from './answer.ts';
 
 /** The deprecation and removal of an operation (interface section 9). Times are in Unix milliseconds. */
 export interface Deprecation {
   readonly sinceMs: number;
   readonly removedAtMs: number;
-  /** Path of the replacement, relative to the base URL. */
+  /** Path of the replacement, relative to the base URL. Its method is GET. */
   readonly successor: string;
 }
 
-/** Returns the header lines for every response of a deprecated operation (RFC 9745, RFC 8594). */
+/** Returns the headers for every response of a deprecated operation (RFC 9745, RFC 8594). */
 export function announceDeprecation(
   { sinceMs, removedAtMs, successor }: Deprecation,
   baseUrl: string,
-): string {
-  return toLines({
-    deprecation: `@${sinceMs / secondMs}`,
-    sunset: new Date(removedAtMs).toUTCString(),
-    link: `<${baseUrl}${successor}>; rel="successor-version"`,
-  });
+): HeaderList {
+  return [
+    ...['deprecation', `@${sinceMs / secondMs}`],
+    ...['sunset', new Date(removedAtMs).toUTCString()],
+    ...['link', `<${baseUrl}${successor}>; rel="successor-version"`],
+  ];
 }
 
 /** Returns the 410 error of a removed operation. */
-export function removedError(removedAtMs: number): AppError {
+export function removedError({ removedAtMs, successor }: Deprecation): AppError {
   const day = new Date(removedAtMs).toISOString().slice(0, 10);
-  return new AppError('gone', `this operation was removed on ${day}; use GET /pets`);
+  return new AppError('gone', `this operation was removed on ${day}; use GET ${successor}`);
 }

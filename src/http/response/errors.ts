@@ -1,6 +1,5 @@
 import { AppError, type ConsoleErrorCode, type ErrorCode } from '../../errors.ts';
-import { type Answer, makeAnswer } from './answer.ts';
-import { toLines } from './header-lines.ts';
+import { type Answer, type HeaderList, makeAnswer } from './answer.ts';
 
 /** The HTTP status of every error code (interface section 7, contract section 7). */
 export const errorStatus: Record<ErrorCode | ConsoleErrorCode, number> = {
@@ -62,28 +61,29 @@ function errorBody({ code, message }: AppError): string {
  * Returns a function that makes error responses. `docsUrl` is the URL of the documentation, used for a `Link` to the
  * explanation of the error. Without `docsUrl`, there is no `Link`.
  */
-export function createErrorAnswers(docsUrl: string | null): (error: AppError, lines?: string) => Answer {
-  const known = new Map<AppError['code'], string>();
-
-  function linesOf(code: AppError['code']): string {
-    const help = docsUrl === null ? {} : { link: `<${docsUrl}/errors#${code}>; rel="help"` };
-    const lines = known.get(code) ?? toLines({ ...errorHeaders(code), ...help });
-    known.set(code, lines);
-    return lines;
-  }
-
-  return (error, lines = '') =>
-    makeAnswer(errorStatus[error.code], errorBody(error), lines + linesOf(error.code));
+export function createErrorAnswers(docsUrl: string | null): MakeErrorAnswer {
+  return (error, headers = []) => {
+    const { code } = error;
+    const help = docsUrl === null ? [] : ['link', `<${docsUrl}/errors#${code}>; rel="help"`];
+    return makeAnswer(errorStatus[code], errorBody(error), [...headers, ...errorHeaders(code), ...help]);
+  };
 }
 
+/** Makes the response to a failed request, with further `headers`. */
+export type MakeErrorAnswer = (error: AppError, headers?: HeaderList) => Answer;
+
 /** Returns the headers that only error responses have. */
-function errorHeaders(code: AppError['code']): Record<string, string> {
-  const headers: Record<string, string> = { 'cache-control': 'no-store' };
-  if (errorStatus[code] === 401)
-    headers['www-authenticate'] = code === 'api_key_missing' ? 'Bearer' : 'Bearer error="invalid_token"';
+function errorHeaders(code: AppError['code']): HeaderList {
+  const noStore = ['cache-control', 'no-store'];
+  if (code === 'unavailable') return [...noStore, 'retry-after', String(unavailableRetrySeconds)];
+  const challenge = findChallenge(code);
+  return challenge === null ? noStore : [...noStore, 'www-authenticate', challenge];
+}
+
+/** Returns the value of `WWW-Authenticate` (RFC 6750), or null if another key would not help. */
+function findChallenge(code: AppError['code']): string | null {
   // A request with a key of another account may succeed, so the response asks for authentication.
-  if (code === 'account_suspended') headers['www-authenticate'] = 'Bearer';
-  if (code === 'scope_missing') headers['www-authenticate'] = 'Bearer error="insufficient_scope"';
-  if (code === 'unavailable') headers['retry-after'] = String(unavailableRetrySeconds);
-  return headers;
+  if (code === 'api_key_missing' || code === 'account_suspended') return 'Bearer';
+  if (code === 'scope_missing') return 'Bearer error="insufficient_scope"';
+  return errorStatus[code] === 401 ? 'Bearer error="invalid_token"' : null;
 }

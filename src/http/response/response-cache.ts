@@ -29,6 +29,8 @@ export const noCache: ResponseCache = {
 export const cacheBytesMax = 128 * 2 ** 20;
 /** Upper bound in bytes for the memory of an entry without the characters of its texts. */
 const entryBytes = 640;
+/** Upper bound in bytes for the memory of a header name or value without its characters. */
+const headerTextBytes = 32;
 
 interface Entry {
   readonly answer: Answer;
@@ -88,8 +90,12 @@ function exposeCounts(registry: Registry, counts: Readonly<Record<string, number
  * Estimates the memory of an entry in bytes. V8 stores a string with characters outside Latin-1 in two bytes per
  * character.
  */
-function countBytes({ answer: { body, lines, bodyLines } }: Entry, target: string): number {
+function countBytes({ answer: { body, headers, bodyHeaders } }: Entry, target: string): number {
   const text = typeof body === 'string' ? body : '';
   const bodyBytes = (Buffer.byteLength(text) > text.length ? 2 : 1) * text.length;
-  return entryBytes + target.length + bodyBytes + lines.length + bodyLines.length;
+  const headerBytes = [...headers, ...bodyHeaders].reduce(
+    (sum, text) => sum + headerTextBytes + text.length,
+    0,
+  );
+  return entryBytes + target.length + bodyBytes + headerBytes;
 }

@@ -2,9 +2,8 @@ import { hash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { takesGzip } from '../../http/request/accept-encoding.ts';
+import { takesGzip } from '../../http/request/preferences.ts';
 import type { Answer } from '../../http/response/answer.ts';
-import { toLines } from '../../http/response/header-lines.ts';
 
 /** The library modules that the pages import. `file` is the module in the package, `servedAs` the name in the URL. */
 const modules: ReadonlyMap<string, { readonly file: string; readonly servedAs: string }> = new Map([
@@ -72,11 +71,8 @@ function addressLibraries(text: string): string {
 export function sendAsset({ type, plain, gzipped }: Asset, acceptEncoding: string): Answer {
   const isGzipped = takesGzip(acceptEncoding);
   const body = isGzipped ? gzipped : plain;
-  const lines = toLines({ 'cache-control': 'private, max-age=31536000, immutable', vary: 'Accept-Encoding' });
-  const bodyLines = toLines({
-    'content-type': type,
-    'content-length': String(body.length),
-    ...(isGzipped && { 'content-encoding': 'gzip' }),
-  });
-  return { status: 200, lines, bodyLines, body, etag: null };
+  const headers = ['cache-control', 'private, max-age=31536000, immutable', 'vary', 'Accept-Encoding'];
+  const encoding = isGzipped ? ['content-encoding', 'gzip'] : [];
+  const bodyHeaders = ['content-type', type, 'content-length', String(body.length), ...encoding];
+  return { status: 200, headers, bodyHeaders, body, etag: null };
 }

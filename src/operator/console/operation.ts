@@ -4,9 +4,7 @@ import { compileBody } from '../../http/bind-operation.ts';
 import type { NoFields } from '../../http/operation.ts';
 import { jsonTypes } from '../../http/request/body.ts';
 import { compileQuery } from '../../http/request/query.ts';
-import { type Answer, makeAnswer, makeEmptyAnswer } from '../../http/response/answer.ts';
-import { toLines } from '../../http/response/header-lines.ts';
-import { securityLines } from '../../http/response/security-headers.ts';
+import { type Answer, makeAnswer, makeEmptyAnswer, securityHeaders } from '../../http/response/answer.ts';
 import type { Call, Method, Route, SignedIn } from '../../http/route.ts';
 import type { ConsoleServices } from './services.ts';
 import { consolePath } from './site.ts';
@@ -35,15 +33,15 @@ export function defineConsoleOperation<Query extends TObject = NoFields, Body ex
 }
 
 const noFields = { type: 'object', properties: {} } as unknown as TObject;
-const apiSecurity = securityLines("default-src 'none'; frame-ancestors 'none'");
-const noStore = toLines({ 'cache-control': 'no-store' });
+const apiSecurity = securityHeaders("default-src 'none'; frame-ancestors 'none'");
+const noStore = ['cache-control', 'no-store'];
 
 /** The options that all routes of the console's API share. */
 export const apiRoute = {
   scope: null,
-  removedAtMs: null,
+  deprecation: null,
   announcement: noStore,
-  securityLines: apiSecurity,
+  securityHeaders: apiSecurity,
   isCached: false,
   idempotentOperation: null,
   readQuery: () => null,
@@ -83,7 +81,7 @@ function hasNul(text: string | undefined): boolean {
 
 /** Writes every bigint as a text, because a browser would lose digits of a large number. */
 export function toAnswer(value: unknown): Answer {
-  if (value === undefined) return { ...makeEmptyAnswer(204), lines: noStore };
+  if (value === undefined) return makeEmptyAnswer(204, noStore);
   const text = JSON.stringify(value, (_, member) => (typeof member === 'bigint' ? String(member) : member));
   return makeAnswer(200, text, noStore);
 }

@@ -1,9 +1,6 @@
 import { AppError } from '../../errors.ts';
-import { createPageRoute } from '../../http/page-route.ts';
-import { makeEmptyAnswer, makeTaggedAnswer } from '../../http/response/answer.ts';
-import { toLines } from '../../http/response/header-lines.ts';
-import { securityLines } from '../../http/response/security-headers.ts';
-import type { Route } from '../../http/route.ts';
+import { makeEmptyAnswer, makeTaggedAnswer, securityHeaders } from '../../http/response/answer.ts';
+import { createPageRoute, type Route } from '../../http/route.ts';
 import { type ConsoleAssets, readConsoleAssets, sendAsset } from './assets.ts';
 import { consolePath } from './site.ts';
 
@@ -22,13 +19,12 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const pageLines =
-  securityLines(policy) +
-  toLines({
-    'referrer-policy': 'no-referrer',
-    'cross-origin-opener-policy': 'same-origin',
-    'cross-origin-resource-policy': 'same-origin',
-  });
+const pageHeaders = [
+  ...securityHeaders(policy),
+  ...['referrer-policy', 'no-referrer'],
+  ...['cross-origin-opener-policy', 'same-origin'],
+  ...['cross-origin-resource-policy', 'same-origin'],
+];
 
 const htmlType = 'text/html; charset=utf-8';
 
@@ -47,12 +43,12 @@ export function createConsolePageRoutes(): Route[] {
     return opened;
   }
   const page = (path: string, answer: Parameters<typeof createPageRoute>[3]) =>
-    createPageRoute(path, 'visitor', pageLines, answer);
+    createPageRoute(path, 'visitor', pageHeaders, answer);
 
   return [
-    page(consolePath, async () => makeTaggedAnswer(renderShell((await open()).version), '', htmlType)),
-    page(`${consolePath}/`, () => makeEmptyAnswer(301, { location: '../console' })),
-    page(`${consolePath}/icon.svg`, () => makeTaggedAnswer(icon, '', 'image/svg+xml')),
+    page(consolePath, async () => makeTaggedAnswer(renderShell((await open()).version), [], htmlType)),
+    page(`${consolePath}/`, () => makeEmptyAnswer(301, ['location', '../console'])),
+    page(`${consolePath}/icon.svg`, () => makeTaggedAnswer(icon, [], 'image/svg+xml')),
     page(`${consolePath}/assets/{version}/{file}`, async ({ params, headers }) => {
       const assets = await open();
       const asset = params['version'] === assets.version ? assets.find(params['file'] ?? '') : undefined;

@@ -80,10 +80,7 @@ export function createSignInRoutes({ sessions, findSite }: SignInOptions): Route
     return site;
   }
   const setCookie = (call: Call, token: string) =>
-    makeEmptyAnswer(204, {
-      'cache-control': 'no-store',
-      'set-cookie': writeCookie(siteOf(call), token),
-    });
+    makeEmptyAnswer(204, ['cache-control', 'no-store', 'set-cookie', writeCookie(siteOf(call), token)]);
 
   return [
     {

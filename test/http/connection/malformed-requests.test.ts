@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import { after, afterEach, beforeEach, test } from 'node:test';
 import { dayMs } from '../../../src/clock.ts';
 import type { ErrorCode } from '../../../src/errors.ts';
-import { lingerBytesMax } from '../../../src/http/connection/malformed-requests.ts';
+import { lingerBytesMax } from '../../../src/http/connection/bounds.ts';
 import { expectError } from '../../support/expect-error.ts';
 import { exchangeRaw, formatRequest, openRaw, type RawResponse } from '../../support/raw-http.ts';
 import { startService } from '../../support/service.ts';
@@ -217,11 +217,13 @@ test('an HTTP/1.1 request without Host gets 400 and counts for the account', asy
   assert.equal(response?.headers.get('x-ratelimit-limit'), '1000000');
 });
 
-test('a request with two Host headers gets 400, even if both are equal', async (t) => {
+test('a request with two Host headers gets 400, even if both are equal, and the connection is closed', async (t) => {
   for (const second of ['localhost', 'evil.example']) {
-    const text = `${get}Host: ${second}\r\nConnection: close\r\n\r\n`;
-    const [response] = await exchangeRaw(t, service.baseUrl, text);
+    const text = `${get}Host: ${second}\r\n\r\n`;
+    const [response, ...others] = await exchangeRaw(t, service.baseUrl, text + text);
     assert.match(await expectError(response ?? assert.fail(), 400, 'invalid_parameter'), /^Host/);
+    assert.equal(response?.headers.get('connection'), 'close');
+    assert.deepEqual(others, []);
   }
 });
 
@@ -299,6 +301,23 @@ test('Expect: 100-continue gets 100 and then the answer', async (t) => {
   connection.send(rex);
   assert.equal((await connection.read()).status, 201);
   service.openFile().exec('delete from pets');
+});
+
+test('Expect: 100-continue gets a refusal instead of 100, and the connection is closed', async (t) => {
+  const limited = await service.createKey('free');
+  for (let count = 0; count < 60; count += 1) await service.request(limited, '/nothing');
+  for (const [more, status] of [
+    ['', 401],
+    [`Authorization: Bearer ${limited}\r\n`, 429],
+    [`${authorization}Content-Type: text/plain\r\n`, 415],
+  ] as const) {
+    const head = `POST /v1/pets HTTP/1.1\r\n${host}${more}Expect: 100-continue\r\nContent-Length: 29\r\n\r\n`;
+    const answers = await exchangeRaw(t, service.baseUrl, head);
+    assert.deepEqual(
+      answers.map((answer) => [answer.status, answer.headers.get('connection')]),
+      [[status, 'close']],
+    );
+  }
 });
 
 test('an expectation other than 100-continue is ignored', async (t) => {

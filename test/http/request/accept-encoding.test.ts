@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { takesGzip } from '../../../src/http/request/accept-encoding.ts';
+import { takesGzip } from '../../../src/http/request/preferences.ts';
 
 for (const header of [
   'gzip',

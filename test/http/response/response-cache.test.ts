@@ -5,7 +5,6 @@ import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { Registry } from 'prom-client';
 import { makeTaggedAnswer } from '../../../src/http/response/answer.ts';
-import { toLines } from '../../../src/http/response/header-lines.ts';
 import { createResponseCache } from '../../../src/http/response/response-cache.ts';
 import type { CacheHeapWork } from './cache-heap.ts';
 
@@ -70,7 +69,7 @@ test('the cache stays within its bound and keeps frequently used answers', () =>
 
 test('the bound of the cache counts header lines', () => {
   const { cache } = createCache(100_000);
-  const linked = makeTaggedAnswer('[]', toLines({ link: `<${'x'.repeat(10_000)}>; rel="next"` }));
+  const linked = makeTaggedAnswer('[]', ['link', `<${'x'.repeat(10_000)}>; rel="next"`]);
   for (let number = 0; number < 100; number += 1) cache.keep(`/v1/pets/${number}`, linked, '1');
   const found = Array.from({ length: 100 }, (_, number) => cache.find(`/v1/pets/${number}`, '1'));
   const count = found.filter(Boolean).length;

@@ -1,15 +1,15 @@
 import { once } from 'node:events';
-import type { RequestListener, Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { OperatorError } from '../../errors.ts';
-import { type AnswerBatch, flushBeforeEnd } from './answer-batch.ts';
-import { watchArrivals } from './arrivals.ts';
-import { backlogMax, connectionsMax, type Timeouts } from './bounds.ts';
-import { closeGracefully } from './graceful-shutdown.ts';
-import type { InFlight } from './in-flight.ts';
-import { createNodeServer } from './node-server.ts';
-import { handleInOrder } from './pipelining.ts';
-import { createReadPacing } from './read-pacing.ts';
+import { OperatorError } from '../errors.ts';
+import { backlogMax, connectionsMax, type Timeouts } from './connection/bounds.ts';
+import { createConnections } from './connection/connections.ts';
+import { closeGracefully } from './connection/graceful-shutdown.ts';
+import { answerMalformed, type MakeMalformedAnswer } from './connection/malformed-requests.ts';
+import { createNodeServer } from './connection/node-server.ts';
+import { createPipeline, type PipelineOptions } from './pipeline.ts';
+import { listMethods, type Route } from './route.ts';
+import { createRouter } from './router.ts';
 
 /** An HTTP server that can be started and stopped. */
 export interface HttpService {
@@ -27,13 +27,13 @@ export interface HttpService {
   close(drainMs: number): Promise<void>;
 }
 
-export interface HttpServiceOptions {
-  readonly handle: RequestListener;
-  readonly inFlight: InFlight;
-  readonly batch: AnswerBatch;
+/** The parts in which the public server and the operator's server differ. */
+export interface HttpServiceOptions extends Omit<PipelineOptions, 'router' | 'isClosing'> {
+  readonly routes: readonly Route[];
+  readonly makeMalformedAnswer: MakeMalformedAnswer;
   readonly timeouts: Timeouts;
   readonly connectionsMax?: number;
-  /** Called for every request before it is handled. */
+  /** Called when the event loop delivers a request that need not wait, before it is handled. */
   readonly onArrival?: () => void;
   /**
    * Called when the server begins to close. The callback must end all waits, so that the waiting requests are answered
@@ -42,25 +42,26 @@ export interface HttpServiceOptions {
   readonly onClosing?: () => void;
 }
 
-/**
- * Creates a server that calls `handle` for each request. Requests of one connection are handled in order. The caller
- * must also call `answerMalformed` (malformed-requests.ts).
- */
+/** Creates a server that answers the requests of its connections. Call `listen` to start it. */
 export function createHttpService(options: HttpServiceOptions): HttpService {
-  const { inFlight, timeouts, onArrival = () => {}, onClosing = () => {} } = options;
+  const { routes, timeouts, onArrival = () => {}, onClosing = () => {} } = options;
   let isClosing = false;
-  const server = createNodeServer(
-    (request, response) => {
-      onArrival();
-      // During the shutdown, every response has `Connection: close`.
-      if (isClosing) response.shouldKeepAlive = false;
-      handle(request, response);
-    },
-    timeouts,
-    options.connectionsMax ?? connectionsMax,
-  );
-  const handle = handleInOrder(options.handle, inFlight, createReadPacing(server), watchArrivals(server));
-  flushBeforeEnd(server, options.batch);
+  const server = createNodeServer(timeouts, options.connectionsMax ?? connectionsMax);
+  const pipeline = createPipeline({ ...options, router: createRouter(routes), isClosing: () => isClosing });
+  const connections = createConnections(server, pipeline, onArrival);
+  const receive = (request: IncomingMessage, response: ServerResponse) =>
+    connections.receive(request, response);
+  server.on('request', receive);
+  server.on('checkContinue', (request, response) => connections.receive(request, response, true));
+  // An unknown expectation may be ignored (RFC 9110, section 10.1.1).
+  server.on('checkExpectation', receive);
+  answerMalformed(server, {
+    connections,
+    breakOff: pipeline.breakOff,
+    methods: listMethods(routes),
+    makeAnswer: options.makeMalformedAnswer,
+    untakenMs: timeouts.untakenMs,
+  });
 
   return {
     server,

@@ -1,0 +1,135 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Exchange } from '../exchange.ts';
+import type { Pipeline } from '../pipeline.ts';
+import { lingerBytesMax } from './bounds.ts';
+
+/** Maximum number of pipelined requests that wait on one connection. */
+export const waitingRequestsMax = 50;
+/** Maximum number of pipelined requests that wait on all connections together. Each takes at most 25 KB of memory. */
+export const allWaitingRequestsMax = 10_000;
+
+/** Runs the requests of each connection one after the other. */
+export interface Connections {
+  /** Runs a request after all earlier requests of its connection. Closes the connection if too many wait. */
+  receive(request: IncomingMessage, response: ServerResponse, awaitsContinue?: boolean): void;
+  /** Returns the request whose body arrives on a connection, answered or not. Null if none does. */
+  findUnread(socket: Socket): Exchange | null;
+  /** True if a request of the connection is not answered completely. */
+  isBusy(socket: Socket): boolean;
+  /** Calls `act` once all requests that the connection has received are answered, if the connection is still open. */
+  afterAll(socket: Socket, act: () => void): void;
+}
+
+/** What waits for its turn: a request, or something to do. */
+type Waiting = Exchange | (() => void);
+
+interface Connection {
+  /** The request whose response is not sent completely. */
+  current: Exchange | null;
+  /** The answered request whose body still arrives. */
+  unread: Exchange | null;
+  /** In the order of arrival. */
+  readonly waiting: Waiting[];
+}
+
+/** What all connections of a server share. */
+interface All {
+  readonly run: Pipeline['run'];
+  /** Number of requests that wait. */
+  waiting: number;
+}
+
+/** `onArrival` is called before a request that need not wait runs. */
+export function createConnections(
+  server: Server,
+  { open, run }: Pick<Pipeline, 'open' | 'run'>,
+  onArrival: () => void = () => {},
+  allWaitingMax = allWaitingRequestsMax,
+): Connections {
+  const all: All = { run, waiting: 0 };
+  const connections = new WeakMap<Socket, Connection>();
+
+  function find(socket: Socket): Connection {
+    const known = connections.get(socket);
+    if (known !== undefined) return known;
+    const connection: Connection = { current: null, unread: null, waiting: [] };
+    connections.set(socket, connection);
+    socket.once('close', () => {
+      all.waiting -= connection.waiting.splice(0).filter(isExchange).length;
+    });
+    return connection;
+  }
+  server.on('connection', find);
+
+  return {
+    receive(request, response, awaitsContinue = false) {
+      const { socket } = request;
+      // A request on a closing connection cannot be answered.
+      if (!socket.writable) return;
+      const connection = find(socket);
+      const exchange = open(request, response);
+      exchange.awaitsContinue = awaitsContinue;
+      if (connection.current === null) {
+        onArrival();
+        begin(all, connection, exchange);
+      } else if (connection.waiting.length < waitingRequestsMax && all.waiting < allWaitingMax) {
+        all.waiting += 1;
+        connection.waiting.push(exchange);
+      } else socket.destroy();
+    },
+
+    findUnread(socket) {
+      const { current, unread, waiting } = find(socket);
+      const latest = waiting.at(-1) ?? current ?? unread;
+      return latest !== null && isExchange(latest) && !latest.request.complete ? latest : null;
+    },
+
+    isBusy: (socket) => find(socket).current !== null,
+
+    afterAll(socket, act) {
+      const connection = find(socket);
+      if (connection.current === null) act();
+      else connection.waiting.push(act);
+    },
+  };
+}
+
+function begin(all: All, connection: Connection, exchange: Exchange): void {
+  connection.current = exchange;
+  exchange.response.once('close', () => end(all, connection, exchange));
+  all.run(exchange);
+}
+
+function end(all: All, connection: Connection, exchange: Exchange): void {
+  connection.current = null;
+  if (!exchange.request.complete) discardBody(connection, exchange);
+  if (!exchange.request.socket.writable) return;
+  const next = connection.waiting.shift();
+  if (next === undefined) return;
+  if (isExchange(next)) {
+    all.waiting -= 1;
+    begin(all, connection, next);
+  } else next();
+}
+
+function isExchange(waiting: Waiting): waiting is Exchange {
+  return typeof waiting !== 'function';
+}
+
+/**
+ * Node reads and drops the rest of the body of an answered request. This function bounds how much it reads, and keeps
+ * the request until its body has arrived, because the body may break off.
+ */
+function discardBody(connection: Connection, exchange: Exchange): void {
+  const { request } = exchange;
+  const { socket } = request;
+  const readMax = socket.bytesRead + lingerBytesMax;
+  connection.unread = exchange;
+  request.on('data', () => {
+    if (socket.bytesRead > readMax) socket.destroy();
+  });
+  request.once('close', () => {
+    if (connection.unread === exchange) connection.unread = null;
+  });
+}
