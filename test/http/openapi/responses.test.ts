@@ -187,6 +187,18 @@ async function callRaw(baseUrl: string, ...parts: string[]): Promise<RawResponse
   return answer ?? assert.fail('no response');
 }
 
+/** Starts a service without the tables of its operations. It has cached its key, so that only the operations fail. */
+async function startBroken(): Promise<{ baseUrl: string; key: string }> {
+  const { baseUrl, createKey, request, openFile } = await startService({ after });
+  const valid = await createKey('enterprise', undefined, { scopes });
+  await request(valid, '/pets');
+  const tables = 'pets categories orders inventory_totals events api_keys webhooks'.split(' ');
+  for (const table of tables) openFile().exec(`alter table ${table} rename to hidden_${table}`);
+  return { baseUrl, key: valid };
+}
+
+const broken = await startBroken();
+const closed = await startFaultyService({ after });
 const strict = { prefer: 'handling=strict' };
 const chunked = { 'transfer-encoding': 'chunked', 'content-type': 'application/json' };
 
@@ -205,24 +217,8 @@ function commonDrives(operation: Operation, change: Change): Record<number, Driv
       await ask({ key: exhausted });
       return ask({ key: exhausted });
     },
-    500: async () => {
-      const broken = await startService({ after });
-      const valid = await broken.createKey('enterprise', undefined, { scopes });
-      // The key is cached before the tables are dropped, so that only the operation fails.
-      await broken.request(valid, '/pets');
-      for (const table of [
-        'pets',
-        'categories',
-        'orders',
-        'inventory_totals',
-        'events',
-        'api_keys',
-        'webhooks',
-      ])
-        broken.openFile().exec(`alter table ${table} rename to hidden_${table}`);
-      return ask({ baseUrl: broken.baseUrl, key: valid });
-    },
-    503: async () => ask(await startFaultyService({ after })),
+    500: () => ask(broken),
+    503: () => ask(closed),
   };
 }
 
@@ -230,10 +226,7 @@ function commonDrives(operation: Operation, change: Change): Record<number, Driv
 function earlyDrives(operation: Operation): Record<number, Drive> {
   return {
     405: () => call(operation, { method: 'PROPFIND' }),
-    408: async () => {
-      const { baseUrl, key: valid } = await startFaultyService({ after });
-      return callRaw(baseUrl, formatHead(operation, valid).slice(0, -2));
-    },
+    408: () => callRaw(closed.baseUrl, formatHead(operation, closed.key).slice(0, -2)),
     413: async () => {
       // The lookup of a new key delays the answer, so that the service finds the unreadable body first.
       const head = formatHead(operation, await service.createKey(), chunked);
