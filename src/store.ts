@@ -58,7 +58,7 @@ export async function openStore(
   const opened = wrap(await openDatabase(config.databaseUrl));
   const version = createVersion(opened);
   const database = noteWrites(opened, version.forget);
-  const firstAnswers = createFirstAnswers(database, clock);
+  const firstAnswers = createFirstAnswers(database);
   const catalogue = createCatalogue(database, firstAnswers);
   const tail = createTail(database, clock);
   const administerAs = createAdministration(database, clock, keyEnvironmentOf[config.environment]);

@@ -4,16 +4,17 @@ import { writeUses } from './accounts/key-uses.ts';
 import { putCategory, removeCategory } from './categories/categories.ts';
 import { deleteExpired } from './events/expire-events.ts';
 import { sequenceCopied, sequenceOnce } from './events/sequence-events.ts';
+import { replayFirstAnswer } from './idempotency/first-answers.ts';
 import { foldInventoryOnce } from './inventory/fold-inventory.ts';
 import { liftBan } from './limits/bans.ts';
 import { writeConduct, writeWindows } from './limits/memory/counter-rows.ts';
 import { closeOrderByHand } from './operator/acts/order-acts.ts';
 import { editPetByHand } from './operator/acts/pet-acts.ts';
 import { endSessions, openSession } from './operator/sessions.ts';
-import { closeBySteps } from './orders/close-order.ts';
+import { closeOrder } from './orders/close-order.ts';
 import { expireGiven } from './orders/expire-orders.ts';
 import { placeOrder } from './orders/place-order.ts';
-import { addPetOnce } from './pets/keyed-adds.ts';
+import { addPetOnce } from './pets/catalogue.ts';
 import { editPet } from './pets/pet-edits.ts';
 import type { Transaction } from './storage/database.ts';
 import { addHours, deleteHours } from './usage/usage.ts';
@@ -32,7 +33,7 @@ export const transactions: readonly Transaction<never, unknown>[] = [
   addWebhook,
   changeWebhook,
   changeWebhookByHand,
-  closeBySteps,
+  closeOrder,
   closeOrderByHand,
   createAccount,
   createAccountKey,
@@ -52,6 +53,7 @@ export const transactions: readonly Transaction<never, unknown>[] = [
   putCategory,
   removeCategory,
   renameAccount,
+  replayFirstAnswer,
   revokeKey,
   rotateKey,
   rotateSecret,

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { statement } from '../storage/database.ts';
 
 /** Selects at most `count` categories with ids from `firstId` on, sorted by id. */
@@ -12,15 +11,14 @@ export const selectCategories = statement<{ firstId: bigint; count: bigint }>()(
 );
 
 /** Selects the categories with the given ids, unordered. `ids` is a JSON array. */
-export const selectCategoriesOf = statement<{ ids: string }>()((query, p, { listIntegers }) =>
-  query.selectFrom('categories').select(['id', 'name']).where('id', 'in', listIntegers(p.ids)),
+export const selectCategoriesOf = statement<{ ids: string }>()((query, p, { isAmong }) =>
+  query.selectFrom('categories').select(['id', 'name']).where(isAmong('id', p.ids)),
 );
 
 /** Selects the name of a category. On PostgreSQL, locks the row until the transaction ends. */
-export const lockName = statement<{ id: bigint }>()((query, p, { engine }) => {
-  const found = query.selectFrom('categories').select('name').where('id', '=', p.id);
-  return engine === 'postgres' ? found.forUpdate() : found;
-});
+export const lockName = statement<{ id: bigint }>()((query, p, { lockRows }) =>
+  query.selectFrom('categories').select('name').where('id', '=', p.id).modifyEnd(lockRows),
+);
 
 export const renameCategory = statement<{ id: bigint; name: string }>()((query, p) =>
   query.updateTable('categories').set({ name: p.name }).where('id', '=', p.id),
@@ -39,18 +37,10 @@ export const countCategories = statement<Record<never, never>>()((query) =>
   query.selectFrom('categories').select(({ fn }) => fn.countAll<bigint>().as('count')),
 );
 
-/** The advisory lock has two numbers, so that it cannot equal the lock of an idempotency key, which has one number. */
-const additions = sql.raw('1667331173, 1');
+/** Two numbers, so that the lock cannot equal the lock of an idempotency key, which has one number. */
+const additions = [1_667_331_173, 1] as const;
 
-/**
- * Makes transactions that create or rename categories run one after the other. SQLite needs no lock, because all its
- * transactions run one after the other.
- */
-export const lockAdditions = statement<Record<never, never>>()((query, _, { engine }) =>
-  query.selectNoFrom(
-    (engine === 'postgres'
-      ? sql<unknown>`cast(pg_advisory_xact_lock(${additions}) as text)`
-      : sql<unknown>`null`
-    ).as('lock'),
-  ),
+/** Makes transactions that create or rename categories run one after the other. */
+export const lockAdditions = statement<Record<never, never>>()((query, _, { waitForLock }) =>
+  query.selectNoFrom(waitForLock(...additions).as('lock')),
 );

@@ -1,6 +1,6 @@
 import { stringifyExactJson } from '../exact-json.ts';
 import { toPrintable } from '../observability/safe-text.ts';
-import type { BadField } from '../pets/pet-import.ts';
+import type { BadField } from '../pets/pet-files.ts';
 
 /**
  * Collects the invalid rows of a file. Counts all invalid rows, and keeps the first `keptMax` violations for the

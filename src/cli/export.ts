@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { UsageError } from '../errors.ts';
 import type { Catalogue } from '../pets/catalogue.ts';
 import type { Pet } from '../pets/pet.ts';
-import type { PetFileFormat } from '../pets/pet-import.ts';
+import type { PetFileFormat } from '../pets/pet-files.ts';
 import {
   addLeaf,
   type CommandContext,
@@ -63,7 +63,7 @@ export async function exportPets(
   { format, output, withoutIds, force }: ExportOptions,
   { stdout }: Terminal,
 ): Promise<Printed> {
-  const { writePets } = await import('../pets/pet-export.ts');
+  const { writePets } = await import('../pets/pet-files.ts');
   const chosen = format ?? formatOfEnding(output ?? '') ?? 'ndjson';
   let exported = 0;
   async function* countedPets(): AsyncIterable<readonly Pet[]> {

@@ -6,7 +6,7 @@ import { type Authorship, commandActor } from '../audit/audit-entry.ts';
 import { OperatorError, OutcomeUnknownError, reasonOf, UsageError } from '../errors.ts';
 import type { Catalogue } from '../pets/catalogue.ts';
 import type { LoadedCounts, LoadedPet } from '../pets/load-pets.ts';
-import type { PetFileFormat } from '../pets/pet-import.ts';
+import type { PetFileFormat } from '../pets/pet-files.ts';
 import { type BadRows, createBadRows } from './bad-rows.ts';
 import {
   addLeaf,
@@ -26,6 +26,8 @@ export interface ImportOptions {
   readonly skipInvalid: boolean;
   /** True to check every row and write nothing. */
   readonly dryRun: boolean;
+  /** True to ignore columns and fields that an animal does not have. */
+  readonly ignoreUnknown?: boolean;
 }
 
 export function addImport(program: Command, context: CommandContext): void {
@@ -48,6 +50,7 @@ row omits stay unchanged. A row without an id adds an animal.`,
     .argument('<file>', 'a path, or - for standard input')
     .addOption(formatOption("the format (default: by the file's ending)"))
     .option('--skip-invalid', 'import the valid rows even if there are invalid ones', false)
+    .option('--ignore-unknown', 'ignore columns and fields that an animal does not have', false)
     .option('--dry-run', 'check every row and write nothing', false)
     .action(
       printing(context, async (options: ImportOptions, file: string) => {
@@ -91,11 +94,11 @@ function guessFormat(file: string): PetFileFormat {
 export async function importFile(
   catalogue: Catalogue,
   file: string,
-  { format, skipInvalid, dryRun }: ImportOptions & { readonly format: PetFileFormat },
+  { format, skipInvalid, dryRun, ignoreUnknown = false }: ImportOptions & { readonly format: PetFileFormat },
   by: Authorship,
   terminal: Terminal,
 ): Promise<Printed> {
-  const { readPets } = await import('../pets/pet-import.ts');
+  const { readPets } = await import('../pets/pet-files.ts');
   const startedMs = performance.now();
   const badRows = createBadRows();
   const rows = createRowCheck(badRows, skipInvalid);
@@ -120,7 +123,7 @@ export async function importFile(
     failure,
   });
   try {
-    const pets = readPets(readBytes(file, terminal, progress.advance), format, badRows.add);
+    const pets = readPets(readBytes(file, terminal, progress.advance), format, badRows.add, ignoreUnknown);
     const counts = await catalogue.load(rows.pass(pets), {
       onWrite: progress.beginWriting,
       onBadChange: (line, field, rule) => badRows.add(line, [{ field, rule }]),
@@ -165,7 +168,9 @@ function createRowCheck(badRows: BadRows, skipInvalid: boolean) {
     const badCount = badRows.count();
     if (skipInvalid || badCount === 0) return;
     const rows = countThings(goodCount + badBefore, 'row');
-    throw new OperatorError(`${badCount} of ${rows} are invalid; --skip-invalid imports the others`);
+    throw new OperatorError(
+      `${badCount} of ${rows} ${badCount === 1 ? 'is' : 'are'} invalid; --skip-invalid imports the others`,
+    );
   }
 
   /**

@@ -1,9 +1,6 @@
 import { hash } from 'node:crypto';
-import { dayMs } from '../clock.ts';
 import { AppError } from '../errors.ts';
-
-/** Time in ms for which the service remembers an `Idempotency-Key` (contract section 2). */
-export const rememberedMs = dayMs;
+import { type Steps, statement, step, stepsTogether, toStep } from '../storage/database.ts';
 
 /** The idempotency key of a request. A retry must have the same account, operation and body. */
 export interface Idempotency {
@@ -34,8 +31,70 @@ export function hashIdempotencyKey(accountId: bigint, key: string): Uint8Array {
   return hash('sha256', `${accountId} ${key}`, 'buffer');
 }
 
+/** Tries to lock a key until the transaction ends, so that other instances see that its request is running. */
+const lockKey = statement<{ lock: bigint }>()((query, p, { tryLock }) =>
+  query.selectNoFrom(tryLock(p.lock).as('is_free')),
+);
+
+/**
+ * Selects the stored response to a key of an account, in one row or none. The lock on the row makes the transaction of
+ * a replay a writing one, so its commit waits for the standby as the first one did.
+ */
+const selectFirstAnswer = statement<{ accountId: bigint; keyHash: Uint8Array }>()((query, p, { lockRows }) =>
+  query
+    .selectFrom('first_answers')
+    .select(['operation', 'body_hash', 'status', 'location', 'body'])
+    .where('account_id', '=', p.accountId)
+    .where('key_hash', '=', p.keyHash)
+    .modifyEnd(lockRows),
+);
+
+/** Stores the response to a key, with the time of the store's clock. */
+export const insertFirstAnswer = statement<{
+  accountId: bigint;
+  keyHash: Uint8Array;
+  operation: string;
+  bodyHash: Uint8Array;
+  status: bigint;
+  location: string;
+  body: string;
+}>()((query, p, { nowMs }) =>
+  query.insertInto('first_answers').values({
+    account_id: p.accountId,
+    key_hash: p.keyHash,
+    operation: p.operation,
+    body_hash: p.bodyHash,
+    status: p.status,
+    location: p.location,
+    body: p.body,
+    created_at_ms: nowMs,
+  }),
+);
+
+/**
+ * Handles a request with an idempotency key inside a transaction with the isolation `row locks`. Returns the stored
+ * response if there is one. Otherwise runs `act` and stores its response in the same transaction. If `idempotency` is
+ * null, always runs `act` and stores nothing. Throws `idempotency_key_reused`, and `idempotency_key_in_use` while
+ * another transaction handles the first request.
+ */
+export function* answerOnce(idempotency: Idempotency | null, act: () => Steps<FirstAnswer>): Steps<Given> {
+  if (idempotency === null) return { answer: yield* act(), isReplayed: false };
+  const { accountId, keyHash, operation, bodyHash } = idempotency;
+  const [[lock], [first]] = yield* stepsTogether(
+    toStep(lockKey, { lock: Buffer.from(keyHash).readBigInt64BE() }),
+    toStep(selectFirstAnswer, { accountId, keyHash }),
+  );
+  if (first !== undefined) return replay(first, idempotency);
+  if (lock?.is_free !== 1n) throw inUse();
+  const answer = yield* act();
+  const { status, location, body } = answer;
+  const record = { accountId, keyHash, operation, bodyHash, status: BigInt(status), location, body };
+  yield* step(insertFirstAnswer, record);
+  return { answer, isReplayed: false };
+}
+
 /** The columns of a stored response. */
-export interface FirstAnswerRow {
+interface FirstAnswerRow {
   readonly operation: string;
   readonly body_hash: Uint8Array;
   readonly status: bigint;
@@ -43,20 +102,14 @@ export interface FirstAnswerRow {
   readonly body: string;
 }
 
-/**
- * Returns the stored response of a row. Throws `idempotency_key_reused` if the key was sent with another operation or
- * body.
- */
-export function replay(row: FirstAnswerRow, { operation, bodyHash }: Idempotency): Given {
-  if (row.operation !== operation)
+/** Throws `idempotency_key_reused` if the key was sent with another operation or body. */
+function replay(row: FirstAnswerRow, { operation, bodyHash }: Idempotency): Given {
+  const other =
+    row.operation !== operation ? 'operation' : Buffer.compare(row.body_hash, bodyHash) !== 0 ? 'body' : null;
+  if (other !== null)
     throw new AppError(
       'idempotency_key_reused',
-      'Idempotency-Key: this key was sent before with another operation',
-    );
-  if (Buffer.compare(row.body_hash, bodyHash) !== 0)
-    throw new AppError(
-      'idempotency_key_reused',
-      'Idempotency-Key: this key was sent before with another body',
+      `Idempotency-Key: this key was sent before with another ${other}`,
     );
   const { location, body } = row;
   return { answer: { status: Number(row.status), location, body }, isReplayed: true };

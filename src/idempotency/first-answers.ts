@@ -1,8 +1,9 @@
-import type { Clock } from '../clock.ts';
-import type { Database } from '../storage/database.ts';
-import { type Given, type Idempotency, inUse, rememberedMs, replay } from './first-answer.ts';
-import { deleteOldFirstAnswers, selectFirstAnswer } from './first-answer-rows.ts';
+import { dayMs } from '../clock.ts';
+import { type Database, defineTransaction, statement } from '../storage/database.ts';
+import { answerOnce, type Given, type Idempotency, inUse } from './first-answer.ts';
 
+/** Time in ms after which a stored response may be deleted. */
+const keptMs = dayMs;
 const sweepRowsMax = 1_000n;
 
 /** The stored responses to idempotency keys, for any operation. */
@@ -11,49 +12,59 @@ export interface FirstAnswers {
    * Runs `answer` for a request with a key. While `answer` runs in this process, another request with the same key
    * gets the stored response if there is one. Otherwise that request throws `idempotency_key_in_use`.
    */
-  run(idempotency: Idempotency, answer: (nowMs: number) => Promise<Given>): Promise<Given>;
-  /** Returns the stored response to a key, or null. Throws `idempotency_key_reused`. */
-  find(idempotency: Idempotency, nowMs: number): Promise<Given | null>;
-  /** Deletes expired responses, at most `sweepRowsMax` in each transaction. */
+  run(idempotency: Idempotency, answer: () => Promise<Given>): Promise<Given>;
+  /** Deletes old responses by the store's clock, at most `sweepRowsMax` in each transaction. */
   sweep(): Promise<void>;
 }
 
-export function createFirstAnswers(database: Database, clock: Clock): FirstAnswers {
+/** Returns the stored response of a key. Throws `idempotency_key_in_use` if there is none. */
+export const replayFirstAnswer = defineTransaction(
+  'replayFirstAnswer',
+  (idempotency: Idempotency) =>
+    answerOnce(idempotency, () => {
+      throw inUse();
+    }),
+  'row locks',
+);
+
+/** Deletes at most `count` responses, the oldest first. Returns a row for each. */
+export const deleteOldFirstAnswers = statement<{ keptMs: bigint; count: bigint }>()((query, p, { nowMs }) =>
+  query
+    .deleteFrom('first_answers')
+    .where(({ eb, refTuple, selectFrom }) =>
+      eb(
+        refTuple('account_id', 'key_hash'),
+        'in',
+        selectFrom('first_answers')
+          .select(['account_id', 'key_hash'])
+          .where(({ eb: is }) => is('created_at_ms', '<', is(nowMs, '-', p.keptMs)))
+          .orderBy('created_at_ms')
+          .limit(p.count)
+          .$asTuple('account_id', 'key_hash'),
+      ),
+    )
+    .returning('account_id'),
+);
+
+export function createFirstAnswers(database: Database): FirstAnswers {
   const running = new Set<string>();
 
-  async function find(idempotency: Idempotency, nowMs: number): Promise<Given | null> {
-    const { accountId, keyHash } = idempotency;
-    const outlivedMs = BigInt(nowMs - rememberedMs);
-    const [row] = await database.read(selectFirstAnswer, { accountId, keyHash, outlivedMs });
-    return row === undefined ? null : replay(row, idempotency);
-  }
-
-  async function findOrRefuse(idempotency: Idempotency, nowMs: number): Promise<Given> {
-    const first = await find(idempotency, nowMs);
-    if (first === null) throw inUse();
-    return first;
-  }
-
   return {
-    find,
-
     async run(idempotency, answer) {
       const name = Buffer.from(idempotency.keyHash).toString('latin1');
-      const nowMs = clock();
       // The running request may itself be a retry, so a response may already be stored.
-      if (running.has(name)) return findOrRefuse(idempotency, nowMs);
+      if (running.has(name)) return database.transact(replayFirstAnswer, idempotency);
       running.add(name);
       try {
-        return await answer(nowMs);
+        return await answer();
       } finally {
         running.delete(name);
       }
     },
 
     async sweep() {
-      const old = { beforeMs: BigInt(clock() - rememberedMs), count: sweepRowsMax };
       let deleted: readonly unknown[];
-      do deleted = await database.run(deleteOldFirstAnswers, old);
+      do deleted = await database.run(deleteOldFirstAnswers, { keptMs: BigInt(keptMs), count: sweepRowsMax });
       while (deleted.length >= sweepRowsMax);
     },
   };

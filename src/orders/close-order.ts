@@ -1,14 +1,28 @@
+import { type RawBuilder, sql } from 'kysely';
 import { AppError } from '../errors.ts';
-import { type Database, defineTransaction, type Steps, step } from '../storage/database.ts';
 import {
-  closeInOneStatement,
-  type OrderAction,
-  transitions,
-  writeOrder,
-  writePetOf,
-} from './close-order-rows.ts';
+  type Database,
+  type Dialect,
+  defineTransaction,
+  type Parameters,
+  type Statement,
+  type Steps,
+  statement,
+  step,
+  stepsTogether,
+  toStep,
+} from '../storage/database.ts';
 import type { OrderRow } from './order.ts';
-import { selectOrder } from './order-rows.ts';
+import { selectOrder, writtenColumns } from './order-rows.ts';
+
+export type OrderAction = 'complete' | 'cancel' | 'return';
+
+/** For each action: the required status of the order, its new status, and the new state of the animal. */
+export const transitions = {
+  complete: { from: 'reserved', to: 'completed', petStatus: 'sold', isOwned: 1 },
+  cancel: { from: 'reserved', to: 'cancelled', petStatus: 'available', isOwned: 0 },
+  return: { from: 'completed', to: 'returned', petStatus: 'pending', isOwned: 0 },
+} as const;
 
 export interface Closing {
   readonly action: OrderAction;
@@ -17,45 +31,88 @@ export interface Closing {
   readonly accountId: bigint | null;
 }
 
-/** Runs an action on SQLite. Returns null if the action is not allowed. */
-export const closeBySteps = defineTransaction(
-  'closeBySteps',
-  function* ({ action, id, accountId }: Closing): Steps<OrderRow | null> {
-    const [pet] = yield* step(writePetOf[action], { id, accountId });
-    if (pet === undefined) return null;
-    const [row] = yield* step(writeOrder[action], { id });
-    return row ?? null;
+/** The order after an action. `isRepeated` is true if the order had the status of the action before. */
+export interface ClosedOrder {
+  readonly row: OrderRow;
+  readonly isRepeated: boolean;
+}
+
+/** Locks the order if the action is allowed now, by the store's clock. Returns no row otherwise. */
+const lockOpenOrder = forEachAction((action) =>
+  statement<{ id: bigint; accountId: bigint | null }>()((query, p, { nowMs, lockRows }) => {
+    const { from } = transitions[action];
+    const allowed = query
+      .selectFrom('orders')
+      .select(['id', 'pet_id'])
+      .where('id', '=', p.id)
+      .where('status', '=', sql.lit(from))
+      .where(sql<boolean>`(cast(${p.accountId} as bigint) is null or account_id = ${p.accountId})`);
+    return (from === 'reserved' ? allowed.where('expires_at_ms', '>', nowMs) : allowed).modifyEnd(lockRows);
+  }),
+);
+
+const writePet = forEachAction((action) => {
+  const { petStatus, isOwned } = transitions[action];
+  return statement<{ petId: bigint }>()((query, p) =>
+    query
+      .updateTable('pets')
+      .set({ status: sql.lit(petStatus), is_owned: sql<bigint>`${sql.lit(isOwned)}` })
+      .where('id', '=', p.petId),
+  );
+});
+
+const writeOrder = forEachAction((action) =>
+  statement<{ id: bigint }>()((query, p, dialect) =>
+    query
+      .updateTable('orders')
+      .set({ status: sql.lit(transitions[action].to), closed_at_ms: closedAt(action, dialect) })
+      .where('id', '=', p.id)
+      .returning(writtenColumns as never)
+      .$castTo<OrderRow>(),
+  ),
+);
+
+/**
+ * The time at which the order is closed. The write may come after the hold has expired. The order then counts as closed
+ * 1 ms before the expiry, because the action was allowed when it was checked.
+ */
+function closedAt(action: OrderAction, { least, nowMs }: Dialect): RawBuilder<bigint> {
+  return transitions[action].from === 'reserved' ? least(nowMs, sql`orders.expires_at_ms - 1`) : nowMs;
+}
+
+function forEachAction<P extends Parameters, R>(make: (action: OrderAction) => Statement<P, R>) {
+  return { complete: make('complete'), cancel: make('cancel'), return: make('return') } as const;
+}
+
+/**
+ * Runs an action on an order. Repeating an action changes nothing. Throws `not_found`, `order_closed` and
+ * `order_expired`. Writes the animal before the order, so that its event comes first.
+ */
+export const closeOrder = defineTransaction(
+  'closeOrder',
+  function* ({ action, id, accountId }: Closing): Steps<ClosedOrder> {
+    const [order] = yield* step(lockOpenOrder[action], { id, accountId });
+    if (order === undefined) {
+      const [found] = yield* step(selectOrder, { id, accountId });
+      return { row: requireDone(action, found), isRepeated: true };
+    }
+    const [, [row]] = yield* stepsTogether(
+      toStep(writePet[action], { petId: order.pet_id }),
+      toStep(writeOrder[action], { id }),
+    );
+    if (row === undefined) throw orderNotFound();
+    return { row, isRepeated: false };
   },
   'row locks',
 );
 
-/**
- * Runs an action on an order and returns the row of the order. Repeating an action changes nothing. Throws `not_found`,
- * `order_closed` and `order_expired`.
- */
-export async function closeOrder(database: Database, closing: Closing): Promise<OrderRow> {
-  const { action, id, accountId } = closing;
-  const row =
-    database.engine === 'postgres'
-      ? (await database.run(closeInOneStatement[action], { id, accountId }))[0]
-      : await database.transact(closeBySteps, closing);
-  if (row !== undefined && row !== null) return row;
-  return await readClosed(database, closing);
+/** Runs an action on an order and returns its row (closeOrder). */
+export async function close(database: Database, closing: Closing): Promise<OrderRow> {
+  return (await database.transact(closeOrder, closing)).row;
 }
 
-/**
- * Reads an order after its action was not allowed. Returns the order if it already has the status that the action
- * sets. Otherwise throws the reason: `not_found`, `order_closed` or `order_expired`.
- */
-export async function readClosed(
-  database: Pick<Database, 'read'>,
-  { action, id, accountId }: Closing,
-): Promise<OrderRow> {
-  const [found] = await database.read(selectOrder, { id, accountId });
-  return requireDone(action, found);
-}
-
-function requireDone(action: OrderAction, found: OrderRow | undefined): OrderRow {
+/** Returns the order if it already has the status that the action sets. Otherwise throws the reason of the refusal. */
+export function requireDone(action: OrderAction, found: OrderRow | undefined): OrderRow {
   if (found === undefined) throw orderNotFound();
   const { from, to } = transitions[action];
   if (found.status === to) return found;

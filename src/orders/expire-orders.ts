@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts';
-import { closeOverdueHolds, selectOverdueHolds } from '../pets/close-overdue-hold.ts';
-import { type Database, defineTransaction, type Steps, statement } from '../storage/database.ts';
+import { expireHolds } from '../pets/close-overdue-hold.ts';
+import { type Database, defineTransaction, type Steps, statement, step } from '../storage/database.ts';
 
 const batchRows = 50n;
 
@@ -20,9 +20,17 @@ const selectOverdue = statement<{ afterMs: bigint; afterId: bigint; count: bigin
       .limit(p.count),
 );
 
-/** Selects those of the given holds that are still open. */
-const selectStillOpen = selectOverdueHolds<{ ids: string }>((overdue, p, { listIntegers }) =>
-  overdue.where('id', 'in', listIntegers(p.ids)),
+/** Selects those of the given holds that are still open and that no other transaction has locked, and locks them. */
+const lockStillOpen = statement<{ ids: string }>()((query, p, { nowMs, isAmong, lockFreeRows }) =>
+  query
+    .selectFrom('orders')
+    .select(['id', 'pet_id'])
+    .where(isAmong('id', p.ids))
+    .where('closed_at_ms', 'is', null)
+    .where('expires_at_ms', '<=', nowMs)
+    .orderBy('expires_at_ms')
+    .orderBy('id')
+    .modifyEnd(lockFreeRows),
 );
 
 /**
@@ -31,8 +39,9 @@ const selectStillOpen = selectOverdueHolds<{ ids: string }>((overdue, p, { listI
  */
 export const expireGiven = defineTransaction(
   'expireGiven',
-  ({ ids }: { readonly ids: readonly bigint[] }): Steps<number> =>
-    closeOverdueHolds(selectStillOpen, { ids: `[${ids.join()}]` }),
+  function* ({ ids }: { readonly ids: readonly bigint[] }): Steps<number> {
+    return yield* expireHolds(yield* step(lockStillOpen, { ids: `[${ids.join()}]` }));
+  },
   'row locks',
 );
 
@@ -47,20 +56,16 @@ export async function expireOrders(database: Database): Promise<number> {
   const failures: unknown[] = [];
 
   /** If a batch fails, closes its holds one by one. */
-  async function close(ids: readonly bigint[]): Promise<number> {
+  async function closeBatch(ids: readonly bigint[]): Promise<number> {
     try {
       return await database.transact(expireGiven, { ids });
     } catch (error) {
       if (error instanceof AppError && error.code === 'unavailable') throw error;
-      if (ids.length > 1) return closeEach(ids);
-      failures.push(error);
-      return 0;
+      if (ids.length === 1) failures.push(error);
     }
-  }
-
-  async function closeEach(ids: readonly bigint[]): Promise<number> {
+    if (ids.length === 1) return 0;
     let closed = 0;
-    for (const id of ids) closed += await close([id]);
+    for (const id of ids) closed += await closeBatch([id]);
     return closed;
   }
 
@@ -70,7 +75,7 @@ export async function expireOrders(database: Database): Promise<number> {
     const rows = await database.read(selectOverdue, { ...after, count: batchRows });
     const last = rows.at(-1);
     if (last === undefined) break;
-    closed += await close(rows.map(({ id }) => id));
+    closed += await closeBatch(rows.map(({ id }) => id));
     after = { afterMs: last.expires_at_ms, afterId: last.id };
   }
   if (failures.length > 0) throw failures[0];

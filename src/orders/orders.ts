@@ -1,15 +1,12 @@
 import type { Given, Idempotency } from '../idempotency/first-answer.ts';
 import type { FirstAnswers } from '../idempotency/first-answers.ts';
 import { int64Max } from '../int64.ts';
-import { after, type Soon } from '../soon.ts';
 import type { Database } from '../storage/database.ts';
-import { closeOrder, orderNotFound } from './close-order.ts';
-import type { OrderAction } from './close-order-rows.ts';
+import { close, type OrderAction, orderNotFound } from './close-order.ts';
 import { expireOrders } from './expire-orders.ts';
 import { type Order, type OrderStatus, toOrder } from './order.ts';
-import { type OrderFilter, selectOrders } from './order-page-rows.ts';
-import { selectOrder } from './order-rows.ts';
-import { createPlacing } from './place-in-turn.ts';
+import { type OrderFilter, selectOrder, selectOrders } from './order-rows.ts';
+import { placeOrder } from './place-order.ts';
 
 export interface OrderReader {
   readonly accountId: bigint;
@@ -56,9 +53,9 @@ export interface Orders {
    * Throws `not_found`, `pet_unavailable`, `limit_reached`, `idempotency_key_reused` and `idempotency_key_in_use`.
    */
   place(order: CompleteOrder, reader: OrderReader, idempotency: Idempotency | null): Promise<Given>;
-  list(query: OrderQuery, reader: OrderReader): Soon<OrderPage>;
+  list(query: OrderQuery, reader: OrderReader): Promise<OrderPage>;
   /** Throws `not_found`. */
-  get(id: bigint, reader: OrderReader): Soon<Order>;
+  get(id: bigint, reader: OrderReader): Promise<Order>;
   /** Completes, cancels or returns an order. Throws `not_found`, `order_closed` and `order_expired`. */
   close(action: OrderAction, id: bigint, reader: OrderReader): Promise<Order>;
   /** Closes all expired holds and returns their number. Every instance runs this as a job. */
@@ -67,35 +64,30 @@ export interface Orders {
 
 /** Creates the orders of a store. */
 export function createOrders(database: Database, firstAnswers: FirstAnswers): Orders {
-  const place = createPlacing(database, firstAnswers);
-
   return {
-    async place(order, { accountId, isManager }, idempotency) {
-      const act = (nowMs: number) =>
-        place({ ...order, accountId, isManager, idempotency, nowMs, closesOverdue: false });
-      return idempotency === null ? act(0) : firstAnswers.run(idempotency, act);
+    place(order, { accountId, isManager }, idempotency) {
+      const act = () => database.transact(placeOrder, { ...order, accountId, isManager, idempotency });
+      return idempotency === null ? act() : firstAnswers.run(idempotency, act);
     },
 
-    list({ limit, newestId, ofAccount = null, ...filters }, reader) {
+    async list({ limit, newestId, ofAccount = null, ...filters }, reader) {
       const filter: OrderFilter = { ...filters, accountId: ownerOf(reader) ?? ofAccount };
       const range = { newestId: newestId ?? int64Max, count: BigInt(limit) + 1n };
-      const found = database.read(selectOrders(filter), { ...filter, ...range });
-      return after(found, (rows) => ({
+      const rows = await database.read(selectOrders(filter), { ...filter, ...range });
+      return {
         orders: rows.slice(0, limit).map((row) => toOrder(row, reader.isManager)),
         nextNewestId: rows[limit]?.id ?? null,
-      }));
+      };
     },
 
-    get(id, reader) {
-      return after(database.read(selectOrder, { id, accountId: ownerOf(reader) }), ([row]) => {
-        if (row === undefined) throw orderNotFound();
-        return toOrder(row, reader.isManager);
-      });
+    async get(id, reader) {
+      const [row] = await database.read(selectOrder, { id, accountId: ownerOf(reader) });
+      if (row === undefined) throw orderNotFound();
+      return toOrder(row, reader.isManager);
     },
 
     async close(action, id, reader) {
-      const row = await closeOrder(database, { action, id, accountId: ownerOf(reader) });
-      return toOrder(row, reader.isManager);
+      return toOrder(await close(database, { action, id, accountId: ownerOf(reader) }), reader.isManager);
     },
 
     expire: () => expireOrders(database),

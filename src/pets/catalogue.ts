@@ -1,22 +1,21 @@
-import type { Given, Idempotency } from '../idempotency/first-answer.ts';
+import { stringifyExactJson } from '../exact-json.ts';
+import { answerOnce, type Given, type Idempotency } from '../idempotency/first-answer.ts';
 import type { FirstAnswers } from '../idempotency/first-answers.ts';
-import { after, type Soon } from '../soon.ts';
-import type { Database } from '../storage/database.ts';
-import { addPetInOneStatement, addPetOnce } from './keyed-adds.ts';
+import { type Database, defineTransaction, type Steps } from '../storage/database.ts';
 import { type LoadedCounts, type LoadedPet, type LoadPetsOptions, loadPets } from './load-pets.ts';
 import { completeNewPet, type NewPet, type Pet } from './pet.ts';
 import { createPetEdits, type PetEdits } from './pet-edits.ts';
 import { type ListQuery, type Page, readPage } from './pet-pages.ts';
-import { insertedId, insertPet, selectOldest, selectPet, toPet } from './pet-rows.ts';
+import { addPet, insertedId, insertPet, selectOldest, selectPet, toPet, toValues } from './pet-rows.ts';
 
 const exportBatchRows = 1_000n;
 
-/** The animals of a store. On SQLite, reads are synchronous. Methods throw the errors of the database (database.ts). */
+/** The animals of a store. Methods throw the errors of the database (database.ts). */
 export interface Catalogue extends PetEdits {
   /** Returns a page of animals, newest first (contract section 3). Deep pages cost as much as the first page. */
-  list(query: ListQuery): Soon<Page>;
+  list(query: ListQuery): Promise<Page>;
   /** Returns null if the animal does not exist. */
-  get(id: bigint): Soon<Pet | null>;
+  get(id: bigint): Promise<Pet | null>;
   /** Adds an animal. Resolves to the animal with its id after the write is durable. */
   add(newPet: NewPet): Promise<Pet>;
   /**
@@ -31,6 +30,25 @@ export interface Catalogue extends PetEdits {
   listAll(): AsyncGenerator<readonly Pet[]>;
 }
 
+interface KeyedAdd {
+  readonly newPet: NewPet;
+  readonly idempotency: Idempotency;
+  /** The `Location` of the response without the id at its end. */
+  readonly locationStart: string;
+}
+
+/** Adds an animal and stores the response as the first answer of the idempotency key. */
+export const addPetOnce = defineTransaction(
+  'addPetOnce',
+  ({ newPet, idempotency, locationStart }: KeyedAdd): Steps<Given> =>
+    answerOnce(idempotency, function* () {
+      const pet = completeNewPet(newPet);
+      const id = yield* addPet(pet);
+      return { status: 201, location: `${locationStart}${id}`, body: stringifyExactJson({ id, ...pet }) };
+    }),
+  'row locks',
+);
+
 /** Creates the catalogue of a store. */
 export function createCatalogue(database: Database, firstAnswers: FirstAnswers): Catalogue {
   return {
@@ -38,25 +56,21 @@ export function createCatalogue(database: Database, firstAnswers: FirstAnswers):
 
     list: (query) => readPage(database, query),
 
-    get: (id) => after(database.read(selectPet, { id }), ([row]) => (row === undefined ? null : toPet(row))),
-
-    // Uses `then`, because `await` would add a microtask turn to each addition.
-    add(newPet) {
-      const complete = completeNewPet(newPet);
-      const { name, categoryId, status } = complete;
-      return database
-        .run(insertPet, complete)
-        .then((rows) => ({ id: insertedId(rows), name, categoryId, status }));
+    async get(id) {
+      const [row] = await database.read(selectPet, { id });
+      return row === undefined ? null : toPet(row);
     },
 
-    addOnce(newPet, idempotency, locationStart) {
-      return firstAnswers.run(idempotency, (nowMs) => {
-        const add = { newPet, idempotency, locationStart, nowMs };
-        return database.engine === 'postgres'
-          ? addPetInOneStatement(database, firstAnswers, add)
-          : database.transact(addPetOnce, add);
-      });
+    async add(newPet) {
+      const pet = completeNewPet(newPet);
+      const id = insertedId(await database.run(insertPet, toValues(pet)));
+      return { id, ...pet };
     },
+
+    addOnce: (newPet, idempotency, locationStart) =>
+      firstAnswers.run(idempotency, () =>
+        database.transact(addPetOnce, { newPet, idempotency, locationStart }),
+      ),
 
     load: (batches, options) => loadPets(database, batches, options),
 

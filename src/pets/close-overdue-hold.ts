@@ -1,29 +1,18 @@
-import { type SelectQueryBuilder, sql } from 'kysely';
-import {
-  type Dialect,
-  type Parameters,
-  type Statement,
-  type Steps,
-  statement,
-  step,
-} from '../storage/database.ts';
-import type { Tables } from '../storage/tables.ts';
+import { sql } from 'kysely';
+import { type Steps, statement, step } from '../storage/database.ts';
 
-/**
- * Selects the reserved order of an animal if its hold has expired by the store's clock. On PostgreSQL, locks the row of
- * the order until the transaction ends.
- */
-export const selectOverdueHold = statement<{ petId: bigint }>()((query, p, { engine, nowMs }) => {
-  const overdue = query
+/** Selects the reserved order of an animal if its hold has expired by the store's clock, and locks its row. */
+export const selectOverdueHold = statement<{ petId: bigint }>()((query, p, { lockRows, nowMs }) =>
+  query
     .selectFrom('orders')
     .select('id')
     .where('pet_id', '=', p.petId)
     .where('status', '=', sql.lit('reserved'))
     // Repeats the condition of the partial index `orders_owning`. SQLite uses the index only for this exact condition.
     .where(sql<boolean>`status in ('reserved', 'completed')`)
-    .where('expires_at_ms', '<=', nowMs);
-  return engine === 'postgres' ? overdue.forUpdate() : overdue;
-});
+    .where('expires_at_ms', '<=', nowMs)
+    .modifyEnd(lockRows),
+);
 
 const freePet = statement<{ petId: bigint }>()((query, p) =>
   query
@@ -40,75 +29,40 @@ const expireOrder = statement<{ orderId: bigint }>()((query, p) =>
 );
 
 /**
- * Part of a transaction with row locks. If the animal has an overdue hold, closes the hold, makes the animal available
- * and returns true.
- *
- * Call it before any step that locks the animal. All transactions lock an order before its animal, so that they cannot
- * deadlock.
- */
-export function* closeOverdueHold(petId: bigint): Steps<boolean> {
-  const [order] = yield* step(selectOverdueHold, { petId });
-  if (order === undefined) return false;
-  yield* expireHold(order.id, petId);
-  return true;
-}
-
-/**
  * Part of a transaction that has locked an order with an expired hold. Makes the animal available, then sets the order
  * to `expired` as of the end of its hold. The events of the two changes are written in this order.
  */
-function* expireHold(orderId: bigint, petId: bigint): Steps<void> {
+export function* expireHold(orderId: bigint, petId: bigint): Steps<void> {
   yield* step(freePet, { petId });
   yield* step(expireOrder, { orderId });
 }
 
-type OverdueHold = { id: bigint; pet_id: bigint };
-type OverdueHolds = SelectQueryBuilder<Tables, 'orders', OverdueHold>;
+/** Selects the animals that no other transaction has locked, and locks them. `ids` is a JSON array. */
+const lockFreePets = statement<{ ids: string }>()((query, p, { isAmong, lockFreeRows }) =>
+  query.selectFrom('pets').select('id').where(isAmong('id', p.ids)).modifyEnd(lockFreeRows),
+);
+
+const selectPetIds = statement<{ ids: string }>()((query, p, { isAmong }) =>
+  query.selectFrom('pets').select('id').where(isAmong('id', p.ids)),
+);
 
 /**
- * Declares a statement that selects overdue holds in the order of their expiry. `narrow` adds conditions.
- *
- * On PostgreSQL, the statement locks the holds and then their animals. It leaves out a hold if another transaction has
- * locked the hold or its animal. So it never waits, and one locked animal does not delay other holds.
+ * Part of a transaction with row locks. Closes expired holds that it has locked, in their order, and returns their
+ * number. Leaves out a hold whose animal another transaction has locked, so one locked animal does not delay the others.
  */
-export function selectOverdueHolds<P extends Parameters>(
-  narrow: (overdue: OverdueHolds, p: P, dialect: Dialect) => OverdueHolds,
-): Statement<P, OverdueHold> {
-  return statement<P>()((query, p, dialect) => {
-    const all = query
-      .selectFrom('orders')
-      .select(['id', 'pet_id'])
-      .where('closed_at_ms', 'is', null)
-      .where('expires_at_ms', '<=', dialect.nowMs)
-      .orderBy('expires_at_ms')
-      .orderBy('id');
-    const overdue = narrow(all, p, dialect);
-    if (dialect.engine === 'sqlite') return overdue;
-    return query
-      .with('overdue', () => overdue.select('expires_at_ms').forUpdate().skipLocked())
-      .with(
-        'locked',
-        () => sql<{ id: bigint }>`(select id from pets where id in (select pet_id from overdue)
-          for update skip locked)`,
-      )
-      .selectFrom('overdue')
-      .select(['id', 'pet_id'])
-      .where(
-        // The second condition is for an animal that was deleted by hand.
-        sql<boolean>`(pet_id in (select id from locked)
-          or not exists (select from pets where pets.id = overdue.pet_id))`,
-      )
-      .orderBy('expires_at_ms')
-      .orderBy('id');
-  });
+export function* expireHolds(holds: readonly { id: bigint; pet_id: bigint }[]): Steps<number> {
+  if (holds.length === 0) return 0;
+  const locked = yield* step(lockFreePets, { ids: toList(holds) });
+  const free = new Set(locked.map(({ id }) => id));
+  const others = holds.filter(({ pet_id }) => !free.has(pet_id));
+  // An animal that was deleted by hand cannot be locked. Its hold ends all the same.
+  const kept = others.length === 0 ? [] : yield* step(selectPetIds, { ids: toList(others) });
+  const busy = new Set(kept.map(({ id }) => id));
+  const closed = holds.filter(({ pet_id }) => !busy.has(pet_id));
+  for (const { id, pet_id } of closed) yield* expireHold(id, pet_id);
+  return closed.length;
 }
 
-/** Part of a transaction with row locks. Closes the holds that a statement selects, and returns their number. */
-export function* closeOverdueHolds<P extends Parameters>(
-  holds: Statement<P, OverdueHold>,
-  parameters: P,
-): Steps<number> {
-  const overdue = yield* step(holds, parameters);
-  for (const { id, pet_id } of overdue) yield* expireHold(id, pet_id);
-  return overdue.length;
+function toList(holds: readonly { pet_id: bigint }[]): string {
+  return `[${holds.map(({ pet_id }) => pet_id).join()}]`;
 }

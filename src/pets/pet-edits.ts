@@ -1,21 +1,15 @@
 import { AppError } from '../errors.ts';
-import { type Database, defineTransaction, type Steps, step } from '../storage/database.ts';
-import { closeOverdueHold } from './close-overdue-hold.ts';
-import type { Pet, PetPatch } from './pet.ts';
 import {
-  type Change,
-  deleteExpectedPet,
-  deleteFreePet,
-  deletePet,
-  lockPet,
-  toChange,
-  toExpected,
-  updateExpectedPet,
-  updateFreePet,
-  updatePet,
-} from './pet-edit-rows.ts';
-import { type PetRow, selectPet, toPet } from './pet-rows.ts';
-import { hasOneTag, type IfMatch } from './pet-tags.ts';
+  type Database,
+  defineTransaction,
+  type Steps,
+  step,
+  stepsTogether,
+  toStep,
+} from '../storage/database.ts';
+import { expireHold, selectOverdueHold } from './close-overdue-hold.ts';
+import { hasOneTag, type IfMatch, type Pet, type PetPatch, petFields, pickPetFields } from './pet.ts';
+import { deletePet, lockPet, toPet, toValues, updatePet } from './pet-rows.ts';
 
 /** Changes and deletes animals. If an animal has an overdue hold, both methods close the hold first. */
 export interface PetEdits {
@@ -35,65 +29,53 @@ export interface PetEdits {
 type Refusal = 'not_found' | 'precondition_failed' | 'pet_in_order';
 
 /**
- * `pet` is the animal after the change or before the deletion. A refusal is returned, not thrown, because an error
- * would roll back the closing of an overdue hold.
+ * The animal before and after a change. `after` is null for a deletion. A refusal is returned, not thrown, because an
+ * error would roll back the closing of an overdue hold.
  */
-export type Outcome = { readonly pet: Pet } | { readonly refusal: Refusal };
+export type EditResult = { readonly before: Pet; readonly after: Pet | null } | { readonly refusal: Refusal };
 
 /** A change or deletion of an animal that must have one of the `tags`. */
 export interface Edit {
   readonly id: bigint;
   /** Null deletes the animal. */
-  readonly change: Change | null;
+  readonly patch: PetPatch | null;
   readonly tags: IfMatch;
 }
 
 /** Changes or deletes an animal. Returns the refusal if this is not allowed. */
 export const editPet = defineTransaction(
   'editPet',
-  function* ({ id, change, tags }: Edit): Steps<Outcome> {
-    yield* closeOverdueHold(id);
-    const [row] = yield* step(lockPet, { id });
+  function* ({ id, patch, tags }: Edit): Steps<EditResult> {
+    const row = yield* lockFreed(id);
     if (row === undefined) return { refusal: 'not_found' };
-    const pet = toPet(row);
-    if (!hasOneTag(pet, tags)) return { refusal: 'precondition_failed' };
-    if (row.is_owned !== 0n && (change === null || (change.status ?? pet.status) !== pet.status))
+    const before = toPet(row);
+    if (!hasOneTag(before, tags)) return { refusal: 'precondition_failed' };
+    if (row.is_owned !== 0n && (patch === null || (patch.status ?? before.status) !== before.status))
       return { refusal: 'pet_in_order' };
-    const [edited] =
-      change === null ? yield* step(deletePet, { id }) : yield* step(updatePet(change), change);
-    return { pet: toPet(edited ?? row) };
+    if (patch === null) {
+      yield* step(deletePet, { id });
+      return { before, after: null };
+    }
+    const given = petFields.filter((field) => patch[field] !== undefined);
+    if (given.length === 0) return { before, after: before };
+    const values = toValues(pickPetFields(patch));
+    const parameters = Object.fromEntries(given.map((field) => [field, values[field]]));
+    const [changed = row] = yield* step(updatePet(given), { id, ...parameters });
+    return { before, after: toPet(changed) };
   },
   'row locks',
 );
 
-/**
- * Handles the usual case with one write statement: the animal exists, has one of the tags, and no order owns it.
- * Returns null if nothing was written.
- *
- * If there are tags, reads the animal first. The write takes effect only if the animal has not changed since.
- */
-async function editFreePet(database: Database, { id, change, tags }: Edit): Promise<Outcome | null> {
-  const [row] =
-    tags === null ? await editUnread(database, id, change) : await editRead(database, id, change, tags);
-  return row === undefined ? null : { pet: toPet(row) };
-}
-
-async function editUnread(database: Database, id: bigint, change: Change | null): Promise<readonly PetRow[]> {
-  return change === null ? database.run(deleteFreePet, { id }) : database.run(updateFreePet(change), change);
-}
-
-async function editRead(
-  database: Database,
-  id: bigint,
-  change: Change | null,
-  tags: IfMatch,
-): Promise<readonly PetRow[]> {
-  const [row] = await database.read(selectPet, { id });
-  if (row === undefined || !hasOneTag(toPet(row), tags)) return [];
-  const expected = toExpected(toPet(row));
-  return change === null
-    ? database.run(deleteExpectedPet, expected)
-    : database.run(updateExpectedPet(change), { ...expected, ...change });
+/** Locks an animal, after its overdue hold, which comes first in all transactions. Closes that hold. */
+function* lockFreed(id: bigint) {
+  const [[overdue], [pet]] = yield* stepsTogether(
+    toStep(selectOverdueHold, { petId: id }),
+    toStep(lockPet, { id }),
+  );
+  if (overdue === undefined) return pet;
+  yield* expireHold(overdue.id, id);
+  const [freed] = yield* step(lockPet, { id });
+  return freed;
 }
 
 const messages: Readonly<Record<Refusal, string>> = {
@@ -103,23 +85,21 @@ const messages: Readonly<Record<Refusal, string>> = {
     'an order owns this animal: only the order can change its status, and the animal cannot be deleted',
 };
 
-/** Returns the error for a refused edit. */
-export function refusePetEdit(refusal: Refusal): AppError {
-  return new AppError(refusal, messages[refusal]);
+/** Returns the animals of an edit. Throws the error of a refused one. */
+export function requireEdited(result: EditResult): { readonly before: Pet; readonly after: Pet | null } {
+  if ('refusal' in result) throw new AppError(result.refusal, messages[result.refusal]);
+  return result;
 }
 
 /** Creates the edits of a store. */
 export function createPetEdits(database: Database): PetEdits {
-  async function edit(request: Edit): Promise<Pet> {
-    const outcome = (await editFreePet(database, request)) ?? (await database.transact(editPet, request));
-    if ('pet' in outcome) return outcome.pet;
-    throw refusePetEdit(outcome.refusal);
-  }
-
   return {
-    change: (id, patch, tags) => edit({ id, change: toChange(id, patch), tags }),
+    async change(id, patch, tags) {
+      const { before, after } = requireEdited(await database.transact(editPet, { id, patch, tags }));
+      return after ?? before;
+    },
     async remove(id, tags) {
-      await edit({ id, change: null, tags });
+      requireEdited(await database.transact(editPet, { id, patch: null, tags }));
     },
   };
 }

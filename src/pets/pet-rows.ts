@@ -1,12 +1,49 @@
 import { sql } from 'kysely';
-import { insertion, type Steps, statement, step } from '../storage/database.ts';
-import type { Pet, PetStatus } from './pet.ts';
+import {
+  insertion,
+  type Parameters,
+  type Statement,
+  type Steps,
+  statement,
+  step,
+  type Value,
+} from '../storage/database.ts';
+import type { Tables } from '../storage/tables.ts';
+import { type Pet, type PetField, type PetPatch, petColumns, petFields } from './pet.ts';
+
+/** The columns of an animal that its readers see. */
+export const shownColumns = ['id', ...petFields.map((field) => petColumns[field])] as const;
+
+/** A row with `shownColumns`. */
+export type PetRow = Pick<
+  { [Column in keyof Tables['pets']]: Column extends 'id' ? bigint : Tables['pets'][Column] },
+  'id' | (typeof petColumns)[PetField]
+>;
+
+/** Converts a row into an animal with its fields in the documented order. A field whose column is null is absent. */
+export function toPet(row: PetRow): Pet {
+  const pet: Record<string, Value> = { id: row.id };
+  for (const field of petFields) {
+    const value: Value = row[petColumns[field]];
+    if (value !== null) pet[field] = value;
+  }
+  return pet as unknown as Pet;
+}
+
+/** The values of an animal as parameters, by field. An absent field is null. */
+export type PetValues = Record<PetField, Value>;
+
+/** Converts the fields of an animal or of a patch into parameters. Ignores unknown fields. */
+export function toValues(fields: PetPatch): PetValues {
+  const values = petFields.map((field) => [field, (fields[field] as Value | undefined) ?? null]);
+  return Object.fromEntries(values) as PetValues;
+}
 
 /** Selects the `count` oldest animals with an id above `afterId`, oldest first. */
 export const selectOldest = statement<{ afterId: bigint; count: bigint }>()((query, p) =>
   query
     .selectFrom('pets')
-    .select(['id', 'name', 'category_id', 'status'])
+    .select(shownColumns)
     .where('id', '>', p.afterId)
     .orderBy('id', 'asc')
     .limit(p.count),
@@ -14,37 +51,30 @@ export const selectOldest = statement<{ afterId: bigint; count: bigint }>()((que
 
 /** Selects one animal. Returns no row if the animal does not exist. */
 export const selectPet = statement<{ id: bigint }>()((query, p) =>
-  query.selectFrom('pets').select(['id', 'name', 'category_id', 'status']).where('id', '=', p.id),
+  query.selectFrom('pets').select(shownColumns).where('id', '=', p.id),
 );
 
 const notOwned = sql<bigint>`0`;
 
 /** Adds an animal and returns its id. Ids increase and are never reused. */
-export const insertPet = insertion<{ name: string; categoryId: bigint; status: string }>()((query, rows) =>
+export const insertPet = insertion<PetValues>()((query, rows) =>
   query
     .insertInto('pets')
     .values(
-      rows.map((p) => ({ name: p.name, category_id: p.categoryId, status: p.status, is_owned: notOwned })),
+      rows.map(
+        (p) =>
+          ({
+            ...Object.fromEntries(petFields.map((field) => [petColumns[field], p[field]])),
+            is_owned: notOwned,
+          }) as never,
+      ),
     )
     .returning('id'),
 );
 
 /** Part of a transaction. Adds an animal and returns its id. */
 export function* addPet(pet: Omit<Pet, 'id'>): Steps<bigint> {
-  return insertedId(yield* step(insertPet, pet));
-}
-
-/** A row of the table `pets` without `is_owned`. */
-export interface PetRow {
-  readonly id: bigint;
-  readonly name: string;
-  readonly category_id: bigint;
-  readonly status: string;
-}
-
-/** Converts a row into an animal with its fields in the documented order. */
-export function toPet({ id, name, category_id, status }: PetRow): Pet {
-  return { id, name, categoryId: category_id, status: status as PetStatus };
+  return insertedId(yield* step(insertPet, toValues(pet)));
 }
 
 /** Returns the id from the result of `insertPet`. */
@@ -53,3 +83,37 @@ export function insertedId(rows: readonly { id: bigint }[]): bigint {
   if (row === undefined) throw new Error('the store gave no id for a new animal');
   return row.id;
 }
+
+/** Selects an animal and whether an order owns the animal, and locks the row until the transaction ends. */
+export const lockPet = statement<{ id: bigint }>()((query, p, { lockRows }) =>
+  query
+    .selectFrom('pets')
+    .select([...shownColumns, 'is_owned'])
+    .where('id', '=', p.id)
+    .modifyEnd(lockRows),
+);
+
+const updates = new Map<string, Statement<Parameters, PetRow>>();
+
+/**
+ * Returns the statement that sets the fields of a patch, at least one. It returns the new state of the animal. Each
+ * combination of fields has its own statement, because SQLite rewrites every index that contains a column in `set`.
+ */
+export function updatePet(fields: readonly PetField[]): Statement<Parameters, PetRow> {
+  const known = updates.get(fields.join());
+  if (known !== undefined) return known;
+  const update = statement<Parameters>()((query, p) =>
+    query
+      .updateTable('pets')
+      .set(Object.fromEntries(fields.map((field) => [petColumns[field], p[field]])) as never)
+      .where('id', '=', p['id'] as bigint)
+      .returning(shownColumns),
+  );
+  updates.set(fields.join(), update);
+  return update;
+}
+
+/** Deletes an animal. */
+export const deletePet = statement<{ id: bigint }>()((query, p) =>
+  query.deleteFrom('pets').where('id', '=', p.id).returning('id'),
+);

@@ -1,4 +1,6 @@
-import Type, { type Static } from 'typebox';
+import Type, { type Static, type TOptional, type TSchema } from 'typebox';
+import { computeEtag } from '../etag.ts';
+import { stringifyExactJson } from '../exact-json.ts';
 import { compileObject, enumField, int64Field, nameField } from '../schema.ts';
 
 /** The statuses of an animal (interface section 2). */
@@ -10,25 +12,46 @@ export type PetStatus = (typeof petStatuses)[number];
 /** `PetStatus` as a schema. It is case-sensitive. */
 export const PetStatusSchema = enumField(petStatuses, 'Availability.');
 
-/** The request body that adds an animal (interface section 2), with the bounds of its fields (contract section 2). */
-export const NewPetSchema = Type.Object({
+/**
+ * The fields of an animal that a client sets, in the documented order. Everything else follows from this declaration:
+ * statements, import and export, the command line, the console, `/openapi.json` and the types of the client.
+ */
+const schemas = {
   name: nameField("The animal's name.", 'Rex'),
   categoryId: int64Field('Identifier of the category the animal belongs to.'),
   status: Type.Optional(PetStatusSchema),
-});
+};
+
+/** The name of a field that a client sets. */
+export type PetField = keyof typeof schemas;
+
+/** The column of each field in the table `pets`. */
+export const petColumns = {
+  name: 'name',
+  categoryId: 'category_id',
+  status: 'status',
+} as const satisfies Readonly<Record<PetField, string>>;
+
+/** The fields that a client sets, in the documented order. */
+export const petFields = Object.keys(schemas) as readonly PetField[];
+
+/** An example of each field. */
+export const examplePet = { name: 'Rex', categoryId: 1, status: 'available' } satisfies Record<
+  PetField,
+  unknown
+>;
+
+/** The request body that adds an animal (interface section 2), with the bounds of its fields (contract section 2). */
+export const NewPetSchema = Type.Object(schemas);
 
 /** An animal, as responses and events show it: a NewPet and its `id` (interface section 2). */
 export const PetSchema = Type.Object({
   id: int64Field('Unique identifier assigned by the service on creation.'),
-  ...NewPetSchema.properties,
+  ...schemas,
 });
 
 /** A change of an animal (contract section 10). An absent field stays unchanged. */
-export const PetPatchSchema = Type.Object({
-  name: Type.Optional(NewPetSchema.properties.name),
-  categoryId: Type.Optional(NewPetSchema.properties.categoryId),
-  status: Type.Optional(PetStatusSchema),
-});
+export const PetPatchSchema = Type.Object(makeOptional(schemas));
 
 /** A new animal as the client sent it. `status` may be absent. */
 export type NewPet = Static<typeof NewPetSchema>;
@@ -37,7 +60,7 @@ export type NewPet = Static<typeof NewPetSchema>;
 export type PetPatch = Static<typeof PetPatchSchema>;
 
 /** A stored animal. It always has a status. */
-export type Pet = Required<Static<typeof PetSchema>>;
+export type Pet = Static<typeof PetSchema> & { readonly status: PetStatus };
 
 const rules = compileObject(NewPetSchema);
 const changeRules = compileObject(Type.Object({ id: PetSchema.properties.id, ...PetPatchSchema.properties }));
@@ -56,10 +79,37 @@ export const isIdentifiedPatch = changeRules.accepts;
 /** Like `findViolations`, but for a PetPatch with an `id`. */
 export const findPatchViolations = changeRules.findViolations;
 
+/** Returns the known fields of an animal that are present, in the documented order. */
+export function pickPetFields(values: Readonly<Partial<Record<PetField, unknown>>>): PetPatch {
+  const given = petFields.filter((field) => values[field] !== undefined);
+  return Object.fromEntries(given.map((field) => [field, values[field]]));
+}
+
+/** Returns a new animal for storage, with only the known fields. The default status is `available`. */
+export function completeNewPet(newPet: NewPet): Omit<Pet, 'id'> {
+  const { status = 'available' } = newPet;
+  return pickPetFields({ ...newPet, status }) as Omit<Pet, 'id'>;
+}
+
+/** The ETags in `If-Match` (contract section 10). The animal must have one of these ETags. Null means no condition. */
+export type IfMatch = readonly string[] | null;
+
+/** Returns the JSON of an animal, the same in all responses. */
+export function writePet(pet: Pet): string {
+  return stringifyExactJson(pet);
+}
+
 /**
- * Returns a new animal for storage. It has only the known fields. The default status is `available` (contract section
- * 2).
+ * Returns true if one of the tags is the ETag of the animal or of a page with only this animal. Returns true if `tags`
+ * is null.
  */
-export function completeNewPet({ name, categoryId, status = 'available' }: NewPet): Omit<Pet, 'id'> {
-  return { name, categoryId, status };
+export function hasOneTag(pet: Pet, tags: IfMatch): boolean {
+  if (tags === null) return true;
+  const text = writePet(pet);
+  return tags.includes(computeEtag(text)) || tags.includes(computeEtag(`[${text}]`));
+}
+
+function makeOptional<Fields extends Readonly<Record<string, TSchema>>>(fields: Fields) {
+  const optional = Object.entries(fields).map(([name, schema]) => [name, Type.Optional(schema)]);
+  return Object.fromEntries(optional) as { [Name in keyof Fields]: TOptional<Fields[Name]> };
 }

@@ -5,6 +5,7 @@ import {
   PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
+  type RawBuilder,
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
@@ -86,18 +87,54 @@ const dialects: Readonly<Record<Dialect['engine'], Dialect>> = {
     engine: 'sqlite',
     nowMs: sqlText`cast(round(unixepoch('subsec') * 1000) as integer)`,
     storeVersion: sqliteVersion,
-    listIntegers: (json) => sqlText`(select value from json_each(${json}))`,
+    least: (one, other) => sqlText`min(${one}, ${other})`,
+    lockRows: sqlText``,
+    lockFreeRows: sqlText``,
+    tryLock: (lock) => sqlText`cast(${lock} is not null as integer)`,
+    waitForLock: () => sqlText`null`,
+    isExactly: (column, text) => sqlText`${sqlText.ref(column)} = ${sqlText.lit(text)}`,
+    keyset: (key, newestId) => ({
+      where: sqlText`${joinAnd([...key.map(isEqual), sqlText`id <= ${newestId}`])}`,
+      orderBy: sqlText`id desc`,
+    }),
+    isAmong: (column, json) => sqlText`${sqlText.ref(column)} in (select value from json_each(${json}))`,
     listTexts: (json) => sqlText`(select value from json_each(${json}))`,
   },
   postgres: {
     engine: 'postgres',
     nowMs: sqlText`cast(floor(extract(epoch from clock_timestamp()) * 1000) as bigint)`,
     storeVersion: postgresVersion,
-    listIntegers: (json) =>
-      sqlText`(select cast(value as bigint) from json_array_elements_text(cast(${json} as json)))`,
+    least: (one, other) => sqlText`least(${one}, ${other})`,
+    lockRows: sqlText`for no key update`,
+    lockFreeRows: sqlText`for no key update skip locked`,
+    tryLock: (lock) => sqlText`cast(pg_try_advisory_xact_lock(cast(${lock} as bigint)) as int)`,
+    waitForLock: (group, lock) =>
+      sqlText`cast(pg_advisory_xact_lock(${sqlText.lit(group)}, ${sqlText.lit(lock)}) as text)`,
+    isExactly: (column, text) =>
+      sqlText`${sqlText.ref(column)} >= ${sqlText.lit(text)} and ${sqlText.ref(column)} <= ${sqlText.lit(text)}`,
+    // The bounds and the order match only the index over these columns, so the planner has no other choice.
+    keyset(key, newestId) {
+      const columns = key.map(([column]) => sqlText.ref(column));
+      const values = key.map(([, value]) => value);
+      const from = sqlText`(${sqlText.join([...columns, sqlText.ref('id')])}) <= (${sqlText.join([...values, sqlText`${newestId}`])})`;
+      const to = sqlText`(${sqlText.join(columns)}) >= (${sqlText.join(values)})`;
+      const order = [...columns, sqlText.ref('id')].map((column) => sqlText`${column} desc`);
+      return { where: joinAnd([from, to]), orderBy: sqlText.join(order) };
+    },
+    // An array, because the planner assumes that a subquery has 100 rows, and may read the whole table for them.
+    isAmong: (column, json) => sqlText`${sqlText.ref(column)} = any(array(
+      select cast(value as bigint) from json_array_elements_text(cast(${json} as json))))`,
     listTexts: (json) => sqlText`(select value from json_array_elements_text(cast(${json} as json)))`,
   },
 };
+
+function isEqual([column, value]: readonly [string, RawBuilder<unknown>]): RawBuilder<unknown> {
+  return sqlText`${sqlText.ref(column)} = ${value}`;
+}
+
+function joinAnd(conditions: readonly RawBuilder<unknown>[]): RawBuilder<boolean> {
+  return sqlText<boolean>`${sqlText.join(conditions, sqlText` and `)}`;
+}
 
 const placeholders = new Proxy({}, { get: (_, name) => new Placeholder(String(name)) });
 

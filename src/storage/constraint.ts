@@ -10,3 +10,12 @@ export function isUniqueViolation(error: unknown): boolean {
   const { code, errcode } = error as { code?: unknown; errcode?: unknown };
   return code === uniqueViolation.code || uniqueViolation.errcodes.some((known) => known === errcode);
 }
+
+/** The SQLSTATE `undefined_table` of PostgreSQL. */
+const undefinedTable = '42P01';
+
+/** Returns true if an error of any engine means that a table does not exist. */
+export function isMissingTable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return ('code' in error && error.code === undefinedTable) || /^no such table: /.test(error.message);
+}

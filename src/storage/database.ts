@@ -20,10 +20,36 @@ export interface Dialect {
    * again. Null where this cannot be promised.
    */
   readonly storeVersion: RawBuilder<string | null>;
-  /** A subquery that returns the int64 values of a parameter. The parameter is a JSON array: `id in (…)`. */
-  listIntegers(json: string): RawBuilder<bigint>;
+  /** Returns the lesser of two values. */
+  least(one: RawBuilder<bigint>, other: RawBuilder<bigint>): RawBuilder<bigint>;
+  /** Ends a select: locks its rows until the transaction ends. Empty on SQLite, which runs one transaction at a time. */
+  readonly lockRows: RawBuilder<unknown>;
+  /** Like `lockRows`, but leaves out the rows that another transaction has locked. */
+  readonly lockFreeRows: RawBuilder<unknown>;
+  /** Takes an advisory lock until the transaction ends: 1, or 0 if another transaction has the lock. */
+  tryLock(lock: bigint): RawBuilder<bigint>;
+  /** Waits for an advisory lock and keeps it until the transaction ends. The two numbers name the lock. */
+  waitForLock(group: number, lock: number): RawBuilder<unknown>;
+  /**
+   * True if a column has this text. PostgreSQL matches it only to the partial indexes that are declared with the same
+   * range.
+   */
+  isExactly(column: string, text: string): RawBuilder<boolean>;
+  /**
+   * The condition and the order of a page, newest first, that reads only its own rows of an index over `key` and `id`,
+   * whatever the planner's statistics say.
+   */
+  keyset(key: readonly (readonly [column: string, value: RawBuilder<unknown>])[], newestId: bigint): Keyset;
+  /** True if a column has one of the int64 values of a parameter, which is a JSON array. Reads by the index of the column. */
+  isAmong(column: string, json: string): RawBuilder<boolean>;
   /** A subquery that returns the strings of a parameter. The parameter is a JSON array. */
   listTexts(json: string): RawBuilder<string>;
+}
+
+/** The clauses of a page that follows an index. */
+export interface Keyset {
+  readonly where: RawBuilder<boolean>;
+  readonly orderBy: RawBuilder<unknown>;
 }
 
 /** An SQL statement with named parameters. It is compiled once per engine. */
@@ -38,17 +64,17 @@ export interface Statement<P extends Parameters, R> {
   readonly waitsForNoRowLock?: true;
 }
 
-/** One statement of a transaction, with its parameters. */
-export interface Step {
-  readonly statement: Statement<Parameters, unknown>;
+/** One statement of a transaction, with its parameters. `R` is the type of its rows. */
+export interface Step<R = unknown> {
+  readonly statement: Statement<Parameters, R>;
   readonly parameters: Parameters;
 }
 
 /**
- * A running transaction body. It yields steps and receives the rows of each step. If a step fails, the body does not
- * continue.
+ * A running transaction body. It yields steps that are sent together, and receives the rows of each step. If a step
+ * fails, the body does not continue.
  */
-export type Steps<T> = Generator<Step, T, readonly unknown[]>;
+export type Steps<T> = Generator<readonly Step[], T, readonly (readonly unknown[])[]>;
 
 /**
  * The isolation of concurrent transactions on PostgreSQL. SQLite runs transactions one after the other.
@@ -168,11 +194,24 @@ export function defineTransaction<I, T>(
   return { name, isolation, body };
 }
 
+/** Names a statement and its parameters as one step. */
+export function toStep<P extends Parameters, R>(target: Statement<P, R>, parameters: P): Step<R> {
+  return { statement: target as unknown as Step<R>['statement'], parameters };
+}
+
 /** Runs one statement inside a transaction body: `const rows = yield* step(…)`. */
-export function* step<P extends Parameters, R>(
-  target: Statement<P, R>,
-  parameters: P,
-): Generator<Step, readonly R[], readonly unknown[]> {
-  const rows = yield { statement: target as unknown as Step['statement'], parameters };
+export function* step<P extends Parameters, R>(target: Statement<P, R>, parameters: P): Steps<readonly R[]> {
+  const [rows = []] = yield [toStep(target, parameters)];
   return rows as readonly R[];
+}
+
+/**
+ * Runs statements one after the other, and returns the rows of each. PostgreSQL gets them in one round trip, so use it
+ * for statements that do not need the rows of each other.
+ */
+export function* stepsTogether<All extends readonly unknown[]>(
+  ...steps: { readonly [Place in keyof All]: Step<All[Place]> }
+): Steps<{ readonly [Place in keyof All]: readonly All[Place][] }> {
+  const rows = yield steps as unknown as readonly Step[];
+  return rows as { readonly [Place in keyof All]: readonly All[Place][] };
 }

@@ -1,10 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { OperatorError } from '../errors.ts';
+import { isMissingTable } from './constraint.ts';
 import { parseStoreAddress } from './store-address.ts';
 import { nameStore, readStore } from './transfer/open-whole-store.ts';
-
-/** SQLSTATE `undefined_table` of PostgreSQL. */
-const undefinedTable = '42P01';
 
 /**
  * Throws OperatorError of one line if there is no store at an address. Does not create a store. Ignores other faults,
@@ -31,11 +29,6 @@ async function mayHaveSchema(address: string): Promise<boolean> {
     await readStore(address, (store) => store.query('select name from schema_migrations limit 1'));
     return true;
   } catch (error) {
-    return !isUndefinedTable(error);
+    return !isMissingTable(error);
   }
-}
-
-function isUndefinedTable(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  return ('code' in error && error.code === undefinedTable) || /no such table/.test(error.message);
 }

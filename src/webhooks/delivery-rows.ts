@@ -183,11 +183,11 @@ export const selectLags = statement<{ count: bigint }>()((query, p, { nowMs }) =
  * ids of the advanced webhooks.
  */
 export const passEvents = statement<{ ids: string; states: string; to: bigint }>()(
-  (query, p, { listIntegers, listTexts }) =>
+  (query, p, { isAmong, listTexts }) =>
     query
       .updateTable('webhooks')
       .set({ position: p.to })
-      .where('id', 'in', listIntegers(p.ids))
+      .where(isAmong('id', p.ids))
       .where(sql<string>`webhooks.id || ' ' || position || ' ' || types`, 'in', listTexts(p.states))
       .where('position', '<', p.to)
       .returning('id'),

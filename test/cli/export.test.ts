@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { describe, type TestContext, test } from 'node:test';
 import { exportPets } from '../../src/cli/export.ts';
-import { systemClock } from '../../src/clock.ts';
 import { int64Max, int64Min } from '../../src/int64.ts';
-import { petFileFormats } from '../../src/pets/pet-import.ts';
+import { petFileFormats } from '../../src/pets/pet-files.ts';
 import { openCatalogue } from '../support/catalogue.ts';
 import { sqliteEngine } from '../support/engines.ts';
 import { createWorld, expectMistake, type World } from './run-command-line.ts';
@@ -64,7 +63,7 @@ describe('export to standard output', () => {
 
   async function createCatalogue(t: TestContext, count: number) {
     const store = await sqliteEngine.createStore(t);
-    const catalogue = openCatalogue(await store.open(), systemClock);
+    const catalogue = openCatalogue(await store.open());
     async function* animals() {
       yield Array.from({ length: count }, () => ({ name: 'Rex', categoryId: 1n }));
     }

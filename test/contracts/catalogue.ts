@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import { systemClock } from '../../src/clock.ts';
 import { int64Max, int64Min } from '../../src/int64.ts';
 import type { Catalogue } from '../../src/pets/catalogue.ts';
 import { isNewPet, type NewPet, type Pet, petStatuses } from '../../src/pets/pet.ts';
@@ -28,7 +27,7 @@ const names = [
 export function describeCatalogue(engine: Engine): void {
   async function open(t: TestContext): Promise<Catalogue> {
     const store = await engine.createStore(t);
-    return openCatalogue(await store.open(), systemClock);
+    return openCatalogue(await store.open());
   }
 
   describe(`one animal of the catalogue on ${engine.name}`, { skip: engine.skip }, () => {
@@ -126,8 +125,8 @@ export function describeCatalogue(engine: Engine): void {
 
     test('a walk over all pages returns each animal that existed at its start exactly once, even during adds', async (t) => {
       const store = await engine.createStore(t);
-      const catalogue = openCatalogue(await store.open(), systemClock);
-      const other = openCatalogue(await store.open(), systemClock);
+      const catalogue = openCatalogue(await store.open());
+      const other = openCatalogue(await store.open());
       const added = await addMany(catalogue, 50);
       const pages = await walk(catalogue, { limit: 7, status: null, newestId: null }, () =>
         addMany(other, 5),

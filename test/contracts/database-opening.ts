@@ -46,7 +46,7 @@ export function describeOpening(engine: Engine): void {
     test('running instances continue when the schema becomes newer', async (t) => {
       const store = await engine.createStore(t);
       const database = await store.open();
-      const catalogue = openCatalogue(database, Date.now);
+      const catalogue = openCatalogue(database);
       const [account] = await database.run(insertAccount, order);
       const bytes = new Uint8Array(32);
       const once = { accountId: account?.id ?? 0n, keyHash: bytes, operation: 'createPet', bodyHash: bytes };

@@ -36,7 +36,7 @@ async function openFeedShop(t: TestContext, engine: Engine) {
   const { database } = shop;
   const tail = createTail(database, Date.now);
   const feed = createFeed(database, tail);
-  const catalogue = createCatalogue(database, createFirstAnswers(database, Date.now));
+  const catalogue = createCatalogue(database, createFirstAnswers(database));
 
   /** Assigns positions to all committed events, then returns a page as the reader sees it. */
   async function show(reader = manager, query: Partial<FeedQuery> = {}) {

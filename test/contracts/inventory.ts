@@ -12,7 +12,7 @@ export function describeInventory(engine: Engine): void {
   async function open(t: TestContext) {
     const store = await engine.createStore(t);
     const database = await store.open();
-    return { store, database, catalogue: openCatalogue(database, Date.now) };
+    return { store, database, catalogue: openCatalogue(database) };
   }
 
   /** Compares the inventory with the animals in the store, before and after the pending changes are merged. */

@@ -121,7 +121,7 @@ export async function openShop(t: TestContext, engine: Engine): Promise<Shop> {
 
 /** Creates the orders of a store. */
 export function openOrders(database: Database): Orders {
-  return createOrders(database, createFirstAnswers(database, Date.now));
+  return createOrders(database, createFirstAnswers(database));
 }
 
 /** Parses the order in an answer. */

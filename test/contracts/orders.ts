@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { OrderAction } from '../../src/orders/close-order-rows.ts';
+import type { OrderAction } from '../../src/orders/close-order.ts';
 import type { OrderStatus } from '../../src/orders/order.ts';
 import type { Orders } from '../../src/orders/orders.ts';
 import { loadPets } from '../../src/pets/load-pets.ts';

@@ -1,9 +1,14 @@
-import { closeOverdueHold } from '../../src/pets/close-overdue-hold.ts';
-import { defineTransaction } from '../../src/storage/database.ts';
+import { expireHold, selectOverdueHold } from '../../src/pets/close-overdue-hold.ts';
+import { defineTransaction, type Steps, step } from '../../src/storage/database.ts';
 
 /** This transaction is in a separate file, because a worker thread imports the file. */
 export const closeHold = defineTransaction(
   'closeHold',
-  ({ petId }: { petId: bigint }) => closeOverdueHold(petId),
+  function* ({ petId }: { petId: bigint }): Steps<boolean> {
+    const [hold] = yield* step(selectOverdueHold, { petId });
+    if (hold === undefined) return false;
+    yield* expireHold(hold.id, petId);
+    return true;
+  },
   'row locks',
 );

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import { systemClock } from '../../src/clock.ts';
 import { AppError, type ErrorCode } from '../../src/errors.ts';
 import { computeEtag } from '../../src/etag.ts';
 import type { Pet, PetPatch } from '../../src/pets/pet.ts';
-import { petStatuses } from '../../src/pets/pet.ts';
-import { writePet } from '../../src/pets/pet-tags.ts';
+import { petStatuses, writePet } from '../../src/pets/pet.ts';
 import { openCatalogue } from '../support/catalogue.ts';
 import type { Engine } from '../support/engines.ts';
 import { listEvents, reserve } from './overdue-holds.ts';
@@ -24,7 +22,7 @@ async function refuses(act: Promise<unknown>, code: ErrorCode): Promise<void> {
 export function describePetEdits(engine: Engine): void {
   async function prepare(t: TestContext) {
     const store = await engine.createStore(t);
-    const catalogue = openCatalogue(await store.open(), systemClock);
+    const catalogue = openCatalogue(await store.open());
     const newEvents = async (before: number) => (await listEvents(store)).slice(before);
     return { store, catalogue, newEvents };
   }

@@ -1,6 +1,6 @@
 import { insertAccount } from '../../src/accounts/account-rows.ts';
 import { insertApiKey } from '../../src/accounts/key-rows.ts';
-import { upsertFirstAnswer } from '../../src/idempotency/first-answer-rows.ts';
+import { insertFirstAnswer } from '../../src/idempotency/first-answer.ts';
 import { int64Max, int64Min } from '../../src/int64.ts';
 import { writeConduct } from '../../src/limits/memory/counter-rows.ts';
 import { insertPet } from '../../src/pets/pet-rows.ts';
@@ -64,7 +64,7 @@ async function addAllOf(database: Database, text: string): Promise<void> {
       forgetAtMs: 6n,
     },
   ]);
-  await database.run(upsertFirstAnswer, {
+  await database.run(insertFirstAnswer, {
     accountId: 2n,
     keyHash: bytes,
     operation: text,
@@ -72,7 +72,6 @@ async function addAllOf(database: Database, text: string): Promise<void> {
     status: 201n,
     location: text,
     body: text,
-    createdAtMs: 7n,
   });
   await database.run(insertWindow, { subject: text, used: 8n });
 }

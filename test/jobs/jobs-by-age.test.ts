@@ -51,7 +51,7 @@ async function open(t: TestContext, engine: Engine) {
       database,
       orders: shop.orders,
       audit: createAudit(database, Date.now),
-      firstAnswers: createFirstAnswers(database, Date.now),
+      firstAnswers: createFirstAnswers(database),
     },
     lifts,
     counting: createCounterStore({ counters, database, clock: Date.now }),

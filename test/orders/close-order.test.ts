@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { readClosed } from '../../src/orders/close-order.ts';
-import type { OrderAction } from '../../src/orders/close-order-rows.ts';
+import type { OrderAction } from '../../src/orders/close-order.ts';
+import { requireDone } from '../../src/orders/close-order.ts';
 import type { OrderRow, OrderStatus } from '../../src/orders/order.ts';
 
 const expiresAt = '2027-01-02T03:04:05.678Z';
@@ -18,8 +18,7 @@ function readAfter(action: OrderAction, status: OrderStatus | null) {
     closed_at_ms: null,
     account: null,
   };
-  const read = () => Promise.resolve(status === null ? [] : [row]) as never;
-  return readClosed({ read }, { action, id: 7n, accountId: null });
+  return requireDone(action, status === null ? undefined : row);
 }
 
 describe('an action that the store did not allow', () => {
@@ -28,15 +27,15 @@ describe('an action that the store did not allow', () => {
     ['cancel', 'cancelled'],
     ['return', 'returned'],
   ] as const)
-    test(`${action} has its effect already if the order is ${status}`, async () => {
-      assert.equal((await readAfter(action, status)).status, status);
+    test(`${action} has its effect already if the order is ${status}`, () => {
+      assert.equal(readAfter(action, status).status, status);
     });
 
   // A reserved order whose action was not allowed expires in this millisecond.
   for (const status of ['reserved', 'expired'] as const)
-    test(`complete is too late if the order is ${status}`, async () => {
+    test(`complete is too late if the order is ${status}`, () => {
       const message = `this order expired at ${expiresAt}`;
-      await assert.rejects(readAfter('complete', status), { code: 'order_expired', message });
+      assert.throws(() => readAfter('complete', status), { code: 'order_expired', message });
     });
 
   for (const [action, status, message] of [
@@ -49,12 +48,12 @@ describe('an action that the store did not allow', () => {
     ['return', 'expired', 'this order is expired: only a completed order can be returned'],
     ['return', 'completed', 'this order became completed only now: try again'],
   ] as const)
-    test(`${action} is refused if the order is ${status}`, async () => {
-      await assert.rejects(readAfter(action, status), { code: 'order_closed', message });
+    test(`${action} is refused if the order is ${status}`, () => {
+      assert.throws(() => readAfter(action, status), { code: 'order_closed', message });
     });
 
-  test('is not found if there is no such order', async () => {
+  test('is not found if there is no such order', () => {
     const message = 'orderId: there is no order with this identifier';
-    await assert.rejects(readAfter('cancel', null), { code: 'not_found', message });
+    assert.throws(() => readAfter('cancel', null), { code: 'not_found', message });
   });
 });

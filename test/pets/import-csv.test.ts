@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { OperatorError } from '../../src/errors.ts';
-import { recordBytesMax } from '../../src/pets/import-lines.ts';
-import { readPets } from '../../src/pets/pet-import.ts';
+import { readPets } from '../../src/pets/pet-files.ts';
+import { recordBytesMax } from '../../src/pets/read-lines.ts';
 import { createEndlessBytes, readFile } from './read-file.ts';
 
 const header = 'name,categoryId,status\n';
@@ -27,9 +27,17 @@ describe('the rows of a CSV file', () => {
     assert.deepEqual(pets, [{ name: ' "Rex", the first ', categoryId: 1n }]);
   });
 
-  test('may have unknown columns', async () => {
-    const { pets } = await readFile('note,name,age,categoryId\n7,Rex,,1\n', 'csv');
-    assert.deepEqual(pets, [rex]);
+  test('may have unknown columns only if they are to be ignored', async () => {
+    const content = 'age,name,Status,categoryId\n7,Rex,sold,1\n';
+    const message =
+      'line 1: the columns "age", "Status" (did you mean "status"?) are not known; known columns are name, categoryId, status, id, and --ignore-unknown ignores others';
+    await assert.rejects(readFile(content, 'csv'), { name: 'OperatorError', message });
+    assert.deepEqual((await readFile(content, 'csv', true)).pets, [rex]);
+  });
+
+  test('are skipped if all their values are empty, and a header may end in empty columns', async () => {
+    const { pets, badRows } = await readFile('name,categoryId,,\nRex,1,,\n,,,\n\n', 'csv');
+    assert.deepEqual([pets, badRows], [[rex], []]);
   });
 
   test('have the id of an animal to change, unless the id is empty', async () => {
@@ -96,15 +104,11 @@ describe('the rows of a CSV file', () => {
   });
 
   test('are reported with the line in which they begin', async () => {
-    const note = '"one\r\ntwo\n\nthree"';
-    const { pets, badRows } = await readFile(
-      `name,note,categoryId\nRex,${note},1\n\nTom,${note},x\nRex,,y\n`,
-      'csv',
-    );
-    assert.deepEqual(pets, [rex]);
+    const status = '"one\r\ntwo\n\nthree"';
+    const { badRows } = await readFile(`name,status,categoryId\nRex,${status},1\n\nTom,,x\nRex,,1\n`, 'csv');
     assert.deepEqual(
       badRows.map(({ line }) => line),
-      [7, 11],
+      [2, 7],
     );
   });
 
@@ -134,7 +138,7 @@ describe('the rows of a CSV file', () => {
     assert.equal(whole.pets.length + whole.badRows.length, 3);
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 80 }), async (chunkBytes) => {
-        assert.deepEqual(await readFile(content, 'csv', chunkBytes), whole);
+        assert.deepEqual(await readFile(content, 'csv', false, chunkBytes), whole);
       }),
     );
   });

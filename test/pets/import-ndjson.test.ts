@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { OperatorError } from '../../src/errors.ts';
-import { recordBytesMax } from '../../src/pets/import-lines.ts';
-import { readPets } from '../../src/pets/pet-import.ts';
+import { readPets } from '../../src/pets/pet-files.ts';
+import { recordBytesMax } from '../../src/pets/read-lines.ts';
 import { createEndlessBytes, readFile } from './read-file.ts';
 
 const rex = { name: 'Rex', categoryId: 1n };
@@ -31,6 +31,18 @@ describe('the rows of an NDJSON file', () => {
       pets.map(({ categoryId }) => categoryId),
       [-(2n ** 63n), 2n ** 63n - 1n, 9007199254740993n, 1n, 100n],
     );
+  });
+
+  test('are refused if they have an unknown field, which the message names, unless it is to be ignored', async () => {
+    const line = '{"name":"Rex","categoryId":1,"Status":"sold"}\n';
+    assert.deepEqual(await findRules(line), [
+      [
+        1,
+        null,
+        'the field "Status" (did you mean "status"?) is not known; known fields are name, categoryId, status, id, and --ignore-unknown ignores others',
+      ],
+    ]);
+    assert.equal((await readFile(line, 'ndjson', true)).pets.length, 1);
   });
 
   test('are refused individually with their line number if they are not JSON', async () => {
@@ -74,7 +86,7 @@ describe('the rows of an NDJSON file', () => {
     const whole = await readFile(content, 'ndjson');
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 90 }), async (chunkBytes) => {
-        assert.deepEqual(await readFile(content, 'ndjson', chunkBytes), whole);
+        assert.deepEqual(await readFile(content, 'ndjson', false, chunkBytes), whole);
       }),
     );
   });

@@ -3,8 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { int64Max, int64Min } from '../../src/int64.ts';
 import { isNewPet, type Pet, petStatuses } from '../../src/pets/pet.ts';
-import { writePets } from '../../src/pets/pet-export.ts';
-import { petFileFormats } from '../../src/pets/pet-import.ts';
+import { petFileFormats, writePets } from '../../src/pets/pet-files.ts';
 import { readFile } from './read-file.ts';
 
 const anyPet = fc

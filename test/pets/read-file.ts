@@ -1,5 +1,5 @@
 import type { LoadedPet } from '../../src/pets/load-pets.ts';
-import { type PetFileFormat, readPets } from '../../src/pets/pet-import.ts';
+import { type PetFileFormat, readPets } from '../../src/pets/pet-files.ts';
 import type { Violation } from '../../src/schema.ts';
 
 export interface ReadFile {
@@ -11,12 +11,18 @@ export interface ReadFile {
 export async function readFile(
   content: string | Uint8Array,
   format: PetFileFormat,
+  ignoresUnknown = false,
   chunkBytes = 65_536,
 ): Promise<ReadFile> {
   const pets: LoadedPet[] = [];
   const badRows: ReadFile['badRows'][number][] = [];
   const chunks = splitIntoChunks(Buffer.from(content), chunkBytes);
-  const batches = readPets(chunks, format, (line, violations) => badRows.push({ line, violations }));
+  const batches = readPets(
+    chunks,
+    format,
+    (line, violations) => badRows.push({ line, violations }),
+    ignoresUnknown,
+  );
   for await (const batch of batches) pets.push(...batch);
   return { pets, badRows };
 }

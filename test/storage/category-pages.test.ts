@@ -4,11 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { Client } from 'pg';
 import { type NewPet, type PetStatus, petStatuses } from '../../src/pets/pet.ts';
-import {
-  selectNewestNamed,
-  selectNewestOfBoth,
-  selectNewestOfCategory,
-} from '../../src/pets/pet-page-rows.ts';
+import { selectNewestNamed, selectNewestOfBoth, selectNewestOfCategory } from '../../src/pets/pet-pages.ts';
 import { compileStatement } from '../../src/storage/compile.ts';
 import { openSqlite } from '../../src/storage/sqlite/database.ts';
 import { openCatalogue } from '../support/catalogue.ts';
@@ -122,14 +118,14 @@ describe('a page of a category in PostgreSQL', { skip: postgres.skip }, () => {
   for (const [history, kindOf] of Object.entries(histories))
     test(`uses its own index if ${history}`, async (t) => {
       const store = await postgres.createStore(t);
-      await openCatalogue(await store.open(), Date.now).load(makeAnimals(kindOf));
+      await openCatalogue(await store.open()).load(makeAnimals(kindOf));
       await store.execute('analyze pets');
       for (const plans of ['force_generic_plan', 'force_custom_plan']) await expectOwnIndexes(store, plans);
     });
 
   test('uses its own index even if the statistics are outdated', async (t) => {
     const store = await postgres.createStore(t);
-    const catalogue = openCatalogue(await store.open(), Date.now);
+    const catalogue = openCatalogue(await store.open());
     await catalogue.load(makeAnimals(() => [1, 'sold']));
     await store.execute('analyze pets');
     await catalogue.load(makeAnimals(() => [2, 'available']));

@@ -11,8 +11,8 @@ import { int64Max, int64Min } from '../../src/int64.ts';
 import { createInventory } from '../../src/inventory/inventory.ts';
 import { createCatalogue } from '../../src/pets/catalogue.ts';
 import type { PetStatus } from '../../src/pets/pet.ts';
-import { writePet } from '../../src/pets/pet-tags.ts';
-import { firstMigration } from '../../src/storage/migrations/0001-first.ts';
+import { writePet } from '../../src/pets/pet.ts';
+import { readMigration } from '../../src/storage/migrations/migrate.ts';
 import { createSqliteDialect } from '../../src/storage/sqlite/dialect.ts';
 import type { Tables } from '../../src/storage/tables.ts';
 import { type Engine, findPostgres, type Store, sqliteEngine } from '../support/engines.ts';
@@ -68,7 +68,7 @@ async function migrateToFirst({ url }: Store, engine: Engine): Promise<void> {
   const db = new Kysely<Tables>({ dialect });
   const migrator = new Migrator({
     db,
-    provider: { getMigrations: async () => ({ '0001-first': firstMigration(kind) }) },
+    provider: { getMigrations: async () => ({ '0001-first': readMigration(kind, '0001-first') }) },
     migrationTableName: 'schema_migrations',
     migrationLockTableName: 'schema_migrations_lock',
   });
@@ -83,10 +83,7 @@ for (const engine of [sqliteEngine, await findPostgres()])
     test('returns the first answer to each old Idempotency-Key byte for byte, and adds nothing', async (t) => {
       const store = await makeFirstStore(t, engine);
       const database = await store.open();
-      const catalogue = createCatalogue(
-        database,
-        createFirstAnswers(database, () => nowMs),
-      );
+      const catalogue = createCatalogue(database, createFirstAnswers(database));
       const add = (key: string, at: number) => {
         const keyHash = hashIdempotencyKey(1n, key);
         const idempotency = { accountId: 1n, keyHash, operation: 'createPet', bodyHash };

@@ -6,7 +6,7 @@ import { createKeyring } from '../../src/accounts/keyring.ts';
 import { computeEtag } from '../../src/etag.ts';
 import { hashIdempotencyKey } from '../../src/idempotency/first-answer.ts';
 import type { Catalogue } from '../../src/pets/catalogue.ts';
-import { writePet } from '../../src/pets/pet-tags.ts';
+import { writePet } from '../../src/pets/pet.ts';
 import { resolvePlan } from '../../src/plans/plan.ts';
 import type { Soon } from '../../src/soon.ts';
 import { openCatalogue } from '../support/catalogue.ts';
@@ -36,7 +36,7 @@ async function prepare(t: TestContext) {
   const verification = await verifier.verify(key);
   assert.ok('caller' in verification);
   const { accountId } = verification.caller;
-  const catalogue = openCatalogue(database, clock.now);
+  const catalogue = openCatalogue(database);
 
   /** Returns the number of round trips of an operation. */
   async function count(operation: () => Soon<unknown>): Promise<number> {
@@ -76,24 +76,22 @@ describe('round trips to PostgreSQL', { skip: postgres.skip }, () => {
     assert.equal(await count(verify), 0);
   });
 
-  test('an add with a new Idempotency-Key takes one round trip, and its retry takes one more', async (t) => {
+  test('an add with a new Idempotency-Key takes four round trips, and its retry takes two', async (t) => {
     const { catalogue, accountId, count } = await prepare(t);
     const add = (key: string) => count(() => catalogue.addOnce(rex, keyed(accountId, key), '/pets/'));
-    assert.deepEqual([await add('a'), await add('b'), await add('a')], [1, 1, 2]);
+    assert.deepEqual([await add('a'), await add('b'), await add('a')], [4, 4, 2]);
   });
 
-  test('a change and a deletion take one round trip each, or two with If-Match', async (t) => {
+  test('a change and a deletion take three round trips each, with If-Match too', async (t) => {
     const { catalogue, count } = await prepare(t);
-    for (let times = 0; times < 4; times += 1) await catalogue.add(rex);
+    for (let times = 0; times < 3; times += 1) await catalogue.add(rex);
     const tags = [computeEtag(writePet({ id: 2n, ...rex }))];
-    assert.equal(await count(() => catalogue.change(1n, { name: 'a' }, null)), 1);
-    assert.equal(await count(() => catalogue.change(1n, { name: 'a' }, null)), 1);
-    assert.equal(await count(() => catalogue.remove(1n, null)), 1);
-    assert.equal(await count(() => catalogue.change(2n, {}, tags)), 2);
-    assert.equal(await count(() => catalogue.remove(2n, tags)), 2);
+    assert.equal(await count(() => catalogue.change(1n, { name: 'a' }, null)), 3);
+    assert.equal(await count(() => catalogue.remove(1n, null)), 3);
+    assert.equal(await count(() => catalogue.change(2n, { name: 'a' }, tags)), 3);
   });
 
-  test('200 concurrent changes of different animals take 200 round trips, so that none is repeated', async (t) => {
+  test('200 concurrent changes of different animals take three round trips each, so that none is repeated', async (t) => {
     const { catalogue, count } = await prepare(t);
     async function* batches() {
       yield Array.from({ length: 200 }, () => rex);
@@ -103,16 +101,6 @@ describe('round trips to PostgreSQL', { skip: postgres.skip }, () => {
     const work = async () => {
       for (let id = next++; id <= 200n; id = next++) await catalogue.change(id, { status: 'sold' }, null);
     };
-    assert.equal(await count(() => Promise.all(Array.from({ length: 8 }, work))), 200);
-  });
-
-  test('1,000 adds with different Idempotency-Keys, ten at a time, share round trips and take at most 500', async (t) => {
-    const { catalogue, accountId, count } = await prepare(t);
-    let next = 0;
-    const work = async () => {
-      for (let place = next++; place < 1_000; place = next++)
-        await catalogue.addOnce(rex, keyed(accountId, `k${place}`), '/pets/');
-    };
-    assert.ok((await count(() => Promise.all(Array.from({ length: 10 }, work)))) <= 500);
+    assert.equal(await count(() => Promise.all(Array.from({ length: 8 }, work))), 600);
   });
 });

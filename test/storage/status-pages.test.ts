@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, type TestContext, test } from 'node:test';
 import { Client } from 'pg';
 import { type NewPet, type PetStatus, petStatuses } from '../../src/pets/pet.ts';
-import { selectNewestOf } from '../../src/pets/pet-page-rows.ts';
+import { selectNewestOf } from '../../src/pets/pet-pages.ts';
 import { compileStatement } from '../../src/storage/compile.ts';
 import { openSqlite } from '../../src/storage/sqlite/database.ts';
 import { openCatalogue } from '../support/catalogue.ts';
@@ -100,14 +100,14 @@ describe('a page of one status in PostgreSQL', { skip: postgres.skip }, () => {
     for (const plans of ['force_generic_plan', 'force_custom_plan'])
       test(`uses its own index if ${history} (${plans})`, async (t) => {
         const store = await postgres.createStore(t);
-        await openCatalogue(await store.open(), Date.now).load(makeAnimals(statusOf));
+        await openCatalogue(await store.open()).load(makeAnimals(statusOf));
         await store.execute('analyze pets');
         await expectOwnIndexes(store, plans);
       });
 
   test('uses its own index even if the statistics are outdated', async (t) => {
     const store = await postgres.createStore(t);
-    const catalogue = openCatalogue(await store.open(), Date.now);
+    const catalogue = openCatalogue(await store.open());
     await catalogue.load(makeAnimals(() => 'sold'));
     await store.execute('analyze pets');
     await catalogue.load(makeAnimals(() => 'available'));

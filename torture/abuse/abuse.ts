@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { systemClock } from '../../src/clock.ts';
 import { createFirstAnswers } from '../../src/idempotency/first-answers.ts';
 import { createCatalogue } from '../../src/pets/catalogue.ts';
 import { openDatabase } from '../../src/storage/open-database.ts';
@@ -110,7 +109,7 @@ async function countPets({ databaseUrl }: Target): Promise<number> {
   const database = await openDatabase(databaseUrl);
   try {
     let count = 0;
-    for await (const pets of createCatalogue(database, createFirstAnswers(database, systemClock)).listAll())
+    for await (const pets of createCatalogue(database, createFirstAnswers(database)).listAll())
       count += pets.length;
     return count;
   } finally {

@@ -3,7 +3,7 @@ import type { Caller } from '../../accounts/account.ts';
 import { secondMs } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import { computeEtag } from '../../etag.ts';
-import type { OrderAction } from '../../orders/close-order-rows.ts';
+import type { OrderAction } from '../../orders/close-order.ts';
 import {
   holdSeconds,
   NewOrderSchema,

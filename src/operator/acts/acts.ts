@@ -2,14 +2,11 @@ import type { Actor, Authorship } from '../../audit/audit-entry.ts';
 import { putCategory, removeCategory } from '../../categories/categories.ts';
 import type { Category } from '../../categories/category.ts';
 import type { Clock } from '../../clock.ts';
-import { readClosed } from '../../orders/close-order.ts';
-import type { OrderAction } from '../../orders/close-order-rows.ts';
+import type { OrderAction } from '../../orders/close-order.ts';
 import { type Order, toOrder } from '../../orders/order.ts';
 import type { OrderReader } from '../../orders/orders.ts';
-import type { Pet, PetPatch } from '../../pets/pet.ts';
-import { toChange } from '../../pets/pet-edit-rows.ts';
-import { type Edit, refusePetEdit } from '../../pets/pet-edits.ts';
-import type { IfMatch } from '../../pets/pet-tags.ts';
+import type { IfMatch, Pet, PetPatch } from '../../pets/pet.ts';
+import { type Edit, requireEdited } from '../../pets/pet-edits.ts';
 import type { Database } from '../../storage/database.ts';
 import { closeOrderByHand } from './order-acts.ts';
 import { editPetByHand } from './pet-acts.ts';
@@ -34,22 +31,21 @@ export function createActs({ database }: { readonly database: Database }, clock:
   const byNow = (): Authorship => ({ actor, nowMs: clock() });
 
   async function edit(request: Edit): Promise<Pet> {
-    const outcome = await database.transact(editPetByHand, { ...request, by: byNow() });
-    if ('pet' in outcome) return outcome.pet;
-    throw refusePetEdit(outcome.refusal);
+    const { before, after } = requireEdited(
+      await database.transact(editPetByHand, { ...request, by: byNow() }),
+    );
+    return after ?? before;
   }
 
   return {
-    changePet: (id, patch, tags) => edit({ id, change: toChange(id, patch), tags }),
+    changePet: (id, patch, tags) => edit({ id, patch, tags }),
     async deletePet(id) {
-      await edit({ id, change: null, tags: null });
+      await edit({ id, patch: null, tags: null });
     },
     putCategory: ({ id, name }) => database.transact(putCategory, { id, name, by: byNow() }),
     deleteCategory: (id) => database.transact(removeCategory, { id, by: byNow() }),
     async closeOrder(action, id) {
-      const { engine } = database;
-      const row = await database.transact(closeOrderByHand, { action, id, engine, by: byNow() });
-      if (row === null) return toOrder(await readClosed(database, { action, id, accountId: null }), true);
+      const { row } = await database.transact(closeOrderByHand, { action, id, by: byNow() });
       return toOrder(row, true);
     },
   };

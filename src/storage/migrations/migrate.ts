@@ -1,30 +1,36 @@
+import { readFile } from 'node:fs/promises';
 import { type Kysely, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import { OperatorError } from '../../errors.ts';
+import { isMissingTable } from '../constraint.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../tables.ts';
-import { firstMigration } from './0001-first.ts';
-import { storeSellsMigration } from './0002-store-sells.ts';
-import { currentKeysMigration } from './0003-current-keys.ts';
-import { operatorQuestionsMigration } from './0004-operator-questions.ts';
 
-/** All migrations in order. The name of a released migration must never change. */
-const migrations: Record<string, (engine: Database['engine']) => Migration> = {
-  '0001-first': firstMigration,
-  '0002-store-sells': storeSellsMigration,
-  '0003-current-keys': currentKeysMigration,
-  '0004-operator-questions': operatorQuestionsMigration,
-};
+/** The names of all migrations, in order. The name and the SQL of a released migration never change. */
+export const newestSchema: readonly string[] = [
+  '0001-first',
+  '0002-store-sells',
+  '0003-current-keys',
+  '0004-release-1-2',
+];
 
-/** Names of all migrations, in order. */
-export const newestSchema: readonly string[] = Object.keys(migrations);
+/** Reads the SQL of a migration. It is frozen: it imports nothing, and a blank line separates its statements. */
+export function readMigration(engine: Database['engine'], name: string): Migration {
+  const file = new URL(`${engine}/${name}.sql`, import.meta.url);
+  return {
+    async up(db) {
+      const text = await readFile(file, 'utf8');
+      for (const statement of text.trim().split(/\n\n+/)) await sql.raw(statement).execute(db);
+    },
+  };
+}
 
 /**
  * Migrates a database to the newest schema, completely or not at all. Any number of processes may do this at once.
  * Returns the names of the migrations that ran. Throws OperatorError if the schema is newer than this program.
  */
 export async function migrate(db: Kysely<Tables>, engine: Database['engine']): Promise<string[]> {
-  const known = Object.fromEntries(Object.entries(migrations).map(([name, build]) => [name, build(engine)]));
+  const known = Object.fromEntries(newestSchema.map((name) => [name, readMigration(engine, name)]));
   const schema = engine === 'postgres' ? await readSchema(db) : null;
   const migrator = new Migrator({
     db,
@@ -68,7 +74,7 @@ export function compareSchema(run: readonly string[]): 'none' | 'older' | 'newes
 /** Returns true if exactly the migrations of this program ran in a database. Takes no lock. */
 export async function isNewest(db: Kysely<Tables>): Promise<boolean> {
   const run = await listRunMigrations(db);
-  return run.join() === Object.keys(migrations).join();
+  return run.join() === newestSchema.join();
 }
 
 async function findUnknownMigration(db: Kysely<Tables>, known: object): Promise<string | undefined> {
@@ -78,12 +84,16 @@ async function findUnknownMigration(db: Kysely<Tables>, known: object): Promise<
 
 /** Returns the names of the migrations that ran, in order. Empty if there is no schema. Takes no lock. */
 export async function listRunMigrations(db: Kysely<Tables>): Promise<string[]> {
-  const rows = await db
-    .withTables<{ schema_migrations: { name: string } }>()
-    .selectFrom('schema_migrations')
-    .select('name')
-    .orderBy('name')
-    .execute()
-    .catch(() => []);
-  return rows.map(({ name }) => name);
+  try {
+    const rows = await db
+      .withTables<{ schema_migrations: { name: string } }>()
+      .selectFrom('schema_migrations')
+      .select('name')
+      .orderBy('name')
+      .execute();
+    return rows.map(({ name }) => name);
+  } catch (error) {
+    if (isMissingTable(error)) return [];
+    throw error;
+  }
 }

@@ -75,10 +75,10 @@ export async function runSteps<T>(client: ClientBase, work: Steps<T>, begin: Cal
   let next = work.next([]);
   let opening = begin === null ? [] : [begin];
   while (!next.done) {
-    const { statement, parameters } = next.value;
-    const results = await sendBatch(client, [...opening, toCall(statement, parameters)]);
+    const calls = next.value.map(({ statement, parameters }) => toCall(statement, parameters));
+    const results = await sendBatch(client, [...opening, ...calls]);
+    next = work.next(results.slice(opening.length));
     opening = [];
-    next = work.next(results.at(-1) ?? []);
   }
   return next.value;
 }

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { Kysely } from 'kysely';
 import type { Database } from '../database.ts';
 import { compareSchema, listRunMigrations, migrate } from '../migrations/migrate.ts';
@@ -43,6 +44,7 @@ export async function openSqlite(path: string, writingThread = defaultThread): P
 async function migrateFile(path: string): Promise<void> {
   const connection = openConnection(path, 0);
   try {
+    connection.raw.function('sha256', (text) => hash('sha256', String(text), 'buffer'));
     const db = new Kysely<Tables>({ dialect: createSqliteDialect(connection.raw) });
     // This check comes before the lock, so that a service that writes does not delay a command that has nothing to
     // migrate.

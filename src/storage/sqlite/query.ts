@@ -34,6 +34,7 @@ export function query<P extends Parameters, R>(
 /** Runs a transaction body to its end. The caller begins and commits the transaction. */
 export function runSteps<T>(connection: PreparedStatements, work: Steps<T>): T {
   let next = work.next([]);
-  while (!next.done) next = work.next(query(connection, next.value.statement, next.value.parameters));
+  while (!next.done)
+    next = work.next(next.value.map(({ statement, parameters }) => query(connection, statement, parameters)));
   return next.value;
 }

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { constants } from 'node:sqlite';
 import { test } from 'node:test';
-import { deleteOldFirstAnswers } from '../../../src/idempotency/first-answer-rows.ts';
-import { selectNewest, selectNewestOf } from '../../../src/pets/pet-page-rows.ts';
+import { deleteOldFirstAnswers } from '../../../src/idempotency/first-answers.ts';
+import { selectNewest, selectNewestOf } from '../../../src/pets/pet-pages.ts';
 import { selectOldest } from '../../../src/pets/pet-rows.ts';
 import { openConnection } from '../../../src/storage/sqlite/connection.ts';
 import { openSqlite } from '../../../src/storage/sqlite/database.ts';
@@ -26,7 +26,7 @@ test('a statement with a limit is prepared only once', async (t) => {
     query(connection, selectNewest, { newestId: count, count });
     query(connection, selectNewestOf.sold, { newestId: count, count });
     query(connection, selectOldest, { afterId: count, count });
-    query(connection, deleteOldFirstAnswers, { beforeMs: count, count });
+    query(connection, deleteOldFirstAnswers, { keptMs: count, count });
   }
 
   runEach(1n);

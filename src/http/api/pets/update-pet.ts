@@ -1,6 +1,5 @@
 import { computeEtag } from '../../../etag.ts';
-import { PetPatchSchema, PetSchema } from '../../../pets/pet.ts';
-import { writePet } from '../../../pets/pet-tags.ts';
+import { PetPatchSchema, PetSchema, writePet } from '../../../pets/pet.ts';
 import { defineOperation } from '../../operation.ts';
 import { jsonTypes } from '../../request/body.ts';
 import { readIfMatch } from '../../request/conditions.ts';

@@ -1,10 +1,9 @@
 import Type from 'typebox';
 import { AppError } from '../../../errors.ts';
 import { computeEtag } from '../../../etag.ts';
-import { readOrderTime } from '../../../orders/order-time.ts';
-import { type Pet, PetPatchSchema, PetStatusSchema } from '../../../pets/pet.ts';
+import { readOrderTime } from '../../../orders/order-rows.ts';
+import { type Pet, PetPatchSchema, PetStatusSchema, writePet } from '../../../pets/pet.ts';
 import { searchPets } from '../../../pets/pet-search.ts';
-import { writePet } from '../../../pets/pet-tags.ts';
 import { everyAccount } from '../../acts/acts.ts';
 import { defineConsoleOperation } from '../operation.ts';
 import type { ConsoleServices } from '../services.ts';

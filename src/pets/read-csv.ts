@@ -1,8 +1,9 @@
 import { parse } from 'csv-parse/sync';
 import { OperatorError } from '../errors.ts';
 import { parseCanonicalInt64 } from '../int64.ts';
-import { checkLength, readLines } from './import-lines.ts';
-import { notUtf8Rule, type Row } from './import-row.ts';
+import { NewPetSchema, PetSchema, petFields } from './pet.ts';
+import { checkLength, notUtf8Rule, type Row, readLines } from './read-lines.ts';
+import { describeUnknown } from './unknown-fields.ts';
 
 /**
  * A record is one line, or several lines if a quoted field contains a newline. `line` is the number of the first line.
@@ -20,23 +21,27 @@ const quotesRule =
 
 /**
  * Reads the rows of a CSV file (RFC 4180, but a line may also end in LF alone). The first record is the header. It must
- * name the columns `name` and `categoryId`, and may name `status` and `id`, in any order. Other columns are ignored. An
- * empty `status` or `id` counts as absent.
+ * name the required fields of an animal, and may name its other fields and `id`, in any order. An empty field that is
+ * not required counts as absent. Rows without any value are skipped, as spreadsheets write them.
  *
  * Throws OperatorError in these cases:
  * - The file is empty.
- * - The header is invalid.
+ * - The header is invalid, or names an unknown column and `ignoresUnknown` is false.
  * - A record is too long.
  * - After a broken quote, the start of the next row cannot be found.
  */
-export async function* readCsvRows(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<readonly Row[]> {
+export async function* readCsvRows(
+  bytes: AsyncIterable<Uint8Array>,
+  ignoresUnknown: boolean,
+): AsyncGenerator<readonly Row[]> {
   let columns: readonly string[] | undefined;
   for await (const records of readRecords(bytes)) {
     const fields = parseRecords(records);
     const rows: Row[] = [];
     for (const [index, record] of records.entries()) {
-      if (columns === undefined) columns = readHeader(record, fields[index]);
-      else rows.push(toRow(columns, record, fields[index]));
+      if (columns === undefined) columns = readHeader(record, fields[index], ignoresUnknown);
+      else if (fields[index]?.every((value) => value === '') !== true)
+        rows.push(toRow(columns, record, fields[index]));
     }
     yield rows;
   }
@@ -44,24 +49,39 @@ export async function* readCsvRows(bytes: AsyncIterable<Uint8Array>): AsyncGener
     throw new OperatorError('the file is empty: its first line must name the columns');
 }
 
-function readHeader({ line, isUtf8 }: CsvRecord, columns: readonly string[] | undefined): readonly string[] {
-  if (!isUtf8) throw new OperatorError(`line ${line}: the header ${notUtf8Rule}`);
-  if (columns === undefined) throw new OperatorError(`line ${line}: the header ${quotesRule}`);
-  for (const name of ['name', 'categoryId', 'status', 'id']) {
+const knownColumns: readonly string[] = [...petFields, 'id'];
+const requiredFields: readonly string[] = NewPetSchema.required;
+const int64Columns = new Set(
+  Object.entries(PetSchema.properties).flatMap(([name, schema]) =>
+    'format' in schema && schema.format === 'int64' ? [name] : [],
+  ),
+);
+
+function readHeader(
+  { line, isUtf8 }: CsvRecord,
+  columns: readonly string[] | undefined,
+  ignoresUnknown: boolean,
+): readonly string[] {
+  const refuse = (rule: string) => new OperatorError(`line ${line}: ${rule}`);
+  if (!isUtf8) throw refuse(`the header ${notUtf8Rule}`);
+  if (columns === undefined) throw refuse(`the header ${quotesRule}`);
+  const separator = findOtherSeparator(columns);
+  if (separator !== null)
+    throw refuse(`the columns are separated by ${separator}; they must be separated by commas`);
+  for (const name of knownColumns) {
     const count = columns.filter((column) => column === name).length;
-    const separator = findOtherSeparator(columns);
-    if (count === 0 && separator !== null)
-      throw new OperatorError(
-        `line ${line}: the columns are separated by ${separator}; they must be separated by commas`,
-      );
-    if (count === 0 && name !== 'status' && name !== 'id')
-      throw new OperatorError(
-        `line ${line}: the header must have a column "${name}"; separate columns by commas`,
-      );
-    if (count > 1)
-      throw new OperatorError(`line ${line}: the header has the column "${name}" ${count} times`);
+    if (count === 0 && isRequired(name))
+      throw refuse(`the header must have a column "${name}"; separate columns by commas`);
+    if (count > 1) throw refuse(`the header has the column "${name}" ${count} times`);
   }
+  // Spreadsheets end a header with empty columns.
+  const unknown = columns.filter((column) => column !== '' && !knownColumns.includes(column));
+  if (unknown.length > 0 && !ignoresUnknown) throw refuse(describeUnknown('column', unknown, knownColumns));
   return columns;
+}
+
+function isRequired(name: string): boolean {
+  return requiredFields.includes(name);
 }
 
 /** Returns the name of the separator if the header has semicolons or tabs instead of commas. Otherwise returns null. */
@@ -77,17 +97,18 @@ function toRow(columns: readonly string[], record: CsvRecord, fields: readonly s
   if (fields === undefined) return { line, brokenRule: quotesRule };
   if (fields.length !== columns.length)
     return { line, brokenRule: `must have ${columns.length} fields like the header, not ${fields.length}` };
-  const name = fields[columns.indexOf('name')];
-  const categoryId = fields[columns.indexOf('categoryId')] ?? '';
-  const status = fields[columns.indexOf('status')] ?? '';
-  const id = fields[columns.indexOf('id')] ?? '';
-  const candidate = {
-    name,
-    categoryId: parseCanonicalInt64(categoryId) ?? categoryId,
-    ...(status !== '' && { status }),
-    ...(id !== '' && { id: parseCanonicalInt64(id) ?? id }),
-  };
-  return { line, candidate };
+  const given = knownColumns.flatMap((name) => {
+    const value = fields[columns.indexOf(name)];
+    return value === undefined || (value === '' && !isRequired(name))
+      ? []
+      : [[name, parseValue(name, value)]];
+  });
+  return { line, candidate: Object.fromEntries(given) };
+}
+
+/** An int64 is written as a canonical decimal integer. Another text stays a text, which the rules of the field refuse. */
+function parseValue(name: string, value: string): unknown {
+  return int64Columns.has(name) ? (parseCanonicalInt64(value) ?? value) : value;
 }
 
 /** Joins the lines of each record and skips blank lines. */

@@ -4,6 +4,17 @@ import { OperatorError } from '../errors.ts';
 /** Maximum number of bytes in a record of a file. It equals the maximum of a request body. */
 export const recordBytesMax = 65_536;
 
+/**
+ * A row of an import file. `line` is the number of its first line. If the row breaks a rule of the file format,
+ * `brokenRule` is this rule. Otherwise `candidate` is the parsed row, which is not validated yet.
+ */
+export type Row =
+  | { readonly line: number; readonly candidate: unknown }
+  | { readonly line: number; readonly brokenRule: string };
+
+/** The `brokenRule` of a row with bytes that are not UTF-8. */
+export const notUtf8Rule = 'must be UTF-8';
+
 /** A line of a file without its newline. */
 export interface Line {
   /** Starts at 1. */

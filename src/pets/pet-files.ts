@@ -1,0 +1,117 @@
+import { stringify } from 'csv-stringify/sync';
+import { parseExactJson, stringifyExactJson } from '../exact-json.ts';
+import type { Violation } from '../schema.ts';
+import type { LoadedPet } from './load-pets.ts';
+import {
+  findPatchViolations,
+  findViolations,
+  isIdentifiedPatch,
+  isNewPet,
+  type Pet,
+  petFields,
+} from './pet.ts';
+import { readCsvRows } from './read-csv.ts';
+import { type Line, notUtf8Rule, type Row, readLines } from './read-lines.ts';
+import { describeUnknown } from './unknown-fields.ts';
+
+/** The file formats of imports and exports. */
+export const petFileFormats = ['csv', 'ndjson'] as const;
+
+/** One of `petFileFormats`. */
+export type PetFileFormat = (typeof petFileFormats)[number];
+
+const notJsonRule = 'must be a JSON object on one line';
+
+const readers = { csv: readCsvRows, ndjson: readNdjsonRows };
+const knownFields = [...petFields, 'id'];
+
+/**
+ * A rule that a row breaks. `value` is the invalid value. It is absent if the field is missing or the rule is about the
+ * whole row.
+ */
+export interface BadField extends Violation {
+  readonly value?: unknown;
+}
+
+/**
+ * Reads the rows of a file in order, with one batch in memory at a time. A row with an `id` is a change of that animal.
+ * An invalid row is skipped and reported to `onBadRow`, with its first line and every rule that it breaks. An unknown
+ * column or field is refused unless `ignoresUnknown` is true. Throws
+ * OperatorError if the file as a whole is invalid, such as a CSV file without a header.
+ */
+export async function* readPets(
+  bytes: AsyncIterable<Uint8Array>,
+  format: PetFileFormat,
+  onBadRow: (line: number, violations: readonly BadField[]) => void,
+  ignoresUnknown = false,
+): AsyncGenerator<readonly LoadedPet[]> {
+  for await (const rows of readers[format](bytes, ignoresUnknown)) {
+    const pets: LoadedPet[] = [];
+    for (const row of rows) {
+      if ('brokenRule' in row) onBadRow(row.line, [{ field: null, rule: row.brokenRule }]);
+      else if (hasId(row.candidate))
+        if (isIdentifiedPatch(row.candidate)) pets.push({ ...row.candidate, line: row.line });
+        else onBadRow(row.line, addValues(row.candidate, findPatchViolations(row.candidate)));
+      else if (isNewPet(row.candidate)) pets.push(row.candidate);
+      else onBadRow(row.line, addValues(row.candidate, findViolations(row.candidate)));
+    }
+    yield pets;
+  }
+}
+
+function hasId(candidate: unknown): candidate is { readonly id: unknown } {
+  return typeof candidate === 'object' && candidate !== null && 'id' in candidate;
+}
+
+function addValues(candidate: unknown, violations: readonly Violation[]): readonly BadField[] {
+  if (typeof candidate !== 'object' || candidate === null) return violations;
+  const values = new Map(Object.entries(candidate));
+  return violations.map((violation) => {
+    const { field } = violation;
+    return field !== null && values.has(field) ? { ...violation, value: values.get(field) } : violation;
+  });
+}
+
+/** Reads the rows of newline-delimited JSON, one row per line. Skips blank lines. */
+async function* readNdjsonRows(
+  bytes: AsyncIterable<Uint8Array>,
+  ignoresUnknown: boolean,
+): AsyncGenerator<readonly Row[]> {
+  for await (const lines of readLines(bytes))
+    yield lines.filter(({ text }) => text.trim() !== '').map((line) => toRow(line, ignoresUnknown));
+}
+
+function toRow({ number, text, isUtf8 }: Line, ignoresUnknown: boolean): Row {
+  if (!isUtf8) return { line: number, brokenRule: notUtf8Rule };
+  try {
+    const candidate = parseExactJson(text);
+    const unknown = ignoresUnknown ? [] : listUnknown(candidate);
+    if (unknown.length > 0)
+      return { line: number, brokenRule: describeUnknown('field', unknown, knownFields) };
+    return { line: number, candidate };
+  } catch (error) {
+    return { line: number, brokenRule: error instanceof RangeError ? error.message : notJsonRule };
+  }
+}
+
+/**
+ * Yields the text of an export file, one string per batch. Values are written exactly, so that an import reads the same
+ * values. A name that a spreadsheet would treat as a formula is not escaped.
+ */
+export async function* writePets(
+  batches: AsyncIterable<readonly Pet[]>,
+  format: PetFileFormat,
+  withoutIds = false,
+): AsyncGenerator<string> {
+  const columns = withoutIds ? [...petFields] : ['id', ...petFields];
+  if (format === 'csv') yield stringify([columns]);
+  for await (const pets of batches)
+    yield format === 'csv'
+      ? stringify([...pets], { columns })
+      : pets.map(({ id, ...pet }) => `${stringifyExactJson(withoutIds ? pet : { id, ...pet })}\n`).join('');
+}
+
+function listUnknown(candidate: unknown): readonly string[] {
+  if (typeof candidate !== 'object' || candidate === null || Array.isArray(candidate)) return [];
+  return Object.keys(candidate).filter((field) => !knownFields.includes(field));
+}
