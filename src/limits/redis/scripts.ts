@@ -15,6 +15,8 @@ export interface RedisScript {
  * - Parameters 2 and 3 are the limits per minute and per day, and parameter 4 is the number of requests.
  * - Key 1 has the windows of the subject, as "minuteUsed minuteEndsAtMs dayUsed dayEndsAtMs".
  *
+ * The values of release 1.1.0 are read too: it wrote the ban of a key as three numbers.
+ *
  * Of a batch, the requests that pass come first. A window that ends too late, because the clock was set back, ends a
  * whole window from now.
  */
@@ -26,8 +28,8 @@ if not nowMs then
 end
 
 local function read(key)
-  local numbers = string.gmatch(redis.call('GET', key) or '0 0 0 0', '%d+')
-  return tonumber(numbers()), tonumber(numbers()), tonumber(numbers()), tonumber(numbers())
+  local a, b, c, d = string.match(redis.call('GET', key) or '', '^(%d+) (%d+) (%d+) ?(%d*)$')
+  return tonumber(a) or 0, tonumber(b) or 0, tonumber(c) or 0, tonumber(d) or 0
 end
 
 local function write(key, a, b, c, d, untilMs)

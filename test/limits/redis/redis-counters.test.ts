@@ -111,6 +111,20 @@ describe('the data in Redis', { skip: redis.skip }, () => {
     assert.equal((await counters.take('account:1', limits, 'key', nowMs)).verdict, 'refused');
   });
 
+  test('of release 1.1.0 still counts: its windows and its bans', async (t) => {
+    const space = await redis.createSpace(t);
+    const counters = await connect(t, space, { time: 'caller' });
+    const tag = `${space.prefix}{account:1}`;
+    await space.command('set', tag, `59 ${nowMs + minuteMs} 59 ${nowMs + dayMs}`);
+    await space.command('set', `${tag}:key:banned`, `${nowMs - 1_000} ${minuteMs} 0`);
+    await space.command('set', `${tag}:key:refused`, `0 0 59`);
+    const take = (key: string) => counters.take('account:1', freeLimits, key, nowMs);
+    const { verdict, bannedUntilMs } = await take('banned');
+    assert.deepEqual([verdict, bannedUntilMs], ['banned', nowMs - 1_000 + minuteMs]);
+    assert.equal((await take('refused')).minuteUsed, 60);
+    assert.equal((await take('refused')).bannedUntilMs, 0);
+  });
+
   test('has one key for each address with a count, at most as many as the bound', async (t) => {
     const space = await redis.createSpace(t);
     const counters = await connect(t, space, { addressesMax: 160 });
