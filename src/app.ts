@@ -18,8 +18,9 @@ import { createJobRunner, type JobRunner } from './jobs/job-runner.ts';
 import { createLiftFollower } from './limits/bans.ts';
 import type { LookAtUsage } from './limits/counters.ts';
 import { createLimiter, type KeyCaller } from './limits/limiter.ts';
+import { beginsBan } from './limits/rules/decision.ts';
 import { exposeFeedLag, exposeWaits } from './observability/event-metrics.ts';
-import { countVerdicts, exposeSharing } from './observability/limit-metrics.ts';
+import { exposeSharing, exposeVerdicts } from './observability/limit-metrics.ts';
 import { exposeDroppedLines, type Log } from './observability/log.ts';
 import { createRegistry } from './observability/metrics.ts';
 import { createStoreMetrics, type StoreWatcher, watchCalls } from './observability/store-calls.ts';
@@ -211,10 +212,14 @@ function buildPublicServer({ store, config, clock, log, registry, secret, counti
   const usage = createUsageCounts(database, clock);
   const { counters, sharing } = counting;
   if (sharing() !== null) exposeSharing(registry, () => sharing()?.mode === 'shared');
+  const countVerdict = exposeVerdicts(registry);
   const limiter = createLimiter({
-    counters: countVerdicts(counters, registry),
+    counters,
     clock,
-    onBan: (caller, untilMs) => logBan(log, caller, untilMs),
+    onTake(usage, caller) {
+      countVerdict(usage, caller?.limits ?? null);
+      if (caller !== null && beginsBan(usage)) logBan(log, caller, usage.bannedUntilMs);
+    },
   });
   const eventIds = createEventIds(secret);
   const server = buildServer({

@@ -3,7 +3,7 @@ import { freeLimits, type Limits, readerLimits } from '../plans/plan.ts';
 import { after, type Soon } from '../soon.ts';
 import type { Counters } from './counters.ts';
 import { addressSubject, readerSubject } from './rules/address.ts';
-import { beginsBan, type Decision, decide, type Usage } from './rules/decision.ts';
+import { type Decision, decide, type Usage } from './rules/decision.ts';
 
 /** The caller of a request with a valid key. */
 export interface KeyCaller {
@@ -30,13 +30,13 @@ export interface Limiter {
   findRefusal(address: string): Soon<Decision | null>;
 }
 
-/** Creates a limiter. Its methods fail only if the counters fail. The request that begins a ban calls `onBan`. */
+/** Creates a limiter. Its methods fail only if the counters fail. `onTake` gets each counted or refused request. */
 export function createLimiter(options: {
   counters: Counters;
   clock: Clock;
-  onBan?: (caller: KeyCaller, untilMs: number) => void;
+  onTake?: (usage: Usage, caller: KeyCaller | null) => void;
 }): Limiter {
-  const { counters, clock, onBan = () => undefined } = options;
+  const { counters, clock, onTake = () => undefined } = options;
   const subjects = new WeakMap<KeyCaller, string>();
 
   /** Caches the subject of each caller, because formatting a bigint takes longer than counting. */
@@ -48,27 +48,28 @@ export function createLimiter(options: {
     return subject;
   }
 
+  function takeWithoutKey(subject: string, limits: Limits): Soon<Decision> {
+    return after(counters.take(subject, limits, null, clock()), (usage) => {
+      onTake(usage, null);
+      return decide(usage, limits);
+    });
+  }
+
   return {
     takeForKey(caller) {
       const { limits, keyId } = caller;
       const usage = counters.take(accountSubject(caller), limits, keyId, clock());
       return after(usage, (known) => {
-        if (beginsBan(known)) onBan(caller, known.bannedUntilMs);
+        onTake(known, caller);
         return decide(known, limits);
       });
     },
 
-    takeForAddress(address) {
-      return decideOn(counters.take(addressSubject(address), freeLimits, null, clock()), freeLimits);
-    },
+    takeForAddress: (address) => takeWithoutKey(addressSubject(address), freeLimits),
+    takeForReader: (address) => takeWithoutKey(readerSubject(address), readerLimits),
 
-    takeForReader(address) {
-      return decideOn(counters.take(readerSubject(address), readerLimits, null, clock()), readerLimits);
-    },
-
-    peekAddress(address) {
-      return decideOn(counters.look(addressSubject(address), clock()), freeLimits);
-    },
+    peekAddress: (address) =>
+      after(counters.look(addressSubject(address), clock()), (usage) => decide(usage, freeLimits)),
 
     findRefusal(address) {
       return after(counters.look(addressSubject(address), clock()), (usage) => {
@@ -77,8 +78,4 @@ export function createLimiter(options: {
       });
     },
   };
-}
-
-function decideOn(usage: Soon<Usage>, limits: Limits): Soon<Decision> {
-  return after(usage, (known) => decide(known, limits));
 }

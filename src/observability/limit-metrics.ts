@@ -1,8 +1,6 @@
 import type { Registry } from 'prom-client';
-import type { Counters } from '../limits/counters.ts';
 import { beginsBan, type Usage } from '../limits/rules/decision.ts';
 import { type Limits, type PlanName, planNames, resolvePlan } from '../plans/plan.ts';
-import { after } from '../soon.ts';
 import { expose } from './metrics.ts';
 
 interface Tally {
@@ -12,10 +10,10 @@ interface Tally {
 }
 
 /**
- * Wraps counters and exposes their verdicts and new bans by plan. The plan `none` stands for requests without a valid
- * key, which are counted by address.
+ * Exposes the verdicts of the limits and the new bans by plan. Returns the function that counts them. `limits` is null
+ * for a request without a valid key, which is counted by address and has the plan `none`.
  */
-export function countVerdicts(counters: Counters, registry: Registry): Counters {
+export function exposeVerdicts(registry: Registry): (usage: Usage, limits: Limits | null) => void {
   const none = newTally('none');
   const enterprise = newTally('enterprise');
   const byLimits = new Map<Limits, Tally>();
@@ -37,19 +35,11 @@ export function countVerdicts(counters: Counters, registry: Registry): Counters 
     tallies.filter((tally) => tally !== none).map(({ plan, bans }) => ({ labels: { plan }, value: bans })),
   );
 
-  /** All accounts of a plan share one limits object. The exception is enterprise: each account has its own. */
-  function findTally(limits: Limits, keyId: string | null): Tally {
-    return keyId === null ? none : (byLimits.get(limits) ?? enterprise);
-  }
-
-  return {
-    take(subject, limits, keyId, nowMs) {
-      const usage = counters.take(subject, limits, keyId, nowMs);
-      const tally = findTally(limits, keyId);
-      return after(usage, (known) => count(tally, known));
-    },
-    look: (subject, nowMs) => counters.look(subject, nowMs),
-    lift: (subject, keyId, atMs) => counters.lift(subject, keyId, atMs),
+  return (usage, limits) => {
+    // All accounts of a plan share one limits object. The exception is enterprise: each account has its own.
+    const tally = limits === null ? none : (byLimits.get(limits) ?? enterprise);
+    tally.verdicts[usage.verdict] += 1;
+    if (beginsBan(usage)) tally.bans += 1;
   };
 }
 
@@ -70,10 +60,4 @@ export function exposeSharing(registry: Registry, isShared: () => boolean): void
 
 function newTally(plan: Tally['plan']): Tally {
   return { plan, verdicts: { passed: 0, refused: 0, banned: 0 }, bans: 0 };
-}
-
-function count(tally: Tally, usage: Usage): Usage {
-  tally.verdicts[usage.verdict] += 1;
-  if (beginsBan(usage)) tally.bans += 1;
-  return usage;
 }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Registry } from 'prom-client';
+import { createLimiter } from '../../src/limits/limiter.ts';
 import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts';
-import { countVerdicts } from '../../src/observability/limit-metrics.ts';
+import { exposeVerdicts } from '../../src/observability/limit-metrics.ts';
 import { type Limits, type PlanName, resolvePlan } from '../../src/plans/plan.ts';
 
 const nowMs = Date.UTC(2027, 0, 2, 12);
@@ -15,16 +16,23 @@ function limitsOf(name: PlanName, custom: Partial<Limits> = {}): Limits {
 
 function createCounted() {
   const registry = new Registry();
-  const counters = countVerdicts(createMemoryCounters(), registry);
-  return { counters, show: () => registry.metrics() };
+  const count = exposeVerdicts(registry);
+  const counters = createMemoryCounters();
+  const limiter = createLimiter({
+    counters,
+    clock: () => nowMs,
+    onTake: (usage, caller) => count(usage, caller?.limits ?? null),
+  });
+  const take = (accountId: bigint, limits: Limits) =>
+    limiter.takeForKey({ accountId, accountName: 'Zoo', keyId: `key_${accountId}`, limits });
+  return { limiter, take, show: () => registry.metrics() };
 }
 
 test('verdicts are counted by plan', async () => {
-  const { counters, show } = createCounted();
-  for (let request = 1; request <= 62; request += 1)
-    await counters.take('account:1', limitsOf('free'), 'key_1', nowMs);
-  await counters.take('account:2', limitsOf('pro'), 'key_2', nowMs);
-  await counters.take('account:3', limitsOf('enterprise', { perMinute: 60, perDay: 1_000 }), 'key_3', nowMs);
+  const { take, show } = createCounted();
+  for (let request = 1; request <= 62; request += 1) await take(1n, limitsOf('free'));
+  await take(2n, limitsOf('pro'));
+  await take(3n, limitsOf('enterprise', { perMinute: 60, perDay: 1_000 }));
 
   const shown = await show();
   assert.match(shown, /limit_verdicts_total\{plan="free",verdict="passed"\} 60$/m);
@@ -35,15 +43,14 @@ test('verdicts are counted by plan', async () => {
 });
 
 test('a request without a valid key is counted with the plan "none"', async () => {
-  const { counters, show } = createCounted();
-  await counters.take('address:192.0.2.1', limitsOf('free'), null, nowMs);
+  const { limiter, show } = createCounted();
+  await limiter.takeForAddress('192.0.2.1');
   assert.match(await show(), /limit_verdicts_total\{plan="none",verdict="passed"\} 1$/m);
 });
 
 test('a ban is counted once, by the request that begins it', async () => {
-  const { counters, show } = createCounted();
-  for (let request = 1; request <= 130; request += 1)
-    await counters.take('account:1', limitsOf('free'), 'key_1', nowMs);
+  const { take, show } = createCounted();
+  for (let request = 1; request <= 130; request += 1) await take(1n, limitsOf('free'));
 
   const shown = await show();
   assert.match(shown, /limit_verdicts_total\{plan="free",verdict="refused"\} 60$/m);
@@ -52,7 +59,7 @@ test('a ban is counted once, by the request that begins it', async () => {
 });
 
 test('looking at an address counts nothing', async () => {
-  const { counters, show } = createCounted();
-  await counters.look('address:192.0.2.1', nowMs);
+  const { limiter, show } = createCounted();
+  await limiter.peekAddress('192.0.2.1');
   assert.doesNotMatch(await show(), /\} [1-9]/);
 });
