@@ -2,7 +2,6 @@ import build from 'fast-json-stringify';
 import type { TObject, TSchema } from 'typebox';
 import { AppError } from '../errors.ts';
 import { compileObject, describeViolations } from '../schema.ts';
-import { after } from '../soon.ts';
 import type { Services } from './api/services.ts';
 import type { Operation, Outcome } from './operation.ts';
 import { checkJsonType, jsonTypes, parseJsonBody } from './request/body.ts';
@@ -41,7 +40,7 @@ export function bindOperation(operation: Operation, services: Services): Route {
     idempotentOperation: isIdempotent ? operation.id : null,
     readQuery: compileQuery(query ?? noFields),
     body: body === undefined ? null : compileBody(body, bodyTypes, operation.isBodyOptional === true),
-    run: (call) => after(handle(call, services), serialise),
+    run: async (call) => serialise(await handle(call, services)),
   };
 }
 

@@ -1,7 +1,6 @@
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Caller, Scope } from '../accounts/account.ts';
 import type { ErrorCode } from '../errors.ts';
-import type { Soon } from '../soon.ts';
 import type { Services } from './api/services.ts';
 import type { HeaderName } from './openapi/headers.ts';
 import type { HeaderTexts } from './response/answer.ts';
@@ -95,7 +94,7 @@ export interface OperationDefinition<Query extends TObject, Body extends TObject
    * `ETag`.
    */
   readonly isNeverStored?: boolean;
-  handle(call: Call<Static<Query>, Static<Body>, Caller>, services: Services): Soon<Outcome>;
+  handle(call: Call<Static<Query>, Static<Body>, Caller>, services: Services): Promise<Outcome>;
 }
 
 /** An operation whose query and body types are erased. `defineOperation` has checked them. */

@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller, Scope } from '../accounts/account.ts';
 import type { Idempotency } from '../idempotency/first-answer.ts';
 import type { Usage } from '../limits/rules/decision.ts';
-import type { Soon } from '../soon.ts';
 import type { Answer, HeaderList } from './response/answer.ts';
 import type { Deprecation } from './response/deprecation.ts';
 
@@ -100,7 +99,7 @@ export interface Route {
   readQuery(text: string, isStrict: boolean): unknown;
   /** Null if the route takes no body. A body in the request is then ignored. */
   readonly body: BodyReader | null;
-  run(call: Call): Soon<Answer>;
+  run(call: Call): Promise<Answer>;
 }
 
 /**
@@ -110,7 +109,7 @@ export function createPageRoute(
   path: string,
   access: Access,
   securityHeaders: HeaderList | null,
-  run: (call: Call) => Soon<Answer>,
+  answer: (call: Call) => Answer | Promise<Answer>,
 ): Route {
   return {
     method: 'GET',
@@ -124,6 +123,6 @@ export function createPageRoute(
     idempotentOperation: null,
     readQuery: () => null,
     body: null,
-    run,
+    run: async (call) => answer(call),
   };
 }

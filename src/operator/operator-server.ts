@@ -3,7 +3,7 @@ import { secondMs, systemClock } from '../clock.ts';
 import { defaultTimeouts, type Timeouts } from '../http/connection/bounds.ts';
 import { createRequestIds } from '../http/exchange.ts';
 import { createHttpService, type HttpService } from '../http/http-service.ts';
-import { openGate } from '../http/request/admission.ts';
+import { openGate } from '../http/request/gate.ts';
 import { createCors } from '../http/response/cors.ts';
 import { createErrorAnswers } from '../http/response/errors.ts';
 import { noCache } from '../http/response/response-cache.ts';
@@ -45,7 +45,7 @@ export function buildOperatorServer(options: OperatorServerOptions): HttpService
     cors: createCors([], { exposed: [], methods: [], requestHeaders: [] }),
     cache: noCache,
     makeErrorAnswer,
-    makeMalformedAnswer: (failure, _address, headers) => makeErrorAnswer(failure, headers),
+    makeMalformedAnswer: async (failure, _address, headers) => makeErrorAnswer(failure, headers),
     createRequestId: createRequestIds(),
     observers: [],
     clock: systemClock,

@@ -44,7 +44,7 @@ const weighPet = defineOperation({
       examples: { grams: { summary: 'In grams', value: { grams: 4_200 } } },
     },
   },
-  handle({ params: { petId }, query: { round = 1 }, body: { grams, unit } }, { baseUrl }) {
+  async handle({ params: { petId }, query: { round = 1 }, body: { grams, unit } }, { baseUrl }) {
     const step = BigInt(round);
     const body = { grams: (grams / step) * step, ...(unit !== undefined && { unit }) };
     if (petId !== '1') return { status: 200, body };

@@ -2,7 +2,6 @@ import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { AppError } from '../../errors.ts';
-import type { Soon } from '../../soon.ts';
 import type { Pipeline } from '../pipeline.ts';
 import type { Answer, HeaderList } from '../response/answer.ts';
 import { lingerBytesMax } from './bounds.ts';
@@ -30,7 +29,11 @@ const badBody = new AppError('invalid_body', 'the body does not match the header
  * Makes the response to a request that is not valid HTTP, with all its headers. `headers` are those that only this
  * failure has. The request counts against its address, because its key cannot be read.
  */
-export type MakeMalformedAnswer = (failure: AppError, address: string, headers: HeaderList) => Soon<Answer>;
+export type MakeMalformedAnswer = (
+  failure: AppError,
+  address: string,
+  headers: HeaderList,
+) => Promise<Answer>;
 
 export interface MalformedOptions {
   readonly connections: Connections;

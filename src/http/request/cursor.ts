@@ -20,7 +20,6 @@ export interface Cursors {
 
 const positionBytes = 8;
 const sealBytes = 10;
-const cursorLength = Math.ceil(((1 + positionBytes + sealBytes) * 4) / 3);
 
 /** The first byte of cursors for the lists of the first release. The format of these cursors must never change. */
 const firstBytes: ReadonlyMap<string, number> = new Map([
@@ -29,16 +28,14 @@ const firstBytes: ReadonlyMap<string, number> = new Map([
   ['/pets?status=sold', 2],
   ['/pets', 3],
 ]);
-/**
- * The first byte of cursors for other lists. This byte does not identify the list, so the seal also covers the list.
- */
+/** The first byte of cursors for other lists. It does not identify the list, so the seal also covers the list. */
 const otherLists = 4;
 /** The first byte of cursors whose positions are strings. */
 const textLists = 5;
 
 /**
- * A cursor is a position and a seal. The seal is an HMAC of the position and the list, made with the secret of the
- * store. So clients cannot forge a cursor, and a cursor works on all instances that share the store.
+ * A cursor is a kind, a position and a seal. The seal is an HMAC of the kind, the position and the list, made with the
+ * secret of the store. So clients cannot forge a cursor, and a cursor works on all instances that share the store.
  */
 export function createCursors(secret: Uint8Array): Cursors {
   function seal(content: Buffer, list: string): Buffer {
@@ -47,34 +44,29 @@ export function createCursors(secret: Uint8Array): Cursors {
     return hmac.digest().subarray(0, sealBytes);
   }
 
+  function write(kind: number, position: Buffer, list: string): string {
+    const content = Buffer.concat([Buffer.of(kind), position]);
+    return Buffer.concat([content, seal(content, list)]).toString('base64url');
+  }
+
+  function read(text: string, kind: number, list: string): Buffer | null {
+    const bytes = Buffer.from(text, 'base64url');
+    if (bytes.length <= 1 + sealBytes || bytes.toString('base64url') !== text) return null;
+    const content = bytes.subarray(0, -sealBytes);
+    if (!timingSafeEqual(bytes.subarray(-sealBytes), seal(content, list))) return null;
+    return content[0] === kind ? content.subarray(1) : null;
+  }
+
+  const kindOf = (list: string) => firstBytes.get(list) ?? otherLists;
+
   return {
     write(list, position) {
-      const content = Buffer.alloc(1 + positionBytes);
-      content.writeUInt8(firstBytes.get(list) ?? otherLists);
-      content.writeBigInt64BE(position, 1);
-      return Buffer.concat([content, seal(content, list)]).toString('base64url');
+      const bytes = Buffer.alloc(positionBytes);
+      bytes.writeBigInt64BE(position);
+      return write(kindOf(list), bytes, list);
     },
-
-    read(text, list) {
-      if (text.length !== cursorLength) return null;
-      const bytes = Buffer.from(text, 'base64url');
-      if (bytes.toString('base64url') !== text) return null;
-      const content = bytes.subarray(0, 1 + positionBytes);
-      if (!timingSafeEqual(bytes.subarray(1 + positionBytes), seal(content, list))) return null;
-      return content.readUInt8() === (firstBytes.get(list) ?? otherLists) ? content.readBigInt64BE(1) : null;
-    },
-
-    writeText(list, position) {
-      const content = Buffer.concat([Buffer.of(textLists), Buffer.from(position, 'latin1')]);
-      return Buffer.concat([content, seal(content, list)]).toString('base64url');
-    },
-
-    readText(text, list) {
-      const bytes = Buffer.from(text, 'base64url');
-      if (bytes.length <= 1 + sealBytes || bytes.toString('base64url') !== text) return null;
-      const content = bytes.subarray(0, -sealBytes);
-      if (!timingSafeEqual(bytes.subarray(-sealBytes), seal(content, list))) return null;
-      return content.readUInt8() === textLists ? content.toString('latin1', 1) : null;
-    },
+    read: (text, list) => read(text, kindOf(list), list)?.readBigInt64BE() ?? null,
+    writeText: (list, position) => write(textLists, Buffer.from(position, 'latin1'), list),
+    readText: (text, list) => read(text, textLists, list)?.toString('latin1') ?? null,
   };
 }

@@ -1,5 +1,5 @@
 import { consoleActor } from '../../audit/audit-entry.ts';
-import type { Gate } from '../../http/request/admission.ts';
+import type { Gate } from '../../http/request/gate.ts';
 import type { Route } from '../../http/route.ts';
 import { createOperatorWebhooks } from '../../webhooks/operator-webhooks.ts';
 import { createActs } from '../acts/acts.ts';

@@ -1,5 +1,4 @@
 import { PetSchema } from '../../../pets/pet.ts';
-import { after } from '../../../soon.ts';
 import { defineOperation } from '../../operation.ts';
 import { rex } from './examples.ts';
 import { petId, petNotFound } from './pet-id.ts';
@@ -34,11 +33,9 @@ export const getPet = defineOperation({
   failures: { not_found: petId.unknown },
   isCached: true,
 
-  handle({ params }, { catalogue }) {
-    const id = petId.read(params);
-    return after(catalogue.get(id), (pet) => {
-      if (pet === null) throw petNotFound();
-      return { status: 200, body: pet };
-    });
+  async handle({ params }, { catalogue }) {
+    const pet = await catalogue.get(petId.read(params));
+    if (pet === null) throw petNotFound();
+    return { status: 200, body: pet };
   },
 });

@@ -1,7 +1,6 @@
 import Type from 'typebox';
 import { PetSchema, PetStatusSchema } from '../../../pets/pet.ts';
 import { int64Field } from '../../../schema.ts';
-import { after } from '../../../soon.ts';
 import { defineOperation } from '../../operation.ts';
 import { cursorField, limitField, limitMax, openPage } from '../paging.ts';
 import { elodie, rex } from './examples.ts';
@@ -53,23 +52,19 @@ export const listPets = defineOperation({
   },
   isCached: true,
 
-  handle({ query }, services) {
+  async handle({ query }, services) {
     const { status, categoryId } = query;
     const ids = query.id === undefined ? null : [...new Set(query.id)].sort(descending);
     const filters = { status, categoryId, id: ids ?? undefined };
     const { limit, start: newestId, linkTo } = openPage({ path: '/pets', filters }, query, services);
-    const page = services.catalogue.list({
+    const { pets, nextNewestId } = await services.catalogue.list({
       limit,
       status: status ?? null,
       categoryId: categoryId ?? null,
       ids,
       newestId,
     });
-    return after(page, ({ pets, nextNewestId }) => ({
-      status: 200,
-      body: pets,
-      headers: linkTo(nextNewestId),
-    }));
+    return { status: 200, body: pets, headers: linkTo(nextNewestId) };
   },
 });
 

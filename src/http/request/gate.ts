@@ -1,7 +1,6 @@
-import type { Caller } from '../../accounts/account.ts';
-import { accountSuspended } from '../../accounts/account.ts';
+import { accountSuspended, type Caller } from '../../accounts/account.ts';
 import type { KeyLookup, LookedUp } from '../../accounts/key-lookup.ts';
-import type { Verification } from '../../accounts/key-verifier.ts';
+import type { KeyRefusal } from '../../accounts/key-state.ts';
 import { AppError, type ErrorCode } from '../../errors.ts';
 import type { Limiter } from '../../limits/limiter.ts';
 import type { Decision, LimitHeaders, Usage } from '../../limits/rules/decision.ts';
@@ -9,7 +8,6 @@ import { after, type Soon } from '../../soon.ts';
 import type { Exchange } from '../exchange.ts';
 import { toAppError } from '../response/errors.ts';
 import type { SignedIn } from '../route.ts';
-import { authenticate, authenticateAgain, keyError, type Refusal } from './authentication.ts';
 import type { ClientAddress } from './client-address.ts';
 
 /** The result of authenticating and counting a request. */
@@ -30,13 +28,13 @@ export interface Admission {
 
 /** Authenticates and counts every request before the other checks. */
 export interface Gate {
-  /** Authenticates a request, then counts it (contract section 6). */
+  /** Authenticates a request, then counts it. Synchronous if the key is remembered and the counts are in memory. */
   admit(exchange: Exchange): Soon<Admission>;
   /**
    * Authenticates an admitted request again, without counting it. Returns the error if the request must now be refused,
    * otherwise null.
    */
-  confirm(exchange: Exchange): Soon<AppError | null>;
+  confirm(exchange: Exchange): Promise<AppError | null>;
   /** Returns the rate limit headers of the request's address for a preflight request, without counting the request. */
   peek(exchange: Exchange): Soon<LimitHeaders | null>;
 }
@@ -44,17 +42,25 @@ export interface Gate {
 /** The gate of the operator's port. It requires no key and counts nothing. */
 export const openGate: Gate = {
   admit: () => ({ caller: null, limit: null, usage: null, refusal: null }),
-  confirm: () => null,
+  confirm: async () => null,
   peek: () => null,
 };
 
+/** The error code of a request without a valid key. */
+type Refusal = KeyRefusal | 'api_key_missing';
+
 export function createGate(keyLookup: KeyLookup, limiter: Limiter, addressOf: ClientAddress): Gate {
+  function authenticate({ request }: Exchange): Soon<LookedUp | { readonly refusal: Refusal }> {
+    const token = readToken(request.headers.authorization);
+    return token === null ? { refusal: 'api_key_missing' } : keyLookup.verify(token, addressOf(request));
+  }
+
   function count(exchange: Exchange, identity: LookedUp | { readonly refusal: Refusal }): Soon<Admission> {
     if ('caller' in identity) {
       const { caller } = identity;
-      return after(limiter.takeForKey(caller), (decision) => admit(caller, decision, null));
+      return after(limiter.takeForKey(caller), (decision) => admit(caller, decision));
     }
-    if ('decision' in identity) return admit(null, identity.decision, null);
+    if ('decision' in identity) return admit(null, identity.decision);
     const refusal = exchange.match.access === 'key' ? keyError(identity.refusal) : null;
     const taken = limiter.takeForAddress(addressOf(exchange.request));
     return after(taken, (decision) => admit(null, decision, refusal));
@@ -70,40 +76,63 @@ export function createGate(keyLookup: KeyLookup, limiter: Limiter, addressOf: Cl
     return after(peeked, ({ headers }) => ({ caller: null, limit: headers, usage: null, refusal }));
   }
 
-  function admitOne(exchange: Exchange): Soon<Admission> {
-    const { request, match } = exchange;
-    const address = addressOf(request);
-    if (match.access === 'reader')
-      return after(limiter.takeForReader(address), (decision) => admit(null, decision, null));
-    try {
-      const identity = authenticate(keyLookup, request.headers.authorization, address);
+  return {
+    admit(exchange) {
+      const { request, match } = exchange;
+      if (match.access === 'reader')
+        return after(limiter.takeForReader(addressOf(request)), (decision) => admit(null, decision));
+      const identity = authenticate(exchange);
       if (!(identity instanceof Promise)) return count(exchange, identity);
       return identity.then(
         (known) => count(exchange, known),
         (error) => refuseUncounted(exchange, error),
       );
-    } catch (error) {
-      return refuseUncounted(exchange, error);
-    }
-  }
+    },
 
-  return {
-    admit: admitOne,
-    confirm: ({ request, caller }) =>
-      caller === null ? null : after(authenticateAgain(keyLookup, request.headers), findRefusal),
+    async confirm({ request, caller }) {
+      if (caller === null) return null;
+      const verification = await keyLookup.verifyAgain(readToken(request.headers.authorization) ?? '');
+      if ('refusal' in verification) return keyError(verification.refusal);
+      return verification.caller.isSuspended ? accountSuspended() : null;
+    },
+
     peek: ({ request }) => after(limiter.peekAddress(addressOf(request)), ({ headers }) => headers),
   };
 }
 
-function findRefusal(verification: Verification): AppError | null {
-  if ('refusal' in verification) return keyError(verification.refusal);
-  return verification.caller.isSuspended ? accountSuspended() : null;
+const usualScheme = 'Bearer ';
+/**
+ * Matches the token after the scheme. Only spaces may separate scheme and token (RFC 9110, section 11.4), so a tab
+ * belongs to the token.
+ */
+const bearer = /^bearer(?: +|(?=\t))(.+)$/i;
+
+/** Returns the token of an `Authorization` header, or null. The regular expression is too slow for the usual form. */
+function readToken(authorization = ''): string | null {
+  const isUsual =
+    authorization.startsWith(usualScheme) && authorization.charCodeAt(usualScheme.length) > 0x20;
+  return isUsual ? authorization.slice(usualScheme.length) : (bearer.exec(authorization)?.[1] ?? null);
 }
 
-function admit(caller: Caller | null, decision: Decision, refusal: AppError | null): Admission {
-  const { code, retryAfterSeconds, headers, usage } = decision;
+function admit(
+  caller: Caller | null,
+  { code, retryAfterSeconds, headers, usage }: Decision,
+  refusal: AppError | null = null,
+): Admission {
   const limited = code === null ? refusal : limitError(code, retryAfterSeconds);
   return { caller, limit: headers, usage, refusal: limited };
+}
+
+const messages: Record<Refusal, string> = {
+  api_key_missing: 'Authorization: missing API key; send "Authorization: Bearer <API_KEY>"',
+  api_key_invalid: 'Authorization: invalid API key',
+  api_key_expired: 'Authorization: this API key has expired',
+  api_key_revoked: 'Authorization: this API key has been revoked',
+};
+
+/** Returns the 401 error of a refusal. */
+function keyError(refusal: Refusal): AppError {
+  return new AppError(refusal, messages[refusal]);
 }
 
 /** Returns the 429 error of a rate limit or a ban. */

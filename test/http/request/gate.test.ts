@@ -4,7 +4,7 @@ import { generateKey } from '../../../src/accounts/api-key.ts';
 import { createKeyLookup } from '../../../src/accounts/key-lookup.ts';
 import { createKeyVerifier } from '../../../src/accounts/key-verifier.ts';
 import type { Exchange } from '../../../src/http/exchange.ts';
-import { createGate } from '../../../src/http/request/admission.ts';
+import { createGate } from '../../../src/http/request/gate.ts';
 import { createLimiter } from '../../../src/limits/limiter.ts';
 import { createMemoryCounters } from '../../../src/limits/memory/memory-counters.ts';
 import type { Database } from '../../../src/storage/database.ts';
