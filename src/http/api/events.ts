@@ -9,7 +9,7 @@ import { defineOperation, type Operation } from '../operation.ts';
 import { dogs } from './categories.ts';
 import { orderExamples } from './orders.ts';
 import { defaultLimit, limitField, limitMax } from './paging.ts';
-import { rex } from './pets/examples.ts';
+import { rex } from './pets.ts';
 
 /** The id of an event in examples. */
 export const eventIdExample = 'evt_0000000001G5cPz8';

@@ -4,7 +4,7 @@ import { categoryOperations } from './categories.ts';
 import { eventOperations } from './events.ts';
 import { keyOperations } from './keys.ts';
 import { orderOperations } from './orders.ts';
-import { petOperations } from './pets/operations.ts';
+import { petOperations } from './pets.ts';
 import { storeOperations } from './store.ts';
 import { webhookOperations } from './webhooks.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { scopes } from '../../../../src/accounts/account.ts';
-import { getPetRemovedAtMs } from '../../../../src/http/api/pets/get-pet.ts';
+import { getPetRemovedAtMs } from '../../../../src/http/api/pets.ts';
 import { expectCommonHeaders, expectError } from '../../../support/expect-error.ts';
 import { createMovableClock, startService } from '../../../support/service.ts';
 

@@ -1,0 +1,212 @@
+import Type from 'typebox';
+import { AppError } from '../../errors.ts';
+import { computeEtag } from '../../etag.ts';
+import { NewPetSchema, PetPatchSchema, PetSchema, PetStatusSchema, writePet } from '../../pets/pet.ts';
+import { int64Field } from '../../schema.ts';
+import { defineOperation, type Operation } from '../operation.ts';
+import { jsonTypes } from '../request/body.ts';
+import { readIfMatch } from '../request/conditions.ts';
+import { cursorField, limitField, limitMax, openPage } from './paging.ts';
+import { defineIdParameter, toOutcome } from './resource.ts';
+
+const newRex = { name: 'Rex', categoryId: 1, status: 'available' };
+/** An animal in examples. */
+export const rex = { id: 42, ...newRex };
+const elodie = { id: 41, name: 'Élodie', categoryId: 2, status: 'sold' };
+
+const petId = defineIdParameter('petId', 'animal', { example: rex.id });
+
+const editRefusals = {
+  precondition_failed: 'If-Match: the animal has changed; get it again',
+  pet_in_order:
+    'an order owns this animal: only the order can change its status, and the animal cannot be deleted',
+};
+
+const idsMax = 100;
+
+const listPets = defineOperation({
+  id: 'listPets',
+  method: 'GET',
+  path: '/pets',
+  scope: 'pets:read',
+  stability: 'stable',
+  summary: 'List animals',
+  description:
+    'Returns a paginated list of animals, newest first; `status`, `categoryId` and `id` may be combined. Follow the `Link` with `rel="next"` until there is none: every animal that existed at the start is returned exactly once. HEAD returns the headers only.',
+  query: Type.Object({
+    limit: limitField('animals'),
+    status: Type.Optional({ ...PetStatusSchema, examples: ['available'] }),
+    categoryId: Type.Optional({
+      ...int64Field('Filter by category, a plain decimal integer.'),
+      examples: [3],
+      'x-stability': 'beta',
+    }),
+    id: Type.Optional(
+      Type.Array(int64Field('Identifier of an animal.'), {
+        minItems: 1,
+        maxItems: idsMax,
+        rule: `must be 1 to ${idsMax} decimal integers, separated by commas`,
+        description: 'Only the animals with these identifiers. Unknown identifiers are ignored.',
+        examples: [[42, 41]],
+        'x-stability': 'beta',
+      }),
+    ),
+    cursor: { ...cursorField('AwAAAAAAAAAqrK1CcODeb8rGtA'), 'x-stability': 'beta' },
+  }),
+  answers: {
+    200: {
+      description: 'A page of animals.',
+      body: Type.Array(PetSchema, { maxItems: limitMax }),
+      headers: ['Link'],
+      examples: {
+        page: { summary: 'Two animals', value: [rex, elodie] },
+        empty: { summary: 'No animal', value: [] },
+      },
+    },
+  },
+  isCached: true,
+
+  async handle({ query }, services) {
+    const { status, categoryId } = query;
+    const ids = query.id === undefined ? null : [...new Set(query.id)].sort(descending);
+    const filters = { status, categoryId, id: ids ?? undefined };
+    const { limit, start: newestId, linkTo } = openPage({ path: '/pets', filters }, query, services);
+    const { pets, nextNewestId } = await services.catalogue.list({
+      limit,
+      status: status ?? null,
+      categoryId: categoryId ?? null,
+      ids,
+      newestId,
+    });
+    return { status: 200, body: pets, headers: linkTo(nextNewestId) };
+  },
+});
+
+function descending(one: bigint, other: bigint): number {
+  return one < other ? 1 : -1;
+}
+
+/** Unix time in ms from which `getPet` is removed and answers 410. */
+export const getPetRemovedAtMs = Date.UTC(2030, 11, 5);
+
+const createPet = defineOperation({
+  id: 'createPet',
+  method: 'POST',
+  path: '/pets',
+  scope: 'pets:write',
+  stability: 'stable',
+  summary: 'Add an animal',
+  description:
+    'Adds an animal and returns it with its new `id`. The animal is on disk before the answer is sent. The default `status` is `available`. Unknown fields are ignored. With an `Idempotency-Key` a retry never adds twice.',
+  body: NewPetSchema,
+  bodyExamples: {
+    complete: { summary: 'All fields', value: newRex },
+    least: { summary: 'Required fields', value: { name: newRex.name, categoryId: newRex.categoryId } },
+  },
+  isIdempotent: true,
+  answers: {
+    201: {
+      description: 'The animal is added; the answer has its `id`.',
+      body: PetSchema,
+      headers: ['Location'],
+      examples: { added: { summary: 'The new animal', value: rex } },
+    },
+  },
+
+  async handle({ body, idempotency }, { catalogue, baseUrl, clock }) {
+    const locationStart = clock() < getPetRemovedAtMs ? '/pets/' : '/pets?id=';
+    if (idempotency !== null)
+      return toOutcome(await catalogue.addOnce(body, idempotency, locationStart), baseUrl);
+    const pet = await catalogue.add(body);
+    return { status: 201, body: pet, headers: { location: `${baseUrl}${locationStart}${pet.id}` } };
+  },
+});
+
+const getPet = defineOperation({
+  id: 'getPet',
+  method: 'GET',
+  path: '/pets/{petId}',
+  scope: 'pets:read',
+  stability: 'stable',
+  summary: 'Get an animal',
+  description:
+    'Returns one animal. Deprecated: it is removed on 5 December 2030 and answers 410 from then on. Use `GET /pets` with the `status` filter instead. An identifier that is not a canonical decimal int64 is not found. HEAD returns the headers only.',
+  // Interface section 4.3 gives only the date of the removal. docs/decisions/http.md explains the choice of `sinceMs`.
+  deprecation: {
+    sinceMs: Date.UTC(2025, 11, 5),
+    removedAtMs: getPetRemovedAtMs,
+    successor: '/pets',
+  },
+  params: petId.schema,
+  answers: {
+    200: {
+      description: 'The requested animal.',
+      body: PetSchema,
+      examples: { animal: { summary: 'An animal', value: rex } },
+    },
+  },
+  failures: { not_found: petId.unknown },
+  isCached: true,
+
+  async handle({ params }, { catalogue }) {
+    const pet = await catalogue.get(petId.read(params));
+    if (pet === null) throw new AppError('not_found', petId.unknown);
+    return { status: 200, body: pet };
+  },
+});
+
+const updatePet = defineOperation({
+  id: 'updatePet',
+  method: 'PATCH',
+  path: '/pets/{petId}',
+  scope: 'pets:manage',
+  summary: 'Change an animal',
+  description:
+    'Changes the fields that the body names and leaves the others (JSON Merge Patch, RFC 7396). `null` is refused, because no field can be removed. While an order owns the animal, only the order changes its `status`. With `If-Match`, the animal is changed only if it still has one of these `ETag`s. The change is on disk before the answer is sent.',
+  params: petId.schema,
+  body: PetPatchSchema,
+  bodyTypes: jsonTypes.mergePatch,
+  bodyExamples: {
+    status: { summary: 'One field', value: { status: 'sold' } },
+    all: { summary: 'All fields', value: newRex },
+  },
+  isConditional: true,
+  answers: {
+    200: {
+      description: 'The animal as it is now.',
+      body: PetSchema,
+      headers: ['ETag'],
+      examples: { changed: { summary: 'The changed animal', value: { ...rex, status: 'sold' } } },
+    },
+  },
+  failures: { not_found: petId.unknown, ...editRefusals },
+
+  async handle({ params, body, headers }, { catalogue }) {
+    const tags = readIfMatch(headers);
+    const text = writePet(await catalogue.change(petId.read(params), body, tags));
+    return { status: 200, text, headers: { etag: computeEtag(text) } };
+  },
+});
+
+const deletePet = defineOperation({
+  id: 'deletePet',
+  method: 'DELETE',
+  path: '/pets/{petId}',
+  scope: 'pets:manage',
+  summary: 'Delete an animal',
+  description:
+    'Deletes an animal; its identifier is never used again. An animal that an order owns cannot be deleted. With `If-Match`, the animal is deleted only if it still has one of these `ETag`s.',
+  params: petId.schema,
+  isConditional: true,
+  answers: { 204: { description: 'The animal is deleted.' } },
+  failures: { not_found: petId.unknown, ...editRefusals },
+
+  async handle({ params, headers }, { catalogue }) {
+    const tags = readIfMatch(headers);
+    await catalogue.remove(petId.read(params), tags);
+    return { status: 204 };
+  },
+});
+
+/** The operations on animals. */
+export const petOperations: readonly Operation[] = [listPets, createPet, getPet, updatePet, deletePet];
