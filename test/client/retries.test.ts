@@ -229,12 +229,3 @@ test('a request that would fail again is not retried', async (t) => {
   await assert.rejects(client.pets.list({ cursor: 'made up' }));
   assert.deepEqual(retries, []);
 });
-
-test('maxRetries bounds the number of attempts', async (t) => {
-  const service = await startService(t);
-  const relay = await startCuttingRelay(t, service.baseUrl);
-  relay.cut(10, 0);
-  const { client, apiKey } = await createClient(service, { baseUrl: relay.url, maxRetries: 2 });
-  const error = await expectFailure(client.pets.list(), 'connection_failed', apiKey);
-  assert.equal(error.attempts, 3);
-});

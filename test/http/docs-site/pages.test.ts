@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { errorCodes } from '../../../src/errors.ts';
 import { eventTypes } from '../../../src/events/event.ts';
 import { operations } from '../../../src/http/api/operations.ts';
@@ -7,6 +7,8 @@ import { guides } from '../../../src/http/docs-site/guides.ts';
 import { findLinks, readDocument } from '../../docs/markdown.ts';
 import { formatRequest, openRaw } from '../../support/raw-http.ts';
 import { startService } from '../../support/service.ts';
+
+const { app } = await startService({ after });
 
 const toAddress = (id: string) =>
   `/docs/reference/${id.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
@@ -32,8 +34,7 @@ function findAll(text: string, pattern: RegExp): string[] {
   return [...text.matchAll(pattern)].map(([, found = '']) => found);
 }
 
-test('every page is served without a key, with rate limit headers and a strict Content-Security-Policy', async (t) => {
-  const { app } = await startService(t);
+test('every page is served without a key, with rate limit headers and a strict Content-Security-Policy', async () => {
   for (const address of addresses) {
     const response = await fetch(app.url + address);
     assert.equal(response.status, 200, address);
@@ -45,8 +46,7 @@ test('every page is served without a key, with rate limit headers and a strict C
   }
 });
 
-test('a page has no inline code and loads nothing from another server', async (t) => {
-  const { app } = await startService(t);
+test('a page has no inline code and loads nothing from another server', async () => {
   for (const address of addresses) {
     const html = await (await fetch(app.url + address)).text();
     assert.doesNotMatch(html, /<style|\sstyle=|\son\w+=|<script(?! src=)/, address);
@@ -55,8 +55,7 @@ test('a page has no inline code and loads nothing from another server', async (t
   }
 });
 
-test('every link of a page leads to an existing page and anchor', async (t) => {
-  const { app } = await startService(t);
+test('every link of a page leads to an existing page and anchor', async () => {
   const anchors = new Map<string, string[]>();
   const links: [from: string, to: URL][] = [];
   for (const address of [...addresses, ...unknown]) {
@@ -74,8 +73,7 @@ test('every link of a page leads to an existing page and anchor', async (t) => {
   }
 });
 
-test('every link of a guide to another document is a link on its page', async (t) => {
-  const { app } = await startService(t);
+test('every link of a guide to another document is a link on its page', async () => {
   for (const { name, path, endsBefore } of guides) {
     const [text = ''] = (await readDocument(path)).split(`\n${endsBefore}`, 1);
     const html = await (await fetch(`${app.url}/docs/${name}`)).text();
@@ -85,8 +83,7 @@ test('every link of a guide to another document is a link on its page', async (t
   }
 });
 
-test('/docs links to the page of the client, whose command installs the client from this service', async (t) => {
-  const { app } = await startService(t);
+test('/docs links to the page of the client, whose command installs the client from this service', async () => {
   const html = await (await fetch(`${app.url}/docs`)).text();
   assert.match(html, /<a href="\.\/docs\/client"><span>TypeScript client<\/span><\/a>/);
   const page = await (await fetch(`${app.url}/docs/client`)).text();
@@ -98,16 +95,14 @@ test('/docs links to the page of the client, whose command installs the client f
   assert.ok(page.includes(`export ANIMAL_STORE_URL=${app.url}/v1\n`));
 });
 
-test('an anchor is unique on its page', async (t) => {
-  const { app } = await startService(t);
+test('an anchor is unique on its page', async () => {
   for (const address of addresses) {
     const found = findAll(await (await fetch(app.url + address)).text(), / id="([^"]*)"/g);
     assert.deepEqual(found, [...new Set(found)], address);
   }
 });
 
-test('/llms.txt leads to every page as Markdown, and the links of each lead to pages', async (t) => {
-  const { app } = await startService(t);
+test('/llms.txt leads to every page as Markdown, and the links of each lead to pages', async () => {
   const list = await fetch(`${app.url}/llms.txt`);
   assert.equal(list.headers.get('content-type'), 'text/plain; charset=utf-8');
   const found = findLinks(await list.text()).filter((link) => link.endsWith('.md'));
@@ -126,8 +121,7 @@ test('/llms.txt leads to every page as Markdown, and the links of each lead to p
   }
 });
 
-test('a page with all that it loads is smaller than 60 KB when compressed', async (t) => {
-  const { app } = await startService(t);
+test('a page with all that it loads is smaller than 60 KB when compressed', async () => {
   const html = await (await fetch(`${app.url}/docs`)).text();
   const sizeOf = async (address: string) => {
     const headers = { 'accept-encoding': 'gzip' };
@@ -144,8 +138,7 @@ test('a page with all that it loads is smaller than 60 KB when compressed', asyn
   }
 });
 
-test('the page of the event types has an example of each', async (t) => {
-  const { app } = await startService(t);
+test('the page of the event types has an example of each', async () => {
   const html = await (await fetch(`${app.url}/docs/reference/event-types`)).text();
   for (const type of eventTypes) {
     assert.ok(html.includes(`<h2 id="${type.replace('.', '')}">`), type);
@@ -153,42 +146,38 @@ test('the page of the event types has an example of each', async (t) => {
   }
 });
 
-test('every error code has an anchor on /docs/errors', async (t) => {
-  const { app } = await startService(t);
+test('every error code has an anchor on /docs/errors', async () => {
   const html = await (await fetch(`${app.url}/docs/errors`)).text();
   for (const code of errorCodes) assert.ok(html.includes(`<h3 id="${code}">`), code);
 });
 
 test('the guides contain the public base address', async (t) => {
-  const { app } = await startService(t, { PUBLIC_URL: 'https://api.example.com/v1' });
-  const html = await (await fetch(`${app.url}/docs/getting-started`)).text();
+  const { app: shown } = await startService(t, { PUBLIC_URL: 'https://api.example.com/v1' });
+  const html = await (await fetch(`${shown.url}/docs/getting-started`)).text();
   assert.match(html, /https:\/\/api\.example\.com\/v1/);
   assert.doesNotMatch(html, /127\.0\.0\.1/);
 });
 
-test('the guides contain the address on which the service listens if PUBLIC_URL is not set', async (t) => {
-  const { app } = await startService(t);
+test('the guides contain the address on which the service listens if PUBLIC_URL is not set', async () => {
   const html = await (await fetch(`${app.url}/docs/getting-started`)).text();
   const named = new Set(findAll(html, /(http:\/\/[\w.:]+)\/v1/g));
   assert.deepEqual([...named], [app.url]);
 });
 
 test('the Content-Security-Policy lets a page call only its own origin and the origin of PUBLIC_URL', async (t) => {
-  const { app } = await startService(t, { PUBLIC_URL: 'https://api.example.com/store/v1' });
-  const policy = (await fetch(`${app.url}/docs`)).headers.get('content-security-policy') ?? '';
+  const { app: shown } = await startService(t, { PUBLIC_URL: 'https://api.example.com/store/v1' });
+  const policy = (await fetch(`${shown.url}/docs`)).headers.get('content-security-policy') ?? '';
   assert.match(policy, /(?:^|; )connect-src 'self' https:\/\/api\.example\.com;/);
   assert.equal(findAll(policy, /(http)/g).length, 1);
 });
 
-test('the guides omit the part for operators', async (t) => {
-  const { app } = await startService(t);
+test('the guides omit the part for operators', async () => {
   const html = await (await fetch(`${app.url}/docs/limits`)).text();
   assert.match(html, /How a good client behaves/);
   assert.doesNotMatch(html, /REDIS_URL|benchmark|event loop/);
 });
 
-test('a path with a slash at its end and the name of a document redirect to their page', async (t) => {
-  const { app } = await startService(t);
+test('a path with a slash at its end and the name of a document redirect to their page', async () => {
   for (const [path, target] of [
     ['/docs/', '/docs'],
     ['/docs/keys', '/docs/authentication'],
@@ -202,7 +191,6 @@ test('a path with a slash at its end and the name of a document redirect to thei
 });
 
 test('a redirect states that it has no body, so that the client does not wait for one', async (t) => {
-  const { app } = await startService(t);
   for (const [url, path] of [
     [app.url, '/docs/'],
     [app.opsUrl, '/console/'],
@@ -214,8 +202,7 @@ test('a redirect states that it has no body, so that the client does not wait fo
   }
 });
 
-test('a conditional request for an unchanged page gets 304', async (t) => {
-  const { app } = await startService(t);
+test('a conditional request for an unchanged page gets 304', async () => {
   const first = await fetch(`${app.url}/docs/errors`);
   const etag = first.headers.get('etag') ?? '';
   await first.body?.cancel();
@@ -223,8 +210,7 @@ test('a conditional request for an unchanged page gets 304', async (t) => {
   assert.equal(second.status, 304);
 });
 
-test('a style sheet and a script are immutable for caches, and their names change with their content', async (t) => {
-  const { app } = await startService(t);
+test('a style sheet and a script are immutable for caches, and their names change with their content', async () => {
   const html = await (await fetch(`${app.url}/docs`)).text();
   const assets = findAll(html, /(?:src|href)="\.(\/docs\/assets\/[^"]*)"/g);
   assets.push(...findAll(html, /data-search="\.(\/docs\/assets\/[^"]*)"/g));
@@ -244,8 +230,7 @@ test('a style sheet and a script are immutable for caches, and their names chang
   }
 });
 
-test('an unknown page of the documentation gets a 404 page with the navigation', async (t) => {
-  const { app } = await startService(t);
+test('an unknown page of the documentation gets a 404 page with the navigation', async () => {
   for (const address of unknown) {
     const response = await fetch(app.url + address);
     assert.equal(response.status, 404, address);
@@ -258,8 +243,7 @@ test('an unknown page of the documentation gets a 404 page with the navigation',
   }
 });
 
-test('a 404 page is small, however long its path is', async (t) => {
-  const { app } = await startService(t);
+test('a 404 page is small, however long its path is', async () => {
   const usual = await (await fetch(`${app.url}/docs/nothing`)).text();
   for (const path of ['/'.repeat(15_000), 'a/'.repeat(7_500), 'a'.repeat(15_000)]) {
     const response = await fetch(`${app.url}/docs/${path}`);
@@ -268,8 +252,7 @@ test('a 404 page is small, however long its path is', async (t) => {
   }
 });
 
-test('the root address of the service is a page with links to the documentation', async (t) => {
-  const { app } = await startService(t);
+test('the root address of the service is a page with links to the documentation', async () => {
   const html = await (await fetch(app.url)).text();
   assert.match(html, /<a href="\.\/docs\/getting-started">/);
 });
