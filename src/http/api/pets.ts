@@ -1,7 +1,14 @@
 import Type from 'typebox';
 import { AppError } from '../../errors.ts';
 import { computeEtag } from '../../etag.ts';
-import { NewPetSchema, PetPatchSchema, PetSchema, PetStatusSchema, writePet } from '../../pets/pet.ts';
+import {
+  examplePet,
+  NewPetSchema,
+  PetPatchSchema,
+  PetSchema,
+  PetStatusSchema,
+  writePet,
+} from '../../pets/pet.ts';
 import { int64Field } from '../../schema.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 import { jsonTypes } from '../request/body.ts';
@@ -9,10 +16,13 @@ import { readIfMatch } from '../request/conditions.ts';
 import { cursorField, limitField, limitMax, openPage } from './paging.ts';
 import { defineIdParameter, toOutcome } from './resource.ts';
 
-const newRex = { name: 'Rex', categoryId: 1, status: 'available' };
 /** An animal in examples. */
-export const rex = { id: 42, ...newRex };
-const elodie = { id: 41, name: 'Élodie', categoryId: 2, status: 'sold' };
+export const rex = { id: 42, ...examplePet };
+const elodie = { ...rex, id: 41, name: 'Élodie', categoryId: 2, status: 'sold' };
+const { required } = NewPetSchema;
+const leastRex = Object.fromEntries(
+  Object.entries(examplePet).filter(([field]) => (required as string[]).includes(field)),
+);
 
 const petId = defineIdParameter('petId', 'animal', { example: rex.id });
 
@@ -100,8 +110,8 @@ const createPet = defineOperation({
     'Adds an animal and returns it with its new `id`. The animal is on disk before the answer is sent. The default `status` is `available`. Unknown fields are ignored. With an `Idempotency-Key` a retry never adds twice.',
   body: NewPetSchema,
   bodyExamples: {
-    complete: { summary: 'All fields', value: newRex },
-    least: { summary: 'Required fields', value: { name: newRex.name, categoryId: newRex.categoryId } },
+    complete: { summary: 'All fields', value: examplePet },
+    least: { summary: 'Required fields', value: leastRex },
   },
   isIdempotent: true,
   answers: {
@@ -168,7 +178,7 @@ const updatePet = defineOperation({
   bodyTypes: jsonTypes.mergePatch,
   bodyExamples: {
     status: { summary: 'One field', value: { status: 'sold' } },
-    all: { summary: 'All fields', value: newRex },
+    all: { summary: 'All fields', value: examplePet },
   },
   isConditional: true,
   answers: {
