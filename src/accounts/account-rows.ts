@@ -1,6 +1,6 @@
 import type { QueryCreator } from 'kysely';
 import { type Limits, openHoldsOf, type Plan, type PlanName, resolvePlan } from '../plans/plan.ts';
-import { insertion, statement } from '../storage/database.ts';
+import { statement } from '../storage/database.ts';
 import type { Tables } from '../storage/tables.ts';
 
 /** An account on a page, without the number of its keys. */
@@ -88,19 +88,17 @@ export function toListedAccount(row: AccountRow & { readonly keys: bigint | null
 }
 
 /** Inserts an account and returns its id. A name that is already taken violates a constraint. */
-export const insertAccount = insertion<PlanColumns & { name: string; createdAtMs: bigint }>()((query, rows) =>
+export const insertAccount = statement<PlanColumns & { name: string; createdAtMs: bigint }>()((query, p) =>
   query
     .insertInto('accounts')
-    .values(
-      rows.map((p) => ({
-        name: p.name,
-        plan: p.plan,
-        per_minute: p.perMinute,
-        per_day: p.perDay,
-        open_holds: p.openHolds,
-        created_at_ms: p.createdAtMs,
-      })),
-    )
+    .values({
+      name: p.name,
+      plan: p.plan,
+      per_minute: p.perMinute,
+      per_day: p.perDay,
+      open_holds: p.openHolds,
+      created_at_ms: p.createdAtMs,
+    })
     .returning('id'),
 );
 

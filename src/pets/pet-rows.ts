@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import {
-  insertion,
   type Parameters,
   type Statement,
   type Steps,
+  sharingStatement,
   statement,
   step,
   type Value,
@@ -57,18 +57,13 @@ export const selectPet = statement<{ id: bigint }>()((query, p) =>
 const notOwned = sql<bigint>`0`;
 
 /** Adds an animal and returns its id. Ids increase and are never reused. */
-export const insertPet = insertion<PetValues>()((query, rows) =>
+export const insertPet = sharingStatement<PetValues>()((query, p) =>
   query
     .insertInto('pets')
-    .values(
-      rows.map(
-        (p) =>
-          ({
-            ...Object.fromEntries(petFields.map((field) => [petColumns[field], p[field]])),
-            is_owned: notOwned,
-          }) as never,
-      ),
-    )
+    .values({
+      ...Object.fromEntries(petFields.map((field) => [petColumns[field], p[field]])),
+      is_owned: notOwned,
+    } as never)
     .returning('id'),
 );
 

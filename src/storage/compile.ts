@@ -15,10 +15,7 @@ import {
 import type { Dialect, Parameters, Statement, Value } from './database.ts';
 import type { Tables } from './tables.ts';
 
-/**
- * A statement compiled for one engine. `names` are the parameter names of the placeholders, in order. If the
- * statement adds several rows, `names` covers one row.
- */
+/** A statement compiled for one engine. `names` are the parameter names of the placeholders, in order. */
 export interface CompiledStatement {
   readonly sql: string;
   readonly names: readonly string[];
@@ -138,43 +135,24 @@ function joinAnd(conditions: readonly RawBuilder<unknown>[]): RawBuilder<boolean
 
 const placeholders = new Proxy({}, { get: (_, name) => new Placeholder(String(name)) });
 
-/**
- * Compiles a statement for an engine. If the statement adds rows, the SQL adds `rows` rows at once, and `names` are
- * the parameters of one row. Throws TypeError if the statement contains a value that is not a named parameter.
- */
+/** Compiles a statement for an engine. Throws TypeError if it contains a value that is not a named parameter. */
 export function compileStatement<P extends Parameters, R>(
-  { build, buildRows }: Statement<P, R>,
+  { build }: Statement<P, R>,
   engine: Dialect['engine'],
-  rows = 1,
 ): CompiledStatement {
-  const built =
-    rows === 1 || buildRows === undefined
-      ? build(builders[engine], placeholders as P, dialects[engine])
-      : buildRows(builders[engine], Array<P>(rows).fill(placeholders as P));
-  const { sql, parameters } = built.compile();
+  const { sql, parameters } = build(builders[engine], placeholders as P, dialects[engine]).compile();
   const names = parameters.map((parameter) => {
     if (parameter instanceof Placeholder) return parameter.name;
     throw new TypeError(`a statement has a value that is not a named parameter: ${sql}`);
   });
-  const ofOneRow = names.slice(0, names.length / rows);
-  if (names.some((name, index) => name !== ofOneRow[index % ofOneRow.length]))
-    throw new TypeError(`a statement that adds rows has a parameter outside the rows: ${sql}`);
-  return { sql, names: ofOneRow };
+  return { sql, names };
 }
 
-/**
- * Appends the parameter values to `values` in the order of `names`, and returns `values`. Throws TypeError if a
- * parameter is missing.
- */
-export function placeParameters(
-  names: readonly string[],
-  parameters: Parameters,
-  values: Value[] = [],
-): Value[] {
-  for (const name of names) {
+/** Returns the parameter values in the order of `names`. Throws TypeError if a parameter is missing. */
+export function placeParameters(names: readonly string[], parameters: Parameters): Value[] {
+  return names.map((name) => {
     const value = parameters[name];
     if (value === undefined) throw new TypeError(`the parameter ${name} is missing`);
-    values.push(value);
-  }
-  return values;
+    return value;
+  });
 }

@@ -55,11 +55,9 @@ export interface Keyset {
 /** An SQL statement with named parameters. It is compiled once per engine. */
 export interface Statement<P extends Parameters, R> {
   readonly build: (query: QueryCreator<Tables>, parameters: P, dialect: Dialect) => Compilable<R>;
-  /** Builds an insert of several rows. Only for a statement that inserts a row and returns its `id`. */
-  readonly buildRows?: (query: QueryCreator<Tables>, rows: readonly P[]) => Compilable<R>;
   /**
    * True if the statement writes and never waits for a row lock. PostgreSQL commits such statements in groups (group
-   * commit), and also statements with `buildRows`.
+   * commit).
    */
   readonly waitsForNoRowLock?: true;
 }
@@ -176,13 +174,6 @@ export function statement<P extends Parameters>() {
 /** Declares a writing statement that never waits for a row lock (`waitsForNoRowLock`). */
 export function sharingStatement<P extends Parameters>() {
   return <R>(build: Statement<P, R>['build']): Statement<P, R> => ({ build, waitsForNoRowLock: true });
-}
-
-/** Declares an insert into a table with generated ids. It returns the `id` of each row. */
-export function insertion<P extends Parameters>() {
-  return (
-    buildRows: (query: QueryCreator<Tables>, rows: readonly P[]) => Compilable<{ id: bigint }>,
-  ): Statement<P, { id: bigint }> => ({ build: (query, row) => buildRows(query, [row]), buildRows });
 }
 
 /** Declares a transaction. `src/transactions.ts` must list it, because SQLite's writing thread finds it there. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { newest } from '../events/feed-page.ts';
-import { insertion, type Statement, statement } from '../storage/database.ts';
+import { type Statement, statement } from '../storage/database.ts';
 import type { WebhookRow } from './webhook.ts';
 
 /** The columns of a `WebhookRow`. */
@@ -228,11 +228,8 @@ export const deleteWebhook = statement<WebhookName>()((query, p) =>
 );
 
 /** Adds a secret, which becomes the current secret of the webhook. */
-export const insertSecret = insertion<{ webhookId: bigint; secret: Uint8Array }>()((query, rows) =>
-  query
-    .insertInto('webhook_secrets')
-    .values(rows.map((p) => ({ webhook_id: p.webhookId, secret: p.secret })))
-    .returning('id'),
+export const insertSecret = statement<{ webhookId: bigint; secret: Uint8Array }>()((query, p) =>
+  query.insertInto('webhook_secrets').values({ webhook_id: p.webhookId, secret: p.secret }).returning('id'),
 );
 
 /** Makes the current secret expire after `overlapMs`. The secret signs messages until it expires. */

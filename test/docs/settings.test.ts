@@ -27,7 +27,7 @@ import { waitingCharactersMax } from '../../src/observability/log-lines.ts';
 import { operatorConnectionsMax } from '../../src/operator/operator-server.ts';
 import { startLockMsMax } from '../../src/storage/postgres/database.ts';
 import { waitingTasksMax } from '../../src/storage/postgres/pool.ts';
-import { waitingWorksMax, writeWaitMsMax } from '../../src/storage/sqlite/backlog.ts';
+import { waitingJobsMax, writeWaitMsMax } from '../../src/storage/sqlite/write-queue.ts';
 import { readDocument, readTable } from './markdown.ts';
 
 const document = await readDocument('docs/settings.md');
@@ -63,7 +63,7 @@ test('docs/bounds.md has the same fixed bounds as the program', () => {
     allWaitingRequestsMax.toLocaleString('en'),
     connectionsMax.toLocaleString('en'),
     backlogMax.toLocaleString('en'),
-    waitingWorksMax.toLocaleString('en'),
+    waitingJobsMax.toLocaleString('en'),
     seconds(writeWaitMsMax),
     seconds(startLockMsMax),
     waitingTasksMax.toLocaleString('en'),

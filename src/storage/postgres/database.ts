@@ -103,8 +103,7 @@ function connect(url: string): Database {
     readNow: null,
     async run<P extends Parameters, R>(statement: Statement<P, R>, parameters: P) {
       requireOpen();
-      const { buildRows, waitsForNoRowLock = buildRows !== undefined } = statement;
-      if (!waitsForNoRowLock) return pool.lend((client) => query(client, statement, parameters));
+      if (!statement.waitsForNoRowLock) return pool.lend((client) => query(client, statement, parameters));
       return (await group.run(statement as unknown as Statement<Parameters, R>, parameters)) as readonly R[];
     },
     transact: (work, input) => pool.lend((client) => transact(client, work, input)),

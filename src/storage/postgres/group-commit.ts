@@ -4,12 +4,10 @@ import { type Rows, sendBatch } from './batch.ts';
 import { connectMsMax } from './client.ts';
 import { isUndone } from './faults.ts';
 import { type PostgresPool, waitingTasksMax } from './pool.ts';
-import { type Call, toCall, toRowsCall } from './prepared.ts';
+import { toCall } from './prepared.ts';
 
 /** Maximum number of writes in one transaction. */
 const groupWritesMax = 64;
-/** One insert adds at most 2 ** powerMax rows. */
-const powerMax = 6;
 
 type AnyStatement = Statement<Parameters, unknown>;
 
@@ -52,14 +50,9 @@ export function createGroupCommit(lend: PostgresPool['lend']): GroupCommit {
    */
   async function commit(writes: readonly Write[]): Promise<void> {
     try {
-      const parts = writes.length === 1 ? writes.map(toPart) : toParts(writes);
-      const results = await lend((client) =>
-        sendBatch(
-          client,
-          parts.map(({ call }) => call),
-        ),
-      );
-      for (const [place, { settle }] of parts.entries()) settle(results[place] ?? []);
+      const calls = writes.map(({ statement, parameters }) => toCall(statement, parameters));
+      const results = await lend((client) => sendBatch(client, calls));
+      for (const [place, { resolve }] of writes.entries()) resolve(results[place] ?? []);
     } catch (error) {
       if (writes.length > 1 && isUndone(error)) await Promise.all(writes.map((write) => commit([write])));
       else fail(writes, error);
@@ -89,48 +82,6 @@ export function createGroupCommit(lend: PostgresPool['lend']): GroupCommit {
     },
     async drain() {
       await underWay;
-    },
-  };
-}
-
-interface Part {
-  readonly call: Call;
-  readonly settle: (rows: Rows) => void;
-}
-
-function toPart({ statement, parameters, resolve }: Write): Part {
-  return { call: toCall(statement, parameters), settle: resolve };
-}
-
-/**
- * Inserts rows of the same statement together, in powers of two. So at most `powerMax + 1` texts per statement must
- * be prepared.
- */
-function toParts(writes: readonly Write[]): Part[] {
-  const adding = Map.groupBy(writes, ({ statement }) => (statement.buildRows ? statement : null));
-  const single = (adding.get(null) ?? []).map(toPart);
-  adding.delete(null);
-  return [...single, ...[...adding.values()].flatMap(toRowParts)];
-}
-
-function toRowParts(writes: readonly Write[]): Part[] {
-  const parts: Part[] = [];
-  for (let at = 0; at < writes.length; ) {
-    const power = Math.min(powerMax, 31 - Math.clz32(writes.length - at));
-    parts.push(toRowPart(writes.slice(at, at + 2 ** power), power));
-    at += 2 ** power;
-  }
-  return parts;
-}
-
-function toRowPart(writes: readonly Write[], power: number): Part {
-  const [first] = writes;
-  if (first === undefined) throw new RangeError('there are no rows to add');
-  const rows = writes.map(({ parameters }) => parameters);
-  return {
-    call: toRowsCall(first.statement, rows, power),
-    settle(added) {
-      for (const [place, { resolve }] of writes.entries()) resolve(added.slice(place, place + 1));
     },
   };
 }

@@ -1,94 +1,78 @@
-import type { Value } from '../database.ts';
+import type { Transaction } from '../database.ts';
 import { isBusy, isFault, type SqliteConnection } from './connection.ts';
-import { isAdding, type SqliteStatement } from './prepared.ts';
+import { runSteps, type SqliteCall } from './statements.ts';
 
-/** A write. Either a transaction body of one job, or one statement with the values of several jobs. */
-export type Call =
-  | { readonly work: (connection: SqliteConnection) => unknown }
-  | { readonly statement: SqliteStatement; readonly values: readonly Value[] };
+/** The write of one caller: a statement, or a transaction by its name. It can be sent to the writing thread. */
+export type Job = SqliteCall | { readonly name: string; readonly input: unknown };
 
-/**
- * The outcome of a job. `result` is the result of its transaction body, the rows of its statement, or the id of the
- * row that it added.
- */
+/** `result` is the rows of a statement, or the result of a transaction. */
 export type Outcome = { readonly result: unknown } | { readonly error: unknown };
 
-/**
- * Runs calls in order in one transaction, and returns the outcome of each job when the transaction is durable. If a
- * job fails, only that job is rolled back. If the transaction itself fails, each job is repeated in its own
- * transaction. Throws SQLite's error if another connection has the lock; then nothing was done.
- */
-export function runBatch(connection: SqliteConnection, calls: readonly Call[]): readonly Outcome[] {
-  const { raw } = connection;
-  try {
-    connection.requireInPlace();
-    raw.exec('begin immediate');
-    const outcomes =
-      calls.length === 1 && calls[0] !== undefined && countJobs(calls[0]) === 1
-        ? run(connection, calls[0])
-        : calls.flatMap((call) => runIsolated(connection, call));
-    raw.exec('commit');
-    return outcomes;
-  } catch (error) {
-    undo(connection);
-    if (isBusy(error)) throw error;
-    const jobs = calls.flatMap(split);
-    return jobs.length === 1 ? [{ error }] : jobs.flatMap((job) => runAlone(connection, job));
-  }
-}
+/** The transactions that a thread can run, by name. */
+export type Transactions = ReadonlyMap<string, Transaction<never, unknown>>;
 
-/** Runs one job. Earlier jobs may have been committed, so a lock error becomes the outcome of this job only. */
-function runAlone(connection: SqliteConnection, job: Call): readonly Outcome[] {
-  try {
-    return runBatch(connection, [job]);
-  } catch (error) {
-    return [{ error }];
-  }
-}
+/** Runs jobs in one commit (createRunBatch). */
+export type RunBatch = (jobs: readonly Job[]) => readonly Outcome[];
 
 /**
- * Runs a call inside a savepoint, so that a failure rolls back only that call. A fault of the store ends the whole
- * transaction.
+ * Returns a function that runs jobs in order in one commit, and returns their outcomes when it is durable. A job that
+ * fails is undone alone. If the commit fails, each job is repeated in a commit of its own. The function throws SQLite's
+ * error if another connection has the lock; then nothing was done.
  */
-function runIsolated(connection: SqliteConnection, call: Call): readonly Outcome[] {
+export function createRunBatch(connection: SqliteConnection, transactions: Transactions): RunBatch {
   const { raw } = connection;
-  raw.exec('savepoint call');
-  try {
-    const outcomes = run(connection, call);
-    raw.exec('release call');
-    return outcomes;
-  } catch (error) {
-    if (!raw.isTransaction || isFault(error)) throw error;
-    raw.exec('rollback to call; release call');
-    const jobs = split(call);
-    return jobs.length === 1 ? [{ error }] : jobs.flatMap((job) => runIsolated(connection, job));
+
+  function runJob(job: Job): unknown {
+    if ('sql' in job) return connection.run(job);
+    const transaction = transactions.get(job.name);
+    if (transaction === undefined) throw new Error(`the list of transactions has no "${job.name}"`);
+    return runSteps(connection.run, transaction.body(job.input as never));
   }
+
+  /** A fault of the store ends the whole commit. */
+  function runInSavepoint(job: Job): Outcome {
+    connection.run(savepoint);
+    try {
+      const result = runJob(job);
+      connection.run(release);
+      return { result };
+    } catch (error) {
+      if (!raw.isTransaction || isFault(error)) throw error;
+      connection.run(rollbackToSavepoint);
+      connection.run(release);
+      return { error };
+    }
+  }
+
+  function commit(jobs: readonly Job[]): readonly Outcome[] {
+    try {
+      connection.requireInPlace();
+      raw.exec('begin immediate');
+      const outcomes = jobs.map(runInSavepoint);
+      raw.exec('commit');
+      return outcomes;
+    } catch (error) {
+      undo(connection);
+      if (isBusy(error)) throw error;
+      return jobs.length === 1 ? [{ error }] : jobs.flatMap(commitAlone);
+    }
+  }
+
+  /** Earlier jobs may have been committed, so a lock error becomes the outcome of this job only. */
+  function commitAlone(job: Job): readonly Outcome[] {
+    try {
+      return commit([job]);
+    } catch (error) {
+      return [{ error }];
+    }
+  }
+
+  return commit;
 }
 
-function run(connection: SqliteConnection, call: Call): readonly Outcome[] {
-  if ('work' in call) return [{ result: call.work(connection) }];
-  const { statement, values } = call;
-  if (isAdding(statement)) return connection.addRows(statement, values).map((result) => ({ result }));
-  return listRows(call).map((row) => ({ result: connection.run(statement, row) }));
-}
-
-function split(call: Call): Call[] {
-  if ('work' in call) return [call];
-  return listRows(call).map((values) => ({ statement: call.statement, values }));
-}
-
-function countJobs(call: Call): number {
-  return 'work' in call ? 1 : listRows(call).length;
-}
-
-/** Returns the values of each job. A statement without parameters is one job. */
-function listRows({ statement, values }: Extract<Call, { statement: unknown }>): (readonly Value[])[] {
-  const width = statement.names.length;
-  if (width === 0) return [values];
-  const rows: (readonly Value[])[] = [];
-  for (let at = 0; at < values.length; at += width) rows.push(values.slice(at, at + width));
-  return rows;
-}
+const savepoint: SqliteCall = { sql: 'savepoint job', values: [] };
+const release: SqliteCall = { sql: 'release job', values: [] };
+const rollbackToSavepoint: SqliteCall = { sql: 'rollback to job', values: [] };
 
 /**
  * Rolls back the transaction. If the rollback fails, every later `begin`, and so every job, fails until a rollback

@@ -1,14 +1,15 @@
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
-import type { Soon } from '../../soon.ts';
 import { toOpeningError } from '../opening-error.ts';
 import { storeUnavailable } from '../store-unavailable.ts';
 import { holdPlace } from './place.ts';
-import { createPreparedStatements, type PreparedStatements } from './prepared.ts';
+import { createRunCall, type RunCall } from './statements.ts';
 
 /** A connection and its prepared statements. */
-export interface SqliteConnection extends PreparedStatements {
+export interface SqliteConnection {
   readonly raw: DatabaseSync;
+  /** Runs a statement and returns its rows. Throws SQLite's error. */
+  readonly run: RunCall;
   /** Throws AppError `unavailable` if the file was moved or replaced (sqlite/place.ts). */
   requireInPlace(): void;
   close(): void;
@@ -53,8 +54,8 @@ export function openReadingConnection(path: string, busyTimeoutMs: number): Sqli
 
 function createConnection(raw: DatabaseSync, path: string): SqliteConnection {
   return {
-    ...createPreparedStatements(raw),
     raw,
+    run: createRunCall(raw),
     requireInPlace: holdPlace(path),
     close: () => {
       if (raw.isOpen) raw.close();
@@ -101,7 +102,7 @@ const pauseMs = 5;
  * Repeats an attempt while another connection has the lock, for up to `waitMsMax`. Does not block the thread between
  * attempts, because the other connection may belong to the same thread.
  */
-export async function repeatWhileBusy<T>(attempt: () => Soon<T>, waitMsMax: number): Promise<T> {
+export async function repeatWhileBusy<T>(attempt: () => T | Promise<T>, waitMsMax: number): Promise<T> {
   const lastAtMs = performance.now() + waitMsMax;
   for (;;) {
     try {

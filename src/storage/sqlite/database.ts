@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { Kysely } from 'kysely';
-import type { Database } from '../database.ts';
+import type { Database, Parameters, Statement } from '../database.ts';
 import { compareSchema, listRunMigrations, migrate } from '../migrations/migrate.ts';
 import { toOpeningError } from '../opening-error.ts';
 import type { Tables } from '../tables.ts';
@@ -15,10 +15,10 @@ import {
 import { createSqliteDialect } from './dialect.ts';
 import { loadRows } from './load.ts';
 import { requireOneName } from './one-name.ts';
-import { query } from './query.ts';
-import { startThread } from './start-thread.ts';
+import { toCall } from './statements.ts';
 import { makeStoreFile } from './store-file.ts';
-import { createSqliteWriter } from './writer.ts';
+import { createWriteQueue } from './write-queue.ts';
+import { startThread } from './writing-thread.ts';
 
 /** The entry of the thread that knows the transactions of the service. */
 const defaultThread = new URL('../../writing-thread.ts', import.meta.url);
@@ -64,11 +64,14 @@ async function migrateFile(path: string): Promise<void> {
 async function connect(path: string, writingThread: URL): Promise<Database> {
   const thread = await startThread(path, writingThread);
   const reading = await repeatWhileBusy(() => openReadingConnection(path, readBusyTimeoutMs), lockWaitMsMax);
-  const writer = createSqliteWriter(thread);
+  const queue = createWriteQueue(thread);
 
-  const readNow: NonNullable<Database['readNow']> = (statement, parameters) => {
+  const readNow: NonNullable<Database['readNow']> = <P extends Parameters, R>(
+    statement: Statement<P, R>,
+    parameters: P,
+  ) => {
     try {
-      return query(reading, statement, parameters);
+      return reading.run(toCall(statement, parameters)) as readonly R[];
     } catch (error) {
       throw toStorageError(error);
     }
@@ -78,8 +81,8 @@ async function connect(path: string, writingThread: URL): Promise<Database> {
     engine: 'sqlite',
     read: async (statement, parameters) => readNow(statement, parameters),
     readNow,
-    run: writer.run,
-    transact: writer.transact,
+    run: async (statement, parameters) => queue.add(toCall(statement, parameters)),
+    transact: ({ name }, input) => queue.add({ name, input }),
     async load(...rows) {
       try {
         return await loadRows(path, ...rows);
@@ -91,7 +94,7 @@ async function connect(path: string, writingThread: URL): Promise<Database> {
       // Closes the reading connection first. The writing thread then has the last connection, which makes the final
       // checkpoint when it closes.
       reading.close();
-      await writer.close();
+      await queue.close();
     },
   };
 }

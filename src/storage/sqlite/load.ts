@@ -3,7 +3,7 @@ import { closeSync, openSync, rmSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Database, Value } from '../database.ts';
 import { lockWaitMsMax, openConnection, repeatWhileBusy } from './connection.ts';
-import { runSteps } from './query.ts';
+import { runSteps } from './statements.ts';
 
 /**
  * Implements `load` on SQLite. The rows first go to a staging database beside the store, for three reasons:
@@ -26,7 +26,7 @@ export async function loadRows(
     if (changes !== undefined) raw.exec('create index staging.loaded_by_id on loaded (id)');
     onWrite?.();
     await repeatWhileBusy(() => raw.exec('begin immediate'), lockWaitMsMax);
-    if (changes !== undefined) runSteps(connection, changes.apply());
+    if (changes !== undefined) runSteps(connection.run, changes.apply());
     const insert = raw.prepare(
       `insert into main.${table} (${names}) select ${names} from staging.loaded
         ${changes === undefined ? '' : 'where id is null'} order by rowid`,

@@ -4,11 +4,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { int64Max } from '../../../src/int64.ts';
 import { insertPet } from '../../../src/pets/pet-rows.ts';
-import type { Parameters, Statement, Transaction } from '../../../src/storage/database.ts';
-import { type Call, runBatch } from '../../../src/storage/sqlite/batch.ts';
+import type { Transaction } from '../../../src/storage/database.ts';
+import { createRunBatch, type Job, type Outcome } from '../../../src/storage/sqlite/batch.ts';
 import { isBusy, openConnection } from '../../../src/storage/sqlite/connection.ts';
 import { openSqlite } from '../../../src/storage/sqlite/database.ts';
-import { compileForSqlite, runSteps } from '../../../src/storage/sqlite/query.ts';
+import { toCall } from '../../../src/storage/sqlite/statements.ts';
 import { insertWindow } from '../../contracts/window-rows.ts';
 import { addAndThrow, addSecret, addWindows } from '../../contracts/works.ts';
 import { makeFolder } from '../../support/service.ts';
@@ -26,123 +26,109 @@ async function open(t: TestContext) {
     exec(sql);
   });
   const list = (sql: string) => connection.raw.prepare(sql).all();
-  return { path, connection, asked, list };
+  return { path, connection, runBatch: createRunBatch(connection, transactions), asked, list };
 }
 
-function call<P extends Parameters>(statement: Statement<P, unknown>, ...rows: P[]): Call {
-  const compiled = compileForSqlite(statement);
-  return {
-    statement: compiled,
-    values: rows.flatMap((row) => compiled.names.map((name) => row[name] ?? null)),
-  };
+const transactions = new Map(
+  [addAndThrow, addSecret, addWindows].map((one) => [one.name, one as Transaction<never, unknown>]),
+);
+
+const add = (...names: readonly string[]) => names.map((name) => toCall(insertPet, { ...pet, name }));
+const addWindow = (...subjects: readonly string[]) =>
+  subjects.map((subject) => toCall(insertWindow, { subject, used: 1n }));
+
+function transact<I>({ name }: Transaction<I, unknown>, input: I): Job {
+  return { name, input };
 }
 
-function work<I>({ body }: Transaction<I, unknown>, input: I): Call {
-  return { work: (connection) => runSteps(connection, body(input)) };
+/** Describes the rows of each job by their first value. */
+function describe(outcomes: readonly Outcome[]) {
+  return outcomes.map((outcome) => {
+    if ('error' in outcome) return 'failed';
+    const [row] = (outcome.result ?? []) as readonly object[];
+    return row === undefined ? 'done' : Object.values(row)[0];
+  });
 }
 
-function describe(outcomes: ReturnType<typeof runBatch>) {
-  return outcomes.map((outcome) => ('error' in outcome ? 'failed' : outcome.result));
-}
-
-const pet = (name: string) => ({ name, categoryId: 1n, status: 'available' });
+const pet = { name: 'Rex', categoryId: 1n, status: 'available' };
+const failing = transact(addAndThrow, { subject: 'b', used: 1n, name: 'AppError', message: 'no' });
 
 test('a batch is one commit, and returns the outcome of each job in order', async (t) => {
-  const { connection, asked } = await open(t);
-  const outcomes = runBatch(connection, [
-    call(insertPet, pet('a'), pet('b'), pet('c')),
-    work(addWindows, [{ subject: 'w', used: 1n }]),
-    call(insertPet, pet('d')),
-    call(insertWindow, { subject: 'x', used: 1n }, { subject: 'y', used: 2n }),
+  const { runBatch, asked } = await open(t);
+  const outcomes = runBatch([
+    ...add('a', 'b', 'c'),
+    transact(addWindows, [{ subject: 'w', used: 1n }]),
+    ...add('d'),
+    ...addWindow('x', 'y'),
   ]);
-  assert.deepEqual(describe(outcomes), [1n, 2n, 3n, undefined, 4n, [{ subject: 'x' }], [{ subject: 'y' }]]);
+  assert.deepEqual(describe(outcomes), [1n, 2n, 3n, 'done', 4n, 'x', 'y']);
   assert.deepEqual(asked, { commit: 1, rollback: 0 });
 });
 
 test('a failed job causes no additional commit for the other jobs', async (t) => {
-  const { connection, asked, list } = await open(t);
-  const outcomes = runBatch(connection, [
-    call(insertWindow, { subject: 'a', used: 1n }),
-    work(addAndThrow, { subject: 'b', used: 1n, name: 'AppError', message: 'no' }),
-    call(insertWindow, { subject: 'a', used: 1n }, { subject: 'c', used: 1n }),
-    call(insertPet, pet('Rex'), { ...pet('Max'), status: 'lost' }, pet('Bo')),
-  ]);
-  assert.deepEqual(describe(outcomes), [
-    [{ subject: 'a' }],
-    'failed',
-    'failed',
-    [{ subject: 'c' }],
-    1n,
-    'failed',
-    2n,
-  ]);
+  const { runBatch, asked, list } = await open(t);
+  const lost = toCall(insertPet, { ...pet, status: 'lost' });
+  const jobs = [...addWindow('a'), failing, ...addWindow('a', 'c'), ...add('Rex'), lost, ...add('Bo')];
+  assert.deepEqual(describe(runBatch(jobs)), ['a', 'failed', 'failed', 'c', 1n, 'failed', 2n]);
   assert.deepEqual(asked, { commit: 1, rollback: 0 });
   assert.equal(list('select subject from usage_windows').length, 2);
 });
 
 test('if ids run out, only the rows that get no id are refused', async (t) => {
-  const { connection } = await open(t);
+  const { connection, runBatch } = await open(t);
   connection.raw.exec(`insert into pets values (${int64Max - 3n}, 'Max', 1, 'sold', 0)`);
-  const outcomes = runBatch(connection, [call(insertPet, ...Array.from({ length: 8 }, () => pet('Rex')))]);
-  assert.deepEqual(describe(outcomes).slice(0, 3), [int64Max - 2n, int64Max - 1n, int64Max]);
-  assert.deepEqual(describe(outcomes).slice(3), Array(5).fill('failed'));
+  const outcomes = describe(runBatch(add(...Array<string>(8).fill('Rex'))));
+  assert.deepEqual(outcomes, [int64Max - 2n, int64Max - 1n, int64Max, ...Array(5).fill('failed')]);
 });
 
-test('an animal that a trigger of an operator skips does not get the id of another animal', async (t) => {
-  const { connection } = await open(t);
+test('an animal that a trigger of an operator skips gets no id', async (t) => {
+  const { connection, runBatch } = await open(t);
   connection.raw.exec(
     "create trigger no_cats before insert on pets when new.name = 'Cat' begin select raise(ignore); end",
   );
-  const outcomes = runBatch(connection, [call(insertPet, pet('Rex'), pet('Cat'), pet('Max'), pet('Cat'))]);
-  assert.deepEqual(describe(outcomes), [1n, 'failed', 2n, 'failed']);
+  assert.deepEqual(describe(runBatch(add('Rex', 'Cat', 'Max'))), [1n, 'done', 2n]);
 });
 
 test('a trigger of an operator that rolls back the transaction affects only the job that fires it', async (t) => {
-  const { connection, list } = await open(t);
+  const { connection, runBatch, list } = await open(t);
   connection.raw.exec(
     "create trigger no_cats before insert on pets when new.name = 'Cat' begin select raise(rollback, 'no'); end",
   );
-  const outcomes = runBatch(connection, [call(insertPet, pet('Rex'), pet('Cat'), pet('Max'))]);
-  assert.deepEqual(describe(outcomes), [1n, 'failed', 2n]);
+  assert.deepEqual(describe(runBatch(add('Rex', 'Cat', 'Max'))), [1n, 'failed', 2n]);
   assert.equal(list('select id from pets').length, 2);
 });
 
 test('on a full disk only jobs that do not fit fail, and writes succeed again once there is room', async (t) => {
-  const { connection, list } = await open(t);
-  const large = () => work(addSecret, { name: 'large', value: new Uint8Array(1e6) });
+  const { connection, runBatch, list } = await open(t);
+  const large = transact(addSecret, { name: 'large', value: new Uint8Array(1e6) });
   const [pages] = list('pragma page_count');
   connection.raw.exec(`pragma max_page_count = ${pages?.['page_count']}`);
-  const outcomes = runBatch(connection, [call(insertWindow, { subject: 'a', used: 1n }), large()]);
-  assert.deepEqual(describe(outcomes), [[{ subject: 'a' }], 'failed']);
+  assert.deepEqual(describe(runBatch([...addWindow('a'), large])), ['a', 'failed']);
   assert.equal(list('select subject from usage_windows').length, 1);
 
   connection.raw.exec('pragma max_page_count = 100000');
-  assert.deepEqual(describe(runBatch(connection, [large()])), [undefined]);
+  assert.deepEqual(describe(runBatch([large])), ['done']);
 });
 
 test('a batch that cannot get the lock changes nothing and reports that the store is locked', async (t) => {
-  const { connection, path, asked } = await open(t);
+  const { path, runBatch, asked } = await open(t);
   const other = new DatabaseSync(path);
   t.after(() => other.close());
   other.exec('begin immediate');
-  assert.throws(() => runBatch(connection, [call(insertPet, pet('a'), pet('b'))]), isBusy);
+  assert.throws(() => runBatch(add('a', 'b')), isBusy);
   other.exec('rollback');
-  assert.deepEqual(describe(runBatch(connection, [call(insertPet, pet('a'), pet('b'))])), [1n, 2n]);
+  assert.deepEqual(describe(runBatch(add('a', 'b'))), [1n, 2n]);
   assert.equal(asked.commit, 1);
 });
 
 test('if a transaction cannot be rolled back, all its jobs fail, and later jobs succeed', async (t) => {
-  const { connection } = await open(t);
+  const { connection, runBatch } = await open(t);
   const exec = t.mock.method(connection.raw, 'exec', (sql: string) => {
-    if (sql.startsWith('rollback')) throw new Error('out of memory');
+    if (sql === 'commit' || sql === 'rollback') throw new Error('out of memory');
     return DatabaseSync.prototype.exec.call(connection.raw, sql);
   });
-  const failing = () => work(addAndThrow, { subject: 'a', used: 1n, name: 'Error', message: 'no' });
-  assert.deepEqual(describe(runBatch(connection, [call(insertPet, pet('a')), failing()])), [
-    'failed',
-    'failed',
-  ]);
+  assert.deepEqual(describe(runBatch(add('a', 'b'))), ['failed', 'failed']);
   exec.mock.restore();
-  assert.deepEqual(describe(runBatch(connection, [call(insertPet, pet('a'))])), ['failed']);
-  assert.deepEqual(describe(runBatch(connection, [call(insertPet, pet('a'))])), [1n]);
+  assert.deepEqual(describe(runBatch(add('a'))), ['failed']);
+  assert.deepEqual(describe(runBatch(add('a'))), [1n]);
 });

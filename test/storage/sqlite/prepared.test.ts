@@ -7,7 +7,7 @@ import { selectNewest, selectNewestOf } from '../../../src/pets/pet-pages.ts';
 import { selectOldest } from '../../../src/pets/pet-rows.ts';
 import { openConnection } from '../../../src/storage/sqlite/connection.ts';
 import { openSqlite } from '../../../src/storage/sqlite/database.ts';
-import { query } from '../../../src/storage/sqlite/query.ts';
+import { toCall } from '../../../src/storage/sqlite/statements.ts';
 import { makeFolder } from '../../support/service.ts';
 
 test('a statement with a limit is prepared only once', async (t) => {
@@ -23,10 +23,10 @@ test('a statement with a limit is prepared only once', async (t) => {
   });
 
   function runEach(count: bigint): void {
-    query(connection, selectNewest, { newestId: count, count });
-    query(connection, selectNewestOf.sold, { newestId: count, count });
-    query(connection, selectOldest, { afterId: count, count });
-    query(connection, deleteOldFirstAnswers, { keptMs: count, count });
+    connection.run(toCall(selectNewest, { newestId: count, count }));
+    connection.run(toCall(selectNewestOf.sold, { newestId: count, count }));
+    connection.run(toCall(selectOldest, { afterId: count, count }));
+    connection.run(toCall(deleteOldFirstAnswers, { keptMs: count, count }));
   }
 
   runEach(1n);
