@@ -33,12 +33,13 @@ import { findProblems } from './operator/health-routes.ts';
 import { buildOperatorServer } from './operator/operator-server.ts';
 import { createSessions } from './operator/sessions.ts';
 import { resolvePlan } from './plans/plan.ts';
-import { listJobs } from './service-jobs.ts';
+import { type JobParts, listJobs } from './service-jobs.ts';
 import type { Database } from './storage/database.ts';
 import { readSecret } from './storage/secret-rows.ts';
 import { claimServing } from './storage/sqlite/claim-serving.ts';
 import { openStore, type Store } from './store.ts';
-import { createUsageCounts, type UsageCounts } from './usage/usage.ts';
+import { createFailedRequests } from './usage/failed-requests.ts';
+import { createUsageCounts } from './usage/usage.ts';
 import { createSecretBox } from './webhooks/secret-box.ts';
 import { createWebhooks } from './webhooks/webhooks.ts';
 
@@ -117,7 +118,8 @@ async function openApp(
   const basics = { store, config, clock, log, registry, parts, secret, counting };
   const clocks = createClockWatch(store.database, clock, log, elapsedMs);
   const jobs = createJobRunner(log, clocks);
-  const { server, flush, usage } = buildPublicServer(basics);
+  const { server, ...counts } = buildPublicServer(basics);
+  const { flush } = counts;
 
   let isStopping = false;
   let closingAtMs: number | null = null;
@@ -127,7 +129,7 @@ async function openApp(
     await flushLast(flush, restMs, counting.sharing()?.mode === 'shared', log);
   });
   parts.add(jobs.stop);
-  await startJobs(basics, jobs, flush, usage);
+  await startJobs(basics, jobs, counts);
   const listNotes = () => [...describeSharing(counting.sharing()), ...faults.listNotes()];
   const operatorServer = buildOperator(basics, jobs, listNotes, () => isStopping);
   const stopDelivery = await deliverWebhooks(basics, jobs, clocks);
@@ -161,8 +163,7 @@ async function drainServer(server: HttpService, drainMs: number, cut: Promise<vo
 async function startJobs(
   { store, clock, log, registry, counting }: Basics,
   jobs: JobRunner,
-  flush: () => Promise<unknown>,
-  usage: UsageCounts,
+  counts: Pick<JobParts, 'flush' | 'usage' | 'failedRequests'>,
 ): Promise<void> {
   const lifts = createLiftFollower(store.database, counting.counters, clock);
   // Operators may have lifted bans while no service ran. A failure does not stop the start.
@@ -172,8 +173,7 @@ async function startJobs(
   exposeWaits(registry, store.tail);
   const noteFeedLag = exposeFeedLag(registry);
   const sessions = createSessions(store.database, clock);
-  const jobParts = { store, counting, usage, sessions, lifts, flush, noteFeedLag };
-  for (const job of listJobs(jobParts)) jobs.start(job);
+  for (const job of listJobs({ store, counting, ...counts, sessions, lifts, noteFeedLag })) jobs.start(job);
 }
 
 async function openWatchedStore(
@@ -210,6 +210,7 @@ function buildPublicServer({ store, config, clock, log, registry, secret, counti
   const { database } = store;
   const verifier = createKeyVerifier(database, clock, { environment: keyEnvironmentOf[config.environment] });
   const usage = createUsageCounts(database, clock);
+  const failedRequests = createFailedRequests(database, clock);
   const { counters, sharing } = counting;
   if (sharing() !== null) exposeSharing(registry, () => sharing()?.mode === 'shared');
   const countVerdict = exposeVerdicts(registry);
@@ -227,6 +228,7 @@ function buildPublicServer({ store, config, clock, log, registry, secret, counti
     ...store,
     verifier,
     limiter,
+    failedRequests,
     accountKeys: createAccountKeys(database, clock, keyEnvironmentOf[config.environment], verifier),
     cursors: createCursors(secret),
     eventIds,
@@ -237,8 +239,9 @@ function buildPublicServer({ store, config, clock, log, registry, secret, counti
     registry,
     observers: [countUsage(usage)],
   });
-  const flush = () => Promise.all([counting.flush(), verifier.flush(), usage.flush()]);
-  return { server, flush, usage };
+  const flush = () =>
+    Promise.all([counting.flush(), verifier.flush(), usage.flush(), failedRequests.flush()]);
+  return { server, flush, usage, failedRequests };
 }
 
 /** Builds the server of the operator's port, including the console. */

@@ -7,6 +7,7 @@ import type { LiftFollower } from './limits/bans.ts';
 import type { CounterStore } from './limits/memory/counter-store.ts';
 import type { Sessions } from './operator/sessions.ts';
 import type { Store } from './store.ts';
+import type { FailedRequests } from './usage/failed-requests.ts';
 import type { UsageCounts } from './usage/usage.ts';
 
 /**
@@ -24,6 +25,7 @@ export interface JobParts {
   readonly store: Pick<Store, 'database' | 'audit' | 'firstAnswers' | 'orders'>;
   readonly counting: Pick<CounterStore, 'sweep'>;
   readonly usage: Pick<UsageCounts, 'sweep'>;
+  readonly failedRequests: Pick<FailedRequests, 'sweep'>;
   readonly sessions: Pick<Sessions, 'sweep'>;
   readonly lifts: LiftFollower;
   /** Writes all counts in memory. */
@@ -34,12 +36,13 @@ export interface JobParts {
 
 /** Lists the jobs of every instance. Delivery of webhooks has its own (deliver-webhooks.ts). */
 export function listJobs(parts: JobParts): readonly Job[] {
-  const { store, counting, usage, sessions, lifts, flush, noteFeedLag } = parts;
+  const { store, counting, usage, failedRequests, sessions, lifts, flush, noteFeedLag } = parts;
   const { database, audit, firstAnswers, orders } = store;
   return [
     { name: 'write the counts', everyMs: flushMs, run: flush },
     { name: 'delete ended counts', everyMs: secondMs, run: counting.sweep, byAge: 'deletes' },
     { name: 'delete old usage', everyMs: minuteMs, run: usage.sweep, byAge: 'deletes' },
+    { name: 'delete old requests', everyMs: minuteMs, run: failedRequests.sweep, byAge: 'deletes' },
     { name: 'follow lifts of bans', everyMs: secondMs, run: lifts.follow },
     { name: 'delete old lifts of bans', everyMs: minuteMs, run: lifts.sweep, byAge: 'deletes' },
     { name: 'delete old first answers', everyMs: minuteMs, run: firstAnswers.sweep, byAge: 'deletes' },

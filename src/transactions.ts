@@ -17,6 +17,7 @@ import { placeOrder } from './orders/place-order.ts';
 import { addPetOnce } from './pets/catalogue.ts';
 import { editPet } from './pets/pet-edits.ts';
 import type { Transaction } from './storage/database.ts';
+import { addRequests } from './usage/request-rows.ts';
 import { addHours, deleteHours } from './usage/usage.ts';
 import {
   addWebhook,
@@ -30,6 +31,7 @@ import {
 export const transactions: readonly Transaction<never, unknown>[] = [
   addHours,
   addPetOnce,
+  addRequests,
   addWebhook,
   changeWebhook,
   changeWebhookByHand,

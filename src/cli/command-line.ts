@@ -19,6 +19,7 @@ import { addKeys } from './keys.ts';
 import { addMigrate } from './migrate.ts';
 import { addOrders } from './orders.ts';
 import { addPets } from './pets.ts';
+import { addRequests } from './requests.ts';
 import { addServe } from './serve.ts';
 import { addWebhooks } from './webhooks.ts';
 
@@ -88,6 +89,7 @@ const commands: readonly AddCommand[] = [
   addKeys,
   addAccounts,
   addBans,
+  addRequests,
   addAudit,
   addOrders,
   addPets,

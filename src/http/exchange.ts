@@ -32,6 +32,8 @@ export interface Exchange {
   /** True once the gate has decided on the request, even if it refused the request. */
   isAdmitted: boolean;
   isAnswered: boolean;
+  /** The error that the client got. Null if there is none. */
+  failure: AppError | null;
   /** Milliseconds that the response was held back because the client asked for it. */
   heldMs: number;
 }
@@ -56,6 +58,7 @@ export function openExchange(
     awaitsContinue: false,
     isAdmitted: false,
     isAnswered: false,
+    failure: null,
     heldMs: 0,
   };
 }

@@ -185,6 +185,7 @@ function fail(parts: Parts, exchange: Exchange, error: unknown): void {
     return;
   }
   const failure = toAppError(error);
+  exchange.failure = failure;
   // `unavailable` is not logged here: the store logs each of its failures once, and not for every request.
   if (errorStatus[failure.code] >= 500 && failure.code !== 'unavailable')
     parts.log.error({ requestId: exchange.id, err: failure.cause ?? failure }, failure.message);

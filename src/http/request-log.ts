@@ -1,3 +1,4 @@
+import { reasonOf } from '../errors.ts';
 import type { Log } from '../observability/log.ts';
 import { createLineBudget } from '../observability/log-lines.ts';
 import { redactKeys, toPrintable } from '../observability/safe-text.ts';
@@ -43,7 +44,7 @@ export function createRequestLog(
   const budget = createLineBudget(unavailableLinesMax);
 
   function write(exchange: Exchange, status: number, ms: number, omitted: number): void {
-    const { id: requestId, request, caller } = exchange;
+    const { id: requestId, request, caller, failure } = exchange;
     const { method = '', url = '' } = request;
     const path = clean(readPath(url) ?? '[unreadable]');
     const line = {
@@ -53,9 +54,10 @@ export function createRequestLog(
       path,
       status,
       ms: Math.round(ms * 10) / 10,
-      ...(caller === null
-        ? { address: clean(addressOf(request)) }
-        : { account: caller.accountName, keyId: caller.keyId }),
+      ...(failure !== null && { code: failure.code }),
+      ...(failure?.cause !== undefined && { cause: clean(reasonOf(failure.cause)) }),
+      ...(caller !== null && { account: caller.accountName, keyId: caller.keyId }),
+      address: clean(addressOf(request)),
       ...(omitted > 0 && { omitted }),
     };
     const level = status >= 500 ? 'error' : ms >= slowRequestMs ? 'warn' : 'info';

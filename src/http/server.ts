@@ -6,6 +6,7 @@ import type { Limiter } from '../limits/limiter.ts';
 import type { Log } from '../observability/log.ts';
 import type { Version } from '../pets/version.ts';
 import type { TrustProxy } from '../setting-values.ts';
+import type { FailedRequests } from '../usage/failed-requests.ts';
 import { operations as allOperations } from './api/operations.ts';
 import type { Services } from './api/services.ts';
 import { bindOperation } from './bind-operation.ts';
@@ -18,6 +19,7 @@ import { createHttpService, type HttpService } from './http-service.ts';
 import { describeApi } from './openapi/description.ts';
 import { requestHeaders, responseHeaders } from './openapi/headers.ts';
 import type { Operation } from './operation.ts';
+import { recordRequests } from './record-requests.ts';
 import { createClientAddress } from './request/client-address.ts';
 import { createGate, limitError } from './request/gate.ts';
 import { createRequestLog, type RequestObserver } from './request-log.ts';
@@ -31,6 +33,8 @@ import { listMethods } from './route.ts';
 export interface ServerOptions extends Omit<Services, 'baseUrl'> {
   readonly verifier: KeyVerifier;
   readonly limiter: Limiter;
+  /** Keeps the requests that fail or are slow. */
+  readonly failedRequests: Pick<FailedRequests, 'note'>;
   readonly tail: Tail;
   readonly version: Version;
   readonly log: Log;
@@ -70,6 +74,7 @@ export function buildServer(options: ServerOptions): HttpService {
   const observers = [
     countRequests(registry),
     createRequestLog(log, options.logRequests, addressOf),
+    recordRequests(options.failedRequests, addressOf),
     ...(options.observers ?? []),
   ];
   const service: HttpService = createHttpService({

@@ -67,6 +67,7 @@ export async function furnish({
     { name: 'accounts', address: 'accounts', heading: 'Accounts' },
     { name: 'account', address: 'accounts/Happy%20Paws', heading: 'Happy Paws' },
     { name: 'bans', address: 'bans', heading: 'Bans' },
+    { name: 'requests', address: 'requests', heading: 'Failed requests' },
     { name: 'animals', address: 'animals', heading: 'Animals' },
     { name: 'search', address: 'animals?name=e', heading: 'Animals' },
     { name: 'animal', address: 'animals/1', heading: 'Animal 1' },

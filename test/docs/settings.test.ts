@@ -28,6 +28,7 @@ import { operatorConnectionsMax } from '../../src/operator/operator-server.ts';
 import { startLockMsMax } from '../../src/storage/postgres/database.ts';
 import { waitingTasksMax } from '../../src/storage/postgres/pool.ts';
 import { waitingJobsMax, writeWaitMsMax } from '../../src/storage/sqlite/write-queue.ts';
+import { ownRowsMax, requestRowsMax } from '../../src/usage/failed-requests.ts';
 import { readDocument, readTable } from './markdown.ts';
 
 const document = await readDocument('docs/settings.md');
@@ -83,5 +84,7 @@ test('docs/bounds.md has the same fixed bounds as the program', () => {
     seconds(lastCallMs),
     seconds(drainMsMax),
     operatorConnectionsMax.toLocaleString('en'),
+    String(ownRowsMax),
+    requestRowsMax.toLocaleString('en'),
   ]);
 });

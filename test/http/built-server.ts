@@ -47,6 +47,7 @@ export async function startBuiltServer(
     orders: store.orders,
     categories: store.categories,
     verifier,
+    failedRequests: { note: () => undefined },
     accountKeys: createAccountKeys(store.database, clock, 'stg', verifier),
     limiter: createLimiter({ counters: createMemoryCounters(), clock }),
     cursors: createCursors(Buffer.alloc(32)),

@@ -61,7 +61,7 @@ function logDurations(durations: readonly number[]): Record<string, unknown>[] {
   const log = createLog('info', output);
   const requestLog = createRequestLog(log, 'errors', () => '192.0.2.1');
   const request = { method: 'POST', url: '/v1/pets?secret', headers: {} };
-  const exchange = { id: 'req_1', request, caller: null } as unknown as Exchange;
+  const exchange = { id: 'req_1', request, caller: null, failure: null } as unknown as Exchange;
   for (const ms of durations) requestLog.note(exchange, 201, ms);
   log.flush();
   const lines = String(output.read() ?? '').split('\n');

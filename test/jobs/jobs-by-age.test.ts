@@ -13,6 +13,7 @@ import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts
 import { createLog } from '../../src/observability/log.ts';
 import { createSessions } from '../../src/operator/sessions.ts';
 import { listJobs } from '../../src/service-jobs.ts';
+import { createFailedRequests } from '../../src/usage/failed-requests.ts';
 import { createUsageCounts } from '../../src/usage/usage.ts';
 import { keyed, openShop } from '../contracts/order-shop.ts';
 import { type Engine, findPostgres, sqliteEngine } from '../support/engines.ts';
@@ -26,6 +27,7 @@ const oldRows = {
   key_bans: `(key_id, banned_until_ms, last_ban_at_ms, last_ban_ms, refused_at_ms, forget_at_ms)
     values ('key', ${oldMs}, ${oldMs}, 60000, '', ${oldMs})`,
   ban_lifts: `(key_id, account_id, at_ms) values ('key', 1, ${oldMs})`,
+  requests: `(at_ms, last_at_ms, status, duration_ms, times) values (${oldMs}, ${oldMs}, 404, 1, 1)`,
   usage_hours: `(account_id, hour_at_ms, requests, refusals, errors) values (1, ${oldMs}, 1, 0, 0)`,
   audit: `(at_ms, actor_kind, actor, action, subject) values (${oldMs}, 'command', 'me', 'x', 'y')`,
 };
@@ -56,6 +58,7 @@ async function open(t: TestContext, engine: Engine) {
     lifts,
     counting: createCounterStore({ counters, database, clock: Date.now }),
     usage: createUsageCounts(database, Date.now),
+    failedRequests: createFailedRequests(database, Date.now),
     sessions: createSessions(database, Date.now),
     flush: async () => undefined,
     noteFeedLag: () => undefined,
@@ -75,6 +78,7 @@ const untouched = {
   usage_windows: 1,
   key_bans: 1,
   ban_lifts: 1,
+  requests: 1,
   usage_hours: 1,
   audit: 1,
   first_answers: 1,
@@ -138,6 +142,7 @@ for (const engine of [sqliteEngine, await findPostgres()])
         usage_windows: 0,
         key_bans: 0,
         ban_lifts: 0,
+        requests: 0,
         usage_hours: 0,
         audit: 0,
         first_answers: 0,

@@ -9,6 +9,7 @@ import { categoryOperations } from './api/categories.ts';
 import { keyOperations } from './api/keys.ts';
 import { orderOperations } from './api/orders.ts';
 import { petOperations } from './api/pets.ts';
+import { requestOperations } from './api/requests.ts';
 import { serviceOperations } from './api/service.ts';
 import { webhookOperations } from './api/webhooks.ts';
 import { bindConsoleOperation } from './operation.ts';
@@ -22,6 +23,7 @@ export const consoleOperations = [
   ...serviceOperations,
   ...accountOperations,
   ...keyOperations,
+  ...requestOperations,
   ...petOperations,
   ...categoryOperations,
   ...orderOperations,

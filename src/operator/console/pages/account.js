@@ -43,6 +43,7 @@ export function Account({ id: name, query }) {
                 ${' '}<a href=${linkTo(['orders'], { account: data.account })}>All orders</a>`,
             ],
             ['Created', formatTime(data.createdAtMs)],
+            ['Failed', html`<a href=${linkTo(['requests'], { account: data.account })}>Failed requests</a>`],
             ['Changes', html`<a href=${linkTo(['audit'], { account: data.account })}>Audit log</a>`],
           ]}
         />

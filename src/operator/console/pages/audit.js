@@ -15,7 +15,7 @@ const columns = [
       html`<span class="quiet">${actorKind}</span> <span class="text">${actor}</span>`,
   },
   { title: 'What', cell: ({ action }) => action },
-  { title: 'Of', cell: (deed) => html`<${Subject} ...${deed} />` },
+  { title: 'Of', cell: (entry) => html`<${Subject} ...${entry} />` },
   { title: 'Before', cell: ({ before }) => html`<code class="text">${before ?? '–'}</code>` },
   { title: 'After', cell: ({ after }) => html`<code class="text">${after ?? '–'}</code>` },
 ];
@@ -31,7 +31,7 @@ function Subject({ action, subject, account }) {
 }
 
 export function Audit({ query }) {
-  const deeds = useResource(`/audit${formatQuery(query)}`);
+  const entries = useResource(`/audit${formatQuery(query)}`);
   function apply(event) {
     event.preventDefault();
     goTo(parts, readForm(event.target));
@@ -41,10 +41,10 @@ export function Audit({ query }) {
       <${Field} id="account" label="Account">
         <input id="account" name="account" type="search" maxlength="100" value=${query.account ?? ''} />
       <//>
-      <${Choice} id="action" label="What" name="action" value=${query.action} choices=${deeds.data?.actions ?? [query.action].filter(Boolean)} all="all" />
+      <${Choice} id="action" label="What" name="action" value=${query.action} choices=${entries.data?.actions ?? [query.action].filter(Boolean)} all="all" />
       <button type="submit">Show</button>
     </form>
-    <${Loaded} resource=${deeds}>
+    <${Loaded} resource=${entries}>
       ${({ items, next }) =>
         html`<${Table} caption="Audit log" columns=${columns} rows=${items} empty="No changes found." />
           <${Pager} parts=${parts} query=${query} next=${next} />`}

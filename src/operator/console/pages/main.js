@@ -13,6 +13,7 @@ import { Notices, notify } from './notices.js';
 import { Orders } from './orders.js';
 import { Overview } from './overview.js';
 import { Failure, PageHead } from './parts.js';
+import { Requests } from './requests.js';
 import { linkTo, useRoute } from './routing.js';
 import { SignIn, takeToken } from './sign-in.js';
 import { Webhooks } from './webhooks.js';
@@ -22,6 +23,7 @@ const rooms = [
   { path: '', title: 'Overview', page: Overview },
   { path: 'accounts', title: 'Accounts', page: Accounts, one: Account },
   { path: 'bans', title: 'Bans', page: Bans },
+  { path: 'requests', title: 'Requests', page: Requests },
   { path: 'animals', title: 'Animals', page: Animals, one: Animal },
   { path: 'categories', title: 'Categories', page: Categories },
   { path: 'orders', title: 'Orders', page: Orders },

@@ -1,0 +1,75 @@
+import type { Command } from 'commander';
+import type { ListedRequest } from '../usage/request-rows.ts';
+import { listRequests } from '../usage/request-rows.ts';
+import { limitOption, parseAccountName, parseCountUpTo, parseDuration, readPages } from './arguments.ts';
+import { addLeaf, type CommandContext, printing, printTable } from './command.ts';
+import { toIsoTime } from './output.ts';
+import type { Column } from './table.ts';
+
+const pageRows = 1_000;
+const statusMax = 599;
+
+interface RequestsOptions {
+  readonly account?: string;
+  readonly key?: string;
+  readonly status?: number;
+  readonly code?: string;
+  readonly since?: number;
+  readonly id?: string;
+  readonly limit: number;
+}
+
+export function addRequests(program: Command, context: CommandContext): void {
+  addLeaf(
+    program,
+    'requests',
+    'show the requests that failed or took over a second',
+    [
+      'requests --account "Acme Zoo" --since 24h',
+      'requests --status 409',
+      'requests --id 3kTMd8fZq1LxW0aB --json',
+    ],
+    `The newest request comes first. The store keeps requests for 7 days. Requests that a
+limit refused share a row for each key and hour, and so do more than 100 failed
+requests of an account in an hour. Such a row has their number and no request id.`,
+  )
+    .option('--account <name>', 'only requests of this account', parseAccountName)
+    .option('--key <id>', 'only requests with this key')
+    .option('--status <status>', 'only requests with this HTTP status', parseCountUpTo(statusMax))
+    .option('--code <code>', 'only requests with this error code, as in pet_unavailable')
+    .option('--since <duration>', 'only requests within this duration, as in 24h', parseDuration)
+    .option('--id <request id>', 'only the request with this X-Request-Id')
+    .addOption(limitOption('requests'))
+    .action(
+      printing(context, async ({ account, key, status, code, since, id, limit }: RequestsOptions) => {
+        const sinceMs = since === undefined ? undefined : context.clock() - since;
+        const found = await context.withStore(async ({ database, accounts }) => {
+          const accountId = account === undefined ? undefined : await accounts.findId(account);
+          const filter = { accountId, keyId: key, status, code, sinceMs, requestId: id };
+          return await readPages(limit, pageRows, async (rows, newestId) => {
+            const page = await listRequests(database, { ...filter, limit: rows, newestId });
+            return [page.requests, page.nextId];
+          });
+        });
+        return printTable(found, columns, toJson);
+      }),
+    );
+}
+
+const columns: readonly Column<ListedRequest>[] = [
+  { heading: 'WHEN', cell: ({ lastAtMs }) => `${toIsoTime(lastAtMs)?.slice(0, 19).replace('T', ' ')}Z` },
+  { heading: 'STATUS', cell: ({ status }) => String(status) },
+  { heading: 'CODE', cell: ({ code }) => code ?? '-' },
+  { heading: 'TIMES', cell: ({ times }) => String(times), leavesAt: 5 },
+  { heading: 'OPERATION', cell: ({ operation }) => operation ?? '-', leavesAt: 4 },
+  { heading: 'ACCOUNT', cell: ({ account }) => account ?? '-' },
+  { heading: 'KEY', cell: ({ keyId }) => keyId ?? '-', leavesAt: 3 },
+  { heading: 'ADDRESS', cell: ({ address }) => address ?? '-', leavesAt: 2 },
+  { heading: 'MS', cell: ({ durationMs }) => String(durationMs), leavesAt: 6 },
+  { heading: 'REQUEST ID', cell: ({ requestId }) => requestId ?? '-', leavesAt: 1 },
+  { heading: 'MESSAGE', cell: ({ message }) => message ?? '-', leavesAt: 7 },
+];
+
+function toJson({ id: _, atMs, lastAtMs, ...request }: ListedRequest) {
+  return { at: toIsoTime(atMs), lastAt: toIsoTime(lastAtMs), ...request };
+}

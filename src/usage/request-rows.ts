@@ -1,0 +1,215 @@
+import { sql } from 'kysely';
+import { int64Max } from '../int64.ts';
+import {
+  type Database,
+  defineTransaction,
+  type Statement,
+  type Steps,
+  statement,
+  step,
+} from '../storage/database.ts';
+
+/** A row of the table `requests`. A row with a `mergeKey` stands for `times` requests. */
+export type RequestRow = {
+  atMs: bigint;
+  lastAtMs: bigint;
+  accountId: bigint | null;
+  keyId: string | null;
+  address: string | null;
+  operation: string | null;
+  status: bigint;
+  code: string | null;
+  message: string | null;
+  requestId: string | null;
+  /** The longest duration of the requests. */
+  durationMs: bigint;
+  times: bigint;
+  mergeKey: string | null;
+};
+
+/** Adds a row. If a row with the same `mergeKey` exists, adds to this row. */
+const addRequest = statement<RequestRow>()((query, p) =>
+  query
+    .insertInto('requests')
+    .values({
+      at_ms: p.atMs,
+      last_at_ms: p.lastAtMs,
+      account_id: p.accountId,
+      key_id: p.keyId,
+      address: p.address,
+      operation: p.operation,
+      status: p.status,
+      code: p.code,
+      message: p.message,
+      request_id: p.requestId,
+      duration_ms: p.durationMs,
+      times: p.times,
+      merge_key: p.mergeKey,
+    })
+    .onConflict((conflict) =>
+      conflict.column('merge_key').doUpdateSet(({ eb, ref }) => ({
+        last_at_ms: ref('excluded.last_at_ms'),
+        duration_ms: ref('excluded.duration_ms'),
+        times: eb(ref('requests.times'), '+', ref('excluded.times')),
+      })),
+    ),
+);
+
+/** Adds the rows of one instance. They must be sorted by `mergeKey`, so that instances do not deadlock. */
+export const addRequests = defineTransaction(
+  'addRequests',
+  function* (rows: readonly RequestRow[]): Steps<void> {
+    for (const row of rows) yield* step(addRequest, row);
+  },
+  'row locks',
+);
+
+/** Deletes those of the `count` oldest ids that are older than `beforeMs`, and returns them. */
+export const deleteOldRequests = statement<{ beforeMs: bigint; count: bigint }>()((query, p) =>
+  query
+    .deleteFrom('requests')
+    .where(sql<boolean>`id < (select min(oldest.id) from requests as oldest) + ${p.count}`)
+    .where('last_at_ms', '<', p.beforeMs)
+    .returning('id'),
+);
+
+/** Deletes at most `count` of the oldest rows, so that at most `keptMax` ids remain. Returns the deleted ids. */
+export const deleteSurplusRequests = statement<{ keptMax: bigint; count: bigint }>()((query, p) =>
+  query
+    .deleteFrom('requests')
+    .where(sql<boolean>`id < (select min(oldest.id) from requests as oldest) + ${p.count}`)
+    .where(sql<boolean>`id <= (select max(newest.id) from requests as newest) - ${p.keptMax}`)
+    .returning('id'),
+);
+
+/** The filters, the size and the start of a page of requests. Absent filters match all requests. */
+export interface RequestQuery {
+  readonly accountId?: bigint | undefined;
+  readonly keyId?: string | undefined;
+  readonly status?: number | undefined;
+  readonly code?: string | undefined;
+  /** Unix milliseconds. */
+  readonly sinceMs?: number | undefined;
+  readonly requestId?: string | undefined;
+  readonly limit: number;
+  /** Id of the first row on the page. Null: the page starts at the newest row. */
+  readonly newestId: bigint | null;
+}
+
+/** A stored request, or several that share a row. Times are Unix milliseconds. */
+export interface ListedRequest {
+  readonly id: bigint;
+  readonly atMs: number;
+  /** The time of the last request of the row. */
+  readonly lastAtMs: number;
+  /** The number of requests of the row. A row of several has no request id, no address and no message. */
+  readonly times: number;
+  /** The current name of the account; null for requests without a valid key. */
+  readonly account: string | null;
+  readonly keyId: string | null;
+  readonly address: string | null;
+  readonly operation: string | null;
+  readonly status: number;
+  readonly code: string | null;
+  readonly message: string | null;
+  readonly requestId: string | null;
+  readonly durationMs: number;
+}
+
+/** A page of requests, newest first. `nextId` is the `newestId` of the next page; null on the last page. */
+export interface RequestPage {
+  readonly requests: readonly ListedRequest[];
+  readonly nextId: bigint | null;
+}
+
+/** Returns a page of the stored requests. */
+export async function listRequests(database: Database, query: RequestQuery): Promise<RequestPage> {
+  const { accountId, keyId, status, code, sinceMs, requestId, limit, newestId } = query;
+  const filter: Filter = {
+    accountId: accountId ?? null,
+    keyId: keyId ?? null,
+    status: status === undefined ? null : BigInt(status),
+    code: code ?? null,
+    sinceMs: sinceMs === undefined ? null : BigInt(sinceMs),
+    requestId: requestId ?? null,
+  };
+  const range = { newestId: newestId ?? int64Max, count: BigInt(limit) + 1n };
+  const rows = await database.read(selectPage(filter), { ...filter, ...range });
+  return { requests: rows.slice(0, limit).map(toListed), nextId: rows[limit]?.id ?? null };
+}
+
+type Filter = {
+  readonly accountId: bigint | null;
+  readonly keyId: string | null;
+  readonly status: bigint | null;
+  readonly code: string | null;
+  readonly sinceMs: bigint | null;
+  readonly requestId: string | null;
+};
+type PageParameters = Filter & { newestId: bigint; count: bigint };
+
+interface SelectedRow {
+  readonly id: bigint;
+  readonly at_ms: bigint;
+  readonly last_at_ms: bigint;
+  readonly times: bigint;
+  readonly account: string | null;
+  readonly key_id: string | null;
+  readonly address: string | null;
+  readonly operation: string | null;
+  readonly status: bigint;
+  readonly code: string | null;
+  readonly message: string | null;
+  readonly request_id: string | null;
+  readonly duration_ms: bigint;
+}
+
+const pages = new Map<string, Statement<PageParameters, SelectedRow>>();
+
+/** Returns the statement that selects a page. Each combination of filters has its own statement. */
+function selectPage(filter: Filter): Statement<PageParameters, SelectedRow> {
+  const name = Object.values(filter)
+    .map((value) => value !== null)
+    .join();
+  const page = pages.get(name) ?? buildPage(filter);
+  pages.set(name, page);
+  return page;
+}
+
+function buildPage(filter: Filter): Statement<PageParameters, SelectedRow> {
+  const isSet = (name: keyof Filter) => filter[name] !== null;
+  return statement<PageParameters>()((query, p) =>
+    query
+      .selectFrom('requests')
+      .leftJoin('accounts', 'accounts.id', 'requests.account_id')
+      .select(['requests.id', 'at_ms', 'last_at_ms', 'times', 'accounts.name as account', 'key_id'])
+      .select(['address', 'operation', 'status', 'code', 'message', 'request_id', 'duration_ms'])
+      .where('requests.id', '<=', p.newestId)
+      .$if(isSet('accountId'), (narrowed) => narrowed.where('account_id', '=', p.accountId))
+      .$if(isSet('keyId'), (narrowed) => narrowed.where('key_id', '=', p.keyId))
+      .$if(isSet('status'), (narrowed) => narrowed.where('status', '=', sql<bigint>`${p.status}`))
+      .$if(isSet('code'), (narrowed) => narrowed.where('code', '=', p.code))
+      .$if(isSet('sinceMs'), (narrowed) => narrowed.where('last_at_ms', '>=', sql<bigint>`${p.sinceMs}`))
+      .$if(isSet('requestId'), (narrowed) => narrowed.where('request_id', '=', p.requestId))
+      .orderBy('requests.id', 'desc')
+      .limit(p.count),
+  );
+}
+
+function toListed(row: SelectedRow): ListedRequest {
+  return {
+    id: row.id,
+    atMs: Number(row.at_ms),
+    lastAtMs: Number(row.last_at_ms),
+    times: Number(row.times),
+    account: row.account,
+    keyId: row.key_id,
+    address: row.address,
+    operation: row.operation,
+    status: Number(row.status),
+    code: row.code,
+    message: row.message,
+    requestId: row.request_id,
+    durationMs: Number(row.duration_ms),
+  };
+}

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import { dayMs, hourMs } from '../../src/clock.ts';
+import {
+  createFailedRequests,
+  type FailedRequest,
+  ownRowsMax,
+  requestsKeptMs,
+  waitingRowsMax,
+} from '../../src/usage/failed-requests.ts';
+import { listRequests } from '../../src/usage/request-rows.ts';
+import { createWorld, engines, order } from '../accounts/world.ts';
+import { runInProcess } from '../cli/run-command-line.ts';
+import type { Engine } from '../support/engines.ts';
+import { until } from '../support/processes.ts';
+import { startService } from '../support/service.ts';
+
+const conflict: FailedRequest = {
+  accountId: 1n,
+  keyId: 'key_1',
+  address: '192.0.2.7',
+  operation: 'POST /v1/orders',
+  status: 409,
+  code: 'pet_unavailable',
+  message: 'the animal is not available',
+  requestId: 'r1',
+  durationMs: 3,
+};
+
+async function open(t: TestContext, engine: Engine) {
+  const world = await createWorld(t, engine);
+  const { database, clock, keyring } = world;
+  await keyring.issue(order({ account: 'Zoo' }));
+  const requests = createFailedRequests(database, clock.now);
+  const list = async (filter: Partial<Parameters<typeof listRequests>[1]> = {}) =>
+    (await listRequests(database, { limit: 10_000, newestId: null, ...filter })).requests;
+  return { ...world, requests, list };
+}
+
+for (const engine of engines)
+  describe(`failed requests on ${engine.name}`, { skip: engine.skip }, () => {
+    test('are found by account, key, status, code, time and request id', async (t) => {
+      const { requests, list, clock } = await open(t, engine);
+      requests.note(conflict);
+      clock.advance(hourMs);
+      const other = {
+        ...conflict,
+        accountId: null,
+        keyId: null,
+        status: 404,
+        code: 'not_found',
+        requestId: 'r2',
+      };
+      requests.note(other);
+      await requests.flush();
+      const [newest, oldest] = await list();
+      assert.partialDeepStrictEqual(newest, { account: null, status: 404, requestId: 'r2', times: 1 });
+      const { accountId: _, ...shown } = conflict;
+      const atMs = clock.now() - hourMs;
+      assert.deepEqual(oldest, { id: oldest?.id, ...shown, account: 'Zoo', times: 1, atMs, lastAtMs: atMs });
+      for (const filter of [
+        { accountId: 1n },
+        { keyId: 'key_1' },
+        { status: 409 },
+        { code: 'pet_unavailable' },
+        { requestId: 'r1' },
+      ])
+        assert.deepEqual(
+          (await list(filter)).map(({ requestId }) => requestId),
+          ['r1'],
+        );
+      assert.equal((await list({ sinceMs: clock.now() })).length, 1);
+      assert.equal((await list({ code: 'gone' })).length, 0);
+    });
+
+    test('a million refusals of one key share one row for each hour', async (t) => {
+      const { requests, list, clock } = await open(t, engine);
+      const refusal = {
+        ...conflict,
+        status: 429,
+        code: 'rate_limit_exceeded',
+        message: 'rate limit exceeded',
+      };
+      for (let hour = 0; hour < 2; hour += 1) {
+        for (let sent = 0; sent < 500_000; sent += 1) {
+          requests.note(refusal);
+          if (sent % 100_000 === 0) await requests.flush();
+        }
+        clock.advance(hourMs);
+      }
+      await requests.flush();
+      const rows = await list();
+      assert.deepEqual(
+        rows.map(({ times, keyId, requestId, address }) => [times, keyId, requestId, address]),
+        Array(2).fill([500_000, 'key_1', null, null]),
+      );
+    });
+
+    test('of one account in an hour get a bounded number of rows, with one for each status beyond, also for strangers', async (t) => {
+      const { requests, list } = await open(t, engine);
+      for (const accountId of [1n, null])
+        for (let sent = 0; sent < 5_000; sent += 1) {
+          const [status, code] = sent % 2 ? [409, 'pet_unavailable'] : [429, 'key_banned'];
+          requests.note({ ...conflict, accountId, status, code, keyId: `key_${sent}` });
+        }
+      await requests.flush();
+      const rows = await list();
+      assert.equal(rows.length, 2 * (ownRowsMax + 2));
+      assert.equal(
+        rows.reduce((sum, { times }) => sum + times, 0),
+        10_000,
+      );
+      assert.deepEqual(
+        rows.filter(({ times }) => times > 1).map(({ keyId, message }) => [keyId, message]),
+        Array(4).fill([null, null]),
+      );
+    });
+
+    test('of two instances are added up, and rows that cannot be written are kept within a bound', async (t) => {
+      const { requests, list, store, database, clock } = await open(t, engine);
+      const other = createFailedRequests(await store.open(), clock.now);
+      const refusal = { ...conflict, status: 429, code: 'rate_limit_exceeded' };
+      await store.execute('alter table requests rename to hidden');
+      for (const each of [requests, other]) each.note(refusal);
+      await assert.rejects(requests.flush());
+      requests.note(refusal);
+      for (let account = 0; account < waitingRowsMax + 10; account += 1)
+        requests.note({ ...conflict, accountId: BigInt(account + 10) });
+      await store.execute('alter table hidden rename to requests');
+      await Promise.all([requests.flush(), other.flush()]);
+      assert.equal((await list({ status: 429 }))[0]?.times, 3);
+      const { requests: rows } = await listRequests(database, {
+        limit: waitingRowsMax + 100,
+        newestId: null,
+      });
+      assert.equal(rows.length, waitingRowsMax);
+    });
+
+    test('are kept for 7 days', async (t) => {
+      const { requests, list, clock } = await open(t, engine);
+      requests.note(conflict);
+      clock.advance(dayMs);
+      requests.note(conflict);
+      await requests.flush();
+      clock.advance(requestsKeptMs - dayMs + 1);
+      await requests.sweep();
+      assert.equal((await list()).length, 1);
+    });
+  });
+
+test('the operator finds why a request failed, by its request id and by account, on the command line', async (t) => {
+  const service = await startService(t);
+  const url = service.config.databaseUrl;
+  const key = await service.createKey('pro', undefined, { account: 'Zoo' });
+  const headers = { 'content-type': 'application/json' };
+  const sent = await service.request(key, '/orders', { method: 'POST', headers, body: '{"petId":7}' });
+  assert.equal(sent.status, 404);
+  const requestId = sent.headers.get('x-request-id') ?? '';
+  await service.request(key, '/pets');
+  await service.request('as_stg_wrong', '/pets');
+  /** Runs `requests` until it lists something, because the rows are written twice a second. */
+  const find = async (...args: string[]) =>
+    JSON.parse(
+      await until(
+        async () =>
+          (await runInProcess(['requests', '--json', ...args], url, { clock: service.clock.now })).stdout,
+        (stdout) => stdout !== '[]\n',
+        10_000,
+      ),
+    );
+  const [{ keyId, at, lastAt, durationMs, address, ...shown }] = await find('--id', requestId);
+  assert.match(keyId, /^key_/);
+  assert.equal(address, '127.0.0.1');
+  assert.equal(typeof durationMs, 'number');
+  assert.equal(at, lastAt);
+  assert.deepEqual(shown, {
+    times: 1,
+    account: 'Zoo',
+    operation: 'POST /v1/orders',
+    status: 404,
+    code: 'not_found',
+    message: 'petId: there is no animal with this identifier',
+    requestId,
+  });
+  assert.equal((await find('--account', 'Zoo', '--since', '1h')).length, 1);
+  const [stranger] = await find('--code', 'api_key_invalid');
+  assert.deepEqual(
+    [stranger.account, stranger.status, stranger.message?.includes('as_stg_wrong')],
+    [null, 401, false],
+  );
+  const unknown = await runInProcess('requests --account Ark', url);
+  assert.deepEqual([unknown.code, unknown.stderr.split('\n').length], [1, 2]);
+});
