@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
-import { type Clock, secondMs } from './clock.ts';
+import { type Clock, hourMs, minuteMs, secondMs } from './clock.ts';
 import type { Config } from './config.ts';
 import { OperatorError } from './errors.ts';
 import { createEventIds } from './events/event-ids.ts';
@@ -10,13 +10,13 @@ import { createLease, type Lease, renewalMs } from './jobs/lease.ts';
 import { exposeWebhooks } from './observability/event-metrics.ts';
 import type { Log } from './observability/log.ts';
 import type { OpenParts } from './open-parts.ts';
-import type { Database } from './storage/database.ts';
 import type { Store } from './store.ts';
+import { expireAttempts } from './webhooks/attempt-rows.ts';
 import type { DeliveryObserver } from './webhooks/attempts.ts';
 import { createDeliverer, type Deliverer } from './webhooks/deliverer.ts';
 import { createPostMessage } from './webhooks/post-message.ts';
 import { createNetworks } from './webhooks/rules/target-address.ts';
-import { createSecretBox, type SecretBox, sealSecrets } from './webhooks/secret-box.ts';
+import { createSecretBox, findLostKey, reviewSecrets } from './webhooks/secret-box.ts';
 
 /** Interval in ms at which the feed is checked for events to send. */
 const lookMs = secondMs / 4;
@@ -42,7 +42,8 @@ export interface DeliveryOptions {
 
 /**
  * Sends events to webhooks. A lease ensures that only one instance sends at a time. Returns the function that stops the
- * sending. A second call of it returns the same promise.
+ * sending. A second call of it returns the same promise. Throws OperatorError if no key decrypts the secrets of the
+ * store.
  */
 export async function deliverWebhooks(
   { store: { database, allWebhooks }, config, log, registry, parts, secret }: DeliveryOptions,
@@ -73,7 +74,10 @@ export async function deliverWebhooks(
     return ending;
   };
   parts.add(stop);
-  await openSecrets(database, box);
+  const review = await reviewSecrets(database, box);
+  const lostKey = findLostKey(review);
+  if (lostKey !== null) throw new OperatorError(lostKey);
+  metrics.showUnreadable(review.unreadable.length);
   await lease.renew();
   jobs.start({ name: 'renew the lease of webhooks', everyMs: renewalMs, run: lease.renew });
   jobs.start({ name: 'send to webhooks', everyMs: lookMs, run: deliverer.look });
@@ -82,20 +86,12 @@ export async function deliverWebhooks(
   };
   await readLag();
   jobs.start({ name: 'read the lag of webhooks', everyMs: lagMs, run: readLag });
+  const readSecrets = async () =>
+    metrics.showUnreadable((await reviewSecrets(database, box)).unreadable.length);
+  jobs.start({ name: 'try the secrets of webhooks', everyMs: minuteMs, run: readSecrets });
+  const expire = () => expireAttempts(database);
+  jobs.start({ name: 'delete old attempts of webhooks', everyMs: hourMs, run: expire, byAge: 'deletes' });
   return stop;
-}
-
-/**
- * Encrypts the secrets with the current key. Throws OperatorError if no key decrypts the secrets of an enabled webhook,
- * because such a webhook would get nothing.
- */
-async function openSecrets(database: Database, box: SecretBox): Promise<void> {
-  const [first, ...others] = await sealSecrets(database, box);
-  if (first === undefined) return;
-  const whose = others.length === 0 ? first : `${first} and ${others.length} more`;
-  throw new OperatorError(
-    `WEBHOOK_SECRET_KEY does not decrypt the secrets of ${whose}: set the key that encrypted them, or run "animal-store webhooks disable ${first}"`,
-  );
 }
 
 /** If the lease cannot be released, it expires. If the store hangs, the timeout ends the wait. */

@@ -19,11 +19,13 @@ import { editPet } from './pets/pet-edits.ts';
 import type { Transaction } from './storage/database.ts';
 import { addRequests } from './usage/request-rows.ts';
 import { addHours, deleteHours } from './usage/usage.ts';
+import { noteFailure, noteRequested, noteSuccess } from './webhooks/attempt-rows.ts';
 import {
   addWebhook,
   changeWebhook,
   changeWebhookByHand,
   disableWebhooksOfKey,
+  requestMessage,
   rotateSecret,
 } from './webhooks/change-webhook.ts';
 
@@ -50,12 +52,16 @@ export const transactions: readonly Transaction<never, unknown>[] = [
   issueFirstKey,
   issueKey,
   liftBan,
+  noteFailure,
+  noteRequested,
+  noteSuccess,
   openSession,
   placeOrder,
   putCategory,
   removeCategory,
   renameAccount,
   replayFirstAnswer,
+  requestMessage,
   revokeKey,
   rotateKey,
   rotateSecret,

@@ -32,12 +32,15 @@ export interface WebhookMetrics {
   noteAttempt(result: string): void;
   /** Shows the lag of webhooks that was read from the store. */
   showLag(lag: WebhookLag): void;
+  /** Shows the number of enabled webhooks whose secrets cannot be decrypted. */
+  showUnreadable(count: number): void;
 }
 
 /** Exposes the delivery of events. `isSending` returns true if this instance is the sender. */
 export function exposeWebhooks(registry: Registry, isSending: () => boolean): WebhookMetrics {
   const attempts = new Map<string, number>([...statusClasses, ...attemptFailures].map((label) => [label, 0]));
-  let shown: WebhookLag = { farthest: [], disabled: 0 };
+  let shown: WebhookLag | null = null;
+  let unreadable = 0;
 
   expose(
     registry,
@@ -50,13 +53,22 @@ export function exposeWebhooks(registry: Registry, isSending: () => boolean): We
   ]);
   const lagHelp = 'Age of the next event to send to a webhook, for the webhooks that lag most.';
   expose(registry, { name: 'webhook_lag_seconds', type: 'gauge', help: lagHelp }, () =>
-    isSending()
-      ? shown.farthest.map(({ id, behindMs }) => ({
-          labels: { webhook: id },
-          value: Math.max(0, behindMs) / secondMs,
-        }))
-      : [],
+    (isSending() ? (shown?.farthest ?? []) : []).map(({ id, behindMs }) => ({
+      labels: { webhook: id },
+      value: Math.max(0, behindMs) / secondMs,
+    })),
   );
+  const disabledHelp = 'Disabled webhooks, by the reason.';
+  expose(registry, { name: 'webhooks_disabled', type: 'gauge', help: disabledHelp }, () =>
+    Object.entries((isSending() ? shown?.disabled : null) ?? {}).map(([because, value]) => ({
+      labels: { because },
+      value,
+    })),
+  );
+  const unreadableHelp = 'Enabled webhooks that get no events, because no key decrypts their secrets.';
+  expose(registry, { name: 'webhook_secrets_unreadable', type: 'gauge', help: unreadableHelp }, () => [
+    { labels: {}, value: unreadable },
+  ]);
 
   return {
     noteAttempt(result) {
@@ -65,6 +77,9 @@ export function exposeWebhooks(registry: Registry, isSending: () => boolean): We
     },
     showLag(lag) {
       shown = lag;
+    },
+    showUnreadable(count) {
+      unreadable = count;
     },
   };
 }

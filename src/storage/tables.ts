@@ -181,9 +181,29 @@ export interface Tables {
     next_attempt_at_ms: bigint;
     last_attempt_at_ms: bigint | null;
     last_result: string | null;
-    /** The id of a ping to send, or null. */
-    ping_id: string | null;
     created_at_ms: bigint;
+    /** Why the webhook is disabled: `owner`, `operator`, `gone` or `failing`. Null while it is enabled. */
+    disabled_because: string | null;
+  };
+  /** Messages that the owner of a webhook has requested beside the feed. */
+  webhook_requests: {
+    id: Generated<bigint>;
+    webhook_id: bigint;
+    /** The `webhook-id` of the message: the id of the event or of the ping. */
+    message_id: string;
+    /** The position of the event, or 0 for a ping. */
+    position: bigint;
+  };
+  /** The last attempts to send to each webhook. */
+  webhook_attempts: {
+    id: Generated<bigint>;
+    webhook_id: bigint;
+    message_id: string;
+    /** The end of the attempt, by the clock of the store. */
+    at_ms: bigint;
+    /** The HTTP status, or why there was no response. */
+    result: string;
+    duration_ms: bigint;
   };
   webhook_secrets: {
     id: Generated<bigint>;

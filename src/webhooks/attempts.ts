@@ -1,16 +1,11 @@
 import type { EventIds } from '../events/event-ids.ts';
+import { canSee } from '../events/event-reader.ts';
 import type { EventRow } from '../events/feed-page.ts';
 import { writeEvent } from '../events/write-events.ts';
 import { int64Max } from '../int64.ts';
 import type { Database } from '../storage/database.ts';
-import {
-  type DeliveryRow,
-  recordFailure,
-  recordPing,
-  recordSuccess,
-  selectSending,
-  toNextEvent,
-} from './delivery-rows.ts';
+import { type Attempted, dropRequest, noteFailure, noteRequested, noteSuccess } from './attempt-rows.ts';
+import { type DeliveryRow, selectRequest, selectSending, toEvent } from './delivery-rows.ts';
 import type { AttemptResult, PostMessage } from './post-message.ts';
 import { failingAttemptsMin, failingMsMax, planWaitMs, readRetryAfterMs } from './rules/retry.ts';
 import type { SecretBox } from './secret-box.ts';
@@ -33,23 +28,21 @@ export interface DeliveryObserver {
 export interface Sending {
   readonly row: DeliveryRow;
   readonly event: EventRow | null;
+  /** Empty if no configured key decrypts them. Then nothing can be sent. */
   readonly secrets: readonly Uint8Array[];
 }
 
 /** Sends messages to webhooks and records the results. */
 export interface Attempts {
-  /**
-   * Reads the current state of a webhook. Returns null if the webhook is deleted, its account is suspended, or its
-   * secrets cannot be decrypted.
-   */
+  /** Reads the current state of a webhook. Returns null if the webhook is deleted or its account is suspended. */
   read(id: bigint): Promise<Sending | null>;
   /**
    * Sends the event right after the position of a webhook and records the result. Returns true if the delivery
    * succeeded.
    */
   sendEvent(sending: Sending, event: EventRow): Promise<boolean>;
-  /** Sends a ping and records the result. */
-  sendPing(sending: Sending, pingId: string): Promise<void>;
+  /** Sends the oldest message that the owner has requested, if there is one, and records the result. */
+  sendRequested(sending: Sending): Promise<void>;
 }
 
 export interface AttemptParts {
@@ -66,18 +59,25 @@ export interface AttemptParts {
   readonly signal: AbortSignal;
 }
 
+type Ended = AttemptResult & Pick<Attempted, 'messageId' | 'durationMs'>;
+
 const gone = 410;
 
 export function createAttempts(parts: AttemptParts): Attempts {
-  const { database, ids, box, post, observer, mayBegin, signal } = parts;
+  const { database, ids, box, post, observer, mayBegin, signal, mayDisable } = parts;
 
   /** Returns null if the attempt may not begin, or if `signal` aborts before there is a response. */
-  async function attempt({ row, secrets }: Sending, write: () => Message): Promise<AttemptResult | null> {
+  async function attempt(
+    { row, secrets }: Sending,
+    messageId: string,
+    writeBody: () => string,
+  ): Promise<Ended | null> {
     // The reads before an attempt may have taken long, so this check comes right before the request.
     if (!mayBegin()) return null;
+    const startedAtMs = performance.now();
     let result: AttemptResult;
     try {
-      const message = write();
+      const message: Message = { id: messageId, body: writeBody() };
       const signed = signMessage(message, secrets, Number(row.now_ms));
       const headers = {
         ...signed,
@@ -91,7 +91,25 @@ export function createAttempts(parts: AttemptParts): Attempts {
     }
     if ('failure' in result && signal.aborted) return null;
     observer.onAttempt(toText(result));
-    return result;
+    return { ...result, messageId, durationMs: BigInt(Math.round(performance.now() - startedAtMs)) };
+  }
+
+  /** Records a failed attempt. Schedules the next attempt or disables the webhook. */
+  async function recordFailure(row: DeliveryRow, ended: Ended): Promise<void> {
+    const retryAfter = 'status' in ended ? ended.retryAfter : undefined;
+    const retryAfterMs = readRetryAfterMs(retryAfter, Number(row.now_ms));
+    const waitMs = planWaitMs(Number(row.failures) + 1, Math.random(), retryAfterMs);
+    const noted = await database.transact(noteFailure, {
+      ...toAttempted(row, ended),
+      revision: row.revision,
+      waitMs: BigInt(waitMs),
+      failingMsMax: (await mayDisable()) ? BigInt(failingMsMax) : int64Max,
+      failuresMin: BigInt(failingAttemptsMin),
+      isGone: isGone(ended) ? 1n : 0n,
+    });
+    if (!isDisabled(noted, row)) return;
+    const reason = isGone(ended) ? 'it answered 410' : 'no attempt has succeeded for 5 days';
+    observer.onDisabled(row.public_id, reason);
   }
 
   return {
@@ -100,67 +118,54 @@ export function createAttempts(parts: AttemptParts): Attempts {
       const [row] = rows;
       if (row === undefined) return null;
       const secrets = rows.map(({ secret }) => box.open(secret, row.public_id)).filter((one) => one !== null);
-      if (secrets.length > 0) return { row, event: toNextEvent(row), secrets };
-      observer.onSealed(row.public_id);
-      return null;
+      if (secrets.length === 0) observer.onSealed(row.public_id);
+      return { row, event: toEvent(row), secrets };
     },
 
     async sendEvent(sending, event) {
       const { row } = sending;
-      const write = () => ({ id: ids.write(event.id), body: writeEvent(event, readerOf(row), ids) });
-      const result = await attempt(sending, write);
-      if (result === null) return false;
-      if (!isSuccess(result)) {
-        await noteFailure(parts, row, result);
-        return false;
-      }
-      await database.run(recordSuccess, { id: row.id, sent: event.id, result: toText(result) });
-      return true;
+      const ended = await attempt(sending, ids.write(event.id), () => writeEvent(event, readerOf(row), ids));
+      if (ended === null) return false;
+      if (isSuccess(ended))
+        await database.transact(noteSuccess, { ...toAttempted(row, ended), sent: event.id });
+      else await recordFailure(row, ended);
+      return isSuccess(ended);
     },
 
-    async sendPing(sending, pingId) {
+    async sendRequested(sending) {
       const { row } = sending;
-      const timestamp = new Date(Number(row.now_ms)).toISOString();
-      const body = JSON.stringify({ id: pingId, type: 'webhook.ping', timestamp, data: {} });
-      const result = await attempt(sending, () => ({ id: pingId, body }));
-      if (result === null) return;
-      const { id, revision } = row;
-      const ends = isGone(result) ? 1n : 0n;
-      const noted = await database.run(recordPing, { id, revision, pingId, result: toText(result), ends });
-      if (isGone(result) && isDisabled(noted, row)) observer.onDisabled(row.public_id, 'it answered 410');
+      const [request] = await database.read(selectRequest, { id: row.id });
+      if (request === undefined) return;
+      const { request_id: requestId, message_id: messageId, position } = request;
+      const event = toEvent(request);
+      // Since the request, the event may have been deleted, or the types of the webhook may have changed.
+      if (position !== 0n && (event === null || !canSee(readerOf(row), event)))
+        return await dropRequest(database, requestId);
+      const write = () =>
+        event === null ? writePing(messageId, Number(row.now_ms)) : writeEvent(event, readerOf(row), ids);
+      const ended = await attempt(sending, messageId, write);
+      if (ended === null) return;
+      const outcome = { revision: row.revision, isGone: isGone(ended) ? 1n : 0n, requestId };
+      const noted = await database.transact(noteRequested, { ...toAttempted(row, ended), ...outcome });
+      if (isGone(ended) && isDisabled(noted, row)) observer.onDisabled(row.public_id, 'it answered 410');
     },
   };
 }
 
-/** Records a failed attempt. Schedules the next attempt or disables the webhook. */
-async function noteFailure(
-  { database, observer, mayDisable }: Pick<AttemptParts, 'database' | 'observer' | 'mayDisable'>,
-  row: DeliveryRow,
-  result: AttemptResult,
-): Promise<void> {
-  const { id, revision, public_id, failures, now_ms } = row;
-  const retryAfter = 'status' in result ? result.retryAfter : undefined;
-  const retryAfterMs = readRetryAfterMs(retryAfter, Number(now_ms));
-  const waitMs = planWaitMs(Number(failures) + 1, Math.random(), retryAfterMs);
-  const noted = await database.run(recordFailure, {
-    id,
-    revision,
-    result: toText(result),
-    waitMs: BigInt(waitMs),
-    failingMsMax: (await mayDisable()) ? BigInt(failingMsMax) : int64Max,
-    failuresMin: BigInt(failingAttemptsMin),
-    ends: isGone(result) ? 1n : 0n,
-  });
-  if (!isDisabled(noted, row)) return;
-  observer.onDisabled(public_id, isGone(result) ? 'it answered 410' : 'no attempt has succeeded for 5 days');
+function writePing(id: string, atMs: number): string {
+  return JSON.stringify({ id, type: 'webhook.ping', timestamp: new Date(atMs).toISOString(), data: {} });
+}
+
+function toAttempted({ id }: DeliveryRow, ended: Ended): Attempted {
+  return { id, messageId: ended.messageId, result: toText(ended), durationMs: ended.durationMs };
 }
 
 /** Returns true if the recorded result disabled the webhook, and not a change by its owner. */
 function isDisabled(
-  [noted]: readonly Pick<DeliveryRow, 'status' | 'revision'>[],
-  { revision }: DeliveryRow,
+  noted: Pick<DeliveryRow, 'status' | 'revision'> | null,
+  { status, revision }: DeliveryRow,
 ): boolean {
-  return noted?.status === 'disabled' && noted.revision === revision;
+  return status === 'enabled' && noted?.status === 'disabled' && noted.revision === revision;
 }
 
 function isGone(result: AttemptResult): boolean {

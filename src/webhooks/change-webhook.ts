@@ -4,11 +4,12 @@ import { dayMs } from '../clock.ts';
 import { AppError, OperatorError } from '../errors.ts';
 import type { EventType } from '../events/event.ts';
 import { createEventIds, type EventIds } from '../events/event-ids.ts';
-import { canReadType, coversReader, type EventReader } from '../events/event-reader.ts';
+import { canReadType, canSee, coversReader, type EventReader } from '../events/event-reader.ts';
 import { endsOf, selectEnds, unknownEvent } from '../events/feed-page.ts';
 import { defineTransaction, type Steps, step } from '../storage/database.ts';
 import { selectSecret } from '../storage/secret-rows.ts';
 import {
+  type DisabledReason,
   makerOf,
   readerOf,
   type WebhookRow,
@@ -20,12 +21,15 @@ import {
   countWebhooks,
   deleteOldSecrets,
   endSecret,
+  insertRequest,
   insertSecret,
   insertWebhook,
   lockAccount,
   lockWebhook,
   lockWebhooksOfKey,
   type NewWebhookRow,
+  selectEvent,
+  selectRequests,
   updateWebhook,
   type WebhookName,
 } from './webhook-rows.ts';
@@ -85,7 +89,7 @@ export const changeWebhook = defineTransaction(
     const [row] = yield* step(lockWebhook, name);
     requireManaged(row, reader);
     for (const type of change.types ?? []) requireType(type, reader, row);
-    return yield* applyChange(row, change);
+    return yield* applyChange(row, change, 'owner');
   },
   'row locks',
 );
@@ -103,6 +107,54 @@ export const rotateSecret = defineTransaction(
   },
   'row locks',
 );
+
+/** Maximum number of messages of a webhook that wait beside the feed. */
+const requestsMax = 100n;
+
+/** A message that a webhook shall get once, beside the feed. */
+interface MessageRequest extends Managed {
+  readonly messageId: string;
+  /** The position of an event to send once more, or 0 for a ping. */
+  readonly position: bigint;
+}
+
+/**
+ * Requests a message and returns its id. If the same message waits already, returns the id of that message. Throws
+ * `not_found`, `scope_missing` and `limit_reached`. Throws `invalid_body` for an event that the webhook may not receive,
+ * and `events_expired` for one that is deleted.
+ */
+export const requestMessage = defineTransaction(
+  'requestMessage',
+  function* ({ name, reader, messageId, position }: MessageRequest): Steps<string> {
+    const [row] = yield* step(lockWebhook, name);
+    requireManaged(row, reader);
+    if (position !== 0n) yield* requireReceivable(row, position);
+    const [waiting] = yield* step(selectRequests, { id: row.id, position });
+    if (typeof waiting?.message_id === 'string') return waiting.message_id;
+    if ((waiting?.count ?? 0n) >= requestsMax)
+      throw new AppError(
+        'limit_reached',
+        `${requestsMax} messages of this webhook wait to be sent, the most that may wait`,
+      );
+    yield* step(insertRequest, { id: row.id, messageId, position });
+    return messageId;
+  },
+  'row locks',
+);
+
+function* requireReceivable(row: WebhookRow, position: bigint): Steps<void> {
+  const { deleted_to, newest } = endsOf(yield* step(selectEnds, {}));
+  if (position > newest) throw unknownEventId();
+  if (position <= deleted_to) throw new AppError('events_expired', 'eventId: this event is no longer kept');
+  const [event] = yield* step(selectEvent, { position });
+  if (event === undefined || !canSee(readerOf(row), event) || !row.types.split(' ').includes(event.type))
+    throw new AppError('invalid_body', 'eventId: this webhook does not receive this event');
+}
+
+/** Returns the error for an event id that this service never returned. */
+export function unknownEventId(): AppError {
+  return new AppError('invalid_body', 'eventId must be the id of an event that this service returned');
+}
 
 export type OperatorChange =
   | { readonly status: WebhookStatus }
@@ -143,7 +195,7 @@ export const disableWebhooksOfKey = defineTransaction(
 const unchanged: WebhookChange = { url: null, types: null, status: null, after: null };
 
 function* changeByHand(row: WebhookRow, change: OperatorChange, by: Authorship): Steps<void> {
-  const changed = yield* applyChange(row, { ...unchanged, ...change });
+  const changed = yield* applyChange(row, { ...unchanged, ...change }, 'operator');
   const ids = yield* readEventIds();
   const show = ({ status, position }: WebhookRow) =>
     'status' in change ? { status } : { after: writeAfter(position, ids) };
@@ -159,7 +211,7 @@ function* readEventIds(): Steps<EventIds> {
 }
 
 /** Changes a locked webhook. A change that sets the URL, the status or the position restarts the retries. */
-function* applyChange(row: WebhookRow, change: WebhookChange): Steps<WebhookRow> {
+function* applyChange(row: WebhookRow, change: WebhookChange, because: DisabledReason): Steps<WebhookRow> {
   const position = yield* findPosition(row, change);
   const begins = change.url !== null || change.status !== null || change.after !== null;
   const [changed] = yield* step(updateWebhook, {
@@ -169,6 +221,7 @@ function* applyChange(row: WebhookRow, change: WebhookChange): Steps<WebhookRow>
     status: change.status ?? row.status,
     position,
     begins: begins ? 1n : 0n,
+    because,
   });
   if (changed === undefined) throw webhookNotFound();
   return changed;

@@ -2,10 +2,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { secondMs } from '../clock.ts';
 import type { Database } from '../storage/database.ts';
 import { type AttemptParts, type Attempts, createAttempts, type DeliveryObserver } from './attempts.ts';
-import { type DueRow, disableLost, passEvents, selectDue, selectPinged } from './delivery-rows.ts';
+import { type DueRow, disableLost, passEvents, selectDue, selectRequested } from './delivery-rows.ts';
 import { bodyMsMax } from './post-message.ts';
 import { attemptMsMax } from './rules/retry.ts';
-import { createSendings } from './sendings.ts';
+import { createSendings, type Turn } from './sendings.ts';
 import type { WebhookRow } from './webhook.ts';
 
 /** Sends events to webhooks. */
@@ -43,6 +43,8 @@ const leftMsMin = attemptMsMax + bodyMsMax + secondMs / 2;
 
 /** Number of webhooks in one read. Each needs several index searches, and SQLite reads synchronously. */
 const dueRows = 100;
+/** Number of webhooks with requested messages in one read. */
+const requestedRows = 1_000;
 
 /**
  * Creates a deliverer, which sends the events of a webhook one at a time, in feed order. If more than `sendingsMax`
@@ -57,9 +59,9 @@ export function createDeliverer({ leftMs, sendingsMax = 200, ...parts }: Deliver
   const sendings = createSendings(sendingsMax);
   const turn = { database, observer, mayBegin, attempts, hasWaiting: sendings.hasWaiting };
 
-  async function beginPings(): Promise<void> {
-    for (const { id } of await database.read(selectPinged, { count: BigInt(sendingsMax) }))
-      sendings.add(`${id} ping`, () => sendPing(id, turn));
+  async function beginRequested(): Promise<void> {
+    for (const { id } of await database.read(selectRequested, { count: BigInt(requestedRows) }))
+      sendings.add(`${id} requested`, () => sendRequested(id, turn));
   }
 
   /** Starts the next event of each webhook, and advances the webhooks that have none. */
@@ -76,7 +78,7 @@ export function createDeliverer({ leftMs, sendingsMax = 200, ...parts }: Deliver
 
   return {
     async look() {
-      if (mayBegin()) await beginPings();
+      if (mayBegin()) await beginRequested();
       const after = { afterPosition: -1n, afterId: 0n };
       while (mayBegin()) {
         const due = await database.read(selectDue, { ...after, count: BigInt(dueRows) });
@@ -112,41 +114,40 @@ interface TurnParts {
   readonly hasWaiting: () => boolean;
 }
 
-/**
- * Sends the next event of a webhook, and further events while no other webhook waits. Stops after a failure. Returns
- * true if the webhook may have more events to send now.
- */
-async function sendEvents(id: bigint, parts: TurnParts): Promise<boolean> {
-  do if (!(await sendNextEvent(id, parts))) return false;
-  while (!parts.hasWaiting());
-  return true;
+/** Sends the next event of a webhook, and further events while no other webhook waits. Stops after a failure. */
+async function sendEvents(id: bigint, parts: TurnParts): Promise<Turn> {
+  for (;;) {
+    const turn = await sendNextEvent(id, parts);
+    if (turn !== 'more' || parts.hasWaiting()) return turn;
+  }
 }
 
-/** Sends the next event of a webhook. Returns true if the webhook may have more events to send now. */
-async function sendNextEvent(id: bigint, parts: TurnParts): Promise<boolean> {
+async function sendNextEvent(id: bigint, parts: TurnParts): Promise<Turn> {
   const { database, observer, mayBegin, attempts } = parts;
   const sending = mayBegin() ? await attempts.read(id) : null;
-  if (sending === null || sending.row.is_due !== 1n) return false;
+  if (sending === null || sending.row.is_due !== 1n) return 'done';
+  if (sending.secrets.length === 0) return 'held';
   const { row, event } = sending;
   if (row.position < row.deleted_to) {
     const disabled = await database.run(disableLost, { id, position: row.position });
     if (disabled.length > 0)
       observer.onDisabled(row.public_id, 'the events after its position are no longer kept');
-    return false;
+    return 'done';
   }
   // Before the attempt, the webhook moves to the position right before the event. If its types change during the
   // attempt, the new types then apply to all later events. If they have changed already, the webhook is read again.
   const to = event === null ? row.newest : event.id - 1n;
-  if (to > row.position && !(await pass(database, [row], to))) return true;
-  return event !== null && (await attempts.sendEvent(sending, event));
+  if (to > row.position && !(await pass(database, [row], to))) return 'more';
+  return event !== null && (await attempts.sendEvent(sending, event)) ? 'more' : 'done';
 }
 
-/** Sends the ping of a webhook once. */
-async function sendPing(id: bigint, { mayBegin, attempts }: TurnParts): Promise<false> {
+/** Sends one message that the owner of a webhook has requested. */
+async function sendRequested(id: bigint, { mayBegin, attempts }: TurnParts): Promise<Turn> {
   const sending = mayBegin() ? await attempts.read(id) : null;
-  const pingId = sending?.row.ping_id ?? null;
-  if (sending !== null && pingId !== null) await attempts.sendPing(sending, pingId);
-  return false;
+  if (sending === null) return 'done';
+  if (sending.secrets.length === 0) return 'held';
+  await attempts.sendRequested(sending);
+  return 'done';
 }
 
 /** Advances webhooks past events that they do not receive. Returns true if at least one is advanced. */

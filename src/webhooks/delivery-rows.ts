@@ -71,22 +71,55 @@ export const selectDue = statement<{ afterPosition: bigint; afterId: bigint; cou
       .limit(p.count),
 );
 
-/** Selects `count` webhooks with a pending ping. */
-export const selectPinged = statement<{ count: bigint }>()((query, p) =>
+/** Selects `count` webhooks with requested messages, the oldest message first. */
+export const selectRequested = statement<{ count: bigint }>()((query, p) =>
   query
-    .selectFrom('webhooks')
+    .selectFrom('webhook_requests')
+    .innerJoin('webhooks', 'webhooks.id', 'webhook_requests.webhook_id')
     .select('webhooks.id')
-    .where('ping_id', 'is not', null)
     .where(ofActiveAccount)
-    .orderBy('webhooks.id')
+    .groupBy('webhooks.id')
+    .orderBy(({ fn }) => fn.min('webhook_requests.id'))
     .limit(p.count),
+);
+
+/** The columns of an event in a join with the table `events`. All are null if there is none. */
+const eventColumns = [
+  'events.id as event_id',
+  'events.at_ms as event_at_ms',
+  'events.type as event_type',
+  'events.account_id as event_account_id',
+  sql<string | null>`(select name from accounts where accounts.id = events.account_id)`.as('event_account'),
+  'events.data as event_data',
+  'events.previous as event_previous',
+] as const;
+
+type EventColumns = { readonly [K in keyof EventRow as `event_${K}`]: EventRow[K] | null };
+
+/** Returns the event of a row with `eventColumns`, or null. */
+export function toEvent(row: EventColumns): EventRow | null {
+  const { event_id: id, event_at_ms: at_ms, event_type: type, event_data: data } = row;
+  if (id === null || at_ms === null || type === null || data === null) return null;
+  const { event_account_id: account_id, event_account: account, event_previous: previous } = row;
+  return { id, at_ms, type, account_id, account, data, previous };
+}
+
+/** Selects the oldest requested message of a webhook, with its event. A ping has position 0 and no event. */
+export const selectRequest = statement<{ id: bigint }>()((query, p) =>
+  query
+    .selectFrom('webhook_requests')
+    .leftJoin('events', 'events.id', 'webhook_requests.position')
+    .select(['webhook_requests.id as request_id', 'message_id', 'position'])
+    .select(eventColumns)
+    .where('webhook_id', '=', p.id)
+    .orderBy('webhook_requests.id')
+    .limit(sql.lit(1)),
 );
 
 /** A row of `webhooks` with the columns that a delivery needs. */
 export interface DeliveryRow extends WebhookRow {
   readonly revision: bigint;
   readonly failures: bigint;
-  readonly ping_id: string | null;
   readonly now_ms: bigint;
   /** 1 if the next event may be sent now, else 0. */
   readonly is_due: bigint;
@@ -95,10 +128,7 @@ export interface DeliveryRow extends WebhookRow {
   readonly newest: bigint;
 }
 
-/** The next event of a webhook, in the columns of a `SendingRow`. All are null if there is none. */
-type NextEventColumns = { readonly [K in keyof EventRow as `event_${K}`]: EventRow[K] | null };
-
-export type SendingRow = DeliveryRow & NextEventColumns & { readonly secret: Uint8Array };
+type SendingRow = DeliveryRow & EventColumns & { readonly secret: Uint8Array };
 
 /**
  * Selects a webhook and its next event, with one row for each valid secret, the current secret first. Returns no row if
@@ -125,33 +155,14 @@ export const selectSending = statement<{ id: bigint }>()((query, p, dialect) =>
     .innerJoin('webhook_secrets', 'webhook_secrets.webhook_id', 'due.id')
     .leftJoin('events', 'events.id', 'due.next_id')
     .selectAll('due')
-    .select([
-      'secret',
-      dialect.nowMs.as('now_ms'),
-      'events.id as event_id',
-      'events.at_ms as event_at_ms',
-      'events.type as event_type',
-      'events.account_id as event_account_id',
-      sql<string | null>`(select name from accounts where accounts.id = events.account_id)`.as(
-        'event_account',
-      ),
-      'events.data as event_data',
-      'events.previous as event_previous',
-    ])
+    .select(['secret', dialect.nowMs.as('now_ms')])
+    .select(eventColumns)
     .where(({ or, eb }) =>
       or([eb('ends_at_ms', 'is', null), eb('ends_at_ms', '>', sql<bigint>`${dialect.nowMs}`)]),
     )
     .orderBy('webhook_secrets.id', 'desc')
     .$castTo<SendingRow>(),
 );
-
-/** Returns the next event of a webhook, or null. */
-export function toNextEvent(row: SendingRow): EventRow | null {
-  const { event_id: id, event_at_ms: at_ms, event_type: type, event_data: data } = row;
-  if (id === null || at_ms === null || type === null || data === null) return null;
-  const { event_account_id: account_id, event_account: account, event_previous: previous } = row;
-  return { id, at_ms, type, account_id, account, data, previous };
-}
 
 /**
  * Selects the `count` active webhooks that are farthest behind the end of the feed, and the age of their next event in
@@ -193,93 +204,11 @@ export const passEvents = statement<{ ids: string; states: string; to: bigint }>
       .returning('id'),
 );
 
-/**
- * Records a successful delivery of the event `sent`, and advances a webhook whose position is right before this event.
- * If the position was changed during the delivery, keeps the changed position.
- */
-export const recordSuccess = statement<{ id: bigint; sent: bigint; result: string }>()(
-  (query, p, { nowMs }) =>
-    query
-      .updateTable('webhooks')
-      .set({
-        position: sql<bigint>`case when position = cast(${p.sent} as bigint) - 1 then cast(${p.sent} as bigint) else position end`,
-        failures: sql<bigint>`0`,
-        failing_since_ms: sql<null>`null`,
-        next_attempt_at_ms: sql<bigint>`0`,
-        last_attempt_at_ms: sql<bigint>`${nowMs}`,
-        last_result: p.result,
-      })
-      .where('id', '=', p.id),
-);
-
-export type Failure = {
-  id: bigint;
-  revision: bigint;
-  result: string;
-  waitMs: bigint;
-  failingMsMax: bigint;
-  failuresMin: bigint;
-  /** 1 to disable the webhook at once. */
-  ends: bigint;
-};
-
-/**
- * Records a failed delivery and schedules the next attempt after `waitMs`. Disables a webhook that has failed for
- * `failingMsMax` and at least `failuresMin` times. If the retries were restarted during the delivery, records only the
- * result. Returns the status and the revision of the webhook.
- */
-export const recordFailure = statement<Failure>()((query, p, { nowMs }) => {
-  const unlessChanged = (column: string, value: RawBuilder<unknown>) =>
-    sql<never>`case when revision = cast(${p.revision} as bigint) then ${value} else ${sql.ref(column)} end`;
-  const failsTooLong = sql`(${nowMs} - coalesce(failing_since_ms, ${nowMs}) >= cast(${p.failingMsMax} as bigint)
-    and failures + 1 >= cast(${p.failuresMin} as bigint))`;
-  const ends = sql`case when cast(${p.ends} as bigint) = 1 or ${failsTooLong} then 'disabled' else status end`;
-  return query
-    .updateTable('webhooks')
-    .set({
-      status: unlessChanged('status', ends),
-      failures: unlessChanged('failures', sql`failures + 1`),
-      failing_since_ms: unlessChanged('failing_since_ms', sql`coalesce(failing_since_ms, ${nowMs})`),
-      next_attempt_at_ms: unlessChanged('next_attempt_at_ms', sql`${nowMs} + cast(${p.waitMs} as bigint)`),
-      last_attempt_at_ms: sql<bigint>`${nowMs}`,
-      last_result: p.result,
-    })
-    .where('id', '=', p.id)
-    .returning(['status', 'revision']);
-});
-
-export type PingResult = {
-  id: bigint;
-  revision: bigint;
-  pingId: string;
-  result: string;
-  /** 1 to disable the webhook. */
-  ends: bigint;
-};
-
-/**
- * Records the result of a ping. If the retries were restarted during the ping, does not disable the webhook. Returns
- * the status and the revision of the webhook.
- */
-export const recordPing = statement<PingResult>()((query, p, { nowMs }) =>
-  query
-    .updateTable('webhooks')
-    .set({
-      ping_id: sql<null>`case when ping_id = cast(${p.pingId} as text) then null else ping_id end`,
-      status: sql<string>`case when cast(${p.ends} as bigint) = 1 and revision = cast(${p.revision} as bigint)
-        then 'disabled' else status end`,
-      last_attempt_at_ms: sql<bigint>`${nowMs}`,
-      last_result: p.result,
-    })
-    .where('id', '=', p.id)
-    .returning(['status', 'revision']),
-);
-
 /** Disables a webhook whose next events are deleted. If its position has changed, does nothing and returns no row. */
 export const disableLost = statement<{ id: bigint; position: bigint }>()((query, p) =>
   query
     .updateTable('webhooks')
-    .set({ status: sql.lit('disabled') })
+    .set({ status: sql.lit('disabled'), disabled_because: sql.lit('failing') })
     .where('id', '=', p.id)
     .where('position', '=', p.position)
     .returning('id'),

@@ -10,7 +10,7 @@ import { int64Max } from '../int64.ts';
 import type { Database } from '../storage/database.ts';
 import { changeWebhookByHand, disableWebhooksOfKey, type OperatorChange } from './change-webhook.ts';
 import { selectLags } from './delivery-rows.ts';
-import { readTypes, type WebhookStatus } from './webhook.ts';
+import { type DisabledReason, readTypes, type WebhookStatus } from './webhook.ts';
 import {
   countDisabled,
   type ListedWebhookRow,
@@ -29,6 +29,8 @@ export interface ListedWebhook {
   readonly url: string;
   readonly types: readonly EventType[];
   readonly status: WebhookStatus;
+  /** Null while the webhook is enabled. */
+  readonly disabledBecause: DisabledReason | null;
   /** The position of the last event that the webhook received or skipped. 0 before the first event. */
   readonly position: bigint;
   /** Number of events in the feed after `position`, of all types. */
@@ -60,8 +62,8 @@ export interface ListedWebhookPage {
 export interface WebhookLag {
   /** The 20 active webhooks that are farthest behind, with the age of the next event of each. */
   readonly farthest: readonly { readonly id: string; readonly behindMs: number }[];
-  /** Number of disabled webhooks. */
-  readonly disabled: number;
+  /** Number of disabled webhooks, by the reason. */
+  readonly disabled: Readonly<Record<DisabledReason, number>>;
 }
 
 /** A webhook that a key created. */
@@ -162,12 +164,15 @@ function createReads(database: Database): Reads {
     },
 
     async readLag() {
-      const [lags, [disabled]] = await Promise.all([
+      const [lags, counts] = await Promise.all([
         database.read(selectLags, { count: shownLagsMax }),
         database.read(countDisabled, {}),
       ]);
       const farthest = lags.map(({ public_id: id, behind_ms }) => ({ id, behindMs: Number(behind_ms) }));
-      return { farthest, disabled: Number(disabled?.count ?? 0n) };
+      const disabled = { owner: 0, operator: 0, gone: 0, failing: 0 };
+      for (const { disabled_because: because, count } of counts)
+        if (because !== null) disabled[because as DisabledReason] = Number(count);
+      return { farthest, disabled };
     },
 
     readOldest: async () => endsOf(await database.read(selectEnds, {})).deleted_to,
@@ -198,6 +203,7 @@ function toListedWebhook(row: ListedWebhookRow): ListedWebhook {
     url: row.url,
     types: readTypes(row.types),
     status: row.status as WebhookStatus,
+    disabledBecause: row.disabled_because as DisabledReason | null,
     position: row.position,
     eventsBehind: Number(row.events_behind),
     behindMs: row.behind_ms === null ? null : Number(row.behind_ms),

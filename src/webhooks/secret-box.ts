@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Database } from '../storage/database.ts';
 import { selectSecrets, updateSecret } from './webhook-rows.ts';
 
@@ -68,18 +69,49 @@ export function createSecretBox(keys: readonly Uint8Array[]): SecretBox {
   };
 }
 
+/** What the configured keys can do with the secrets that sign messages. */
+export interface SecretReview {
+  /** Number of encrypted secrets that a key decrypts. */
+  readonly decrypted: number;
+  /** The ids of the enabled webhooks of which no secret can be decrypted. They get no events. */
+  readonly unreadable: readonly string[];
+}
+
+/** Number of secrets in one read. Each is decrypted on the event loop. */
+const reviewedRows = 500;
+
 /**
- * Encrypts all stored secrets of webhooks with the current key. This includes secrets that are stored in plain text. A
- * secret that no key decrypts stays unchanged. Returns the ids of the enabled webhooks that cannot sign, because no key
- * decrypts any of their secrets. Throws the errors of the database.
+ * Tries all valid secrets of webhooks. Encrypts those with the current key that are stored otherwise, also in plain
+ * text. A secret that no key decrypts stays unchanged. Throws the errors of the database.
  */
-export async function sealSecrets(database: Database, box: SecretBox): Promise<string[]> {
-  const canSign = new Map<string, boolean>();
-  for (const { id, public_id, status, secret } of await database.read(selectSecrets, {})) {
-    const opened = box.open(secret, public_id);
-    if (status === 'enabled') canSign.set(public_id, opened !== null || canSign.get(public_id) === true);
-    if (opened === null || box.isCurrent(secret, public_id)) continue;
-    await database.run(updateSecret, { id, secret: box.seal(opened, public_id) });
+export async function reviewSecrets(database: Database, box: SecretBox): Promise<SecretReview> {
+  /** Whether a secret of each enabled webhook can be decrypted. */
+  const readable = new Map<string, boolean>();
+  let decrypted = 0;
+  for (let afterId = 0n; ; await nextTurn()) {
+    const rows = await database.read(selectSecrets, { afterId, count: BigInt(reviewedRows) });
+    for (const { id, public_id, status, secret } of rows) {
+      const opened = box.open(secret, public_id);
+      if (opened !== null && secret[0] === encrypted) decrypted += 1;
+      if (status === 'enabled') readable.set(public_id, opened !== null || readable.get(public_id) === true);
+      if (opened !== null && !box.isCurrent(secret, public_id))
+        await database.run(updateSecret, { id, secret: box.seal(opened, public_id) });
+    }
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < reviewedRows) break;
+    afterId = last.id;
   }
-  return [...canSign].filter(([, can]) => !can).map(([id]) => id);
+  const unreadable = [...readable].filter(([, isReadable]) => !isReadable).map(([id]) => id);
+  return { decrypted, unreadable };
+}
+
+/**
+ * Returns the problem if secrets are encrypted and no key decrypts one of them, because WEBHOOK_SECRET_KEY lacks the
+ * key. Otherwise returns null. One webhook with a broken secret is no reason to stop a start.
+ */
+export function findLostKey({ decrypted, unreadable }: SecretReview): string | null {
+  const [first, ...others] = unreadable;
+  if (first === undefined || decrypted > 0) return null;
+  const whose = others.length === 0 ? first : `${first} and ${others.length} more`;
+  return `WEBHOOK_SECRET_KEY does not decrypt the secrets of ${whose}: set the key that encrypted them, or run "animal-store webhooks disable ${first}"`;
 }

@@ -1,13 +1,18 @@
 import { minuteMs } from '../clock.ts';
 
-/** Sends for a while. Resolves with true to send more in another turn. */
-type TakeTurn = () => Promise<boolean>;
+/**
+ * The end of a turn. `more`: there may be more to send in another turn. `held`: nothing can be sent now, so the delivery
+ * stops for `heldMs`.
+ */
+export type Turn = 'more' | 'done' | 'held';
+
+type TakeTurn = () => Promise<Turn>;
 
 /** The deliveries that run, and a queue of those that wait for a turn. Each has a unique name. */
 export interface Sendings {
   /** Appends a delivery to the queue, unless `has` returns true for its name. */
   add(name: string, takeTurn: TakeTurn): void;
-  /** Returns true if the delivery runs or waits, or has failed unexpectedly within the last `heldMs`. */
+  /** Returns true if the delivery runs or waits, or was held within the last `heldMs`. */
   has(name: string): boolean;
   /** Returns true if a delivery waits because too many are running. */
   hasWaiting(): boolean;
@@ -18,8 +23,8 @@ export interface Sendings {
 }
 
 /**
- * Time for which a delivery stops after an unexpected failure. Its result may not be in the store, so nothing else keeps
- * it from failing again at once.
+ * Time for which a delivery stops that is held or has failed unexpectedly. The store may not have the failure, so
+ * nothing else keeps the delivery from failing again at once.
  */
 const heldMs = minuteMs / 2;
 
@@ -30,7 +35,7 @@ const heldMs = minuteMs / 2;
 export function createSendings(runningMax: number): Sendings {
   const waiting = new Map<string, TakeTurn>();
   const running = new Map<string, Promise<void>>();
-  /** The times of `performance.now()` at which failed deliveries may run again. */
+  /** The times of `performance.now()` at which held deliveries may run again. */
   const held = new Map<string, number>();
   const failures: unknown[] = [];
 
@@ -43,13 +48,13 @@ export function createSendings(runningMax: number): Sendings {
   }
 
   async function run(name: string, takeTurn: TakeTurn): Promise<void> {
-    const needsMore = await takeTurn().catch((error) => {
+    const turn = await takeTurn().catch((error): Turn => {
       failures.push(error);
-      held.set(name, performance.now() + heldMs);
-      return false;
+      return 'held';
     });
     running.delete(name);
-    if (needsMore) waiting.set(name, takeTurn);
+    if (turn === 'held') held.set(name, performance.now() + heldMs);
+    if (turn === 'more') waiting.set(name, takeTurn);
     fill();
   }
 

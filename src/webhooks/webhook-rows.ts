@@ -17,6 +17,7 @@ const webhookColumns = [
   'position',
   'last_attempt_at_ms',
   'last_result',
+  'disabled_because',
 ] as const;
 
 /** Identifies a webhook of an account. */
@@ -144,8 +145,9 @@ export const countWebhooks = statement<{ accountId: bigint }>()((query, p) =>
 export const countDisabled = statement<Record<never, never>>()((query) =>
   query
     .selectFrom('webhooks')
-    .select(({ fn }) => fn.countAll<bigint>().as('count'))
-    .where('status', '=', sql.lit('disabled')),
+    .select(['disabled_because', ({ fn }) => fn.countAll<bigint>().as('count')])
+    .where('status', '=', sql.lit('disabled'))
+    .groupBy('disabled_because'),
 );
 
 export type NewWebhookRow = WebhookName & {
@@ -187,6 +189,8 @@ export type ChangedRow = {
   status: string;
   position: bigint;
   begins: bigint;
+  /** The reason to store if the webhook becomes disabled. */
+  because: string;
 };
 
 export const updateWebhook = statement<ChangedRow>()((query, p) => {
@@ -198,6 +202,8 @@ export const updateWebhook = statement<ChangedRow>()((query, p) => {
       url: p.url,
       types: p.types,
       status: p.status,
+      disabled_because: sql<string>`case when cast(${p.status} as text) = 'disabled'
+        then coalesce(disabled_because, cast(${p.because} as text)) end`,
       position: p.position,
       revision: sql<bigint>`revision + cast(${p.begins} as bigint)`,
       failures: unlessBegun('failures', '0'),
@@ -208,17 +214,32 @@ export const updateWebhook = statement<ChangedRow>()((query, p) => {
     .returning(webhookColumns);
 });
 
-/** Requests a ping and returns its id. If a ping is already pending, returns the id of the pending ping. */
-export const requestPing = statement<WebhookName & { pingId: string }>()((query, p) =>
+/** Selects a requested message at a position, if it waits, and how many messages of the webhook wait. */
+export const selectRequests = statement<{ id: bigint; position: bigint }>()((query, p) =>
   query
-    .updateTable('webhooks')
-    .set({ ping_id: sql<string>`coalesce(ping_id, cast(${p.pingId} as text))` })
-    .where('public_id', '=', p.publicId)
-    .where('account_id', '=', p.accountId)
-    .returning('ping_id'),
+    .selectFrom('webhook_requests')
+    .select([
+      sql<string | null>`max(case when position = cast(${p.position} as bigint) then message_id end)`.as(
+        'message_id',
+      ),
+      ({ fn }) => fn.countAll<bigint>().as('count'),
+    ])
+    .where('webhook_id', '=', p.id),
 );
 
-/** Deletes a webhook and its secrets. Returns no row if the webhook does not exist. */
+/** Requests a message beside the feed. */
+export const insertRequest = statement<{ id: bigint; messageId: string; position: bigint }>()((query, p) =>
+  query
+    .insertInto('webhook_requests')
+    .values({ webhook_id: p.id, message_id: p.messageId, position: p.position }),
+);
+
+/** Selects what a reader needs to see an event. */
+export const selectEvent = statement<{ position: bigint }>()((query, p) =>
+  query.selectFrom('events').select(['type', 'account_id']).where('id', '=', p.position),
+);
+
+/** Deletes a webhook and all that belongs to it. Returns no row if the webhook does not exist. */
 export const deleteWebhook = statement<WebhookName>()((query, p) =>
   query
     .deleteFrom('webhooks')
@@ -252,12 +273,16 @@ export const deleteOldSecrets = statement<{ webhookId: bigint; count: bigint }>(
     ),
 );
 
-export const selectSecrets = statement<Record<never, never>>()((query) =>
+/** Selects the `count` valid secrets of all webhooks with ids above `afterId`. */
+export const selectSecrets = statement<{ afterId: bigint; count: bigint }>()((query, p, { nowMs }) =>
   query
     .selectFrom('webhook_secrets')
     .innerJoin('webhooks', 'webhooks.id', 'webhook_secrets.webhook_id')
     .select(['webhook_secrets.id', 'public_id', 'status', 'secret'])
-    .orderBy('webhook_secrets.id'),
+    .where('webhook_secrets.id', '>', p.afterId)
+    .where(sql<boolean>`(ends_at_ms is null or ends_at_ms > ${nowMs})`)
+    .orderBy('webhook_secrets.id')
+    .limit(p.count),
 );
 
 export const updateSecret = statement<{ id: bigint; secret: Uint8Array }>()((query, p) =>

@@ -20,10 +20,16 @@ export const attemptFailures = ['timeout', 'refused', 'dns', 'blocked_address', 
 
 export type AttemptFailure = (typeof attemptFailures)[number];
 
+/** Why a webhook is disabled. `gone`: it answered 410. `failing`: it failed for too long, or its events expired. */
+const disabledReasons = ['owner', 'operator', 'gone', 'failing'] as const;
+
+export type DisabledReason = (typeof disabledReasons)[number];
+
 /** The pattern of a webhook id. */
 export const webhookIdPattern = '^wh_[0-9A-Za-z]{16}$';
 const webhookIdLength = 19;
 const eventIdLength = 20;
+const pingIdLength = 21;
 /** The length of the prefix and of 32 bytes in base64. */
 const secretLength = 50;
 
@@ -52,8 +58,7 @@ const typesField = (description: string) =>
 const nullable = <T>(schema: TSchema) =>
   Type.Unsafe<T | null>({ anyOf: [schema, { type: 'null' }], description: schema['description' as never] });
 
-/** The result of an attempt to send an event. */
-export const LastAttemptSchema = Type.Object({
+const attemptFields = {
   at: timeField('When the attempt ended, by the clock of the store.'),
   result: Type.Unsafe<number | AttemptFailure>({
     anyOf: [
@@ -61,6 +66,26 @@ export const LastAttemptSchema = Type.Object({
       { type: 'string', enum: [...attemptFailures] },
     ],
     description: 'The HTTP status of the answer, or why there was no answer.',
+  }),
+};
+
+/** The result of the last attempt to send a message. */
+export const LastAttemptSchema = Type.Object(attemptFields);
+
+/** An attempt to send a message, as responses show it. */
+export const AttemptSchema = Type.Object({
+  eventId: Type.String({
+    minLength: eventIdLength,
+    maxLength: pingIdLength,
+    pattern: '^(?:evt|ping)_[0-9A-Za-z]{16}$',
+    description: 'The `webhook-id` of the message: the id of the event or of the ping.',
+  }),
+  ...attemptFields,
+  durationMs: Type.Integer({
+    format: 'int32',
+    minimum: 0,
+    maximum: 60_000,
+    description: 'How long the attempt took, in milliseconds.',
   }),
 });
 
@@ -74,7 +99,19 @@ export const WebhookSchema = Type.Object({
   }),
   url: urlField,
   types: typesField('The types of the events that are sent.'),
+  keyId: Type.String({
+    minLength: 1,
+    maxLength: 64,
+    pattern: '^[0-9A-Za-z_]+$',
+    description: 'Identifier of the API key that created the webhook.',
+  }),
   status: enumField(webhookStatuses, 'Whether events are sent.'),
+  disabledBecause: nullable<DisabledReason>(
+    enumField(
+      disabledReasons,
+      'Why no events are sent: the `owner` or the `operator` disabled the webhook, its receiver is `gone` (it answered 410), or it was `failing` for too long. Null while the webhook is enabled.',
+    ),
+  ),
   after: nullable<string>(
     Type.String({
       minLength: eventIdLength,
@@ -133,6 +170,19 @@ export const WebhookPatchSchema = Type.Object({
   after: Type.Optional(AfterSchema),
 });
 
+/** The request body that sends an event once more. */
+export const SendSchema = Type.Object({
+  eventId: Type.String({
+    minLength: eventIdLength,
+    maxLength: eventIdLength,
+    pattern: eventIdPattern,
+    description: 'The id of an event that the webhook may receive.',
+    examples: ['evt_0000000001G5cPz8'],
+  }),
+});
+
+export type Attempt = Static<typeof AttemptSchema>;
+
 /** A webhook as its account sees it. */
 export type Webhook = Static<typeof WebhookSchema>;
 
@@ -150,6 +200,15 @@ export interface WebhookRow {
   readonly position: bigint;
   readonly last_attempt_at_ms: bigint | null;
   readonly last_result: string | null;
+  readonly disabled_because: string | null;
+}
+
+/** A row of the table `webhook_attempts`. */
+export interface AttemptRow {
+  readonly message_id: string;
+  readonly at_ms: bigint;
+  readonly result: string;
+  readonly duration_ms: bigint;
 }
 
 export function toWebhook(row: WebhookRow, ids: EventIds): Webhook {
@@ -157,7 +216,9 @@ export function toWebhook(row: WebhookRow, ids: EventIds): Webhook {
     id: row.public_id,
     url: row.url,
     types: [...readTypes(row.types)],
+    keyId: row.key_id,
     status: row.status as WebhookStatus,
+    disabledBecause: row.disabled_because as DisabledReason | null,
     after: writeAfter(row.position, ids),
     lastAttempt: toLastAttempt(row),
   };
@@ -176,8 +237,24 @@ export function writeAfter(position: bigint, ids: EventIds): string | null {
 
 function toLastAttempt({ last_attempt_at_ms, last_result }: WebhookRow): Webhook['lastAttempt'] {
   if (last_attempt_at_ms === null || last_result === null) return null;
-  const at = new Date(Number(last_attempt_at_ms)).toISOString();
-  return { at, result: /^\d+$/.test(last_result) ? Number(last_result) : (last_result as AttemptFailure) };
+  return { at: toTime(last_attempt_at_ms), result: toResult(last_result) };
+}
+
+export function toAttempt({ message_id, at_ms, result, duration_ms }: AttemptRow): Attempt {
+  return {
+    eventId: message_id,
+    at: toTime(at_ms),
+    result: toResult(result),
+    durationMs: Number(duration_ms),
+  };
+}
+
+function toTime(ms: bigint): string {
+  return new Date(Number(ms)).toISOString();
+}
+
+function toResult(text: string): number | AttemptFailure {
+  return /^\d+$/.test(text) ? Number(text) : (text as AttemptFailure);
 }
 
 /** Returns the rights that the key had when it created the webhook. */

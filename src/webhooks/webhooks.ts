@@ -5,19 +5,22 @@ import type { EventIds } from '../events/event-ids.ts';
 import { type EventReader, listReadableTypes } from '../events/event-reader.ts';
 import { int64Max } from '../int64.ts';
 import type { Database } from '../storage/database.ts';
+import { listAttempts } from './attempt-rows.ts';
 import {
   addWebhook,
   changeWebhook,
+  requestMessage,
   requireManaged,
   requireReadable,
   rotateSecret,
+  unknownEventId,
   type WebhookChange,
   webhookNotFound,
 } from './change-webhook.ts';
 import type { SecretBox } from './secret-box.ts';
 import { generateSecret, writeSecret } from './sign-message.ts';
-import { toWebhook, type Webhook } from './webhook.ts';
-import { deleteWebhook, requestPing, selectWebhook, selectWebhookPage } from './webhook-rows.ts';
+import { type Attempt, toAttempt, toWebhook, type Webhook } from './webhook.ts';
+import { deleteWebhook, selectWebhook, selectWebhookPage } from './webhook-rows.ts';
 
 export interface WebhookOrder {
   readonly url: string;
@@ -58,19 +61,19 @@ export interface Webhooks {
   change(id: string, change: WebhookChange, reader: EventReader): Promise<Webhook>;
   /** Creates a new secret. The old secret still signs messages for 24 h. */
   rotateSecret(id: string, reader: EventReader): Promise<SecretWebhook>;
-  /** Requests a ping and returns its id. */
+  /** Requests a ping and returns its id. If a ping waits already, returns its id. Throws `limit_reached`. */
   ping(id: string, reader: EventReader): Promise<string>;
+  /**
+   * Requests that an event is sent once more, beside the feed. Throws `limit_reached`, `invalid_body` for an event that
+   * the webhook may not receive, and `events_expired` for one that is deleted.
+   */
+  send(id: string, eventId: string, reader: EventReader): Promise<void>;
+  /** Returns the last 100 attempts of the last 7 days, newest first. Throws `not_found`. */
+  listAttempts(id: string, accountId: bigint): Promise<readonly Attempt[]>;
   remove(id: string, reader: EventReader): Promise<void>;
 }
 
 export function createWebhooks(database: Database, ids: EventIds, box: SecretBox): Webhooks {
-  async function requireRow(publicId: string, reader: EventReader) {
-    const name = { publicId, accountId: reader.accountId };
-    const [row] = await database.read(selectWebhook, name);
-    requireManaged(row, reader);
-    return name;
-  }
-
   return {
     async add(order, reader) {
       const secret = generateSecret();
@@ -107,14 +110,29 @@ export function createWebhooks(database: Database, ids: EventIds, box: SecretBox
     },
 
     async ping(id, reader) {
-      const name = await requireRow(id, reader);
-      const [row] = await database.run(requestPing, { ...name, pingId: `ping_${randomText(16)}` });
-      if (row?.ping_id == null) throw webhookNotFound();
-      return row.ping_id;
+      const name = { publicId: id, accountId: reader.accountId };
+      const messageId = `ping_${randomText(16)}`;
+      return await database.transact(requestMessage, { name, reader, messageId, position: 0n });
+    },
+
+    async send(id, eventId, reader) {
+      const name = { publicId: id, accountId: reader.accountId };
+      const position = ids.read(eventId) ?? 0n;
+      if (position === 0n) throw unknownEventId();
+      await database.transact(requestMessage, { name, reader, messageId: eventId, position });
+    },
+
+    async listAttempts(id, accountId) {
+      const [row] = await database.read(selectWebhook, { publicId: id, accountId });
+      if (row === undefined) throw webhookNotFound();
+      return (await listAttempts(database, row.id)).map(toAttempt);
     },
 
     async remove(id, reader) {
-      const deleted = await database.run(deleteWebhook, await requireRow(id, reader));
+      const name = { publicId: id, accountId: reader.accountId };
+      const [row] = await database.read(selectWebhook, name);
+      requireManaged(row, reader);
+      const deleted = await database.run(deleteWebhook, name);
       if (deleted.length === 0) throw webhookNotFound();
     },
   };

@@ -32,7 +32,7 @@ const showOverview = defineConsoleOperation({
       engine: database.engine,
       health,
       inventory,
-      webhooks: { farthest: webhooks.farthest[0] ?? null, disabled: webhooks.disabled },
+      webhooks: { farthest: webhooks.farthest[0] ?? null, disabled: sumOf(webhooks.disabled) },
       feedLagSeconds,
       eventWaits,
       storeFailures,
@@ -43,3 +43,7 @@ const showOverview = defineConsoleOperation({
 });
 
 export const serviceOperations = [showSession, showOverview];
+
+function sumOf(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
+}

@@ -46,3 +46,49 @@ create index requests_by_account on requests (account_id, id) where account_id i
 create index requests_by_key on requests (key_id, id) where key_id is not null;
 
 create index requests_by_request_id on requests (request_id) where request_id is not null;
+
+create table webhook_requests (
+  id integer primary key autoincrement,
+  webhook_id integer not null references webhooks (id) on delete cascade,
+  message_id text not null,
+  position integer not null
+) strict;
+
+create table webhook_attempts (
+  id integer primary key autoincrement,
+  webhook_id integer not null references webhooks (id) on delete cascade,
+  message_id text not null,
+  at_ms integer not null,
+  result text not null,
+  duration_ms integer not null
+) strict;
+
+-- `gone` and `failing` are guesses for webhooks that an earlier release disabled.
+alter table webhooks add column disabled_because text
+  check (disabled_because in ('owner', 'operator', 'gone', 'failing'));
+
+update webhooks set disabled_because = case
+    when last_result = '410' then 'gone'
+    when failing_since_ms is not null then 'failing'
+    else 'owner' end
+  where status = 'disabled';
+
+-- A ping has position 0.
+insert into webhook_requests (webhook_id, message_id, position)
+  select id, ping_id, 0 from webhooks where ping_id is not null;
+
+alter table webhooks drop column ping_id;
+
+-- The sender reads the webhooks that are behind the end of the feed, farthest behind first.
+create index webhooks_behind on webhooks (status, position, id);
+
+-- With these indexes, the next event of a webhook is one search for each of its types.
+create index events_by_type on events (type, id);
+
+-- The planner cannot replace the search of the text by a sort of all events of the account.
+create index events_by_account_and_type on events ((cast(account_id as text) || ' ' || type), id)
+  where account_id is not null;
+
+create unique index webhook_requests_by_position on webhook_requests (webhook_id, position);
+
+create index webhook_attempts_by_webhook on webhook_attempts (webhook_id, id);
