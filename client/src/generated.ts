@@ -278,8 +278,12 @@ export interface WebhookWithSecret {
   readonly url: string;
   /** The types of the events that are sent. */
   readonly types: readonly EventType[];
+  /** Identifier of the API key that created the webhook. */
+  readonly keyId: string;
   /** Whether events are sent. */
   readonly status: WebhookWithSecretStatus;
+  /** Why no events are sent: the `owner` or the `operator` disabled the webhook, its receiver is `gone` (it answered 410), or it was `failing` for too long. Null while the webhook is enabled. */
+  readonly disabledBecause: 'owner' | 'operator' | 'gone' | 'failing' | null;
   /** The last event that was answered with 2xx or passed over; null before the first. */
   readonly after: string | null;
   /** The result of the last attempt; null before the first. */
@@ -299,8 +303,12 @@ export interface Webhook {
   readonly url: string;
   /** The types of the events that are sent. */
   readonly types: readonly EventType[];
+  /** Identifier of the API key that created the webhook. */
+  readonly keyId: string;
   /** Whether events are sent. */
   readonly status: WebhookStatus;
+  /** Why no events are sent: the `owner` or the `operator` disabled the webhook, its receiver is `gone` (it answered 410), or it was `failing` for too long. Null while the webhook is enabled. */
+  readonly disabledBecause: 'owner' | 'operator' | 'gone' | 'failing' | null;
   /** The last event that was answered with 2xx or passed over; null before the first. */
   readonly after: string | null;
   /** The result of the last attempt; null before the first. */
@@ -330,12 +338,30 @@ export interface WebhookPatch {
   readonly after?: string | undefined;
 }
 
-/** The result of an attempt to send an event. */
+/** The result of the last attempt to send a message. */
 export interface LastAttempt {
   /** When the attempt ended, by the clock of the store. */
   readonly at: string;
   /** The HTTP status of the answer, or why there was no answer. */
   readonly result: number | 'timeout' | 'refused' | 'dns' | 'blocked_address' | 'tls';
+}
+
+/** An attempt to send a message to a webhook. */
+export interface WebhookAttempt {
+  /** The `webhook-id` of the message: the id of the event or of the ping. */
+  readonly eventId: string;
+  /** When the attempt ended, by the clock of the store. */
+  readonly at: string;
+  /** The HTTP status of the answer, or why there was no answer. */
+  readonly result: number | 'timeout' | 'refused' | 'dns' | 'blocked_address' | 'tls';
+  /** How long the attempt took, in milliseconds. */
+  readonly durationMs: number;
+}
+
+/** An event to send once more. */
+export interface EventToSend {
+  /** The id of an event that the webhook may receive. */
+  readonly eventId: string;
 }
 
 /** The type of an event. */
@@ -513,6 +539,8 @@ export interface Answers {
   deleteWebhook: undefined;
   rotateWebhookSecret: WebhookWithSecret;
   pingWebhook: Ping;
+  sendWebhookEvent: EventToSend;
+  listWebhookAttempts: readonly WebhookAttempt[];
 }
 
 /** The kinds of the fields of each schema. `?` marks a field that may be absent or null. */
@@ -538,11 +566,13 @@ export const shapes = {
   IssuedApiKey: { id: 'string', name: 'string?', scopes: 'string[]', expiresAt: 'string?', start: 'string', state: 'string', createdAt: 'string', lastUsedAt: 'string?', key: 'string' },
   NewApiKey: { name: 'string?', scopes: 'string[]', expiresInSeconds: 'number?' },
   ApiKeyRotation: { overlapSeconds: 'number?' },
-  WebhookWithSecret: { id: 'string', url: 'string', types: 'string[]', status: 'string', after: 'string?', lastAttempt: 'LastAttempt?', secret: 'string' },
-  Webhook: { id: 'string', url: 'string', types: 'string[]', status: 'string', after: 'string?', lastAttempt: 'LastAttempt?' },
+  WebhookWithSecret: { id: 'string', url: 'string', types: 'string[]', keyId: 'string', status: 'string', disabledBecause: 'string?', after: 'string?', lastAttempt: 'LastAttempt?', secret: 'string' },
+  Webhook: { id: 'string', url: 'string', types: 'string[]', keyId: 'string', status: 'string', disabledBecause: 'string?', after: 'string?', lastAttempt: 'LastAttempt?' },
   NewWebhook: { url: 'string', types: 'string[]?' },
   WebhookPatch: { url: 'string?', types: 'string[]?', status: 'string?', after: 'string?' },
   LastAttempt: { at: 'string', result: 'any' },
+  WebhookAttempt: { eventId: 'string', at: 'string', result: 'any', durationMs: 'number' },
+  EventToSend: { eventId: 'string' },
   WebhookMessage: { id: 'string', type: 'string', timestamp: 'string', data: 'object' },
   Ping: { id: 'string' },
   Inventory: { available: 'number', pending: 'number', sold: 'number', asOf: 'string' },
@@ -606,6 +636,10 @@ export const operations = {
   rotateWebhookSecret: { method: 'POST', path: '/webhooks/{webhookId}/rotate-secret', id: 'string', query: {}, body: null, isIdempotent: false, answer: 'WebhookWithSecret' },
   /** Ping a webhook. */
   pingWebhook: { method: 'POST', path: '/webhooks/{webhookId}/ping', id: 'string', query: {}, body: null, isIdempotent: false, answer: 'Ping' },
+  /** Send an event once more. */
+  sendWebhookEvent: { method: 'POST', path: '/webhooks/{webhookId}/send', id: 'string', query: {}, body: 'EventToSend', isIdempotent: false, answer: 'EventToSend' },
+  /** List the attempts of a webhook. */
+  listWebhookAttempts: { method: 'GET', path: '/webhooks/{webhookId}/attempts', id: 'string', query: {}, body: null, isIdempotent: false, answer: 'WebhookAttempt[]' },
 } as const;
 
 /** An operation id of the OpenAPI description, such as `listPets`. */

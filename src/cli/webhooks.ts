@@ -30,15 +30,18 @@ export function addWebhooks(program: Command, context: CommandContext): void {
 }
 
 function toJson({ lastAttemptAtMs, lastResult, ...webhook }: ListedWebhook) {
-  const { id, account, keyId: key, url, types, status } = webhook;
+  const { id, account, keyId: key, url, types, status, disabledBecause } = webhook;
   const lastAttempt = lastResult === null ? null : { at: toIsoTime(lastAttemptAtMs), result: lastResult };
-  return { id, account, url, types, status, key, lastAttempt };
+  return { id, account, url, types, status, disabledBecause, key, lastAttempt };
 }
 
 const columns: readonly Column<ListedWebhook>[] = [
   { heading: 'ID', cell: ({ id }) => id },
   { heading: 'ACCOUNT', cell: ({ account }) => account, leavesAt: 2 },
-  { heading: 'STATUS', cell: ({ status }) => status },
+  {
+    heading: 'STATUS',
+    cell: ({ status, disabledBecause: because }) => (because === null ? status : `${status} (${because})`),
+  },
   { heading: 'URL', cell: ({ url }) => url },
   { heading: 'KEY', cell: ({ keyId }) => keyId, leavesAt: 4 },
   { heading: 'LAST ATTEMPT', cell: ({ lastAttemptAtMs }) => formatTime(lastAttemptAtMs), leavesAt: 3 },

@@ -131,11 +131,7 @@ export const requestMessage = defineTransaction(
     if (position !== 0n) yield* requireReceivable(row, position);
     const [waiting] = yield* step(selectRequests, { id: row.id, position });
     if (typeof waiting?.message_id === 'string') return waiting.message_id;
-    if ((waiting?.count ?? 0n) >= requestsMax)
-      throw new AppError(
-        'limit_reached',
-        `${requestsMax} messages of this webhook wait to be sent, the most that may wait`,
-      );
+    if ((waiting?.count ?? 0n) >= requestsMax) throw tooManyRequested();
     yield* step(insertRequest, { id: row.id, messageId, position });
     return messageId;
   },
@@ -144,16 +140,24 @@ export const requestMessage = defineTransaction(
 
 function* requireReceivable(row: WebhookRow, position: bigint): Steps<void> {
   const { deleted_to, newest } = endsOf(yield* step(selectEnds, {}));
-  if (position > newest) throw unknownEventId();
-  if (position <= deleted_to) throw new AppError('events_expired', 'eventId: this event is no longer kept');
+  if (position <= 0n || position > newest)
+    throw new AppError('invalid_body', 'eventId must be the id of an event that this service returned');
+  if (position <= deleted_to) throw expiredEvent();
   const [event] = yield* step(selectEvent, { position });
   if (event === undefined || !canSee(readerOf(row), event) || !row.types.split(' ').includes(event.type))
     throw new AppError('invalid_body', 'eventId: this webhook does not receive this event');
 }
 
-/** Returns the error for an event id that this service never returned. */
-export function unknownEventId(): AppError {
-  return new AppError('invalid_body', 'eventId must be the id of an event that this service returned');
+/** Returns the error for an event that is deleted. */
+export function expiredEvent(): AppError {
+  return new AppError('events_expired', 'eventId: this event is no longer kept');
+}
+
+export function tooManyRequested(): AppError {
+  return new AppError(
+    'limit_reached',
+    `${requestsMax} messages of this webhook wait to be sent, the most that may wait`,
+  );
 }
 
 export type OperatorChange =

@@ -26,12 +26,15 @@ const nextOfAny = sql`(select events.id from events
     and (events.type, events.id) < (wanted.type, ${sql.lit(int64Max)})
   order by events.type, events.id limit 1)`;
 
+const accountAndType = sql`cast(events.account_id as text) || ' ' || events.type`;
+const ownAndWanted = sql`cast(webhooks.account_id as text) || ' ' || wanted.type`;
+
 /** Like `nextOfAny`, of the account of the webhook. */
 const nextOfOwn = sql`(select events.id from events
   where events.account_id is not null
-    and (events.account_id, events.type, events.id) > (webhooks.account_id, wanted.type, webhooks.position)
-    and (events.account_id, events.type, events.id) < (webhooks.account_id, wanted.type, ${sql.lit(int64Max)})
-  order by events.account_id, events.type, events.id limit 1)`;
+    and (${accountAndType}, events.id) > (${ownAndWanted}, webhooks.position)
+    and (${accountAndType}, events.id) < (${ownAndWanted}, ${sql.lit(int64Max)})
+  order by ${accountAndType}, events.id limit 1)`;
 
 const allTypes = sql.join(
   eventTypes.map(

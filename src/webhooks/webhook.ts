@@ -77,7 +77,7 @@ export const AttemptSchema = Type.Object({
   eventId: Type.String({
     minLength: eventIdLength,
     maxLength: pingIdLength,
-    pattern: '^(?:evt|ping)_[0-9A-Za-z]{16}$',
+    pattern: '^(evt|ping)_[0-9A-Za-z]{16}$',
     description: 'The `webhook-id` of the message: the id of the event or of the ping.',
   }),
   ...attemptFields,

@@ -13,7 +13,6 @@ import {
   requireManaged,
   requireReadable,
   rotateSecret,
-  unknownEventId,
   type WebhookChange,
   webhookNotFound,
 } from './change-webhook.ts';
@@ -73,6 +72,9 @@ export interface Webhooks {
   remove(id: string, reader: EventReader): Promise<void>;
 }
 
+/** The position of an event id that this service did not create. */
+const unknownPosition = -1n;
+
 export function createWebhooks(database: Database, ids: EventIds, box: SecretBox): Webhooks {
   return {
     async add(order, reader) {
@@ -117,8 +119,7 @@ export function createWebhooks(database: Database, ids: EventIds, box: SecretBox
 
     async send(id, eventId, reader) {
       const name = { publicId: id, accountId: reader.accountId };
-      const position = ids.read(eventId) ?? 0n;
-      if (position === 0n) throw unknownEventId();
+      const position = ids.read(eventId) || unknownPosition;
       await database.transact(requestMessage, { name, reader, messageId: eventId, position });
     },
 

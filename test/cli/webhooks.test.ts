@@ -31,6 +31,7 @@ test('webhooks list shows the webhooks of all accounts or of one account', async
     url: 'https://zoo.example/',
     types: ['pet.added', 'pet.deleted'],
     status: 'enabled',
+    disabledBecause: null,
     key: keyId,
     lastAttempt: { at: '2027-01-02T12:00:00.000Z', result: '500' },
   });

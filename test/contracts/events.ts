@@ -306,24 +306,33 @@ function describeWaiting(engine: Engine): void {
     assert.equal(tail.count(), 0);
   });
 
-  test('returns no event to a key that is revoked during its wait, and notes the time of the wait', async (t) => {
-    const { store, database, feed, tail, addPet, addBuyer } = await openFeedShop(t, engine);
-    const { accountId } = await addBuyer();
-    const bytes = engine.name === 'SQLite' ? `x'00'` : `'\\x00'`;
-    await store.execute(`insert into api_keys (id, account_id, secret_hash, visible_start, scopes, created_at_ms, revoked_at_ms)
-      values ('key_1', ${accountId}, ${bytes}, 'as_dev_', 'pets:read', 1, 1)`);
-    const held: number[] = [];
-    const noteHeld = (ms: number) => void held.push(ms);
-    const refused = assert.rejects(
-      async () => feed.readOrWait(await start(feed), manager, { ...patient, noteHeld }),
-      isAppError('api_key_revoked'),
-    );
-    await untilWaiting(tail, 1);
-    await addPet();
-    await sequenceEvents(database);
-    await refused;
-    assert.equal(held.length, 1);
-  });
+  for (const ending of ['an event', 'the end of its time'])
+    for (const [what, code] of [
+      ['revoked_at_ms', 'api_key_revoked'],
+      ['expires_at_ms', 'api_key_expired'],
+      ['suspended_at_ms', 'account_suspended'],
+    ] as const)
+      test(`ends a wait by ${ending} with the error of a key whose ${what} came during the wait`, async (t) => {
+        const { store, database, feed, tail, addPet, addBuyer } = await openFeedShop(t, engine);
+        const { accountId } = await addBuyer();
+        const bytes = engine.name === 'SQLite' ? `x'00'` : `'\\x00'`;
+        await store.execute(`insert into api_keys (id, account_id, secret_hash, visible_start, scopes, created_at_ms)
+          values ('key_1', ${accountId}, ${bytes}, 'as_dev_', 'pets:read', 1)`);
+        const held: number[] = [];
+        const wait = {
+          ...patient,
+          seconds: ending === 'an event' ? 20 : 1,
+          noteHeld: (ms: number) => void held.push(ms),
+        };
+        const refused = assert.rejects(feed.readOrWait(await start(feed), manager, wait), isAppError(code));
+        await untilWaiting(tail, 1);
+        const table = what === 'suspended_at_ms' ? 'accounts' : 'api_keys';
+        await store.execute(`update ${table} set ${what} = 1`);
+        if (ending === 'an event') await addPet();
+        await sequenceEvents(database);
+        await refused;
+        assert.equal(held.length, 1);
+      });
 }
 
 /** Creates a client that can disconnect. */

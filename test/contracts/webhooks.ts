@@ -8,17 +8,20 @@ import type { EventReader } from '../../src/events/event-reader.ts';
 import { expireEvents, keptMs } from '../../src/events/expire-events.ts';
 import { sequenceEvents } from '../../src/events/sequence-events.ts';
 import { createLease, leaseMs, renewalMs } from '../../src/jobs/lease.ts';
+import { compileStatement } from '../../src/storage/compile.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { readSecret } from '../../src/storage/secret-rows.ts';
+import { expireAttempts } from '../../src/webhooks/attempt-rows.ts';
 import type { DeliveryObserver } from '../../src/webhooks/attempts.ts';
 import type { WebhookChange } from '../../src/webhooks/change-webhook.ts';
 import { createDeliverer, type DelivererParts } from '../../src/webhooks/deliverer.ts';
+import { selectSending } from '../../src/webhooks/delivery-rows.ts';
 import { createOperatorWebhooks } from '../../src/webhooks/operator-webhooks.ts';
 import { createPostMessage } from '../../src/webhooks/post-message.ts';
 import { createNetworks } from '../../src/webhooks/rules/target-address.ts';
 import { createSecretBox } from '../../src/webhooks/secret-box.ts';
 import { createWebhooks, type WebhookOrder } from '../../src/webhooks/webhooks.ts';
-import type { Engine } from '../support/engines.ts';
+import type { Engine, Store } from '../support/engines.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { openShop } from './order-shop.ts';
 
@@ -194,6 +197,8 @@ export function describeWebhooks(engine: Engine): void {
     });
 
     describeRetries(engine);
+    describeRequested(engine);
+    describeAttempts(engine);
     describeLateAnswers(engine);
     describePositions(engine);
     describeTypes(engine);
@@ -511,6 +516,7 @@ function describeTypes(engine: Engine): void {
 }
 
 function describeOperator(engine: Engine): void {
+  const noneDisabled = { owner: 0, operator: 0, gone: 0, failing: 0 };
   const mira = { kind: 'console', name: 'mira in console_1' } as const;
   const all = { limit: 2, account: null, status: null, newestId: null };
 
@@ -553,7 +559,7 @@ function describeOperator(engine: Engine): void {
   test('the greatest lag ignores disabled webhooks and suspended accounts', async (t) => {
     const { store, database, add, addPets, addBuyer, reader } = await openWorld(t, engine);
     const operator = createOperatorWebhooks(database, Date.now, mira);
-    assert.deepEqual(await operator.readLag(), { farthest: [], disabled: 0 });
+    assert.deepEqual(await operator.readLag(), { farthest: [], disabled: noneDisabled });
     const other = { ...reader, accountId: (await addBuyer()).accountId };
     const [disabled, paused] = [await add(), await add({}, other)];
     await addPets(1);
@@ -562,7 +568,7 @@ function describeOperator(engine: Engine): void {
     assert.equal((await operator.readLag()).farthest[0]?.id, disabled.id);
     await operator.disable(disabled.id);
     await store.execute(`update accounts set suspended_at_ms = 1 where id = ${other.accountId}`);
-    assert.deepEqual(await operator.readLag(), { farthest: [], disabled: 1 });
+    assert.deepEqual(await operator.readLag(), { farthest: [], disabled: { ...noneDisabled, operator: 1 } });
     await addPets(1);
     await sequenceEvents(database);
     const { farthest } = await operator.readLag();
@@ -853,4 +859,222 @@ function describeSenders(engine: Engine): void {
 
 async function* manyPets(count: number) {
   yield Array.from({ length: count }, (_, index) => [`n${index}`, 1n, 'sold', 0n]);
+}
+
+function describeRequested(engine: Engine): void {
+  test('an event is sent once more on request, even if the webhook is disabled, and its position stays', async (t) => {
+    const { sender, receiver, add, addPet, change, webhooks, reader, get } = await openWorld(t, engine);
+    const { id } = await add();
+    for (let count = 0; count < 2; count += 1) await addPet();
+    await sender.send();
+    await change(id, { status: 'disabled' });
+    for (let count = 0; count < 3; count += 1) await webhooks.send(id, ids.write(1n), reader);
+    await webhooks.send(id, ids.write(2n), reader);
+    await sender.send();
+    await sender.send();
+    await sender.send();
+    assert.deepEqual(receiver.listIds(), [1n, 2n, 1n, 2n].map(ids.write));
+    assert.equal(receiver.received[2]?.body, receiver.received[0]?.body);
+    const { after, status } = await get(id);
+    assert.deepEqual([after, status], [ids.write(2n), 'disabled']);
+  });
+
+  test('an event that the webhook may not receive, that never existed or that is deleted is not sent on request', async (t) => {
+    const world = await openWorld(t, engine);
+    const { store, database, add, addPet, place, addBuyer, buyer, reader, webhooks } = world;
+    const { id } = await add({ types: ['pet.added', 'order.reserved'] });
+    const pet = await addPet();
+    await place(await addBuyer(), pet);
+    await store.execute(`insert into events (at_ms, type, data) values (1, 'customer.added', '{"id":1}')`);
+    await place(buyer, await addPet());
+    await sequenceEvents(database);
+    const rows = (await store.execute('select id, type from events order by id')) as {
+      id: bigint;
+      type: string;
+    }[];
+    const send = (position: bigint) => webhooks.send(id, ids.write(position), reader);
+    const outcomes: string[] = [];
+    for (const row of rows)
+      outcomes.push(
+        `${row.type} ${await send(BigInt(row.id)).then(
+          () => 'sent',
+          (error) => error.code,
+        )}`,
+      );
+    const expected = outcomes.toSorted();
+    assert.deepEqual(expected, [
+      'customer.added invalid_body',
+      'order.reserved invalid_body',
+      'order.reserved sent',
+      'pet.added sent',
+      'pet.added sent',
+      'pet.updated invalid_body',
+      'pet.updated invalid_body',
+    ]);
+    await assert.rejects(send(99n), isAppError('invalid_body'));
+    await assert.rejects(send(0n), isAppError('invalid_body'));
+    await assert.rejects(webhooks.send(id, 'evt_0000000000000000', reader), isAppError('invalid_body'));
+    await store.execute('update event_horizon set deleted_to = 1');
+    await assert.rejects(send(1n), isAppError('events_expired'));
+    const other = { ...reader, seesOrders: 'none' } as const;
+    await assert.rejects(webhooks.send(id, ids.write(2n), other), isAppError('scope_missing'));
+    const stranger = { ...reader, accountId: reader.accountId + 1n };
+    await assert.rejects(webhooks.send(id, ids.write(2n), stranger), isAppError('not_found'));
+  });
+
+  test('at most 100 requested messages of a webhook wait', async (t) => {
+    const { store, add, addPets, database, webhooks, reader } = await openWorld(t, engine);
+    const { id } = await add();
+    await addPets(101);
+    await sequenceEvents(database);
+    for (let position = 1n; position <= 99n; position += 1n)
+      await webhooks.send(id, ids.write(position), reader);
+    await webhooks.ping(id, reader);
+    await webhooks.ping(id, reader);
+    await webhooks.send(id, ids.write(1n), reader);
+    await assert.rejects(webhooks.send(id, ids.write(100n), reader), isAppError('limit_reached'));
+    await webhooks.remove(id, reader);
+    assert.deepEqual(await store.execute('select id from webhook_requests'), []);
+  });
+}
+
+function describeAttempts(engine: Engine): void {
+  test('the attempts of a webhook are listed with their results, newest first: the last 100 of 7 days', async (t) => {
+    const { store, database, sender, receiver, add, addPet, addPets, skip, webhooks, reader } =
+      await openWorld(t, engine);
+    const { id } = await add();
+    await addPet();
+    receiver.reactions.push(500, (response: ServerResponse) => void response.destroy(), 204, 202);
+    for (let count = 0; count < 3; count += 1) {
+      await sender.send();
+      await skip(60_000);
+    }
+    const pingId = await webhooks.ping(id, reader);
+    await sender.send();
+    const list = () => webhooks.listAttempts(id, reader.accountId);
+    assert.deepEqual(
+      (await list()).map(({ eventId, result }) => [eventId, result]),
+      [[pingId, 202], ...[204, 'refused', 500].map((result) => [ids.write(1n), result])],
+    );
+    for (const { at, durationMs } of await list()) {
+      assert.ok(Math.abs(Date.parse(at) - Date.now()) < 60_000);
+      assert.ok(durationMs >= 0 && durationMs < 60_000);
+    }
+    await addPets(110);
+    await sender.send();
+    const newest = await list();
+    assert.deepEqual([newest.length, newest[0]?.eventId], [100, ids.write(111n)]);
+    assert.equal((await store.execute('select id from webhook_attempts')).length, 100);
+    await store.execute(
+      `update webhook_attempts set at_ms = at_ms - ${7 * 86_400_000} where id <= ${50 + 14}`,
+    );
+    const kept = (await list()).length;
+    assert.ok(kept > 0 && kept < 100);
+    await expireAttempts(database);
+    assert.equal((await store.execute('select id from webhook_attempts')).length, kept);
+    await assert.rejects(webhooks.listAttempts(id, reader.accountId + 1n), isAppError('not_found'));
+  });
+
+  test('a webhook says why it is disabled, and which key created it', async (t) => {
+    const { database, sender, receiver, add, get, addPet, change } = await openWorld(t, engine);
+    const operator = createOperatorWebhooks(database, Date.now);
+    const { id } = await add();
+    const because = async () => {
+      const { keyId, status, disabledBecause } = await get(id);
+      assert.equal(keyId, 'key_1');
+      return `${status} ${disabledBecause}`;
+    };
+    assert.equal(await because(), 'enabled null');
+    await change(id, { status: 'disabled' });
+    assert.equal(await because(), 'disabled owner');
+    await operator.disable(id);
+    assert.equal(await because(), 'disabled owner');
+    await change(id, { status: 'enabled' });
+    assert.equal(await because(), 'enabled null');
+    await operator.disable(id);
+    assert.equal(await because(), 'disabled operator');
+    await operator.enable(id);
+    await addPet();
+    receiver.reactions.push(410);
+    await sender.send();
+    assert.equal(await because(), 'disabled gone');
+    assert.equal((await operator.readLag()).disabled.gone, 1);
+  });
+
+  test('whatever an attempt throws is a failed attempt, with its wait', async (t) => {
+    const { database, add, addPet, get, readWaitMs } = await openWorld(t, engine);
+    const { id } = await add();
+    await addPet();
+    const post = () => Promise.reject(new URIError('URI malformed'));
+    const sender = openSender(database, { post });
+    t.after(() => sender.stop(0));
+    await sender.send();
+    await sender.send();
+    assert.deepEqual(sender.noted, ['URIError: URI malformed', 'refused']);
+    assert.equal((await get(id)).lastAttempt?.result, 'refused');
+    assert.ok((await readWaitMs()) >= 4_500);
+  });
+
+  test('a delivery whose result cannot be stored is not repeated at once', async (t) => {
+    const { database, receiver, add, addPet } = await openWorld(t, engine);
+    await add();
+    await addPet();
+    await sequenceEvents(database);
+    const transact = () => Promise.reject(new Error('a strange failure of the store'));
+    const sender = openSender({ ...database, transact });
+    t.after(() => sender.stop(0));
+    await sender.look();
+    await assert.rejects(sender.untilIdle(), { name: 'AggregateError' });
+    for (let look = 0; look < 5; look += 1) await sender.look();
+    await sender.untilIdle();
+    assert.equal(receiver.received.length, 1);
+  });
+
+  test('age disables no webhook while a clock is unsteady', async (t) => {
+    const { store, database, receiver, add, get, addPet, skip } = await openWorld(t, engine);
+    const { id } = await add();
+    await addPet();
+    let isSteady = false;
+    const sender = openSender(database, { mayDisable: async () => isSteady });
+    t.after(() => sender.stop(0));
+    receiver.reactions.push(500, 500, 500);
+    await sender.send();
+    await store.execute('update webhooks set failures = 200');
+    await skip(40 * 86_400_000);
+    await sender.send();
+    assert.equal((await get(id)).status, 'enabled');
+    isSteady = true;
+    await skip(3_600_000);
+    await sender.send();
+    assert.equal((await get(id)).disabledBecause, 'failing');
+  });
+
+  test('the next event is found by an index search for each type, before and after the tables have statistics', async (t) => {
+    const { store, database, add, addPets, reader } = await openWorld(t, engine);
+    await add({ types: ['category.deleted', 'order.returned'] });
+    await addPets(3_000);
+    await sequenceEvents(database);
+    await store.execute(`insert into events (at_ms, type, account_id, data)
+      select at_ms, 'order.reserved', ${reader.accountId}, data from events`);
+    const sql = compileStatement(selectSending, engine.name === 'SQLite' ? 'sqlite' : 'postgres').sql;
+    for (let round = 0; round < 2; round += 1) {
+      const plan = await explain(store, engine, sql);
+      assert.match(plan, /events_by_type/);
+      assert.match(plan, /events_by_account_and_type/);
+      assert.doesNotMatch(
+        plan,
+        /Seq Scan on events|SCAN events(?! USING)|Index Scan using events_pkey on events events_/,
+      );
+      await store.execute('analyze');
+    }
+  });
+}
+
+async function explain(store: Store, engine: Engine, sql: string): Promise<string> {
+  if (engine.name === 'SQLite')
+    return (await store.execute(`explain query plan ${sql.replaceAll('?', '1').replaceAll(/:\w+/g, '1')}`))
+      .map((row) => String((row as { detail: unknown }).detail))
+      .join('\n');
+  const rows = await store.execute(`explain ${sql.replaceAll(/\$\d+/g, '1')}`);
+  return rows.map((row) => String((row as Record<string, unknown>)['QUERY PLAN'])).join('\n');
 }

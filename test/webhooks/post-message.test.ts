@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type Server, type Socket } from 'node:net';
-import { after, test } from 'node:test';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { after, type TestContext, test } from 'node:test';
 import { createPostMessage, type PostOptions } from '../../src/webhooks/post-message.ts';
 import { createNetworks } from '../../src/webhooks/rules/target-address.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -160,4 +161,115 @@ async function startRaw(text: string): Promise<string> {
   assert.ok(address !== null && typeof address === 'object');
   server.on('connection', (socket) => after(() => socket.destroy()));
   return `http://127.0.0.1:${address.port}/`;
+}
+
+test('an attempt ends with its connection, at most a second after a head whose body never ends', async () => {
+  for (const head of [
+    'HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n',
+    'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n',
+    'HTTP/1.1 200 OK\r\n\r\n',
+  ]) {
+    const { url, sockets } = await startCounted((socket) => socket.write(head));
+    const startedMs = performance.now();
+    assert.deepEqual(await post(url), { status: 200, retryAfter: undefined });
+    assert.ok(performance.now() - startedMs >= 900);
+    await untilClosed(sockets);
+  }
+});
+
+test('the connection of an answer is closed although the receiver would keep it open', async () => {
+  const { url, sockets } = await startCounted((socket) =>
+    socket.write('HTTP/1.1 204 No Content\r\nconnection: keep-alive\r\n\r\n'),
+  );
+  assert.deepEqual(await post(url), { status: 204, retryAfter: undefined });
+  await untilClosed(sockets);
+});
+
+test('the body that is read after the head does not count for the time to the head', async () => {
+  const { url } = await startCounted((socket) =>
+    setTimeout(() => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n'), 300),
+  );
+  assert.deepEqual(await post(url, { attemptMs: 900 }), { status: 200, retryAfter: undefined });
+});
+
+test('a status below 100, a flood of informational answers and an upgrade have the result refused', async () => {
+  for (const text of [
+    'HTTP/1.1 000 Zero\r\ncontent-length: 0\r\n\r\n',
+    'HTTP/1.1 099 Low\r\ncontent-length: 0\r\n\r\n',
+    'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(11),
+    'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n',
+  ])
+    assert.deepEqual(await post(await startRaw(text)), { failure: 'refused' }, text);
+  const few = 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(3);
+  const url = await startRaw(`${few}HTTP/1.1 204 No Content\r\n\r\n`);
+  assert.deepEqual(await post(url), { status: 204, retryAfter: undefined });
+});
+
+test('a URL that hides a user or a password is not requested, even if the store has it', async () => {
+  const { port } = bait;
+  const before = bait.count();
+  for (const url of [
+    `http:///u:p@127.0.0.1:${port}/`,
+    `http:///%ff:x@127.0.0.1:${port}/`,
+    `http://u:p@127.0.0.1:${port}/`,
+    'http://',
+    'nonsense',
+  ])
+    assert.deepEqual(await post(url), { failure: 'refused' }, url);
+  assert.equal(bait.count(), before);
+});
+
+test('an address that is slow to connect has its share of the time, although another address follows', async (t) => {
+  const { port, pause, resume } = await startSlowListener(t);
+  const slow = async () => ['127.0.0.2', '127.0.0.1'];
+  await pause();
+  setTimeout(resume, 800);
+  const posted = await post(`http://two.test:${port}/`, { attemptMs: 15_000, resolve: slow });
+  assert.deepEqual(posted, { status: 204, retryAfter: undefined });
+});
+
+/** Starts a receiver in another process, on 127.0.0.2. While it is paused, connections to it wait. */
+async function startSlowListener(t: TestContext) {
+  const source = `require('node:net').createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => socket.end('HTTP/1.1 204 No Content\\r\\n\\r\\n'));
+  }).listen({ port: 0, host: '127.0.0.2', backlog: 1 }, function () { console.log(this.address().port); })`;
+  const child = spawn(process.execPath, ['-e', source], { stdio: ['ignore', 'pipe', 'inherit'] });
+  t.after(() => child.kill('SIGKILL'));
+  const [line] = (await once(child.stdout, 'data')) as [Buffer];
+  const port = Number(line.toString());
+  return {
+    port,
+    async pause() {
+      child.kill('SIGSTOP');
+      // These connections fill the queue of the paused process, so the system answers no further one.
+      for (let filler = 0; filler < 4; filler += 1) {
+        const socket = connect(port, '127.0.0.2').on('error', () => undefined);
+        t.after(() => socket.destroy());
+        await Promise.race([once(socket, 'connect'), new Promise((resolve) => setTimeout(resolve, 100))]);
+      }
+    },
+    resume: () => child.kill('SIGCONT'),
+  };
+}
+
+/** Starts a server that answers each connection by hand. Returns its URL and its connections. */
+async function startCounted(
+  answer: (socket: Socket) => void,
+): Promise<{ url: string; sockets: Set<Socket> }> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
+    socket.once('data', () => answer(socket));
+  }).listen(0, '127.0.0.1');
+  after(() => server.close());
+  await once(server, 'listening');
+  const address = server.address();
+  assert.ok(address !== null && typeof address === 'object');
+  return { url: `http://127.0.0.1:${address.port}/`, sockets };
+}
+
+async function untilClosed(sockets: ReadonlySet<Socket>): Promise<void> {
+  while (sockets.size > 0) await new Promise((resolve) => setImmediate(resolve));
 }

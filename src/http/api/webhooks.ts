@@ -2,11 +2,13 @@ import Type from 'typebox';
 import { AppError } from '../../errors.ts';
 import { CategoryEventSchema, OrderEventSchema, PetEventSchema } from '../../events/event.ts';
 import { enumField, timeField } from '../../schema.ts';
-import { webhookNotFound } from '../../webhooks/change-webhook.ts';
+import { expiredEvent, tooManyRequested, webhookNotFound } from '../../webhooks/change-webhook.ts';
 import { describeTargetUrl, parseTargetUrl } from '../../webhooks/rules/target-url.ts';
 import {
+  AttemptSchema,
   NewWebhookSchema,
   readAfter,
+  SendSchema,
   WebhookPatchSchema,
   WebhookSchema,
   WebhookWithSecretSchema,
@@ -28,11 +30,18 @@ const enabled = {
   id: webhookIdExample,
   url,
   types,
+  keyId: 'key_7sGmQ2vT9xLbR4wN',
   status: 'enabled',
+  disabledBecause: null,
   after: eventIdExample,
   lastAttempt: { at, result: 200 },
 };
-const disabled = { ...enabled, status: 'disabled', lastAttempt: { at, result: 'timeout' } };
+const disabled = {
+  ...enabled,
+  status: 'disabled',
+  disabledBecause: 'failing',
+  lastAttempt: { at, result: 'timeout' },
+};
 const withSecret = {
   ...enabled,
   lastAttempt: null,
@@ -277,11 +286,73 @@ const pingWebhook = defineOperation({
       examples: { ping: { summary: 'The ping', value: { id: pingExample } } },
     },
   },
-  failures: { not_found: webhookNotFound().message },
+  failures: { not_found: webhookNotFound().message, limit_reached: tooManyRequested().message },
 
   async handle({ params, caller }, { webhooks }) {
     const id = await webhooks.ping(readWebhookId(params), readerOf(caller));
     return { status: 202, body: { id } };
+  },
+});
+
+const sendWebhookEvent = defineOperation({
+  id: 'sendWebhookEvent',
+  method: 'POST',
+  path: '/webhooks/{webhookId}/send',
+  scope: 'webhooks:manage',
+  summary: 'Send an event once more',
+  description:
+    'Sends one event of the types of the webhook once more, beside the feed, even if the webhook is disabled. The position of the webhook stays. `GET …/attempts` shows the result. The key must be able to read all events of the webhook.',
+  params: WebhookParams,
+  body: SendSchema,
+  bodyExamples: { event: { summary: 'An event', value: { eventId: eventIdExample } } },
+  answers: {
+    202: {
+      description: 'The event is sent within seconds.',
+      body: SendSchema,
+      examples: { event: { summary: 'The event', value: { eventId: eventIdExample } } },
+    },
+  },
+  failures: {
+    not_found: webhookNotFound().message,
+    events_expired: expiredEvent().message,
+    limit_reached: tooManyRequested().message,
+  },
+
+  async handle({ params, body: { eventId }, caller }, { webhooks }) {
+    await webhooks.send(readWebhookId(params), eventId, readerOf(caller));
+    return { status: 202, body: { eventId } };
+  },
+});
+
+const attemptExamples = [
+  { eventId: 'evt_0000000001HtM2kQ', at, result: 204, durationMs: 85 },
+  { eventId: 'evt_0000000001HtM2kQ', at: '2027-01-02T11:59:55.100Z', result: 'timeout', durationMs: 15_002 },
+];
+
+const listWebhookAttempts = defineOperation({
+  id: 'listWebhookAttempts',
+  method: 'GET',
+  path: '/webhooks/{webhookId}/attempts',
+  scope: 'webhooks:manage',
+  summary: 'List the attempts of a webhook',
+  description:
+    'Returns the last 100 attempts of the last 7 days to send a message to the webhook, newest first. An answer is never kept.',
+  params: WebhookParams,
+  answers: {
+    200: {
+      description: 'The attempts.',
+      body: Type.Array(AttemptSchema, { maxItems: 100 }),
+      examples: {
+        attempts: { summary: 'A timeout and a success', value: attemptExamples },
+        empty: { summary: 'No attempt', value: [] },
+      },
+    },
+  },
+  failures: { not_found: webhookNotFound().message },
+
+  async handle({ params, caller }, { webhooks }) {
+    const attempts = await webhooks.listAttempts(readWebhookId(params), caller.accountId);
+    return { status: 200, text: JSON.stringify(attempts) };
   },
 });
 
@@ -294,4 +365,6 @@ export const webhookOperations: readonly Operation[] = [
   deleteWebhook,
   rotateWebhookSecret,
   pingWebhook,
+  sendWebhookEvent,
+  listWebhookAttempts,
 ];

@@ -25,9 +25,11 @@ import { int64Max, int64Min } from '../../int64.ts';
 import { NewOrderSchema, OrderSchema, OrderStatusSchema } from '../../orders/order.ts';
 import { NewPetSchema, PetPatchSchema, PetSchema, PetStatusSchema } from '../../pets/pet.ts';
 import {
+  AttemptSchema,
   EventTypeSchema,
   LastAttemptSchema,
   NewWebhookSchema,
+  SendSchema,
   WebhookPatchSchema,
   WebhookSchema,
   WebhookWithSecretSchema,
@@ -68,7 +70,9 @@ const shared: readonly (readonly [name: string, schema: TSchema, description: st
   ['Webhook', WebhookSchema, 'A URL that the service sends events to.'],
   ['NewWebhook', NewWebhookSchema, 'A new webhook.'],
   ['WebhookPatch', WebhookPatchSchema, 'A change of a webhook. Absent fields stay as they are.'],
-  ['LastAttempt', LastAttemptSchema, 'The result of an attempt to send an event.'],
+  ['LastAttempt', LastAttemptSchema, 'The result of the last attempt to send a message.'],
+  ['WebhookAttempt', AttemptSchema, 'An attempt to send a message to a webhook.'],
+  ['EventToSend', SendSchema, 'An event to send once more.'],
   ['EventType', EventTypeSchema, 'The type of an event.'],
   ['WebhookMessage', WebhookMessageSchema, 'What the service sends to a webhook.'],
   ['Ping', PingSchema, 'A requested ping.'],

@@ -39,7 +39,9 @@ type Drive = () => Promise<RawResponse>;
 const events = service.openFile();
 events.exec('delete from events where id <= 2; update event_horizon set deleted_to = 2');
 const [secret] = events.prepare("select value from secrets where name = 'cursor'").all();
-const lostEvent = createEventIds(secret?.['value'] as Uint8Array).write(1n);
+const eventIds = createEventIds(secret?.['value'] as Uint8Array);
+const lostEvent = eventIds.write(1n);
+const keptEvent = { eventId: eventIds.write(5n) };
 
 const [main] = await service.store.keyring.list();
 const full = await service.createKey('pro', undefined, { account: 'full', scopes });
@@ -51,6 +53,8 @@ service
 const suspended = await service.createKey('pro', undefined, { account: 'suspended', scopes });
 await service.store.accounts.suspend('suspended');
 const lostWebhook = 'wh_0000000000000000';
+/** A webhook with as many requested messages as may wait. */
+const busyWebhook = 'wh_0000000000000001';
 const crowded = await service.createKey('enterprise', undefined, { scopes, account: 'crowded' });
 const crowdedAccount = `(select id from accounts where name = 'crowded')`;
 
@@ -102,7 +106,14 @@ const special: Readonly<Record<string, Readonly<Record<number, Change>>>> = {
   updateWebhook: { 404: { path: '/webhooks/wh_1' }, 409: { path: `/webhooks/${lostWebhook}` } },
   deleteWebhook: { 404: { path: '/webhooks/wh_1' } },
   rotateWebhookSecret: { 404: { path: '/webhooks/wh_1/rotate-secret' } },
-  pingWebhook: { 404: { path: '/webhooks/wh_1/ping' } },
+  pingWebhook: { 404: { path: '/webhooks/wh_1/ping' }, 409: { path: `/webhooks/${busyWebhook}/ping` } },
+  sendWebhookEvent: {
+    202: { body: JSON.stringify(keptEvent) },
+    404: { path: '/webhooks/wh_1/send' },
+    409: { path: `/webhooks/${busyWebhook}/send`, body: JSON.stringify(keptEvent) },
+    410: { body: JSON.stringify({ eventId: lostEvent }) },
+  },
+  listWebhookAttempts: { 404: { path: '/webhooks/wh_1/attempts' } },
   returnOrder: { 404: { path: '/orders/0/return' }, 409: { path: '/orders/8/return' } },
 };
 
@@ -119,7 +130,10 @@ function prepare({ id, tag }: Operation): void {
   if (tag === 'webhooks') {
     const full = [1, 2, 3, 4, 5].map((at): [string, string, number] => [`wh_full${at}`, crowdedAccount, 9]);
     shop.exec(`delete from webhooks;
-      ${formatWebhooks([webhookIdExample, 1, 9], [lostWebhook, 1, 0], ...full)}`);
+      ${formatWebhooks([webhookIdExample, 1, 9], [lostWebhook, 1, 0], [busyWebhook, 1, 9], ...full)};
+      with recursive numbers (n) as (select 101 union all select n + 1 from numbers where n < 200)
+        insert into webhook_requests (webhook_id, message_id, position)
+        select (select id from webhooks where public_id = '${busyWebhook}'), 'evt_' || n, n from numbers`);
   }
   if (tag !== 'orders') return;
   const status = id === 'returnOrder' ? 'completed' : 'reserved';
