@@ -27,6 +27,15 @@ export const replayFirstAnswer = defineTransaction(
   'row locks',
 );
 
+/** Selects one row if a key of an account has a stored response. */
+const selectIsStored = statement<Pick<Idempotency, 'accountId' | 'keyHash'>>()((query, p) =>
+  query
+    .selectFrom('first_answers')
+    .select('operation')
+    .where('account_id', '=', p.accountId)
+    .where('key_hash', '=', p.keyHash),
+);
+
 /** Deletes at most `count` responses, the oldest first. Returns a row for each. */
 export const deleteOldFirstAnswers = statement<{ keptMs: bigint; count: bigint }>()((query, p, { nowMs }) =>
   query
@@ -52,8 +61,13 @@ export function createFirstAnswers(database: Database): FirstAnswers {
   return {
     async run(idempotency, answer) {
       const name = Buffer.from(idempotency.keyHash).toString('latin1');
-      // The running request may itself be a retry, so a response may already be stored.
-      if (running.has(name)) return database.transact(replayFirstAnswer, idempotency);
+      if (running.has(name)) {
+        // Read first, so that the refusal does not wait behind the request that is running. That request may itself be
+        // a retry, so a response may already be stored.
+        const [stored] = await database.read(selectIsStored, idempotency);
+        if (stored === undefined) throw inUse();
+        return database.transact(replayFirstAnswer, idempotency);
+      }
       running.add(name);
       try {
         return await answer();
