@@ -8,8 +8,6 @@ import { replayFirstAnswer } from './idempotency/first-answers.ts';
 import { foldInventoryOnce } from './inventory/fold-inventory.ts';
 import { liftBan } from './limits/bans.ts';
 import { writeConduct, writeWindows } from './limits/memory/counter-rows.ts';
-import { closeOrderByHand } from './operator/acts/order-acts.ts';
-import { editPetByHand } from './operator/acts/pet-acts.ts';
 import { endSessions, openSession } from './operator/sessions.ts';
 import { closeOrder } from './orders/close-order.ts';
 import { expireGiven } from './orders/expire-orders.ts';
@@ -38,14 +36,12 @@ export const transactions: readonly Transaction<never, unknown>[] = [
   changeWebhook,
   changeWebhookByHand,
   closeOrder,
-  closeOrderByHand,
   createAccount,
   createAccountKey,
   deleteExpired,
   deleteHours,
   disableWebhooksOfKey,
   editPet,
-  editPetByHand,
   endSessions,
   expireGiven,
   foldInventoryOnce,

@@ -1,7 +1,8 @@
 import { type Command, Option } from 'commander';
 import { commandActor } from '../audit/audit-entry.ts';
-import { createActs, everyAccount } from '../operator/acts/acts.ts';
+import { createChanges } from '../operator/changes.ts';
 import { type Order, type OrderStatus, orderStatuses } from '../orders/order.ts';
+import { everyAccount } from '../orders/orders.ts';
 import type { Store } from '../store.ts';
 import { accountFilter, limitOption, numericId, parseInt64Id, parseName, readPages } from './arguments.ts';
 import {
@@ -44,7 +45,7 @@ export function addOrders(program: Command, context: CommandContext): void {
       printing(context, async (_options, id: bigint) => {
         const order = await context.withStore((store) =>
           orMissing(`there is no order "${id}": see "orders list"`, () =>
-            createActs(store, context.clock, commandActor()).closeOrder('cancel', id),
+            createChanges(store, context.clock, commandActor()).closeOrder('cancel', id),
           ),
         );
         return printLines(order, `the order ${id} is cancelled`);

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { commandActor } from '../audit/audit-entry.ts';
 import { OperatorError, UsageError } from '../errors.ts';
-import { type Acts, createActs } from '../operator/acts/acts.ts';
+import { type Changes, createChanges } from '../operator/changes.ts';
 import { findPatchViolations, type Pet, type PetPatch, petStatuses } from '../pets/pet.ts';
 import { describeViolations } from '../schema.ts';
 import { numericId, parseInt64 } from './arguments.ts';
@@ -60,9 +60,11 @@ function checkPatch(id: bigint, patch: PetPatch): void {
 function change<T>(
   { withStore, clock }: CommandContext,
   id: bigint,
-  act: (acts: Acts) => Promise<T>,
+  act: (acts: Changes) => Promise<T>,
 ): Promise<T> {
-  return withStore((store) => orMissing(noSuchPet(id), () => act(createActs(store, clock, commandActor()))));
+  return withStore((store) =>
+    orMissing(noSuchPet(id), () => act(createChanges(store, clock, commandActor()))),
+  );
 }
 
 function noSuchPet(id: bigint): string {

@@ -1,4 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
+import type { Authorship } from '../audit/audit-entry.ts';
+import { addAuditEntry } from '../audit/audit-log.ts';
 import { AppError } from '../errors.ts';
 import {
   type Database,
@@ -24,11 +26,16 @@ export const transitions = {
   return: { from: 'completed', to: 'returned', petStatus: 'pending', isOwned: 0 },
 } as const;
 
+/** Operators do not complete orders. */
+const auditActions = { cancel: 'order.cancelled', return: 'order.returned' } as const;
+
 export interface Closing {
   readonly action: OrderAction;
   readonly id: bigint;
   /** The account of the calling key. Null for a key that may change the orders of all accounts. */
   readonly accountId: bigint | null;
+  /** The operator who cancels or returns the order. Absent for a partner. */
+  readonly by?: Authorship;
 }
 
 /** The order after an action. `isRepeated` is true if the order had the status of the action before. */
@@ -43,7 +50,7 @@ const lockOpenOrder = forEachAction((action) =>
     const { from } = transitions[action];
     const allowed = query
       .selectFrom('orders')
-      .select(['id', 'pet_id'])
+      .select(['id', 'pet_id', 'account_id'])
       .where('id', '=', p.id)
       .where('status', '=', sql.lit(from))
       .where(sql<boolean>`(cast(${p.accountId} as bigint) is null or account_id = ${p.accountId})`);
@@ -85,12 +92,12 @@ function forEachAction<P extends Parameters, R>(make: (action: OrderAction) => S
 }
 
 /**
- * Runs an action on an order. Repeating an action changes nothing. Throws `not_found`, `order_closed` and
+ * Runs an action on an order, with an audit entry if an operator does so. Repeating an action changes nothing. Throws `not_found`, `order_closed` and
  * `order_expired`. Writes the animal before the order, so that its event comes first.
  */
 export const closeOrder = defineTransaction(
   'closeOrder',
-  function* ({ action, id, accountId }: Closing): Steps<ClosedOrder> {
+  function* ({ action, id, accountId, by }: Closing): Steps<ClosedOrder> {
     const [order] = yield* step(lockOpenOrder[action], { id, accountId });
     if (order === undefined) {
       const [found] = yield* step(selectOrder, { id, accountId });
@@ -101,6 +108,14 @@ export const closeOrder = defineTransaction(
       toStep(writeOrder[action], { id }),
     );
     if (row === undefined) throw orderNotFound();
+    if (by !== undefined && action !== 'complete')
+      yield* addAuditEntry(by, {
+        action: auditActions[action],
+        subject: String(id),
+        accountId: order.account_id,
+        before: { status: transitions[action].from },
+        after: { status: row.status },
+      });
     return { row, isRepeated: false };
   },
   'row locks',

@@ -14,6 +14,9 @@ export interface OrderReader {
   readonly isManager: boolean;
 }
 
+/** A reader of the orders of all accounts. */
+export const everyAccount: OrderReader = { accountId: 0n, isManager: true };
+
 /** A new order after validation, with its defaults. */
 export interface CompleteOrder {
   readonly petId: bigint;

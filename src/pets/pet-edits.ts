@@ -1,3 +1,5 @@
+import type { Authorship } from '../audit/audit-entry.ts';
+import { addAuditEntry } from '../audit/audit-log.ts';
 import { AppError } from '../errors.ts';
 import {
   type Database,
@@ -32,7 +34,12 @@ type Refusal = 'not_found' | 'precondition_failed' | 'pet_in_order';
  * The animal before and after a change. `after` is null for a deletion. A refusal is returned, not thrown, because an
  * error would roll back the closing of an overdue hold.
  */
-export type EditResult = { readonly before: Pet; readonly after: Pet | null } | { readonly refusal: Refusal };
+export type EditResult = EditedPet | { readonly refusal: Refusal };
+
+interface EditedPet {
+  readonly before: Pet;
+  readonly after: Pet | null;
+}
 
 /** A change or deletion of an animal that must have one of the `tags`. */
 export interface Edit {
@@ -40,31 +47,53 @@ export interface Edit {
   /** Null deletes the animal. */
   readonly patch: PetPatch | null;
   readonly tags: IfMatch;
+  /** The operator who edits. Absent for a partner: the audit log records only what operators do to animals. */
+  readonly by?: Authorship;
 }
 
-/** Changes or deletes an animal. Returns the refusal if this is not allowed. */
+/** Changes or deletes an animal, with an audit entry if an operator does so. Returns the refusal if it is not allowed. */
 export const editPet = defineTransaction(
   'editPet',
-  function* ({ id, patch, tags }: Edit): Steps<EditResult> {
-    const row = yield* lockFreed(id);
-    if (row === undefined) return { refusal: 'not_found' };
-    const before = toPet(row);
-    if (!hasOneTag(before, tags)) return { refusal: 'precondition_failed' };
-    if (row.is_owned !== 0n && (patch === null || (patch.status ?? before.status) !== before.status))
-      return { refusal: 'pet_in_order' };
-    if (patch === null) {
-      yield* step(deletePet, { id });
-      return { before, after: null };
-    }
-    const given = petFields.filter((field) => patch[field] !== undefined);
-    if (given.length === 0) return { before, after: before };
-    const values = toValues(pickPetFields(patch));
-    const parameters = Object.fromEntries(given.map((field) => [field, values[field]]));
-    const [changed = row] = yield* step(updatePet(given), { id, ...parameters });
-    return { before, after: toPet(changed) };
+  function* (edit: Edit): Steps<EditResult> {
+    const result = yield* editLocked(edit);
+    if (edit.by !== undefined && !('refusal' in result)) yield* audit(edit.by, edit.id, result);
+    return result;
   },
   'row locks',
 );
+
+function* editLocked({ id, patch, tags }: Edit): Steps<EditResult> {
+  const row = yield* lockFreed(id);
+  if (row === undefined) return { refusal: 'not_found' };
+  const before = toPet(row);
+  if (!hasOneTag(before, tags)) return { refusal: 'precondition_failed' };
+  if (row.is_owned !== 0n && (patch === null || (patch.status ?? before.status) !== before.status))
+    return { refusal: 'pet_in_order' };
+  if (patch === null) {
+    yield* step(deletePet, { id });
+    return { before, after: null };
+  }
+  const given = petFields.filter((field) => patch[field] !== undefined);
+  if (given.length === 0) return { before, after: before };
+  const values = toValues(pickPetFields(patch));
+  const parameters = Object.fromEntries(given.map((field) => [field, values[field]]));
+  const [changed = row] = yield* step(updatePet(given), { id, ...parameters });
+  return { before, after: toPet(changed) };
+}
+
+/** Adds an audit entry with the changed fields. A deletion changes all fields, and an edit without a change gets none. */
+function* audit(by: Authorship, id: bigint, { before, after }: EditedPet): Steps<void> {
+  const changed = petFields.filter((field) => before[field] !== after?.[field]);
+  if (changed.length === 0) return;
+  const pick = (pet: Pet) => pickPetFields(Object.fromEntries(changed.map((field) => [field, pet[field]])));
+  yield* addAuditEntry(by, {
+    action: after === null ? 'pet.deleted' : 'pet.changed',
+    subject: String(id),
+    accountId: null,
+    before: pick(before),
+    after: after === null ? null : pick(after),
+  });
+}
 
 /** Locks an animal, after its overdue hold, which comes first in all transactions. Closes that hold. */
 function* lockFreed(id: bigint) {
@@ -86,7 +115,7 @@ const messages: Readonly<Record<Refusal, string>> = {
 };
 
 /** Returns the animals of an edit. Throws the error of a refused one. */
-export function requireEdited(result: EditResult): { readonly before: Pet; readonly after: Pet | null } {
+export function requireEdited(result: EditResult): EditedPet {
   if ('refusal' in result) throw new AppError(result.refusal, messages[result.refusal]);
   return result;
 }

@@ -2,7 +2,7 @@ import { consoleActor } from '../../audit/audit-entry.ts';
 import type { Gate } from '../../http/request/gate.ts';
 import type { Route } from '../../http/route.ts';
 import { createOperatorWebhooks } from '../../webhooks/operator-webhooks.ts';
-import { createActs } from '../acts/acts.ts';
+import { createChanges } from '../changes.ts';
 import { accountOperations } from './api/accounts.ts';
 import { auditOperations } from './api/audit.ts';
 import { categoryOperations } from './api/categories.ts';
@@ -63,7 +63,7 @@ function createHands(services: Omit<ConsoleServices, 'findSite' | 'actAs'>): Con
     const actor = consoleActor(madeBy, id);
     const { database, clock } = services;
     return {
-      ...createActs(services, clock, actor),
+      ...createChanges(services, clock, actor),
       ...services.administerAs(actor),
       allWebhooks: createOperatorWebhooks(database, clock, actor),
     };

@@ -14,13 +14,13 @@ import type { Orders } from '../../orders/orders.ts';
 import type { Catalogue } from '../../pets/catalogue.ts';
 import type { Database } from '../../storage/database.ts';
 import type { OperatorWebhooks } from '../../webhooks/operator-webhooks.ts';
-import type { Acts } from '../acts/acts.ts';
+import type { Changes } from '../changes.ts';
 import type { Sessions } from '../sessions.ts';
 import type { Site } from './site.ts';
 import type { Vitals } from './vitals.ts';
 
 /** All changes that an operator can make. Each change is recorded in the audit log, with its actor. */
-export interface Hands extends Acts, Administration {
+export interface Hands extends Changes, Administration {
   readonly allWebhooks: OperatorWebhooks;
 }
 

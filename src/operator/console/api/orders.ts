@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { OrderStatusSchema } from '../../../orders/order.ts';
 import { readOrderTime } from '../../../orders/order-rows.ts';
-import { everyAccount } from '../../acts/acts.ts';
+import { everyAccount } from '../../../orders/orders.ts';
 import { type AnyConsoleOperation, defineConsoleOperation } from '../operation.ts';
 import { beforeField, int64Filter, pageRows, readId, textFilter } from './fields.ts';
 

@@ -3,7 +3,8 @@ import { describe, test } from 'node:test';
 import { sql } from 'kysely';
 import type { Actor } from '../../src/audit/audit-entry.ts';
 import { AppError } from '../../src/errors.ts';
-import { createActs, everyAccount } from '../../src/operator/acts/acts.ts';
+import { createChanges } from '../../src/operator/changes.ts';
+import { everyAccount } from '../../src/orders/orders.ts';
 import { resolvePlan } from '../../src/plans/plan.ts';
 import { statement } from '../../src/storage/database.ts';
 import { openStore, type Store } from '../../src/store.ts';
@@ -22,14 +23,14 @@ const selectEntries = statement<Record<never, never>>()((query) =>
 );
 
 /** Contract tests of the operator's actions on animals, categories and orders. */
-export function describeActs({ name, skip, createStore }: Engine): void {
+export function describeOperatorChanges({ name, skip, createStore }: Engine): void {
   describe(`actions of an operator on ${name}`, { skip }, () => {
     async function open(t: Ending) {
       const { url } = await createStore(t);
       const config = { databaseUrl: url, environment: 'staging' } as const;
       const store = await openStore(config, () => nowMs);
       t.after(() => store.close());
-      const acts = createActs(store, () => nowMs, mira);
+      const changes = createChanges(store, () => nowMs, mira);
       const listEntries = async () =>
         (await store.database.read(selectEntries, {})).map(({ action, subject, before, after }) => [
           action,
@@ -37,16 +38,16 @@ export function describeActs({ name, skip, createStore }: Engine): void {
           before && JSON.parse(before),
           after && JSON.parse(after),
         ]);
-      return { store, acts, listEntries };
+      return { store, changes, listEntries };
     }
 
     test('the audit log has the changed fields of an edited animal and all fields of a deleted animal', async (t) => {
-      const { store, acts, listEntries } = await open(t);
+      const { store, changes, listEntries } = await open(t);
       const { id } = await store.catalogue.add({ name: 'Hapy', categoryId: 1n });
-      const changed = await acts.changePet(id, { name: 'Happy', categoryId: 1n }, null);
+      const changed = await changes.changePet(id, { name: 'Happy', categoryId: 1n }, null);
       assert.equal(changed.name, 'Happy');
-      await acts.changePet(id, { name: 'Happy' }, null);
-      await acts.deletePet(id);
+      await changes.changePet(id, { name: 'Happy' }, null);
+      await changes.deletePet(id);
       assert.equal(await store.catalogue.get(id), null);
       const all = { name: 'Happy', categoryId: 1, status: 'available' };
       assert.deepEqual(await listEntries(), [
@@ -56,21 +57,21 @@ export function describeActs({ name, skip, createStore }: Engine): void {
     });
 
     test('a refused action leaves no row in the audit log', async (t) => {
-      const { acts, listEntries } = await open(t);
+      const { changes, listEntries } = await open(t);
       const missing = (error: unknown) => error instanceof AppError && error.code === 'not_found';
-      await assert.rejects(acts.changePet(7n, { name: 'Rex' }, null), missing);
-      await assert.rejects(acts.deletePet(7n), missing);
-      await assert.rejects(acts.deleteCategory(7n), missing);
-      await assert.rejects(acts.closeOrder('cancel', 7n), missing);
+      await assert.rejects(changes.changePet(7n, { name: 'Rex' }, null), missing);
+      await assert.rejects(changes.deletePet(7n), missing);
+      await assert.rejects(changes.deleteCategory(7n), missing);
+      await assert.rejects(changes.closeOrder('cancel', 7n), missing);
       assert.deepEqual(await listEntries(), []);
     });
 
     test('the audit log has a row for naming, renaming and deleting a category', async (t) => {
-      const { acts, listEntries } = await open(t);
-      assert.deepEqual(await acts.putCategory({ id: 3n, name: 'Dogs' }), { isNew: true });
-      assert.deepEqual(await acts.putCategory({ id: 3n, name: 'Hounds' }), { isNew: false });
-      await acts.putCategory({ id: 3n, name: 'Hounds' });
-      await acts.deleteCategory(3n);
+      const { changes, listEntries } = await open(t);
+      assert.deepEqual(await changes.putCategory({ id: 3n, name: 'Dogs' }), { isNew: true });
+      assert.deepEqual(await changes.putCategory({ id: 3n, name: 'Hounds' }), { isNew: false });
+      await changes.putCategory({ id: 3n, name: 'Hounds' });
+      await changes.deleteCategory(3n);
       assert.deepEqual(await listEntries(), [
         ['category.changed', '3', null, { name: 'Dogs' }],
         ['category.changed', '3', { name: 'Dogs' }, { name: 'Hounds' }],
@@ -94,12 +95,12 @@ export function describeActs({ name, skip, createStore }: Engine): void {
     }
 
     test('a cancelled or returned order has one row in the audit log, and its animal is no longer owned', async (t) => {
-      const { store, acts, listEntries } = await open(t);
+      const { store, changes, listEntries } = await open(t);
       const [held, sold] = [await placeOrder(store, 'Rex'), await placeOrder(store, 'Max')];
       await store.orders.close('complete', sold.id, everyAccount);
-      assert.equal((await acts.closeOrder('cancel', held.id)).status, 'cancelled');
-      assert.equal((await acts.closeOrder('cancel', held.id)).status, 'cancelled');
-      assert.equal((await acts.closeOrder('return', sold.id)).account, 'Happy Paws');
+      assert.equal((await changes.closeOrder('cancel', held.id)).status, 'cancelled');
+      assert.equal((await changes.closeOrder('cancel', held.id)).status, 'cancelled');
+      assert.equal((await changes.closeOrder('return', sold.id)).account, 'Happy Paws');
       assert.equal((await store.catalogue.get(held.petId))?.status, 'available');
       assert.equal((await store.catalogue.get(sold.petId))?.status, 'pending');
       assert.deepEqual(await listEntries(), [
@@ -109,10 +110,10 @@ export function describeActs({ name, skip, createStore }: Engine): void {
     });
 
     test('a refused return writes nothing', async (t) => {
-      const { store, acts, listEntries } = await open(t);
+      const { store, changes, listEntries } = await open(t);
       const { id } = await placeOrder(store, 'Rex');
       const tooEarly = (error: unknown) => error instanceof AppError && error.code === 'order_closed';
-      await assert.rejects(acts.closeOrder('return', id), tooEarly);
+      await assert.rejects(changes.closeOrder('return', id), tooEarly);
       assert.equal((await store.orders.get(id, everyAccount)).status, 'reserved');
       assert.deepEqual(await listEntries(), []);
     });

@@ -1,4 +1,0 @@
-import { findPostgres } from '../support/engines.ts';
-import { describeActs } from './acts.ts';
-
-describeActs(await findPostgres());
