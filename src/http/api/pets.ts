@@ -3,6 +3,7 @@ import { AppError } from '../../errors.ts';
 import { computeEtag } from '../../etag.ts';
 import {
   examplePet,
+  type IfMatch,
   NewPetSchema,
   PetPatchSchema,
   PetSchema,
@@ -12,7 +13,7 @@ import {
 import { int64Field } from '../../schema.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 import { jsonTypes } from '../request/body.ts';
-import { readIfMatch } from '../request/conditions.ts';
+import { changeIfMatch } from '../request/conditions.ts';
 import { cursorField, limitField, limitMax, openPage } from './paging.ts';
 import { defineIdParameter, toOutcome } from './resource.ts';
 
@@ -192,8 +193,8 @@ const updatePet = defineOperation({
   failures: { not_found: petId.unknown, ...editRefusals },
 
   async handle({ params, body, headers }, { catalogue }) {
-    const tags = readIfMatch(headers);
-    const text = writePet(await catalogue.change(petId.read(params), body, tags));
+    const change = (tags: IfMatch) => catalogue.change(petId.read(params), body, tags);
+    const text = writePet(await changeIfMatch(headers, change));
     return { status: 200, text, headers: { etag: computeEtag(text) } };
   },
 });
@@ -212,8 +213,7 @@ const deletePet = defineOperation({
   failures: { not_found: petId.unknown, ...editRefusals },
 
   async handle({ params, headers }, { catalogue }) {
-    const tags = readIfMatch(headers);
-    await catalogue.remove(petId.read(params), tags);
+    await changeIfMatch(headers, (tags) => catalogue.remove(petId.read(params), tags));
     return { status: 204 };
   },
 });

@@ -96,9 +96,13 @@ export function hasBody(headers: IncomingHttpHeaders): boolean {
   return Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined;
 }
 
+const byteOrderMark = Buffer.from('\ufeff');
+
 /** Parses a JSON body. Integers become bigints. Throws `invalid_body`. */
 export function parseJsonBody(bytes: Buffer): unknown {
   if (bytes.length === 0) throw new AppError('invalid_body', 'the body is missing: it must be a JSON object');
+  if (bytes.subarray(0, byteOrderMark.length).equals(byteOrderMark))
+    throw new AppError('invalid_body', 'the body begins with a byte order mark, which JSON must not have');
   if (!isUtf8(bytes)) throw new AppError('invalid_body', 'the body is not valid UTF-8');
   try {
     return parseExactJson(bytes.toString('utf8'));

@@ -14,11 +14,33 @@ const tagList = new RegExp(`^[ \\t,]*${tag}(?:[ \\t]*,(?:[ \\t]*${tag})?)*[ \\t]
 const eachTag = new RegExp(tag, 'g');
 
 /**
+ * Runs a change with the entity tags of `If-Match`. If the change fails because no tag matches, and the client has sent
+ * a weak tag, the error says that such a tag never matches.
+ */
+export async function changeIfMatch<T>(
+  headers: IncomingHttpHeaders,
+  change: (tags: readonly string[] | null) => Promise<T>,
+): Promise<T> {
+  try {
+    return await change(readIfMatch(headers));
+  } catch (error) {
+    const isWeak = headers['if-match']?.match(eachTag)?.some((one) => one.startsWith('W/'));
+    if (isWeak && error instanceof AppError && error.code === 'precondition_failed') throw weakTag;
+    throw error;
+  }
+}
+
+const weakTag = new AppError(
+  'precondition_failed',
+  'If-Match: a weak entity tag (W/"…") never matches; send the ETag as the service gave it',
+);
+
+/**
  * Returns the strong entity tags of `If-Match`. Weak tags are left out, because they never match (RFC 9110, section
  * 13.1.1). Returns null if any version matches: the header is absent or `*`. Throws `invalid_parameter` if the header
  * is malformed.
  */
-export function readIfMatch(headers: IncomingHttpHeaders): readonly string[] | null {
+function readIfMatch(headers: IncomingHttpHeaders): readonly string[] | null {
   const value = headers['if-match'];
   if (value === undefined || value.trim() === '*') return null;
   if (!tagList.test(value))

@@ -107,3 +107,8 @@ test('the service continues after a client has closed the connection right after
   file.exec('rollback');
   assert.equal((await service.request(key, '/pets')).status, 200);
 });
+
+test('a byte order mark before JSON gets 400 with a message that names it', async () => {
+  const response = await service.post(key, '\ufeff{"name":"Rex","categoryId":1}');
+  assert.match(await expectError(response, 400, 'invalid_body'), /byte order mark/);
+});

@@ -82,6 +82,7 @@ test('IPv6 addresses behind a proxy are counted by /64, IPv4-mapped ones as IPv4
   assert.equal(await remaining(behindOne, '2001:db8:1:2::1'), 59);
   assert.equal(await remaining(behindOne, '2001:DB8:1:2:ffff::9'), 58);
   assert.equal(await remaining(behindOne, '2001:db8:1:3::1'), 59);
+  assert.equal(await remaining(behindOne, '[2001:db8:1:3::2]'), 58);
   assert.equal(await remaining(behindOne, '203.0.113.60'), 59);
   assert.equal(await remaining(behindOne, '::ffff:203.0.113.60'), 58);
 });

@@ -127,6 +127,19 @@ test('If-Match accepts * and a list that contains a matching ETag', async () => 
     assert.equal((await patch(path, {}, { 'if-match': value })).status, 200, value);
 });
 
+test('the message of a 412 says that a weak ETag never matches', async () => {
+  const path = await add();
+  const headers = { 'if-match': `W/${await tagOf(path)}` };
+  for (const response of [
+    await patch(path, { name: 'c' }, headers),
+    await service.request(key, path, { method: 'DELETE', headers }),
+  ])
+    assert.match(
+      await expectError(response, 412, 'precondition_failed'),
+      /a weak entity tag .* never matches/,
+    );
+});
+
 test('a stale, unknown or weak ETag gets 412 and changes nothing', async () => {
   const path = await add();
   const stale = await tagOf(path);
