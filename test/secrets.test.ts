@@ -8,7 +8,7 @@ import { visibleStart } from '../src/accounts/api-key.ts';
 import { hourMs, minuteMs } from '../src/clock.ts';
 import { redactKeys } from '../src/observability/safe-text.ts';
 import { makePlan, order } from './accounts/world.ts';
-import { runInProcess } from './cli/run-command-line.ts';
+import { runInProcess } from './support/command-line.ts';
 import { startService, type TestService } from './support/service.ts';
 
 const fragmentLength = 8;

@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { readCommand, runInProcess } from '../test/support/command-line.ts';
 import { amplePlan, type MadeKey } from '../test/support/instances.ts';
 import {
   type Ended,
@@ -45,8 +46,14 @@ export function createEmbeddedStore(
     run,
     start: () => serveInProcess(context, { ...options, settings, isGroupLeader: true }),
     async createKey(...more) {
+      const create = ['keys', 'create', ...amplePlan, ...more];
+      // With a wrapper, the file must belong to the user of the service.
+      if (options.wrapper === undefined) {
+        await runInProcess('migrate', settings.DATABASE_URL);
+        return readCommand(create, settings.DATABASE_URL, { settings });
+      }
       if (!existsSync(file)) await run('migrate');
-      const { code, stdout, stderr } = await run('keys', 'create', ...amplePlan, ...more, '--json');
+      const { code, stdout, stderr } = await run(...create, '--json');
       if (code !== 0) throw new Error(`no key could be created: ${stderr}`);
       return JSON.parse(stdout) as MadeKey;
     },

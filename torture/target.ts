@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readCommand } from '../test/support/command-line.ts';
 import { amplePlan, type MadeKey } from '../test/support/instances.ts';
-import { runProgram, type ServiceProcess, serveInProcess } from '../test/support/processes.ts';
+import { type ServiceProcess, serveInProcess } from '../test/support/processes.ts';
 import type { TortureContext } from './scenario.ts';
 
 /**
@@ -33,11 +34,7 @@ export async function startTarget(
   const { hostname, port } = new URL(service.url);
   const pid = service.child.pid ?? 0;
 
-  async function command<T>(...args: string[]): Promise<T> {
-    const { code, stdout, stderr } = await runProgram([...args, '--json'], { settings });
-    if (code !== 0) throw new Error(stderr);
-    return JSON.parse(stdout) as T;
-  }
+  const command = <T>(...args: string[]) => readCommand<T>(args, settings.DATABASE_URL, { settings });
 
   return {
     ...service,

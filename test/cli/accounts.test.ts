@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { userInfo } from 'node:os';
 import { test } from 'node:test';
 import { minuteMs } from '../../src/clock.ts';
-import { createWorld } from './run-command-line.ts';
+import { createWorld } from '../support/command-line.ts';
 
 const createdAt = '2027-01-02T12:00:00.000Z';
 

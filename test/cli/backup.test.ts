@@ -5,8 +5,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, type TestContext, test } from 'node:test';
 import { openDatabase } from '../../src/storage/open-database.ts';
 import { addPet, readContents } from '../contracts/store-contents.ts';
+import { expectMistake, runInProcess } from '../support/command-line.ts';
 import { makeFolder } from '../support/service.ts';
-import { expectMistake, runInProcess } from './run-command-line.ts';
 
 /** Opens a store with two animals, in a folder that has only the files of SQLite. */
 async function createWorld(t: TestContext) {

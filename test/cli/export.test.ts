@@ -7,8 +7,8 @@ import { exportPets } from '../../src/cli/export.ts';
 import { int64Max, int64Min } from '../../src/int64.ts';
 import { petFileFormats } from '../../src/pets/pet-files.ts';
 import { openCatalogue } from '../support/catalogue.ts';
+import { createWorld, expectMistake, type World } from '../support/command-line.ts';
 import { sqliteEngine } from '../support/engines.ts';
-import { createWorld, expectMistake, type World } from './run-command-line.ts';
 
 async function createFilledWorld(t: TestContext, count = 2): Promise<World> {
   const world = await createWorld(t);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { listHelp, runInProcess, splitWords, unopened } from './run-command-line.ts';
+import { listHelp, runInProcess, splitWords, unopened } from '../support/command-line.ts';
 
 const pages = await listHelp();
 

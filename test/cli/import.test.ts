@@ -7,10 +7,10 @@ import { importFile } from '../../src/cli/import.ts';
 import { OutcomeUnknownError } from '../../src/errors.ts';
 import type { Catalogue } from '../../src/pets/catalogue.ts';
 import { openCatalogue } from '../support/catalogue.ts';
+import { createWorld, type Ran, type World } from '../support/command-line.ts';
 import { findPostgres } from '../support/engines.ts';
 import { eventually } from '../support/redis-server.ts';
 import { startRelay } from '../support/relay.ts';
-import { createWorld, type Ran, type World } from './run-command-line.ts';
 
 const postgres = await findPostgres();
 const header = 'name,categoryId,status\n';

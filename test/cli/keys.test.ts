@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { isKeyText } from '../../src/accounts/api-key.ts';
-import { createWorld } from './run-command-line.ts';
+import { createWorld } from '../support/command-line.ts';
 
 const partnerScopes = ['pets:read', 'pets:write', 'orders:read', 'orders:write', 'webhooks:manage'];
 

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { openDatabase } from '../../src/storage/open-database.ts';
 import { fillStore, readContents } from '../contracts/store-contents.ts';
+import { expectMistake, runInProcess, unopened } from '../support/command-line.ts';
 import { findPostgres, sqliteEngine } from '../support/engines.ts';
 import { runProgram } from '../support/processes.ts';
 import { makeFolder, startService, type TestService } from '../support/service.ts';
-import { expectMistake, runInProcess, unopened } from './run-command-line.ts';
 
 const postgres = await findPostgres();
 

@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { createWorld, expectMistake, runInProcess, unopened } from '../support/command-line.ts';
 import { runProgram } from '../support/processes.ts';
 import { makeFolder } from '../support/service.ts';
-import { createWorld, expectMistake, runInProcess, unopened } from './run-command-line.ts';
 
 describe('a usage error prints one line and exits with 2:', () => {
   const mistakes: readonly [args: string, line: RegExp][] = [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createWorld, expectMistake } from '../support/command-line.ts';
 import type { Ending } from '../support/service.ts';
-import { createWorld, expectMistake } from './run-command-line.ts';
 
 const rex = '9223372036854775806';
 

@@ -4,8 +4,8 @@ import { chmod, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
+import { runInProcess } from '../support/command-line.ts';
 import { makeFolder, startService } from '../support/service.ts';
-import { runInProcess } from './run-command-line.ts';
 
 /** Creates a store with a key, backs it up, and then changes it. */
 async function prepare(t: TestContext) {

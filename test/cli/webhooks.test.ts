@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { userInfo } from 'node:os';
 import { test } from 'node:test';
+import { createWorld, expectMistake } from '../support/command-line.ts';
 import type { Ending } from '../support/service.ts';
-import { createWorld, expectMistake } from './run-command-line.ts';
 
 const one = 'wh_8tKq2ZmX0aLr5VnC';
 const other = 'wh_9tKq2ZmX0aLr5VnC';

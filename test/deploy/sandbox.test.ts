@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import manifest from '../../package.json' with { type: 'json' };
-import { runInProcess } from '../cli/run-command-line.ts';
+import { runInProcess } from '../support/command-line.ts';
 import { makeFolder } from '../support/service.ts';
 
 const root = join(import.meta.dirname, '../..');

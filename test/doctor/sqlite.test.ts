@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { dayMs, systemClock } from '../../src/clock.ts';
 import { inspectSqlite } from '../../src/storage/sqlite/inspection.ts';
-import { runInProcess } from '../cli/run-command-line.ts';
+import { runInProcess } from '../support/command-line.ts';
 import { obeyPermissions } from '../support/obey-permissions.ts';
 import { runProgram } from '../support/processes.ts';
 import { type Ending, makeFolder, startService } from '../support/service.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { listHelp } from '../cli/run-command-line.ts';
 import { listDocuments, readDocument, readTable } from '../docs/markdown.ts';
+import { listHelp } from '../support/command-line.ts';
 import { startService } from '../support/service.ts';
 
 const deploy = join(import.meta.dirname, '../../deploy');

@@ -1,6 +1,7 @@
 import type { TestContext } from 'node:test';
+import { readCommand } from './command-line.ts';
 import type { Engine, Store } from './engines.ts';
-import { runProgram, type ServiceProcess, serveInProcess, until } from './processes.ts';
+import { type ServiceProcess, serveInProcess, until } from './processes.ts';
 
 type Lifetime = Pick<TestContext, 'after'>;
 
@@ -17,7 +18,7 @@ export interface Instances {
   readonly store: Store;
   /** Returns the next instance, round robin. */
   next(): ServiceProcess;
-  /** Runs a command of the program and returns the parsed JSON output. */
+  /** Runs a command on a connection of its own and returns the parsed JSON output. */
   command<T>(...args: string[]): Promise<T>;
   createKey(...args: string[]): Promise<MadeKey>;
 }
@@ -42,13 +43,7 @@ export async function startInstances(test: Lifetime, options: InstancesOptions):
   const services = await Promise.all(Array.from({ length: count }, start));
   let turn = 0;
 
-  async function command<T>(...args: string[]): Promise<T> {
-    const { code, stdout, stderr } = await runProgram([...args, '--json'], {
-      settings: { ...base, DATABASE_URL: store.url },
-    });
-    if (code !== 0) throw new Error(stderr);
-    return JSON.parse(stdout) as T;
-  }
+  const command = <T>(...args: string[]) => readCommand<T>(args, store.url, { settings: base });
 
   return {
     services,

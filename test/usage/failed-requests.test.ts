@@ -10,7 +10,7 @@ import {
 } from '../../src/usage/failed-requests.ts';
 import { listRequests } from '../../src/usage/request-rows.ts';
 import { createWorld, engines, order } from '../accounts/world.ts';
-import { runInProcess } from '../cli/run-command-line.ts';
+import { runInProcess } from '../support/command-line.ts';
 import type { Engine } from '../support/engines.ts';
 import { until } from '../support/processes.ts';
 import { startService } from '../support/service.ts';

@@ -1,6 +1,7 @@
+import { readCommand } from '../../test/support/command-line.ts';
 import { findPostgres, type Store } from '../../test/support/engines.ts';
 import { amplePlan, type MadeKey, readMetric } from '../../test/support/instances.ts';
-import { runProgram, type ServiceProcess, serveInProcess } from '../../test/support/processes.ts';
+import { type ServiceProcess, serveInProcess } from '../../test/support/processes.ts';
 import type { Random } from '../random.ts';
 import { Skipped, type TortureContext } from '../scenario.ts';
 
@@ -44,8 +45,8 @@ export async function startFleet(
   const start = () => serveInProcess(context, { settings });
   const services: ServiceProcess[] = [await start()];
   while (services.length < instances) services.push(await start());
-  const made = await runProgram(['keys', 'create', ...amplePlan, '--scopes', 'all', '--json'], { settings });
-  const { key } = JSON.parse(made.stdout) as MadeKey;
+  const create = ['keys', 'create', ...amplePlan, '--scopes', 'all'];
+  const { key } = await readCommand<MadeKey>(create, store.url, { settings });
   let turn = 0;
   let killed = 0;
 

@@ -17,7 +17,7 @@ const { project } = await installPacked({ after });
 const { app, baseUrl, createKey } = await startService({ after });
 
 const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' };
-const languages = { curl: 'bash', TypeScript: process.execPath, Python: 'python3' } as const;
+const languages = { curl: 'bash', TypeScript: 'node', Python: 'python3' } as const;
 const hasPython = isThere('python3') || 'SKIPPED: no python3 for the samples in Python';
 
 function isThere(program: string): boolean {
@@ -41,12 +41,19 @@ async function runSample(
   code: string,
   language: keyof typeof languages,
   name: string,
-): Promise<string> {
+): Promise<void> {
   const endings = { curl: 'sh', TypeScript: 'ts', Python: 'py' };
   const file = join(project, `${name}.${endings[language]}`);
   await writeFile(file, code);
+  if (language === 'TypeScript') return runModule(file, key);
   const env = { PATH: process.env['PATH'], ANIMAL_STORE_KEY: key };
-  return (await run(languages[language], [file], { cwd: project, env })).stdout;
+  await run(languages[language], [file], { cwd: project, env });
+}
+
+/** Runs a module in this process, which is faster than a process for each. */
+async function runModule(file: string, key: string): Promise<void> {
+  process.env['ANIMAL_STORE_KEY'] = key;
+  await import(file);
 }
 
 for (const operation of operations)

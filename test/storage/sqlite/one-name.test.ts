@@ -7,7 +7,7 @@ import { openDatabase } from '../../../src/storage/open-database.ts';
 import { claimMigrating, claimServing } from '../../../src/storage/sqlite/claim-serving.ts';
 import { findNameProblem } from '../../../src/storage/sqlite/one-name.ts';
 import { copyStore } from '../../../src/storage/transfer/copy-store.ts';
-import { runInProcess } from '../../cli/run-command-line.ts';
+import { runInProcess } from '../../support/command-line.ts';
 import { whyNoMounts, withMounts } from '../../support/mounts.ts';
 import { runProgram, serveInProcess } from '../../support/processes.ts';
 import { makeFolder } from '../../support/service.ts';

@@ -5,10 +5,12 @@ import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { runCommandLine } from '../../src/cli/command-line.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
-import { createMovableClock, type Ending, makeFolder } from '../support/service.ts';
+import { createMovableClock, type Ending, makeFolder } from './service.ts';
 
 export interface RunOptions {
   readonly clock?: Clock;
+  /** Environment variables besides DATABASE_URL. Default: the environment is staging. */
+  readonly settings?: Readonly<Record<string, string>>;
   readonly stdin?: string;
   /** True if standard error is a terminal. */
   readonly isTTY?: boolean;
@@ -18,12 +20,12 @@ export interface RunOptions {
 export async function runInProcess(
   args: string | readonly string[],
   databaseUrl: string,
-  { clock = systemClock, stdin = '', isTTY = false }: RunOptions = {},
+  { clock = systemClock, stdin = '', isTTY = false, settings = {} }: RunOptions = {},
 ) {
   const [stdout, stderr] = [new PassThrough(), Object.assign(new PassThrough(), { isTTY })];
   const written = Promise.all([text(stdout), text(stderr)]);
   const code = await runCommandLine(typeof args === 'string' ? splitWords(args) : args, {
-    environment: { DATABASE_URL: databaseUrl, ENVIRONMENT: 'staging' },
+    environment: { ENVIRONMENT: 'staging', ...settings, DATABASE_URL: databaseUrl },
     terminal: { stdin: Readable.from([Buffer.from(stdin)]), stdout, stderr },
     lifetime: {
       untilStopped: () => Promise.resolve(),
@@ -43,6 +45,17 @@ export interface Ran {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
+}
+
+/** Returns the JSON value that a command prints. Throws if the command fails. */
+export async function readCommand<T>(
+  args: readonly string[],
+  databaseUrl: string,
+  options: RunOptions = {},
+): Promise<T> {
+  const { code, stdout, stderr } = await runInProcess([...args, '--json'], databaseUrl, options);
+  if (code !== 0) throw new Error(stderr);
+  return JSON.parse(stdout) as T;
 }
 
 /** Splits a command line at its spaces, except in double quotes. */
