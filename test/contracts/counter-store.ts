@@ -110,15 +110,6 @@ export function describeCounterStore(engine: Engine): void {
       assert.equal(process.take(1).bannedUntilMs, time.nowMs + 2 * minuteMs);
     });
 
-    test('a kill loses only the counts after the last flush', async (t) => {
-      const { start } = await open(t);
-      const killed = await start();
-      for (let sent = 0; sent < 10; sent += 1) killed.take(1);
-      await killed.flush();
-      for (let sent = 0; sent < 5; sent += 1) killed.take(1);
-      assert.equal((await start()).take(1).dayUsed, 11);
-    });
-
     test('a restart does not restore what has expired', async (t) => {
       const { start, time } = await open(t);
       const before = await start();

@@ -119,7 +119,7 @@ async function connect<T>(client: Client, begin: () => Promise<T>): Promise<T> {
     destroy();
     // A cluster client that is still listing its nodes connects to them even after `destroy`. So it is destroyed
     // again.
-    connecting.then(destroy, destroy);
+    connecting.then(destroy, destroy).catch(() => undefined);
     throw error;
   } finally {
     clearTimeout(timer);

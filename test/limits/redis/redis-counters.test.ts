@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { describe, type TestContext, test } from 'node:test';
 import { crc32 } from 'node:zlib';
-import fc from 'fast-check';
-import { dayMs, hourMs, minuteMs, secondMs } from '../../../src/clock.ts';
-import { createMemoryCounters } from '../../../src/limits/memory/memory-counters.ts';
+import { dayMs, hourMs, minuteMs } from '../../../src/clock.ts';
 import type { createRedisCounters } from '../../../src/limits/redis/redis-counters.ts';
 import { decide } from '../../../src/limits/rules/decision.ts';
 import { freeLimits, limitMax } from '../../../src/plans/plan.ts';
@@ -149,34 +146,6 @@ describe('the data in Redis', { skip: redis.skip }, () => {
     const again = await Promise.all(['192.0.2.1', ...chosen].map(take));
     assert.deepEqual(new Set(again.map(({ dayUsed }) => dayUsed)), new Set([2]));
   });
-});
-
-test('Redis counters and memory counters give the same results', { skip: redis.skip }, async (t) => {
-  const shared = await connect(t, await redis.createSpace(t), { time: 'caller' });
-  const request = fc.record({
-    pauseMs: fc.oneof(fc.nat(3), fc.nat(2 * secondMs), fc.nat(hourMs), fc.constant(minuteMs), fc.nat(dayMs)),
-    subject: fc.constantFrom('account:1', 'account:2'),
-    keyId: fc.constantFrom('first', 'second', null),
-    limits: fc.constantFrom({ perMinute: 2, perDay: 90 }, { perMinute: 70, perDay: 5 }, freeLimits),
-    count: fc.integer({ min: 1, max: 80 }),
-  });
-  await fc.assert(
-    fc.asyncProperty(fc.array(request, { minLength: 1, maxLength: 15 }), async (requests) => {
-      const local = createMemoryCounters();
-      const run = randomUUID();
-      let atMs = nowMs;
-      for (const { pauseMs, subject, keyId, limits, count } of requests) {
-        atMs += pauseMs;
-        const name = keyId === null ? `address:${subject}:${run}` : `${subject}:${run}`;
-        const key = keyId === null ? null : `${keyId} of ${name}`;
-        const usages = Array.from({ length: count }, () => shared.take(name, limits, key, atMs));
-        const expected = usages.map(() => local.take(name, limits, key, atMs));
-        assert.deepEqual(await Promise.all(usages), expected);
-        assert.deepEqual(await shared.look(name, atMs), local.look(name, atMs));
-      }
-    }),
-    { numRuns: 100 },
-  );
 });
 
 describe('a Redis with special settings', { skip: noServer }, () => {
