@@ -1,16 +1,14 @@
-import { connectFlood, idleSockets } from './abuse/crowds.ts';
+import { idleSockets } from './abuse/crowds.ts';
 import { fewDescriptors } from './abuse/few-descriptors.ts';
-import { heavyFlood, overlongFlood, pipelinedFlood, tooHeavyFlood, unreadFlood } from './abuse/floods.ts';
+import { overlongFlood, pipelinedFlood } from './abuse/floods.ts';
 import { hugeHeads } from './abuse/heads.ts';
 import { heavyInputs } from './abuse/heavy-inputs.ts';
 import { slowBodies, slowHeads, slowReaders } from './abuse/slow.ts';
-import { slowHttpTest } from './abuse/slowhttptest.ts';
 import { stalledLog } from './abuse/stalled-log.ts';
-import { manyAddresses, wrongKeys, wrongKeysShared } from './abuse/strangers.ts';
+import { wrongKeys, wrongKeysShared } from './abuse/strangers.ts';
 import { follow } from './follow/follow.ts';
 import { freshness } from './freshness/freshness.ts';
 import { fuzzApi } from './fuzz/api.ts';
-import { fuzzExtensions } from './fuzz/extensions.ts';
 import { fuzzWire } from './fuzz/wire.ts';
 import { killCommands } from './kill/commands.ts';
 import { kill } from './kill/kill.ts';
@@ -29,22 +27,15 @@ import { removed } from './storage/removed.ts';
 import { hangingDisk, slowDisks } from './storage/slow.ts';
 import { unwritable } from './storage/unwritable.ts';
 
-/** Each abuse runs twice: over SQLite, and over PostgreSQL with Redis. */
 const abuses = [
   slowHeads,
   slowBodies,
   slowReaders,
   idleSockets,
-  connectFlood,
   pipelinedFlood,
-  heavyFlood,
-  tooHeavyFlood,
   overlongFlood,
-  unreadFlood,
   hugeHeads,
   heavyInputs,
-  manyAddresses,
-  slowHttpTest,
 ];
 
 /** The scenarios of `npm run torture`, in order. */
@@ -71,12 +62,10 @@ export const scenarios: readonly Scenario[] = [
   hangingRedis,
   fewDescriptors,
   ...abuses,
-  ...abuses.map(({ shared }) => shared),
   wrongKeys,
   wrongKeysShared,
   stalledLog,
   fuzzApi,
-  fuzzExtensions,
   fuzzWire,
   soak,
 ];

@@ -1,11 +1,10 @@
-import { connectFlood } from '../../torture/abuse/crowds.ts';
 import { fewDescriptors } from '../../torture/abuse/few-descriptors.ts';
 import { overlongFlood, pipelinedFlood } from '../../torture/abuse/floods.ts';
 import { hugeHeads } from '../../torture/abuse/heads.ts';
 import { heavyInputs } from '../../torture/abuse/heavy-inputs.ts';
 import { slowHeads } from '../../torture/abuse/slow.ts';
 import { stalledLog } from '../../torture/abuse/stalled-log.ts';
-import { manyAddresses, wrongKeys, wrongKeysShared } from '../../torture/abuse/strangers.ts';
+import { wrongKeys, wrongKeysShared } from '../../torture/abuse/strangers.ts';
 import { testShort } from './short.ts';
 
 /**
@@ -15,18 +14,12 @@ import { testShort } from './short.ts';
 const parts = [
   [slowHeads, 0.02],
   [fewDescriptors, 0.1],
-  [connectFlood, 0.05],
   [pipelinedFlood, 0.05],
   [overlongFlood, 0.05],
   [hugeHeads, 0.05],
   [heavyInputs, 0.1],
-  [manyAddresses, 0.002],
   [wrongKeys, 0.002],
   [stalledLog, 0.02],
-  [slowHeads.shared, 0.02],
-  [pipelinedFlood.shared, 0.05],
-  [heavyInputs.shared, 0.1],
-  [manyAddresses.shared, 0.002],
   [wrongKeysShared, 0.03],
 ] as const;
 

@@ -30,22 +30,11 @@ export interface AbuseOptions extends Omit<Scenario, 'run'> {
 
 const lookMs = 200;
 
-export interface Abuse extends Scenario {
-  /** The same abuse over PostgreSQL and Redis. */
-  readonly shared: Scenario;
-}
-
 /**
  * Creates a scenario with misbehaving clients and one good client. The service must serve every request of the good
  * client, must not fail, and must not grow beyond the bound. It must have as many animals as it answered with 201.
  */
-export function abuse(options: AbuseOptions): Abuse {
-  const name = `${options.name}-postgres`;
-  const title = `${options.title}, over PostgreSQL and Redis`;
-  return { ...abuseOne(options), shared: abuseOne({ ...options, name, title, isShared: true }) };
-}
-
-export function abuseOne(options: AbuseOptions): Scenario {
+export function abuse(options: AbuseOptions): Scenario {
   const { misbehave, settings, isShared = false, growthMibMax, ...scenario } = options;
   return {
     ...scenario,

@@ -1,11 +1,6 @@
-import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { defaultTimeouts } from '../../src/http/connection/bounds.ts';
-import { createRandom } from '../random.ts';
 import { Skipped } from '../scenario.ts';
-import { loopbackAddress } from '../target.ts';
 import { abuse, share } from './abuse.ts';
 import { openCrowd } from './sockets.ts';
 
@@ -43,43 +38,3 @@ function requireDescriptors(count: number): void {
   const needed = count + 100;
   if (Number(limit) < needed) throw new Skipped(`needs ${needed} open files, has ${limit} (ulimit -n)`);
 }
-
-const floodSeconds = 20;
-const floodersCount = 100;
-
-export const connectFlood = abuse({
-  name: 'connect-flood',
-  title: 'Connections that are opened and closed as fast as possible',
-  minutes: 2,
-  growthMibMax: 300,
-  async misbehave({ seed, scale }, { host, port }) {
-    const random = createRandom(seed);
-    const endMs = performance.now() + floodSeconds * 1_000 * scale;
-    let opened = 0;
-
-    async function flood(): Promise<void> {
-      while (performance.now() < endMs) {
-        const socket = connect({ host, port, localAddress: loopbackAddress(opened % 200) });
-        opened += 1;
-        socket.on('error', () => {});
-        const closed = once(socket, 'close');
-        await once(socket, 'connect');
-        const way = random.between(0, 2);
-        if (way === 0) socket.end();
-        else if (way === 1) socket.resetAndDestroy();
-        else socket.end('GET /v1');
-        socket.resume();
-        await closed;
-      }
-    }
-
-    await Promise.all(Array.from({ length: floodersCount }, flood));
-    assert.ok(opened > floodersCount);
-    return {
-      done: `${opened} connections that were opened and at once closed, reset, or left in the middle of a head`,
-      seen: 'no answer, 400 or 429',
-      well: 'at once',
-      figures: { 'connections/s': Math.round(opened / (floodSeconds * scale)) },
-    };
-  },
-});

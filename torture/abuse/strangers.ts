@@ -5,7 +5,7 @@ import { base62, formatKey, randomLength } from '../../src/accounts/api-key.ts';
 import { createRandom } from '../random.ts';
 import type { Scenario, TortureContext } from '../scenario.ts';
 import type { Target } from '../target.ts';
-import { abuse, abuseOne, share } from './abuse.ts';
+import { abuse, share } from './abuse.ts';
 
 const strangersCount = 1_000_000;
 const sharedStrangersCount = 100_000;
@@ -76,33 +76,7 @@ function describe(statuses: ReadonlyMap<string, number>): string {
   return [...statuses].map(([status, count]) => `${count} × ${status}`).join(', ');
 }
 
-export const manyAddresses = abuse({
-  name: 'many-addresses',
-  title: 'Requests without a key, from a different address each time',
-  minutes: 10,
-  settings: { TRUST_PROXY: '1' },
-  growthMibMax: 400,
-  async misbehave(context, target) {
-    const count = share(strangersCount, context.scale);
-    const random = createRandom(context.seed);
-    const offset = random.between(0, 2 ** 30);
-    const addressOf = (number: number) => {
-      const bits = offset + number;
-      return `${1 + (bits >>> 24)}.${(bits >>> 16) & 255}.${(bits >>> 8) & 255}.${bits & 255}`;
-    };
-    const write = (number: number) =>
-      `GET /v1/pets HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${addressOf(number)}\r\n\r\n`;
-    const statuses = await sendAll(context, target, count, write);
-    assert.deepEqual([...statuses.keys()], ['401'], describe(statuses));
-    return {
-      done: `A request without a key from each of ${count} addresses`,
-      seen: describe(statuses),
-      well: 'at once',
-    };
-  },
-});
-
-export const wrongKeys: Scenario = abuseOne({
+export const wrongKeys: Scenario = abuse({
   name: 'wrong-keys',
   title: 'Requests with wrong keys, a different key each time',
   minutes: 10,
@@ -122,7 +96,7 @@ export const wrongKeys: Scenario = abuseOne({
   },
 });
 
-export const wrongKeysShared: Scenario = abuseOne({
+export const wrongKeysShared: Scenario = abuse({
   name: 'wrong-keys-postgres',
   title: 'Unknown keys of the right form from one address, over PostgreSQL and Redis',
   minutes: 10,

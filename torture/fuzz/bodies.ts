@@ -1,7 +1,7 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { parseInt64Literal } from '../../src/int64.ts';
 import { type Description, matchesSchema, resolve } from '../../test/http/openapi/description.ts';
-import type { Body, Part } from './call.ts';
+import type { Body, Part } from './parts.ts';
 import { textsFor, type ValueSchema } from './texts.ts';
 
 const bodyBytesMax = 65_536;
@@ -144,7 +144,7 @@ function objectBodies(description: Description, node: object) {
   const { required = [] } = resolve<ObjectSchema>(description, node);
   return fc.tuple(fieldLists(description, node), blanks).map(([fields, blank]) => {
     const members = fields.map(({ name, text }) => `${blank}${JSON.stringify(name)}:${blank}${text}`);
-    return { fields, text: `{${members.join(',')}${blank}}`, fault: judgeFields(fields, required) };
+    return { text: `{${members.join(',')}${blank}}`, fault: judgeFields(fields, required) };
   });
 }
 
@@ -155,11 +155,10 @@ const otherBodies = fc
     fc.integer({ min: 1, max: 200 }).map((depth) => `${'['.repeat(depth)}${']'.repeat(depth)}`),
     fc.constantFrom('', '{', '{"name":"Rex","categoryId":1', '{"name":"Rex","categoryId":1}}', '\ufeff{}'),
   )
-  .map((text) => ({ fields: null, text, fault: 400 }));
+  .map((text) => ({ text, fault: 400 }));
 
 const rex = '{"name":"Rex","categoryId":1}';
 const largeBodies = fc.integer({ min: bodyBytesMax - 40, max: bodyBytesMax + 40 }).map((bytes) => ({
-  fields: null,
   text: rex,
   blanks: bytes - rex.length,
   fault: bytes > bodyBytesMax ? 413 : null,
@@ -208,19 +207,16 @@ const encodings = fc.oneof(
   fc.constant([{ name: 'Content-Encoding', text: 'identity', fault: null }]),
 );
 
-/** Generates bodies of an operation: valid, nearly valid and invalid, with `Content-Length` or in chunks. */
+/** Generates bodies of an operation: valid, nearly valid and invalid. */
 export function bodiesFor(description: Description, node: object): Arbitrary<Body> {
   const contents = fc.oneof(
     { weight: 30, arbitrary: objectBodies(description, node) },
     { weight: 4, arbitrary: otherBodies },
     { weight: 1, arbitrary: largeBodies },
   );
-  return fc
-    .tuple(contents, contentTypes, encodings, fc.option(fc.integer({ min: 1, max: 5_000 }), { freq: 4 }))
-    .map(([content, type, encoding, chunkBytes]) => ({
-      blanks: 0,
-      ...content,
-      headers: [type, ...encoding],
-      chunkBytes,
-    }));
+  return fc.tuple(contents, contentTypes, encodings).map(([content, type, encoding]) => ({
+    blanks: 0,
+    ...content,
+    headers: [type, ...encoding],
+  }));
 }

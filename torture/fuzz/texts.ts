@@ -1,7 +1,7 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { parseCanonicalInt64 } from '../../src/int64.ts';
 import { type Description, matchesSchema, resolve } from '../../test/http/openapi/description.ts';
-import type { Part } from './call.ts';
+import type { Part } from './parts.ts';
 
 /** The keywords of a JSON schema that the generators use. */
 export interface ValueSchema {
