@@ -1,5 +1,29 @@
 import type { Comparison } from './comparison.ts';
 
+/** The maximum CPU time per request, as a multiple of that of a bare `node:http` server in the same run. */
+export const ratioMax = {
+  /** From the cache: pages and single animals, plain, 304, CORS and HEAD. */
+  cached: 1.35,
+  /** Cached, with each request in the log. */
+  logged: 1.8,
+  /** Cached, beside 100 edits a second. */
+  edited: 1.7,
+  uncachedList: 8,
+  uncachedGet: 3,
+  inventory: 5,
+  create: 2.8,
+  keyedCreate: 5,
+} as const;
+
+/** The same for an instance over PostgreSQL and Redis, by the name of the scenario. Others have no goal. */
+export const sharedRatioMax: Readonly<Record<string, number>> = {
+  'list-plain': 2.2,
+  'pages-plain': 2.2,
+  'get-plain': 2.2,
+  create: 4,
+  'create-keyed': 8,
+};
+
 /** True if the ratio of a scenario is at most its goal. Null if the scenario has no goal. */
 export function isGoalMet({ own: { scenario, ratio } }: Comparison): boolean | null {
   return scenario.ratioMax === null ? null : ratio <= scenario.ratioMax;

@@ -2,6 +2,7 @@
 import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
 import { makeTemporaryFolder } from './cleanup.ts';
+import { sharedRatioMax } from './goals.ts';
 import { withDatabase } from './instances/database.ts';
 import { type InstanceRow, measureInstances } from './instances/measure.ts';
 import { formatTable } from './report.ts';
@@ -32,6 +33,7 @@ function formatRow(row: InstanceRow): string[] {
     row.serviceUs.toFixed(1),
     row.bareUs.toFixed(1),
     (row.serviceUs / row.bareUs).toFixed(2),
+    String(sharedRatioMax[row.name] ?? '-'),
     row.postgresUs.toFixed(1),
     row.redisUs.toFixed(1),
   ];
@@ -62,7 +64,7 @@ await withDatabase(server, async (databaseUrl) => {
   const counts = values.instances.split(',').map(Number);
   for (const [place, count] of counts.entries())
     await measureInstances(site, count, chosen, { ...load, start: place / counts.length }, note);
-  const parts = ['service µs', 'bare µs', 'ratio', 'PostgreSQL µs', 'Redis µs'];
+  const parts = ['service µs', 'bare µs', 'ratio', 'goal', 'PostgreSQL µs', 'Redis µs'];
   process.stdout.write(
     formatTable(['instances', 'request', 'req/s', 'p99 ms', ...parts], rows.map(formatRow)),
   );

@@ -1,5 +1,6 @@
 import { isAvailable } from './animals.ts';
 import type { Request, RequestHeaders } from './exchange.ts';
+import { ratioMax } from './goals.ts';
 
 /** The data from which scenarios build their requests. */
 export interface Walk {
@@ -37,15 +38,6 @@ export interface Scenario {
   readonly peerOperation: Operation | null;
 }
 
-const readRatioMax = 1.2;
-const loggedRatioMax = 1.6;
-const editedRatioMax = 1.5;
-const createRatioMax = 2.8;
-const patchRatioMax = 3;
-const orderRatioMax = 4;
-/** The ratios of version 1.0.0 (docs/performance.md, baseline). */
-const uncachedRatioMax = { list: 5, get: 2.3 };
-
 export const newAnimal = '{"name":"Rex","categoryId":1,"status":"available"}';
 export const hotPage: Request = { method: 'GET', path: '/v1/pets' };
 export const creation: Request = { method: 'POST', path: '/v1/pets', body: newAnimal };
@@ -76,7 +68,7 @@ const reads = [
 
 function toVariants(read: (typeof reads)[number]): Scenario[] {
   const { name, title, requests } = read;
-  const shared = { ...common, requests, ratioMax: readRatioMax };
+  const shared = { ...common, requests, ratioMax: ratioMax.cached };
   return [
     { ...shared, name: `${name}-plain`, title, peerOperation: read.peerOperation },
     {
@@ -105,13 +97,13 @@ function toVariants(read: (typeof reads)[number]): Scenario[] {
 const creates = { ...common, requests: () => [creation], status: 201 } as const;
 
 const writes: readonly Scenario[] = [
-  { ...creates, name: 'create', title: 'create', peerOperation: 'create', ratioMax: createRatioMax },
+  { ...creates, name: 'create', title: 'create', peerOperation: 'create', ratioMax: ratioMax.create },
   {
     ...creates,
     name: 'create-keyed',
     title: 'create with an Idempotency-Key',
     isKeyed: true,
-    ratioMax: null,
+    ratioMax: ratioMax.keyedCreate,
   },
   {
     ...creates,
@@ -125,7 +117,7 @@ const writes: readonly Scenario[] = [
     name: 'patch',
     title: 'PATCH of the name, a different animal each time',
     requests: ({ animals }) => listRenames(randomIds(animals, manyIdsMax)),
-    ratioMax: patchRatioMax,
+    ratioMax: null,
   },
   {
     ...common,
@@ -133,7 +125,7 @@ const writes: readonly Scenario[] = [
     title: 'order, a different animal each time',
     status: 201,
     requests: ({ animals }) => listOrders(randomIds(animals, manyIdsMax)),
-    ratioMax: orderRatioMax,
+    ratioMax: null,
   },
 ];
 
@@ -160,7 +152,7 @@ const editedReads = reads
       title: `${title}, during ${editsPerSecond} edits a second`,
       requests,
       editsPerSecond,
-      ratioMax: editedRatioMax,
+      ratioMax: ratioMax.edited,
     }),
   );
 
@@ -173,21 +165,21 @@ export const judgedScenarios: readonly Scenario[] = [
     title: 'newest page, LOG_REQUESTS=all',
     requests: () => [hotPage],
     settings: { LOG_REQUESTS: 'all' },
-    ratioMax: loggedRatioMax,
+    ratioMax: ratioMax.logged,
   },
   {
     ...common,
     name: 'list-uncached',
     title: 'pages, each requested once',
     requests: ({ manyPages }) => toGets(shuffle(manyPages)),
-    ratioMax: uncachedRatioMax.list,
+    ratioMax: ratioMax.uncachedList,
   },
   {
     ...common,
     name: 'get-uncached',
     title: 'single animals, each requested once',
     requests: ({ animals }) => toGets(randomIds(animals, manyIdsMax).map(toPetPath)),
-    ratioMax: uncachedRatioMax.get,
+    ratioMax: ratioMax.uncachedGet,
   },
   ...editedReads,
   {
@@ -195,7 +187,7 @@ export const judgedScenarios: readonly Scenario[] = [
     name: 'inventory',
     title: `inventory of the store and of ${categories} categories in turn`,
     requests: () => toGets(['', ...listCategories().map((id) => `?categoryId=${id}`)].map(toInventoryPath)),
-    ratioMax: uncachedRatioMax.list,
+    ratioMax: ratioMax.uncachedList,
   },
   ...writes,
   ...eventless,

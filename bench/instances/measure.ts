@@ -23,6 +23,7 @@ export interface Site {
 /** The result of a scenario. CPU times are in microseconds per request, from the cheapest round. */
 export interface InstanceRow {
   readonly instances: number;
+  readonly name: string;
   readonly title: string;
   readonly requestsPerSecond: number;
   readonly p99Ms: number;
@@ -39,7 +40,7 @@ export interface Load {
   readonly start: number;
 }
 
-type Round = Omit<InstanceRow, 'instances' | 'title' | 'bareUs'>;
+type Round = Omit<InstanceRow, 'instances' | 'name' | 'title' | 'bareUs'>;
 
 const connections = 64;
 /** The bound is lower than over SQLite, because each page takes a round trip to PostgreSQL. */
@@ -63,7 +64,7 @@ export async function measureInstances(
     const walk = await walkService(servers[0]?.origin ?? '', authorize(site), site.animals, pagesWalkedMax);
     for (const scenario of scenarios) {
       const measured = await measureScenario(site, servers, scenario, walk, times, load);
-      note({ instances: count, title: scenario.title, ...measured });
+      note({ instances: count, name: scenario.name, title: scenario.title, ...measured });
     }
   } finally {
     await Promise.all(servers.map((server) => server.stop()));
@@ -96,7 +97,7 @@ async function measureScenario(
   walk: Walk,
   times: ServerTimes,
   { rounds, seconds, start }: Load,
-): Promise<Omit<InstanceRow, 'instances' | 'title'>> {
+): Promise<Omit<InstanceRow, 'instances' | 'name' | 'title'>> {
   const all = scenario.requests(walk);
   const first = Math.floor(all.length * start);
   const requests = [...all.slice(first), ...all.slice(0, first)];
