@@ -5,7 +5,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { AppError, OperatorError } from '../../src/errors.ts';
 import { statement } from '../../src/storage/database.ts';
-import { claimServing } from '../../src/storage/sqlite/claim-serving.ts';
+import { claimMigrating, claimServing } from '../../src/storage/sqlite/claim-serving.ts';
 import { openSqlite } from '../../src/storage/sqlite/database.ts';
 import { findPostgres } from '../support/engines.ts';
 import { makeFolder } from '../support/service.ts';
@@ -77,12 +77,13 @@ describe('a SQLite store of an older release', () => {
     return path;
   }
 
-  /** Claims a store as the service of another process does. */
-  function serve(t: TestContext, path: string): DatabaseSync {
-    const claim = new DatabaseSync(`${path}-serving`);
-    t.after(() => claim.isOpen && claim.close());
-    claim.exec('pragma journal_mode = memory; begin exclusive');
-    return claim;
+  /** Claims a store as a service does that has it open. Returns the function that ends the claim. */
+  async function serve(t: TestContext, path: string): Promise<() => void> {
+    const open = new DatabaseSync(path);
+    t.after(() => open.close());
+    open.exec('pragma journal_mode = wal; begin; select 1 from sqlite_schema; commit');
+    const release = await claimMigrating(path);
+    return release;
   }
 
   const refusal = (error: unknown) =>
@@ -93,9 +94,9 @@ describe('a SQLite store of an older release', () => {
 
   test('is not migrated while another process serves or migrates it', async (t) => {
     const path = await makeOlder(t);
-    const claim = serve(t, path);
+    const endClaim = await serve(t, path);
     await assert.rejects(openSqlite(path), refusal);
-    claim.close();
+    endClaim();
     // The error proves that the second migration starts, because its tables already exist.
     await assert.rejects(openSqlite(path), /already exists/);
   });
@@ -109,7 +110,7 @@ describe('a SQLite store of an older release', () => {
 
   test('is not served while another process serves or migrates it', async (t) => {
     const path = await makeOlder(t);
-    serve(t, path);
+    await serve(t, path);
     await assert.rejects(
       claimServing(`sqlite:${path}`),
       /^OperatorError: another service is serving .*store\.db, or a command migrates or restores it: /,
@@ -119,7 +120,7 @@ describe('a SQLite store of an older release', () => {
   test('can be opened next to its service after it was migrated', async (t) => {
     const path = join(await makeFolder(t), 'store.db');
     await (await openSqlite(path)).close();
-    serve(t, path);
+    await serve(t, path);
     await (await openSqlite(path)).close();
   });
 });

@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { OperatorError, reasonOf } from '../../errors.ts';
+import { requireOneName } from './claim-serving.ts';
 import { openReadOnly } from './connection.ts';
-import { requireOneName } from './one-name.ts';
 
 /**
  * Copies a snapshot of the store at `path` into an empty file, and checks the copy. Other connections may keep

@@ -1,12 +1,10 @@
-import { existsSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
+import { existsSync, openSync, statSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
+import { tryLock, unlock } from 'fs-native-extensions';
 import { secondMs } from '../../clock.ts';
 import { OperatorError } from '../../errors.ts';
 import { toOpeningError } from '../opening-error.ts';
 import { parseStoreAddress } from '../store-address.ts';
-import { isBusy } from './connection.ts';
-import { lockFile } from './file-lock.ts';
 import { makeStoreFile } from './store-file.ts';
 
 /** Time in ms for which to retry the lock on the file. A command that checks the lock takes it for a moment. */
@@ -14,18 +12,22 @@ const lockMsMax = secondMs;
 const retryAfterMs = 5;
 
 /**
- * Claims a SQLite store for one service, and creates its file if necessary. Returns the function that releases the
- * claim. If two services used the store, each would count requests separately, and together they would allow twice
- * the rate limits.
+ * Offset of the locked byte. It is beyond the end of the largest database (2^48 bytes), and outside the bytes that
+ * SQLite locks. The lock belongs to the file, so it holds for every hard link and mount of it, and after a rename. The
+ * system releases it when the process ends. On Linux it is an open file description lock.
+ */
+const lockedByte = 2 ** 50;
+
+/** Paths of the stores that this process serves. */
+const served = new Set<string>();
+
+/**
+ * Claims a SQLite store for one service by a lock on its file, and creates the file if necessary. Returns the function
+ * that releases the claim. If two services used the store, each would count requests separately, and together they would
+ * allow twice the rate limits. A restore and a migration also claim the store while they run, and a move for a moment.
+ * Other commands claim nothing. PostgreSQL needs no claim, because several services may use the same store.
  *
- * The claim consists of two locks. The system releases both when the process ends.
- * - A lock on the file `-serving` beside the store. It stops a second service that uses the same path.
- * - A lock on the store file itself. It stops a second service that uses another path (a link) to the same file.
- *
- * A restore and a migration take both locks while they run. A move takes both for a moment. Other commands take no
- * lock. PostgreSQL needs no claim, because several services may use the same store.
- *
- * Throws OperatorError if another service has the claim, or if the file cannot be used.
+ * Throws OperatorError if another process has the claim, or if the file cannot be used.
  */
 export async function claimServing(databaseUrl: string): Promise<() => void> {
   const { engine, location } = parseStoreAddress(databaseUrl);
@@ -46,9 +48,6 @@ export async function claimServing(databaseUrl: string): Promise<() => void> {
   }
 }
 
-/** Paths of the stores that this process serves. */
-const served = new Set<string>();
-
 /**
  * Prevents other services from starting on a store during a migration. Returns the function that permits such starts
  * again. Does nothing if this process serves the store. Throws OperatorError if another process has the claim, because
@@ -63,58 +62,61 @@ export async function claimMigrating(path: string): Promise<() => void> {
 }
 
 async function claim(path: string, refusal: string): Promise<() => void> {
-  const releaseName = claimName(path, refusal);
-  try {
-    const releaseFile = await claimFile(path);
-    return () => {
-      releaseFile();
-      releaseName();
-    };
-  } catch (error) {
-    releaseName();
-    throw error;
-  }
-}
-
-function claimName(path: string, refusal: string): () => void {
-  const claim = new DatabaseSync(servingFile(path), { timeout: 0 });
-  try {
-    claim.exec('pragma journal_mode = memory; begin exclusive');
-  } catch (error) {
-    claim.close();
-    if (!isBusy(error)) throw error;
-    throw new OperatorError(refusal, { cause: error });
-  }
-  return () => claim.close();
-}
-
-async function claimFile(path: string): Promise<() => void> {
+  const descriptor = openForGood(path, 'r+');
   const lastAtMs = performance.now() + lockMsMax;
-  for (;;) {
-    const release = lockFile(path);
-    if (release !== null) return release;
+  while (!tryLock(descriptor, lockedByte, 1)) {
     if (performance.now() >= lastAtMs)
-      throw new OperatorError(`another service is serving the database ${path} under another name`);
+      throw new OperatorError(
+        hasLog(path) ? refusal : `another service is serving the database ${path} under another name`,
+      );
     await setTimeout(retryAfterMs);
   }
+  return () => unlock(descriptor, lockedByte, 1);
 }
 
-/** Returns true if a service serves the store under this path. */
+/** Returns true if a service serves the file, under this or another name. The check takes the lock for a moment. */
 export function isServed(path: string): boolean {
-  const claimed = servingFile(path);
-  if (!existsSync(claimed)) return false;
-  const claim = new DatabaseSync(claimed, { readOnly: true, timeout: 0 });
+  const descriptor = openForGood(path, 'r');
+  if (!tryLock(descriptor, lockedByte, 1, { shared: true })) return true;
+  unlock(descriptor, lockedByte, 1);
+  return false;
+}
+
+/**
+ * Returns the reason why it is unsafe to open a store under this path, or null.
+ *
+ * SQLite keeps the newest commits in a `-wal` beside the path under which a store was opened. A file can get a second
+ * name by a hard link, a mount of the single file, or a rename during use. A process that uses the second name does
+ * not see that `-wal`. Then two writers overwrite each other's pages.
+ */
+export function findNameProblem(path: string): string | null {
+  const file = statSync(path, { throwIfNoEntry: false });
+  if (!file?.isFile()) return null;
+  if (file.nlink > 1)
+    return `the file has ${file.nlink} names (hard links), and a store may have only one: copy it, or remove the others`;
+  const isElsewhere = !served.has(path) && isServed(path) && !hasLog(path) && isServed(path);
+  return isElsewhere ? 'a service serves the same file under another name' : null;
+}
+
+/** Throws OperatorError if it is unsafe to open a store under this path, or if the file cannot be checked. */
+export function requireOneName(path: string): void {
   try {
-    claim.prepare('select count(*) from sqlite_schema').get();
-    return false;
+    const problem = findNameProblem(path);
+    if (problem !== null) throw new Error(problem);
   } catch (error) {
-    if (isBusy(error)) return true;
-    throw error;
-  } finally {
-    claim.close();
+    throw toOpeningError(path, error);
   }
 }
 
-function servingFile(path: string): string {
-  return `${path}-serving`;
+/** A service keeps a `-wal` beside the path under which it has opened the store. */
+function hasLog(path: string): boolean {
+  return existsSync(`${path}-wal`);
+}
+
+/**
+ * Opens a file and never closes it, because SQLite uses POSIX locks. If a process closes any descriptor of a file,
+ * the system drops all POSIX locks of the process on it (SQLite, How To Corrupt, section 2.2).
+ */
+function openForGood(path: string, flags: string): number {
+  return openSync(path, flags);
 }

@@ -4,7 +4,7 @@ import type { Database, Parameters, Statement } from '../database.ts';
 import { compareSchema, listRunMigrations, migrate } from '../migrations/migrate.ts';
 import { toOpeningError } from '../opening-error.ts';
 import type { Tables } from '../tables.ts';
-import { claimMigrating } from './claim-serving.ts';
+import { claimMigrating, requireOneName } from './claim-serving.ts';
 import {
   lockWaitMsMax,
   openConnection,
@@ -14,7 +14,6 @@ import {
 } from './connection.ts';
 import { createSqliteDialect } from './dialect.ts';
 import { loadRows } from './load.ts';
-import { requireOneName } from './one-name.ts';
 import { toCall } from './statements.ts';
 import { makeStoreFile } from './store-file.ts';
 import { createWriteQueue } from './write-queue.ts';

@@ -167,5 +167,5 @@ function tryReadLastIds(raw: DatabaseSync): LastIds | null {
 }
 
 function removeStore(path: string): void {
-  for (const ending of ['', '-wal', '-shm', '-journal', '-serving']) rmSync(path + ending, { force: true });
+  for (const ending of ['', '-wal', '-shm', '-journal']) rmSync(path + ending, { force: true });
 }

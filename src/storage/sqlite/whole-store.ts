@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { batchRowsMax, type Row, type WholeStore, type WholeStoreTask } from '../transfer/whole-store.ts';
-import { claimServing } from './claim-serving.ts';
+import { claimServing, requireOneName } from './claim-serving.ts';
 import {
   lockWaitMsMax,
   openConnection,
@@ -9,7 +9,6 @@ import {
   type SqliteConnection,
   toStorageError,
 } from './connection.ts';
-import { requireOneName } from './one-name.ts';
 
 /** Implements `readStore` on SQLite. Does not create a missing file. */
 export async function readSqliteStore<T>(path: string, task: WholeStoreTask<T>): Promise<T> {

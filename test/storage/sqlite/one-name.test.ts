@@ -4,8 +4,7 @@ import { link, mkdir, readFile, rename, rm, stat, symlink, writeFile } from 'nod
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openDatabase } from '../../../src/storage/open-database.ts';
-import { claimMigrating, claimServing } from '../../../src/storage/sqlite/claim-serving.ts';
-import { findNameProblem } from '../../../src/storage/sqlite/one-name.ts';
+import { claimMigrating, claimServing, findNameProblem } from '../../../src/storage/sqlite/claim-serving.ts';
 import { copyStore } from '../../../src/storage/transfer/copy-store.ts';
 import { runInProcess } from '../../support/command-line.ts';
 import { whyNoMounts, withMounts } from '../../support/mounts.ts';
