@@ -43,9 +43,9 @@ export interface Webhooks {
   /** Sends a `webhook.ping` event and returns the id of the event. */
   ping(webhookId: string, options?: CallOptions): Promise<WithResponse<Ping>>;
   /** Sends one event once more, beside the feed. */
-  send(webhookId: string, eventId: string, options?: CallOptions): Promise<WithResponse<EventToSend>>;
+  sendEvent(webhookId: string, event: EventToSend, options?: CallOptions): Promise<WithResponse<EventToSend>>;
   /** Returns the last 100 attempts of the last 7 days, newest first. */
-  attempts(webhookId: string, options?: CallOptions): Promise<WithResponse<readonly WebhookAttempt[]>>;
+  listAttempts(webhookId: string, options?: CallOptions): Promise<WithResponse<readonly WebhookAttempt[]>>;
 }
 
 export function createWebhooks(call: CallOperation, send: Transport): Webhooks {
@@ -57,8 +57,8 @@ export function createWebhooks(call: CallOperation, send: Transport): Webhooks {
     delete: (webhookId, options) => call('deleteWebhook', { id: webhookId }, options),
     rotateSecret: (webhookId, options) => call('rotateWebhookSecret', { id: webhookId }, options),
     ping: (webhookId, options) => call('pingWebhook', { id: webhookId }, options),
-    send: (webhookId, eventId, options) =>
-      call('sendWebhookEvent', { id: webhookId, body: { eventId } }, options),
-    attempts: (webhookId, options) => call('listWebhookAttempts', { id: webhookId }, options),
+    sendEvent: (webhookId, event, options) =>
+      call('sendWebhookEvent', { id: webhookId, body: event }, options),
+    listAttempts: (webhookId, options) => call('listWebhookAttempts', { id: webhookId }, options),
   };
 }

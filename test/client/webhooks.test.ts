@@ -23,6 +23,8 @@ test('a webhook is created, read, listed, changed, pinged, rotated and deleted',
   let got = await client.webhooks.get(made.id);
   while (got.lastAttempt === null) got = await client.webhooks.get(made.id);
   assert.equal(got.lastAttempt.result, 204);
+  const [attempt] = await client.webhooks.listAttempts(made.id);
+  assert.deepEqual([attempt?.eventId, attempt?.result], [id, 204]);
   assert.deepEqual((await client.webhooks.list()).items, [got]);
   assert.deepEqual(await Array.fromAsync(client.webhooks.listAll({ limit: 1 })), [got]);
   const changed = await client.webhooks.update(made.id, { status: 'disabled', after: 'now' });
@@ -41,6 +43,9 @@ test('the client, two other libraries and the HMAC of OpenSSL verify a sent even
   await receiver.untilReceived(1);
   const { body, headers } = receiver.received[0] ?? assert.fail();
   const texts = headers as Record<string, string>;
+  await client.webhooks.sendEvent(id, { eventId: texts['webhook-id'] ?? '' });
+  await receiver.untilReceived(2);
+  assert.equal(receiver.received[1]?.body, body);
   for (const one of [secret, rotated]) {
     const event = await verifyWebhook(body, texts, one);
     assert.equal(event?.type, 'pet.added');

@@ -44,10 +44,19 @@ export function createExampleRequests(
     return String(id);
   }
 
+  /** Adds an animal and returns the identifier of its event. */
+  async function makeEvent(): Promise<string> {
+    await makeOne('/pets');
+    const events = (await call('GET', '/events?limit=100', null)) as { id: string; type: string }[];
+    return events.findLast(({ type }) => type === 'pet.added')?.id ?? assert.fail('there is no event');
+  }
+
   return {
     async prepare(operation) {
       const made = new Map<string, string>();
-      if ('petId' in (readExampleBody(operation) ?? {})) made.set('42', await makeOne('/pets'));
+      const body = readExampleBody(operation) ?? {};
+      if ('petId' in body) made.set('42', await makeOne('/pets'));
+      if ('eventId' in body) made.set(String(body['eventId']), await makeEvent());
       const parameter = listParameters(operation).find(({ place }) => place === 'path');
       if (parameter === undefined) return made;
       const example = String(parameter.example);

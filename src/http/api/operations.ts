@@ -6,6 +6,7 @@ import { keyOperations } from './keys.ts';
 import { orderOperations } from './orders.ts';
 import { petOperations } from './pets.ts';
 import { storeOperations } from './store.ts';
+import { webhookMessageOperations } from './webhook-messages.ts';
 import { webhookOperations } from './webhooks.ts';
 
 /** Every operation of the public port. The reference shows the operations of a tag in this order. */
@@ -18,4 +19,5 @@ export const operations: readonly Operation[] = [
   ...accountOperations,
   ...keyOperations,
   ...webhookOperations,
+  ...webhookMessageOperations,
 ];

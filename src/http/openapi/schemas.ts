@@ -35,7 +35,7 @@ import {
   WebhookWithSecretSchema,
 } from '../../webhooks/webhook.ts';
 import { InventorySchema } from '../api/store.ts';
-import { PingEventSchema, PingSchema, WebhookMessageSchema } from '../api/webhooks.ts';
+import { PingEventSchema, PingSchema, WebhookMessageSchema } from '../api/webhook-messages.ts';
 import { ErrorSchema } from './failures.ts';
 
 /** The named schemas of the description. */

@@ -1,5 +1,5 @@
 import { eventExamples, eventIdExample } from '../api/events.ts';
-import { pingExample, WebhookMessageSchema } from '../api/webhooks.ts';
+import { pingExample, WebhookMessageSchema } from '../api/webhook-messages.ts';
 import { shareSchemas } from './schemas.ts';
 
 function header(name: string, description: string, schema: object, example: string) {

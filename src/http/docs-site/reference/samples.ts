@@ -16,7 +16,8 @@ export interface RequestExample {
   readonly queryValues: readonly Parameter[];
   /** Null if the operation takes no body. */
   readonly body: { readonly type: string; readonly schema: Schema; readonly value: unknown } | null;
-  readonly answer: 'list' | 'object' | 'nothing';
+  /** `list` has pages, `array` has none. */
+  readonly answer: 'list' | 'array' | 'object' | 'nothing';
 }
 
 /**
@@ -63,10 +64,11 @@ export function writeTarget({ operation, pathValues, queryValues }: RequestExamp
   return query.length === 0 ? filled : `${filled}?${query.join('&')}`;
 }
 
-function nameAnswer({ answers }: Operation): RequestExample['answer'] {
+function nameAnswer({ answers, query }: Operation): RequestExample['answer'] {
   const body = Object.values(answers)[0]?.body;
   if (body === undefined) return 'nothing';
-  return 'items' in body ? 'list' : 'object';
+  if (!('items' in body)) return 'object';
+  return query === undefined ? 'array' : 'list';
 }
 
 function writeCurl(request: RequestExample, baseUrl: string): string {
@@ -88,8 +90,10 @@ function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
+const pythonLoop = 'for item in json.load(response):\n        print(item)';
 const pythonUses: Readonly<Record<RequestExample['answer'], string>> = {
-  list: 'for item in json.load(response):\n        print(item)',
+  list: pythonLoop,
+  array: pythonLoop,
   object: 'print(json.load(response))',
   nothing: 'print(response.status)',
 };

@@ -27,6 +27,7 @@ export function writeTypeScript(request: RequestExample, baseUrl: string): strin
 const uses: Readonly<Record<RequestExample['answer'], (call: string) => string[]>> = {
   nothing: (call) => [`await ${call};`],
   list: (call) => [`const page = await ${call};`, 'for (const item of page.items) console.log(item);'],
+  array: (call) => [`for (const item of await ${call}) console.log(item);`],
   object: (call) => [`const answer = await ${call};`, 'console.log(answer);'],
 };
 
