@@ -12,7 +12,7 @@ import type { Services } from './api/services.ts';
 import { bindOperation } from './bind-operation.ts';
 import { defaultTimeouts, type Timeouts } from './connection/bounds.ts';
 import type { MakeMalformedAnswer } from './connection/malformed-requests.ts';
-import { countRefusedConnections, logRefusedConnections } from './connection/refused-connections.ts';
+import { watchRefusedConnections } from './connection/refused-connections.ts';
 import { createDocsRoutes } from './docs-site/routes.ts';
 import { createRequestIds } from './exchange.ts';
 import { createHttpService, type HttpService } from './http-service.ts';
@@ -98,8 +98,7 @@ export function buildServer(options: ServerOptions): HttpService {
     onArrival: version.openTurn,
     onClosing: options.tail.stop,
   });
-  logRefusedConnections(service.server, clock, log);
-  countRefusedConnections(service.server, registry);
+  watchRefusedConnections(service.server, registry, clock, log);
   return service;
 }
 

@@ -30,12 +30,6 @@ describe('API1 Broken Object Level Authorization', () => {
     assert.equal(other.headers.get('idempotent-replayed'), null);
     assert.notEqual((await readJson(other))['id'], own['id']);
   });
-
-  test('requests of one account do not count for another account', async () => {
-    const [one, other] = [await service.createKey('free'), await service.createKey('free')];
-    await service.request(one, '/pets');
-    assert.equal((await service.request(other, '/pets')).headers.get('x-ratelimit-remaining'), '59');
-  });
 });
 
 describe('API2 Broken Authentication', () => {
@@ -75,32 +69,14 @@ describe('API3 Broken Object Property Level Authorization', () => {
     const got = await readJson(await service.request(key, `/pets/${added['id']}`));
     assert.deepEqual(got, added);
   });
-
-  test('a __proto__ field in a body has no effect', async () => {
-    const added = await service.post(
-      key,
-      '{"name":"Rex","categoryId":1,"__proto__":{"status":"sold","polluted":1}}',
-    );
-    assert.equal((await readJson(added))['status'], 'available');
-    assert.equal(({} as Record<string, unknown>)['polluted'], undefined);
-  });
 });
 
 describe('API4 Unrestricted Resource Consumption', () => {
-  test('a page has at most 100 animals', async () => {
+  test('a page, a body, its nesting and its numbers have bounds, and a compressed body is not unpacked', async () => {
     await expectError(await service.request(key, '/pets?limit=101'), 400, 'invalid_parameter');
-  });
-
-  test('a body may have at most 64 KiB', async () => {
     await expectError(await service.post(key, ' '.repeat(bodyBytesMax + 1)), 413, 'payload_too_large');
-  });
-
-  test('a compressed body is not unpacked', async () => {
     const headers = { 'content-encoding': 'gzip' };
     await expectError(await service.post(key, '\x1f\x8b', headers), 415, 'unsupported_media_type');
-  });
-
-  test('deeply nested JSON and long numbers get 400', async () => {
     const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`;
     for (const body of [
       deep,
@@ -128,21 +104,6 @@ describe('API5 Broken Function Level Authorization', () => {
       );
     for (const path of ['/v1/pets', '/v1/pets/1', '/docs', '/openapi.json'])
       assert.equal((await fetch(service.app.opsUrl + path)).status, 404, path);
-  });
-
-  test('a key without pets:manage cannot change or delete an animal, and no method changes or deletes all animals', async () => {
-    const headers = { 'content-type': 'application/json' };
-    for (const init of [{ method: 'PATCH', headers, body: '{"name":"a"}' }, { method: 'DELETE' }])
-      await expectError(await service.request(key, '/pets/1', init), 403, 'scope_missing');
-    for (const [method, path] of [
-      ['PUT', '/pets/1'],
-      ...['PUT', 'PATCH', 'DELETE'].map((one) => [one, '/pets']),
-    ])
-      await expectError(
-        await service.request(key, path ?? '', { method: method ?? '' }),
-        405,
-        'method_not_allowed',
-      );
   });
 
   test('X-HTTP-Method-Override has no effect', async () => {

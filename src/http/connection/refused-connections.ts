@@ -6,34 +6,12 @@ import { expose } from '../../observability/metrics.ts';
 import { connectionsMax } from './bounds.ts';
 
 /**
- * Logs that connections beyond `connectionsMax` are closed. The first one is logged at once. After that, their number
- * is logged at most once per `everyMs`, and when the server closes.
+ * Counts the connections beyond `connectionsMax`, which Node closes, in the metric `connections_refused_total`. Logs
+ * them at most once a minute, each time with the number since the last line.
  */
-export function logRefusedConnections(server: Server, clock: Clock, log: Log, everyMs = minuteMs): void {
+export function watchRefusedConnections(server: Server, registry: Registry, clock: Clock, log: Log): void {
   let count = 0;
-  let loggedAtMs = Number.NEGATIVE_INFINITY;
-  let timer: NodeJS.Timeout | undefined;
-
-  function write(): void {
-    clearTimeout(timer);
-    timer = undefined;
-    if (count === 0) return;
-    log.warn({ refused: count, connectionsMax }, 'too many connections are open');
-    count = 0;
-    loggedAtMs = clock();
-  }
-
-  server.on('drop', () => {
-    count += 1;
-    if (clock() >= loggedAtMs + everyMs) write();
-    else timer ??= setTimeout(write, everyMs).unref();
-  });
-  server.once('close', write);
-}
-
-/** Counts refused connections in the metric `connections_refused_total`. */
-export function countRefusedConnections(server: Server, registry: Registry): void {
-  let count = 0;
+  let logged = { count: 0, atMs: Number.NEGATIVE_INFINITY };
 
   expose(
     registry,
@@ -47,5 +25,8 @@ export function countRefusedConnections(server: Server, registry: Registry): voi
 
   server.on('drop', () => {
     count += 1;
+    if (clock() < logged.atMs + minuteMs) return;
+    log.warn({ refused: count - logged.count, connectionsMax }, 'too many connections are open');
+    logged = { count, atMs: clock() };
   });
 }

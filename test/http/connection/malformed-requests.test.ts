@@ -55,28 +55,6 @@ const unreadable: readonly (readonly [what: string, text: string, status: number
     431,
     'headers_too_large',
   ],
-  ['two lengths', `${post}Content-Length: 29\r\nContent-Length: 28\r\n\r\n${rex}`, 400, 'invalid_parameter'],
-  [
-    'the same length twice',
-    `${post}Content-Length: 29\r\nContent-Length: 29\r\n\r\n${rex}`,
-    400,
-    'invalid_parameter',
-  ],
-  ['a length with a sign', `${post}Content-Length: +29\r\n\r\n${rex}`, 400, 'invalid_parameter'],
-  ['a length below zero', `${post}Content-Length: -1\r\n\r\n${rex}`, 400, 'invalid_parameter'],
-  ['a length that is not a number', `${post}Content-Length: 29, 29\r\n\r\n${rex}`, 400, 'invalid_parameter'],
-  [
-    'a length and chunks',
-    `${post}Content-Length: 29\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
-    400,
-    'invalid_parameter',
-  ],
-  [
-    'chunks and a length',
-    `${post}Transfer-Encoding: chunked\r\nContent-Length: 29\r\n\r\n0\r\n\r\n`,
-    400,
-    'invalid_parameter',
-  ],
 ];
 for (const [what, text, status, code] of unreadable)
   test(`a request with ${what} gets ${status} ${code} with all standard headers, and the connection is closed`, async (t) => {

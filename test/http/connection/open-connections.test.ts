@@ -9,10 +9,7 @@ import { hourMs, minuteMs } from '../../../src/clock.ts';
 import { defaultTimeouts } from '../../../src/http/connection/bounds.ts';
 import { waitingRequestsMax } from '../../../src/http/connection/connections.ts';
 import { createNodeServer } from '../../../src/http/connection/node-server.ts';
-import {
-  countRefusedConnections,
-  logRefusedConnections,
-} from '../../../src/http/connection/refused-connections.ts';
+import { watchRefusedConnections } from '../../../src/http/connection/refused-connections.ts';
 import { createLog } from '../../../src/observability/log.ts';
 import { createMovableClock } from '../../support/service.ts';
 import { startBuiltServer } from '../built-server.ts';
@@ -66,70 +63,26 @@ test('a connection that ends makes room for another one', async (t) => {
   assert.match(String(await once(second, 'data')), /answered/);
 });
 
-test('the metric counts refused connections but not accepted ones', async (t) => {
-  const server = createAnswering(1);
-  const registry = new Registry();
-  countRefusedConnections(server, registry);
-  const port = await listen(t, server);
-  const readCount = async () =>
-    /^animal_store_connections_refused_total (\d+)$/m.exec(await registry.metrics())?.[1];
-  await once(open(t, port), 'connect');
-  assert.equal(await readCount(), '0');
-  for (let place = 0; place < 3; place += 1) {
-    const tooMany = open(t, port);
-    tooMany.resume();
-    await once(tooMany, 'close');
-  }
-  assert.equal(await readCount(), '3');
-});
-
-/** Creates a server that refuses connections. `readCounts` returns the number in each line of its log. */
-function createRefusing(everyMs?: number) {
+test('refused connections are counted, and logged at most once a minute with their number', async () => {
   const clock = createMovableClock();
-  const output = new PassThrough();
-  let logged = '';
-  output.on('data', (chunk) => {
-    logged += chunk;
-  });
-  const server = createServer();
-  const log = createLog('info', output);
-  logRefusedConnections(server, clock.now, log, everyMs);
-  function readCounts(): number[] {
-    log.flush();
-    const lines = logged.split('\n').filter((line) => line !== '');
-    return lines.map((line) => JSON.parse(line).refused);
-  }
+  const [server, registry, lines] = [createServer(), new Registry(), new PassThrough()];
+  const log = createLog('info', lines);
+  watchRefusedConnections(server, registry, clock.now, log);
   const drop = (count: number) => {
     for (let left = count; left > 0; left -= 1) server.emit('drop');
   };
-  return { clock, server, output, readCounts, drop };
-}
-
-test('refused connections are logged at most once a minute, with their number', () => {
-  const { clock, drop, readCounts } = createRefusing();
   drop(3);
   clock.advance(minuteMs);
   drop(1);
   clock.advance(minuteMs - 1);
   drop(1);
-  assert.deepEqual(readCounts(), [1, 3]);
-});
-
-test('the rest of a burst of refused connections is logged even if no more are refused', async () => {
-  const { drop, output, readCounts } = createRefusing(50);
-  // The timer of the server does not keep the process alive, so this timer does.
-  const held = setInterval(() => {}, 1_000);
-  drop(5_000);
-  while (readCounts().length < 2) await once(output, 'data');
-  clearInterval(held);
-  assert.deepEqual(readCounts(), [1, 4_999]);
-});
-
-test('refused connections that are not logged yet are logged when the server closes', () => {
-  const { drop, server, readCounts } = createRefusing();
-  drop(3);
-  server.emit('close');
-  assert.deepEqual(readCounts(), [1, 2]);
+  log.flush();
+  const logged = String(lines.read()).trim().split('\n');
+  assert.deepEqual(
+    logged.map((line) => JSON.parse(line).refused),
+    [1, 3],
+  );
+  assert.match(await registry.metrics(), /^animal_store_connections_refused_total 5$/m);
 });
 
 const longBody = Buffer.alloc(32 * 2 ** 20, 'x');

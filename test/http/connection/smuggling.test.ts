@@ -9,82 +9,40 @@ const head = `Host: localhost\r\nAuthorization: Bearer ${key}\r\n`;
 const json = `${head}Content-Type: application/json\r\n`;
 const rex = '{"name":"Rex","categoryId":1}';
 
+const post = `POST /v1/pets HTTP/1.1\r\n${json}`;
+const chunked = `${post}Transfer-Encoding: chunked\r\n\r\n`;
+
 /** A request that a proxy might treat as part of the first request. The service must never handle it. */
-const hidden = `POST /v1/pets HTTP/1.1\r\n${json}Content-Length: ${rex.length}\r\n\r\n${rex}`;
+const hidden = `${post}Content-Length: ${rex.length}\r\n\r\n${rex}`;
 
 afterEach(async () => assert.equal(await service.countPets(), 0, 'the service handled the hidden request'));
 
 /** First requests whose end is ambiguous. The service must not read anything after them as a request. */
 const shapes: readonly (readonly [what: string, text: string])[] = [
-  [
-    'two lengths',
-    `POST /v1/pets HTTP/1.1\r\n${json}Content-Length: 0\r\nContent-Length: ${hidden.length}\r\n\r\n`,
-  ],
-  [
-    'two lengths in one header',
-    `POST /v1/pets HTTP/1.1\r\n${json}Content-Length: 0, ${hidden.length}\r\n\r\n`,
-  ],
-  [
-    'a length and chunks',
-    `POST /v1/pets HTTP/1.1\r\n${json}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
-  ],
-  [
-    'chunks and a length',
-    `POST /v1/pets HTTP/1.1\r\n${json}Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n`,
-  ],
+  ['two lengths', `${post}Content-Length: 0\r\nContent-Length: ${hidden.length}\r\n\r\n`],
+  ['two lengths in one header', `${post}Content-Length: 0, ${hidden.length}\r\n\r\n`],
+  ['a length and chunks', `${post}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
+  ['chunks and a length', `${post}Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n`],
   [
     'two transfer codings, one of them unknown',
-    `POST /v1/pets HTTP/1.1\r\n${json}Transfer-Encoding: chunked\r\nTransfer-Encoding: cow\r\n\r\n0\r\n\r\n`,
+    `${post}Transfer-Encoding: chunked\r\nTransfer-Encoding: cow\r\n\r\n0\r\n\r\n`,
   ],
-  [
-    'chunks that are not the last coding',
-    `POST /v1/pets HTTP/1.1\r\n${json}Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n`,
-  ],
-  [
-    'the unknown transfer coding xchunked',
-    `POST /v1/pets HTTP/1.1\r\n${json}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n`,
-  ],
-  [
-    'a vertical tab before the transfer coding',
-    `POST /v1/pets HTTP/1.1\r\n${json}Transfer-Encoding:\x0bchunked\r\n\r\n0\r\n\r\n`,
-  ],
-  [
-    'a blank before the colon of Transfer-Encoding',
-    `POST /v1/pets HTTP/1.1\r\n${json}Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n`,
-  ],
-  [
-    'a folded Transfer-Encoding header',
-    `POST /v1/pets HTTP/1.1\r\n${json}Transfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n`,
-  ],
+  ['chunks that are not the last coding', `${post}Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n`],
+  ['the unknown transfer coding xchunked', `${post}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n`],
+  ['a vertical tab before the transfer coding', `${post}Transfer-Encoding:\x0bchunked\r\n\r\n0\r\n\r\n`],
+  ['a blank before the colon of Transfer-Encoding', `${post}Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n`],
+  ['a folded Transfer-Encoding header', `${post}Transfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n`],
   ['a blank before Content-Length', `POST /v1/pets HTTP/1.1\r\n Content-Length: 5\r\n${json}\r\n`],
   ['a NUL in the name Content-Length', `POST /v1/pets HTTP/1.1\r\nContent-Length\0: 5\r\n${json}\r\n`],
-  ['a length with a sign', `POST /v1/pets HTTP/1.1\r\n${json}Content-Length: +0\r\n\r\n`],
-  ['a length in hexadecimal', `POST /v1/pets HTTP/1.1\r\n${json}Content-Length: 0x0\r\n\r\n`],
-  ['a length of 2^64', `POST /v1/pets HTTP/1.1\r\n${json}Content-Length: 18446744073709551616\r\n\r\n`],
-  [
-    'a chunk size with a sign',
-    `POST /v1/pets HTTP/1.1\r\n${json}Transfer-Encoding: chunked\r\n\r\n+0\r\n\r\n`,
-  ],
-  [
-    'a chunk size in hexadecimal notation',
-    `POST /v1/pets HTTP/1.1\r\n${json}Transfer-Encoding: chunked\r\n\r\n0x0\r\n\r\n`,
-  ],
-  [
-    'a chunk size of 2^64',
-    `POST /v1/pets HTTP/1.1\r\n${json}Transfer-Encoding: chunked\r\n\r\n10000000000000000\r\n\r\n`,
-  ],
-  [
-    'a chunk without its CRLF',
-    `POST /v1/pets HTTP/1.1\r\n${json}Transfer-Encoding: chunked\r\n\r\n2\r\n{}0\r\n\r\n`,
-  ],
-  [
-    'a chunk that ends in LF',
-    `POST /v1/pets HTTP/1.1\r\n${json}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\n0\r\n\r\n`,
-  ],
-  [
-    'a bare LF in a chunk extension',
-    `POST /v1/pets HTTP/1.1\r\n${json}Transfer-Encoding: chunked\r\n\r\n0;\n\r\n\r\n`,
-  ],
+  ['a length with a sign', `${post}Content-Length: +0\r\n\r\n`],
+  ['a length in hexadecimal', `${post}Content-Length: 0x0\r\n\r\n`],
+  ['a length of 2^64', `${post}Content-Length: 18446744073709551616\r\n\r\n`],
+  ['a chunk size with a sign', `${chunked}+0\r\n\r\n`],
+  ['a chunk size in hexadecimal notation', `${chunked}0x0\r\n\r\n`],
+  ['a chunk size of 2^64', `${chunked}10000000000000000\r\n\r\n`],
+  ['a chunk without its CRLF', `${chunked}2\r\n{}0\r\n\r\n`],
+  ['a chunk that ends in LF', `${chunked}2\r\n{}\n0\r\n\r\n`],
+  ['a bare LF in a chunk extension', `${chunked}0;\n\r\n\r\n`],
   ['a bare LF at the end of a header', `POST /v1/pets HTTP/1.1\r\nX: y\n${json}Content-Length: 0\r\n\r\n`],
   ['a bare CR in a header', `POST /v1/pets HTTP/1.1\r\nX: y\rContent-Length: 0\r\n${json}\r\n`],
   ['a request line of HTTP/0.9', `GET /v1/pets\r\n${head}\r\n`],
@@ -102,15 +60,12 @@ for (const [what, text] of shapes)
     assert.equal(answer?.headers.get('connection'), 'close');
   });
 
+const lastGet = `GET /v1/pets HTTP/1.1\r\n${head}Connection: close`;
 const wholes: readonly (readonly [what: string, text: string, status: number])[] = [
-  [
-    'a body on GET',
-    `GET /v1/pets HTTP/1.1\r\n${head}Connection: close\r\nContent-Length: ${hidden.length}\r\n\r\n${hidden}`,
-    200,
-  ],
+  ['a body on GET', `${lastGet}\r\nContent-Length: ${hidden.length}\r\n\r\n${hidden}`, 200],
   [
     'a chunked body on GET',
-    `GET /v1/pets HTTP/1.1\r\n${head}Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n${hidden.length.toString(16)}\r\n${hidden}\r\n0\r\n\r\n`,
+    `${lastGet}\r\nTransfer-Encoding: chunked\r\n\r\n${hidden.length.toString(16)}\r\n${hidden}\r\n0\r\n\r\n`,
     200,
   ],
   [
@@ -125,7 +80,7 @@ const wholes: readonly (readonly [what: string, text: string, status: number])[]
   ],
   [
     'header names with an underscore',
-    `GET /v1/pets HTTP/1.1\r\n${head}Connection: close\r\nContent_Length: 0\r\nTransfer_Encoding: chunked\r\n\r\n`,
+    `${lastGet}\r\nContent_Length: 0\r\nTransfer_Encoding: chunked\r\n\r\n`,
     200,
   ],
   [
@@ -133,11 +88,7 @@ const wholes: readonly (readonly [what: string, text: string, status: number])[]
     `GET /v1/pets HTTP/1.1\r\n${head}Connection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n`,
     200,
   ],
-  [
-    'headers that Connection names',
-    `GET /v1/pets HTTP/1.1\r\n${head}Connection: close, Authorization, Host\r\n\r\n`,
-    200,
-  ],
+  ['headers that Connection names', `${lastGet}, Authorization, Host\r\n\r\n`, 200],
   [
     'an absolute target',
     `GET http://other.example/v1/pets HTTP/1.1\r\n${head}Connection: close\r\n\r\n`,
