@@ -6,6 +6,7 @@ import { type Authorship, commandActor } from '../audit/audit-entry.ts';
 import { OperatorError, OutcomeUnknownError, reasonOf, UsageError } from '../errors.ts';
 import type { Catalogue } from '../pets/catalogue.ts';
 import type { LoadedCounts, LoadedPet } from '../pets/load-pets.ts';
+import { petFields } from '../pets/pet.ts';
 import type { PetFileFormat } from '../pets/pet-files.ts';
 import { type BadRows, createBadRows } from './bad-rows.ts';
 import {
@@ -41,11 +42,12 @@ export function addImport(program: Command, context: CommandContext): void {
       'import - --format ndjson < animals.ndjson',
       'import animals.csv --skip-invalid --json',
     ],
-    `CSV has the columns name, categoryId, status and id. NDJSON has the same fields.
-A categoryId is a whole number: in CSV decimal digits, with a minus sign if it
-is negative (100, -5), in NDJSON any JSON form (100, 1e2). The default status is
-available. A row with an id changes the animal with this id, and fields that the
-row omits stay unchanged. A row without an id adds an animal.`,
+    `CSV has the columns ${petFields.join(', ')} and id.
+NDJSON has the same fields. A categoryId is a whole number: in CSV decimal
+digits, with a minus sign if it is negative (100, -5), in NDJSON any JSON form
+(100, 1e2). The default status is available. A row with an id changes the animal
+with this id, and fields that the row omits stay unchanged. A row without an id
+adds an animal.`,
   )
     .argument('<file>', 'a path, or - for standard input')
     .addOption(formatOption("the format (default: by the file's ending)"))

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { commandActor } from '../audit/audit-entry.ts';
 import { OperatorError, UsageError } from '../errors.ts';
 import { type Changes, createChanges } from '../operator/changes.ts';
-import { findPatchViolations, type Pet, type PetPatch, petStatuses } from '../pets/pet.ts';
+import { findPatchViolations, type Pet, type PetInput, type PetPatch, petInputs } from '../pets/pet.ts';
 import { describeViolations } from '../schema.ts';
 import { numericId, parseInt64 } from './arguments.ts';
 import {
@@ -26,20 +26,17 @@ export function addPets(program: Command, context: CommandContext): void {
         return printPet(pet);
       }),
     );
-  addLeaf(pets, 'edit', 'change an animal; other fields stay unchanged', [
+  const edit = addLeaf(pets, 'edit', 'change an animal; other fields stay unchanged', [
     'pets edit 42 --name Max --category-id 3',
     'pets edit 42 --category-id=-1',
-  ])
-    .addArgument(numericId('animal'))
-    .option('--name <name>', 'its name')
-    .option('--category-id <number>', 'its category', parseInt64)
-    .addOption(new Option('--status <status>', 'its status').choices(petStatuses))
-    .action(
-      printing(context, async (patch: PetPatch, id: bigint) => {
-        checkPatch(id, patch);
-        return printPet(await change(context, id, (acts) => acts.changePet(id, patch, null)));
-      }),
-    );
+  ]).addArgument(numericId('animal'));
+  for (const input of petInputs) edit.addOption(toOption(input));
+  edit.action(
+    printing(context, async (patch: PetPatch, id: bigint) => {
+      checkPatch(id, patch);
+      return printPet(await change(context, id, (acts) => acts.changePet(id, patch, null)));
+    }),
+  );
   addLeaf(pets, 'delete', 'delete an animal for good, unless an order owns it', ['pets delete 42'])
     .addArgument(numericId('animal'))
     .action(
@@ -50,9 +47,23 @@ export function addPets(program: Command, context: CommandContext): void {
     );
 }
 
+/** The option that sets a field: `--category-id` for `categoryId`. */
+function toOption({ field, label, isInt64, choices }: PetInput): Option {
+  const value = isInt64 ? 'number' : label.replace(/^.* /, '');
+  const option = new Option(`${nameFlag(field)} <${value}>`, `its ${label}`);
+  if (isInt64) option.argParser(parseInt64);
+  return choices === null ? option : option.choices(choices);
+}
+
+function nameFlag(field: string): string {
+  return `--${field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
 function checkPatch(id: bigint, patch: PetPatch): void {
-  if (Object.keys(patch).length === 0)
-    throw new UsageError('nothing to change: name at least one of --name, --category-id and --status');
+  if (Object.keys(patch).length === 0) {
+    const flags = petInputs.map(({ field }) => nameFlag(field));
+    throw new UsageError(`nothing to change: name at least one of ${flags.join(', ')}`);
+  }
   const violations = findPatchViolations({ id, ...patch });
   if (violations.length > 0) throw new UsageError(describeViolations(violations, 'the change'));
 }

@@ -21,12 +21,14 @@ export function writeEvents(events: readonly EventRow[], reader: Shows, ids: Eve
  */
 export function writeEvent(event: EventRow, { seesOrders }: Shows, ids: EventIds): string {
   const data = toData(event, event.data, seesOrders === 'all');
+  const previous = event.previous === null ? {} : findChanged(toData(event, event.previous, false), data);
   return stringifyExactJson({
     id: ids.write(event.id),
     type: event.type,
     timestamp: new Date(Number(event.at_ms)).toISOString(),
     data,
-    ...(event.previous !== null && { previous: findChanged(toData(event, event.previous, false), data) }),
+    // A field that had no value before has no previous value.
+    ...(Object.keys(previous).length > 0 && { previous }),
   });
 }
 

@@ -20,11 +20,14 @@ export type PetRow = Pick<
   'id' | (typeof petColumns)[PetField]
 >;
 
-/** Converts a row into an animal with its fields in the documented order. A field whose column is null is absent. */
+/**
+ * Converts a row into an animal with its fields in the documented order. A field whose column is null is absent, as is
+ * a field whose column did not exist yet when an event stored the row.
+ */
 export function toPet(row: PetRow): Pet {
   const pet: Record<string, Value> = { id: row.id };
   for (const field of petFields) {
-    const value: Value = row[petColumns[field]];
+    const value: Value = row[petColumns[field]] ?? null;
     if (value !== null) pet[field] = value;
   }
   return pet as unknown as Pet;

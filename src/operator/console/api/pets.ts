@@ -3,7 +3,14 @@ import { AppError } from '../../../errors.ts';
 import { computeEtag } from '../../../etag.ts';
 import { readOrderTime } from '../../../orders/order-rows.ts';
 import { everyAccount } from '../../../orders/orders.ts';
-import { type Pet, PetPatchSchema, PetStatusSchema, writePet } from '../../../pets/pet.ts';
+import {
+  type Pet,
+  PetPatchSchema,
+  PetStatusSchema,
+  petInputs,
+  pickPetFields,
+  writePet,
+} from '../../../pets/pet.ts';
 import { searchPets } from '../../../pets/pet-search.ts';
 import { defineConsoleOperation } from '../operation.ts';
 import type { ConsoleServices } from '../services.ts';
@@ -34,7 +41,7 @@ const listPets = defineConsoleOperation({
   },
 });
 
-/** Returns an animal with its entity tag and its newest orders. */
+/** Returns an animal with its entity tag, the inputs of its form and its newest orders. */
 const showPet = defineConsoleOperation({
   method: 'GET',
   path: '/pets/{petId}',
@@ -49,7 +56,8 @@ const showPet = defineConsoleOperation({
       readOrderTime(services.database),
       nameCategories(services, [found]),
     ]);
-    return { pet: pets[0], tag: computeEtag(writePet(found)), orders: page.orders, nowMs };
+    const tag = computeEtag(writePet(found));
+    return { pet: pets[0], tag, inputs: petInputs, orders: page.orders, nowMs };
   },
 });
 
@@ -61,6 +69,14 @@ async function nameCategories({ categories }: ConsoleServices, pets: readonly Pe
   return pets.map((pet) => ({ ...pet, category: names.get(pet.categoryId) ?? null }));
 }
 
+/** The fields of a change. An int64 is a text. */
+const changedFields = Object.fromEntries(
+  petInputs.map(({ field, isInt64 }) => [
+    field,
+    isInt64 ? Type.Optional(int64Text()) : PetPatchSchema.properties[field],
+  ]),
+);
+
 /**
  * Changes an animal. `tag` is the entity tag that the page has loaded. If the animal has changed since, the request is
  * refused.
@@ -68,21 +84,16 @@ async function nameCategories({ categories }: ConsoleServices, pets: readonly Pe
 const changePet = defineConsoleOperation({
   method: 'PATCH',
   path: '/pets/{petId}',
-  body: Type.Object({
-    tag: Type.String({ minLength: 1, maxLength: 100 }),
-    name: PetPatchSchema.properties.name,
-    categoryId: Type.Optional(int64Text()),
-    status: Type.Optional(PetStatusSchema),
-  }),
+  body: Type.Object({ tag: Type.String({ minLength: 1, maxLength: 100 }), ...changedFields }),
 
-  async handle({ params, body: { tag, categoryId, name, status }, signedIn }, { actAs }) {
+  async handle({ params, body, signedIn }, { actAs }) {
     const id = readId(params['petId'], 'animal');
-    const patch = {
-      ...(name !== undefined && { name }),
-      ...(categoryId !== undefined && { categoryId: readInt64(categoryId, 'categoryId') }),
-      ...(status !== undefined && { status }),
-    };
-    return await actAs(signedIn).changePet(id, patch, [tag]);
+    const given = body as Readonly<Record<string, string | undefined>>;
+    const values = petInputs.map(({ field, isInt64 }) => {
+      const text = given[field];
+      return [field, isInt64 && text !== undefined ? readInt64(text, field) : text];
+    });
+    return await actAs(signedIn).changePet(id, pickPetFields(Object.fromEntries(values)), [body.tag]);
   },
 });
 

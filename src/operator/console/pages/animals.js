@@ -5,7 +5,7 @@ import { Choice, Field, Loaded, PageHead, Pager, readForm, State, Table } from '
 import { useResource } from './resource.js';
 import { goTo, linkTo } from './routing.js';
 
-export const petStatuses = ['available', 'pending', 'sold'];
+const petStatuses = ['available', 'pending', 'sold'];
 const parts = ['animals'];
 
 const columns = [

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { petColumns } from '../../src/pets/pet.ts';
+import { shownColumns } from '../../src/pets/pet-rows.ts';
+import { findPostgres, sqliteEngine } from '../support/engines.ts';
+
+const postgres = await findPostgres();
+const fieldColumns = Object.values(petColumns).sort();
+
+/** Returns the first group of each match, sorted and without repetitions. */
+function listMatches(text: string, pattern: RegExp): string[] {
+  return [...new Set([...text.matchAll(pattern)].map(([, name = '']) => name))].sort();
+}
+
+describe('the triggers of animals on SQLite', () => {
+  for (const [name, snapshots] of [
+    ['pets_added', 1],
+    ['pets_updated', 2],
+    ['pets_deleted', 1],
+  ] as const)
+    test(`${name} stores every field in its event`, async (t) => {
+      const store = await sqliteEngine.createStore(t);
+      await store.open();
+      const [trigger] = await store.execute(`select sql from sqlite_schema where name = '${name}'`);
+      const { sql } = trigger as { sql: string };
+      const objects = sql.match(/json_object\([^)]*\)/g) ?? [];
+      assert.equal(objects.length, snapshots);
+      for (const object of objects) {
+        assert.deepEqual(listMatches(object, /'(\w+)'/g), [...shownColumns].sort());
+        assert.deepEqual(listMatches(object, /\.(\w+)/g), [...shownColumns].sort());
+      }
+      if (name !== 'pets_updated') return;
+      const [, watched = '', condition = ''] = /update of (.*) on pets\s+when (.*) begin/.exec(sql) ?? [];
+      assert.deepEqual(listMatches(watched, /(\w+)/g), fieldColumns);
+      assert.deepEqual(listMatches(condition, /new\.(\w+)/g), fieldColumns);
+    });
+});
+
+test('the trigger of changed animals on PostgreSQL compares every field', {
+  skip: postgres.skip,
+}, async (t) => {
+  const store = await postgres.createStore(t);
+  await store.open();
+  const [found] = await store.execute("select prosrc from pg_proc where proname = 'append_pets_updated'");
+  const { prosrc } = found as { prosrc: string };
+  const [, compared = ''] = /where \((.*)\) is distinct from/.exec(prosrc) ?? [];
+  assert.deepEqual(listMatches(compared, /became\.(\w+)/g), fieldColumns);
+  assert.deepEqual(listMatches(prosrc, /row_to_json\((\w+)\)/g), ['became', 'was']);
+});
