@@ -29,9 +29,10 @@ export function addRequests(program: Command, context: CommandContext): void {
       'requests --status 409',
       'requests --id 3kTMd8fZq1LxW0aB --json',
     ],
-    `The newest request comes first. The store keeps requests for 7 days. Requests that a
-limit refused share a row for each key and hour, and so do more than 100 failed
-requests of an account in an hour. Such a row has their number and no request id.`,
+    `The newest request comes first. The store keeps requests for 7 days. Requests
+that a limit refused share a row for each key and hour, and so do more than 100
+failed requests of an account in an hour. Such a row has their number and no
+request id.`,
   )
     .option('--account <name>', 'only requests of this account', parseAccountName)
     .option('--key <id>', 'only requests with this key')
