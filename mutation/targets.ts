@@ -15,24 +15,13 @@ export const targets: readonly Target[] = [
   rule('address', 'src/limits/rules/address.ts', 'test/limits/rules/address.test.ts'),
   rule('cursor', 'src/http/request/cursor.ts', 'test/http/request/cursor.test.ts'),
   rule(
-    'keyed-adds',
-    'src/pets/keyed-adds.ts',
-    'test/contracts/catalogue-idempotency-sqlite.test.ts',
-    'test/pets/keyed-adds-postgres.test.ts',
-    'test/contracts/catalogue-idempotency-postgres.test.ts',
-  ),
-  rule(
     'first-answer',
     'src/idempotency/first-answer.ts',
     'test/http/request/idempotency.test.ts',
     'test/contracts/catalogue-idempotency-sqlite.test.ts',
     'test/contracts/orders-sqlite.test.ts',
-  ),
-  rule(
-    'answer-once',
-    'src/idempotency/answer-once.ts',
-    'test/contracts/orders-sqlite.test.ts',
     'test/orders/waiting-postgres.test.ts',
+    'test/pets/keyed-adds-postgres.test.ts',
   ),
   reported(
     'close-order',

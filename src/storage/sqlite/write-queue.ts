@@ -38,54 +38,37 @@ interface Waiting {
  * commit). While another process has the lock, the jobs wait and are tried again.
  */
 export function createWriteQueue(thread: WritingThread): WriteQueue {
-  let waiting: Waiting[] = [];
+  const line = createLine();
   let isRunning = false;
   let isClosed = false;
-  let lock: Error | null = null;
-  let expiry: NodeJS.Timeout | undefined;
   let onIdle: (() => void) | undefined;
 
   function send(): void {
-    const sent = waiting.splice(0);
+    const sent = line.takeAll();
     isRunning = sent.length > 0;
-    if (isRunning)
+    if (!isRunning) onIdle?.();
+    else
       thread.send(
         sent.map(({ job }) => job),
         (answer) => receive(sent, answer),
       );
-    else onIdle?.();
   }
 
   function receive(sent: readonly Waiting[], answer: WritingAnswer): void {
     const { lockedOut, error } = settle(sent, answer);
-    lock = error;
-    waiting = [...lockedOut, ...waiting];
-    if (lockedOut.length === 0) send();
-    else {
-      withdraw();
-      setTimeout(send, retryAfterMs);
+    if (lockedOut.length === 0) {
+      send();
+      return;
     }
-  }
-
-  /** Rejects the jobs that have waited too long, and sets the timer for the next job. */
-  function withdraw(): void {
-    clearTimeout(expiry);
-    const lastAtMs = performance.now() - (isClosed ? closingWaitMsMax : writeWaitMsMax);
-    const late = waiting.findIndex(({ sinceMs }) => sinceMs > lastAtMs);
-    const reason = lock ?? new Error('the running commit still waits for the disk');
-    for (const { reject } of waiting.splice(0, late < 0 ? waiting.length : late))
-      reject(storeUnavailable(reason));
-    const [first] = waiting;
-    expiry = first && setTimeout(withdraw, Math.ceil(first.sinceMs - lastAtMs)).unref();
+    line.putBack(lockedOut, error);
+    setTimeout(send, retryAfterMs);
   }
 
   return {
     add: <T>(job: Job) =>
       new Promise<T>((resolve, reject) => {
         if (isClosed) throw storeUnavailable(new Error('the database is closed'));
-        if (waiting.length >= waitingJobsMax) throw storeOverloaded();
-        waiting.push({ job, sinceMs: performance.now(), resolve, reject });
-        expiry ??= setTimeout(withdraw, writeWaitMsMax).unref();
+        line.add({ job, sinceMs: performance.now(), resolve, reject });
         if (isRunning) return;
         isRunning = true;
         // The jobs of one turn of the event loop share a commit.
@@ -95,12 +78,51 @@ export function createWriteQueue(thread: WritingThread): WriteQueue {
     async close() {
       if (isClosed) return;
       isClosed = true;
-      withdraw();
+      line.hurry();
       if (isRunning)
         await new Promise<void>((resolve) => {
           onIdle = resolve;
         });
       await thread.close();
+    },
+  };
+}
+
+/** The jobs that have not begun, in their order. A job that waits too long fails. */
+function createLine() {
+  let waiting: Waiting[] = [];
+  let waitMsMax = writeWaitMsMax;
+  let reason = new Error('the running commit still waits for the disk');
+  let expiry: NodeJS.Timeout | undefined;
+
+  /** Rejects the jobs that have waited too long, and sets the timer for the next job. */
+  function withdraw(): void {
+    clearTimeout(expiry);
+    const lastAtMs = performance.now() - waitMsMax;
+    const late = waiting.findIndex(({ sinceMs }) => sinceMs > lastAtMs);
+    for (const { reject } of waiting.splice(0, late < 0 ? waiting.length : late))
+      reject(storeUnavailable(reason));
+    const [first] = waiting;
+    expiry = first && setTimeout(withdraw, Math.ceil(first.sinceMs - lastAtMs)).unref();
+  }
+
+  return {
+    add(one: Waiting): void {
+      if (waiting.length >= waitingJobsMax) throw storeOverloaded();
+      waiting.push(one);
+      expiry ??= setTimeout(withdraw, waitMsMax).unref();
+    },
+    takeAll: () => waiting.splice(0),
+    /** Puts jobs that did not get the lock back to the front. */
+    putBack(jobs: readonly Waiting[], lock: Error | null): void {
+      reason = lock ?? reason;
+      waiting = [...jobs, ...waiting];
+      withdraw();
+    },
+    /** From now on, jobs wait less long. */
+    hurry(): void {
+      waitMsMax = closingWaitMsMax;
+      withdraw();
     },
   };
 }
