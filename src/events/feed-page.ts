@@ -17,7 +17,7 @@ export interface EventRow {
 }
 
 /** The bounds of the feed. */
-interface Ends {
+export interface Ends {
   /** All events up to this position are deleted. */
   readonly deleted_to: bigint;
   /** The position of the newest event, even if this event is deleted. 0 if there was never an event. */
@@ -108,15 +108,14 @@ export function toPage(rows: readonly FeedRow[], limit: number): FeedPage {
   return { events, next: last !== undefined && events.length >= limit ? last.id : endsOf(rows).newest };
 }
 
-/**
- * Throws `invalid_parameter` if the position is after the newest event. Throws `events_expired` if an event after the
- * position is deleted.
- */
-export function requireKept(position: bigint, rows: readonly Ends[]): void {
-  const { newest, deleted_to } = endsOf(rows);
-  if (position > newest) throw unknownEvent();
-  if (position >= deleted_to) return;
-  throw new AppError(
+/** Selects whether a server that took over may have lost positions (`Dialect.tookOver`). */
+export const selectTookOver = statement<Record<never, never>>()((query, _, { tookOver }) =>
+  query.selectNoFrom(tookOver.as('took_over')),
+);
+
+/** Returns the error for a position before deleted events, or of events that were lost. */
+export function expiredEvents(): AppError {
+  return new AppError(
     'events_expired',
     'after: the events after this one are no longer kept; read the store again and continue from after=now',
   );

@@ -2,7 +2,16 @@ import { secondMs } from '../clock.ts';
 import { int64Max } from '../int64.ts';
 import type { Database } from '../storage/database.ts';
 import type { EventReader } from './event-reader.ts';
-import { type FeedPage, requireKept, selectPageFor, toPage } from './feed-page.ts';
+import {
+  type Ends,
+  endsOf,
+  expiredEvents,
+  type FeedPage,
+  selectPageFor,
+  selectTookOver,
+  toPage,
+  unknownEvent,
+} from './feed-page.ts';
 import type { Tail } from './tail.ts';
 
 /** Maximum number of seconds that a request waits for an event. */
@@ -29,8 +38,9 @@ export interface FeedWait {
 /** All changes of the store in an order that never changes. Methods also throw the errors of the database. */
 export interface Feed {
   /**
-   * Returns a page of the events that the reader may see. Throws `invalid_parameter` if the position is after the
-   * newest event. Throws `events_expired` if an event after the position is deleted.
+   * Returns a page of the events that the reader may see. Throws `events_expired` if an event after the position is
+   * deleted. Throws `invalid_parameter` if the position is after the newest event, but `events_expired` if the server
+   * took over from one that may have given this position.
    */
   read(query: FeedQuery, reader: EventReader): Promise<FeedPage>;
   /** Like `read`, but a request with an empty page waits at the tail, and also throws the errors of `Tail.wait`. */
@@ -43,8 +53,15 @@ export function createFeed(database: Database, tail: Tail): Feed {
     const position = start === 'oldest' ? 0n : start === 'now' ? int64Max : start;
     const parameters = { after: position, count: BigInt(limit), accountId: reader.accountId };
     const rows = await database.read(selectPageFor(reader), parameters);
-    if (typeof start === 'bigint') requireKept(start, rows);
+    if (typeof start === 'bigint') await requireKept(start, endsOf(rows));
     return toPage(rows, limit);
+  }
+
+  async function requireKept(position: bigint, { newest, deleted_to }: Ends): Promise<void> {
+    if (position >= deleted_to && position <= newest) return;
+    if (position < deleted_to) throw expiredEvents();
+    const [row] = await database.read(selectTookOver, {});
+    throw row?.took_over === 1n ? expiredEvents() : unknownEvent();
   }
 
   return {

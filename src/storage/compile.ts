@@ -84,6 +84,7 @@ const dialects: Readonly<Record<Dialect['engine'], Dialect>> = {
     engine: 'sqlite',
     nowMs: sqlText`cast(round(unixepoch('subsec') * 1000) as integer)`,
     storeVersion: sqliteVersion,
+    tookOver: sqlText`0`,
     least: (one, other) => sqlText`min(${one}, ${other})`,
     lockRows: sqlText``,
     lockFreeRows: sqlText``,
@@ -101,6 +102,9 @@ const dialects: Readonly<Record<Dialect['engine'], Dialect>> = {
     engine: 'postgres',
     nowMs: sqlText`cast(floor(extract(epoch from clock_timestamp()) * 1000) as bigint)`,
     storeVersion: postgresVersion,
+    // A promotion begins a new timeline. The first server has timeline 1.
+    tookOver: sqlText`cast(case when pg_is_in_recovery() then 0
+      when left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) = '00000001' then 0 else 1 end as bigint)`,
     least: (one, other) => sqlText`least(${one}, ${other})`,
     lockRows: sqlText`for no key update`,
     lockFreeRows: sqlText`for no key update skip locked`,

@@ -20,6 +20,8 @@ export interface Dialect {
    * again. Null where this cannot be promised.
    */
   readonly storeVersion: RawBuilder<string | null>;
+  /** 1 if this server has taken over from another one, which may have given positions that this server lost. Else 0. */
+  readonly tookOver: RawBuilder<bigint>;
   /** Returns the lesser of two values. */
   least(one: RawBuilder<bigint>, other: RawBuilder<bigint>): RawBuilder<bigint>;
   /** Ends a select: locks its rows until the transaction ends. Empty on SQLite, which runs one transaction at a time. */

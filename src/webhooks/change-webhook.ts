@@ -5,7 +5,7 @@ import { AppError, OperatorError } from '../errors.ts';
 import type { EventType } from '../events/event.ts';
 import { createEventIds, type EventIds } from '../events/event-ids.ts';
 import { canReadType, canSee, coversReader, type EventReader } from '../events/event-reader.ts';
-import { endsOf, selectEnds, unknownEvent } from '../events/feed-page.ts';
+import { endsOf, selectEnds, selectTookOver, unknownEvent } from '../events/feed-page.ts';
 import { defineTransaction, type Steps, step } from '../storage/database.ts';
 import { selectSecret } from '../storage/secret-rows.ts';
 import {
@@ -234,15 +234,18 @@ function* applyChange(row: WebhookRow, change: WebhookChange, because: DisabledR
 /**
  * Returns the new position of a webhook.
  *
- * Checks the position if the change sets it or enables the webhook. Throws `invalid_body` if the position is after the
- * newest event, and `position_lost` if an event after the position is deleted.
+ * Checks the position if the change sets it or enables the webhook. Throws `position_lost` if an event after the
+ * position is deleted. Throws `invalid_body` if the position is after the newest event, but `position_lost` if the server
+ * took over from one that may have given this position.
  */
 function* findPosition(row: WebhookRow, { after, status }: WebhookChange): Steps<bigint> {
   if (after === null && status !== 'enabled') return row.position;
   const { deleted_to, newest } = endsOf(yield* step(selectEnds, {}));
   const position = after === 'now' ? newest : (after ?? row.position);
-  if (position > newest) throw new AppError('invalid_body', unknownEvent().message);
-  if (position >= deleted_to) return position;
+  const [server] = position > newest ? yield* step(selectTookOver, {}) : [];
+  if (position > newest && server?.took_over !== 1n)
+    throw new AppError('invalid_body', unknownEvent().message);
+  if (position >= deleted_to && position <= newest) return position;
   throw new AppError(
     'position_lost',
     'after: the events after the position of this webhook are no longer kept; set "after" to the id of a later event, or to "now"',

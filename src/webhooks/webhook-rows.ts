@@ -127,10 +127,7 @@ function buildPage({ accountId, status }: WebhookFilter): PageStatement {
   );
 }
 
-/**
- * Makes transactions that add webhooks to an account run one after the other. SQLite needs no lock, because all its
- * transactions run one after the other.
- */
+/** Makes transactions that add webhooks to an account run one after the other. */
 export const lockAccount = statement<{ accountId: bigint }>()((query, p, { lockRows }) =>
   query.selectFrom('accounts').select('id').where('id', '=', p.accountId).modifyEnd(lockRows),
 );

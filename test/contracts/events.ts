@@ -13,6 +13,7 @@ import { createTail } from '../../src/events/tail.ts';
 import { writeEvents } from '../../src/events/write-events.ts';
 import { createFirstAnswers } from '../../src/idempotency/first-answers.ts';
 import { createCatalogue } from '../../src/pets/catalogue.ts';
+import type { Database } from '../../src/storage/database.ts';
 import type { Engine } from '../support/engines.ts';
 
 import { openShop } from './order-shop.ts';
@@ -198,6 +199,22 @@ export function describeEvents(engine: Engine): void {
       );
     });
 
+    test('says that the events after an unknown position are lost, if the server took over from another', async (t) => {
+      const { database, show, addPet } = await openFeedShop(t, engine);
+      await addPet();
+      const { next } = await show();
+      const promoted: Database = {
+        ...database,
+        read: async (statement, parameters) => {
+          const rows = await database.read(statement, parameters);
+          return rows.map((row) => (isTakeover(row) ? { ...row, took_over: 1n } : row));
+        },
+      };
+      const feed = createFeed(promoted, createTail(promoted, Date.now));
+      await assert.rejects(feed.read({ start: next + 1n, limit: 1 }, manager), isAppError('events_expired'));
+      assert.deepEqual(await feed.read({ start: next, limit: 1 }, manager), { events: [], next });
+    });
+
     test('deletes events after 30 days, in steps, and refuses a position before deleted events', async (t) => {
       const { store, database, feed, show, addPet } = await openFeedShop(t, engine);
       for (let count = 0; count < 10; count += 1) await addPet();
@@ -352,6 +369,10 @@ async function* manyPets() {
 
 async function untilWaiting(tail: { count(): number }, count: number): Promise<void> {
   while (tail.count() < count) await new Promise((resolve) => setImmediate(resolve));
+}
+
+function isTakeover(row: unknown): boolean {
+  return typeof row === 'object' && row !== null && 'took_over' in row;
 }
 
 function isAppError(code: ErrorCode) {
