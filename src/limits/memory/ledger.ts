@@ -7,8 +7,8 @@ import { areEnded, newWindows, type Windows } from '../rules/windows.ts';
 export const sweptEntriesMax = 10_000;
 
 /**
- * Entries by name, in the order in which they were last seen. An entry is marked if it has changed since it was last
- * stored. If there are too many entries, the one seen longest ago is dropped.
+ * Entries by name. An entry is marked if it has changed since it was last stored. Beyond the bound of addresses, the one
+ * seen longest ago is dropped.
  */
 export interface Ledger<T> {
   readonly size: number;
@@ -27,7 +27,7 @@ export interface Ledger<T> {
    * A batch loses its marks before it is yielded. If the batch cannot be stored, mark its entries again.
    */
   drainChanged(batchMax: number): Generator<[name: string, entry: T][]>;
-  /** Deletes entries without effect, among the `sweptEntriesMax` that were seen longest ago. */
+  /** Deletes entries without effect. Checks at most `sweptEntriesMax` entries. */
   sweep(nowMs: number): void;
 }
 
@@ -42,29 +42,65 @@ export interface Ledgers {
 
 /** Creates empty ledgers. There are as many accounts and keys as operators create, so these have no bound. */
 export function createLedgers(addressCountMax = addressesMax): Ledgers {
-  const unbounded = Number.MAX_SAFE_INTEGER;
+  const isForgotten = (conduct: Conduct, nowMs: number) => forgetAtMs(conduct) <= nowMs;
   return {
-    accounts: createLedger(newWindows, areEnded, unbounded),
-    addresses: createLedger(newWindows, areEnded, addressCountMax),
-    readers: createLedger(newWindows, areEnded, addressCountMax),
-    keys: createLedger(newConduct, (conduct, nowMs) => forgetAtMs(conduct) <= nowMs, unbounded),
+    accounts: createLedger(newWindows, areEnded, createUnbounded),
+    addresses: createLedger(newWindows, areEnded, createBounded(addressCountMax)),
+    readers: createLedger(newWindows, areEnded, createBounded(addressCountMax)),
+    keys: createLedger(newConduct, isForgotten, createUnbounded),
+  };
+}
+
+/** What a map and a cache have in common. */
+interface Entries<T> {
+  readonly size: number;
+  get(name: string): T | undefined;
+  /** Like `get`, but does not count as seeing the entry. */
+  peek(name: string): T | undefined;
+  set(name: string, entry: T): unknown;
+  delete(name: string): boolean;
+  /** Lists names to sweep, at most `sweptEntriesMax`. */
+  listSome(): string[];
+}
+
+/** Creates entries without a bound. A map takes a quarter less memory than a cache. */
+function createUnbounded<T>(): Entries<T> {
+  const entries = new Map<string, T>();
+  let rest = entries.keys();
+  return Object.assign(entries, {
+    peek: (name: string) => entries.get(name),
+    /** Continues where the last call stopped. */
+    listSome() {
+      const names = rest.take(sweptEntriesMax).toArray();
+      if (names.length < sweptEntriesMax) rest = entries.keys();
+      return names;
+    },
+  });
+}
+
+/** Beyond `max` entries, drops the one seen longest ago, and tells its name to `onDrop`. */
+function createBounded(max: number) {
+  return <T extends object>(onDrop: (name: string) => void): Entries<T> => {
+    const entries = new LRUCache<string, T>({
+      // The option `max` would allocate memory for all entries at once.
+      maxSize: max,
+      sizeCalculation: () => 1,
+      dispose: (_entry, name, reason) => {
+        if (reason === 'evict') onDrop(name);
+      },
+    });
+    // The entries seen longest ago are the first to end.
+    return Object.assign(entries, { listSome: () => entries.rkeys().take(sweptEntriesMax).toArray() });
   };
 }
 
 function createLedger<T extends object>(
   create: () => T,
   isOver: (entry: T, nowMs: number) => boolean,
-  entriesMax: number,
+  createEntries: (onDrop: (name: string) => void) => Entries<T>,
 ): Ledger<T> {
   const changed = new Set<string>();
-  const entries = new LRUCache<string, T>({
-    // The option `max` would allocate memory for all entries at once.
-    maxSize: entriesMax,
-    sizeCalculation: () => 1,
-    dispose: (_entry, name, reason) => {
-      if (reason === 'evict') changed.add(name);
-    },
-  });
+  const entries = createEntries((name) => changed.add(name));
 
   return {
     get size() {
@@ -91,7 +127,7 @@ function createLedger<T extends object>(
     drainChanged: (batchMax) => drain(changed, (name) => entries.peek(name) ?? create(), batchMax),
 
     sweep(nowMs) {
-      for (const name of entries.rkeys().take(sweptEntriesMax).toArray()) {
+      for (const name of entries.listSome()) {
         const entry = entries.peek(name);
         if (entry !== undefined && isOver(entry, nowMs)) entries.delete(name);
       }
