@@ -21,6 +21,8 @@ export function parseTargetUrl(text: string, allowsHttp: boolean): URL | null {
   if (!/^[!-~]+$/.test(text) || !form.test(text)) return null;
   const url = URL.parse(text);
   if (url === null || url.hostname === '' || url.username !== '' || url.password !== '') return null;
+  // Node would take port 0 for the usual one.
+  if (url.port === '0') return null;
   if (Math.max(text.length, url.href.length) > urlLengthMax) return null;
   return url.protocol === 'https:' || allowsHttp ? url : null;
 }

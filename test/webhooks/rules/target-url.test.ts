@@ -43,6 +43,7 @@ test('a URL that is invalid or has another scheme, a user, a password or a fragm
     'https://a.example/\n',
     ' https://a.example/',
     'https://a.example:99999/',
+    'https://a.example:0/',
     'https://[::1/',
     'ftp://a.example/',
     'file:///etc/passwd',
@@ -55,4 +56,16 @@ test('a URL that is invalid or has another scheme, a user, a password or a fragm
 test('the error message shows whether http is allowed', () => {
   assert.match(describeTargetUrl(false), /^must be an https URL of at most 2048 characters/);
   assert.match(describeTargetUrl(true), /^must be an http or https URL/);
+});
+
+test('the URL that is kept is the parsed one, and parsing it again gives the same', () => {
+  for (const [text, kept] of [
+    ['HTTPS://A.EXAMPLE/b/../c', 'https://a.example/c'],
+    ['https://%6c%6f%63alhost/', 'https://localhost/'],
+    ['https://0x7f.1', 'https://127.0.0.1/'],
+    ['https://a.example?u:p@b', 'https://a.example/?u:p@b'],
+  ] as const) {
+    assert.equal(parseTargetUrl(text, false)?.href, kept);
+    assert.equal(parseTargetUrl(kept, false)?.href, kept);
+  }
 });

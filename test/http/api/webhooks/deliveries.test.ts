@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { after, test } from 'node:test';
 import { Webhook as Verifier } from 'standardwebhooks';
 import { findPostgres } from '../../../support/engines.ts';
@@ -30,11 +32,73 @@ test('a signed message has the event exactly as the feed shows it', async (t) =>
   assert.deepEqual((event as { data: object }).data, added);
 });
 
+test('a receiver that never ends its answers holds one connection for each webhook, which is closed before the next event', async (t) => {
+  const open = new Set<Socket>();
+  let most = 0;
+  let messages = 0;
+  const server = createServer((socket) => {
+    open.add(socket);
+    most = Math.max(most, open.size);
+    socket.on('error', () => undefined).on('close', () => open.delete(socket));
+    socket.once('data', () => {
+      messages += 1;
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n');
+    });
+  }).listen(0, '127.0.0.1');
+  t.after(() => server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const own = await service.createKey();
+  const ids: string[] = [];
+  for (const path of ['a', 'b']) {
+    const made = await send('POST', '/webhooks', { url: `http://127.0.0.1:${port}/${path}` }, own);
+    ids.push(((await made.json()) as { id: string }).id);
+  }
+  for (let count = 0; count < 3; count += 1) await service.post(own, { name: 'Rex', categoryId: 1 });
+  while (messages < 6) await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.ok(most <= 2, `${most} connections at the same time`);
+  for (const id of ids) await send('DELETE', `/webhooks/${id}`, undefined, own);
+});
+
+test('an event is sent once more on request, and the attempts show both', async (t) => {
+  const receiver = await startReceiver(t);
+  const own = await service.createKey();
+  const made = await send('POST', '/webhooks', { url: receiver.url, types: ['pet.added'] }, own);
+  const { id } = (await made.json()) as { id: string };
+  await service.post(own, { name: 'Rex', categoryId: 1 });
+  await receiver.untilReceived(1);
+  const [eventId] = receiver.listIds();
+  const sent = await send('POST', `/webhooks/${id}/send`, { eventId }, own);
+  assert.deepEqual([sent.status, await sent.json()], [202, { eventId }]);
+  await receiver.untilReceived(2);
+  assert.deepEqual(receiver.listIds(), [eventId, eventId]);
+  const list = async () =>
+    (await (await send('GET', `/webhooks/${id}/attempts`, undefined, own)).json()) as {
+      eventId: string;
+      result: number;
+    }[];
+  while ((await list()).length < 2) await new Promise((resolve) => setTimeout(resolve, 100));
+  assert.deepEqual(
+    (await list()).map((attempt) => [attempt.eventId, attempt.result]),
+    [
+      [eventId, 204],
+      [eventId, 204],
+    ],
+  );
+  await send('DELETE', `/webhooks/${id}`, undefined, own);
+});
+
 test('an invalid webhook gets 400, and the message names the field and its rule', async () => {
   const fine = { url: 'https://a.example' };
   const made = (await (await send('POST', '/webhooks', fine)).json()) as { id: string };
   const wrong: [field: string, values: unknown[]][] = [
-    ['url', ['', 5, null, 'ftp://a.example', 'https://u:p@a.example', 'https://a.example/#x']],
+    [
+      'url',
+      [
+        ...['', 5, null, 'ftp://a.example', 'https://u:p@a.example', 'https://a.example/#x'],
+        ...['https:///%ff:x@host/0', 'https:///user:secret@host/', 'https://host:0/'],
+      ],
+    ],
     ['types', [[], null, 'pet.added', ['pet.changed'], [5], Array(11).fill('pet.added')]],
     ['status', ['', null, 'on']],
     ['after', ['', null, 5, 'evt_1', 'evt_0000000000000000']],
