@@ -2,13 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { accountSuspended, coversScope } from '../accounts/account.ts';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
-import { describeHeld } from '../limits/rules/decision.ts';
 import type { Log } from '../observability/log.ts';
 import type { Soon } from '../soon.ts';
 import { type Exchange, openExchange } from './exchange.ts';
+import { readCall } from './read-call.ts';
 import { hasBody, readBody } from './request/body.ts';
 import type { Admission, Gate } from './request/gate.ts';
-import { readIdempotency } from './request/idempotency.ts';
 import { isStrict } from './request/preferences.ts';
 import type { RequestObserver } from './request-log.ts';
 import type { Answer } from './response/answer.ts';
@@ -17,7 +16,7 @@ import { removedError } from './response/deprecation.ts';
 import { errorStatus, type MakeErrorAnswer, toAppError } from './response/errors.ts';
 import type { ResponseCache } from './response/response-cache.ts';
 import { sendAnswer } from './response/send.ts';
-import type { Call, Route } from './route.ts';
+import type { Route } from './route.ts';
 import type { Router } from './router.ts';
 
 export interface PipelineOptions {
@@ -231,33 +230,4 @@ function hasOneHost({ headers: { host }, httpVersionMinor }: IncomingMessage): b
 function isLast({ request, awaitsContinue }: Exchange): boolean {
   const { headers } = request;
   return (awaitsContinue && hasBody(headers)) || !hasOneHost(request) || headers.upgrade !== undefined;
-}
-
-/** Throws AppError if the query, the body or the `Idempotency-Key` is invalid. */
-function readCall(exchange: Exchange, route: Route, bytes: Buffer | null): Call {
-  const { request, response, match, caller, usage, signedIn } = exchange;
-  const { headers } = request;
-  const strict = isStrict(headers['prefer']);
-  return {
-    params: match.params,
-    query: route.readQuery(match.query, strict),
-    body: bytes === null ? null : route.body?.parse(bytes, strict),
-    headers,
-    caller,
-    usage,
-    signedIn,
-    idempotency:
-      route.idempotentOperation && caller && bytes
-        ? readIdempotency(headers, caller, route.idempotentOperation, bytes)
-        : null,
-    onGone: (listener) => response.once('close', listener),
-    noteHeld: (ms) => noteHeld(exchange, ms),
-  };
-}
-
-/** Records how long a response was held. Also renews its rate limit headers, which have the seconds until a reset. */
-function noteHeld(exchange: Exchange, heldMs: number): void {
-  const { caller, usage } = exchange;
-  exchange.heldMs = heldMs;
-  if (caller !== null && usage !== null) exchange.limit = describeHeld(usage, caller.limits, heldMs);
 }
