@@ -17,6 +17,7 @@ import { createClockWatch } from './jobs/clock-watch.ts';
 import { createJobRunner, type JobRunner } from './jobs/job-runner.ts';
 import { createLiftFollower } from './limits/bans.ts';
 import type { LookAtUsage } from './limits/counters.ts';
+import { createResetFollower } from './limits/limit-resets.ts';
 import { createLimiter, type KeyCaller } from './limits/limiter.ts';
 import { beginsBan } from './limits/rules/decision.ts';
 import { exposeFeedLag, exposeWaits } from './observability/event-metrics.ts';
@@ -170,10 +171,17 @@ async function startJobs(
   await lifts
     .follow()
     .catch((err) => log.warn({ err }, 'lifted bans could not be read; the service tries again every second'));
+  const resets = createResetFollower(store.database, counting.counters, clock);
+  await resets
+    .follow()
+    .catch((err) =>
+      log.warn({ err }, 'resets of limits could not be read; the service tries again every second'),
+    );
   exposeWaits(registry, store.tail);
   const noteFeedLag = exposeFeedLag(registry);
   const sessions = createSessions(store.database, clock);
-  for (const job of listJobs({ store, counting, ...counts, sessions, lifts, noteFeedLag })) jobs.start(job);
+  for (const job of listJobs({ store, counting, ...counts, sessions, lifts, resets, noteFeedLag }))
+    jobs.start(job);
 }
 
 async function openWatchedStore(

@@ -4,6 +4,7 @@ import { sequenceEvents } from './events/sequence-events.ts';
 import { foldInventory } from './inventory/fold-inventory.ts';
 import type { Job } from './jobs/job-runner.ts';
 import type { LiftFollower } from './limits/bans.ts';
+import type { ResetFollower } from './limits/limit-resets.ts';
 import type { CounterStore } from './limits/memory/counter-store.ts';
 import type { Sessions } from './operator/sessions.ts';
 import type { Store } from './store.ts';
@@ -28,6 +29,7 @@ export interface JobParts {
   readonly failedRequests: Pick<FailedRequests, 'sweep'>;
   readonly sessions: Pick<Sessions, 'sweep'>;
   readonly lifts: LiftFollower;
+  readonly resets: ResetFollower;
   /** Writes all counts in memory. */
   readonly flush: () => Promise<unknown>;
   /** Gets the age in ms of the oldest event without a position. */
@@ -36,7 +38,7 @@ export interface JobParts {
 
 /** Lists the jobs of every instance. Delivery of webhooks has its own (deliver-webhooks.ts). */
 export function listJobs(parts: JobParts): readonly Job[] {
-  const { store, counting, usage, failedRequests, sessions, lifts, flush, noteFeedLag } = parts;
+  const { store, counting, usage, failedRequests, sessions, lifts, resets, flush, noteFeedLag } = parts;
   const { database, audit, firstAnswers, orders } = store;
   return [
     { name: 'write the counts', everyMs: flushMs, run: flush },
@@ -44,6 +46,8 @@ export function listJobs(parts: JobParts): readonly Job[] {
     { name: 'delete old usage', everyMs: minuteMs, run: usage.sweep, byAge: 'deletes' },
     { name: 'delete old requests', everyMs: minuteMs, run: failedRequests.sweep, byAge: 'deletes' },
     { name: 'follow lifts of bans', everyMs: secondMs, run: lifts.follow },
+    { name: 'follow resets of limits', everyMs: secondMs, run: resets.follow },
+    { name: 'delete old resets of limits', everyMs: minuteMs, run: resets.sweep, byAge: 'deletes' },
     { name: 'delete old lifts of bans', everyMs: minuteMs, run: lifts.sweep, byAge: 'deletes' },
     { name: 'delete old first answers', everyMs: minuteMs, run: firstAnswers.sweep, byAge: 'deletes' },
     { name: 'delete ended console sessions', everyMs: minuteMs, run: sessions.sweep, byAge: 'deletes' },

@@ -1,4 +1,11 @@
-import { createAccount, renameAccount, setAccountPlan, suspendAccount } from './accounts/account-changes.ts';
+import {
+  createAccount,
+  renameAccount,
+  resetAccountLimits,
+  setAccountLimits,
+  setAccountPlan,
+  suspendAccount,
+} from './accounts/account-changes.ts';
 import { createAccountKey, issueFirstKey, issueKey, revokeKey, rotateKey } from './accounts/key-changes.ts';
 import { writeUses } from './accounts/key-uses.ts';
 import { putCategory, removeCategory } from './categories/categories.ts';
@@ -63,6 +70,8 @@ export const transactions: readonly Transaction<never, unknown>[] = [
   rotateSecret,
   sequenceCopied,
   sequenceOnce,
+  resetAccountLimits,
+  setAccountLimits,
   setAccountPlan,
   suspendAccount,
   writeConduct,

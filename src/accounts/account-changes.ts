@@ -2,16 +2,19 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Authorship } from '../audit/audit-entry.ts';
 import { addAuditEntry } from '../audit/audit-log.ts';
 import { OperatorError } from '../errors.ts';
-import type { Plan } from '../plans/plan.ts';
+import { insertReset } from '../limits/limit-resets.ts';
+import type { Limits, Plan } from '../plans/plan.ts';
 import { defineTransaction, type Steps, step } from '../storage/database.ts';
 import { accountNameRule, isAccountName } from './account.ts';
 import {
   insertAccount,
+  readLimits,
   readPlan,
   selectAccount,
   toPlanColumns,
   updateAccountName,
   updateAccountPlan,
+  updateOwnLimits,
   updateSuspension,
 } from './account-rows.ts';
 
@@ -30,18 +33,69 @@ export const createAccount = defineTransaction(
   },
 );
 
-/** Changes the plan of an account. Throws OperatorError if the account does not exist. */
+/** Changes the plan of an account, and removes the limits of this account alone. Throws OperatorError if the account does not exist. */
 export const setAccountPlan = defineTransaction(
   'setAccountPlan',
   function* ({ name, plan, by }: AccountOnPlan): Steps<void> {
     const account = yield* findAccount(name);
     yield* step(updateAccountPlan, { id: account.id, ...toPlanColumns(plan) });
+    yield* step(updateOwnLimits, { id: account.id, perMinute: null, perDay: null, untilMs: null });
     yield* addAuditEntry(by, {
       action: 'account.plan_changed',
       subject: name,
       accountId: account.id,
       before: describePlan(readPlan(account)),
       after: describePlan(plan),
+    });
+  },
+);
+
+interface SetLimits {
+  readonly name: string;
+  readonly limits: Limits;
+  /** Null: the limits do not end. */
+  readonly untilMs: number | null;
+  readonly by: Authorship;
+}
+
+/** Sets the limits of one account alone, on any plan. Throws OperatorError if the account does not exist. */
+export const setAccountLimits = defineTransaction(
+  'setAccountLimits',
+  function* ({ name, limits, untilMs, by }: SetLimits): Steps<void> {
+    const account = yield* findAccount(name);
+    yield* step(updateOwnLimits, {
+      id: account.id,
+      perMinute: BigInt(limits.perMinute),
+      perDay: BigInt(limits.perDay),
+      untilMs: untilMs === null ? null : BigInt(untilMs),
+    });
+    yield* addAuditEntry(by, {
+      action: 'account.limits_set',
+      subject: name,
+      accountId: account.id,
+      before: { ...readLimits(account, by.nowMs) },
+      after: { ...limits, until: untilMs === null ? null : new Date(untilMs).toISOString() },
+    });
+  },
+);
+
+interface NamedAccount {
+  readonly name: string;
+  readonly by: Authorship;
+}
+
+/** Lets both windows of an account begin anew. Throws OperatorError if the account does not exist. */
+export const resetAccountLimits = defineTransaction(
+  'resetAccountLimits',
+  function* ({ name, by }: NamedAccount): Steps<void> {
+    const { id } = yield* findAccount(name);
+    yield* step(insertReset, { accountId: id, atMs: BigInt(by.nowMs) });
+    yield* addAuditEntry(by, {
+      action: 'account.limits_reset',
+      subject: name,
+      accountId: id,
+      before: null,
+      after: null,
     });
   },
 );

@@ -8,7 +8,10 @@ export interface PagedAccount {
   readonly id: bigint;
   readonly account: string;
   readonly plan: PlanName;
+  /** The limits that apply now. */
   readonly limits: Limits;
+  /** Present while the account has its own limits. `untilMs` is null if they do not end. */
+  readonly ownLimits: { readonly untilMs: number | null } | null;
   /** Maximum number of holds that may be open at once. */
   readonly openHolds: number;
   /** Unix milliseconds. */
@@ -61,7 +64,26 @@ export function readPlan(row: PlanRow): Plan {
   return plan;
 }
 
-interface AccountRow extends PlanRow {
+/** The limits of one account alone. */
+interface OwnLimitsRow {
+  readonly own_per_minute: bigint | null;
+  readonly own_per_day: bigint | null;
+  readonly own_until_ms: bigint | null;
+}
+
+/** Returns the limits of one account alone. Null if it has none, or if they have ended. */
+function readOwnLimits(row: OwnLimitsRow, nowMs: number): Limits | null {
+  const hasEnded = row.own_until_ms !== null && row.own_until_ms <= nowMs;
+  if (row.own_per_minute === null || row.own_per_day === null || hasEnded) return null;
+  return { perMinute: Number(row.own_per_minute), perDay: Number(row.own_per_day) };
+}
+
+/** Returns the limits that apply to an account at `nowMs`: its own, or those of its plan. */
+export function readLimits(row: PlanRow & OwnLimitsRow, nowMs: number): Limits {
+  return readOwnLimits(row, nowMs) ?? readPlan(row).limits;
+}
+
+interface AccountRow extends PlanRow, OwnLimitsRow {
   readonly id: bigint;
   readonly name: string;
   readonly created_at_ms: bigint;
@@ -69,13 +91,15 @@ interface AccountRow extends PlanRow {
 }
 
 /** Converts a row into an account. An account without its own number of open holds gets the number of its plan. */
-export function toPagedAccount(row: AccountRow): PagedAccount {
-  const { name: plan, limits, openHolds = openHoldsOf[plan] } = readPlan(row);
+export function toPagedAccount(row: AccountRow, nowMs: number): PagedAccount {
+  const { name: plan, openHolds = openHoldsOf[plan] } = readPlan(row);
+  const hasOwn = readOwnLimits(row, nowMs) !== null;
   return {
     id: row.id,
     account: row.name,
     plan,
-    limits,
+    limits: readLimits(row, nowMs),
+    ownLimits: hasOwn ? { untilMs: row.own_until_ms === null ? null : Number(row.own_until_ms) } : null,
     openHolds,
     createdAtMs: Number(row.created_at_ms),
     suspendedAtMs: row.suspended_at_ms === null ? null : Number(row.suspended_at_ms),
@@ -83,8 +107,11 @@ export function toPagedAccount(row: AccountRow): PagedAccount {
 }
 
 /** Like `toPagedAccount`, for a row with the number of keys. */
-export function toListedAccount(row: AccountRow & { readonly keys: bigint | null }): ListedAccount {
-  return { ...toPagedAccount(row), keys: Number(row.keys) };
+export function toListedAccount(
+  row: AccountRow & { readonly keys: bigint | null },
+  nowMs: number,
+): ListedAccount {
+  return { ...toPagedAccount(row, nowMs), keys: Number(row.keys) };
 }
 
 /** Inserts an account and returns its id. A name that is already taken violates a constraint. */
@@ -105,6 +132,7 @@ export const insertAccount = statement<PlanColumns & { name: string; createdAtMs
 const selectAccounts = (query: QueryCreator<Tables>) =>
   query
     .selectFrom('accounts')
+    .select(['own_per_minute', 'own_per_day', 'own_until_ms'])
     .select([
       'id',
       'name',
@@ -154,6 +182,19 @@ export const updateAccountPlan = statement<PlanColumns & { id: bigint }>()((quer
   query
     .updateTable('accounts')
     .set({ plan: p.plan, per_minute: p.perMinute, per_day: p.perDay, open_holds: p.openHolds })
+    .where('id', '=', p.id),
+);
+
+/** Sets the limits of one account alone. Nulls remove them. */
+export const updateOwnLimits = statement<{
+  id: bigint;
+  perMinute: bigint | null;
+  perDay: bigint | null;
+  untilMs: bigint | null;
+}>()((query, p) =>
+  query
+    .updateTable('accounts')
+    .set({ own_per_minute: p.perMinute, own_per_day: p.perDay, own_until_ms: p.untilMs })
     .where('id', '=', p.id),
 );
 

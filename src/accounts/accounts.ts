@@ -2,12 +2,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Actor, type Authorship, commandActor } from '../audit/audit-entry.ts';
 import type { Clock } from '../clock.ts';
 import { int64Max } from '../int64.ts';
-import type { Plan } from '../plans/plan.ts';
+import type { Limits, Plan } from '../plans/plan.ts';
 import type { Database } from '../storage/database.ts';
 import {
   createAccount,
   noSuchAccount,
   renameAccount,
+  resetAccountLimits,
+  setAccountLimits,
   setAccountPlan,
   suspendAccount,
 } from './account-changes.ts';
@@ -68,10 +70,14 @@ export interface Accounts {
   /** Resumes an account, if it is suspended. */
   resume(account: string): Promise<void>;
   /**
-   * Changes the plan of an account. A running service applies this within `freshMs` (key-verifier.ts). Open rate limit
-   * windows keep their counts.
+   * Changes the plan of an account, and removes its own limits. A running service applies this within `freshMs`
+   * (key-verifier.ts). Open rate limit windows keep their counts.
    */
   setPlan(account: string, plan: Plan): Promise<void>;
+  /** Sets limits of this account alone, on any plan, until a time in Unix milliseconds. Null: they do not end. */
+  setLimits(account: string, limits: Limits, untilMs: number | null): Promise<void>;
+  /** Lets both windows of an account begin anew, on every instance within 2 s. */
+  resetLimits(account: string): Promise<void>;
 }
 
 /** Creates the account management of a store. The audit log names `actor` as the author of each change. */
@@ -80,15 +86,15 @@ export function createAccounts(database: Database, clock: Clock, actor: Actor = 
 
   return {
     async list() {
-      return (await database.read(selectListedAccounts, {})).map(toListedAccount);
+      return (await database.read(selectListedAccounts, {})).map((row) => toListedAccount(row, clock()));
     },
 
-    listPage: (query) => listPage(database, query),
+    listPage: (query) => listPage(database, query, clock()),
 
     async find(name) {
       const [row] = await database.read(selectListedAccount, { name });
       if (row === undefined) throw noSuchAccount(name);
-      return toListedAccount(row);
+      return toListedAccount(row, clock());
     },
 
     async findId(name) {
@@ -100,12 +106,19 @@ export function createAccounts(database: Database, clock: Clock, actor: Actor = 
     create: (name, plan) => database.transact(createAccount, { name, plan, by: byNow() }),
     rename: (name, newName) => database.transact(renameAccount, { name, newName, by: byNow() }),
     setPlan: (name, plan) => database.transact(setAccountPlan, { name, plan, by: byNow() }),
+    setLimits: (name, limits, untilMs) =>
+      database.transact(setAccountLimits, { name, limits, untilMs, by: byNow() }),
+    resetLimits: (name) => database.transact(resetAccountLimits, { name, by: byNow() }),
     suspend: (name) => database.transact(suspendAccount, { name, isSuspended: true, by: byNow() }),
     resume: (name) => database.transact(suspendAccount, { name, isSuspended: false, by: byNow() }),
   };
 }
 
-async function listPage(database: Database, { limit, name, newestId }: AccountQuery): Promise<AccountPage> {
+async function listPage(
+  database: Database,
+  { limit, name, newestId }: AccountQuery,
+  nowMs: number,
+): Promise<AccountPage> {
   const wanted = fold(name);
   const count = name === '' ? limit + 1 : readRows;
   const accounts: PagedAccount[] = [];
@@ -116,7 +129,7 @@ async function listPage(database: Database, { limit, name, newestId }: AccountQu
     for (const row of rows) {
       if (accounts.length === limit) return { accounts, searched, nextNewestId: row.id };
       searched += 1;
-      if (fold(row.name).includes(wanted)) accounts.push(toPagedAccount(row));
+      if (fold(row.name).includes(wanted)) accounts.push(toPagedAccount(row, nowMs));
     }
     const last = rows.at(-1);
     if (rows.length < count || last === undefined) return { accounts, searched, nextNewestId: null };

@@ -1,7 +1,8 @@
 import { type Clock, hourMs, minuteMs, secondMs } from '../clock.ts';
+import type { PlanName } from '../plans/plan.ts';
 import type { Database } from '../storage/database.ts';
 import type { Caller } from './account.ts';
-import { readPlan } from './account-rows.ts';
+import { readLimits } from './account-rows.ts';
 import { hashKey, isKeyText, isOfEnvironment, type KeyEnvironment } from './api-key.ts';
 import { selectKeyBySecret } from './key-rows.ts';
 import { type KeyRefusal, readScopes, readState } from './key-state.ts';
@@ -156,6 +157,9 @@ interface KeyRow {
   readonly plan: string;
   readonly per_minute: bigint | null;
   readonly per_day: bigint | null;
+  readonly own_per_minute: bigint | null;
+  readonly own_per_day: bigint | null;
+  readonly own_until_ms: bigint | null;
   readonly scopes: string;
   readonly expires_at_ms: bigint | null;
   readonly revoked_at_ms: bigint | null;
@@ -165,7 +169,8 @@ interface KeyRow {
 function judge(row: KeyRow, nowMs: number): Verification {
   const state = readState(row, nowMs);
   if (state === 'expired' || state === 'revoked') return { refusal: `api_key_${state}` };
-  const { name: plan, limits } = readPlan(row);
+  const plan = row.plan as PlanName;
+  const limits = readLimits(row, nowMs);
   const { account_id: accountId, account_name: accountName, key_id: keyId } = row;
   const isSuspended = row.suspended_at_ms !== null;
   return {

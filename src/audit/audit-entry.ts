@@ -31,6 +31,8 @@ export const auditActions = [
   'account.created',
   'account.renamed',
   'account.plan_changed',
+  'account.limits_set',
+  'account.limits_reset',
   'account.suspended',
   'account.resumed',
   'key.created',

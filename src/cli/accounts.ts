@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { ListedAccount } from '../accounts/account-rows.ts';
 import { openHoldsOf, type Plan } from '../plans/plan.ts';
+import { addLimits } from './account-limits.ts';
 import { addShow } from './account-show.ts';
 import {
   accountArgument,
@@ -36,6 +37,7 @@ export function addAccounts(program: Command, context: CommandContext): void {
   );
   addShow(accounts, context);
   addChanges(accounts, context);
+  addLimits(accounts, context);
 }
 
 function addChanges(accounts: Command, context: CommandContext): void {

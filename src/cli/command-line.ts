@@ -21,6 +21,7 @@ import { addOrders } from './orders.ts';
 import { addPets } from './pets.ts';
 import { addRequests } from './requests.ts';
 import { addServe } from './serve.ts';
+import { addUsage } from './usage.ts';
 import { addWebhooks } from './webhooks.ts';
 
 export interface CommandLineOptions {
@@ -90,6 +91,7 @@ const commands: readonly AddCommand[] = [
   addAccounts,
   addBans,
   addRequests,
+  addUsage,
   addAudit,
   addOrders,
   addPets,

@@ -28,6 +28,12 @@ export interface Counters {
    * lift. A ban that began after this time stays, so that the same lift may be applied again.
    */
   lift(subject: string, keyId: string, atMs: number): Soon<void>;
+
+  /**
+   * Closes the windows of an account, so that they begin anew. `atMs` is the time of the reset. A window that began
+   * after this time stays, so that the same reset may be applied again.
+   */
+  reset(subject: string, atMs: number): Soon<void>;
 }
 
 /** Maximum number of addresses with counts, and of readers of the documentation. */

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { type Clock, dayMs, hourMs } from '../clock.ts';
 import { type Database, defineTransaction, type Steps, statement, step } from '../storage/database.ts';
 
@@ -169,6 +170,64 @@ export async function listUsage(database: Database, accountId: bigint, nowMs: nu
     refusals: Number(row.refusals),
     errors: Number(row.errors),
   }));
+}
+
+/** The counts by which accounts are ordered. */
+export const usageOrders = ['requests', 'refused', 'errors'] as const;
+
+/** One of `usageOrders`. */
+export type UsageOrder = (typeof usageOrders)[number];
+
+/** Request counts of an account, summed over hours. */
+export interface AccountUsage {
+  readonly account: string;
+  readonly requests: number;
+  /** Requests that a limit or a ban refused (429). */
+  readonly refused: number;
+  /** Requests with any other status of 400 or higher. */
+  readonly errors: number;
+}
+
+/** Returns the `limit` accounts with the highest counts since the hour of `sinceMs`, highest first. */
+export async function listUsageByAccount(
+  database: Database,
+  sinceMs: number,
+  order: UsageOrder,
+  limit: number,
+): Promise<AccountUsage[]> {
+  const range = { sinceMs: BigInt(sinceMs - (sinceMs % hourMs)), count: BigInt(limit) };
+  const rows = await database.read(selectByAccount[order], range);
+  return rows.map((row) => ({
+    account: row.account,
+    requests: Number(row.requests),
+    refused: Number(row.refused),
+    errors: Number(row.errors),
+  }));
+}
+
+const selectByAccount = {
+  requests: sumBy('requests'),
+  refused: sumBy('refused'),
+  errors: sumBy('errors'),
+} as const;
+
+function sumBy(order: UsageOrder) {
+  return statement<{ sinceMs: bigint; count: bigint }>()((query, p) =>
+    query
+      .selectFrom('usage_hours')
+      .innerJoin('accounts', 'accounts.id', 'usage_hours.account_id')
+      .select([
+        'accounts.name as account',
+        sql<bigint>`cast(sum(requests) as bigint)`.as('requests'),
+        sql<bigint>`cast(sum(refusals) as bigint)`.as('refused'),
+        sql<bigint>`cast(sum(errors) as bigint)`.as('errors'),
+      ])
+      .where('hour_at_ms', '>=', p.sinceMs)
+      .groupBy(['accounts.id', 'accounts.name'])
+      .orderBy(sql.id(order), 'desc')
+      .orderBy('accounts.id')
+      .limit(p.count),
+  );
 }
 
 /** Adds the counts to the stored row of the account and the hour. If there is no such row, inserts the row. */

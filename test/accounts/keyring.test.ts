@@ -36,6 +36,7 @@ for (const engine of engines)
         account: '動物園',
         plan: 'enterprise',
         limits: plan.limits,
+        ownLimits: null,
         openHolds: 100,
         keys: 1,
         createdAtMs: clock.now(),

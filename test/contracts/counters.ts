@@ -181,6 +181,17 @@ export function describeCounters(engine: CountersEngine): void {
       assert.equal((await take(2, once)).verdict, 'refused');
     });
 
+    test('a reset closes the windows that began before it, and no others', async (t) => {
+      const { counters, subject, take, startMs } = await open(t);
+      for (const atMs of [0, 1]) await take(atMs);
+      await counters.reset(subject, startMs - 1);
+      assert.equal((await take(2)).dayUsed, 3);
+      await counters.reset(subject, startMs + 2);
+      const { verdict, minuteUsed, dayUsed } = await take(3);
+      assert.deepEqual([verdict, minuteUsed, dayUsed], ['passed', 1, 1]);
+      await counters.reset('account:99', startMs);
+    });
+
     test('looking at an account counts nothing and returns both windows', async (t) => {
       const { counters, subject, take, startMs } = await open(t);
       const look = async (atMs: number) => counters.look(subject, startMs + atMs);

@@ -8,6 +8,7 @@ import { createFirstAnswers } from '../../src/idempotency/first-answers.ts';
 import type { ClockWatch } from '../../src/jobs/clock-watch.ts';
 import { createJobRunner, type Job } from '../../src/jobs/job-runner.ts';
 import { createLiftFollower } from '../../src/limits/bans.ts';
+import { createResetFollower } from '../../src/limits/limit-resets.ts';
 import { createCounterStore } from '../../src/limits/memory/counter-store.ts';
 import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts';
 import { createLog } from '../../src/observability/log.ts';
@@ -27,6 +28,7 @@ const oldRows = {
   key_bans: `(key_id, banned_until_ms, last_ban_at_ms, last_ban_ms, refused_at_ms, forget_at_ms)
     values ('key', ${oldMs}, ${oldMs}, 60000, '', ${oldMs})`,
   ban_lifts: `(key_id, account_id, at_ms) values ('key', 1, ${oldMs})`,
+  limit_resets: `(account_id, at_ms) values (1, ${oldMs})`,
   requests: `(at_ms, last_at_ms, status, duration_ms, times) values (${oldMs}, ${oldMs}, 404, 1, 1)`,
   usage_hours: `(account_id, hour_at_ms, requests, refusals, errors) values (1, ${oldMs}, 1, 0, 0)`,
   audit: `(at_ms, actor_kind, actor, action, subject) values (${oldMs}, 'command', 'me', 'x', 'y')`,
@@ -48,6 +50,8 @@ async function open(t: TestContext, engine: Engine) {
   const counters = createMemoryCounters();
   const lifts = createLiftFollower(database, counters, Date.now);
   await lifts.follow();
+  const resets = createResetFollower(database, counters, Date.now);
+  await resets.follow();
   const jobs = listJobs({
     store: {
       database,
@@ -56,6 +60,7 @@ async function open(t: TestContext, engine: Engine) {
       firstAnswers: createFirstAnswers(database),
     },
     lifts,
+    resets,
     counting: createCounterStore({ counters, database, clock: Date.now }),
     usage: createUsageCounts(database, Date.now),
     failedRequests: createFailedRequests(database, Date.now),
@@ -78,6 +83,7 @@ const untouched = {
   usage_windows: 1,
   key_bans: 1,
   ban_lifts: 1,
+  limit_resets: 1,
   requests: 1,
   usage_hours: 1,
   audit: 1,
@@ -124,6 +130,7 @@ for (const engine of [sqliteEngine, await findPostgres()])
       assert.deepEqual(ran.toSorted(), [
         'add up the inventory',
         'follow lifts of bans',
+        'follow resets of limits',
         'sequence events',
         'write the counts',
       ]);
@@ -142,6 +149,7 @@ for (const engine of [sqliteEngine, await findPostgres()])
         usage_windows: 0,
         key_bans: 0,
         ban_lifts: 0,
+        limit_resets: 0,
         requests: 0,
         usage_hours: 0,
         audit: 0,

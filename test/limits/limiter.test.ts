@@ -147,6 +147,7 @@ test('the limiter waits for asynchronous counters', async () => {
     take: async (...request) => counters.take(...request),
     look: async (...request) => counters.look(...request),
     lift: async (...request) => counters.lift(...request),
+    reset: async (...request) => counters.reset(...request),
   });
   const decision = await limiter.takeForKey(caller);
   assert.equal(decision.headers['x-ratelimit-remaining'], '59');

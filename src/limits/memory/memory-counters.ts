@@ -3,7 +3,7 @@ import type { Counters } from '../counters.ts';
 import { kindOf } from '../rules/address.ts';
 import { bannedUntilMs, strike } from '../rules/bans.ts';
 import type { Usage } from '../rules/decision.ts';
-import { closeEnded, newWindows, takeFromBoth, type Windows } from '../rules/windows.ts';
+import { closeEnded, newWindows, resetWindows, takeFromBoth, type Windows } from '../rules/windows.ts';
 import { createLedgers, type Ledgers } from './ledger.ts';
 
 /** Counters whose methods return plain values, never promises. */
@@ -13,6 +13,7 @@ export interface MemoryCounters extends Counters {
   take(subject: string, limits: Limits, keyId: string | null, nowMs: number): Usage;
   look(subject: string, nowMs: number): Usage;
   lift(subject: string, keyId: string, atMs: number): void;
+  reset(subject: string, atMs: number): void;
 }
 
 /** Creates counters in the memory of this process. */
@@ -64,6 +65,13 @@ export function createMemoryCounters(options: { addressesMax?: number } = {}): M
     lift(_, keyId, atMs) {
       const conduct = keys.get(keyId);
       if (conduct !== undefined && conduct.banAtMs <= atMs) keys.drop(keyId);
+    },
+
+    reset(subject, atMs) {
+      const windows = accounts.get(subject);
+      if (windows === undefined) return;
+      resetWindows(windows, atMs);
+      accounts.markChanged(subject);
     },
   };
 }

@@ -5,7 +5,7 @@ import { kindOf } from '../rules/address.ts';
 import { strikesForBan } from '../rules/bans.ts';
 import type { Usage } from '../rules/decision.ts';
 import { createRedisLink } from './link.ts';
-import { liftScript, takeForAddressScript, takeForKeyScript } from './scripts.ts';
+import { liftScript, resetScript, takeForAddressScript, takeForKeyScript } from './scripts.ts';
 
 /**
  * Counters that all instances share, in a single Redis or Valkey server or in a cluster. A call takes one round trip.
@@ -18,6 +18,7 @@ export interface RedisCounters extends Counters {
   take(subject: string, limits: Limits, keyId: string | null, nowMs: number): Promise<Usage>;
   look(subject: string, nowMs: number): Promise<Usage>;
   lift(subject: string, keyId: string, atMs: number): Promise<void>;
+  reset(subject: string, atMs: number): Promise<void>;
   /** Connects if necessary. Fails if requests of the subject cannot be counted. Counts nothing. */
   probe(subject: string): Promise<void>;
   /** Closes the link permanently. Running calls fail. */
@@ -95,6 +96,10 @@ export function createRedisCounters(options: RedisCountersOptions): RedisCounter
 
     async lift(subject, keyId, atMs) {
       await link.run(liftScript, [`${tagOf(prefix, subject)}:key:${keyId}`], [String(atMs)]);
+    },
+
+    async reset(subject, atMs) {
+      await link.run(resetScript, [tagOf(prefix, subject)], [String(atMs)]);
     },
 
     async probe(subject) {

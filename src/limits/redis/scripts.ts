@@ -118,6 +118,18 @@ local banAtMs = string.match(redis.call('GET', KEYS[1]) or '', '^%d+')
 if banAtMs and tonumber(banAtMs) <= tonumber(ARGV[1]) then redis.call('DEL', KEYS[1]) end
 `);
 
+/** Closes the windows that began at the time of parameter 1 or before. Key 1 has the windows of an account. */
+export const resetScript = createScript(`
+local pattern = '^(%d+) (%d+) (%d+) (%d+)$'
+local minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs = string.match(redis.call('GET', KEYS[1]) or '', pattern)
+if not minuteUsed then return end
+local atMs = tonumber(ARGV[1])
+if tonumber(minuteEndsAtMs) - ${minuteMs} <= atMs then minuteUsed, minuteEndsAtMs = '0', '0' end
+if tonumber(dayEndsAtMs) - ${dayMs} <= atMs then dayUsed, dayEndsAtMs = '0', '0' end
+if minuteUsed == '0' and dayUsed == '0' then redis.call('DEL', KEYS[1])
+else redis.call('SET', KEYS[1], table.concat({minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs}, ' '), 'KEEPTTL') end
+`);
+
 function createScript(text: string): RedisScript {
   return { text, sha1: createHash('sha1').update(text).digest('hex') };
 }

@@ -51,8 +51,8 @@ export function createSharedCounters(options: SharedCountersOptions): SharedCoun
   const { url, prefix, local } = options;
   const bans = createKnownBans(local);
   const redis = createRedisCounters({ url, prefix, onBan: bans.remember });
-  const lifts = createOwedLifts(redis);
-  const { now, leave, probe, close } = watchSharing(options, redis, lifts.pay, bans.keep);
+  const owed = createOwedCalls();
+  const { now, leave, probe, close } = watchSharing(options, redis, owed.pay, bans.keep);
 
   return {
     sharing: now,
@@ -83,11 +83,18 @@ export function createSharedCounters(options: SharedCountersOptions): SharedCoun
     },
 
     async lift(subject, keyId, atMs) {
-      lifts.owe(subject, keyId, atMs);
-      if (now().mode === 'shared') await lifts.pay().catch((error) => leave(error, subject));
+      owed.owe(`lift ${keyId}`, () => redis.lift(subject, keyId, atMs));
+      if (now().mode === 'shared') await owed.pay().catch((error) => leave(error, subject));
       // Earlier answers may have arrived in this turn of the event loop, and may still bring the ban.
       await nextTurn();
       local.lift(subject, keyId, atMs);
+    },
+
+    async reset(subject, atMs) {
+      owed.owe(`reset ${subject}`, () => redis.reset(subject, atMs));
+      if (now().mode === 'shared') await owed.pay().catch((error) => leave(error, subject));
+      await nextTurn();
+      local.reset(subject, atMs);
     },
   };
 }
@@ -169,16 +176,16 @@ function createReports(onChange: (sharing: Sharing) => void) {
   };
 }
 
-/** Keeps lifts until Redis has them. */
-function createOwedLifts(redis: RedisCounters) {
-  const owed = new Map<string, { readonly subject: string; readonly atMs: number }>();
+/** Keeps lifts and resets until Redis has them. */
+function createOwedCalls() {
+  const owed = new Map<string, () => Promise<void>>();
 
   return {
-    owe: (subject: string, keyId: string, atMs: number) => void owed.set(keyId, { subject, atMs }),
+    owe: (name: string, call: () => Promise<void>) => void owed.set(name, call),
     async pay(): Promise<void> {
-      for (const [keyId, { subject, atMs }] of owed) {
-        await redis.lift(subject, keyId, atMs);
-        owed.delete(keyId);
+      for (const [name, call] of owed) {
+        await call();
+        owed.delete(name);
       }
     },
   };

@@ -43,6 +43,18 @@ export function closeEnded(windows: Windows, nowMs: number): void {
   } else if (windows.dayEndsAtMs > nowMs + dayMs) windows.dayEndsAtMs = nowMs + dayMs;
 }
 
+/** Closes the windows that began at `atMs` or before. */
+export function resetWindows(windows: Windows, atMs: number): void {
+  if (windows.minuteEndsAtMs - minuteMs <= atMs) {
+    windows.minuteUsed = 0;
+    windows.minuteEndsAtMs = 0;
+  }
+  if (windows.dayEndsAtMs - dayMs <= atMs) {
+    windows.dayUsed = 0;
+    windows.dayEndsAtMs = 0;
+  }
+}
+
 /** True if both windows have ended and may be deleted. */
 export function areEnded(windows: Windows, nowMs: number): boolean {
   return windows.minuteEndsAtMs <= nowMs && windows.dayEndsAtMs <= nowMs;

@@ -34,7 +34,7 @@ const showAccount = defineConsoleOperation({
 
   async handle({ params, query: { keysFrom = null } }, services) {
     const { database, allWebhooks, eventIds, clock } = services;
-    const { id, account } = await findAccount(database, params['account']);
+    const { id, account } = await findAccount(services, params['account']);
     const [state, keyPage, { webhooks }, oldest] = await Promise.all([
       readAccountState(services, account),
       listKeyPage(database, id, pageRows, keysFrom, clock()),

@@ -4,15 +4,18 @@ import { NewKeySchema, overlapSecondsMax } from '../../../accounts/schemas.ts';
 import { secondMs } from '../../../clock.ts';
 import { AppError } from '../../../errors.ts';
 import { wholeNumberField } from '../../../schema.ts';
-import type { Database } from '../../../storage/database.ts';
 import { defineConsoleOperation } from '../operation.ts';
+import type { ConsoleServices } from '../services.ts';
 import { pageRows } from './fields.ts';
 
 /** Returns the account with this name. Throws `not_found` if it does not exist. */
-export async function findAccount(database: Database, name: string | undefined): Promise<PagedAccount> {
+export async function findAccount(
+  { database, clock }: Pick<ConsoleServices, 'database' | 'clock'>,
+  name: string | undefined,
+): Promise<PagedAccount> {
   const [row] = await database.read(selectAccount, { name: name ?? '' });
   if (row === undefined) throw new AppError('not_found', 'there is no account with this name');
-  return toPagedAccount(row);
+  return toPagedAccount(row, clock());
 }
 
 /** Creates a key for an account. Only this response contains the text of the key. */
@@ -21,10 +24,10 @@ const createKey = defineConsoleOperation({
   path: '/accounts/{account}/keys',
   body: NewKeySchema,
 
-  async handle({ params, body: { name = null, scopes, expiresInSeconds }, signedIn }, { actAs, database }) {
-    const { account } = await findAccount(database, params['account']);
+  async handle({ params, body: { name = null, scopes, expiresInSeconds }, signedIn }, services) {
+    const { account } = await findAccount(services, params['account']);
     const lifetimeMs = expiresInSeconds === undefined ? null : Number(expiresInSeconds) * secondMs;
-    const { keyring } = actAs(signedIn);
+    const { keyring } = services.actAs(signedIn);
     const issued = await keyring.issue({ account, plan: null, name, scopes, lifetimeMs });
     return { id: issued.id, key: issued.key };
   },

@@ -1,0 +1,63 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { UsageError } from '../errors.ts';
+import { limitMax } from '../plans/plan.ts';
+import { accountArgument, parseCountUpTo } from './arguments.ts';
+import { addLeaf, type CommandContext, printing, printLines } from './command.ts';
+import { toIsoTime } from './output.ts';
+
+const soon = 'effective within 2 seconds (5 with several instances)';
+
+interface LimitOptions {
+  readonly perMinute: number;
+  readonly perDay: number;
+  readonly until?: number;
+}
+
+/** Adds the commands that change the limits of one account alone. */
+export function addLimits(accounts: Command, context: CommandContext): void {
+  const count = parseCountUpTo(limitMax);
+  addLeaf(
+    accounts,
+    'set-limits',
+    `set limits for one account, on any plan; ${soon}`,
+    ['accounts set-limits "Acme Zoo" --per-minute 600 --per-day 50000 --until 2027-01-11'],
+    `Without --until, the limits apply until "accounts set-plan", which removes them.
+The counts of the open windows stay.`,
+  )
+    .addArgument(accountArgument)
+    .requiredOption('--per-minute <count>', 'requests per minute', count)
+    .requiredOption('--per-day <count>', 'requests per day', count)
+    .option('--until <time>', 'when the limits end: a date in UTC or an RFC 3339 time', parseTime)
+    .action(
+      printing(context, async ({ perMinute, perDay, until }: LimitOptions, account: string) => {
+        const untilMs = until ?? null;
+        if (untilMs !== null && untilMs <= context.clock())
+          throw new UsageError(`--until must be in the future, not ${toIsoTime(untilMs)}`);
+        await context.withStore((store) => store.accounts.setLimits(account, { perMinute, perDay }, untilMs));
+        const end = untilMs === null ? '' : ` until ${toIsoTime(untilMs)}`;
+        return printLines(
+          { account, perMinute, perDay, until: toIsoTime(untilMs) },
+          `${account} may send ${perMinute} requests a minute and ${perDay} a day${end}`,
+        );
+      }),
+    );
+  addLeaf(accounts, 'reset-limits', 'let the minute and the day of an account begin anew, within 2 seconds', [
+    'accounts reset-limits "Acme Zoo"',
+  ])
+    .addArgument(accountArgument)
+    .action(
+      printing(context, async (_options, account: string) => {
+        await context.withStore((store) => store.accounts.resetLimits(account));
+        return printLines({ account, reset: true }, `the windows of ${account} begin anew`);
+      }),
+    );
+}
+
+const timeText = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/;
+
+function parseTime(text: string): number {
+  const ms = timeText.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(ms))
+    throw new InvalidArgumentError('It must be a date or an RFC 3339 time, as in 2027-01-11.');
+  return ms;
+}

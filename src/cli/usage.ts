@@ -1,0 +1,44 @@
+import { type Command, Option } from 'commander';
+import { type AccountUsage, listUsageByAccount, type UsageOrder, usageOrders } from '../usage/usage.ts';
+import { limitOption, parseDuration } from './arguments.ts';
+import { addLeaf, type CommandContext, printing, printTable } from './command.ts';
+import type { Column } from './table.ts';
+
+interface UsageOptions {
+  readonly since: number;
+  readonly by: UsageOrder;
+  readonly limit: number;
+}
+
+export function addUsage(program: Command, context: CommandContext): void {
+  addLeaf(
+    program,
+    'usage',
+    'show which accounts send the most requests',
+    ['usage', 'usage --since 7d --by refused', 'usage --by errors --json'],
+    'Requests are counted by hour, so the first hour is counted as a whole.\nThe store keeps the counts of 7 days.',
+  )
+    .addOption(
+      new Option('--since <duration>', 'only requests within this duration (default: 24h)')
+        .argParser(parseDuration)
+        .default(86_400_000, '24h'),
+    )
+    .addOption(new Option('--by <count>', 'the order').choices(usageOrders).default('requests'))
+    .addOption(limitOption('accounts'))
+    .action(
+      printing(context, async ({ since, by, limit }: UsageOptions) => {
+        const sinceMs = context.clock() - since;
+        const found = await context.withStore(({ database }) =>
+          listUsageByAccount(database, sinceMs, by, limit),
+        );
+        return printTable(found, columns, (usage) => usage);
+      }),
+    );
+}
+
+const columns: readonly Column<AccountUsage>[] = [
+  { heading: 'ACCOUNT', cell: ({ account }) => account },
+  { heading: 'REQUESTS', cell: ({ requests }) => String(requests) },
+  { heading: 'REFUSED', cell: ({ refused }) => String(refused) },
+  { heading: 'ERRORS', cell: ({ errors }) => String(errors) },
+];

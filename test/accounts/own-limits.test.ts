@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { createKeyVerifier, freshMs } from '../../src/accounts/key-verifier.ts';
+import { dayMs, hourMs } from '../../src/clock.ts';
+import { createResetFollower } from '../../src/limits/limit-resets.ts';
+import { createLimiter } from '../../src/limits/limiter.ts';
+import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts';
+import { createUsageCounts, listUsageByAccount } from '../../src/usage/usage.ts';
+import { createWorld as createCommandWorld, expectMistake } from '../support/command-line.ts';
+import { createWorld, engines, makePlan, order } from './world.ts';
+
+for (const engine of engines)
+  describe(`the own limits of an account on ${engine.name}`, { skip: engine.skip }, () => {
+    test('apply on any plan until their end, and set-plan removes them', async (t) => {
+      const { keyring, accounts, database, clock } = await createWorld(t, engine);
+      const { key } = await keyring.issue(order({ account: 'Zoo', plan: makePlan('pro') }));
+      const verifier = createKeyVerifier(database, clock.now);
+      const readLimits = async () => {
+        clock.advance(freshMs);
+        const found = await verifier.verify(key);
+        return 'caller' in found ? found.caller.limits : null;
+      };
+      const own = { perMinute: 7, perDay: 9 };
+      await accounts.setLimits('Zoo', own, clock.now() + hourMs);
+      assert.deepEqual(await readLimits(), own);
+      assert.deepEqual((await accounts.find('Zoo')).limits, own);
+      clock.advance(hourMs);
+      assert.deepEqual(await readLimits(), { perMinute: 300, perDay: 10_000 });
+      assert.equal((await accounts.find('Zoo')).ownLimits, null);
+      await accounts.setLimits('Zoo', own, null);
+      assert.deepEqual(await readLimits(), own);
+      await accounts.setPlan('Zoo', makePlan('free'));
+      assert.deepEqual(await readLimits(), { perMinute: 60, perDay: 1_000 });
+      await assert.rejects(accounts.setLimits('Ark', own, null), { name: 'OperatorError' });
+    });
+
+    test('a reset lets both windows begin anew, once, and does not close windows that began after it', async (t) => {
+      const { keyring, accounts, database, clock } = await createWorld(t, engine);
+      const { id, account } = await keyring.issue(order({ account: 'Zoo' }));
+      const { id: accountId } = await accounts.find(account);
+      const counters = createMemoryCounters();
+      const limiter = createLimiter({ counters, clock: clock.now });
+      const limits = { perMinute: 2, perDay: 3 };
+      const caller = { accountId, accountName: account, keyId: id, limits };
+      const take = async () => (await limiter.takeForKey(caller)).code;
+      for (let sent = 0; sent < 2; sent += 1) await take();
+      assert.equal(await take(), 'rate_limit_exceeded');
+      const resets = createResetFollower(database, counters, clock.now);
+      await accounts.resetLimits(account);
+      await resets.follow();
+      clock.advance(1);
+      assert.equal(await take(), null);
+      await createResetFollower(database, counters, clock.now).follow();
+      assert.deepEqual([await take(), await take()], [null, 'rate_limit_exceeded']);
+      clock.advance(dayMs);
+      await resets.sweep();
+      await assert.rejects(accounts.resetLimits('Ark'), { name: 'OperatorError' });
+    });
+
+    test('the accounts that send the most, are refused most and fail most come first', async (t) => {
+      const { keyring, accounts, database, clock } = await createWorld(t, engine);
+      const counts = createUsageCounts(database, clock.now);
+      for (const [name, statuses] of [
+        ['Zoo', [200, 200, 200, 404]],
+        ['Ark', [429, 429, 200]],
+        ['Own', [500, 500]],
+      ] as const) {
+        await keyring.issue(order({ account: name }));
+        const caller = { accountId: await accounts.findId(name) };
+        for (const status of statuses) counts.note(caller, status);
+      }
+      clock.advance(hourMs);
+      counts.note({ accountId: await accounts.findId('Own') }, 200);
+      await counts.flush();
+      const list = async (by: 'requests' | 'refused' | 'errors', sinceMs = 0) =>
+        (await listUsageByAccount(database, sinceMs, by, 10)).map(({ account }) => account);
+      assert.deepEqual(await list('requests'), ['Zoo', 'Ark', 'Own']);
+      assert.deepEqual(await list('refused'), ['Ark', 'Zoo', 'Own']);
+      assert.deepEqual(await list('errors'), ['Own', 'Zoo', 'Ark']);
+      assert.deepEqual(await list('requests', clock.now()), ['Own']);
+      assert.deepEqual(await listUsageByAccount(database, 0, 'refused', 1), [
+        { account: 'Ark', requests: 3, refused: 2, errors: 0 },
+      ]);
+    });
+  });
+
+test('the commands for limits print what applies, and refuse a limit of 0, a past time and an unknown account', async (t) => {
+  const { print, readJson, run } = await createCommandWorld(t);
+  await print('accounts create Zoo --plan free');
+  const set = 'accounts set-limits Zoo --per-minute 600 --per-day 50000';
+  assert.equal(
+    await print(`${set} --until 2027-01-11`),
+    'Zoo may send 600 requests a minute and 50000 a day until 2027-01-11T00:00:00.000Z\n',
+  );
+  assert.match(await print('accounts list'), /Zoo +free +600 +50000/);
+  assert.deepEqual(await readJson('accounts reset-limits Zoo'), { account: 'Zoo', reset: true });
+  for (const wrong of [`${set} --until 2027-01-01`, `${set} --until Monday`, set.replace('600', '0')])
+    expectMistake(await run(wrong), 2, /until|per-minute/);
+  for (const command of [set.replace('Zoo', 'Ark'), 'accounts reset-limits Ark'])
+    expectMistake(await run(command), 1, /there is no account "Ark"/);
+  expectMistake(await run('usage --by fame'), 2, /fame/);
+  const entries = await readJson('audit --account Zoo');
+  assert.deepEqual(
+    entries.map(({ action }: { action: string }) => action),
+    ['account.limits_reset', 'account.limits_set', 'account.created'],
+  );
+});
