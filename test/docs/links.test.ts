@@ -2,9 +2,15 @@ import assert from 'node:assert/strict';
 import { access } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path';
 import { test } from 'node:test';
+import { guides } from '../../src/http/docs-site/guides.ts';
 import { findAnchors, findLinks, listDocuments, readDocument, root } from './markdown.ts';
 
 const isElsewhere = (link: string) => /^[a-z]+:/.test(link);
+
+test('the list for partners in the README names every guide', async () => {
+  const [, list = ''] = /^For partners:(.*?)\n\n/ms.exec(await readDocument('README.md')) ?? [];
+  assert.deepEqual(findLinks(list).sort(), guides.map(({ path }) => path).sort());
+});
 
 test('every link inside the project leads to an existing file and heading', async () => {
   for (const path of await listDocuments()) {
