@@ -1,5 +1,4 @@
 import type { Limits } from '../plans/plan.ts';
-import type { Soon } from '../soon.ts';
 import type { Usage } from './rules/decision.ts';
 
 /**
@@ -18,22 +17,22 @@ export interface Counters {
    * At most `addressesMax` addresses have counts, and as many readers of the documentation. Beyond, the one seen
    * longest ago is forgotten.
    */
-  take(subject: string, limits: Limits, keyId: string | null, nowMs: number): Soon<Usage>;
+  take(subject: string, limits: Limits, keyId: string | null, nowMs: number): Usage | Promise<Usage>;
 
   /** Returns the usage of a subject. Counts nothing. The verdict is always `passed`. */
-  look(subject: string, nowMs: number): Soon<Usage>;
+  look(subject: string, nowMs: number): Usage | Promise<Usage>;
 
   /**
    * Ends the ban of an account's key, and forgets the strikes and earlier bans of the key. `atMs` is the time of the
    * lift. A ban that began after this time stays, so that the same lift may be applied again.
    */
-  lift(subject: string, keyId: string, atMs: number): Soon<void>;
+  lift(subject: string, keyId: string, atMs: number): void | Promise<void>;
 
   /**
    * Closes the windows of an account, so that they begin anew. `atMs` is the time of the reset. A window that began
    * after this time stays, so that the same reset may be applied again.
    */
-  reset(subject: string, atMs: number): Soon<void>;
+  reset(subject: string, atMs: number): void | Promise<void>;
 }
 
 /** Maximum number of addresses with counts, and of readers of the documentation. */
