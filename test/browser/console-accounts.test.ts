@@ -86,6 +86,23 @@ describe('accounts and keys in the console', { skip }, () => {
       );
   });
 
+  test('an operator sets limits for one account and lets its windows begin anew', async (t) => {
+    const { page, open, createKey, request } = await openDesk(t, browser);
+    const key = await createKey('free', undefined, { account: 'Happy Paws' });
+    for (let n = 0; n < 58; n += 1) await request(key, '/pets');
+    await open('accounts/Happy%20Paws', 'Happy Paws');
+    await page.getByText('60 a minute, 1,000 a day', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Set limits' }).click();
+    await page.getByLabel('Requests a minute').fill('70');
+    await page.getByLabel(/^For how many days/).fill('3');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText(/^70 a minute, 1,000 a day, set for this account until 2027-01-05/).waitFor();
+    await page.getByText('12 left', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Reset windows' }).click();
+    await page.getByRole('button', { name: 'Reset the windows of Happy Paws' }).click();
+    await page.getByText('70 left', { exact: true }).waitFor();
+  });
+
   test('an account shows its remaining requests and a banned key, whose ban is lifted', async (t) => {
     const { page, open, createKey, request, store, clock } = await openDesk(t, browser);
     const key = await createKey('free', undefined, { account: 'Happy Paws' });

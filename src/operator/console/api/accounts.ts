@@ -1,8 +1,9 @@
 import Type, { type Static } from 'typebox';
 import { readAccountState } from '../../../accounts/administration.ts';
 import { listKeyPage } from '../../../accounts/key-list.ts';
+import { dayMs } from '../../../clock.ts';
 import { AppError } from '../../../errors.ts';
-import { type Plan, planNames, resolvePlan } from '../../../plans/plan.ts';
+import { limitMax, type Plan, planNames, resolvePlan } from '../../../plans/plan.ts';
 import { enumField, wholeNumberField } from '../../../schema.ts';
 import { webhooksMax } from '../../../webhooks/webhook.ts';
 import { defineConsoleOperation } from '../operation.ts';
@@ -52,8 +53,7 @@ const showAccount = defineConsoleOperation({
   },
 });
 
-const numberMax = 1_000_000_000_000;
-const numberField = () => Type.Optional(wholeNumberField('A limit.', { minimum: 1, maximum: numberMax }));
+const numberField = () => Type.Optional(wholeNumberField('A limit.', { minimum: 1, maximum: limitMax }));
 
 /** The fields of a plan. Only `enterprise` accepts the numbers. */
 const planFields = {
@@ -96,6 +96,35 @@ const setPlan = defineConsoleOperation({
   },
 });
 
+const limitField = () => wholeNumberField('A limit.', { minimum: 1, maximum: limitMax });
+
+/** Sets limits of one account alone, for some days or for good. */
+const setLimits = defineConsoleOperation({
+  method: 'PUT',
+  path: '/accounts/{account}/limits',
+  body: Type.Object({
+    perMinute: limitField(),
+    perDay: limitField(),
+    days: Type.Optional(wholeNumberField('For how many days.', { minimum: 1, maximum: 3_650 })),
+  }),
+
+  async handle({ params: { account = '' }, body: { perMinute, perDay, days }, signedIn }, { actAs, clock }) {
+    const limits = { perMinute: Number(perMinute), perDay: Number(perDay) };
+    const untilMs = days === undefined ? null : clock() + Number(days) * dayMs;
+    await actAs(signedIn).accounts.setLimits(account, limits, untilMs);
+  },
+});
+
+/** Lets both windows of an account begin anew. */
+const resetLimits = defineConsoleOperation({
+  method: 'POST',
+  path: '/accounts/{account}/reset-limits',
+
+  async handle({ params: { account = '' }, signedIn }, { actAs }) {
+    await actAs(signedIn).accounts.resetLimits(account);
+  },
+});
+
 const renameAccount = defineConsoleOperation({
   method: 'PUT',
   path: '/accounts/{account}/name',
@@ -130,6 +159,8 @@ export const accountOperations = [
   showAccount,
   createAccount,
   setPlan,
+  setLimits,
+  resetLimits,
   renameAccount,
   suspendAccount,
   resumeAccount,

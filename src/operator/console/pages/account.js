@@ -6,7 +6,7 @@ import { html } from './html.js';
 import { AccountKeys } from './keys.js';
 import { notify } from './notices.js';
 import { Facts, Field, Loaded, PageHead } from './parts.js';
-import { PlanFields, readPlan } from './plan-fields.js';
+import { PlanFields, readPlan, toNumber } from './plan-fields.js';
 import { useResource } from './resource.js';
 import { goTo, linkTo } from './routing.js';
 import { Usage, Windows } from './usage.js';
@@ -26,6 +26,8 @@ export function Account({ id: name, query }) {
     ${(data, now) =>
       html`<${PageHead} title=${data.account}>
           <button type="button" onClick=${ask(PlanDialog, data)}>Change the plan</button>
+          <button type="button" onClick=${ask(LimitsDialog, data)}>Set limits</button>
+          <button type="button" onClick=${ask(ResetDialog, data)}>Reset windows</button>
           <button type="button" onClick=${ask(RenameDialog, data)}>Rename</button>
           ${
             data.suspendedAtMs === null
@@ -37,6 +39,7 @@ export function Account({ id: name, query }) {
           facts=${[
             ['State', html`<${AccountState} ...${data} />`],
             ['Plan', data.plan],
+            ['Limits', describeLimits(data)],
             [
               'Open holds',
               html`${formatNumber(data.holdsOpen)} of ${formatNumber(data.openHolds)}
@@ -76,6 +79,52 @@ function PlanDialog({ account, path, onDone, onClose }) {
   return html`<${ActDialog} title=${`Change the plan of ${account.account}`} label="Save" act=${act} onDone=${finish} onClose=${onClose}>
     <${PlanFields} account=${account} />
     <p class="hint">Requests of the current minute and day still count.</p>
+  <//>`;
+}
+
+function describeLimits({ limits, ownLimits }) {
+  const numbers = `${formatNumber(limits.perMinute)} a minute, ${formatNumber(limits.perDay)} a day`;
+  if (ownLimits === null) return numbers;
+  return `${numbers}, set for this account${ownLimits.untilMs === null ? '' : ` until ${formatTime(ownLimits.untilMs)}`}`;
+}
+
+function LimitsDialog({ account, path, onDone, onClose }) {
+  function finish() {
+    notify(`The limits of ${account.account} apply within 2 seconds, or 5 with several instances.`);
+    onDone();
+  }
+  const act = ({ perMinute = '', perDay = '', days }) =>
+    callApi('PUT', `${path}/limits`, {
+      perMinute: toNumber(perMinute),
+      perDay: toNumber(perDay),
+      ...(days !== undefined && { days: toNumber(days) }),
+    });
+  return html`<${ActDialog} title=${`Limits of ${account.account}`} label="Save" act=${act} onDone=${finish} onClose=${onClose}>
+    <${Field} id="limit-minute" label="Requests a minute">
+      <input id="limit-minute" name="perMinute" inputmode="numeric" value=${account.limits.perMinute} required />
+    <//>
+    <${Field} id="limit-day" label="Requests a day">
+      <input id="limit-day" name="perDay" inputmode="numeric" value=${account.limits.perDay} required />
+    <//>
+    <${Field} id="limit-days" label="For how many days (empty: until the plan changes)">
+      <input id="limit-days" name="days" inputmode="numeric" />
+    <//>
+  <//>`;
+}
+
+function ResetDialog({ account, path, onDone, onClose }) {
+  function finish() {
+    notify(`The windows of ${account.account} begin anew.`);
+    onDone();
+  }
+  return html`<${ActDialog}
+    title=${`Reset the windows of ${account.account}?`}
+    label=${`Reset the windows of ${account.account}`}
+    act=${() => callApi('POST', `${path}/reset-limits`)}
+    onDone=${finish}
+    onClose=${onClose}
+  >
+    <p>The minute and the day of the account begin anew within 2 seconds. Bans of keys stay.</p>
   <//>`;
 }
 
