@@ -113,7 +113,10 @@ test('with 3,000 webhooks, a page reads only its own rows with any filter, and t
     );
   }
   counts.length = 0;
-  assert.deepEqual(await webhooks.readLag(), { farthest: [], disabled: 30 });
+  assert.deepEqual(await webhooks.readLag(), {
+    farthest: [],
+    disabled: { owner: 30, operator: 0, gone: 0, failing: 0 },
+  });
   assert.deepEqual(counts, [0, 1]);
 
   const explain = (sql: string) =>

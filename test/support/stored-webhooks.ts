@@ -18,12 +18,14 @@ const attemptAtMs = Date.UTC(2027, 0, 2, 11, 58);
 export function storeWebhooks(file: DatabaseSync, webhooks: readonly StoredWebhook[]): void {
   const insert =
     file.prepare(`insert into webhooks (public_id, account_id, key_id, url, types, sees_pets, sees_orders, status,
-      position, revision, failures, next_attempt_at_ms, last_attempt_at_ms, last_result, created_at_ms)
-    values (?, ?, ?, ?, ?, 1, 'own', ?, ?, 0, 0, 9000000000000000, ?, ?, 0)`);
+      position, revision, failures, next_attempt_at_ms, last_attempt_at_ms, last_result, created_at_ms,
+      disabled_because)
+    values (?, ?, ?, ?, ?, 1, 'own', ?, ?, 0, 0, 9000000000000000, ?, ?, 0, ?)`);
   for (const { id, accountId = 1, keyId = 'key_1', ...rest } of webhooks) {
     const { url = 'https://zoo.example/hook', types = 'pet.added pet.deleted' } = rest;
     const { status = 'enabled', position = 0, result = null } = rest;
     const atMs = result === null ? null : attemptAtMs;
-    insert.run(id, accountId, keyId, url, types, status, position, atMs, result);
+    const because = status === 'disabled' ? 'owner' : null;
+    insert.run(id, accountId, keyId, url, types, status, position, atMs, result, because);
   }
 }
